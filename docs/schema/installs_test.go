@@ -13,11 +13,11 @@ import (
 
 // samples are documents of installs in which every field is set that can be, with each word
 // that a field may have.
-func samples() map[string][]view.Answer {
+func samples() map[string][]view.Output {
 	of := install.Installation{Name: "shop", Namespace: "shop", System: true}
 	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	release := install.ReleaseState{Part: "web", App: true, Release: "shop-web", Namespace: "shop", Version: "1.0.0", Revision: 2}
-	planned := &install.Planned{Installation: of, Unchanged: []string{"db"}, Notes: []string{"a note"}, Fingerprint: "f"}
+	planned := &install.Plan{Installation: of, Unchanged: []string{"db"}, Notes: []string{"a note"}, Fingerprint: "f"}
 	planned.Parts = []*install.Part{{Name: "web", App: true, Version: "1.0.0", Release: "shop-web", Namespace: "shop", Needs: []string{"db"}, Why: []string{"system shop"}}}
 	planned.To = 3
 	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
@@ -37,7 +37,7 @@ func samples() map[string][]view.Answer {
 		planned.Steps = append(planned.Steps, install.Step{
 			ID: "step/" + string(k), Kind: k, Part: "web", Release: "shop-web", Namespace: "shop", From: "1.0.0", Version: "1.1.0", Objects: []object.Ref{ref}, Irreversible: "so",
 		})
-		for _, phase := range []install.Phase{install.Begun, install.Done, install.Undone, install.Left} {
+		for _, phase := range []install.Phase{install.Started, install.Done, install.Undone, install.NotUndone} {
 			report.Steps = append(report.Steps, install.StepState{ID: "step/" + string(k), Kind: k, Part: "web", Phase: phase, Note: "so"})
 		}
 	}
@@ -45,27 +45,27 @@ func samples() map[string][]view.Answer {
 		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: topic, Part: "web", Object: ref, Message: "no", Hint: "yes"}, install.Refusal{Topic: topic, Message: "no"})
 	}
 	journal := &install.Journal{Installation: of, Run: &install.Run{ID: "o", Action: install.Upgrade, By: "ada", Started: time.Unix(9, 0)}}
-	out := map[string][]view.Answer{}
+	out := map[string][]view.Output{}
 	for _, action := range []install.Action{install.Install, install.Upgrade, install.Rollback, install.Uninstall} {
 		planned := *planned
 		planned.Action, report.Action = action, action
 		for _, dry := range []string{"none", "client", "server"} {
-			out["install-plan"] = append(out["install-plan"], view.InstallPlanned(view.InstallPlan{Planned: &planned, DryRun: dry, Fetched: map[string]string{"web": "a chart"}}))
+			out["install-plan"] = append(out["install-plan"], view.InstallPlanned(view.InstallPlan{Plan: &planned, DryRun: dry, Fetched: map[string]string{"web": "a chart"}}))
 		}
-		for _, result := range []string{"", install.ResultDone, install.ResultUndone, install.ResultLeft, install.ResultOpen} {
+		for _, result := range []string{"", install.ResultDone, install.ResultUndone, install.ResultPartlyUndone, install.ResultUnfinished} {
 			report.Result = result
 			out["install-done"] = append(out["install-done"], view.InstallDone(of, report))
 		}
-		for _, result := range []string{install.ResultDone, install.ResultUndone, install.ResultLeft} {
-			journal.Past = append(journal.Past, install.Past{
-				Revision: len(journal.Past) + 1, ID: "r", Action: action, By: "ada", Started: time.Unix(1, 0), Ended: time.Unix(2, 0), Result: result, Why: "so", Left: []string{"web: so"}, Lost: []string{"so"}, Stayed: []string{"so"}, To: 1, Releases: []install.ReleaseState{release},
+		for _, result := range []string{install.ResultDone, install.ResultUndone, install.ResultPartlyUndone} {
+			journal.Runs = append(journal.Runs, install.RunRecord{
+				Revision: len(journal.Runs) + 1, ID: "r", Action: action, By: "ada", Started: time.Unix(1, 0), Ended: time.Unix(2, 0), Result: result, Why: "so", Left: []string{"web: so"}, Lost: []string{"so"}, Stayed: []string{"so"}, To: 1, Releases: []install.ReleaseState{release},
 			})
 		}
 	}
 	undoing := *journal
 	undoing.Run = &install.Run{ID: "o", Action: install.Upgrade, Undoing: true, Why: "so", By: "ada", Started: time.Unix(9, 0)}
-	out["install-history"] = []view.Answer{view.InstallHistory(journal, install.Running, time.Unix(99, 0)), view.InstallHistory(&undoing, install.Interrupted, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, "", time.Unix(99, 0))}
-	out["install-diff"] = []view.Answer{
+	out["install-history"] = []view.Output{view.InstallHistory(journal, install.Running, time.Unix(99, 0)), view.InstallHistory(&undoing, install.Interrupted, time.Unix(99, 0)), view.InstallHistory(&install.Journal{Installation: of}, "", time.Unix(99, 0))}
+	out["install-diff"] = []view.Output{
 		view.InstallDiff(of, nil),
 		view.InstallDiff(of, []install.Difference{
 			{Object: ref, What: install.ObjectAdded},

@@ -15,14 +15,14 @@ import (
 func TestSystemsOfAClusterAreAsTheSchemasSay(t *testing.T) {
 	two, parent := 2, system.ParentRef("shop", "shop")
 	change := view.SystemChange{System: "shop", Namespace: "shop", Action: "adopt", Set: system.SetID(parent), DryRun: "none"}
-	for _, c := range []system.Change{system.Create, system.Update, system.Delete, system.AddMark, system.EndMark, system.Nothing, system.LeftOut} {
+	for _, c := range []system.MemberAction{system.Create, system.Update, system.Delete, system.AddLabel, system.RemoveLabel, system.Nothing, system.NotAMember} {
 		change.Steps = append(change.Steps, view.SystemStep{Object: parent, Change: string(c)}, view.SystemStep{Object: parent, Change: string(c), Why: "so"})
 	}
 	rows := []view.SystemRow{
 		{Name: "shop", Namespace: "shop", Apps: &two, Rules: &two, Members: []object.Ref{parent}, Created: time.Unix(1, 0)},
 		{Name: "broken", Namespace: "shop", Wrong: "no manifest"},
 	}
-	for name, a := range map[string]view.Answer{"system-change": view.SystemChanges(change), "systems": view.Systems(rows, time.Unix(9, 0))} {
+	for name, a := range map[string]view.Output{"system-change": view.SystemChanges(change), "systems": view.Systems(rows, time.Unix(9, 0))} {
 		text, err := yaml.Marshal(a.Document)
 		if err != nil {
 			t.Fatal(err)

@@ -70,7 +70,7 @@ func users(ctx context.Context, secret object.Ref, in io.Reader, out io.Writer) 
 	for _, d := range impact.Direct {
 		fmt.Fprintf(out, "%s needs it: %s\n", g.Ref(d.ID), d.Edge.Why())
 	}
-	for _, d := range impact.Through {
+	for _, d := range impact.Indirect {
 		fmt.Fprintf(out, "%s through %s: %s\n", g.Ref(d.ID), g.Ref(d.Cause), d.Edge.Why())
 	}
 	if len(impact.Direct) == 0 {
@@ -92,7 +92,7 @@ func read(ctx context.Context, in io.Reader) (*graph.Graph, error) {
 	// catalog.Rules(kinds) would add what custom resources of known operators say.
 	b := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
 	inv := inventory.New(nil, b.Extract)
-	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {
 		return nil, err
 	}
 	return b.Build(inv), nil

@@ -49,8 +49,8 @@ comments and all. A version that is there in another form is refused, unless
 	return cmd
 }
 
-// largestEntry is more than any file of an entry has.
-const largestEntry = 8 << 20
+// maxEntryBytes is more than any file of an entry has.
+const maxEntryBytes = 8 << 20
 
 func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	if o.folder == "" {
@@ -58,7 +58,7 @@ func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	}
 	var entries []catalog.Entry
 	for _, file := range files {
-		data, err := readFile(ctx, file, largestEntry, "entry of a catalogue")
+		data, err := readFile(ctx, file, maxEntryBytes, "entry of a catalogue")
 		if err != nil {
 			return fmt.Errorf("read the entry: %w", err)
 		}
@@ -135,7 +135,7 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 	var others [][]byte
 	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
-		data, err := readFile(ctx, file, largestEntry, "manifest")
+		data, err := readFile(ctx, file, maxEntryBytes, "manifest")
 		if err != nil {
 			return fmt.Errorf("read the bundle: %w", err)
 		}
@@ -156,7 +156,7 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 		return err
 	}
 	for path, data := range im.Files {
-		if err := writeBeside(filepath.Join(o.folder, filepath.FromSlash(path)), data); err != nil {
+		if err := writeAtomically(filepath.Join(o.folder, filepath.FromSlash(path)), data); err != nil {
 			return err
 		}
 	}
@@ -166,8 +166,8 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 	return o.add(im.Entry)
 }
 
-// writeBeside writes a file whole, or not at all.
-func writeBeside(name string, data []byte) error {
+// writeAtomically writes a file whole, or not at all.
+func writeAtomically(name string, data []byte) error {
 	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
 		return err
 	}

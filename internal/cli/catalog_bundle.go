@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// bundling are the options of catalog bundle.
-type bundling struct {
+// bundleOptions are the options of catalog bundle.
+type bundleOptions struct {
 	*installOptions
 	out        string
 	kubernetes string
@@ -28,7 +28,7 @@ type bundling struct {
 }
 
 func newCatalogBundle(env Env) *cobra.Command {
-	o := &bundling{installOptions: newInstallOptions(env, install.Install)}
+	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
 	cmd := &cobra.Command{
 		Use:   "bundle OPERATOR[@VERSION]... | -f SYSTEM",
 		Short: "Write all that a System is installed from into one file",
@@ -60,7 +60,7 @@ gives the same bytes.`,
 	return cmd
 }
 
-func (o *bundling) run(ctx context.Context) error {
+func (o *bundleOptions) run(ctx context.Context) error {
 	if o.out == "" {
 		return withHint(errors.New("name the file of the bundle"), "-o FILE.tar")
 	}
@@ -72,7 +72,7 @@ func (o *bundling) run(ctx context.Context) error {
 			o.kubernetes = v.String()
 		}
 	}
-	p := &proposal{o: o.installOptions}
+	p := &installPlan{o: o.installOptions}
 	contents, err := o.contents(ctx, p)
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func lines(text []byte) int {
 }
 
 // contents chooses the packages for an empty cluster, and fetches what they are made of.
-func (o *bundling) contents(ctx context.Context, p *proposal) (*bundle.Contents, error) {
+func (o *bundleOptions) contents(ctx context.Context, p *installPlan) (*bundle.Contents, error) {
 	if err := o.asked(ctx, p); err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (o *bundling) contents(ctx context.Context, p *proposal) (*bundle.Contents,
 		return nil, unsolved(err)
 	}
 	artifacts := map[string][]fetch.Artifact{}
-	p.made = &composing{
+	p.made = &chartLoader{
 		o: o.installOptions, cats: p.cats, kinds: kinds, sys: p.sys, targets: p.targets, kubernetes: o.kubernetes,
 		apis: slices.Clone(helmchart.DefaultCapabilities.APIVersions), there: map[string]installedPackage{},
 		fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
@@ -147,7 +147,7 @@ func (o *bundling) contents(ctx context.Context, p *proposal) (*bundle.Contents,
 }
 
 // asked reads what is to be bundled.
-func (o *bundling) asked(ctx context.Context, p *proposal) error {
+func (o *bundleOptions) asked(ctx context.Context, p *installPlan) error {
 	if len(o.args) == 0 && o.file == "" {
 		return errNoTarget
 	}
@@ -177,7 +177,7 @@ func (o *bundling) asked(ctx context.Context, p *proposal) error {
 }
 
 // collect puts together what the bundle is made of.
-func (o *bundling) collect(p *proposal, artifacts map[string][]fetch.Artifact) (*bundle.Contents, error) {
+func (o *bundleOptions) collect(p *installPlan, artifacts map[string][]fetch.Artifact) (*bundle.Contents, error) {
 	out := &bundle.Contents{System: []byte(p.text)}
 	if p.sys != nil {
 		out.Name = p.sys.Name

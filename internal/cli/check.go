@@ -28,7 +28,7 @@ type checkOptions struct {
 	colocation bool
 
 	atomic atomicOptions
-	of     ofSystem
+	of     systemQuery
 }
 
 func newCheck(env Env) *cobra.Command {
@@ -141,7 +141,7 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if err := o.colocated(); err != nil {
 		return nil, err
 	}
-	if err := o.apart(); err != nil {
+	if err := o.validateExclusive(); err != nil {
 		return nil, err
 	}
 	switch o.failOn {
@@ -162,9 +162,9 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	return q, err
 }
 
-// apart refuses flags of the question that was not asked: left alone in silence, they would
+// validateExclusive refuses flags of the question that was not asked: left alone in silence, they would
 // seem to count.
-func (o *checkOptions) apart() error {
+func (o *checkOptions) validateExclusive() error {
 	a := &o.atomic
 	if a.on {
 		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
@@ -227,7 +227,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if o.atomic.on {
 		return o.atomic.run(ctx, o.args, q.failOn)
 	}
-	c := &checking{o: o, q: q}
+	c := &checkRun{o: o, q: q}
 	if err := c.read(ctx); err != nil {
 		return err
 	}
@@ -243,7 +243,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 		return err
 	}
 	c.tell(report)
-	c.session.done(c.graph)
+	c.session.printTimings(c.graph)
 	if q.failOn != 0 && report.Worst(q.failOn) {
 		return errNotFine
 	}

@@ -8,21 +8,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// targets are what the arguments name.
-type targets struct {
+// checkTargets are what the arguments name.
+type checkTargets struct {
 	everything bool
 	kinds      []object.Resource // custom ones, to check their definitions
 	operators  []string
 	roots      []rootArg
 }
 
-// aim reads the arguments: roots have a slash, or a type before them; a custom kind alone
+// parseTargets reads the arguments: roots have a slash, or a type before them; a custom kind alone
 // is its definition, any other kind all of it; and what is no kind is an operator.
-func (c *checking) aim() (targets, error) {
+func (c *checkRun) parseTargets() (checkTargets, error) {
 	args := c.o.args
-	var t targets
+	var t checkTargets
 	if len(args) == 0 {
-		return targets{everything: true}, nil
+		return checkTargets{everything: true}, nil
 	}
 	if c.areNames(args) {
 		roots, err := selectedRoots(args, c.q.selector, c.session.kinds)
@@ -31,7 +31,7 @@ func (c *checking) aim() (targets, error) {
 		return t, err
 	}
 	for _, arg := range args {
-		if err := c.aimAt(arg, &t); err != nil {
+		if err := c.parseTarget(arg, &t); err != nil {
 			return t, err
 		}
 	}
@@ -41,7 +41,7 @@ func (c *checking) aim() (targets, error) {
 
 // areNames says that the arguments are TYPE NAME..., as kubectl reads them. Several custom
 // kinds are several definitions.
-func (c *checking) areNames(args []string) bool {
+func (c *checkRun) areNames(args []string) bool {
 	if len(args) < 2 || slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) {
 		return false
 	}
@@ -57,8 +57,8 @@ func (c *checking) areNames(args []string) bool {
 	})
 }
 
-// aimAt adds what one argument means by itself.
-func (c *checking) aimAt(arg string, t *targets) error {
+// parseTarget adds what one argument means by itself.
+func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
 	if name, ok := strings.CutPrefix(arg, "operator/"); ok {
 		t.operators = append(t.operators, name)
 		return nil
@@ -83,7 +83,7 @@ func (c *checking) aimAt(arg string, t *targets) error {
 }
 
 // redirect has a definition that is named as a root checked as one.
-func (c *checking) redirect(t *targets) {
+func (c *checkRun) redirect(t *checkTargets) {
 	t.roots = slices.DeleteFunc(t.roots, func(r rootArg) bool {
 		if r.group != "" || r.kind.GroupKind() != definitionKind {
 			return false
@@ -99,6 +99,6 @@ func (c *checking) redirect(t *targets) {
 }
 
 // meansDefinition says that a kind alone means its definition, and not all objects of it.
-func (c *checking) meansDefinition(kind object.Resource) bool {
+func (c *checkRun) meansDefinition(kind object.Resource) bool {
 	return kind.Custom && c.q.selector == nil && !c.o.colocation
 }

@@ -45,7 +45,7 @@ func (o *atomicOptions) flags(cmd *cobra.Command) {
 // is Warning, neither is what is not decided.
 func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Severity) error {
 	o.args = args
-	if err := o.meant(); err != nil {
+	if err := o.validateFlags(); err != nil {
 		return err
 	}
 	declared, err := readFootprints(ctx, o.footprints)
@@ -61,7 +61,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 		return err
 	}
 	foreseeing := o.clock.stage("foresee")
-	report := preflight.Foresee(q)
+	report := preflight.Evaluate(q)
 	foreseeing()
 	a.session.tell(a.graph)
 	for _, d := range declared {
@@ -72,8 +72,8 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	if err := o.show(report, a.shown(q)); err != nil {
 		return err
 	}
-	a.session.done(a.graph)
-	if failOn != 0 && (report.Verdict == schedule.Impossible || failOn == check.Warning && report.Verdict == schedule.Undecided) {
+	a.session.printTimings(a.graph)
+	if failOn != 0 && (report.Verdict == schedule.DoesNotFit || failOn == check.Warning && report.Verdict == schedule.Unknown) {
 		return errNotFine
 	}
 	return nil
@@ -90,15 +90,15 @@ func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptio
 }
 
 // shown says how the answer is laid out.
-func (a *foreseen) shown(q preflight.Question) view.PreflightOptions {
+func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
 	return view.PreflightOptions{
-		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, Anew: q.Anew,
+		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
 		Gaps: a.graph.Gaps(),
 	}
 }
 
-// meant checks what was asked, before anything is read.
-func (o *atomicOptions) meant() error {
+// validateFlags checks what was asked, before anything is read.
+func (o *atomicOptions) validateFlags() error {
 	switch {
 	case len(o.files) > 0 && len(o.args) > 0:
 		return withHint(errors.New("--atomic looks at the manifests of -f or at the stack of a ROOT, and not at both"), "leave out -f, or the ROOT")
@@ -111,7 +111,7 @@ func (o *atomicOptions) meant() error {
 }
 
 // gather reads the batch and what it meets.
-func (o *atomicOptions) gather(ctx context.Context) (*foreseen, error) {
+func (o *atomicOptions) gather(ctx context.Context) (*preflightRun, error) {
 	if len(o.files) > 0 {
 		return o.ofManifests(ctx)
 	}

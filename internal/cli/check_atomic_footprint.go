@@ -24,14 +24,14 @@ import (
 // runs: the list of pods of a footprint.
 const footprintNote = "sysop.dev/footprint"
 
-// largestFootprints is more than any file of them has.
-const largestFootprints = 4 << 20
+// maxFootprintBytes is more than any file of them has.
+const maxFootprintBytes = 4 << 20
 
 // declaredFootprint is an entry of a file of footprints.
 type declaredFootprint struct {
 	kind            schema.GroupKind
 	namespace, name string // empty for any
-	pods            []preflight.Footprint
+	pods            []preflight.PodFootprint
 	origin          string
 	used            bool
 }
@@ -42,7 +42,7 @@ func readFootprints(ctx context.Context, file string) ([]*declaredFootprint, err
 	if file == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, file, largestFootprints, "file of footprints")
+	data, err := readFile(ctx, file, maxFootprintBytes, "file of footprints")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the footprints: %w", err)
@@ -88,15 +88,15 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 }
 
 // footprintPods reads a list of pods.
-func footprintPods(m *strict.Mapping, n *yamlv3.Node, origin string) []preflight.Footprint {
+func footprintPods(m *strict.Mapping, n *yamlv3.Node, origin string) []preflight.PodFootprint {
 	if n.Kind != yamlv3.SequenceNode {
 		m.Report(n, "want a list of pods: - replicas: ...")
 		return nil
 	}
-	out := []preflight.Footprint{} // an empty list says that it runs nothing
+	out := []preflight.PodFootprint{} // an empty list says that it runs nothing
 	for _, item := range n.Content {
 		r := &podReader{}
-		f := preflight.Footprint{Replicas: 1, Origin: origin}
+		f := preflight.PodFootprint{Replicas: 1, Origin: origin}
 		f.Template.Spec.Containers = []corev1.Container{{Name: "footprint", Image: "footprint"}}
 		container, spec := &f.Template.Spec.Containers[0], &f.Template.Spec
 		r.Fields = []strict.Field{
@@ -168,8 +168,8 @@ func decodeInto(r *podReader, n *yamlv3.Node, into any) {
 
 // footprints finds for each custom resource of the batch what is declared of it: by the
 // file, then by its own annotation, then by that of its definition.
-func (a *foreseen) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.Footprint, error) {
-	out := map[object.Ref][]preflight.Footprint{}
+func (a *preflightRun) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.PodFootprint, error) {
+	out := map[object.Ref][]preflight.PodFootprint{}
 	for i := range a.batch {
 		it := &a.batch[i]
 		if d := nearestFootprint(declared, it.Ref); d != nil {
@@ -201,17 +201,17 @@ func (a *foreseen) footprints(declared []*declaredFootprint) (map[object.Ref][]p
 	return out, nil
 }
 
-func (a *foreseen) noteOfDefinition(ref object.Ref) string {
+func (a *preflightRun) noteOfDefinition(ref object.Ref) string {
 	for i := range a.batch {
 		if a.batch[i].Ref == ref {
 			return a.batch[i].Object.GetAnnotations()[footprintNote]
 		}
 	}
-	text, _ := a.facts.Note(ref, footprintNote)
+	text, _ := a.facts.Annotation(ref, footprintNote)
 	return text
 }
 
-func parseFootprintNote(text, origin string) ([]preflight.Footprint, []strict.Problem) {
+func parseFootprintNote(text, origin string) ([]preflight.PodFootprint, []strict.Problem) {
 	root, problem := strict.Document([]byte(text))
 	switch {
 	case problem != nil:

@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// hear keeps what the server said, as far as it is about the object and not about where or
+// recordDryRun keeps what the server said, as far as it is about the object and not about where or
 // when it was tried.
-func (a *foreseen) hear(t *trial, said source.Tried) {
-	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Undecided
+func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
+	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Unknown = said.Admitted, said.Reason, said.Message, said.Unknown
 	ns := t.item.Ref.Namespace
 	if admitted := t.said.Admitted; admitted != nil {
 		if t.pod != nil {
-			t.pod.back(admitted, ns)
+			t.pod.restore(admitted, ns)
 		} else if t.instead != "" {
 			admitted.SetNamespace(ns)
 			admitted.SetName(t.item.Ref.Name)
@@ -41,17 +41,17 @@ func (a *foreseen) hear(t *trial, said source.Tried) {
 	}
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
 	case t.instead != "" && !ofContent:
-		t.undecided("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
+		t.markUnknown("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
 	case ofQuota(said.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The pods that are there count, and what counts changes: the sums tell.
 		t.silent = true
 	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
-		t.undecided("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
+		t.markUnknown("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
 	}
 }
 
-func (t *trial) undecided(format string, args ...any) {
-	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
+func (t *dryRunTrial) markUnknown(format string, args ...any) {
+	t.said.Reason, t.said.Message, t.said.Unknown = "", "", fmt.Sprintf(format, args...)
 }
 
 // ofQuota tells a refusal by a ResourceQuota or a LimitRange, which no field of the answer
@@ -68,14 +68,14 @@ var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
 const enforceLabel = "pod-security.kubernetes.io/enforce"
 
 // changesSecurity says that the batch gives a namespace that is there another standard.
-func (a *foreseen) changesSecurity(namespace string) bool {
+func (a *preflightRun) changesSecurity(namespace string) bool {
 	is, ok := a.namespaceOf(namespace)
 	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
 	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != is.Labels[enforceLabel]
 }
 
 // changes says that the batch has an object of a kind in a namespace, or is it.
-func (a *foreseen) changes(kind, namespace string) bool {
+func (a *preflightRun) changes(kind, namespace string) bool {
 	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
 		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
 	})

@@ -23,9 +23,9 @@ func podTemplatePath(ref object.Ref) []string {
 	return nil
 }
 
-// triedPod is a pod as the controller of an object would make it, and what was changed of
+// podTrial is a pod as the controller of an object would make it, and what was changed of
 // it so that it can be tried before the rest of the batch is there.
-type triedPod struct {
+type podTrial struct {
 	pod *corev1.Pod
 	// account, priority and runtime are names that the batch is to make, and that the trial
 	// does without.
@@ -89,8 +89,8 @@ func statefulPod(pod *corev1.Pod, ref object.Ref, of *unstructured.Unstructured)
 
 // lend has a pod do without what the batch is to make first: the admission of pods refuses
 // those whose service account, priority class or runtime class is not there.
-func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *triedPod {
-	t := &triedPod{pod: pod, pulls: pod.Spec.ImagePullSecrets}
+func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *podTrial {
+	t := &podTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
 	spec := &pod.Spec
 	account := spec.ServiceAccountName
 	if account == "" {
@@ -109,8 +109,8 @@ func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *tried
 	return t
 }
 
-// back gives an admitted pod what it was tried without, and its namespace.
-func (t *triedPod) back(admitted *unstructured.Unstructured, namespace string) {
+// restore gives an admitted pod what it was tried without, and its namespace.
+func (t *podTrial) restore(admitted *unstructured.Unstructured, namespace string) {
 	admitted.SetNamespace(namespace)
 	set := func(value any, field string) {
 		_ = unstructured.SetNestedField(admitted.Object, value, "spec", field) // spec is a mapping: it was admitted

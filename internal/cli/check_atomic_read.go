@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// foreseen is a batch, and what was read for it.
-type foreseen struct {
+// preflightRun is a batch, and what was read for it.
+type preflightRun struct {
 	o       *atomicOptions
 	session *session
 	facts   *check.Collector
 	// graph is of the cluster with the batch, world of the cluster without it.
 	graph *graph.Graph
-	world *check.World
+	world *check.ClusterState
 	batch []preflight.Item
 	// over is the batch over the cluster, and beneath what the cluster has without it; both
 	// are nil where the batch is a stack that is there.
@@ -34,8 +34,8 @@ type foreseen struct {
 	gone map[string]bool
 }
 
-// grounds are the kinds that say whether there is room, wherever their objects are.
-func grounds() []schema.GroupKind {
+// capacityKinds are the kinds that say whether there is room, wherever their objects are.
+func capacityKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Node"},
 		{Kind: "Pod"},
@@ -49,8 +49,8 @@ func grounds() []schema.GroupKind {
 	}
 }
 
-// rulers are the kinds that say what is admitted, and by which defaults.
-func rulers() []schema.GroupKind {
+// admissionKinds are the kinds that say what is admitted, and by which defaults.
+func admissionKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		{Kind: "Namespace"},
 		{Kind: "LimitRange"},
@@ -61,12 +61,12 @@ func rulers() []schema.GroupKind {
 }
 
 // ofManifests reads the manifests, the cluster, and both together, in one go.
-func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
+func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) {
 	docs, err := o.manifests(ctx)
 	if err != nil {
 		return nil, err
 	}
-	a := &foreseen{o: o, facts: check.NewCollector(), live: map[object.Ref]map[string]any{}, gone: map[string]bool{}}
+	a := &preflightRun{o: o, facts: check.NewCollector(), live: map[object.Ref]map[string]any{}, gone: map[string]bool{}}
 	o.wholly = check.Whole()
 	o.over = func(base source.Source, namespace string) source.Source {
 		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.detail()})
@@ -75,7 +75,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 	if a.session, err = o.open(ctx); err != nil {
 		return nil, hinted(err)
 	}
-	below := a.below(ctx)
+	below := a.baseBuilder(ctx)
 	if err := a.read(ctx); err != nil {
 		return nil, err
 	}
@@ -89,15 +89,15 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*foreseen, error) {
 	return a, nil
 }
 
-// below makes room for what the cluster has without the batch.
-func (a *foreseen) below(ctx context.Context) *graph.Builder {
+// baseBuilder makes room for what the cluster has without the batch.
+func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
 	s := a.session
 	builder := graph.NewBuilder(s.rules, a.over.Served())
-	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.alike())
+	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.readSimilar())
 	for _, g := range s.gaps {
 		a.beneath.Gap(g)
 	}
-	a.over.Below(s.schemas.before(ctx, a.beneath))
+	a.over.SetBaseSink(s.schemas.before(ctx, a.beneath))
 	return builder
 }
 
@@ -109,9 +109,9 @@ func keep(facts *check.Collector) inventory.Extractor {
 	}
 }
 
-// alike keeps the custom resources of the batch's kinds, to find those that are most like new
+// readSimilar keeps the custom resources of the batch's kinds, to find those that are most like new
 // ones.
-func (a *foreseen) alike() inventory.Extractor {
+func (a *preflightRun) readSimilar() inventory.Extractor {
 	kinds := map[schema.GroupKind]bool{}
 	for _, m := range a.over.Batch().Manifests {
 		kinds[m.Ref.GroupKind()] = m.Resource.Custom
@@ -126,7 +126,7 @@ func (a *foreseen) alike() inventory.Extractor {
 }
 
 // checkWorld makes the world of what an inventory holds.
-func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.World {
+func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.ClusterState {
 	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
 		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
 	})
@@ -136,10 +136,10 @@ func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *obje
 
 // read follows the batch through the cluster: what is needed to know whether there is room,
 // the namespaces that it is in, and what its stack leads to.
-func (a *foreseen) read(ctx context.Context) error {
+func (a *preflightRun) read(ctx context.Context) error {
 	s := a.session
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, a.first(), s.schemas.before(ctx, s.inv), func() source.Ask {
+	err := source.Follow(ctx, s.source, a.first(), s.schemas.before(ctx, s.inv), func() source.Query {
 		reading()
 		build := s.c.clock.stage("build")
 		a.graph = s.builder.Build(s.inv)
@@ -153,11 +153,11 @@ func (a *foreseen) read(ctx context.Context) error {
 }
 
 // first is what is read wherever it is, and what of the batch may be there.
-func (a *foreseen) first() source.Ask {
+func (a *preflightRun) first() source.Query {
 	batch := a.over.Batch()
-	ask := source.Ask{Kinds: slices.Concat(a.session.rules.Crossing(), rulers()), Include: a.session.c.include, All: a.session.snapshot}
+	ask := source.Query{Kinds: slices.Concat(a.session.rules.Crossing(), admissionKinds()), Include: a.session.c.include, All: a.session.snapshot}
 	if runsAnything(batch) {
-		ask.Kinds = append(ask.Kinds, grounds()...)
+		ask.Kinds = append(ask.Kinds, capacityKinds()...)
 	}
 	for i := range batch.Manifests {
 		m := &batch.Manifests[i]
@@ -186,7 +186,7 @@ func runsAnything(batch *source.Batch) bool {
 }
 
 // next is what the graph of all together leads to.
-func (a *foreseen) next() source.Ask {
+func (a *preflightRun) next() source.Query {
 	g, batch := a.graph, a.over.Batch()
 	var roots []graph.ID
 	for _, ref := range batch.Refs() {
@@ -197,15 +197,15 @@ func (a *foreseen) next() source.Ask {
 	stack := g.Stack(roots, graph.StackOptions{NoInferred: a.o.noInferred})
 	namespaces := slices.Concat(batch.Namespaces(), stack.Namespaces(), a.donors())
 	slices.Sort(namespaces)
-	return source.Ask{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
+	return source.Query{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
 }
 
-// mostDonors bounds the namespaces that are read to see what others of a kind run.
-const mostDonors = 4
+// maxDonors bounds the namespaces that are read to see what others of a kind run.
+const maxDonors = 4
 
 // donors are namespaces with custom resources of the kinds of the batch: what they run
 // tells what those of the batch will.
-func (a *foreseen) donors() []string {
+func (a *preflightRun) donors() []string {
 	batch := a.over.Batch()
 	var out []string
 	for i := range batch.Manifests {
@@ -215,7 +215,7 @@ func (a *foreseen) donors() []string {
 		}
 		for id := range a.graph.OfKind(m.Ref.GroupKind()) {
 			ref := a.graph.Ref(id)
-			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.graph.State(id) == graph.Present && len(out) < mostDonors && !slices.Contains(out, ref.Namespace) {
+			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.graph.State(id) == graph.Present && len(out) < maxDonors && !slices.Contains(out, ref.Namespace) {
 				out = append(out, ref.Namespace)
 			}
 		}
@@ -225,7 +225,7 @@ func (a *foreseen) donors() []string {
 
 // absent says that the cluster has no such namespace: nothing is asked of it, and nothing
 // is in it but the batch.
-func (a *foreseen) absent(namespace string) bool {
+func (a *preflightRun) absent(namespace string) bool {
 	if a.gone[namespace] {
 		return true
 	}
@@ -243,7 +243,7 @@ func (a *foreseen) absent(namespace string) bool {
 }
 
 // missing says that the cluster does not have an object, for certain.
-func (a *foreseen) missing(ref object.Ref) bool {
+func (a *preflightRun) missing(ref object.Ref) bool {
 	if id, named := a.beneath.Find(ref); named {
 		return a.beneath.Missing(id)
 	}
@@ -251,6 +251,6 @@ func (a *foreseen) missing(ref object.Ref) bool {
 }
 
 // namespaceOf returns a namespace that the cluster has, as it was read.
-func (a *foreseen) namespaceOf(name string) (*corev1.Namespace, bool) {
+func (a *preflightRun) namespaceOf(name string) (*corev1.Namespace, bool) {
 	return check.Of[*corev1.Namespace](a.facts, object.Ref{Kind: "Namespace", Name: name})
 }

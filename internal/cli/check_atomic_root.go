@@ -15,8 +15,8 @@ import (
 )
 
 // ofStack takes the stack of the roots as the batch: whether it would start anew.
-func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
-	a := &foreseen{o: o, facts: check.NewCollector()}
+func (o *atomicOptions) ofStack(ctx context.Context) (*preflightRun, error) {
+	a := &preflightRun{o: o, facts: check.NewCollector()}
 	o.wholly = check.Whole()
 	o.collect = a.facts.Add
 	var err error
@@ -29,7 +29,7 @@ func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
 		return nil, err
 	}
 	ask := s.ask(roots)
-	ask.Kinds = slices.Concat(ask.Kinds, rulers(), grounds())
+	ask.Kinds = slices.Concat(ask.Kinds, admissionKinds(), capacityKinds())
 	opts := graph.StackOptions{NoInferred: o.noInferred}
 	if a.graph, err = s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts); err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func (o *atomicOptions) ofStack(ctx context.Context) (*foreseen, error) {
 // tops are the objects of a stack that somebody applied: nobody in it owns them. Makers were
 // applied for themselves, and Secrets and ConfigMaps are taken as they are, since nobody reads
 // what is in them.
-func (a *foreseen) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
+func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
 	g := a.graph
 	var refs []object.Ref
 	for _, id := range stack.Members() {
@@ -68,7 +68,7 @@ func (a *foreseen) tops(ctx context.Context, stack *graph.Stack) ([]preflight.It
 	for _, r := range refs {
 		sink.want[r] = true
 	}
-	if err := whole.Read(ctx, source.Ask{Objects: refs}, sink); err != nil {
+	if err := whole.Read(ctx, source.Query{Objects: refs}, sink); err != nil {
 		return nil, err
 	}
 	a.o.tellGaps(sink.gaps)

@@ -107,7 +107,7 @@ func TestLend(t *testing.T) {
 		t.Fatal(err)
 	}
 	admitted := &unstructured.Unstructured{Object: fields}
-	lent.back(admitted, "shop")
+	lent.restore(admitted, "shop")
 	got := &corev1.Pod{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(admitted.Object, got); err != nil {
 		t.Fatal(err)
@@ -125,9 +125,9 @@ func TestLend(t *testing.T) {
 
 // TestHear: a refusal that is about where or when it was tried is none of the object.
 func TestHear(t *testing.T) {
-	quota := source.Tried{Reason: "Forbidden", Code: 403, Message: `pods "web-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2`}
-	security := source.Tried{Reason: "Forbidden", Code: 403, Message: `pods "web-" is forbidden: violates PodSecurity "restricted:latest": x`}
-	invalid := source.Tried{Reason: "Invalid", Code: 422, Message: "spec.x: Required value"}
+	quota := source.DryRunResult{Reason: "Forbidden", Code: 403, Message: `pods "web-" is forbidden: exceeded quota: few, requested: pods=1, used: pods=2, limited: pods=2`}
+	security := source.DryRunResult{Reason: "Forbidden", Code: 403, Message: `pods "web-" is forbidden: violates PodSecurity "restricted:latest": x`}
+	invalid := source.DryRunResult{Reason: "Invalid", Code: 422, Message: "spec.x: Required value"}
 	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	facts := check.NewCollector()
 	ns := &corev1.Namespace{}
@@ -137,7 +137,7 @@ func TestHear(t *testing.T) {
 	same := preflight.Item{Ref: namespace.Ref, Object: objectOf(t, "metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted}}"), Exists: true}
 	limits := preflight.Item{Ref: object.Ref{Kind: "LimitRange", Namespace: "shop", Name: "l"}}
 	for name, test := range map[string]struct {
-		said            source.Tried
+		said            source.DryRunResult
 		exists, pod     bool
 		instead         string
 		batch           []preflight.Item
@@ -154,16 +154,16 @@ func TestHear(t *testing.T) {
 		"a standard that stays":           {said: security, pod: true, batch: []preflight.Item{same}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &foreseen{facts: facts, batch: test.batch}
-			tried := &trial{item: &preflight.Item{Ref: ref, Exists: test.exists}, instead: test.instead}
+			a := &preflightRun{facts: facts, batch: test.batch}
+			tried := &dryRunTrial{item: &preflight.Item{Ref: ref, Exists: test.exists}, instead: test.instead}
 			if test.pod {
-				tried.pod = &triedPod{}
+				tried.pod = &podTrial{}
 			}
-			a.hear(tried, test.said)
+			a.recordDryRun(tried, test.said)
 			if (tried.said.Reason != "" && !tried.silent) != test.refused || tried.silent != test.silent {
 				t.Errorf("silent %v, said %+v", tried.silent, tried.said)
 			}
-			if !test.refused && !test.silent && !strings.Contains(tried.said.Undecided, test.said.Message) {
+			if !test.refused && !test.silent && !strings.Contains(tried.said.Unknown, test.said.Message) {
 				t.Errorf("the server's words are lost: %+v", tried.said)
 			}
 		})
@@ -176,14 +176,14 @@ func TestHearOfAKindThatIsGone(t *testing.T) {
 metadata: {name: toys.example.dev}
 spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}]}
 `)
-	gone := source.Tried{Reason: "NotFound", Code: 404, Message: "the server could not find the requested resource"}
-	hear := func(batch []preflight.Item, size string) *trial {
+	gone := source.DryRunResult{Reason: "NotFound", Code: 404, Message: "the server could not find the requested resource"}
+	hear := func(batch []preflight.Item, size string) *dryRunTrial {
 		item := &preflight.Item{
 			Ref:    object.Ref{Group: "example.dev", Kind: "Toy", Namespace: "shop", Name: "bear"},
 			Object: objectOf(t, "apiVersion: example.dev/v1\nkind: Toy\nsize: "+size),
 		}
-		tried := &trial{item: item, Trial: source.Trial{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
-		(&foreseen{facts: check.NewCollector(), batch: batch}).hear(tried, gone)
+		tried := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
+		(&preflightRun{facts: check.NewCollector(), batch: batch}).recordDryRun(tried, gone)
 		return tried
 	}
 	with := []preflight.Item{{Ref: object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
@@ -221,7 +221,7 @@ spec:
 		switch {
 		case said.Admitted != nil:
 			got = "admitted"
-		case said.Undecided != "":
+		case said.Unknown != "":
 			got = "undecided"
 		}
 		if got != want {
@@ -271,7 +271,7 @@ func TestStandIn(t *testing.T) {
 		"the first of the rest": {map[string]map[string]string{"b": nil, "a": nil}, "", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &foreseen{facts: check.NewCollector(), world: &check.World{Read: everyRead}}
+			a := &preflightRun{facts: check.NewCollector(), world: &check.ClusterState{Read: everyRead}}
 			for n, labels := range test.namespaces {
 				ns := &corev1.Namespace{}
 				ns.Name, ns.Labels = n, labels

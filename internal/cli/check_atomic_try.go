@@ -16,13 +16,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// trial is an object of the batch, or a pod of it, on its way to the server.
-type trial struct {
+// dryRunTrial is an object of the batch, or a pod of it, on its way to the server.
+type dryRunTrial struct {
 	item *preflight.Item
-	source.Trial
+	source.DryRunRequest
 	// instead is the namespace in which it is tried, where its own is not there yet.
 	instead string
-	pod     *triedPod // of a template; nil for the object itself
+	pod     *podTrial // of a template; nil for the object itself
 	said    preflight.Admission
 	known   bool // said without asking the server
 	silent  bool // nothing is said of it
@@ -30,20 +30,20 @@ type trial struct {
 
 // admissions asks the server, or what of the batch stands in for it, of every object and
 // then of a pod of every template. It is nil where there is no server.
-func (a *foreseen) admissions(ctx context.Context) ([]preflight.Admission, error) {
+func (a *preflightRun) admissions(ctx context.Context) ([]preflight.Admission, error) {
 	cluster, ok := clusterOf(a.session.source)
 	if !ok {
 		return nil, nil
 	}
 	defer a.session.c.clock.stage("dry runs")()
-	objects := make([]*trial, 0, len(a.batch))
+	objects := make([]*dryRunTrial, 0, len(a.batch))
 	for i := range a.batch {
 		objects = append(objects, a.trialOf(&a.batch[i], cluster))
 	}
 	if err := a.try(ctx, cluster, objects); err != nil {
 		return nil, err
 	}
-	var pods []*trial
+	var pods []*dryRunTrial
 	for _, t := range objects {
 		if p := a.podTrial(t); p != nil {
 			pods = append(pods, p)
@@ -62,13 +62,13 @@ func (a *foreseen) admissions(ctx context.Context) ([]preflight.Admission, error
 }
 
 // try sends the trials that the server is to decide.
-func (a *foreseen) try(ctx context.Context, cluster *source.Cluster, all []*trial) error {
-	var asked []*trial
-	var trials []source.Trial
+func (a *preflightRun) try(ctx context.Context, cluster *source.Cluster, all []*dryRunTrial) error {
+	var asked []*dryRunTrial
+	var trials []source.DryRunRequest
 	for _, t := range all {
 		t.said.Ref, t.said.Pod = t.item.Ref, t.pod != nil
 		if !t.known && !t.silent {
-			asked, trials = append(asked, t), append(trials, t.Trial)
+			asked, trials = append(asked, t), append(trials, t.DryRunRequest)
 		}
 	}
 	tried, err := cluster.DryRun(ctx, trials)
@@ -76,21 +76,21 @@ func (a *foreseen) try(ctx context.Context, cluster *source.Cluster, all []*tria
 		return err
 	}
 	for i, t := range asked {
-		a.hear(t, tried[i])
+		a.recordDryRun(t, tried[i])
 	}
 	return nil
 }
 
 // trialOf says how an object is tried.
-func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial {
+func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *dryRunTrial {
 	gvk := item.Object.GroupVersionKind()
-	t := &trial{item: item, Trial: source.Trial{Object: item.Object, Exists: item.Exists, Manager: a.o.manager}}
-	refused := func(reason, format string, args ...any) *trial {
+	t := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.o.manager}}
+	refused := func(reason, format string, args ...any) *dryRunTrial {
 		t.known, t.said.Reason, t.said.Message = true, reason, fmt.Sprintf(format, args...)
 		return t
 	}
-	unknown := func(format string, args ...any) *trial {
-		t.known, t.said.Undecided = true, fmt.Sprintf(format, args...)
+	unknown := func(format string, args ...any) *dryRunTrial {
+		t.known, t.said.Unknown = true, fmt.Sprintf(format, args...)
 		return t
 	}
 	kind, served := a.session.kinds.Kind(gvk.GroupKind())
@@ -118,7 +118,7 @@ func (a *foreseen) trialOf(item *preflight.Item, cluster *source.Cluster) *trial
 }
 
 // definitionOf returns the definition of a kind that the batch has.
-func (a *foreseen) definitionOf(kind object.Resource) *unstructured.Unstructured {
+func (a *preflightRun) definitionOf(kind object.Resource) *unstructured.Unstructured {
 	for i := range a.batch {
 		if it := &a.batch[i]; it.Ref.GroupKind() == definitionKind && it.Ref.Name == kind.String() {
 			return it.Object
@@ -128,9 +128,9 @@ func (a *foreseen) definitionOf(kind object.Resource) *unstructured.Unstructured
 }
 
 // elsewhere tries an object in a namespace that is there, in place of its own.
-func (a *foreseen) elsewhere(t *trial) *trial {
+func (a *preflightRun) elsewhere(t *dryRunTrial) *dryRunTrial {
 	if t.instead = a.standIn(); t.instead == "" {
-		t.known, t.said.Undecided = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
+		t.known, t.said.Unknown = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
 		return t
 	}
 	t.Object = t.Object.DeepCopy()
@@ -145,7 +145,7 @@ func (a *foreseen) elsewhere(t *trial) *trial {
 
 // standIn is a namespace that is like a new one: nothing selects it by a label, and no
 // LimitRange is in it. "default" goes before others; empty where there is none.
-func (a *foreseen) standIn() string {
+func (a *preflightRun) standIn() string {
 	limited := map[string]bool{}
 	for _, l := range check.All[*corev1.LimitRange](a.facts, "", "LimitRange") {
 		limited[l.Namespace] = true
@@ -168,7 +168,7 @@ func (a *foreseen) standIn() string {
 
 // podTrial makes a trial of a pod of an object's template; nil where it has none, or where
 // the object itself was refused.
-func (a *foreseen) podTrial(of *trial) *trial {
+func (a *preflightRun) podTrial(of *dryRunTrial) *dryRunTrial {
 	if of.said.Reason != "" || podTemplatePath(of.item.Ref) == nil || idle(of.item.Object) {
 		return nil
 	}
@@ -176,16 +176,16 @@ func (a *foreseen) podTrial(of *trial) *trial {
 	if from == nil {
 		from = of.item.Object
 	}
-	t := &trial{item: of.item, instead: of.instead}
+	t := &dryRunTrial{item: of.item, instead: of.instead}
 	pod, err := podOf(of.item.Ref, from)
 	switch {
 	case err != nil:
-		t.pod, t.known, t.said.Undecided = &triedPod{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
+		t.pod, t.known, t.said.Unknown = &podTrial{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
 		return t
 	case pod == nil:
 		return nil
 	}
-	t.pod = lend(pod, a.makes, t.instead != "")
+	t.pod = lend(pod, a.creates, t.instead != "")
 	if t.instead != "" {
 		pod.Namespace = t.instead
 	} else if a.gone[of.item.Ref.Namespace] {
@@ -196,7 +196,7 @@ func (a *foreseen) podTrial(of *trial) *trial {
 		return nil
 	}
 	delete(fields, "status")
-	t.Trial = source.Trial{Resource: podResource, Object: &unstructured.Unstructured{Object: fields}, New: true}
+	t.DryRunRequest = source.DryRunRequest{Resource: podResource, Object: &unstructured.Unstructured{Object: fields}, New: true}
 	return t
 }
 
@@ -209,14 +209,14 @@ func idle(of *unstructured.Unstructured) bool {
 
 var podResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
 
-// makes says that the batch makes an object that is not there yet.
-func (a *foreseen) makes(ref object.Ref) bool {
+// creates says that the batch makes an object that is not there yet.
+func (a *preflightRun) creates(ref object.Ref) bool {
 	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool { return it.Ref == ref && !it.Exists })
 }
 
 // question puts together what is asked of the future.
-func (a *foreseen) question(ctx context.Context, declared []*declaredFootprint) (preflight.Question, error) {
-	q := preflight.Question{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, Anew: a.over == nil, Live: a.live, Composes: a.session.composes}
+func (a *preflightRun) question(ctx context.Context, declared []*declaredFootprint) (preflight.Request, error) {
+	q := preflight.Request{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.session.composes}
 	var err error
 	if q.Footprints, err = a.footprints(declared); err != nil {
 		return q, err

@@ -28,7 +28,7 @@ func (o *checkOptions) colocated() error {
 }
 
 // colocate shows how the pods of the stacks lie.
-func (c *checking) colocate(ctx context.Context) error {
+func (c *checkRun) colocate(ctx context.Context) error {
 	stop := c.o.clock.stage("colocation")
 	var found []*check.Colocation
 	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
@@ -52,17 +52,17 @@ func (c *checking) colocate(ctx context.Context) error {
 	if len(found) == 0 && c.o.human() {
 		fmt.Fprintln(c.o.env.ErrOut, "no stacks were found")
 	}
-	c.session.done(c.graph)
+	c.session.printTimings(c.graph)
 	return nil
 }
 
-func (c *checking) isCustom(r object.Ref) bool {
+func (c *checkRun) isCustom(r object.Ref) bool {
 	kind, ok := c.session.kinds.Kind(r.GroupKind())
 	return ok && kind.Custom
 }
 
 // places reads the definitions, and fills in which of their fields say where pods go.
-func (c *checking) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
+func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
 	var refs []object.Ref
 	for _, ref := range asked {
 		refs = append(refs, ref)

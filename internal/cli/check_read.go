@@ -21,16 +21,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// checking is one answer of the check command, before it is shown.
-type checking struct {
+// checkRun is one answer of the check command, before it is shown.
+type checkRun struct {
 	o       *checkOptions
 	q       *checkQuestion
 	session *session
 	facts   *check.Collector
 	graph   *graph.Graph
-	world   *check.World
+	world   *check.ClusterState
 
-	targets     targets
+	targets     checkTargets
 	operators   []*check.Operator // those that are asked about
 	definitions []object.Ref
 	stacks      []metrics.Stack
@@ -51,25 +51,25 @@ func (c *common) facting() *check.Collector {
 var surroundings = []schema.GroupKind{{Kind: "Node"}, {Kind: "Namespace"}}
 
 // read reads what the targets need.
-func (c *checking) read(ctx context.Context) error {
+func (c *checkRun) read(ctx context.Context) error {
 	c.facts = c.o.facting()
 	var err error
 	if c.session, err = c.o.open(ctx); err != nil {
 		return err
 	}
 	s := c.session
-	if c.targets, err = c.aim(); err != nil {
+	if c.targets, err = c.parseTargets(); err != nil {
 		return err
 	}
 	t := &c.targets
 	roots := func(g *graph.Graph) []graph.ID { return s.resolve(g, t.roots, c.q.selector) }
-	var ask source.Ask
+	var ask source.Query
 	switch {
 	case t.everything:
 		// An operator may run in any namespace, and may be allowed things in any.
-		ask, roots = source.Ask{All: true}, s.everything
+		ask, roots = source.Query{All: true}, s.everything
 	case len(t.operators)+len(t.kinds) > 0:
-		ask = source.Ask{All: true}
+		ask = source.Query{All: true}
 	default:
 		ask = s.ask(t.roots)
 		if !ask.All {
@@ -90,7 +90,7 @@ func (c *checking) read(ctx context.Context) error {
 	return c.choose()
 }
 
-func (c *checking) stackOptions() graph.StackOptions {
+func (c *checkRun) stackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.o.noInferred}
 }
 
@@ -115,7 +115,7 @@ func (s *session) composes(gk schema.GroupKind) ([]string, bool) {
 }
 
 // choose finds the operators, definitions and stacks that are asked about.
-func (c *checking) choose() error {
+func (c *checkRun) choose() error {
 	t := &c.targets
 	opts := c.stackOptions()
 	if t.everything {
@@ -156,7 +156,7 @@ func (c *checking) choose() error {
 	return nil
 }
 
-func (c *checking) noSuch(name string) error {
+func (c *checkRun) noSuch(name string) error {
 	var names []string
 	for _, o := range c.world.Operators() {
 		names = append(names, o.Name)
@@ -176,7 +176,7 @@ func (c *checking) noSuch(name string) error {
 }
 
 // subjects checks everything that is asked about.
-func (c *checking) subjects(ctx context.Context) error {
+func (c *checkRun) subjects(ctx context.Context) error {
 	defer c.o.clock.stage("check")()
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
@@ -191,7 +191,7 @@ func (c *checking) subjects(ctx context.Context) error {
 }
 
 // eachStack goes through the stacks that are asked about, each once.
-func (c *checking) eachStack() iter.Seq[*check.Stack] {
+func (c *checkRun) eachStack() iter.Seq[*check.Stack] {
 	return func(yield func(*check.Stack) bool) {
 		seen := map[object.Ref]bool{}
 		for _, s := range c.stacks {
@@ -200,9 +200,9 @@ func (c *checking) eachStack() iter.Seq[*check.Stack] {
 			}
 			seen[s.Ref] = true
 			opts := c.stackOptions()
-			opts.As = map[graph.ID]graph.ID{}
+			opts.SameRoot = map[graph.ID]graph.ID{}
 			for _, id := range s.Roots {
-				opts.As[id] = s.Roots[0]
+				opts.SameRoot[id] = s.Roots[0]
 			}
 			if !yield(&check.Stack{World: c.world, Ref: s.Ref, Stack: c.graph.Stack(s.Roots, opts)}) {
 				return
@@ -212,7 +212,7 @@ func (c *checking) eachStack() iter.Seq[*check.Stack] {
 }
 
 // define checks the definitions. Each is read whole and let go: they are huge.
-func (c *checking) define(ctx context.Context) error {
+func (c *checkRun) define(ctx context.Context) error {
 	refs := slices.Compact(slices.SortedFunc(slices.Values(c.definitions), object.Compare))
 	if len(refs) == 0 || !slices.ContainsFunc(c.q.rules, func(r check.Rule) bool { return r.Definition != nil }) {
 		return nil

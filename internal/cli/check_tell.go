@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// largestWaivers is more than any file of them has.
-const largestWaivers = 1 << 20
+// maxWaiverBytes is more than any file of them has.
+const maxWaiverBytes = 1 << 20
 
 // readWaivers reads the file of --waivers; none where it is not given. Any problem refuses
 // all: a waiver that is left out silently would fail somebody's pipeline.
@@ -18,7 +18,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, name, largestWaivers, "file of waivers")
+	data, err := readFile(ctx, name, maxWaiverBytes, "file of waivers")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the waivers: %w", err)
@@ -33,7 +33,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 }
 
 // options say how much is shown: of one subject every finding, of many the scores first.
-func (c *checking) options() view.CheckOptions {
+func (c *checkRun) options() view.CheckOptions {
 	return view.CheckOptions{
 		Namespace: c.home, All: c.o.all, Summary: c.targets.everything && !c.o.all,
 		Version: buildVersion(),
@@ -41,7 +41,7 @@ func (c *checking) options() view.CheckOptions {
 }
 
 // tell sums up on stderr, for people.
-func (c *checking) tell(r *check.Report) {
+func (c *checkRun) tell(r *check.Report) {
 	if !c.o.human() {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // usage reads the text that the usage annotation of a definition names, or says why there
 // is none, or why nobody knows. The error is that of the context or the connection.
-func (c *checking) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
+func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
 	if u.ConfigMap == "" {
 		return nil
 	}
@@ -50,7 +50,7 @@ var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
 
 // usagePlaces are the namespaces in which the text may be: that of the annotation, else the
 // user's, those of the operator, and those that have a ConfigMap of the name.
-func (c *checking) usagePlaces(d *check.Definition, u annotations.Usage) []string {
+func (c *checkRun) usagePlaces(d *check.Definition, u annotations.Usage) []string {
 	if u.Namespace != "" {
 		return []string{u.Namespace}
 	}

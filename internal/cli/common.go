@@ -36,9 +36,9 @@ type common struct {
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
 
-	// besides tells, once something was read, whose stacks are wanted beside those of the
+	// moreRoots tells, once something was read, whose stacks are wanted beside those of the
 	// roots, and of which kinds every object; nil where none are.
-	besides func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
+	moreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
 
 	// over lays something over what is read; nil where nothing is.
 	over func(base source.Source, namespace string) source.Source
@@ -152,10 +152,10 @@ func (c *common) human() bool {
 
 func given(s *string) bool { return s != nil && *s != "" }
 
-func (c *common) write(a view.Answer) error { return c.writeUnder(a, !c.noHeaders) }
+func (c *common) write(a view.Output) error { return c.writeUnder(a, !c.noHeaders) }
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
-func (c *common) writeUnder(a view.Answer, heads bool) error {
+func (c *common) writeUnder(a view.Output, heads bool) error {
 	defer c.clock.stage("write")()
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// patience is how long a shell waits for a cluster: a key was pressed.
-const patience = time.Second
+// completionTimeout is how long a shell waits for a cluster: a key was pressed.
+const completionTimeout = time.Second
 
 // noFiles ends a completion: what is not offered is no file either.
 const noFiles = cobra.ShellCompDirectiveNoFileComp
@@ -60,12 +60,12 @@ func harmless(line []byte) bool {
 	return utf8.Valid(line) && safe(word) == word && safe(description) == description
 }
 
-// within runs ask, and waits for it no longer than somebody does with a key down: a snapshot
+// completeWithin runs ask, and waits for it no longer than somebody does with a key down: a snapshot
 // takes what it takes. A panic is no answer.
-func (c *common) within(ctx context.Context, ask func(context.Context) []string) []string {
+func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
 	cancel := context.CancelFunc(func() {})
 	if c.from == "" {
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.Patience, patience))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.CompletionTimeout, completionTimeout))
 	}
 	defer cancel()
 	answer := make(chan []string, 1)
@@ -88,8 +88,8 @@ func (c *common) within(ctx context.Context, ask func(context.Context) []string)
 }
 
 // asking completes with what is found in the cluster or the snapshot.
-func (c *common) asking(ctx context.Context, typed string, ask func(context.Context, *world) []string) []string {
-	return c.within(ctx, func(ctx context.Context) []string {
+func (c *common) asking(ctx context.Context, typed string, ask func(context.Context, *completionSource) []string) []string {
+	return c.completeWithin(ctx, func(ctx context.Context) []string {
 		w, err := c.world(ctx)
 		if err != nil {
 			return nil
@@ -119,13 +119,13 @@ func (c *common) completeRoots(cmd *cobra.Command, args []string, typed string) 
 	typ, _, slash := strings.Cut(typed, "/")
 	switch {
 	case slash:
-		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string {
+		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completionSource) []string {
 			return prefixed(typ+"/", w.named(ctx, typ))
 		}), noFiles
 	case len(args) > 0 && !strings.Contains(args[0], "/"):
-		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string { return w.named(ctx, args[0]) }), noFiles
+		return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completionSource) []string { return w.named(ctx, args[0]) }), noFiles
 	}
-	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string {
+	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completionSource) []string {
 		if kinds, err := w.kinds(ctx); err == nil {
 			return append(types(kinds), graph.ByApp, graph.ByHelm, graph.BySystem)
 		}
@@ -155,7 +155,7 @@ func types(kinds *object.Kinds) []string {
 // completeKinds offers types, of a list the last one.
 func (c *common) completeKinds(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 	before, last := lastOf(typed)
-	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *completionSource) []string {
 		if kinds, err := w.kinds(ctx); err == nil {
 			return types(kinds)
 		}
@@ -182,7 +182,7 @@ func (c *common) completeNodes(cmd *cobra.Command, _ []string, typed string) ([]
 // completeKnown offers the names of a kind that every cluster has, and that is in no namespace.
 func (c *common) completeKnown(cmd *cobra.Command, r object.Resource, typed string) []string {
 	before, last := lastOf(typed)
-	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+	return prefixed(before, c.asking(cmd.Context(), last, func(ctx context.Context, w *completionSource) []string {
 		return names(w.list(ctx, r, "", ""))
 	}))
 }
@@ -192,7 +192,7 @@ func (c *common) completeSystem(cmd *cobra.Command, args []string, typed string)
 	if len(args) > 0 {
 		return nil, noFiles
 	}
-	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *world) []string { return w.named(ctx, graph.BySystem) }), noFiles
+	return c.asking(cmd.Context(), typed, func(ctx context.Context, w *completionSource) []string { return w.named(ctx, graph.BySystem) }), noFiles
 }
 
 // lastOf cuts a list of words behind its last comma.

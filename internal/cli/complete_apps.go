@@ -10,7 +10,7 @@ import (
 )
 
 // completeSystems completes the names of Systems that were adopted.
-func (o *regulating) completeSystems(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (o *regulateOptions) completeSystems(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	if o.isNamed() || len(args) > 0 {
 		return nil, noFiles
 	}
@@ -18,9 +18,9 @@ func (o *regulating) completeSystems(cmd *cobra.Command, args []string, typed st
 }
 
 // completeSignals completes the signals that an app of the System hears, and "Stop".
-func (o *regulating) completeSignals(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (o *regulateOptions) completeSignals(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 	name, _, _ := o.splitOne(args) // where that is wrong, the only System is meant
-	words := o.ofMeant(cmd.Context(), name, func(s *system.System) []string {
+	words := o.completeFromSystem(cmd.Context(), name, func(s *system.System) []string {
 		out := slices.Clone(s.Regulation.Signals)
 		for i := range s.Apps {
 			out = append(out, s.Apps[i].Signals()...)
@@ -32,16 +32,16 @@ func (o *regulating) completeSignals(cmd *cobra.Command, args []string, typed st
 }
 
 // appNames are the apps of the System that is meant; none where it cannot be read.
-func (o *regulating) appNames(ctx context.Context, name string) []string {
-	return o.ofMeant(ctx, name, (*system.System).AppNames)
+func (o *regulateOptions) appNames(ctx context.Context, name string) []string {
+	return o.completeFromSystem(ctx, name, (*system.System).AppNames)
 }
 
-// ofMeant are words of the System that is meant: that of the manifest, the one that is named,
+// completeFromSystem are words of the System that is meant: that of the manifest, the one that is named,
 // or the only one of the namespace.
-func (o *regulating) ofMeant(ctx context.Context, name string, words func(*system.System) []string) []string {
-	return o.within(ctx, func(ctx context.Context) []string {
+func (o *regulateOptions) completeFromSystem(ctx context.Context, name string, words func(*system.System) []string) []string {
+	return o.completeWithin(ctx, func(ctx context.Context) []string {
 		o.completing = true
-		s, err := o.meant(ctx, name)
+		s, err := o.loadSystem(ctx, name)
 		if err != nil || s == nil {
 			return nil
 		}
@@ -49,7 +49,7 @@ func (o *regulating) ofMeant(ctx context.Context, name string, words func(*syste
 	})
 }
 
-func (o *regulating) meant(ctx context.Context, name string) (*system.System, error) {
+func (o *regulateOptions) loadSystem(ctx context.Context, name string) (*system.System, error) {
 	switch {
 	case o.file == "-":
 		return nil, nil //nolint:nilnil // standard input is the terminal that is typed on
@@ -58,7 +58,7 @@ func (o *regulating) meant(ctx context.Context, name string) (*system.System, er
 	case name != "":
 		return o.namedSystem(ctx, name)
 	}
-	k, err := o.kept(ctx)
+	k, err := o.openSystems(ctx)
 	if err != nil {
 		return nil, err
 	}

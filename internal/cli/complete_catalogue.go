@@ -24,12 +24,12 @@ func (o *catalogueOptions) completeInstallable(c *common) completion {
 func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry) bool) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		name, _, versions := strings.Cut(typed, "@")
-		words := c.within(cmd.Context(), func(ctx context.Context) []string {
+		words := c.completeWithin(cmd.Context(), func(ctx context.Context) []string {
 			if versions {
-				return versionsOf(o.here(ctx, c), name, typed)
+				return versionsOf(o.knownEntries(ctx, c), name, typed)
 			}
 			var out []string
-			for _, e := range o.here(ctx, c) {
+			for _, e := range o.knownEntries(ctx, c) {
 				if wanted(e) && !slices.ContainsFunc(args, func(a string) bool { return a == e.Name || strings.HasPrefix(a, e.Name+"@") }) {
 					out = append(out, e.Name+"\t"+e.Title)
 				}
@@ -43,8 +43,8 @@ func (o *catalogueOptions) completeEntries(c *common, wanted func(catalog.Entry)
 	}
 }
 
-// here are the entries that are known without asking anybody.
-func (o *catalogueOptions) here(ctx context.Context, c *common) []catalog.Entry {
+// knownEntries are the entries that are known without asking anybody.
+func (o *catalogueOptions) knownEntries(ctx context.Context, c *common) []catalog.Entry {
 	local := *o
 	local.offline = true
 	quiet := *c
@@ -114,8 +114,8 @@ func (o *installOptions) completeUpgrades(cmd *cobra.Command, args []string, typ
 
 // installations are those that have a journal, and the packages that came with them, of which
 // the records of releases tell: everywhere, or where that may not be asked, in the namespace.
-func installations(ctx context.Context, w *world) []string {
-	list := func(r object.Resource, label string) []known {
+func installations(ctx context.Context, w *completionSource) []string {
+	list := func(r object.Resource, label string) []completionObject {
 		all := w.list(ctx, r, "", label)
 		if len(all) == 0 && w.namespace != "" {
 			all = w.list(ctx, r, w.namespace, label)

@@ -80,7 +80,7 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 		"user":    func(k *api.Config) []string { return slices.Collect(maps.Keys(k.AuthInfos)) },
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
-			return c.within(cmd.Context(), func(context.Context) []string {
+			return c.completeWithin(cmd.Context(), func(context.Context) []string {
 				config, err := c.config.ToRawKubeConfigLoader().RawConfig()
 				if err != nil {
 					return nil
@@ -118,7 +118,7 @@ func (c *common) completeSelector(cmd *cobra.Command, args []string, typed strin
 		return nil, noFiles
 	}
 	key, _, valued := strings.Cut(last, "=")
-	words := c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+	words := c.asking(cmd.Context(), last, func(ctx context.Context, w *completionSource) []string {
 		r := podKnown
 		if ok := typ == ""; !ok {
 			if r, ok = w.resource(ctx, typ); !ok {
@@ -135,7 +135,7 @@ func (c *common) completeSelector(cmd *cobra.Command, args []string, typed strin
 }
 
 // labelWords are the keys of labels as a selector begins, or KEY=VALUE for each value of one.
-func labelWords(all []known, key string, valued bool) []string {
+func labelWords(all []completionObject, key string, valued bool) []string {
 	if valued {
 		return prefixed(key+"=", values(all, key))
 	}
@@ -155,7 +155,7 @@ func (c *common) completeBy(cmd *cobra.Command, _ []string, typed string) ([]str
 	if !ok {
 		return beginning([]string{"stack", "resource", "namespace", "node", "creator", label, "annotation:"}, typed), noFiles | cobra.ShellCompDirectiveNoSpace
 	}
-	return prefixed(label, c.asking(cmd.Context(), last, func(ctx context.Context, w *world) []string {
+	return prefixed(label, c.asking(cmd.Context(), last, func(ctx context.Context, w *completionSource) []string {
 		words := labelWords(w.list(ctx, podKnown, w.namespace, ""), "", false)
 		for i := range words {
 			words[i] = strings.TrimSuffix(words[i], "=")

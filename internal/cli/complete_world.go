@@ -24,9 +24,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// world is what names are completed from. Of a cluster it wants little: the discovery that
+// completionSource is what names are completed from. Of a cluster it wants little: the discovery that
 // kubectl and every command keep on disk, however old, and one list of metadata.
-type world struct {
+type completionSource struct {
 	// namespace is that of the user; empty where all are meant.
 	namespace string
 	source    source.Source
@@ -49,7 +49,7 @@ var (
 )
 
 // world connects, and sends nothing.
-func (c *common) world(ctx context.Context) (*world, error) {
+func (c *common) world(ctx context.Context) (*completionSource, error) {
 	c.completing = true
 	switch c.from {
 	case "":
@@ -61,7 +61,7 @@ func (c *common) world(ctx context.Context) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{source: snap.Reading(func(object.Resource) (source.Detail, string) { return source.Metadata, "" })}
+	w := &completionSource{source: snap.Reading(func(object.Resource) (source.Detail, string) { return source.Metadata, "" })}
 	if given(c.config.Namespace) {
 		w.namespace = *c.config.Namespace
 	}
@@ -72,7 +72,7 @@ func (c *common) world(ctx context.Context) (*world, error) {
 // after six hours, and where they meet a kind that they do not know.
 const forEver = 10 * 365 * 24 * time.Hour
 
-func (c *common) clusterWorld() (*world, error) {
+func (c *common) clusterWorld() (*completionSource, error) {
 	config, err := c.config.ToRESTConfig()
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (c *common) clusterWorld() (*world, error) {
 		return nil, err
 	}
 	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: discovery})
-	return &world{namespace: namespace, source: cluster, server: s}, err
+	return &completionSource{namespace: namespace, source: cluster, server: s}, err
 }
 
 // notInFolder are the characters of a host that kubectl does not put into a path.
@@ -110,18 +110,18 @@ func discoveryFolder(cache, host string) string {
 	return filepath.Join(cache, "discovery", notInFolder.ReplaceAllString(host, "_"))
 }
 
-func (w *world) kinds(ctx context.Context) (*object.Kinds, error) {
-	return w.source.Kinds(ctx, &early{})
+func (w *completionSource) kinds(ctx context.Context) (*object.Kinds, error) {
+	return w.source.Kinds(ctx, &earlyGaps{})
 }
 
-// known is an object as far as it is completed.
-type known struct {
+// completionObject is an object as far as it is completed.
+type completionObject struct {
 	Name      string            `json:"name"`
 	Namespace string            `json:"namespace"`
 	Labels    map[string]string `json:"labels"`
 }
 
-func names(all []known) []string {
+func names(all []completionObject) []string {
 	out := make([]string, 0, len(all))
 	for i := range all {
 		out = append(out, all[i].Name)
@@ -130,7 +130,7 @@ func names(all []known) []string {
 }
 
 // named are the names of a type, or of the groups that go by a name, in the namespace.
-func (w *world) named(ctx context.Context, typ string) []string {
+func (w *completionSource) named(ctx context.Context, typ string) []string {
 	switch typ {
 	case graph.BySystem:
 		return w.systems(ctx)
@@ -146,7 +146,7 @@ func (w *world) named(ctx context.Context, typ string) []string {
 	return names(w.list(ctx, r, w.namespace, ""))
 }
 
-func (w *world) resource(ctx context.Context, typ string) (object.Resource, bool) {
+func (w *completionSource) resource(ctx context.Context, typ string) (object.Resource, bool) {
 	kinds, err := w.kinds(ctx)
 	if err != nil {
 		return object.Resource{}, false
@@ -156,7 +156,7 @@ func (w *world) resource(ctx context.Context, typ string) (object.Resource, bool
 }
 
 // systems are the Systems that were adopted.
-func (w *world) systems(ctx context.Context) []string {
+func (w *completionSource) systems(ctx context.Context) []string {
 	var out []string
 	for _, o := range w.list(ctx, configMapKnown, w.namespace, system.Label+","+system.IDLabel) {
 		if system.IsParent(object.Ref{Kind: configMapKnown.Kind, Namespace: o.Namespace, Name: o.Name}, o.Labels) {
@@ -167,7 +167,7 @@ func (w *world) systems(ctx context.Context) []string {
 }
 
 // values are those that a label has.
-func values(all []known, label string) []string {
+func values(all []completionObject, label string) []string {
 	var out []string
 	for i := range all {
 		if v := all[i].Labels[label]; v != "" {
@@ -179,7 +179,7 @@ func values(all []known, label string) []string {
 
 // list returns the objects of a kind that carry labels, in a namespace or (empty) in all.
 // What cannot be read is not there.
-func (w *world) list(ctx context.Context, r object.Resource, ns, selector string) []known {
+func (w *completionSource) list(ctx context.Context, r object.Resource, ns, selector string) []completionObject {
 	if !r.Namespaced {
 		ns = ""
 	}
@@ -190,51 +190,51 @@ func (w *world) list(ctx context.Context, r object.Resource, ns, selector string
 	if err != nil {
 		return nil
 	}
-	sink := &knownSink{kind: r, namespace: ns, selector: wanted}
-	if err := w.source.Read(ctx, source.Ask{All: true}, sink); err != nil {
+	sink := &completionSink{kind: r, namespace: ns, selector: wanted}
+	if err := w.source.Read(ctx, source.Query{All: true}, sink); err != nil {
 		return nil
 	}
 	return sink.found
 }
 
-// knownSink keeps the objects of one kind.
-type knownSink struct {
-	early
+// completionSink keeps the objects of one kind.
+type completionSink struct {
+	earlyGaps
 	mu        sync.Mutex
 	kind      object.Resource
 	namespace string
 	selector  labels.Selector
-	found     []known
+	found     []completionObject
 }
 
-func (k *knownSink) Add(o object.Object) {
+func (k *completionSink) Add(o object.Object) {
 	if o.GroupKind() != k.kind.GroupKind() || k.namespace != "" && o.Namespace != k.namespace || !k.selector.Matches(labels.Set(o.Meta.GetLabels())) {
 		return
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.found = append(k.found, known{o.Name, o.Namespace, o.Meta.GetLabels()})
+	k.found = append(k.found, completionObject{o.Name, o.Namespace, o.Meta.GetLabels()})
 }
 
 const (
 	// page is how many objects are asked for at once. A resourceVersion of 0 would be answered
 	// from memory, and without a limit: every object of a large cluster.
 	page = "500"
-	// mostPages bounds what is worth offering.
-	mostPages = 5
-	// largestPage is more than the metadata of a page takes.
-	largestPage = 64 << 20
+	// maxPages bounds what is worth offering.
+	maxPages = 5
+	// maxPageBytes is more than the metadata of a page takes.
+	maxPageBytes = 64 << 20
 	// metadataAlone has nothing to fall back to: whole objects would be the values of Secrets.
 	metadataAlone = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
 
-func (s *server) list(ctx context.Context, r object.Resource, ns, selector string) []known {
-	var all []known
+func (s *server) list(ctx context.Context, r object.Resource, ns, selector string) []completionObject {
+	var all []completionObject
 	query := url.Values{"limit": {page}}
 	if selector != "" {
 		query.Set("labelSelector", selector)
 	}
-	for range mostPages {
+	for range maxPages {
 		found, next, err := s.page(ctx, r, ns, query)
 		if err != nil {
 			break
@@ -248,7 +248,7 @@ func (s *server) list(ctx context.Context, r object.Resource, ns, selector strin
 	return all
 }
 
-func (s *server) page(ctx context.Context, r object.Resource, ns string, query url.Values) (found []known, next string, err error) {
+func (s *server) page(ctx context.Context, r object.Resource, ns string, query url.Values) (found []completionObject, next string, err error) {
 	u := *s.base
 	u.Path, u.RawQuery = path.Join("/", u.Path, listPath(r, ns)), query.Encode()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
@@ -269,10 +269,10 @@ func (s *server) page(ctx context.Context, r object.Resource, ns string, query u
 			Continue string `json:"continue"`
 		} `json:"metadata"`
 		Items []struct {
-			Metadata known `json:"metadata"`
+			Metadata completionObject `json:"metadata"`
 		} `json:"items"`
 	}
-	if err := json.NewDecoder(io.LimitReader(resp.Body, largestPage)).Decode(&list); err != nil {
+	if err := json.NewDecoder(io.LimitReader(resp.Body, maxPageBytes)).Decode(&list); err != nil {
 		return nil, "", err
 	}
 	for i := range list.Items {

@@ -125,7 +125,7 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 		dir = filepath.Dir(plugin)
 	}
 	beside := o.file(pluginName)
-	if there(filepath.Join(dir, beside)) {
+	if fileExists(filepath.Join(dir, beside)) {
 		return dir, beside, nil
 	}
 	if failed == nil && filepath.Base(plugin) == beside {
@@ -142,7 +142,7 @@ func (o *completionOptions) file(name string) string {
 	return name
 }
 
-func there(name string) bool {
+func fileExists(name string) bool {
 	_, err := os.Lstat(name)
 	return err == nil
 }
@@ -153,10 +153,10 @@ func (o *completionOptions) links(dir, target string) []link {
 	for _, command := range published() {
 		alias, completer := pluginName+"_"+command, completerName+"_"+command
 		switch file := o.file(alias); {
-		case there(filepath.Join(dir, file)) && !o.ours(dir, link{name: alias, target: target, args: command}):
+		case fileExists(filepath.Join(dir, file)) && !o.ours(dir, link{name: alias, target: target, args: command}):
 			// Somebody else's, such as krew's: it knows by itself which command it is.
 			out = append(out, link{completer, file, cobra.ShellCompRequestCmd})
-		case o.aliases || there(filepath.Join(dir, o.written(alias))):
+		case o.aliases || fileExists(filepath.Join(dir, o.written(alias))):
 			out = append(out, link{alias, target, command}, link{completer, target, cobra.ShellCompRequestCmd + " " + command})
 		}
 	}
@@ -305,7 +305,7 @@ func (o *completionOptions) uninstall() error {
 		}
 		for _, l := range links {
 			file := filepath.Join(dir, o.written(l.name))
-			if !there(file) || !o.ours(dir, l) {
+			if !fileExists(file) || !o.ours(dir, l) {
 				continue
 			}
 			if err := os.Remove(file); err != nil {

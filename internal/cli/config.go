@@ -32,8 +32,8 @@ type catalogueSource struct {
 	name string
 }
 
-// largestConfig is more than any file of settings has.
-const largestConfig = 1 << 20
+// maxConfigBytes is more than any file of settings has.
+const maxConfigBytes = 1 << 20
 
 // readSettings reads the file of settings. That there is none is fine, unless one is named.
 func (c *common) readSettings(ctx context.Context) (settings, error) {
@@ -46,7 +46,7 @@ func (c *common) readSettings(ctx context.Context) (settings, error) {
 		}
 		name = filepath.Join(dir, "kubectl-sysop", "config.yaml")
 	}
-	data, err := readFile(ctx, name, largestConfig, "file of settings")
+	data, err := readFile(ctx, name, maxConfigBytes, "file of settings")
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return settings{}, nil
 	}
@@ -83,8 +83,8 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 				var one catalogueSource
 				inner := &strict.Mapping{}
 				inner.Fields = []strict.Field{
-					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.address = beside(folder, inner.Text(n)) }},
-					{Name: "key", Set: func(n *yaml.Node) { one.key = beside(folder, inner.Text(n)) }},
+					{Name: "address", Required: true, Set: func(n *yaml.Node) { one.address = resolvePath(folder, inner.Text(n)) }},
+					{Name: "key", Set: func(n *yaml.Node) { one.key = resolvePath(folder, inner.Text(n)) }},
 					{Name: "name", Set: func(n *yaml.Node) { one.name = inner.Text(n) }},
 				}
 				inner.Read(item)
@@ -100,8 +100,8 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 	return s, m.Problems
 }
 
-// beside takes a relative path from a folder; addresses stay.
-func beside(folder, path string) string {
+// resolvePath takes a relative path from a folder; addresses stay.
+func resolvePath(folder, path string) string {
 	if path == "" || filepath.IsAbs(path) || isAddress(path) {
 		return path
 	}

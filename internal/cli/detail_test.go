@@ -46,7 +46,7 @@ func TestDetail(t *testing.T) {
 func TestLeftOutStaysOut(t *testing.T) {
 	c := &common{rules: builtInRules()}
 	for _, k := range [][2]string{{"", "Event"}, {"events.k8s.io", "Event"}, {"coordination.k8s.io", "Lease"}, {"coordination.k8s.io", "LeaseCandidate"}, {"", "Endpoints"}} {
-		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.also(r) {
+		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.includes(r) {
 			t.Errorf("%s is listed", k)
 		}
 	}

@@ -82,7 +82,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 }
 
 // compared are the objects as they would be, and as they are.
-func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Unstructured, err error) {
+func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.Unstructured, err error) {
 	wanted := map[object.Ref]bool{}
 	for _, part := range p.planned.Parts {
 		if part.Rendered == nil {
@@ -101,20 +101,20 @@ func (p *proposal) compared(ctx context.Context) (want, live []*unstructured.Uns
 			}
 			if is != nil {
 				live = append(live, is)
-				if then, err = p.would(ctx, part, then); err != nil {
+				if then, err = p.dryRunObject(ctx, part, then); err != nil {
 					return nil, nil, fmt.Errorf("ask what would become of %s: %w", ref, err)
 				}
 			}
 			want = append(want, then)
 		}
 	}
-	gone, err := p.goes(ctx, wanted)
+	gone, err := p.removedObjects(ctx, wanted)
 	return want, append(live, gone...), err
 }
 
 // pair is an object as it is applied, and as it is there; nil for one that is not applied,
 // or not there.
-func (p *proposal) pair(part *install.Part, o *unstructured.Unstructured) (then, is *unstructured.Unstructured) {
+func (p *installPlan) pair(part *install.Part, o *unstructured.Unstructured) (then, is *unstructured.Unstructured) {
 	if o.GetKind() == "CustomResourceDefinition" {
 		then, is = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
 		if then != nil && is != nil {
@@ -128,7 +128,7 @@ func (p *proposal) pair(part *install.Part, o *unstructured.Unstructured) (then,
 
 // filled are the objects of a part with the values of its connections, as far as these are
 // there.
-func (p *proposal) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
+func (p *installPlan) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
 	out := make([]*unstructured.Unstructured, 0, len(part.Rendered.Objects))
 	for _, o := range part.Rendered.Objects {
 		o = o.DeepCopy()
@@ -153,7 +153,7 @@ func (p *proposal) filled(ctx context.Context, part *install.Part) ([]*unstructu
 }
 
 // definition is a definition as the plan applies it; nil where it stays as it is.
-func (p *proposal) definition(name string) *unstructured.Unstructured {
+func (p *installPlan) definition(name string) *unstructured.Unstructured {
 	for _, s := range p.planned.Steps {
 		for _, d := range s.Definitions {
 			if d.GetName() == name {
@@ -197,8 +197,8 @@ func helmMarked(o *unstructured.Unstructured, part *install.Part) *unstructured.
 	return out
 }
 
-// would asks the API server what an object would become; itself where it may not be asked.
-func (p *proposal) would(ctx context.Context, part *install.Part, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+// dryRunObject asks the API server what an object would become; itself where it may not be asked.
+func (p *installPlan) dryRunObject(ctx context.Context, part *install.Part, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	gvk := o.GroupVersionKind()
 	kind, ok := p.cluster.kinds.Kind(gvk.GroupKind())
 	if !ok {
@@ -220,8 +220,8 @@ func (p *proposal) would(ctx context.Context, part *install.Part, o *unstructure
 	return then, err
 }
 
-// goes are the objects of releases that would be no more.
-func (p *proposal) goes(ctx context.Context, wanted map[object.Ref]bool) ([]*unstructured.Unstructured, error) {
+// removedObjects are the objects of releases that would be no more.
+func (p *installPlan) removedObjects(ctx context.Context, wanted map[object.Ref]bool) ([]*unstructured.Unstructured, error) {
 	var out []*unstructured.Unstructured
 	for _, part := range p.planned.Parts {
 		records, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: part.Release, Namespace: part.Namespace})

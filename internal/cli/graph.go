@@ -153,7 +153,7 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if len(ids) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
 	}
-	opts.As = s.together(g, roots)
+	opts.SameRoot = s.together(g, roots)
 	stack := g.Stack(ids, opts)
 	problems := o.diagnose(stack)
 	if o.problems && show != nil {
@@ -164,11 +164,11 @@ func (o *graphOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellStack(g, stack, problems)
-	s.done(g)
+	s.printTimings(g)
 	return o.verdict(problems)
 }
 
-func (o *graphOptions) answer(stack *graph.Stack, problems []graph.Problem, show func(object.Ref) bool, home string) view.Answer {
+func (o *graphOptions) answer(stack *graph.Stack, problems []graph.Problem, show func(object.Ref) bool, home string) view.Output {
 	if o.problems {
 		return view.Problems(stack, problems, home)
 	}

@@ -163,7 +163,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	if o.from == "" && (o.watch || q.want != "") {
 		return o.follow(ctx, opening, h)
 	}
-	if err := h.judge(ctx); err != nil {
+	if err := h.evaluate(ctx); err != nil {
 		return err
 	}
 	if err := h.show(ctx); err != nil {
@@ -179,7 +179,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 }
 
 // show writes the whole answer.
-func (h *judged) show(ctx context.Context) error {
+func (h *healthResult) show(ctx context.Context) error {
 	h.session.tell(h.graph)
 	if err := h.warnings(ctx); err != nil {
 		return err
@@ -188,6 +188,6 @@ func (h *judged) show(ctx context.Context) error {
 		return err
 	}
 	h.tell()
-	h.session.done(h.graph)
+	h.session.printTimings(h.graph)
 	return nil
 }

@@ -21,13 +21,13 @@ type seenStack struct {
 // changes returns what differs from the last time: parts first, in order, then stacks. A
 // new part that is Healthy is no news, and neither is a Healthy one that is gone. What
 // cannot be read any longer is unread, and not gone.
-func (f *following) changes() []view.HealthChange {
+func (f *healthWatch) changes() []view.HealthChange {
 	now := f.session.moment()
 	f.failed = slices.DeleteFunc(f.graph.Gaps(), func(g object.Gap) bool { return g.Reason == "NotWatched" || g.Reason == "UnknownVersion" })
 	is := map[object.Ref]health.Health{}
 	var out []view.HealthChange
 	for _, id := range f.looked() {
-		if h := f.assessment.Own(id); h.Status != "" {
+		if h := f.assessment.OwnHealth(id); h.Status != "" {
 			ref := f.graph.Ref(id)
 			if f.graph.State(id) == graph.Unread {
 				h.Message = f.whyUnread(ref, h.Message)
@@ -51,7 +51,7 @@ func (f *following) changes() []view.HealthChange {
 		}
 		change := view.HealthChange{Time: now, Object: ref, From: was.Status}
 		if unread {
-			h := health.Health{Status: health.Unknown, Reason: health.Unread, Message: f.whyUnread(ref, "it could not be read")}
+			h := health.Health{Status: health.Unknown, Reason: health.ReasonUnread, Message: f.whyUnread(ref, "it could not be read")}
 			change.To, change.Reason, change.Message = h.Status, h.Reason, h.Message
 			is[ref] = h
 			if was.Reason == h.Reason {
@@ -67,8 +67,8 @@ func (f *following) changes() []view.HealthChange {
 
 // hidden adds what was looked at the last time and is there, where a part is unread: that it is no
 // part any longer is not known.
-func (f *following) hidden(is map[object.Ref]health.Health) {
-	unread := func(ref object.Ref) bool { return is[ref].Reason == health.Unread || f.isUnread(ref) }
+func (f *healthWatch) hidden(is map[object.Ref]health.Health) {
+	unread := func(ref object.Ref) bool { return is[ref].Reason == health.ReasonUnread || f.isUnread(ref) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.was)), unread) {
 		return
 	}
@@ -77,18 +77,18 @@ func (f *following) hidden(is map[object.Ref]health.Health) {
 		if _, there := is[ref]; there || !named || f.graph.State(id) != graph.Present {
 			continue
 		}
-		if h := f.assessment.Own(id); h.Status != "" {
+		if h := f.assessment.OwnHealth(id); h.Status != "" {
 			is[ref] = h
 		}
 	}
 }
 
 // looked are the objects of which changes are shown: what counts for the stacks, or all.
-func (f *following) looked() []graph.ID {
+func (f *healthWatch) looked() []graph.ID {
 	ids := slices.Clone(f.objects)
 	for _, s := range f.stacks {
 		for _, p := range s.Health.Parts {
-			if p.Counts {
+			if p.Required {
 				ids = append(ids, p.ID)
 			}
 		}
@@ -97,7 +97,7 @@ func (f *following) looked() []graph.ID {
 }
 
 // stackChanges returns the stacks that differ from the last time.
-func (f *following) stackChanges(now time.Time) []view.HealthChange {
+func (f *healthWatch) stackChanges(now time.Time) []view.HealthChange {
 	stacked := map[object.Ref]seenStack{}
 	var out []view.HealthChange
 	for _, s := range f.stacks {
@@ -106,7 +106,7 @@ func (f *following) stackChanges(now time.Time) []view.HealthChange {
 			change := view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)}
 			if c, ok := s.Health.Cause(); ok && f.graph.State(c.ID) == graph.Unread {
 				ref := f.graph.Ref(c.ID)
-				change.Reason, change.Message = health.Unread, ref.String()+": "+f.whyUnread(ref, c.Health.Message)
+				change.Reason, change.Message = health.ReasonUnread, ref.String()+": "+f.whyUnread(ref, c.Health.Message)
 			}
 			out = append(out, change)
 		}
@@ -117,7 +117,7 @@ func (f *following) stackChanges(now time.Time) []view.HealthChange {
 		}
 		change := view.HealthChange{Time: now, Stack: view.StackName(name), Object: name, From: was.status}
 		if i := slices.IndexFunc(was.roots, f.isUnread); i >= 0 {
-			change.To, change.Reason, change.Message = health.Unknown, health.Unread, f.whyUnread(was.roots[i], "it could not be read")
+			change.To, change.Reason, change.Message = health.Unknown, health.ReasonUnread, f.whyUnread(was.roots[i], "it could not be read")
 			stacked[name] = seenStack{health.Unknown, was.roots}
 			if was.status == health.Unknown {
 				continue
@@ -130,7 +130,7 @@ func (f *following) stackChanges(now time.Time) []view.HealthChange {
 	return out
 }
 
-func (f *following) refs(ids []graph.ID) []object.Ref {
+func (f *healthWatch) refs(ids []graph.ID) []object.Ref {
 	out := make([]object.Ref, 0, len(ids))
 	for _, id := range ids {
 		out = append(out, f.graph.Ref(id))
@@ -140,13 +140,13 @@ func (f *following) refs(ids []graph.ID) []object.Ref {
 
 // isUnread says that an object may be there, and that its kind could not be read where it
 // is.
-func (f *following) isUnread(ref object.Ref) bool {
+func (f *healthWatch) isUnread(ref object.Ref) bool {
 	_, failed := f.gapAt(ref)
 	return failed && f.graph.StateOf(ref) == graph.Unread
 }
 
 // gapAt returns why a kind cannot be read where an object of it is.
-func (f *following) gapAt(ref object.Ref) (object.Gap, bool) {
+func (f *healthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
 	kind, served := f.session.kinds.Kind(ref.GroupKind())
 	i := slices.IndexFunc(f.failed, func(g object.Gap) bool {
 		return served && g.Resource == kind.String() && (g.Namespace == "" || g.Namespace == ref.Namespace)
@@ -158,7 +158,7 @@ func (f *following) gapAt(ref object.Ref) (object.Gap, bool) {
 }
 
 // whyUnread says why an object is unread, or else what is said without knowing why.
-func (f *following) whyUnread(ref object.Ref, otherwise string) string {
+func (f *healthWatch) whyUnread(ref object.Ref, otherwise string) string {
 	if gap, failed := f.gapAt(ref); failed {
 		return fmt.Sprintf("unread (%s)", gap.Reason)
 	}

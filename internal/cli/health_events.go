@@ -17,15 +17,15 @@ type warner interface {
 }
 
 const (
-	// mostWarned is about how many causes warnings are asked for: more nobody reads.
-	mostWarned = 20
+	// maxWarned is about how many causes warnings are asked for: more nobody reads.
+	maxWarned = 20
 	// eachWarned is how many are shown of each.
 	eachWarned = 3
 )
 
 // warnings asks for the last Warning events about the causes. What is missing has none:
 // those of who needs it are shown with it. That they cannot be read is a gap, which is told.
-func (h *judged) warnings(ctx context.Context) error {
+func (h *healthResult) warnings(ctx context.Context) error {
 	gap, err := h.warn(ctx)
 	if gap != nil {
 		h.o.tellGaps([]object.Gap{*gap})
@@ -34,7 +34,7 @@ func (h *judged) warnings(ctx context.Context) error {
 }
 
 // warn asks for them; that they cannot be read is a gap.
-func (h *judged) warn(ctx context.Context) (*object.Gap, error) {
+func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
 	defer h.o.clock.stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {
@@ -74,18 +74,18 @@ func (s *session) warner() warner {
 }
 
 // warned returns of whom warnings are asked for, by the causes that they are to tell of.
-func (h *judged) warned() (map[object.Ref]object.Ref, []object.Ref) {
+func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	about := map[object.Ref]object.Ref{}
 	var refs []object.Ref
 	for _, s := range h.stacks {
 		for _, c := range s.Health.Causes {
 			ref := h.graph.Ref(c.ID)
-			if _, known := about[ref]; known || len(refs) == mostWarned {
+			if _, known := about[ref]; known || len(refs) == maxWarned {
 				continue
 			}
 			of := ref
 			if c.Health.Status == health.Missing && !c.Root {
-				of = h.graph.Ref(h.deepest(c.Of, c.ID))
+				of = h.graph.Ref(h.rootCause(c.Of, c.ID))
 			}
 			about[ref] = of
 			if !slices.Contains(refs, of) {
@@ -96,15 +96,15 @@ func (h *judged) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	return about, refs
 }
 
-// deepest is who below a node needs what is missing: of a Deployment, its ReplicaSet and
+// rootCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
 // its pod, all of which name a Secret, the kubelet tells of the pod.
-func (h *judged) deepest(of, missing graph.ID) graph.ID {
+func (h *healthResult) rootCause(of, missing graph.ID) graph.ID {
 	for next := []graph.ID{of}; len(next) > 0; {
 		at := next[0]
 		next = next[1:]
 		for _, c := range h.graph.Owned(at) {
 			for range h.graph.Between(c, missing) {
-				return h.deepest(c, missing)
+				return h.rootCause(c, missing)
 			}
 			next = append(next, c)
 		}

@@ -10,9 +10,9 @@ import (
 
 // readAll reads the namespace, or the cluster, and what stacks there lead to.
 func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.Graph, error) {
-	first := source.Ask{All: true}
+	first := source.Query{All: true}
 	if !s.c.allNamespaces && s.namespace != "" {
-		first = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+		first = source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 	}
 	return s.read(ctx, first, s.everything, opts)
 }
@@ -21,7 +21,7 @@ func (s *session) readAll(ctx context.Context, opts graph.StackOptions) (*graph.
 func (s *session) find(g *graph.Graph, opts graph.StackOptions) []metrics.Stack {
 	var out []metrics.Stack
 	for _, f := range s.applications(g, opts).Stacks {
-		if !s.ground(g, f) {
+		if !s.isClusterSystem(g, f) {
 			out = append(out, metrics.Stack{Ref: f.Ref(g), Roots: f.Roots})
 		}
 	}

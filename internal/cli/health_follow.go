@@ -21,11 +21,11 @@ const (
 	ripening = 15 * time.Second
 )
 
-// following judges again and again what is asked about, from watches.
-type following struct {
-	*judged
+// healthWatch judges again and again what is asked about, from watches.
+type healthWatch struct {
+	*healthResult
 	live    *source.Live
-	trouble *watching
+	trouble *watchNotices
 	// was is how each part was judged the last time, and stacked each stack.
 	was     map[object.Ref]health.Health
 	stacked map[object.Ref]seenStack
@@ -35,12 +35,12 @@ type following struct {
 
 // follow judges what changes, until it is interrupted or as it is waited for. What is there at
 // first is read within opening.
-func (o *healthOptions) follow(ctx, opening context.Context, h *judged) error {
+func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	live := h.session.live(ctx)
-	f := &following{judged: h, live: live, trouble: &watching{c: o.common, live: live}}
-	if err := f.judge(opening); err != nil {
+	f := &healthWatch{healthResult: h, live: live, trouble: &watchNotices{c: o.common, live: live}}
+	if err := f.evaluate(opening); err != nil {
 		return o.late(opening, h.q, err)
 	}
 	if o.watch {
@@ -49,18 +49,18 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *judged) error {
 	return f.wait(ctx)
 }
 
-// judge judges what is there now.
-func (f *following) judge(ctx context.Context) error {
+// evaluate judges what is there now.
+func (f *healthWatch) evaluate(ctx context.Context) error {
 	s, err := f.session.renewed(ctx)
 	if err != nil {
 		return err
 	}
 	f.session = s
-	return f.judged.judge(ctx)
+	return f.healthResult.evaluate(ctx)
 }
 
 // watch shows how all is, and then every change.
-func (f *following) watch(ctx context.Context) error {
+func (f *healthWatch) watch(ctx context.Context) error {
 	if f.o.human() {
 		if err := f.show(ctx); err != nil {
 			return err
@@ -82,7 +82,7 @@ func (f *following) watch(ctx context.Context) error {
 }
 
 // write writes changes: each on a line, or in YAML as a document of its own.
-func (f *following) write(changes []view.HealthChange) error {
+func (f *healthWatch) write(changes []view.HealthChange) error {
 	for _, c := range changes {
 		a := view.Change(c, f.home)
 		var err error
@@ -105,14 +105,14 @@ func (f *following) write(changes []view.HealthChange) error {
 
 // next judges again when something has changed, or may look otherwise by now. It is false
 // when ctx has ended. What fails is told, and tried again.
-func (f *following) next(ctx context.Context) bool {
+func (f *healthWatch) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
-		err := f.judge(ctx)
+		err := f.evaluate(ctx)
 		if ctx.Err() != nil {
 			return false
 		}
 		f.trouble.failure(err)
-		f.trouble.sight()
+		f.trouble.reportTrouble()
 		if err == nil {
 			f.trouble.gaps(f.graph.Gaps())
 			return true

@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// judged is one answer of the health command, before it is shown.
-type judged struct {
+// healthResult is one answer of the health command, before it is shown.
+type healthResult struct {
 	o          *healthOptions
 	q          *healthQuestion
 	session    *session
-	verdicts   *verdicts
+	verdicts   *healthCollector
 	graph      *graph.Graph
 	assessment *health.Assessment
 	stacks     []view.HealthStack
@@ -31,31 +31,31 @@ type judged struct {
 }
 
 // begin connects, and learns what the judging needs.
-func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*judged, error) {
-	h := &judged{o: o, q: q, verdicts: o.judging(q.rules)}
+func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*healthResult, error) {
+	h := &healthResult{o: o, q: q, verdicts: o.collectHealth(q.rules)}
 	o.definitions = o.all
 	var err error
 	h.session, err = o.open(ctx)
 	return h, err
 }
 
-// judge reads what is asked about, and judges it.
-func (h *judged) judge(ctx context.Context) error {
+// evaluate reads what is asked about, and judges it.
+func (h *healthResult) evaluate(ctx context.Context) error {
 	opts := graph.StackOptions{NoInferred: h.o.noInferred}
 	found, err := h.read(ctx, opts)
 	if err != nil {
 		return err
 	}
 	defer h.o.clock.stage("judge")()
-	h.assessment = h.verdicts.of(h.graph)
+	h.assessment = h.verdicts.assess(h.graph)
 	h.stacks, h.objects = nil, nil
 	if h.o.all {
 		h.objects = h.every()
 	}
 	for _, s := range found {
-		opts.As = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
+		opts.SameRoot = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
 		for _, id := range s.Roots {
-			opts.As[id] = s.Roots[0]
+			opts.SameRoot[id] = s.Roots[0]
 		}
 		stack := h.graph.Stack(s.Roots, opts)
 		h.stacks = append(h.stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
@@ -65,12 +65,12 @@ func (h *judged) judge(ctx context.Context) error {
 
 // every is each object that was judged, of the namespace and of none where one is asked
 // about. What is named and not there is no object that was read, unless it is lacked.
-func (h *judged) every() []graph.ID {
+func (h *healthResult) every() []graph.ID {
 	var ids []graph.ID
 	for id := range graph.ID(h.graph.Len()) {
 		ns := h.graph.Ref(id).Namespace
 		here := h.o.allNamespaces || h.session.namespace == "" || ns == "" || ns == h.session.namespace
-		if here && h.assessment.Own(id).Status != "" && (h.graph.State(id) != graph.Missing || h.graph.Lacked(id)) {
+		if here && h.assessment.OwnHealth(id).Status != "" && (h.graph.State(id) != graph.Missing || h.graph.IsMissingDependency(id)) {
 			ids = append(ids, id)
 		}
 	}
@@ -78,7 +78,7 @@ func (h *judged) every() []graph.ID {
 }
 
 // read reads the graph, and finds the stacks that are asked about.
-func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
+func (h *healthResult) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
 	s, o, q := h.session, h.o, h.q
 	if len(o.args) == 0 {
 		g, err := s.readAll(ctx, opts)
@@ -125,7 +125,7 @@ func (h *judged) read(ctx context.Context, opts graph.StackOptions) ([]metrics.S
 
 // asked are the roots that are asked about: in a watch those of the beginning, of kinds that
 // are served yet.
-func (h *judged) asked() ([]rootArg, error) {
+func (h *healthResult) asked() ([]rootArg, error) {
 	if h.roots == nil {
 		return selectedRoots(h.o.args, h.q.selector, h.session.kinds)
 	}
@@ -137,12 +137,12 @@ func (h *judged) asked() ([]rootArg, error) {
 
 // sought are the roots that must be there. What goes during a watch is a change, unless its
 // kind cannot be read: then nobody knows.
-func (h *judged) sought(g *graph.Graph, roots []rootArg) []rootArg {
+func (h *healthResult) sought(g *graph.Graph, roots []rootArg) []rootArg {
 	if h.roots == nil {
 		return roots
 	}
 	return slices.DeleteFunc(slices.Clone(roots), func(r rootArg) bool {
-		_, unread := h.session.gapOf(g, r.kind, h.session.in(r))
+		_, unread := h.session.gapOf(g, r.kind, h.session.namespaceOf(r))
 		return r.group == "" && !unread
 	})
 }
@@ -150,9 +150,9 @@ func (h *judged) sought(g *graph.Graph, roots []rootArg) []rootArg {
 // fine says whether all that was asked about is as somebody wants it: Healthy or
 // Suspended. Where nothing was found nothing is known to be fine: who may read nothing
 // finds nothing.
-func (h *judged) fine() bool {
+func (h *healthResult) fine() bool {
 	if h.o.all {
-		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.Own(id).Status.Worse(health.Suspended) })
+		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.OwnHealth(id).Status.Worse(health.Suspended) })
 	}
 	return len(h.stacks) > 0 && !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
 		return s.Health.Status == "" || s.Health.Status.Worse(health.Suspended)
@@ -160,7 +160,7 @@ func (h *judged) fine() bool {
 }
 
 // reached is an error that names the stacks that are not in the wanted status.
-func (h *judged) reached() error {
+func (h *healthResult) reached() error {
 	want := h.q.want
 	var not []string
 	for _, s := range h.stacks {
@@ -178,7 +178,7 @@ func (h *judged) reached() error {
 }
 
 // brief is a stack in one line, with its first cause.
-func (h *judged) brief(s view.HealthStack) string {
+func (h *healthResult) brief(s view.HealthStack) string {
 	text := fmt.Sprintf("%s is %s", s.Name, s.Health.Status)
 	if cause := h.cause(s); cause != "" {
 		text += " (" + cause + ")"
@@ -187,14 +187,14 @@ func (h *judged) brief(s view.HealthStack) string {
 }
 
 // cause is the first of the causes that make a stack what it is; empty for none.
-func (h *judged) cause(s view.HealthStack) string {
+func (h *healthResult) cause(s view.HealthStack) string {
 	if c, ok := s.Health.Cause(); ok {
 		return fmt.Sprintf("%s: %s", h.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
 	}
 	return ""
 }
 
-func (h *judged) answer() view.Answer {
+func (h *healthResult) answer() view.Output {
 	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.o.all, Objects: h.objects}
 	if h.o.since > 0 {
 		options.Since = options.Now.Add(-h.o.since)
@@ -203,7 +203,7 @@ func (h *judged) answer() view.Answer {
 }
 
 // tell sums up on stderr, for people.
-func (h *judged) tell() {
+func (h *healthResult) tell() {
 	if !h.o.human() || h.o.all {
 		return
 	}

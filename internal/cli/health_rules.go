@@ -31,11 +31,11 @@ func (o *healthRuleOptions) flags(cmd *cobra.Command, c *common) {
 
 // healthRules are the rules of health that go before the catalogue's.
 type healthRules struct {
-	rules  []health.Rule
-	sets   []*luahealth.Set
-	argocd string // the namespace of the ConfigMap that is still to be read
-	notes  []string
-	told   map[string]bool
+	rules    []health.Rule
+	sets     []*luahealth.Set
+	argocd   string // the namespace of the ConfigMap that is still to be read
+	notes    []string
+	reported map[string]bool
 }
 
 // read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
@@ -45,7 +45,7 @@ func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
 	if o == nil || *o == (healthRuleOptions{}) {
 		return nil, nil
 	}
-	h := &healthRules{argocd: o.argocd, told: map[string]bool{}}
+	h := &healthRules{argocd: o.argocd, reported: map[string]bool{}}
 	if o.file == "" {
 		return h, nil
 	}
@@ -82,7 +82,7 @@ func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []str
 		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
 		return set, notes, nil, err
 	}
-	data, err := readFile(ctx, name, largestHealthRules, "file of rules")
+	data, err := readFile(ctx, name, maxHealthRuleBytes, "file of rules")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -137,13 +137,13 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	return nil
 }
 
-// judge returns the judge that asks a set first, then the rules of the user, then those of
+// newEvaluator returns the judge that asks a set first, then the rules of the user, then those of
 // the catalogue.
-func (h *healthRules) judge(s *session, catalogue []health.Rule) *health.Judge {
+func (h *healthRules) newEvaluator(s *session, catalogue []health.Rule) *health.Evaluator {
 	if h == nil {
-		return health.NewJudge(s.moment(), catalogue...)
+		return health.NewEvaluator(s.moment(), catalogue...)
 	}
-	j := health.NewJudge(s.moment(), slices.Concat(h.rules, catalogue)...)
+	j := health.NewEvaluator(s.moment(), slices.Concat(h.rules, catalogue)...)
 	for _, set := range h.sets {
 		j.Consult(set)
 	}
@@ -165,8 +165,8 @@ func (h *healthRules) tell(c *common) {
 		notes = append(slices.Clip(notes), set.Notes()...)
 	}
 	for _, n := range notes {
-		if !h.told[n] {
-			h.told[n] = true
+		if !h.reported[n] {
+			h.reported[n] = true
 			fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
 		}
 	}

@@ -35,7 +35,7 @@ func (o *healthOptions) late(opening context.Context, q *healthQuestion, err err
 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
-func (f *following) wait(ctx context.Context) error {
+func (f *healthWatch) wait(ctx context.Context) error {
 	f.trouble.said = f.graph.Gaps()
 	limited, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
 	defer stop()
@@ -61,7 +61,7 @@ func (f *following) wait(ctx context.Context) error {
 
 // timedOut shows how the stacks are when the time is up, which need not be how they were
 // when something was last seen to change.
-func (f *following) timedOut(ctx context.Context) error {
+func (f *healthWatch) timedOut(ctx context.Context) error {
 	const hint = "kubectl sysop health --watch shows what goes on; --timeout waits longer"
 	if err := f.refresh(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -80,7 +80,7 @@ func (f *following) timedOut(ctx context.Context) error {
 
 // refresh judges what is there now, also of what is not watched right now. The error says
 // what of it cannot be read.
-func (f *following) refresh(ctx context.Context) error {
+func (f *healthWatch) refresh(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, refreshLimit)
 	defer stop()
 	stale := f.live.Refresh(ctx)
@@ -91,7 +91,7 @@ func (f *following) refresh(ctx context.Context) error {
 	if _, err := f.live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
 		return errSilent
 	}
-	return f.judge(ctx)
+	return f.evaluate(ctx)
 }
 
 // answered says that an error is the answer of the API server.

@@ -100,7 +100,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
-	o.definitions, o.besides = true, goingAlong(how)
+	o.definitions, o.moreRoots = true, goingAlong(how)
 	s, g, ids, err := o.objects(ctx, o.args, how.StackOptions)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
 		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s, and at what reaches into it; -A looks in all\n", safe(ns))
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 
@@ -131,7 +131,7 @@ func goingAlong(how graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph
 }
 
 // impactOf computes an impact, and what it does to the stacks of all that was read.
-func impactOf(g *graph.Graph, id graph.ID, o graph.ImpactOptions) view.Answer {
+func impactOf(g *graph.Graph, id graph.ID, o graph.ImpactOptions) view.Output {
 	im := g.Impact(id, o)
 	stacks := im.StacksOf(g, g.FindStacks("", o.StackOptions).Stacks, o.StackOptions)
 	return view.Impact(view.ImpactOf{Graph: g, Impact: im, Stacks: stacks, Cascade: o.Cascade})

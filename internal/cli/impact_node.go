@@ -18,7 +18,7 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 		return err
 	}
 	opts := graph.StackOptions{NoInferred: o.noInferred}
-	g, err := s.read(ctx, source.Ask{All: true}, func(*graph.Graph) []graph.ID { return nil }, opts)
+	g, err := s.read(ctx, source.Query{All: true}, func(*graph.Graph) []graph.ID { return nil }, opts)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,6 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 	if !s.inv.Covered(podKind, "") {
 		fmt.Fprintln(o.env.ErrOut, "warning: pods of some namespaces were not read: there may be more on the node")
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }

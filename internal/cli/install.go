@@ -117,24 +117,24 @@ func (o *installOptions) run(ctx context.Context) error {
 	if err != nil || !goOn {
 		return err
 	}
-	return p.do(ctx)
+	return p.apply(ctx)
 }
 
 // preflight looks for what would stop the run.
-func (p *proposal) preflight(ctx context.Context) error {
+func (p *installPlan) preflight(ctx context.Context) error {
 	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
 		return nil
 	}
 	if err := p.rights(ctx); err != nil {
 		return err
 	}
-	return p.foresee(ctx)
+	return p.runPreflight(ctx)
 }
 
 var errDeclined = errors.New("nothing was done")
 
 // agree shows the plan, and says whether it is to be done now.
-func (p *proposal) agree(ctx context.Context) (bool, error) {
+func (p *installPlan) agree(ctx context.Context) (bool, error) {
 	o := p.o
 	if err := o.showPlan(p.planned, p.made.fetched); err != nil {
 		return false, err
@@ -160,11 +160,11 @@ func (p *proposal) agree(ctx context.Context) (bool, error) {
 }
 
 // showPlan writes a plan: for people with its notes.
-func (o *installOptions) showPlan(planned *install.Planned, fetched map[string]string) error {
+func (o *installOptions) showPlan(planned *install.Plan, fetched map[string]string) error {
 	fresh, rest := view.GrantLines(planned)
 	o.lines(fresh) // in front of all, so that they are seen
 	if o.human() || o.dryRun != "none" || len(planned.Refusals) > 0 {
-		if err := o.write(view.InstallPlanned(view.InstallPlan{Planned: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
+		if err := o.write(view.InstallPlanned(view.InstallPlan{Plan: planned, DryRun: o.dryRun, Fetched: fetched})); err != nil {
 			return err
 		}
 	}
@@ -187,7 +187,7 @@ func (o *installOptions) lines(all []string) {
 }
 
 // refusalError is why a plan is not done; nil where nothing stands against it.
-func refusalError(planned *install.Planned) error {
+func refusalError(planned *install.Plan) error {
 	if len(planned.Refusals) == 0 {
 		return nil
 	}
@@ -210,8 +210,8 @@ func refusalError(planned *install.Planned) error {
 	return withHint(lines, strings.Join(hints, "\n"))
 }
 
-// do does the plan, and makes the System known.
-func (p *proposal) do(ctx context.Context) error {
+// apply does the plan, and makes the System known.
+func (p *installPlan) apply(ctx context.Context) error {
 	p.o.wire(p.runner, p.cluster)
 	if p.sys != nil && p.sys.Upgrade.Regulate {
 		p.runner.Hold = p.o.holding(p.sys, p.of)
@@ -251,7 +251,7 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 }
 
 // notes are what charts say to who has installed them.
-func (p *proposal) notes() {
+func (p *installPlan) notes() {
 	if !p.o.env.Talk || !p.o.human() {
 		return
 	}
@@ -271,7 +271,7 @@ func safeLines(text string) string {
 }
 
 // adopt makes an installed System known.
-func (p *proposal) adopt(ctx context.Context) error {
+func (p *installPlan) adopt(ctx context.Context) error {
 	p.o.forgetKinds()
 	c, err := p.o.systems(ctx) // with the kinds that are served now
 	if err != nil {
@@ -291,7 +291,7 @@ func (p *proposal) adopt(ctx context.Context) error {
 }
 
 // role writes the roles that the plan takes, and ending the run that is open, if there is one.
-func (p *proposal) role(open *recovering) error {
+func (p *installPlan) role(open *recovering) error {
 	var missing []string
 	for _, s := range p.planned.Steps {
 		if s.Kind == install.MakeNamespace {

@@ -9,7 +9,7 @@ import (
 // arguments is a digest of what was asked for: a run that was interrupted is continued only by
 // the same. How it is done (how long it may take, whether it asks, how it is shown) is no part
 // of that. The digest alone is kept: values may be secret.
-func (p *proposal) arguments() string {
+func (p *installPlan) arguments() string {
 	type named struct{ Name, Version string }
 	o := p.o
 	all := struct {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
-// of is what is known of a package that is there.
-func (d *dependants) of(name string) (dependantEntry, bool) {
+// find is what is known of a package that is there.
+func (d *dependants) find(name string) (dependantEntry, bool) {
 	i := slices.IndexFunc(d.entries, func(e dependantEntry) bool { return e.there && e.Name == name })
 	if i < 0 {
 		return dependantEntry{}, false
@@ -19,7 +19,7 @@ func (d *dependants) of(name string) (dependantEntry, bool) {
 
 // needsNow are what the parts of the run will need, for the journal: packages with what they
 // require and provide, and of a System what it and its apps ask for.
-func (p *proposal) needsNow() []install.Need {
+func (p *installPlan) needsNow() []install.Need {
 	var out []install.Need
 	for _, part := range p.made.parts {
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == part.Name })
@@ -54,7 +54,7 @@ func (p *proposal) needsNow() []install.Need {
 }
 
 // provided says whether the catalogue has who brings a kind.
-func (p *proposal) provided(kind string) bool {
+func (p *installPlan) provided(kind string) bool {
 	return len(p.cats.Providers(solve.API{Kind: kind})) > 0
 }
 
@@ -73,7 +73,7 @@ func distinctAPIs(all []solve.API) (out []solve.API) {
 }
 
 // needed are the packages that others than this System need: they stay, whatever it has no more.
-func (p *proposal) needed() (map[string][]string, error) {
+func (p *installPlan) needed() (map[string][]string, error) {
 	if p.sys == nil {
 		return nil, nil
 	}
@@ -82,7 +82,7 @@ func (p *proposal) needed() (map[string][]string, error) {
 
 // breaking refuses versions with which something else that is installed could not live: what
 // the solver does not know, since no catalogue has it.
-func (p *proposal) breaking() error {
+func (p *installPlan) breaking() error {
 	var changed []solve.Package
 	for _, c := range p.chosen {
 		if c.Was != "" && c.Was != c.Version {

@@ -127,14 +127,14 @@ func (o *catalogueOptions) fetching(c *common) (fetch.Options, error) {
 	}, nil
 }
 
-// largestKey is more than any file of public keys has.
-const largestKey = 1 << 20
+// maxKeyBytes is more than any file of public keys has.
+const maxKeyBytes = 1 << 20
 
 // reader fetches a further catalogue, by the key that it is signed with.
 func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.Fetcher, error) {
 	options := a.options
 	if from.key != "" {
-		key, err := readFile(ctx, from.key, largestKey, "public key")
+		key, err := readFile(ctx, from.key, maxKeyBytes, "public key")
 		if err != nil {
 			return nil, fmt.Errorf("read the key of the catalogue %s: %w", fetch.Shown(from.address), err)
 		}

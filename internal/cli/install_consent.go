@@ -27,9 +27,9 @@ func (o *installOptions) named(name string) error {
 }
 
 // consent decides whether a plan is done, for every command that does one. What deletes data
-// (install.Planned.Losses) is done when its name was typed, or given with --delete-data: --yes
+// (install.Plan.Losses) is done when its name was typed, or given with --delete-data: --yes
 // does not answer for it. Else the question is asked.
-func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Planned, question string) (bool, error) {
+func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Plan, question string) (bool, error) {
 	losses := planned.Losses()
 	for _, ref := range losses {
 		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))

@@ -14,10 +14,10 @@ import (
 
 // What deletes data is done with its name alone, whatever the command: --yes and y never are enough.
 func TestConsent(t *testing.T) {
-	losing := &install.Planned{Steps: []install.Step{{Data: []object.Ref{{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "db"}}}}}
-	harmless := &install.Planned{Steps: []install.Step{{}}}
+	losing := &install.Plan{Steps: []install.Step{{Data: []object.Ref{{Kind: "PersistentVolumeClaim", Namespace: "shop", Name: "db"}}}}}
+	harmless := &install.Plan{Steps: []install.Step{{}}}
 	for name, c := range map[string]struct {
-		planned   *install.Planned
+		planned   *install.Plan
 		yes       bool
 		confirmed string
 		crds      bool

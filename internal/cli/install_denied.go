@@ -16,14 +16,14 @@ const rightsHint = "ask for the rights that --print-rbac prints to whoever may l
 
 // deniedLines says which rights are missing, in a line for each resource of a namespace: what
 // is missing for all of its objects is one cause.
-func deniedLines(missing []regulate.Right) []string {
+func deniedLines(missing []regulate.Permission) []string {
 	type group struct {
-		one          regulate.Right
+		one          regulate.Permission
 		verbs, names []string
 	}
 	var groups []*group
 	for _, r := range missing {
-		of := regulate.Right{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
+		of := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
 		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == of })
 		if i < 0 {
 			i = len(groups)

@@ -110,7 +110,7 @@ func (f *foundInstallation) nothing(name string, found installedPackages) error 
 
 // last are the releases as the last run that was done left them.
 func (f *foundInstallation) last() []install.ReleaseState {
-	for _, p := range slices.Backward(f.journal.Past) {
+	for _, p := range slices.Backward(f.journal.Runs) {
 		if p.Result == install.ResultDone || p.Result == install.ResultUndone && len(p.Releases) > 0 {
 			return p.Releases
 		}

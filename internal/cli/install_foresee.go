@@ -21,7 +21,7 @@ import (
 
 // annotate returns the annotations that say in a definition what the catalogue knows of the
 // relationships of its kind; none where it carries some of its own.
-func (p *proposal) annotate(d *unstructured.Unstructured) map[string]string {
+func (p *installPlan) annotate(d *unstructured.Unstructured) map[string]string {
 	for key := range d.GetAnnotations() {
 		if key == annotations.Relationships || strings.HasPrefix(key, "resource/") {
 			return nil
@@ -52,9 +52,9 @@ func (p *proposal) annotate(d *unstructured.Unstructured) map[string]string {
 // helmManager is who writes the objects of releases.
 const helmManager = "helm"
 
-// foresee asks whether all of it would start, as check --atomic does: what cannot is a
+// runPreflight asks whether all of it would start, as check --atomic does: what cannot is a
 // refusal, what nobody can tell a note.
-func (p *proposal) foresee(ctx context.Context) error {
+func (p *installPlan) runPreflight(ctx context.Context) error {
 	docs, of, open := p.documents()
 	if len(docs) == 0 {
 		return nil
@@ -70,9 +70,9 @@ func (p *proposal) foresee(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	report := preflight.Foresee(q)
-	for i := range report.Judgements {
-		j := &report.Judgements[i]
+	report := preflight.Evaluate(q)
+	for i := range report.Findings {
+		j := &report.Findings[i]
 		if j.Verdict == schedule.Fits {
 			continue
 		}
@@ -81,7 +81,7 @@ func (p *proposal) foresee(ctx context.Context) error {
 			text = j.Object.String() + ": " + j.Message
 		}
 		switch {
-		case j.Verdict == schedule.Undecided:
+		case j.Verdict == schedule.Unknown:
 			p.planned.Notes = append(p.planned.Notes, "not known beforehand: "+text)
 		case open[j.Object]:
 			p.planned.Notes = append(p.planned.Notes, "until its connections are filled in: "+text)
@@ -96,13 +96,13 @@ func (p *proposal) foresee(ctx context.Context) error {
 
 // documents are the objects that the plan makes or changes; of which part each is; and which
 // wait for values of others.
-func (p *proposal) documents() (docs []source.Document, of map[object.Ref]string, open map[object.Ref]bool) {
+func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]string, open map[object.Ref]bool) {
 	of, open = map[object.Ref]string{}, map[object.Ref]bool{}
 	namespaces := map[string]bool{}
 	add := func(part string, o *unstructured.Unstructured) {
 		gk := o.GroupVersionKind().GroupKind()
 		of[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
-		docs = append(docs, source.Document{At: source.Place{File: part, Document: len(docs) + 1}, Object: o.Object})
+		docs = append(docs, source.Document{At: source.Position{File: part, Document: len(docs) + 1}, Object: o.Object})
 	}
 	for _, s := range p.planned.Steps {
 		if s.Kind == install.MakeNamespace && !namespaces[s.Namespace] {
@@ -135,7 +135,7 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 }
 
 // rights refuses a plan for which a right is missing, before anything is written.
-func (p *proposal) rights(ctx context.Context) error {
+func (p *installPlan) rights(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
 	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
 	asked := slices.Clone(rights)
@@ -143,24 +143,24 @@ func (p *proposal) rights(ctx context.Context) error {
 		asked = append(asked, e.Or...)
 	}
 	missing, err := regulate.Review(ctx, p.cluster.config, asked)
-	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		p.planned.Notes = append(p.planned.Notes, undecided.Error())
 	} else if err != nil {
 		return err
 	}
-	var lacking []regulate.Right
-	wanted := map[regulate.Right]bool{}
+	var lacking []regulate.Permission
+	wanted := map[regulate.Permission]bool{}
 	for _, r := range rights {
 		if !r.Optional {
 			wanted[r] = true
 		}
 	}
-	var must []regulate.Right
+	var must []regulate.Permission
 	for _, m := range missing {
 		m.Optional = false
-		lacking = append(lacking, m.Right)
-		if wanted[m.Right] {
-			must = append(must, m.Right)
+		lacking = append(lacking, m.Permission)
+		if wanted[m.Permission] {
+			must = append(must, m.Permission)
 		}
 	}
 	p.planned.Notes = append(p.planned.Notes, regulate.OrderedNotes(missing)...)

@@ -25,22 +25,22 @@ const (
 	silentAnyway = 3 * time.Second
 )
 
-// gate waits until objects are Healthy, by watches.
-type gate struct {
+// healthGate waits until objects are Healthy, by watches.
+type healthGate struct {
 	*common
 	session  *session
-	verdicts *verdicts
+	verdicts *healthCollector
 	graph    *graph.Graph
 	verdict  *health.Assessment
 	refs     []object.Ref
 	timeout  time.Duration
 	// quiet is since when an object is there and says nothing.
 	quiet map[object.Ref]time.Time
-	// telling says of which kinds the definition has a status.
-	telling map[schema.GroupKind]bool
-	// told is what was said last of what is waited for.
-	told string
-	say  func(string)
+	// reporting says of which kinds the definition has a status.
+	reporting map[schema.GroupKind]bool
+	// reported is what was said last of what is waited for.
+	reported string
+	say      func(string)
 }
 
 // waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no
@@ -55,27 +55,27 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	c.forgetKinds()
 	fresh := newCommon(c.env)
 	fresh.config, fresh.clock = c.config, c.clock
-	g := &gate{common: fresh, verdicts: fresh.judging(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}
+	g := &healthGate{common: fresh, verdicts: fresh.collectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, reporting: map[schema.GroupKind]bool{}, say: say}
 	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer end()
 	var err error
 	if g.session, err = fresh.open(patience); err == nil {
 		live := g.session.live(ctx)
-		f := &following{judged: &judged{o: &healthOptions{common: fresh}, session: g.session}, live: live, trouble: &watching{c: fresh, live: live}}
+		f := &healthWatch{healthResult: &healthResult{o: &healthOptions{common: fresh}, session: g.session}, live: live, trouble: &watchNotices{c: fresh, live: live}}
 		err = g.wait(patience, f)
 	}
 	if err != nil && errors.Is(context.Cause(patience), errTooLong) {
-		return fmt.Errorf("not Healthy after %s: %s", timeout, cmp.Or(strings.Join(g.not(), "; "), err.Error()))
+		return fmt.Errorf("not Healthy after %s: %s", timeout, cmp.Or(strings.Join(g.unhealthy(), "; "), err.Error()))
 	}
 	return err
 }
 
 // wait looks again each time that something has changed.
-func (g *gate) wait(ctx context.Context, f *following) error {
+func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 	for {
 		err := g.look(ctx)
 		if errors.Is(err, errNotServed) {
-			if err = g.anew(ctx, f, err); err == nil {
+			if err = g.restart(ctx, f, err); err == nil {
 				continue
 			}
 		}
@@ -83,12 +83,12 @@ func (g *gate) wait(ctx context.Context, f *following) error {
 			return err
 		}
 		g.learn(ctx)
-		not := g.not()
+		not := g.unhealthy()
 		if len(not) == 0 {
 			return nil
 		}
-		if text := strings.Join(not, "; "); text != g.told {
-			g.told = text
+		if text := strings.Join(not, "; "); text != g.reported {
+			g.reported = text
 			g.say(text)
 		}
 		select {
@@ -102,17 +102,17 @@ func (g *gate) wait(ctx context.Context, f *following) error {
 			}
 		case <-time.After(min(gateRipening, g.timeout/8)):
 		}
-		g.session = g.session.again()
+		g.session = g.session.reopen()
 	}
 }
 
 // errNotServed may pass: a definition that was just made is not served everywhere at once.
 var errNotServed = errors.New("the cluster does not serve")
 
-// anew asks again, after a while, what the cluster serves.
-func (g *gate) anew(ctx context.Context, f *following, why error) error {
-	if text := why.Error(); text != g.told {
-		g.told = text
+// restart asks again, after a while, what the cluster serves.
+func (g *healthGate) restart(ctx context.Context, f *healthWatch, why error) error {
+	if text := why.Error(); text != g.reported {
+		g.reported = text
 		g.say(text)
 	}
 	select {
@@ -132,7 +132,7 @@ func (g *gate) anew(ctx context.Context, f *following, why error) error {
 const gateRipening = 5 * time.Second
 
 // look reads the objects with all that is below them, and judges.
-func (g *gate) look(ctx context.Context) error {
+func (g *healthGate) look(ctx context.Context) error {
 	roots := make([]rootArg, 0, len(g.refs))
 	for _, ref := range g.refs {
 		kind, ok := g.session.kinds.Kind(ref.GroupKind())
@@ -147,12 +147,12 @@ func (g *gate) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g.verdict = g.verdicts.of(g.graph)
+	g.verdict = g.verdicts.assess(g.graph)
 	return nil
 }
 
-// not says of each object that is not as it should be what it is.
-func (g *gate) not() []string {
+// unhealthy says of each object that is not as it should be what it is.
+func (g *healthGate) unhealthy() []string {
 	if g.graph == nil {
 		return nil
 	}
@@ -164,41 +164,41 @@ func (g *gate) not() []string {
 			out = append(out, ref.String()+" is not there")
 			continue
 		}
-		h := g.verdict.Own(id)
+		h := g.verdict.OwnHealth(id)
 		switch {
 		case h.Status == health.Healthy, h.Status == health.Suspended, h.Reason == health.Exists:
 			delete(g.quiet, ref)
-		case h.Status == "", h.Status == health.Unknown, h.Quiet:
+		case h.Status == "", h.Status == health.Unknown, h.Unreported:
 			since, seen := g.quiet[ref]
 			if !seen {
 				g.quiet[ref], since = now, now
 			}
-			if now.Sub(since) < g.patienceWith(ref) {
+			if now.Sub(since) < g.statusTimeout(ref) {
 				out = append(out, ref.String()+" says nothing yet")
 			}
 		default:
 			delete(g.quiet, ref)
-			out = append(out, fmt.Sprintf("%s is %s%s", ref, h.Status, g.why(id, h)))
+			out = append(out, fmt.Sprintf("%s is %s%s", ref, h.Status, g.explanation(id, h)))
 		}
 	}
 	slices.Sort(out)
 	return out
 }
 
-// patienceWith is how long is waited for an object that says nothing.
-func (g *gate) patienceWith(ref object.Ref) time.Duration {
+// statusTimeout is how long is waited for an object that says nothing.
+func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
 	if kind, ok := g.session.kinds.Kind(ref.GroupKind()); ok {
 		if _, known, found := catalog.KindOf(kind); found && len(known.Health) > 0 {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
 	}
-	tells, known := g.telling[ref.GroupKind()]
-	return patienceFor(known && !tells, g.timeout)
+	tells, known := g.reporting[ref.GroupKind()]
+	return statusTimeout(known && !tells, g.timeout)
 }
 
-// patienceFor is how long an object may say nothing before it is taken for one that never does:
+// statusTimeout is how long an object may say nothing before it is taken for one that never does:
 // always less than all of it may take, so that its silence alone fails nothing.
-func patienceFor(never bool, timeout time.Duration) time.Duration {
+func statusTimeout(never bool, timeout time.Duration) time.Duration {
 	most := silent
 	if never {
 		most = silentAnyway
@@ -208,18 +208,18 @@ func patienceFor(never bool, timeout time.Duration) time.Duration {
 
 // learn finds out of which of the kinds the definition has no status. Where that may not be
 // read, it is taken to have one.
-func (g *gate) learn(ctx context.Context) {
+func (g *healthGate) learn(ctx context.Context) {
 	cluster, ok := clusterOf(g.session.source)
 	for _, ref := range g.refs {
 		kind, served := g.session.kinds.Kind(ref.GroupKind())
-		if _, known := g.telling[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
+		if _, known := g.reporting[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
 			continue
 		}
 		tells := true
 		if crd, err := cluster.Definition(ctx, kind.Plural+"."+kind.Group); err == nil {
 			tells = hasStatus(crd, kind.Version)
 		}
-		g.telling[ref.GroupKind()] = tells
+		g.reporting[ref.GroupKind()] = tells
 	}
 }
 
@@ -238,8 +238,8 @@ func hasStatus(crd map[string]any, version string) bool {
 	return true
 }
 
-// why is the message of an object, or of the deepest thing below it that explains it.
-func (g *gate) why(id graph.ID, h health.Health) string {
+// explanation is the message of an object, or of the deepest thing below it that explains it.
+func (g *healthGate) explanation(id graph.ID, h health.Health) string {
 	stack := g.graph.Stack([]graph.ID{id}, g.stackOptions())
 	if c, ok := g.verdict.Stack(stack).Cause(); ok && c.ID != id {
 		return fmt.Sprintf(" (%s: %s)", g.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))

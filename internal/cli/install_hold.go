@@ -18,7 +18,7 @@ const installLease = 15 * time.Second
 // are known by the name of the installation: who goes on with a killed upgrade ends them.
 func (o *installOptions) holding(sys *system.System, of install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
 	return func(ctx context.Context, p *install.Part) (func(context.Context) error, error) {
-		var held []*running
+		var held []*regulateRun
 		letGo := func(ctx context.Context) error {
 			var errs []error
 			for _, r := range slices.Backward(held) {
@@ -71,7 +71,7 @@ func upgradeSignals(sys *system.System, app string) []string {
 }
 
 // hold sends one signal to who needs an app.
-func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*running, error) {
+func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*regulateRun, error) {
 	acting := newActing(o.env, "table")
 	acting.clock, acting.output = o.clock, "table"
 	connectAs(acting.common, o.common)
@@ -80,23 +80,23 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, of instal
 	if err != nil {
 		return nil, err
 	}
-	b := &regulated{systemLook: l, o: acting.regulating}
+	b := &systemSession{systemView: l, o: acting.regulateOptions}
 	if err := b.connect(); err != nil {
 		return nil, err
 	}
 	acting.app = app
-	r := &running{
-		o: &regulateRunOptions{acting: acting, signal: signal, timeout: o.timeout}, b: b,
+	r := &regulateRun{
+		o: &regulateRunOptions{applyOptions: acting, signal: signal, timeout: o.timeout}, b: b,
 		id: "install-" + of.Name + "-" + app, what: "kubectl sysop " + string(o.action) + " " + of.Name,
 	}
-	if r.held, err = acting.do(ctx, b, r.hold); err != nil {
+	if r.held, err = acting.confirmAndApply(ctx, b, r.hold); err != nil {
 		return nil, err
 	}
 	return r, r.tellHeld(ctx)
 }
 
 // free waits until the app is Healthy, and lets go who was held for it.
-func (o *installOptions) free(ctx context.Context, r *running) error {
+func (o *installOptions) free(ctx context.Context, r *regulateRun) error {
 	if err := r.free(ctx, ctx); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ type installedPackage struct {
 	status             string
 	values             map[string]any
 	// marks are those of its last record: the run, and the System that it was installed with.
-	marks install.Marks
+	marks install.RecordLabels
 }
 
 // installedPackages are the operators that are there.
@@ -164,7 +164,7 @@ func (c *installCluster) installedRelease(ctx context.Context, name install.Rele
 
 // beforeRun makes of what a run that is not ended has changed what it was before: versions and
 // values of a half-done run are not inherited. It says whether there was any.
-func (p *proposal) beforeRun(ctx context.Context) (bool, error) {
+func (p *installPlan) beforeRun(ctx context.Context) (bool, error) {
 	r := p.journal.Run
 	if r == nil || r.Committed {
 		return false, nil

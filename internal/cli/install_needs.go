@@ -150,10 +150,10 @@ func (d *dependants) add(in install.Installation, j *install.Journal, releases [
 
 // stayed are the operators that an older journal of a System says that it has.
 func stayed(j *install.Journal) (out []solve.Requirement) {
-	if len(j.Past) == 0 {
+	if len(j.Runs) == 0 {
 		return nil
 	}
-	for _, r := range j.Past[len(j.Past)-1].Releases {
+	for _, r := range j.Runs[len(j.Runs)-1].Releases {
 		if !r.App {
 			out = append(out, solve.Requirement{Package: r.Part, Range: ">=0.0.0-0"})
 		}
@@ -259,7 +259,7 @@ func dependantsOf(need []solve.Dependant, by map[string]dependantEntry, namedBy 
 
 // refuseDependants puts dependants into a plan: as refusals, or as notes where they are there by their
 // own word alone and the user has said to go on (the flag overriding).
-func refuseDependants(planned *install.Planned, all []dependant, part, overriding string, override bool) {
+func refuseDependants(planned *install.Plan, all []dependant, part, overriding string, override bool) {
 	for _, d := range all {
 		if !d.believed && override {
 			planned.Notes = append(planned.Notes, d.text)

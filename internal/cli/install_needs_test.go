@@ -34,7 +34,9 @@ func TestDependants(t *testing.T) {
 		"kettle": {name: "kettle", version: "1.0.0", release: "kettle", namespace: "kettle"},
 		"teapot": {name: "teapot", version: "1.0.0", release: "teapot", namespace: "teapot"},
 	}
-	needs := func(n ...install.Need) *install.Journal { return &install.Journal{Past: []install.Past{{Needs: n}}} }
+	needs := func(n ...install.Need) *install.Journal {
+		return &install.Journal{Runs: []install.RunRecord{{Needs: n}}}
+	}
 	releases := []install.LiveRelease{
 		record("kettle", "kettle", map[string]string{install.PackageLabel: "kettle"}),
 		record("teapot", "teapot", map[string]string{install.PackageLabel: "teapot"}),
@@ -72,12 +74,12 @@ func TestDependants(t *testing.T) {
 	if err != nil || len(by) != 1 || !slices.Equal(by["kettle"], []string{"saucer 2.0.0 in tenant"}) {
 		t.Errorf("without the System: %q, %v", by, err)
 	}
-	planned := &install.Planned{}
+	planned := &install.Plan{}
 	refuseDependants(planned, all, "kettle", "--orphan", true)
 	if len(planned.Refusals) != 1 || len(planned.Notes) != 1 {
 		t.Errorf("with --orphan: %+v %q", planned.Refusals, planned.Notes)
 	}
-	planned = &install.Planned{}
+	planned = &install.Plan{}
 	refuseDependants(planned, all, "kettle", "--orphan", false)
 	if len(planned.Refusals) != 2 {
 		t.Errorf("without --orphan: %+v", planned.Refusals)
@@ -98,7 +100,7 @@ func TestDependantsOfOld(t *testing.T) {
 	}
 	releases := []install.LiveRelease{record("tea-cup", "home", map[string]string{install.SystemLabel: "tea", install.SystemNamespaceLabel: "home"})}
 	d := &dependants{}
-	d.add(install.Installation{Name: "tea", Namespace: "home", System: true}, &install.Journal{Past: []install.Past{{Releases: []install.ReleaseState{
+	d.add(install.Installation{Name: "tea", Namespace: "home", System: true}, &install.Journal{Runs: []install.RunRecord{{Releases: []install.ReleaseState{
 		{Part: "kettle", Release: "kettle", Namespace: "kettle"}, {Part: "cup", App: true, Release: "tea-cup", Namespace: "home"},
 	}}}}, releases, nil, map[string]bool{})
 	all, err := d.needing("kettle", "", nil, nil)
@@ -109,13 +111,13 @@ func TestDependantsOfOld(t *testing.T) {
 
 // Missing rights are said in a line for each resource of a namespace.
 func TestDeniedLines(t *testing.T) {
-	var missing []regulate.Right
+	var missing []regulate.Permission
 	for _, name := range []string{"a", "b", "c"} {
 		for _, verb := range []string{"patch", "get"} {
-			missing = append(missing, regulate.Right{Verb: verb, Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})
+			missing = append(missing, regulate.Permission{Verb: verb, Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions", Name: name})
 		}
 	}
-	missing = append(missing, regulate.Right{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "db"})
+	missing = append(missing, regulate.Permission{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "db"})
 	want := []string{"you may not get, patch customresourcedefinitions.apiextensions.k8s.io", "you may not get secrets db in shop"}
 	if got := deniedLines(missing); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)

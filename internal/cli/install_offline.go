@@ -64,7 +64,7 @@ func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSour
 
 // bundledSystem is the manifest that a bundle carries, and how it is called; empty where
 // somebody names what is to be installed.
-func (p *proposal) bundledSystem() (text []byte, name string) {
+func (p *installPlan) bundledSystem() (text []byte, name string) {
 	if p.o.file != "" || len(p.targets) > 0 {
 		return nil, ""
 	}

@@ -68,7 +68,7 @@ func bundledFile(t *testing.T, packed []byte) string {
 }
 
 // offline opens a bundle as install --offline does, with a transport that counts.
-func offline(t *testing.T, name string, further ...catalogueSource) (*composing, *counting, error) {
+func offline(t *testing.T, name string, further ...catalogueSource) (*chartLoader, *counting, error) {
 	t.Helper()
 	network := &counting{}
 	all := &catalogues{Catalogue: catalog.Embedded(), options: fetch.Options{Offline: true, Transport: network}}
@@ -88,14 +88,14 @@ func offline(t *testing.T, name string, further ...catalogueSource) (*composing,
 	o := newInstallOptions(Env{Getenv: func(string) string { return "" }}, install.Install)
 	o.env.Out, o.env.ErrOut = &out, &out
 	o.imageRegistry = "mirror.local:5000"
-	return &composing{
+	return &chartLoader{
 		o: o, cats: all, kinds: source.BuiltInKinds(), apis: slices.Clone(helmchart.DefaultCapabilities.APIVersions),
 		there: map[string]installedPackage{}, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
 	}, network, nil
 }
 
 // compose makes the parts of a package.
-func composeOne(t *testing.T, c *composing, name string) error {
+func composeOne(t *testing.T, c *chartLoader, name string) error {
 	t.Helper()
 	e, err := c.cats.entry(name)
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// composing makes the parts of an installation: charts fetched and rendered, in the order of
+// chartLoader makes the parts of an installation: charts fetched and rendered, in the order of
 // needs.
-type composing struct {
+type chartLoader struct {
 	o       *installOptions
 	cats    *catalogues
 	kinds   *object.Kinds
@@ -48,7 +48,7 @@ type composing struct {
 }
 
 // packages makes a part of each package that is chosen.
-func (c *composing) packages(ctx context.Context, chosen []solve.Choice) error {
+func (c *chartLoader) packages(ctx context.Context, chosen []solve.Choice) error {
 	for i := range chosen {
 		choice := &chosen[i]
 		if c.settled(choice) {
@@ -67,7 +67,7 @@ func (c *composing) packages(ctx context.Context, chosen []solve.Choice) error {
 
 // settled says that a package is there as it is wanted, and nobody asks for anything of it:
 // it is needed, and no more.
-func (c *composing) settled(choice *solve.Choice) bool {
+func (c *chartLoader) settled(choice *solve.Choice) bool {
 	if choice.Was != choice.Version {
 		return false
 	}
@@ -79,7 +79,7 @@ func (c *composing) settled(choice *solve.Choice) bool {
 }
 
 // operator is the part of a package, not rendered yet.
-func (c *composing) operator(ctx context.Context, choice *solve.Choice) (*install.Part, error) {
+func (c *chartLoader) operator(ctx context.Context, choice *solve.Choice) (*install.Part, error) {
 	e, err := c.cats.entry(choice.Name)
 	if err != nil {
 		return nil, err
@@ -108,7 +108,7 @@ func (c *composing) operator(ctx context.Context, choice *solve.Choice) (*instal
 
 // place says where a package goes, and with which values: those of the entry, of what is
 // there, of the System, of the command line, each over the ones before.
-func (c *composing) place(p *install.Part) {
+func (c *chartLoader) place(p *install.Part) {
 	if was, ok := c.there[p.Name]; ok {
 		p.Release, p.Namespace = was.release, was.namespace
 		if !c.o.resetValues {
@@ -132,7 +132,7 @@ func (c *composing) place(p *install.Part) {
 }
 
 // chartOf gets the chart of a version, or makes one of its manifests.
-func (c *composing) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Version) (*chart.Chart, error) {
+func (c *chartLoader) chartOf(ctx context.Context, e catalog.Entry, v *catalog.Version) (*chart.Chart, error) {
 	f, err := c.cats.fetcher(e.Name)
 	if err != nil {
 		return nil, err
@@ -173,13 +173,13 @@ func ofManifests(name, version string, files map[string][]byte) (*chart.Chart, e
 	return chart.FromManifests(name, version, objects)
 }
 
-func (c *composing) seen(name string, artifacts ...fetch.Artifact) {
+func (c *chartLoader) seen(name string, artifacts ...fetch.Artifact) {
 	if c.took != nil {
 		c.took(name, artifacts)
 	}
 }
 
-func (c *composing) from(name string, a fetch.Artifact) {
+func (c *chartLoader) from(name string, a fetch.Artifact) {
 	text := a.From
 	if len(a.Verified) > 0 {
 		text += " (" + strings.Join(a.Verified, ", ") + ")"
@@ -194,7 +194,7 @@ func (c *composing) from(name string, a fetch.Artifact) {
 }
 
 // add renders a part: it sees what the cluster serves, and what the parts before bring.
-func (c *composing) add(ctx context.Context, p *install.Part) error {
+func (c *chartLoader) add(ctx context.Context, p *install.Part) error {
 	was, upgrade := c.there[p.Name]
 	o := c.options(p)
 	if upgrade {
@@ -219,7 +219,7 @@ func (c *composing) add(ctx context.Context, p *install.Part) error {
 }
 
 // options are what a part is rendered with.
-func (c *composing) options(p *install.Part) chart.Options {
+func (c *chartLoader) options(p *install.Part) chart.Options {
 	var labels map[string]string
 	if p.App {
 		labels = map[string]string{regulate.InstalledLabel: c.sys.Name}
@@ -238,7 +238,7 @@ func (c *composing) options(p *install.Part) chart.Options {
 }
 
 // defines notes what a definition is going to serve.
-func (c *composing) defines(d *unstructured.Unstructured) {
+func (c *chartLoader) defines(d *unstructured.Unstructured) {
 	c.definitions = append(c.definitions, d)
 	for _, api := range chart.ServedBy(d) {
 		if !slices.Contains(c.apis, api) {
@@ -252,7 +252,7 @@ func (c *composing) defines(d *unstructured.Unstructured) {
 }
 
 // apps makes a part of each app that brings objects along.
-func (c *composing) apps(ctx context.Context) error {
+func (c *chartLoader) apps(ctx context.Context) error {
 	if c.sys == nil {
 		return nil
 	}
@@ -292,13 +292,13 @@ func (c *composing) apps(ctx context.Context) error {
 }
 
 // brings says whether an app is a part.
-func (c *composing) brings(app string) bool {
+func (c *chartLoader) brings(app string) bool {
 	a, ok := c.sys.App(app)
 	return ok && len(a.Resources) > 0
 }
 
 // connections are the values that flow into an app.
-func (c *composing) connections(a *system.App) ([]install.Connection, error) {
+func (c *chartLoader) connections(a *system.App) ([]install.Connection, error) {
 	var out []install.Connection
 	for _, conn := range c.sys.Connections {
 		if conn.To.App != a.Name {
@@ -322,7 +322,7 @@ func (c *composing) connections(a *system.App) ([]install.Connection, error) {
 }
 
 // endOf finds the object at an end of a connection.
-func (c *composing) endOf(a *system.App, e system.End) (object.Ref, error) {
+func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 	root := e.Root
 	if root.Name == "" {
 		if len(a.Roots) == 0 {
@@ -355,7 +355,7 @@ func (c *composing) endOf(a *system.App, e system.End) (object.Ref, error) {
 }
 
 // schema is that of a kind which a part defines; nil where it is not known here.
-func (c *composing) schema(gvk schema.GroupVersionKind) map[string]any {
+func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 	for _, d := range c.definitions {
 		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(d.Object, "spec", "names", "kind")

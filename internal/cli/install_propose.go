@@ -21,8 +21,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// proposal is a plan of what is to be installed or upgraded, and what it was made from.
-type proposal struct {
+// installPlan is a plan of what is to be installed or upgraded, and what it was made from.
+type installPlan struct {
 	o       *installOptions
 	cluster *installCluster
 	cats    *catalogues
@@ -33,19 +33,19 @@ type proposal struct {
 	there   map[string]installedPackage
 	found   installedPackages
 	chosen  []solve.Choice
-	made    *composing
+	made    *chartLoader
 	of      install.Installation
 	journal *install.Journal
 	state   install.State
-	planned *install.Planned
+	planned *install.Plan
 	runner  *install.Runner
 	// needs are who needs which of what is there.
 	needs *dependants
 }
 
 // propose finds out what is to be done. Nothing is written.
-func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
-	p := &proposal{o: o}
+func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
+	p := &installPlan{o: o}
 	var err error
 	if p.targets, err = o.checkTargets(); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 		return nil, err
 	}
 	p.place()
-	if err := p.known(ctx); err != nil {
+	if err := p.loadJournal(ctx); err != nil {
 		return nil, err
 	}
 	if again, err := p.beforeRun(ctx); err != nil {
@@ -96,7 +96,7 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 	if err := p.compose(ctx); err != nil {
 		return nil, err
 	}
-	if err := p.alone(ctx); err != nil {
+	if err := p.refuseConcurrent(ctx); err != nil {
 		return nil, err
 	}
 	return p, p.plan(ctx)
@@ -104,7 +104,7 @@ func (o *installOptions) propose(ctx context.Context) (*proposal, error) {
 
 // readSystem reads the manifest, with the values of the command line: that of -f, or of the
 // bundle where nothing is named.
-func (p *proposal) readSystem(ctx context.Context) error {
+func (p *installPlan) readSystem(ctx context.Context) error {
 	text, name := p.bundledSystem()
 	switch {
 	case p.o.file != "":
@@ -131,7 +131,7 @@ func (p *proposal) readSystem(ctx context.Context) error {
 }
 
 // namespaces are those in which something could be: where nobody may look everywhere.
-func (p *proposal) namespaces() []string {
+func (p *installPlan) namespaces() []string {
 	out := []string{p.cluster.namespace}
 	for _, e := range p.cats.Entries() {
 		if v, ok := e.Latest(); ok {
@@ -149,7 +149,7 @@ func (p *proposal) namespaces() []string {
 }
 
 // believed says where operators are believed to be.
-func (p *proposal) believed() believed {
+func (p *installPlan) believed() believed {
 	b := believed{cats: p.cats, system: map[string]string{}}
 	if given(p.o.config.Namespace) {
 		b.given = *p.o.config.Namespace
@@ -163,7 +163,7 @@ func (p *proposal) believed() believed {
 }
 
 // solve chooses the packages.
-func (p *proposal) solve(ctx context.Context) error {
+func (p *installPlan) solve(ctx context.Context) error {
 	q := solve.Question{Available: p.cats.Packages(), Served: p.cluster.served(), Kubernetes: p.cluster.kubernetes}
 	for _, name := range slices.Sorted(maps.Keys(p.there)) {
 		q.Installed = append(q.Installed, p.installedPackage(p.there[name], &q))
@@ -195,12 +195,12 @@ func unsolved(err error) error {
 
 // installedPackage is an operator that is there, as the solver takes it. What is not asked
 // for stays as it is; an upgrade may take along what it needs.
-func (p *proposal) installedPackage(is installedPackage, q *solve.Question) solve.Installed {
+func (p *installPlan) installedPackage(is installedPackage, q *solve.Question) solve.Installed {
 	out := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}, Fixed: p.o.action != install.Upgrade}
 	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
 		out.Package = q.Available[i]
 	}
-	if known, ok := p.needs.of(is.name); ok {
+	if known, ok := p.needs.find(is.name); ok {
 		out.Provides = known.Provides
 		if !known.guessed {
 			out.Requires = p.solvable(known.Requires, q)
@@ -211,7 +211,7 @@ func (p *proposal) installedPackage(is installedPackage, q *solve.Question) solv
 
 // solvable are requirements that the solver can meet: that a package which is neither there nor
 // to be had is needed by something that runs all the same, is nothing that this run could mend.
-func (p *proposal) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
+func (p *installPlan) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
 	return slices.DeleteFunc(slices.Clone(all), func(r solve.Requirement) bool {
 		_, there := p.there[r.Package]
 		return r.Package != "" && !there && !slices.ContainsFunc(q.Available, func(a solve.Package) bool { return a.Name == r.Package })
@@ -219,7 +219,7 @@ func (p *proposal) solvable(all []solve.Requirement, q *solve.Question) []solve.
 }
 
 // changeable refuses to install what is there in another version, and to upgrade what is not.
-func (p *proposal) changeable() error {
+func (p *installPlan) changeable() error {
 	for _, t := range p.targets {
 		is, there := p.there[t.name]
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
@@ -237,7 +237,7 @@ func (p *proposal) changeable() error {
 }
 
 // place says what the run is about, and where its journal is.
-func (p *proposal) place() {
+func (p *installPlan) place() {
 	if p.sys != nil {
 		p.of = install.Installation{Name: p.sys.Name, Namespace: p.sys.Namespace, System: true}
 		return
@@ -247,7 +247,7 @@ func (p *proposal) place() {
 }
 
 // home is the namespace of an operator.
-func (p *proposal) home(name string) string {
+func (p *installPlan) home(name string) string {
 	if is, ok := p.there[name]; ok {
 		return is.namespace
 	}
@@ -264,8 +264,8 @@ func (p *proposal) home(name string) string {
 }
 
 // compose makes the parts.
-func (p *proposal) compose(ctx context.Context) error {
-	p.made = &composing{
+func (p *installPlan) compose(ctx context.Context) error {
+	p.made = &chartLoader{
 		o: p.o, cats: p.cats, kinds: p.cluster.kinds, sys: p.sys, targets: p.targets, kubernetes: p.cluster.kubernetes, apis: p.cluster.apis(),
 		there: p.there, fetched: map[string]string{}, custom: map[schema.GroupKind]bool{},
 	}
@@ -284,8 +284,8 @@ func (p *proposal) compose(ctx context.Context) error {
 	return p.made.apps(ctx)
 }
 
-// known reads the journal.
-func (p *proposal) known(ctx context.Context) error {
+// loadJournal reads the journal.
+func (p *installPlan) loadJournal(ctx context.Context) error {
 	var err error
 	if p.runner, err = p.cluster.runner(p.of); err != nil {
 		return err
@@ -296,9 +296,9 @@ func (p *proposal) known(ctx context.Context) error {
 	return nil
 }
 
-// alone sees that no other run is at work on a release of a part: by the journal of the
+// refuseConcurrent sees that no other run is at work on a release of a part: by the journal of the
 // operator itself, and by that of the System that its last record names.
-func (p *proposal) alone(ctx context.Context) error {
+func (p *installPlan) refuseConcurrent(ctx context.Context) error {
 	for _, part := range p.made.parts {
 		if part.App {
 			continue
@@ -325,7 +325,7 @@ func (p *proposal) alone(ctx context.Context) error {
 
 // busy refuses a part that the run of another installation touches. What is said of a System
 // counts only where the record of the release, made by run, says the same.
-func (p *proposal) busy(f install.Found, part *install.Part, run string) error {
+func (p *installPlan) busy(f install.Found, part *install.Part, run string) error {
 	in := f.Installation
 	if f.Err != nil || f.Journal.Run == nil || in.Name == p.of.Name && in.Namespace == p.of.Namespace {
 		return nil
@@ -341,16 +341,16 @@ func (p *proposal) busy(f install.Found, part *install.Part, run string) error {
 }
 
 // plan makes the plan over what is there.
-func (p *proposal) plan(ctx context.Context) error {
-	stays := p.stays()
+func (p *installPlan) plan(ctx context.Context) error {
+	stays := p.unchangedReleases()
 	var before []install.ReleaseState
-	if past := p.journal.Past; len(past) > 0 {
+	if past := p.journal.Runs; len(past) > 0 {
 		before = slices.DeleteFunc(slices.Clone(past[len(past)-1].Releases), func(r install.ReleaseState) bool {
 			return slices.ContainsFunc(stays, func(s install.ReleaseState) bool { return s.Release == r.Release && s.Namespace == r.Namespace })
 		})
 	}
 	var err error
-	p.state, err = install.Gather(ctx, p.cluster.reader, install.Ask{
+	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{
 		Installation: p.of, Action: p.o.action, Parts: p.made.parts, Kinds: p.cluster.kinds, Before: before,
 	})
 	if err != nil {
@@ -360,7 +360,7 @@ func (p *proposal) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := install.MakeOptions{Needed: needed, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
+	o := install.PlanOptions{Needed: needed, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
 	if !p.o.noAnnotate {
 		o.Annotate = p.annotate
 	}
@@ -375,7 +375,7 @@ func (p *proposal) plan(ctx context.Context) error {
 			}
 		}
 	}
-	p.planned = install.Make(p.o.action, p.of, p.made.parts, p.state, o)
+	p.planned = install.NewPlan(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
 	p.planned.Needs = p.needsNow()
 	if err := p.breaking(); err != nil {
@@ -395,7 +395,7 @@ func (p *proposal) plan(ctx context.Context) error {
 }
 
 // claimed notes releases that call themselves a package which is installed anew.
-func (p *proposal) claimed() {
+func (p *installPlan) claimed() {
 	for _, part := range p.planned.Parts {
 		if hint := p.found.hint(part.Name); hint != "" && !part.App {
 			p.planned.Notes = append(p.planned.Notes, hint)
@@ -404,7 +404,7 @@ func (p *proposal) claimed() {
 }
 
 // hidden notes parts whose entry in a further catalogue stands in the place of a built-in one.
-func (p *proposal) hidden() {
+func (p *installPlan) hidden() {
 	builtIn := catalog.Embedded()
 	for _, part := range p.planned.Parts {
 		was, hides := builtIn.Find(part.Name)
@@ -419,7 +419,7 @@ func (p *proposal) hidden() {
 
 // unwaited leaves out the waiting for parts that nobody needs, where that is asked for. A
 // part that has neighbours held is waited for all the same.
-func (p *proposal) unwaited() {
+func (p *installPlan) unwaited() {
 	if p.o.wait || p.sys != nil && p.sys.Upgrade.Regulate {
 		return
 	}
@@ -432,7 +432,7 @@ func (p *proposal) unwaited() {
 }
 
 // images holds what is known of the platforms of images against those of the nodes.
-func (p *proposal) images(ctx context.Context) error {
+func (p *installPlan) images(ctx context.Context) error {
 	platforms := map[string][]string{}
 	for _, part := range p.made.parts {
 		e, _ := p.cats.Find(part.Name)
@@ -468,8 +468,8 @@ func (p *proposal) images(ctx context.Context) error {
 	return nil
 }
 
-// stays are the operators that are needed, and that are there as they are needed.
-func (p *proposal) stays() []install.ReleaseState {
+// unchangedReleases are the operators that are needed, and that are there as they are needed.
+func (p *installPlan) unchangedReleases() []install.ReleaseState {
 	var out []install.ReleaseState
 	for _, c := range p.chosen {
 		is, there := p.there[c.Name]
@@ -481,7 +481,7 @@ func (p *proposal) stays() []install.ReleaseState {
 }
 
 // inputs refuses a System whose inputs are not there.
-func (p *proposal) inputs(ctx context.Context) error {
+func (p *installPlan) inputs(ctx context.Context) error {
 	if p.sys == nil {
 		return nil
 	}
@@ -516,7 +516,7 @@ func (p *proposal) inputs(ctx context.Context) error {
 }
 
 // input says what is missing of an input; nothing of what it holds is kept.
-func (p *proposal) input(ctx context.Context, kind, namespace, name string, keys []string) (string, error) {
+func (p *installPlan) input(ctx context.Context, kind, namespace, name string, keys []string) (string, error) {
 	r, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: kind})
 	if !ok {
 		return "is of a kind that is not served", nil

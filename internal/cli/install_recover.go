@@ -44,7 +44,7 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
 	what := map[install.Recovery]string{
-		install.RecoveredGoesOn: "what was only begun is undone, then it continues", install.RecoveredDone: "all of it was done: it is closed",
+		install.RecoveredResumed: "what was only begun is undone, then it continues", install.RecoveredDone: "all of it was done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
 	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing {
@@ -86,7 +86,7 @@ func recoveryLine(a install.RecoveryAct) string {
 // rights refuses where a right is missing, before anything is written.
 func (r *recovering) rights(ctx context.Context) error {
 	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
-	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(undecided.Error()))
 	} else if err != nil {
 		return err
@@ -96,7 +96,7 @@ func (r *recovering) rights(ctx context.Context) error {
 	}
 	var lines []string
 	for _, m := range missing {
-		if text := fmt.Sprintf("you may not %s", m.Right); !m.Optional && !slices.Contains(lines, text) {
+		if text := fmt.Sprintf("you may not %s", m.Permission); !m.Optional && !slices.Contains(lines, text) {
 			lines = append(lines, text)
 		}
 	}

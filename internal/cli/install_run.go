@@ -19,7 +19,7 @@ import (
 
 // wire gives the runner what it cannot know: health, values of others, where to tell.
 func (o *installOptions) wire(r *install.Runner, c *installCluster) {
-	r.Tell = o.tellEvent
+	r.Progress = o.tellEvent
 	r.Now = o.env.Now
 	r.Restorable = func(is, was *unstructured.Unstructured) error {
 		if fine, why := crd.Restorable(was, is); !fine {
@@ -60,7 +60,7 @@ func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn i
 	kind, ok := c.kinds.Kind(conn.From.GroupKind())
 	if !ok { // Its definition is of this run.
 		o.forgetKinds()
-		kinds, err := c.from.Kinds(ctx, &early{})
+		kinds, err := c.from.Kinds(ctx, &earlyGaps{})
 		if err != nil {
 			return nil, err
 		}
@@ -77,14 +77,14 @@ func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn i
 }
 
 // tellEvent writes progress on standard error.
-func (o *installOptions) tellEvent(e install.Event) {
+func (o *installOptions) tellEvent(e install.Progress) {
 	text := ""
 	switch e.Kind {
-	case install.StepBegun:
+	case install.StepStarted:
 		text = fmt.Sprintf("%s: %s", view.StepWords(e.StepKind), e.Step)
 	case install.StepUndone:
 		text = "  undone: " + e.Step
-	case install.StepLeft:
+	case install.StepNotUndone:
 		text = fmt.Sprintf("  left: %s: %s", e.Step, e.Message)
 	case install.Waiting:
 		text = "  waiting " + e.Message
@@ -99,11 +99,11 @@ func (o *installOptions) tellEvent(e install.Event) {
 }
 
 // options are those of the run of a proposal.
-func (p *proposal) options() install.Options {
+func (p *installPlan) options() install.Options {
 	o := p.o
 	return install.Options{
 		KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Lookup: o.lookup,
-		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, Patience: max(o.timeout, undoing), Look: min(o.timeout, undoing),
+		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing),
 		PostRenderer: func(part *install.Part, values []install.Resolved) (postrenderer.PostRenderer, error) {
 			opts := p.made.options(part)
 			opts.APIs = part.APIs
@@ -121,7 +121,7 @@ func (p *proposal) options() install.Options {
 }
 
 // fitting is the value of a connection as the type that its field has.
-func (p *proposal) fitting(part *install.Part, v install.Resolved) (any, error) {
+func (p *installPlan) fitting(part *install.Part, v install.Resolved) (any, error) {
 	for _, o := range part.Rendered.Objects {
 		if refOfObject(o) != v.To {
 			continue

@@ -27,15 +27,15 @@ func (o *valueOptions) valueFlags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
 }
 
-// largestValues is more than any file of values has.
-const largestValues = 4 << 20
+// maxValuesBytes is more than any file of values has.
+const maxValuesBytes = 4 << 20
 
 // readValues lays the values over each other: files in their order, then --set, then --set-string.
 // It is nil where none is given.
 func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 	var all map[string]any
 	for _, name := range o.valueFiles {
-		data, err := readFile(ctx, name, largestValues, "file of values")
+		data, err := readFile(ctx, name, maxValuesBytes, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
 		}

@@ -37,7 +37,7 @@ func (m *manualReader) operator(ctx context.Context) (*installed, error) {
 		return m.installed, nil
 	}
 	marks := manual.MarksOf(m.definition)
-	for _, find := range []func(context.Context, manual.Marks) error{m.byServiceVersion, m.byRelease, m.byLabels, m.byWebhook} {
+	for _, find := range []func(context.Context, manual.InstallerLabels) error{m.byServiceVersion, m.byRelease, m.byLabels, m.byWebhook} {
 		if err := find(ctx, marks); err != nil {
 			return nil, err
 		}
@@ -63,7 +63,7 @@ func (in *installed) add(r manual.Running, namespace string) {
 
 // byServiceVersion finds the ClusterServiceVersions of the Operator Lifecycle
 // Manager that own the definition, and what they deploy.
-func (m *manualReader) byServiceVersion(ctx context.Context, marks manual.Marks) error {
+func (m *manualReader) byServiceVersion(ctx context.Context, marks manual.InstallerLabels) error {
 	if _, served := m.s.kinds.Kind(serviceVersionKind); !served {
 		return nil
 	}
@@ -143,7 +143,7 @@ func (m *manualReader) run(ctx context.Context, refs []object.Ref, version, evid
 }
 
 // byRelease finds what the Helm release that installed the definition runs.
-func (m *manualReader) byRelease(ctx context.Context, marks manual.Marks) error {
+func (m *manualReader) byRelease(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Release == "" || marks.ReleaseNamespace == "" {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (m *manualReader) byRelease(ctx context.Context, marks manual.Marks) error 
 // byLabels finds workloads that carry the definition's own recommended labels. It
 // is asked only where there is no release, and needs both labels: the name alone
 // is that of every installation.
-func (m *manualReader) byLabels(ctx context.Context, marks manual.Marks) error {
+func (m *manualReader) byLabels(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Release != "" || marks.Instance == "" || marks.Name == "" || len(m.installed.running) > 0 {
 		return nil
 	}
@@ -176,7 +176,7 @@ func (m *manualReader) byLabels(ctx context.Context, marks manual.Marks) error {
 }
 
 // byWebhook finds what answers for the Service that converts the objects.
-func (m *manualReader) byWebhook(ctx context.Context, marks manual.Marks) error {
+func (m *manualReader) byWebhook(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Webhook.Name == "" {
 		return nil
 	}

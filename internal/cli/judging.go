@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// verdicts judge objects while a session reads them.
-type verdicts struct {
+// healthCollector judge objects while a session reads them.
+type healthCollector struct {
 	c      *health.Collector
 	common *common
 }
 
-// judging has the session that opens next judge what it reads. The rules are the user's,
+// collectHealth has the session that opens next judge what it reads. The rules are the user's,
 // which go before the catalogue's; nil for none.
-func (c *common) judging(rules *healthRules) *verdicts {
-	v := &verdicts{common: c}
+func (c *common) collectHealth(rules *healthRules) *healthCollector {
+	v := &healthCollector{common: c}
 	c.judges, c.healthRules = true, rules
 	c.extract = append(c.extract, func(s *session) inventory.Extractor {
-		collector := health.NewCollector(rules.judge(s, catalog.Health(s.kinds)))
+		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.kinds)))
 		v.c = collector
 		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 			collector.Add(o)
@@ -35,10 +35,10 @@ func (c *common) judging(rules *healthRules) *verdicts {
 	return v
 }
 
-// of puts together what was judged, and tells which rules failed.
-func (v *verdicts) of(g *graph.Graph) *health.Assessment {
+// assess puts together what was judged, and tells which rules failed.
+func (v *healthCollector) assess(g *graph.Graph) *health.Assessment {
 	v.common.healthRules.tell(v.common)
-	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Of(g.Ref(id)) })
+	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Health(g.Ref(id)) })
 }
 
 // moment is when what was read was so: now, or when the snapshot was taken.
@@ -51,14 +51,14 @@ func (s *session) moment() time.Time {
 	return s.c.env.Now()
 }
 
-// largestHealthRules is more than any file of them has.
-const largestHealthRules = 4 << 20
+// maxHealthRuleBytes is more than any file of them has.
+const maxHealthRuleBytes = 4 << 20
 
-// judgedAs is how a kind is read to be judged, where no rule reads it so anyway: the
+// healthDetail is how a kind is read to be judged, where no rule reads it so anyway: the
 // built-in ones that have a state in the version that is understood, and every custom
 // resource whole. The definitions are huge: of a cluster's no more is read than of others,
 // where nobody asks about one.
-func (c *common) judgedAs(r object.Resource) (source.Detail, string, bool) {
+func (c *common) healthDetail(r object.Resource) (source.Detail, string, bool) {
 	gk := r.GroupKind()
 	if !c.judges || gk == definitionKind && !c.definitions && c.from == "" {
 		return 0, "", false

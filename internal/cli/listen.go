@@ -25,7 +25,7 @@ import (
 // no error. Figures are computed when somebody scrapes, at most every interval, and
 // one computation at a time: who comes earlier gets the last figures. It tells its
 // address on stderr, for port 0 above all.
-func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Answer, error)) error {
+func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Output, error)) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
 		return withHint(fmt.Errorf("listen at %q: %w", addr, err), "write HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
@@ -85,7 +85,7 @@ const staleAfter = 5
 // exporter computes figures for scrapes.
 type exporter struct {
 	ctx      context.Context // of the server: a scraper that gives up stops nothing
-	compute  func(context.Context) (view.Answer, error)
+	compute  func(context.Context) (view.Output, error)
 	interval time.Duration
 	now      func() time.Time
 	errOut   io.Writer
@@ -172,7 +172,7 @@ func (e *exporter) scrape(w http.ResponseWriter, r *http.Request) {
 		families := append(f.own(), f.families...)
 		if wantsOpenMetrics(r.Header.Values("Accept")) {
 			kind = render.OpenMetricsType
-			err = render.Write(&body, "openmetrics", view.Answer{Families: families}, render.Options{})
+			err = render.Write(&body, "openmetrics", view.Output{Families: families}, render.Options{})
 		} else {
 			err = render.PlainText(&body, families)
 		}

@@ -60,7 +60,7 @@ type served struct {
 const testInterval = time.Minute
 
 // startServing starts a server whose clock stands still.
-func startServing(t *testing.T, addr string, compute func(context.Context) (view.Answer, error)) *served {
+func startServing(t *testing.T, addr string, compute func(context.Context) (view.Output, error)) *served {
 	t.Helper()
 	s := &served{t: t, talk: &talk{told: make(chan string, 1)}, ended: make(chan error, 1)}
 	s.clock.Store(time.Date(2026, 11, 15, 10, 0, 0, 0, time.UTC).UnixNano())
@@ -118,13 +118,13 @@ func value(t *testing.T, body, name string) float64 {
 }
 
 // figure answers with how often it was asked.
-func figure(n int64) view.Answer {
-	return view.Answer{Families: []view.Family{{Name: "sysop_asked", Type: view.Gauge, Help: "Times.", Samples: []view.Sample{{Value: fmt.Sprint(n)}}}}}
+func figure(n int64) view.Output {
+	return view.Output{Families: []view.Family{{Name: "sysop_asked", Type: view.Gauge, Help: "Times.", Samples: []view.Sample{{Value: fmt.Sprint(n)}}}}}
 }
 
 func TestServeComputesAtMostEveryInterval(t *testing.T) {
 	var asked atomic.Int64
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) { return figure(asked.Add(1)), nil })
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) { return figure(asked.Add(1)), nil })
 	if n := asked.Load(); n != 0 {
 		t.Errorf("computed %d times before anybody asked", n)
 	}
@@ -150,7 +150,7 @@ func TestServeComputesOnceForManyScrapers(t *testing.T) {
 	var asked, under, most atomic.Int64
 	release := make(chan struct{})
 	began := make(chan struct{}, 100)
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) {
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) {
 		most.Store(max(most.Load(), under.Add(1)))
 		defer under.Add(-1)
 		began <- struct{}{}
@@ -190,11 +190,11 @@ func TestServeComputesOnceForManyScrapers(t *testing.T) {
 func TestServeKeepsTheLastFiguresForAWhile(t *testing.T) {
 	var broken atomic.Bool
 	var asked atomic.Int64
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) {
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) {
 		if n := asked.Add(1); !broken.Load() {
 			return figure(n), nil
 		}
-		return view.Answer{}, errors.New("list pods in shop: the server is \x1b[31mgone")
+		return view.Output{}, errors.New("list pods in shop: the server is \x1b[31mgone")
 	})
 	s.get("")
 	broken.Store(true)
@@ -221,14 +221,14 @@ func TestServeKeepsTheLastFiguresForAWhile(t *testing.T) {
 }
 
 func TestServeHasNothingToShowYet(t *testing.T) {
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) { return view.Answer{}, errors.New("no cluster") })
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) { return view.Output{}, errors.New("no cluster") })
 	if status, body, _ := s.get(""); status != http.StatusServiceUnavailable || body != "no cluster\n" {
 		t.Errorf("status %d, %q", status, body)
 	}
 }
 
 func TestServeWritesWhatIsAskedFor(t *testing.T) {
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) { return figure(1), nil })
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) { return figure(1), nil })
 	for accept, open := range map[string]bool{
 		"":    false,
 		"*/*": false,
@@ -255,7 +255,7 @@ func TestServeWritesWhatIsAskedFor(t *testing.T) {
 }
 
 func TestServeAnswersToItsOwnAddress(t *testing.T) {
-	s := startServing(t, ":0", func(context.Context) (view.Answer, error) { return figure(1), nil })
+	s := startServing(t, ":0", func(context.Context) (view.Output, error) { return figure(1), nil })
 	if !strings.HasPrefix(s.url, "http://127.0.0.1:") {
 		t.Errorf("no host is served at %s", s.url)
 	}
@@ -295,7 +295,7 @@ func TestServeAnswersToItsOwnAddress(t *testing.T) {
 }
 
 func TestServeWarnsWhereOthersReachIt(t *testing.T) {
-	s := startServing(t, "0.0.0.0:0", func(context.Context) (view.Answer, error) { return figure(1), nil })
+	s := startServing(t, "0.0.0.0:0", func(context.Context) (view.Output, error) { return figure(1), nil })
 	if !strings.Contains(s.talk.String(), "can be reached from other machines") {
 		t.Errorf("told:\n%s", s.talk)
 	}
@@ -303,10 +303,10 @@ func TestServeWarnsWhereOthersReachIt(t *testing.T) {
 
 func TestServeEndsWithItsContext(t *testing.T) {
 	began := make(chan struct{})
-	s := startServing(t, "127.0.0.1:0", func(ctx context.Context) (view.Answer, error) {
+	s := startServing(t, "127.0.0.1:0", func(ctx context.Context) (view.Output, error) {
 		close(began)
 		<-ctx.Done()
-		return view.Answer{}, ctx.Err()
+		return view.Output{}, ctx.Err()
 	})
 	answered := make(chan int, 1)
 	go func() {
@@ -327,7 +327,7 @@ func TestServeEndsWithItsContext(t *testing.T) {
 }
 
 func TestServeRefusesAddresses(t *testing.T) {
-	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Answer, error) { return figure(1), nil })
+	s := startServing(t, "127.0.0.1:0", func(context.Context) (view.Output, error) { return figure(1), nil })
 	taken := strings.TrimSuffix(strings.TrimPrefix(s.url, "http://"), "/metrics")
 	for _, addr := range []string{"127.0.0.1", "", "127.0.0.1:x", "[::1", taken} {
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: time.Now}

@@ -34,7 +34,7 @@ func (l *logsRun) follow(ctx context.Context) error {
 	}
 	lines := l.writer(l.o.env.Out, all)
 	f := &logs.Follower{
-		Open: l.open, Max: l.o.maxStreams, Options: l.q.options, Began: l.o.env.Now(), Tell: l.teller.tell,
+		Open: l.open, Max: l.o.maxStreams, Options: l.q.options, Began: l.o.env.Now(), Notify: l.notices.print,
 		Emit: func(line logs.Line) error {
 			if !l.q.filter.takes(plain(line.Text)) {
 				return nil
@@ -46,7 +46,7 @@ func (l *logsRun) follow(ctx context.Context) error {
 	defer looking.Wait()
 	defer stop() // which ends it
 	states := make(chan []logs.Container)
-	w := &stackWatch{run: l, live: live, pods: pods, trouble: &watching{c: l.o.common, live: live, said: g.Gaps()}}
+	w := &stackWatch{run: l, live: live, pods: pods, trouble: &watchNotices{c: l.o.common, live: live, said: g.Gaps()}}
 	w.covered = w.coverage()
 	looking.Go(func() { w.watch(ctx, states) })
 	if err := f.Run(ctx, states); err != nil {
@@ -69,7 +69,7 @@ type stackWatch struct {
 	live    *source.Live
 	pods    []object.Ref
 	covered map[string]bool // namespaces of which all pods are known
-	trouble *watching
+	trouble *watchNotices
 }
 
 // watch sends the containers of the stack, and sends them again after each change.
@@ -98,12 +98,12 @@ func (w *stackWatch) watch(ctx context.Context, to chan<- []logs.Container) {
 // look reads the stack again, and says whether that tells of its pods.
 func (w *stackWatch) look(ctx context.Context) bool {
 	l := w.run
-	l.again()
+	l.reopen()
 	g, pods, err := l.pods(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
-	w.trouble.sight()
+	w.trouble.reportTrouble()
 	if err != nil {
 		w.trouble.failure(err)
 		return false
@@ -134,11 +134,11 @@ func (w *stackWatch) coverage() map[string]bool {
 	return in
 }
 
-// again makes room for another reading of the same source.
-func (l *logsRun) again() {
+// reopen makes room for another reading of the same source.
+func (l *logsRun) reopen() {
 	l.collector = &logs.Collector{}
 	l.s.c.collect = l.collector.Add
-	l.s = l.s.again()
+	l.s = l.s.reopen()
 }
 
 // oneAtATime is a writer that several may use at once.

@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// logsPatience is how long a log may take to answer where it is not followed. An API
+// logsIdleTimeout is how long a log may take to answer where it is not followed. An API
 // server gives a node that is gone up after half a minute at most.
-const logsPatience = 35 * time.Second
+const logsIdleTimeout = 35 * time.Second
 
 // logsRun is one run of the logs command.
 type logsRun struct {
@@ -30,7 +30,7 @@ type logsRun struct {
 	roots     []rootArg
 	collector *logs.Collector
 	home      string
-	teller    *logsTeller
+	notices   *logNotices
 }
 
 // read shows what there is.
@@ -44,14 +44,14 @@ func (l *logsRun) read(ctx context.Context) error {
 		return err
 	}
 	ready, notes := l.ready(all)
-	l.teller.tell(notes)
+	l.notices.print(notes)
 	if len(all) > 0 && len(ready) == 0 {
 		return l.nothing(len(all))
 	}
 	out := bufio.NewWriter(l.o.env.Out)
 	lines := l.writer(out, all)
 	reading := l.o.clock.stage("logs")
-	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsPatience}
+	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, IdleTimeout: logsIdleTimeout}
 	notes, err = reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
 		if !l.q.filter.takes(plain(line.Text)) {
 			return nil
@@ -62,9 +62,9 @@ func (l *logsRun) read(ctx context.Context) error {
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	l.teller.tell(notes)
-	l.s.done(g)
-	if failed := count(notes, func(n logs.Note) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
+	l.notices.print(notes)
+	l.s.printTimings(g)
+	if failed := count(notes, func(n logs.Notice) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
 		return fmt.Errorf("no log could be read, of %d", len(all))
 	}
 	return nil
@@ -81,16 +81,16 @@ func (l *logsRun) nothing(n int) error {
 // ready are the containers of which there is a log, and what is to be told of them: which
 // are on a node that may not answer, and which have not started. That some were never
 // restarted, and so have no log from before, is no news.
-func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, notes []logs.Note) {
+func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, notes []logs.Notice) {
 	for _, c := range all {
 		switch {
 		case l.o.previous && c.Restarted, !l.o.previous && c.Instance != "":
 			ready = append(ready, c)
 			if c.Lost != "" {
-				notes = append(notes, logs.Note{Container: c, Event: logs.Unreached, Reason: c.Lost})
+				notes = append(notes, logs.Notice{Container: c, Event: logs.NodeNotReady, Reason: c.Lost})
 			}
 		case !l.o.previous:
-			notes = append(notes, logs.Note{Container: c, Event: logs.Waiting, Reason: c.Waiting})
+			notes = append(notes, logs.Notice{Container: c, Event: logs.Waiting, Reason: c.Waiting})
 		}
 	}
 	return ready, notes
@@ -126,7 +126,7 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	}
 	l.s.tell(g)
 	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
-	l.teller = &logsTeller{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
+	l.notices = &logNotices{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
 		if err := l.unseen(g); err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 func (l *logsRun) unseen(g *graph.Graph) error {
 	kind, _ := l.s.kinds.Kind(podKind)
 	for _, r := range l.roots {
-		in := l.s.in(r)
+		in := l.s.namespaceOf(r)
 		if gap, ok := l.s.gapOf(g, kind, in); ok && !l.s.inv.Covered(podKind, in) {
 			return fmt.Errorf("read the pods of %s: %s", r.text, gap.Message)
 		}

@@ -11,24 +11,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
 )
 
-// logsTeller says on stderr what happens to logs. What happens to many in one way is one
+// logNotices says on stderr what happens to logs. What happens to many in one way is one
 // line.
-type logsTeller struct {
+type logNotices struct {
 	out     io.Writer
 	home    string // the namespace that need not be written
 	follow  bool
 	streams int
-	told    map[string]bool
+	printed map[string]bool
 }
 
 // logsGroup are logs to which the same happened.
 type logsGroup struct {
 	key   string
-	first logs.Note
+	first logs.Notice
 	names []string
 }
 
-func (t *logsTeller) tell(notes []logs.Note) {
+func (t *logNotices) print(notes []logs.Notice) {
 	by := map[string]*logsGroup{}
 	var groups []*logsGroup
 	for _, n := range notes {
@@ -47,7 +47,7 @@ func (t *logsTeller) tell(notes []logs.Note) {
 	}
 	for _, g := range groups {
 		// A failure is told once; containers that wait are others each time.
-		failure := g.first.Event == logs.Failed || g.first.Event == logs.Broken
+		failure := g.first.Event == logs.Failed || g.first.Event == logs.Interrupted
 		if !failure || !t.before(g.key) {
 			t.write(g)
 		}
@@ -55,23 +55,23 @@ func (t *logsTeller) tell(notes []logs.Note) {
 }
 
 // aboutPod says that a note is about a pod as a whole.
-func aboutPod(n logs.Note) bool { return n.Event == logs.Ended || n.Event == logs.Gone }
+func aboutPod(n logs.Notice) bool { return n.Event == logs.Ended || n.Event == logs.Gone }
 
 // before says whether a thing was told before, and that it is now.
-func (t *logsTeller) before(key string) bool {
-	if t.told[key] {
+func (t *logNotices) before(key string) bool {
+	if t.printed[key] {
 		return true
 	}
-	if t.told == nil {
-		t.told = map[string]bool{}
+	if t.printed == nil {
+		t.printed = map[string]bool{}
 	}
-	t.told[key] = true
+	t.printed[key] = true
 	return false
 }
 
 // noteKey is the same for what can be told in one line. The message of a server names the
 // pod that was asked for: its reason counts where it has one.
-func noteKey(n logs.Note) string {
+func noteKey(n logs.Notice) string {
 	why := n.Reason
 	if n.Err != nil {
 		why = n.Err.Error()
@@ -83,7 +83,7 @@ func noteKey(n logs.Note) string {
 }
 
 // name is what a note is about: a pod, where it is about all of it.
-func (t *logsTeller) name(n logs.Note) string {
+func (t *logNotices) name(n logs.Notice) string {
 	name := safe(n.Container.Pod)
 	if n.Container.Namespace != t.home {
 		name = safe(n.Container.Namespace) + "/" + name
@@ -94,7 +94,7 @@ func (t *logsTeller) name(n logs.Note) string {
 	return name + " " + safe(n.Container.Name)
 }
 
-func (t *logsTeller) write(g *logsGroup) {
+func (t *logNotices) write(g *logsGroup) {
 	const few, shown = 4, 3
 	names, verb := strings.Join(g.names, ", "), "is"
 	if len(g.names) > few {
@@ -112,11 +112,11 @@ func (t *logsTeller) write(g *logsGroup) {
 		fmt.Fprintf(t.out, "warning: no log yet of %s: waiting to start (%s)\n", names, why)
 	case logs.Queued:
 		fmt.Fprintf(t.out, "warning: not followed until another log ends: %s (--max-streams %d)\n", names, t.streams)
-	case logs.Unreached:
+	case logs.NodeNotReady:
 		fmt.Fprintf(t.out, "warning: %s: nothing may come of %s\n", why, names)
 	case logs.Failed:
 		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, why)
-	case logs.Broken:
+	case logs.Interrupted:
 		again := ""
 		if t.follow {
 			again = "; it is tried again"

@@ -181,8 +181,8 @@ func TestTellerOfLogs(t *testing.T) {
 	forbidden := func(pod string) error {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod, errors.New("no"))
 	}
-	note := func(ns, pod, name string, event logs.Event, why any) logs.Note {
-		n := logs.Note{Container: containerOf(ns, pod, name), Event: event}
+	note := func(ns, pod, name string, event logs.Event, why any) logs.Notice {
+		n := logs.Notice{Container: containerOf(ns, pod, name), Event: event}
 		if err, ok := why.(error); ok {
 			n.Err = err
 		} else {
@@ -190,42 +190,42 @@ func TestTellerOfLogs(t *testing.T) {
 		}
 		return n
 	}
-	var many []logs.Note
+	var many []logs.Notice
 	for i := range 6 {
 		many = append(many, note("shop", fmt.Sprintf("p%d", i), "c", logs.Failed, forbidden(fmt.Sprintf("p%d", i))))
 	}
-	gone := []logs.Note{note("shop", "a", "web", logs.Gone, nil), note("shop", "a", "log", logs.Gone, nil), note("data", "b", "db", logs.Gone, nil)}
+	gone := []logs.Notice{note("shop", "a", "web", logs.Gone, nil), note("shop", "a", "log", logs.Gone, nil), note("data", "b", "db", logs.Gone, nil)}
 	for _, c := range []struct {
 		name   string
 		follow bool
-		tell   [][]logs.Note
+		tell   [][]logs.Notice
 		want   string
 	}{
 		{
 			"waiting", false,
-			[][]logs.Note{{note("shop", "a", "web", logs.Waiting, "ErrImagePull"), note("data", "b", "db", logs.Waiting, "PodInitializing"), note("shop", "c", "web", logs.Waiting, "ErrImagePull")}},
+			[][]logs.Notice{{note("shop", "a", "web", logs.Waiting, "ErrImagePull"), note("data", "b", "db", logs.Waiting, "PodInitializing"), note("shop", "c", "web", logs.Waiting, "ErrImagePull")}},
 			"warning: no log yet of a web, c web: waiting to start (ErrImagePull)\nwarning: no log yet of data/b db: waiting to start (PodInitializing)\n",
 		},
 		{
 			"forbidden in two namespaces", false,
-			[][]logs.Note{append(slices.Clone(many), note("data", "b", "db", logs.Failed, forbidden("b")))},
+			[][]logs.Notice{append(slices.Clone(many), note("data", "b", "db", logs.Failed, forbidden("b")))},
 			"warning: not read: the log of p0 c, p1 c, p2 c and 3 more: pods \"p0\" is forbidden: no\nwarning: not read: the log of data/b db: pods \"b\" is forbidden: no\n",
 		},
-		{"forbidden, once and for all", true, [][]logs.Note{many[:1], many[1:2], many}, "warning: not read: the log of p0 c: pods \"p0\" is forbidden: no\n"},
-		{"broken off", false, [][]logs.Note{{note("shop", "a", "web", logs.Broken, errors.New("a\x1b"))}}, "warning: the log of a web broke off: a\\x1b\n"},
+		{"forbidden, once and for all", true, [][]logs.Notice{many[:1], many[1:2], many}, "warning: not read: the log of p0 c: pods \"p0\" is forbidden: no\n"},
+		{"broken off", false, [][]logs.Notice{{note("shop", "a", "web", logs.Interrupted, errors.New("a\x1b"))}}, "warning: the log of a web broke off: a\\x1b\n"},
 		{
 			"broken off, for now", true,
-			[][]logs.Note{{note("shop", "a", "web", logs.Broken, errors.New("gone"))}, {note("shop", "b", "web", logs.Broken, errors.New("gone"))}},
+			[][]logs.Notice{{note("shop", "a", "web", logs.Interrupted, errors.New("gone"))}, {note("shop", "b", "web", logs.Interrupted, errors.New("gone"))}},
 			"warning: the log of a web broke off: gone; it is tried again\n",
 		},
-		{"queued", true, [][]logs.Note{{note("shop", "a", "web", logs.Queued, nil), note("shop", "b", "web", logs.Queued, nil)}}, "warning: not followed until another log ends: a web, b web (--max-streams 2)\n"},
-		{"gone, a pod at a time", true, [][]logs.Note{gone, gone[:1], {note("shop", "d", "web", logs.Gone, nil)}}, "a, data/b are gone from the stack\nd is gone from the stack\n"},
-		{"ended", true, [][]logs.Note{{note("shop", "a", "web", logs.Ended, "Succeeded")}, {note("shop", "a", "log", logs.Ended, "Succeeded")}}, "a ended: Succeeded\n"},
+		{"queued", true, [][]logs.Notice{{note("shop", "a", "web", logs.Queued, nil), note("shop", "b", "web", logs.Queued, nil)}}, "warning: not followed until another log ends: a web, b web (--max-streams 2)\n"},
+		{"gone, a pod at a time", true, [][]logs.Notice{gone, gone[:1], {note("shop", "d", "web", logs.Gone, nil)}}, "a, data/b are gone from the stack\nd is gone from the stack\n"},
+		{"ended", true, [][]logs.Notice{{note("shop", "a", "web", logs.Ended, "Succeeded")}, {note("shop", "a", "log", logs.Ended, "Succeeded")}}, "a ended: Succeeded\n"},
 	} {
 		var out bytes.Buffer
-		teller := &logsTeller{out: &out, home: "shop", follow: c.follow, streams: 2}
+		teller := &logNotices{out: &out, home: "shop", follow: c.follow, streams: 2}
 		for _, notes := range c.tell {
-			teller.tell(notes)
+			teller.print(notes)
 		}
 		if out.String() != c.want {
 			t.Errorf("%s:\n%s\nwant:\n%s", c.name, &out, c.want)

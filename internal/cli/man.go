@@ -110,17 +110,17 @@ func (o *manOptions) run(ctx context.Context) error {
 }
 
 // choice turns --fields into a value.
-func (o *manOptions) choice() (manual.Choice, error) {
+func (o *manOptions) choice() (manual.FieldSelection, error) {
 	switch o.fields {
 	case "":
-		return manual.Choice{}, nil
+		return manual.FieldSelection{}, nil
 	case "all":
-		return manual.Choice{All: true}, nil
+		return manual.FieldSelection{All: true}, nil
 	}
 	if _, err := field.Parse(o.fields); err != nil {
-		return manual.Choice{}, withHint(fmt.Errorf("--fields: %w", err), `write "all", or a path such as spec.backup`)
+		return manual.FieldSelection{}, withHint(fmt.Errorf("--fields: %w", err), `write "all", or a path such as spec.backup`)
 	}
-	return manual.Choice{Path: o.fields}, nil
+	return manual.FieldSelection{Path: o.fields}, nil
 }
 
 func (o *manOptions) wayOut(err error) error {
@@ -175,12 +175,12 @@ func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))
 	}
 	if o.output == "json" {
-		return o.write(view.Answer{Document: e.Object})
+		return o.write(view.Output{Document: e.Object})
 	}
 	for _, n := range slices.Concat([]string{e.Origin}, e.Notes) {
 		fmt.Fprintf(o.env.Out, "# %s\n", safe(n))
 	}
 	o.output = "yaml"
 	m.tell()
-	return o.write(view.Answer{Document: e.Object})
+	return o.write(view.Output{Document: e.Object})
 }

@@ -22,7 +22,7 @@ import (
 
 // manualReader gathers what a manual is made of.
 type manualReader struct {
-	*picker
+	*objectReader
 	s          *session
 	kind       object.Resource
 	definition manual.Definition
@@ -40,7 +40,7 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 	if err != nil {
 		return nil, err
 	}
-	m := &manualReader{picker: p, s: s, kind: kind, looks: looks}
+	m := &manualReader{objectReader: p, s: s, kind: kind, looks: looks}
 	for _, d := range s.declared {
 		if d.CRD == kind.String() {
 			m.declared = d
@@ -73,7 +73,7 @@ func (m *manualReader) note(format string, args ...any) {
 }
 
 // read returns the manual.
-func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.Manual, error) {
+func (m *manualReader) read(ctx context.Context, choice manual.FieldSelection) (manual.Manual, error) {
 	man := manual.Manual{Resource: m.definition.Resource(m.kind), Columns: m.definition.Columns(m.kind.Version), Running: []manual.Running{}}
 	var err error
 	if man.Fields, man.FieldsLeftOut, err = manual.Fields(m.definition.Schema(m.kind.Version), choice); err != nil {
@@ -83,7 +83,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
 	man.Signals = signalsIn(m.kind, m.s.kinds)
-	man.Relationships = manual.Related(m.kind.GroupKind(), m.told())
+	man.Relationships = manual.Related(m.kind.GroupKind(), m.statedRules())
 	var owned []manual.Owned
 	if m.looks {
 		if man.Instances, owned, err = m.instances(ctx); err != nil {
@@ -109,9 +109,9 @@ func (m *manualReader) read(ctx context.Context, choice manual.Choice) (manual.M
 	return man, nil
 }
 
-// told returns the rules but for those that guess by the shape of fields: they say
+// statedRules returns the rules but for those that guess by the shape of fields: they say
 // the same of every kind of which nobody declares anything.
-func (m *manualReader) told() []relation.Rule {
+func (m *manualReader) statedRules() []relation.Rule {
 	guessed := false
 	rules := slices.DeleteFunc(slices.Clone(m.s.rules.Rules()), func(r relation.Rule) bool {
 		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.kind.GroupKind())
@@ -124,13 +124,13 @@ func (m *manualReader) told() []relation.Rule {
 }
 
 // declares returns what is said to make up instances.
-func (m *manualReader) declares() []manual.Declared {
-	var all []manual.Declared
+func (m *manualReader) declares() []manual.DeclaredParts {
+	var all []manual.DeclaredParts
 	if m.declared.Composition != nil {
-		all = append(all, manual.Declared{By: "CRD annotation", Kinds: m.declared.Composition})
+		all = append(all, manual.DeclaredParts{By: "CRD annotation", Kinds: m.declared.Composition})
 	}
 	if entry, kind, ok := catalog.KindOf(m.kind); ok {
-		d := manual.Declared{By: entry.Origin()}
+		d := manual.DeclaredParts{By: entry.Origin()}
 		for _, name := range kind.Composes {
 			d.Kinds = append(d.Kinds, declare.GroupKind(name))
 		}
@@ -143,10 +143,10 @@ func (m *manualReader) declares() []manual.Declared {
 // not namespaced, that is looked for in the user's namespace, or everywhere.
 func (m *manualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
 	in := m.s.namespace
-	ask := source.Ask{Namespaces: []string{in}}
+	ask := source.Query{Namespaces: []string{in}}
 	switch {
 	case in == "":
-		ask = source.Ask{All: true}
+		ask = source.Query{All: true}
 	case !m.kind.Namespaced:
 		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
 	}

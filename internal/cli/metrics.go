@@ -39,7 +39,7 @@ type metricsOptions struct {
 	listen   string
 	focus    focusOptions
 
-	of ofSystem
+	of systemQuery
 	// shareChosen says that --share was written.
 	shareChosen bool
 }
@@ -161,11 +161,11 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellMetrics(m)
-	m.session.done(m.graph)
+	m.session.printTimings(m.graph)
 	return nil
 }
 
-func (o *metricsOptions) show(ctx context.Context, m *measured) error {
+func (o *metricsOptions) show(ctx context.Context, m *metricsResult) error {
 	a, err := m.answer(ctx)
 	if err != nil {
 		return err
@@ -177,10 +177,10 @@ func (o *metricsOptions) show(ctx context.Context, m *measured) error {
 func (o *metricsOptions) serving(ctx context.Context, q *question) error {
 	o.output = "openmetrics"
 	told := false
-	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Answer, error) {
+	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Output, error) {
 		m, err := o.measure(ctx, q)
 		if err != nil {
-			return view.Answer{}, err
+			return view.Output{}, err
 		}
 		if !told {
 			told = true

@@ -37,7 +37,7 @@ func (f *focusOptions) validate() error {
 }
 
 // focus returns what a FOCUS file says besides the charges.
-func (m *measured) focus(ctx context.Context) (view.FocusOptions, error) {
+func (m *metricsResult) focus(ctx context.Context) (view.FocusOptions, error) {
 	f := m.o.focus
 	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags, Tenant: m.o.of.tenant()}
 	if out.AccountID == "" {
@@ -60,7 +60,7 @@ func (m *measured) focus(ctx context.Context) (view.FocusOptions, error) {
 
 // clusterID is what the field takes for the identity of a cluster: the UID of its
 // first namespace. A snapshot without that namespace is its own.
-func (m *measured) clusterID(ctx context.Context) (string, error) {
+func (m *metricsResult) clusterID(ctx context.Context) (string, error) {
 	if id, ok := m.graph.Find(object.Ref{Kind: "Namespace", Name: "kube-system"}); ok {
 		if uid := m.graph.Node(id).UID; uid != "" {
 			return string(uid), nil
@@ -90,7 +90,7 @@ func (m *measured) clusterID(ctx context.Context) (string, error) {
 }
 
 // tags are the labels of an object.
-func (m *measured) tags(r object.Ref) map[string]string {
+func (m *metricsResult) tags(r object.Ref) map[string]string {
 	if id, ok := m.graph.Find(r); ok && m.graph.State(id) == graph.Present {
 		return m.graph.Labels(id)
 	}

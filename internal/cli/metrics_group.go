@@ -10,12 +10,12 @@ import (
 )
 
 // values returns how things are grouped, where that is by something that they say.
-func (m *measured) values(ctx context.Context) (func(object.Ref, metrics.Place) string, error) {
+func (m *metricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
 	switch m.q.by {
 	case "label":
 		return m.nearest(m.graph.Label), nil
 	case "annotation":
-		return m.nearest(m.graph.Note), nil
+		return m.nearest(m.graph.Annotation), nil
 	case "creator":
 		return m.creators(ctx)
 	}
@@ -23,8 +23,8 @@ func (m *measured) values(ctx context.Context) (func(object.Ref, metrics.Place) 
 }
 
 // nearest finds what a thing says, or else the nearest above it that says it.
-func (m *measured) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Place) string {
-	return func(item object.Ref, place metrics.Place) string {
+func (m *metricsResult) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
+	return func(item object.Ref, place metrics.Path) string {
 		chain := append(slices.Clone(place.Path), item)
 		if len(place.Stacks) == 1 {
 			chain = append([]object.Ref{place.Stacks[0]}, chain...)
@@ -41,8 +41,8 @@ func (m *measured) nearest(of func(graph.ID, string) (string, bool)) func(object
 }
 
 // creators finds who created the topmost owner of each thing.
-func (m *measured) creators(ctx context.Context) (func(object.Ref, metrics.Place) string, error) {
-	top := func(item object.Ref, place metrics.Place) object.Ref {
+func (m *metricsResult) creators(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
+	top := func(item object.Ref, place metrics.Path) object.Ref {
 		if len(place.Path) > 0 {
 			return place.Path[0]
 		}
@@ -61,8 +61,8 @@ func (m *measured) creators(ctx context.Context) (func(object.Ref, metrics.Place
 	for i := range m.reading.Claims {
 		add(m.reading.Claims[i].Ref)
 	}
-	for i := range m.reading.Balancers {
-		add(m.reading.Balancers[i].Service)
+	for i := range m.reading.LoadBalancers {
+		add(m.reading.LoadBalancers[i].Service)
 	}
 	refs := make([]object.Ref, 0, len(seen))
 	for r := range seen {
@@ -73,5 +73,5 @@ func (m *measured) creators(ctx context.Context) (func(object.Ref, metrics.Place
 	if err != nil {
 		return nil, err
 	}
-	return func(item object.Ref, place metrics.Place) string { return by[top(item, place)] }, nil
+	return func(item object.Ref, place metrics.Path) string { return by[top(item, place)] }, nil
 }

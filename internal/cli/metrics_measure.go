@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// measured is one answer of the metrics command, before it is shown.
-type measured struct {
+// metricsResult is one answer of the metrics command, before it is shown.
+type metricsResult struct {
 	o       *metricsOptions
 	q       *question
 	session *session
@@ -24,8 +24,8 @@ type measured struct {
 	apexes  []graph.ID // the roots of all stacks that are known
 	asked   bool       // for some stacks, not for all of a namespace or the cluster
 	whole   bool       // every pod of the cluster is in the reading, until it is priced
-	reading *metrics.Reading
-	place   *metrics.Placement
+	reading *metrics.UsageReport
+	place   *metrics.Attribution
 	ledger  *cost.Ledger
 	report  *cost.Report
 	home    string
@@ -33,15 +33,15 @@ type measured struct {
 }
 
 // measure reads the cluster and the sources of usage, and makes the report.
-func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, error) {
+func (o *metricsOptions) measure(ctx context.Context, q *question) (*metricsResult, error) {
 	// One question may be asked again: what reading it notes is of one time only.
 	fresh, common, asked := *o, *o.common, *q
 	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
-	if err := o.windowMeant(q); err != nil {
+	if err := o.parseWindow(q); err != nil {
 		return nil, err
 	}
-	m := &measured{o: o, q: q}
+	m := &metricsResult{o: o, q: q}
 	collector := &metrics.Collector{}
 	o.collect, o.notes = collector.Add, []string{weightNote}
 	if q.by == "annotation" {
@@ -60,7 +60,7 @@ func (o *metricsOptions) measure(ctx context.Context, q *question) (*measured, e
 }
 
 // figure makes the report of what was read.
-func (m *measured) figure(ctx context.Context, collector *metrics.Collector) error {
+func (m *metricsResult) figure(ctx context.Context, collector *metrics.Collector) error {
 	m.scope(collector)
 	if err := m.usage(ctx); err != nil {
 		return err
@@ -71,32 +71,32 @@ func (m *measured) figure(ctx context.Context, collector *metrics.Collector) err
 }
 
 // costing are the things other than pods that cost.
-func costing(r *metrics.Reading) []object.Ref {
+func costing(r *metrics.UsageReport) []object.Ref {
 	var refs []object.Ref
 	for i := range r.Claims {
 		refs = append(refs, r.Claims[i].Ref)
 	}
-	for i := range r.Balancers {
-		refs = append(refs, r.Balancers[i].Service)
+	for i := range r.LoadBalancers {
+		refs = append(refs, r.LoadBalancers[i].Service)
 	}
 	return refs
 }
 
 // scope makes the reading that is to be measured, of what the question is about.
-func (m *measured) scope(collector *metrics.Collector) {
-	m.whole = m.session.inv.Covered(podKind, "") && (m.all() || m.o.shareIdle)
-	options := metrics.ReadingOptions{Whole: m.whole}
-	read := func() *metrics.Reading {
+func (m *metricsResult) scope(collector *metrics.Collector) {
+	m.whole = m.session.inv.Covered(podKind, "") && (m.isClusterWide() || m.o.shareIdle)
+	options := metrics.ReportOptions{Whole: m.whole}
+	read := func() *metrics.UsageReport {
 		if w := m.q.window; w != nil {
 			return collector.Window(w.From, w.To, options)
 		}
-		return collector.Reading(m.session.now(), options)
+		return collector.Report(m.session.now(), options)
 	}
 	all := read()
 	m.find(all)
 	for _, namespace := range m.q.options.ShareNamespaces {
 		if !costs(all, namespace) {
-			m.extra = append(m.extra, metrics.Note{About: "Namespace/" + namespace, Reason: "Sharing", Message: "has nothing that all could pay for: no pod, volume claim or load balancer of it was found"})
+			m.extra = append(m.extra, metrics.Note{Subject: "Namespace/" + namespace, Reason: "Sharing", Message: "has nothing that all could pay for: no pod, volume claim or load balancer of it was found"})
 		}
 	}
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
@@ -114,33 +114,33 @@ func (m *measured) scope(collector *metrics.Collector) {
 }
 
 // costs says whether anything in a namespace is paid for.
-func costs(r *metrics.Reading, namespace string) bool {
+func costs(r *metrics.UsageReport, namespace string) bool {
 	return slices.ContainsFunc(r.Pods, func(p metrics.Pod) bool { return p.Ref.Namespace == namespace }) ||
 		slices.ContainsFunc(r.Claims, func(c metrics.Claim) bool { return c.Ref.Namespace == namespace }) ||
-		slices.ContainsFunc(r.Balancers, func(b metrics.Balancer) bool { return b.Service.Namespace == namespace })
+		slices.ContainsFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return b.Service.Namespace == namespace })
 }
 
-func (m *measured) stackOptions() graph.StackOptions {
+func (m *metricsResult) stackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: m.o.noInferred}
 }
 
 // keeps says whether a thing belongs to a stack that is asked about, to the namespace,
 // or to those that all pay for.
-func (m *measured) keeps(r object.Ref) bool {
+func (m *metricsResult) keeps(r object.Ref) bool {
 	_, placed := m.place.Of[r]
-	return placed || !m.asked && m.here(r) || slices.Contains(m.q.options.ShareNamespaces, r.Namespace)
+	return placed || !m.asked && m.inNamespace(r) || slices.Contains(m.q.options.ShareNamespaces, r.Namespace)
 }
 
 // drop leaves out of the reading what is not kept.
-func (m *measured) drop() {
+func (m *metricsResult) drop() {
 	r := m.reading
 	r.Pods = slices.DeleteFunc(r.Pods, func(p metrics.Pod) bool { return !m.keeps(p.Ref) })
 	r.Claims = slices.DeleteFunc(r.Claims, func(c metrics.Claim) bool { return !m.keeps(c.Ref) })
-	r.Balancers = slices.DeleteFunc(r.Balancers, func(b metrics.Balancer) bool { return !m.keeps(b.Service) })
+	r.LoadBalancers = slices.DeleteFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return !m.keeps(b.Service) })
 }
 
 // usage asks the sources.
-func (m *measured) usage(ctx context.Context) error {
+func (m *metricsResult) usage(ctx context.Context) error {
 	sources, err := m.sources()
 	if err != nil {
 		return err
@@ -166,14 +166,14 @@ func (m *measured) usage(ctx context.Context) error {
 	} else {
 		m.flat()
 	}
-	m.hollow()
+	m.noteEmptyStacks()
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
 }
 
-// hollow notes the stacks that were asked about and hold nothing that costs. Of what
+// noteEmptyStacks notes the stacks that were asked about and hold nothing that costs. Of what
 // others only live in or run on, it says how to ask about these.
-func (m *measured) hollow() {
+func (m *metricsResult) noteEmptyStacks() {
 	if !m.asked {
 		return
 	}
@@ -194,12 +194,12 @@ func (m *measured) hollow() {
 		case nodeKind:
 			message += " (-A --by node shows what runs on each)"
 		}
-		m.extra = append(m.extra, metrics.Note{About: s.Ref.String(), Reason: "Empty", Message: message})
+		m.extra = append(m.extra, metrics.Note{Subject: s.Ref.String(), Reason: "Empty", Message: message})
 	}
 }
 
 // flat notes the nodes of which nothing is known: no price that is theirs can hold.
-func (m *measured) flat() {
+func (m *metricsResult) flat() {
 	known := map[string]bool{"": true}
 	for i := range m.reading.Nodes {
 		known[m.reading.Nodes[i].Name] = true
@@ -219,12 +219,12 @@ func (m *measured) flat() {
 	if more := len(nodes) - few; more > 0 {
 		about += fmt.Sprintf(" and %d more", more)
 	}
-	m.extra = append(m.extra, metrics.Note{About: about, Reason: "FlatPrices", Message: "nodes that are not known: what runs there has the prices that hold for any node"})
+	m.extra = append(m.extra, metrics.Note{Subject: about, Reason: "FlatPrices", Message: "nodes that are not known: what runs there has the prices that hold for any node"})
 }
 
 // namespaces are those of the pods of the reading; nil for all.
-func (m *measured) namespaces() []string {
-	if m.whole || m.all() {
+func (m *metricsResult) namespaces() []string {
+	if m.whole || m.isClusterWide() {
 		return nil
 	}
 	seen := map[string]bool{}
@@ -248,7 +248,7 @@ func (m *measured) namespaces() []string {
 }
 
 // sources are those that are asked, in order.
-func (m *measured) sources() ([]metrics.Source, error) {
+func (m *metricsResult) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
 		if m.o.env.Talk {
@@ -258,7 +258,7 @@ func (m *measured) sources() ([]metrics.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.patience})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
@@ -267,7 +267,7 @@ func (m *measured) sources() ([]metrics.Source, error) {
 	if m.q.brief {
 		return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil)}, nil
 	}
-	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked && m.here(r) }
+	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked && m.inNamespace(r) }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
 }
 
@@ -286,7 +286,7 @@ func (s *session) groupOf(kind string) (string, bool) {
 }
 
 // answer is what is shown.
-func (m *measured) answer(ctx context.Context) (view.Answer, error) {
+func (m *metricsResult) answer(ctx context.Context) (view.Output, error) {
 	o := view.MetricsOptions{
 		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, Tenant: m.o.of.tenant(), By: m.o.by, Depth: m.o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
 		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(m.o.output),
@@ -294,7 +294,7 @@ func (m *measured) answer(ctx context.Context) (view.Answer, error) {
 	if o.Shape == view.FocusShape {
 		var err error
 		if o.Focus, err = m.focus(ctx); err != nil {
-			return view.Answer{}, err
+			return view.Output{}, err
 		}
 	}
 	return view.Metrics(m.report, o)

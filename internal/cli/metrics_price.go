@@ -13,22 +13,22 @@ import (
 )
 
 // price makes the ledger.
-func (m *measured) price() {
+func (m *metricsResult) price() {
 	m.place.Weights = m.weights()
 	options := m.q.options
 	options.Alone = m.asked
 	m.ledger = cost.Allocate(m.reading, m.place, m.q.book, options)
 	m.reading.Notes = append(m.reading.Notes, m.ledger.Notes...)
-	if !m.all() {
-		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, m.others)
+	if !m.isClusterWide() {
+		m.ledger.Charges = slices.DeleteFunc(m.ledger.Charges, m.isForOthers)
 		m.drop()
 	}
 }
 
-// others says whether a charge is for others than are asked about: of stacks that are
+// isForOthers says whether a charge is for others than are asked about: of stacks that are
 // asked about, what others pay of what is idle; of a namespace, what is idle elsewhere
 // and what is not in it.
-func (m *measured) others(c cost.Charge) bool {
+func (m *metricsResult) isForOthers(c cost.Charge) bool {
 	switch {
 	case c.Stack != object.Ref{}:
 		return false
@@ -43,17 +43,17 @@ func (m *measured) others(c cost.Charge) bool {
 }
 
 // weights are those that the roots of stacks ask for.
-func (m *measured) weights() map[object.Ref]decimal.Decimal {
+func (m *metricsResult) weights() map[object.Ref]decimal.Decimal {
 	out := map[object.Ref]decimal.Decimal{}
 	for _, s := range m.stacks {
 		for _, id := range s.Roots {
-			text, ok := m.graph.Note(id, weightNote)
+			text, ok := m.graph.Annotation(id, weightNote)
 			if !ok {
 				continue
 			}
 			w, err := decimal.NewFromString(text)
 			if err != nil || w.IsNegative() {
-				m.reading.Notes = append(m.reading.Notes, metrics.Note{About: s.Ref.String(), Reason: "Weight", Message: fmt.Sprintf("annotation %s: %q is no weight (want a number, 0 or more): taken as 1", weightNote, text)})
+				m.reading.Notes = append(m.reading.Notes, metrics.Note{Subject: s.Ref.String(), Reason: "Weight", Message: fmt.Sprintf("annotation %s: %q is no weight (want a number, 0 or more): taken as 1", weightNote, text)})
 				continue
 			}
 			out[s.Ref] = w
@@ -64,12 +64,12 @@ func (m *measured) weights() map[object.Ref]decimal.Decimal {
 }
 
 // roll makes the report that is asked for.
-func (m *measured) roll(ctx context.Context) error {
+func (m *metricsResult) roll(ctx context.Context) error {
 	value, err := m.values(ctx)
 	if err != nil {
 		return err
 	}
-	m.report = cost.Roll(m.reading, m.place, m.ledger, cost.Grouping{
+	m.report = cost.NewReport(m.reading, m.place, m.ledger, cost.Grouping{
 		By: m.q.by, Key: m.q.key, Value: value, Containers: m.o.containers,
 		Custom: func(r object.Ref) bool { k, ok := m.session.kinds.Kind(r.GroupKind()); return ok && k.Custom },
 	})

@@ -25,12 +25,12 @@ type question struct {
 	by, key  string // of --by label:KEY
 	sortBy   string
 	window   *metrics.Window // nil for an instant
-	patience time.Duration   // with a query of Prometheus; 0 where it is not said
+	timeout  time.Duration   // with a query of Prometheus; 0 where it is not said
 	book     *cost.Book
 	options  cost.Options
 	// find finds the stacks that are asked about; nil for those that have pods, claims or
 	// load balancers.
-	find func(*measured) []metrics.Stack
+	find func(*metricsResult) []metrics.Stack
 	// through puts others in the place of the sources of usage; nil leaves them.
 	through func([]metrics.Source) []metrics.Source
 	// brief asks for CPU and memory alone: no kubelet is asked for the rest.
@@ -43,7 +43,7 @@ func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 		return nil, err
 	}
 	q := &question{}
-	for _, step := range []func(*question) error{o.rowsMeant, o.windowMeant, o.sharingMeant, o.repeating} {
+	for _, step := range []func(*question) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
@@ -53,7 +53,7 @@ func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 	return q, err
 }
 
-func (o *metricsOptions) rowsMeant(q *question) error {
+func (o *metricsOptions) parseRows(q *question) error {
 	var err error
 	switch q.selector, err = parseSelector(o.selector); {
 	case err != nil:
@@ -86,8 +86,8 @@ func (o *metricsOptions) rowsMeant(q *question) error {
 	return withHint(fmt.Errorf("unknown value %q of --by", o.by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }
 
-// windowMeant reads the window; one that ends now ends later when it is read again.
-func (o *metricsOptions) windowMeant(q *question) error {
+// parseWindow reads the window; one that ends now ends later when it is read again.
+func (o *metricsOptions) parseWindow(q *question) error {
 	switch {
 	case o.prometheus == "" && o.matchers != "":
 		return withHint(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
@@ -105,13 +105,13 @@ func (o *metricsOptions) windowMeant(q *question) error {
 		return fmt.Errorf("--window: %w", err)
 	}
 	q.window = &w
-	if q.patience, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
+	if q.timeout, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
 		return fmt.Errorf("--request-timeout: %w", err)
 	}
 	return nil
 }
 
-func (o *metricsOptions) sharingMeant(q *question) error {
+func (o *metricsOptions) parseSharing(q *question) error {
 	q.options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
 	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.options.Sharing) {
 		return withHint(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")

@@ -14,7 +14,7 @@ import (
 )
 
 // get is how the sources of usage ask the cluster, or the snapshot.
-func (s *session) get() metrics.Get {
+func (s *session) get() metrics.GetFunc {
 	switch from := s.source.(type) {
 	case *source.Cluster:
 		return from.Get

@@ -14,13 +14,13 @@ import (
 )
 
 // read reads the graph, and finds the stacks that are asked about.
-func (m *measured) read(ctx context.Context) error {
+func (m *metricsResult) read(ctx context.Context) error {
 	s, o := m.session, m.o
 	opts := m.stackOptions()
 	if len(o.args) == 0 {
-		first := source.Ask{All: true}
+		first := source.Query{All: true}
 		if !o.allNamespaces && s.namespace != "" {
-			first = m.idling(source.Ask{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
+			first = m.idling(source.Query{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
 		}
 		g, err := s.read(ctx, first, s.everything, opts)
 		if err != nil {
@@ -53,7 +53,7 @@ func (m *measured) read(ctx context.Context) error {
 
 // idling asks for all pods and nodes as well, where what is idle is spread: that
 // depends on all who run on a node.
-func (m *measured) idling(first source.Ask) source.Ask {
+func (m *metricsResult) idling(first source.Query) source.Query {
 	if m.o.shareIdle && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), podKind, nodeKind)
 	}
@@ -61,7 +61,7 @@ func (m *measured) idling(first source.Ask) source.Ask {
 }
 
 // alongside adds the namespaces that all stacks pay for.
-func (m *measured) alongside(namespaces []string) []string {
+func (m *metricsResult) alongside(namespaces []string) []string {
 	namespaces = slices.Concat(namespaces, m.q.options.ShareNamespaces)
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
@@ -76,7 +76,7 @@ var (
 // stacksOf are the stacks that one ROOT means: that of each node, or one for a group.
 func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.Stack {
 	if r.group != "" && len(ids) > 0 {
-		ref := object.Ref{Kind: r.group, Namespace: s.in(r), Name: r.name}
+		ref := object.Ref{Kind: r.group, Namespace: s.namespaceOf(r), Name: r.name}
 		if keepers := s.keepersOf(g, r); r.group == graph.BySystem && len(keepers) == 1 {
 			ref.Namespace = g.Ref(keepers[0]).Namespace
 		}
@@ -91,7 +91,7 @@ func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.
 
 // fold leaves out stacks that are asked about twice, and those whose root another
 // one owns: they are a part of it and have their line in it.
-func (m *measured) fold(opts graph.StackOptions) {
+func (m *metricsResult) fold(opts graph.StackOptions) {
 	roots := map[graph.ID]object.Ref{}
 	for _, s := range m.stacks {
 		for _, id := range s.Roots {
@@ -111,7 +111,7 @@ func (m *measured) fold(opts graph.StackOptions) {
 			// Of those that own each other in a ring, one stays.
 			if in, ok := roots[above]; ok && !folded[above] {
 				folded[s.Roots[0]] = true
-				m.extra = append(m.extra, metrics.Note{About: s.Ref.String(), Reason: "Part", Message: fmt.Sprintf("is owned by %s, and shown in its stack", in)})
+				m.extra = append(m.extra, metrics.Note{Subject: s.Ref.String(), Reason: "Part", Message: fmt.Sprintf("is owned by %s, and shown in its stack", in)})
 				return true
 			}
 		}
@@ -121,7 +121,7 @@ func (m *measured) fold(opts graph.StackOptions) {
 
 // find finds the stacks by the pods of a reading: those that are asked about, where
 // none are named.
-func (m *measured) find(r *metrics.Reading) {
+func (m *metricsResult) find(r *metrics.UsageReport) {
 	if m.q.find != nil {
 		m.stacks = m.q.find(m)
 		m.apexes = m.roots()
@@ -130,9 +130,9 @@ func (m *measured) find(r *metrics.Reading) {
 	}
 	var here, all []graph.ID
 	for i := range r.Pods {
-		if id, ok := m.standing(&r.Pods[i]); ok {
+		if id, ok := m.nearestOwner(&r.Pods[i]); ok {
 			all = append(all, id)
-			if m.here(r.Pods[i].Ref) {
+			if m.inNamespace(r.Pods[i].Ref) {
 				here = append(here, id)
 			}
 		}
@@ -144,17 +144,17 @@ func (m *measured) find(r *metrics.Reading) {
 			continue
 		}
 		all = append(all, id)
-		if m.here(ref) {
+		if m.inNamespace(ref) {
 			here = append(here, id)
 		}
 	}
-	m.apexes = m.graph.Apexes(all, m.stackOptions())
+	m.apexes = m.graph.TopOwners(all, m.stackOptions())
 	if m.asked {
 		return
 	}
 	apexes := m.apexes
 	if len(here) < len(all) {
-		apexes = m.graph.Apexes(here, m.stackOptions())
+		apexes = m.graph.TopOwners(here, m.stackOptions())
 	}
 	m.stacks = nil
 	for _, id := range apexes {
@@ -164,11 +164,11 @@ func (m *measured) find(r *metrics.Reading) {
 }
 
 // atHome notes the namespace that all stacks have in common.
-func (m *measured) atHome() { m.home = cmp.Or(m.home, m.session.home(m.graph, m.roots())) }
+func (m *metricsResult) atHome() { m.home = cmp.Or(m.home, m.session.home(m.graph, m.roots())) }
 
-// standing returns the node of a pod, or of the nearest of its owners that is still
+// nearestOwner returns the node of a pod, or of the nearest of its owners that is still
 // there.
-func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
+func (m *metricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
 		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
 			return id, true
@@ -177,18 +177,18 @@ func (m *measured) standing(pod *metrics.Pod) (graph.ID, bool) {
 	return 0, false
 }
 
-// here says whether a thing is in the namespace that is asked about.
-func (m *measured) here(r object.Ref) bool {
+// inNamespace says whether a thing is in the namespace that is asked about.
+func (m *metricsResult) inNamespace(r object.Ref) bool {
 	return m.everywhere() || r.Namespace == m.session.namespace
 }
 
 // everywhere says that the question is not about one namespace.
-func (m *measured) everywhere() bool { return m.session.namespace == "" || m.o.allNamespaces }
+func (m *metricsResult) everywhere() bool { return m.session.namespace == "" || m.o.allNamespaces }
 
-// all says that the question is about all that is in the cluster.
-func (m *measured) all() bool { return !m.asked && m.everywhere() }
+// isClusterWide says that the question is about all that is in the cluster.
+func (m *metricsResult) isClusterWide() bool { return !m.asked && m.everywhere() }
 
-func (m *measured) roots() []graph.ID {
+func (m *metricsResult) roots() []graph.ID {
 	var roots []graph.ID
 	for _, s := range m.stacks {
 		roots = append(roots, s.Roots...)
@@ -197,12 +197,12 @@ func (m *measured) roots() []graph.ID {
 }
 
 // well counts the healthy pods of each stack.
-func (m *measured) well(a *health.Assessment) map[object.Ref]int {
+func (m *metricsResult) well(a *health.Assessment) map[object.Ref]int {
 	n := map[object.Ref]int{}
 	for i := range m.reading.Pods {
 		ref := m.reading.Pods[i].Ref
 		id, ok := m.graph.Find(ref)
-		if !ok || a.Own(id).Status != health.Healthy {
+		if !ok || a.OwnHealth(id).Status != health.Healthy {
 			continue
 		}
 		for _, stack := range m.place.Of[ref].Stacks {

@@ -12,7 +12,7 @@ import (
 
 // unplaced notes the pods of the past that nobody can place. Those that are there are
 // in other stacks, which are not asked about.
-func (m *measured) unplaced() {
+func (m *metricsResult) unplaced() {
 	n, names := 0, []string{}
 	for i := range m.reading.Pods {
 		p := &m.reading.Pods[i]
@@ -27,12 +27,12 @@ func (m *measured) unplaced() {
 		}
 	}
 	if n > 0 {
-		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", Marks: true, Message: fmt.Sprintf("%d pods that are gone cannot be placed in a stack: %s; without a ROOT, metrics shows what they used", n, strings.Join(names, ", "))})
+		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", LowersFigures: true, Message: fmt.Sprintf("%d pods that are gone cannot be placed in a stack: %s; without a ROOT, metrics shows what they used", n, strings.Join(names, ", "))})
 	}
 }
 
 // tellMetrics says on stderr what the figures leave out.
-func (o *metricsOptions) tellMetrics(m *measured) {
+func (o *metricsOptions) tellMetrics(m *metricsResult) {
 	t := &m.report.Total
 	if len(m.report.Rows) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
@@ -48,17 +48,17 @@ func (o *metricsOptions) tellMetrics(m *measured) {
 // tellNote says what is to be known about figures.
 func (c *common) tellNote(n metrics.Note) {
 	about, word := "", "note"
-	if n.About != "" {
-		about = n.About + ": "
+	if n.Subject != "" {
+		about = n.Subject + ": "
 	}
-	if n.Marks {
+	if n.LowersFigures {
 		word = "warning"
 	}
 	fmt.Fprintf(c.env.ErrOut, "%s: %s%s\n", word, safe(about), safe(n.Message))
 }
 
 // unmeasured names the first pods of which no usage is known, and why.
-func (m *measured) unmeasured() string {
+func (m *metricsResult) unmeasured() string {
 	const few = 3
 	var names []string
 	more := 0
@@ -85,8 +85,8 @@ func (m *measured) unmeasured() string {
 }
 
 // alsoNeeded notes who else needs what was counted whole, of those who are known.
-func (m *measured) alsoNeeded() {
-	if m.all() {
+func (m *metricsResult) alsoNeeded() {
+	if m.isClusterWide() {
 		return
 	}
 	way := "-A splits it"
@@ -95,15 +95,15 @@ func (m *measured) alsoNeeded() {
 	}
 	parts := m.parts()
 	opts := m.stackOptions()
-	opts.Apart = m.graph.Apart(m.apexes, opts)
+	opts.PartOf = m.graph.PartOf(m.apexes, opts)
 	by := map[graph.ID][]string{}
 	for _, apex := range m.apexes {
 		stack := m.graph.Stack([]graph.ID{apex}, opts)
-		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.Holds(id) }) {
+		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.IsOwnPart(id) }) {
 			continue
 		}
 		for _, part := range parts {
-			if part != apex && stack.Holds(part) {
+			if part != apex && stack.IsOwnPart(part) {
 				by[part] = append(by[part], m.graph.Ref(apex).String())
 			}
 		}
@@ -111,7 +111,7 @@ func (m *measured) alsoNeeded() {
 	for _, part := range parts {
 		if len(by[part]) > 0 {
 			m.reading.Notes = append(m.reading.Notes, metrics.Note{
-				About: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
+				Subject: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
 				Message: fmt.Sprintf("is also needed by %s: nothing of it is charged there (%s)", strings.Join(by[part], ", "), way),
 			})
 		}
@@ -120,7 +120,7 @@ func (m *measured) alsoNeeded() {
 
 // parts are the topmost owners of what the stacks hold, or what nobody owns, other than
 // their roots.
-func (m *measured) parts() []graph.ID {
+func (m *metricsResult) parts() []graph.ID {
 	roots, parts := m.roots(), map[graph.ID]bool{}
 	for part, place := range m.place.Of {
 		if len(place.Path) > 0 {

@@ -20,8 +20,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// ofSystem is a question about the apps of a System, instead of about roots.
-type ofSystem struct {
+// systemQuery is a question about the apps of a System, instead of about roots.
+type systemQuery struct {
 	name   string // --system
 	system *system.System
 	// dir is where the manifest lies; empty for one that was adopted.
@@ -30,7 +30,7 @@ type ofSystem struct {
 	apps []int
 }
 
-func (o *ofSystem) flag(cmd *cobra.Command, c *common, what string) {
+func (o *systemQuery) flag(cmd *cobra.Command, c *common, what string) {
 	cmd.Flags().StringVar(&o.name, "system", "", "instead of a ROOT, the apps of a System, "+what+": the FILE of a manifest, or the NAME of one that was adopted")
 	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		names, _ := c.completeSystem(cmd, nil, typed)
@@ -39,7 +39,7 @@ func (o *ofSystem) flag(cmd *cobra.Command, c *common, what string) {
 }
 
 // read reads the System, and returns the arguments that its roots are.
-func (o *ofSystem) read(ctx context.Context, c *common, args []string) ([]string, error) {
+func (o *systemQuery) read(ctx context.Context, c *common, args []string) ([]string, error) {
 	switch {
 	case o.name == "":
 		return args, nil
@@ -72,7 +72,7 @@ func (o *ofSystem) read(ctx context.Context, c *common, args []string) ([]string
 }
 
 // isFile says whether --system means a file: what is there, or cannot be a name.
-func (o *ofSystem) isFile() bool {
+func (o *systemQuery) isFile() bool {
 	if o.name == "-" || o.name == demoSystem || strings.Contains(o.name, ".") {
 		return true
 	}
@@ -81,7 +81,7 @@ func (o *ofSystem) isFile() bool {
 }
 
 // prices is the price book of the System: beside its manifest, unless it is somewhere else.
-func (o *ofSystem) prices(given string) string {
+func (o *systemQuery) prices(given string) string {
 	if o.system == nil || given != "" || o.system.Chargeback.Prices == "" {
 		return given
 	}
@@ -93,7 +93,7 @@ func (o *ofSystem) prices(given string) string {
 }
 
 // sharing is how the System shares what several of its apps need.
-func (o *ofSystem) sharing(given string, chosen bool) string {
+func (o *systemQuery) sharing(given string, chosen bool) string {
 	if o.system == nil || chosen {
 		return given
 	}
@@ -101,7 +101,7 @@ func (o *ofSystem) sharing(given string, chosen bool) string {
 }
 
 // tenant is who pays; empty where nobody is named.
-func (o *ofSystem) tenant() string {
+func (o *systemQuery) tenant() string {
 	if o.system == nil {
 		return ""
 	}
@@ -110,7 +110,7 @@ func (o *ofSystem) tenant() string {
 
 // stacks puts the roots of each app together: an app with several has one row, called
 // system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
-func (o *ofSystem) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
+func (o *systemQuery) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
 	var out []metrics.Stack
 	last, apps := -1, o.apps
 	if len(apps) != len(roots) { // none, or a root that means a definition
@@ -135,7 +135,7 @@ func (o *ofSystem) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) [
 }
 
 // weights are those that the System gives its apps.
-func (o *ofSystem) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
+func (o *systemQuery) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
 	if o.system == nil {
 		return
 	}

@@ -69,7 +69,7 @@ func (o *pathOptions) run(ctx context.Context) error {
 	if !found {
 		fmt.Fprintf(o.env.ErrOut, "no relationship leads from %s to %s\n", safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()))
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 
@@ -103,7 +103,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 	var ids []graph.ID
 	for _, r := range roots {
 		if r.group == graph.BySystem {
-			id, err := s.oneKeeper(g, r)
+			id, err := s.singleManager(g, r)
 			if err != nil {
 				return nil, nil, nil, err
 			}

@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// picker reads chosen objects whole, beside what a session reads.
-type picker struct {
+// objectReader reads chosen objects whole, beside what a session reads.
+type objectReader struct {
 	s     *session
 	whole source.Source
 	// missed is what could not be read.
 	missed map[object.Gap]bool
 }
 
-func newPicker(ctx context.Context, s *session) (*picker, error) {
-	p := &picker{s: s, missed: map[object.Gap]bool{}}
+func newPicker(ctx context.Context, s *session) (*objectReader, error) {
+	p := &objectReader{s: s, missed: map[object.Gap]bool{}}
 	if snap, ok := s.source.(*source.Snapshot); ok {
 		p.whole = snap.Reading(func(object.Resource) (source.Detail, string) { return source.Fields, "" })
 		return p, nil
@@ -32,13 +32,13 @@ func newPicker(ctx context.Context, s *session) (*picker, error) {
 
 // get reads objects as maps and lists, which are not to be changed. What is not
 // there, or could not be read, is not among them.
-func (p *picker) get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
+func (p *objectReader) get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
 	found := map[object.Ref]map[string]any{}
 	if len(refs) == 0 {
 		return found, nil
 	}
-	sink := &pick{p: p, keep: func(r object.Ref) bool { return slices.Contains(refs, r) }}
-	if err := p.whole.Read(ctx, source.Ask{Objects: refs}, sink); err != nil {
+	sink := &pickedSink{p: p, keep: func(r object.Ref) bool { return slices.Contains(refs, r) }}
+	if err := p.whole.Read(ctx, source.Query{Objects: refs}, sink); err != nil {
 		return nil, err
 	}
 	for _, o := range sink.objects {
@@ -50,15 +50,15 @@ func (p *picker) get(ctx context.Context, refs ...object.Ref) (map[object.Ref]ma
 }
 
 // list returns the objects of a kind with their metadata.
-func (p *picker) list(ctx context.Context, gk schema.GroupKind, namespace string) []object.Object {
+func (p *objectReader) list(ctx context.Context, gk schema.GroupKind, namespace string) []object.Object {
 	r, ok := p.s.kinds.Kind(gk)
 	if !ok {
 		return nil
 	}
-	sink := &pick{p: p, keep: func(r object.Ref) bool { return r.GroupKind() == gk && (namespace == "" || r.Namespace == namespace) }}
+	sink := &pickedSink{p: p, keep: func(r object.Ref) bool { return r.GroupKind() == gk && (namespace == "" || r.Namespace == namespace) }}
 	if cluster, ok := p.s.source.(*source.Cluster); ok {
 		cluster.List(ctx, r, namespace, sink)
-	} else if p.s.source.Read(ctx, source.Ask{All: true}, sink) != nil {
+	} else if p.s.source.Read(ctx, source.Query{All: true}, sink) != nil {
 		return nil
 	}
 	slices.SortFunc(sink.objects, func(a, b object.Object) int { return object.Compare(a.Ref, b.Ref) })
@@ -66,7 +66,7 @@ func (p *picker) list(ctx context.Context, gk schema.GroupKind, namespace string
 }
 
 // refused says that objects of the kind could not be read.
-func (p *picker) refused(gk schema.GroupKind) bool {
+func (p *objectReader) refused(gk schema.GroupKind) bool {
 	r, _ := p.s.kinds.Kind(gk)
 	for g := range p.missed {
 		if g.Resource == r.String() {
@@ -76,15 +76,15 @@ func (p *picker) refused(gk schema.GroupKind) bool {
 	return false
 }
 
-// pick is a sink that keeps chosen objects.
-type pick struct {
-	p       *picker
+// pickedSink is a sink that keeps chosen objects.
+type pickedSink struct {
+	p       *objectReader
 	keep    func(object.Ref) bool
 	mu      sync.Mutex
 	objects []object.Object
 }
 
-func (k *pick) Add(o object.Object) {
+func (k *pickedSink) Add(o object.Object) {
 	if k.keep(o.Ref) {
 		k.mu.Lock()
 		k.objects = append(k.objects, o)
@@ -93,7 +93,7 @@ func (k *pick) Add(o object.Object) {
 }
 
 // Reset forgets what was kept of the kind: its list starts again.
-func (k *pick) Reset(gk schema.GroupKind, namespace string) {
+func (k *pickedSink) Reset(gk schema.GroupKind, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.objects = slices.DeleteFunc(k.objects, func(o object.Object) bool {
@@ -101,12 +101,12 @@ func (k *pick) Reset(gk schema.GroupKind, namespace string) {
 	})
 }
 
-func (k *pick) Absent(object.Ref)              {}
-func (k *pick) Cover(schema.GroupKind, string) {}
+func (k *pickedSink) Absent(object.Ref)              {}
+func (k *pickedSink) Cover(schema.GroupKind, string) {}
 
 // Gap keeps what could not be read. What a snapshot lacks is told by who reads it
 // as a whole.
-func (k *pick) Gap(g object.Gap) {
+func (k *pickedSink) Gap(g object.Gap) {
 	if !k.p.s.snapshot {
 		k.mu.Lock()
 		k.p.missed[g] = true

@@ -31,8 +31,8 @@ OpenCost's: its JSON configuration or its CSV. docs/price-book.md has the format
 	return cmd
 }
 
-// largestBook is more than any price book has.
-const largestBook = 16 << 20
+// maxBookBytes is more than any price book has.
+const maxBookBytes = 16 << 20
 
 // defaultPrices stands for the default prices where a file is named.
 const defaultPrices = "default"
@@ -55,7 +55,7 @@ func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem
 	if name == "" || name == defaultPrices {
 		return cost.DefaultBook(), nil, nil
 	}
-	data, err := readFile(ctx, name, largestBook, "price book")
+	data, err := readFile(ctx, name, maxBookBytes, "price book")
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
@@ -192,15 +192,15 @@ func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []ob
 	case *source.Snapshot:
 		from = whole.Whole()
 	}
-	if err := from.Read(ctx, source.Ask{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
+	if err := from.Read(ctx, source.Query{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
 		return nil, nil, err
 	}
-	return sink.offered.Reading(o.env.Now(), metrics.ReadingOptions{}).Nodes, sink.gaps, nil
+	return sink.offered.Report(o.env.Now(), metrics.ReportOptions{}).Nodes, sink.gaps, nil
 }
 
 // nodeSink keeps what nodes offer.
 type nodeSink struct {
-	early
+	earlyGaps
 	offered metrics.Collector
 	mu      sync.Mutex // of gaps
 }
@@ -210,7 +210,7 @@ func (s *nodeSink) Add(o object.Object) { s.offered.Add(o) }
 func (s *nodeSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early.Gap(g)
+	s.earlyGaps.Gap(g)
 }
 
 func newPricesValidate(env Env) *cobra.Command {

@@ -64,7 +64,7 @@ func begin(env Env, args []string) (*cobra.Command, calledAs, []string) {
 	if i < 0 {
 		called.command, called.words = "", pluginWords
 	} else {
-		root = alone(root, root.Commands()[i], called)
+		root = standalone(root, root.Commands()[i], called)
 	}
 	switch {
 	case called.completes:
@@ -78,8 +78,8 @@ func begin(env Env, args []string) (*cobra.Command, calledAs, []string) {
 	return root, called, args
 }
 
-// alone makes a command of the suite a plugin of its own.
-func alone(root, cmd *cobra.Command, called calledAs) *cobra.Command {
+// standalone makes a command of the suite a plugin of its own.
+func standalone(root, cmd *cobra.Command, called calledAs) *cobra.Command {
 	root.RemoveCommand(cmd)
 	cmd.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: called.words}
 	cmd.PersistentFlags().AddFlagSet(root.PersistentFlags())

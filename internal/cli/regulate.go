@@ -12,7 +12,7 @@ import (
 )
 
 func newRegulate(env Env) *cobra.Command {
-	o := &regulatePlanOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "regulate [SYSTEM]",
 		Short: "Hold the neighbours while a part of a System fails or is upgraded, then let them go",
@@ -56,12 +56,12 @@ With a System and no command it shows the plan. docs/regulation.md tells all of 
 }
 
 type regulatePlanOptions struct {
-	*regulating
+	*regulateOptions
 	exitCode bool
 }
 
 func newRegulatePlan(env Env) *cobra.Command {
-	o := &regulatePlanOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "plan [SYSTEM]",
 		Short: "Show which apps would be held or let go now, and why",
@@ -117,12 +117,12 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := b.drift(ctx); err != nil {
 		return err
 	}
-	p := regulate.Plan(b.world, b.system, b.journal, b.session.moment())
+	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.moment())
 	b.session.tell(b.graph)
 	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
 		return err
 	}
-	b.session.done(b.graph)
+	b.session.printTimings(b.graph)
 	if o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}
@@ -130,12 +130,12 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 }
 
 type regulateStatusOptions struct {
-	*regulating
+	*regulateOptions
 	exitCode bool
 }
 
 func newRegulateStatus(env Env) *cobra.Command {
-	o := &regulateStatusOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "name")}
+	o := &regulateStatusOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "status [SYSTEM]",
 		Short: "Show which apps are held, why, since when, and what was done to them",
@@ -172,7 +172,7 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	now := b.session.moment()
-	p := regulate.Plan(b.world, b.system, b.journal, now)
+	p := regulate.NewPlan(b.world, b.system, b.journal, now)
 	b.session.tell(b.graph)
 	if err := o.write(view.RegulationStatus(b.journal, p, b.world, now, b.options())); err != nil {
 		return err
@@ -180,7 +180,7 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if len(b.journal.Holds) == 0 && o.output == "table" {
 		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.system.Name)
 	}
-	b.session.done(b.graph)
+	b.session.printTimings(b.graph)
 	if o.exitCode && len(b.journal.Holds) > 0 {
 		return errNotFine
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// acting is what every command takes that writes to the apps of a System.
-type acting struct {
-	*regulating
+// applyOptions is what every command takes that writes to the apps of a System.
+type applyOptions struct {
+	*regulateOptions
 	yes       bool
 	dryRun    string
 	allowExec bool
@@ -29,15 +29,15 @@ type acting struct {
 	acceptUnsigned bool
 }
 
-func newActing(env Env, formats ...string) *acting {
-	return &acting{regulating: newRegulating(env, formats...)}
+func newActing(env Env, formats ...string) *applyOptions {
+	return &applyOptions{regulateOptions: newRegulating(env, formats...)}
 }
 
 // leastLease is the shortest time in which a lease can be renewed before it ends.
 const leastLease = 2 * time.Second
 
 // doing adds the flags of what is written.
-func (o *acting) doing(cmd *cobra.Command) {
+func (o *applyOptions) doing(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
 	f.StringVar(&o.dryRun, "dry-run", "none", "client: show what would be done; server: have the API server admit all of it, and keep nothing")
@@ -48,12 +48,12 @@ func (o *acting) doing(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
-func (o *regulating) locking(cmd *cobra.Command) {
+func (o *regulateOptions) locking(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.lease, "lock-lease", 15*time.Second, "how long a run that died keeps others out")
 }
 
 // check looks at the flags before anything is read.
-func (o *acting) check() error {
+func (o *applyOptions) check() error {
 	if err := o.validate(); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (o *acting) check() error {
 	return o.checkLease()
 }
 
-func (o *regulating) checkLease() error {
+func (o *regulateOptions) checkLease() error {
 	if o.lease < leastLease {
 		return fmt.Errorf("--lock-lease %s: want %s at least", o.lease, leastLease)
 	}
@@ -74,15 +74,15 @@ func (o *regulating) checkLease() error {
 }
 
 // planner says what is to be done, given how all is.
-type planner func(b *regulated, now time.Time) (*regulate.Planned, error)
+type planner func(b *systemSession, now time.Time) (*regulate.Plan, error)
 
 // byRules plans what the rules of the System ask for.
-func byRules(b *regulated, now time.Time) (*regulate.Planned, error) {
-	return regulate.Plan(b.world, b.system, b.journal, now), nil
+func byRules(b *systemSession, now time.Time) (*regulate.Plan, error) {
+	return regulate.NewPlan(b.world, b.system, b.journal, now), nil
 }
 
 // planned looks at the apps and says what is to be done.
-func (b *regulated) planned(ctx context.Context, plan planner) (*regulate.Planned, error) {
+func (b *systemSession) planned(ctx context.Context, plan planner) (*regulate.Plan, error) {
 	if err := b.observe(ctx); err != nil {
 		return nil, err
 	}
@@ -92,9 +92,9 @@ func (b *regulated) planned(ctx context.Context, plan planner) (*regulate.Planne
 // errChanged is that what was confirmed is not what would be done by now.
 var errChanged = errors.New("it is not as it was when it was shown: nothing was done")
 
-// done is what became of a plan.
-type done struct {
-	planned *regulate.Planned
+// applyResult is what became of a plan.
+type applyResult struct {
+	planned *regulate.Plan
 	// out is nil where nothing was done.
 	out *regulate.Outcome
 	// declined says that somebody was asked, and said no.
@@ -103,9 +103,9 @@ type done struct {
 	restored *restored.Report
 }
 
-// do shows what is planned, asks, and does it.
-func (o *acting) do(ctx context.Context, b *regulated, plan planner) (*done, error) {
-	d := &done{}
+// confirmAndApply shows what is planned, asks, and does it.
+func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, plan planner) (*applyResult, error) {
+	d := &applyResult{}
 	if !o.yes || o.dryRun == "client" {
 		p, err := b.planned(ctx, plan)
 		if err != nil {
@@ -138,12 +138,12 @@ func (o *acting) do(ctx context.Context, b *regulated, plan planner) (*done, err
 		d.out, err = o.carryOut(ctx, b, p)
 		return err
 	})
-	return d, b.lacking(ctx, plan, err)
+	return d, b.explainPermissions(ctx, plan, err)
 }
 
-// lacking lists all rights that are missing where the one to the lock was refused: that it
+// explainPermissions lists all rights that are missing where the one to the lock was refused: that it
 // is asked for first is nobody's concern.
-func (b *regulated) lacking(ctx context.Context, plan planner, err error) error {
+func (b *systemSession) explainPermissions(ctx context.Context, plan planner, err error) error {
 	if !apierrors.IsForbidden(err) || b.world != nil && b.journal == nil {
 		return err
 	}
@@ -158,7 +158,7 @@ func (b *regulated) lacking(ctx context.Context, plan planner, err error) error 
 }
 
 // signature is what is done to whom.
-func signature(p *regulate.Planned) string {
+func signature(p *regulate.Plan) string {
 	var b strings.Builder
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -168,7 +168,7 @@ func signature(p *regulate.Planned) string {
 }
 
 // confirm shows a plan and asks. It is false where nothing is to be done.
-func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated) (bool, error) {
+func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *systemSession) (bool, error) {
 	if o.dryRun == "client" || len(p.Steps) == 0 {
 		return false, o.showPlan(p, b)
 	}
@@ -189,7 +189,7 @@ func (o *acting) confirm(ctx context.Context, p *regulate.Planned, b *regulated)
 }
 
 // showPlan writes a plan where there are no done things to show instead.
-func (o *acting) showPlan(p *regulate.Planned, b *regulated) error {
+func (o *applyOptions) showPlan(p *regulate.Plan, b *systemSession) error {
 	shown := *o.common
 	if shown.output == "table" {
 		shown.output = "tree"
@@ -197,7 +197,7 @@ func (o *acting) showPlan(p *regulate.Planned, b *regulated) error {
 	return shown.write(view.Plan(p, b.world, b.options()))
 }
 
-func writtenTo(p *regulate.Planned) string {
+func writtenTo(p *regulate.Plan) string {
 	var apps []string
 	for i := range p.Steps {
 		if !slices.Contains(apps, p.Steps[i].App) {
@@ -209,7 +209,7 @@ func writtenTo(p *regulate.Planned) string {
 }
 
 // carryOut does what is planned. The lock is held.
-func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned) (*regulate.Outcome, error) {
+func (o *applyOptions) carryOut(ctx context.Context, b *systemSession, p *regulate.Plan) (*regulate.Outcome, error) {
 	if err := o.believed(b); err != nil {
 		return nil, err
 	}
@@ -220,13 +220,13 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 	if err != nil {
 		return nil, err
 	}
-	teller, flush, err := b.teller()
+	teller, flush, err := b.eventRecorder()
 	if err != nil {
 		return nil, err
 	}
 	defer flush()
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Teller: teller, Kinds: b.session.kinds, System: b.system, World: b.world, Now: o.env.Now,
+		Client: client, Store: b.store, Events: teller, Kinds: b.session.kinds, System: b.system, World: b.world, Now: o.env.Now,
 		Signals: b.signalsOf(b.session.kinds), Pods: b.podsOf,
 		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
 	}
@@ -234,32 +234,32 @@ func (o *acting) carryOut(ctx context.Context, b *regulated, p *regulate.Planned
 }
 
 // progress says what was done, while it is done.
-func (o *acting) progress(r regulate.Record) {
+func (o *applyOptions) progress(r regulate.Record) {
 	if o.env.Talk && !o.silent {
 		fmt.Fprintf(o.env.ErrOut, "%s %s: %s\n", safe(r.Signal), safe(strings.TrimSuffix(r.App+" "+r.Target, " ")), safe(r.Result))
 	}
 }
 
 // heard shows what a command of an app wrote, each line with the app before it.
-func (o *acting) heard(app, text string) {
+func (o *applyOptions) heard(app, text string) {
 	for line := range strings.Lines(text) {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(app), safe(strings.TrimRight(line, "\r\n")))
 	}
 }
 
 // tellUnwritten says of steps for which no object had to be written that they were done.
-func (o *acting) tellUnwritten(d *done) {
+func (o *applyOptions) tellUnwritten(d *applyResult) {
 	if len(d.out.Done)+len(d.out.Failed) > 0 {
 		return
 	}
 	for i := range d.planned.Steps {
 		what := "is held" // and was so before
 		switch d.planned.Steps[i].Verb {
-		case regulate.Join:
+		case regulate.AddCause:
 			what = "is held already, and now for this as well"
-		case regulate.Leave:
+		case regulate.RemoveCause:
 			what = "is held for something else still"
-		case regulate.TakeBack:
+		case regulate.RecoverApp:
 			what = "is let go: nothing had been changed"
 		}
 		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
@@ -268,7 +268,7 @@ func (o *acting) tellUnwritten(d *done) {
 
 // tellDone shows what was done, and looks for patience at what was let go, unless that is noLook.
 // It is an error if anything failed.
-func (o *acting) tellDone(ctx context.Context, b *regulated, d *done, patience time.Duration) (err error) {
+func (o *applyOptions) tellDone(ctx context.Context, b *systemSession, d *applyResult, patience time.Duration) (err error) {
 	out := d.out
 	if out == nil {
 		return nil

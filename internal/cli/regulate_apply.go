@@ -13,13 +13,13 @@ import (
 )
 
 type regulateApplyOptions struct {
-	*acting
+	*applyOptions
 	wait    bool
 	timeout time.Duration
 }
 
 func newRegulateApply(env Env) *cobra.Command {
-	o := &regulateApplyOptions{acting: newActing(env, "table", "json", "yaml")}
+	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "apply [SYSTEM]",
 		Short: "Hold and let go what the rules of a System ask for now",
@@ -67,7 +67,7 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	d, err := o.do(ctx, b, byRules)
+	d, err := o.confirmAndApply(ctx, b, byRules)
 	if err != nil {
 		return err
 	}
@@ -82,17 +82,17 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 }
 
 // waitForRest goes on until nothing is left to do, and looks at all that was let go, first by out.
-func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated, out *regulate.Outcome) error {
+func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *systemSession, out *regulate.Outcome) error {
 	all := &regulate.Outcome{}
 	if out != nil {
 		all.Restored = out.Restored
 	}
 	patience, stop := context.WithTimeoutCause(ctx, o.timeout, errTooLong)
 	defer stop()
-	w := newRegulateWatcher(o.acting, b)
-	w.did = func(d *done) { all.Restored = append(all.Restored, d.out.Restored...) }
-	err := w.until(patience, func(p *regulate.Planned) bool {
-		return len(p.Steps) == 0 && len(p.Waits) == 0
+	w := newRegulateWatcher(o.applyOptions, b)
+	w.did = func(d *applyResult) { all.Restored = append(all.Restored, d.out.Restored...) }
+	err := w.run(patience, func(p *regulate.Plan) bool {
+		return len(p.Steps) == 0 && len(p.Pending) == 0
 	})
 	if errors.Is(context.Cause(patience), errTooLong) {
 		return withHint(fmt.Errorf("something is left to do after %s", o.timeout), "kubectl sysop regulate plan shows what; --timeout waits longer")
@@ -108,13 +108,13 @@ func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *regulated, ou
 }
 
 type regulateHandOptions struct {
-	*acting
+	*applyOptions
 	signal  string
 	timeout time.Duration
 }
 
 func newRegulateStop(env Env) *cobra.Command {
-	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "stop [SYSTEM] APP",
 		Short: "Hold an app by hand, until regulate recover lets it go",
@@ -126,8 +126,8 @@ func newRegulateStop(env Env) *cobra.Command {
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, func(b *regulated, app string, now time.Time) (*regulate.Planned, error) {
-				return regulate.StopByHand(b.world, b.system, b.journal, app, o.signal, o.who(), now), b.knows(app)
+			return o.run(cmd.Context(), args, func(b *systemSession, app string, now time.Time) (*regulate.Plan, error) {
+				return regulate.StopByHand(b.world, b.system, b.journal, app, o.signal, o.requester(), now), b.requireApp(app)
 			})
 		},
 	}
@@ -138,7 +138,7 @@ func newRegulateStop(env Env) *cobra.Command {
 }
 
 func newRegulateRecover(env Env) *cobra.Command {
-	o := &regulateHandOptions{acting: newActing(env, "table", "json", "yaml")}
+	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "recover [SYSTEM] APP",
 		Short: "Let an app go by hand, whoever held it",
@@ -157,8 +157,8 @@ also what an earlier recover left as it was.`,
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), args, func(b *regulated, app string, now time.Time) (*regulate.Planned, error) {
-				return regulate.RecoverByHand(b.world, b.system, b.journal, app, o.who(), o.force, now), nil
+			return o.run(cmd.Context(), args, func(b *systemSession, app string, now time.Time) (*regulate.Plan, error) {
+				return regulate.RecoverByHand(b.world, b.system, b.journal, app, o.requester(), o.force, now), nil
 			})
 		},
 	}
@@ -175,7 +175,7 @@ func (o *regulateHandOptions) flags(cmd *cobra.Command) {
 	o.doing(cmd)
 }
 
-func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(b *regulated, app string, now time.Time) (*regulate.Planned, error)) error {
+func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(b *systemSession, app string, now time.Time) (*regulate.Plan, error)) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	if err != nil {
 		return err
 	}
-	d, err := o.do(ctx, b, func(b *regulated, now time.Time) (*regulate.Planned, error) { return plan(b, app, now) })
+	d, err := o.confirmAndApply(ctx, b, func(b *systemSession, now time.Time) (*regulate.Plan, error) { return plan(b, app, now) })
 	if err != nil {
 		return err
 	}
@@ -203,7 +203,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 // refusal is the error of what was asked for by hand and not done: whoever goes on with what
 // the app was to be held for must not take it for held. An app that is not held has been let
 // go: that is no error.
-func (o *regulateHandOptions) refusal(d *done) error {
+func (o *regulateHandOptions) refusal(d *applyResult) error {
 	if o.dryRun == "client" || d.planned == nil || len(d.planned.Steps) > 0 {
 		return nil
 	}

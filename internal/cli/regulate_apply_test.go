@@ -10,16 +10,16 @@ import (
 // the app for held.
 func TestRefusedByHand(t *testing.T) {
 	for reason, fails := range map[string]bool{
-		regulate.BecauseGitOps: true, regulate.BecauseAbsent: true, regulate.BecauseAllowStop: true, regulate.BecauseCause: true,
+		regulate.BecauseGitOps: true, regulate.ReasonMissing: true, regulate.BecauseAllowStop: true, regulate.BecauseCause: true,
 		regulate.BecauseNotHeld: false,
 	} {
-		p := &regulate.Planned{Refused: []regulate.Refusal{{App: "web", Reason: reason, Message: "why"}}}
-		o := &regulateHandOptions{acting: &acting{dryRun: "none"}}
-		if err := o.refusal(&done{planned: p}); (err != nil) != fails {
+		p := &regulate.Plan{Refused: []regulate.Refusal{{App: "web", Reason: reason, Message: "why"}}}
+		o := &regulateHandOptions{applyOptions: &applyOptions{dryRun: "none"}}
+		if err := o.refusal(&applyResult{planned: p}); (err != nil) != fails {
 			t.Errorf("%s: %v", reason, err)
 		}
 		p.Steps = []regulate.Step{{App: "web"}}
-		if err := o.refusal(&done{planned: p}); err != nil {
+		if err := o.refusal(&applyResult{planned: p}); err != nil {
 			t.Errorf("%s, and something was done: %v", reason, err)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // beginApp finds the System of a command whose argument is an app: the one that is named,
 // that of a manifest, or the only one of the namespace.
-func (o *regulating) beginApp(ctx context.Context, name string) (*regulated, error) {
+func (o *regulateOptions) beginApp(ctx context.Context, name string) (*systemSession, error) {
 	if name != "" || o.file != "" || o.from != "" {
 		return o.begin(ctx, name)
 	}
@@ -23,8 +23,8 @@ func (o *regulating) beginApp(ctx context.Context, name string) (*regulated, err
 }
 
 // onlySystem is the name of the only System of the namespace.
-func (o *regulating) onlySystem(ctx context.Context) (string, error) {
-	k, err := o.kept(ctx)
+func (o *regulateOptions) onlySystem(ctx context.Context) (string, error) {
+	k, err := o.openSystems(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -42,8 +42,8 @@ func (o *regulating) onlySystem(ctx context.Context) (string, error) {
 	return names[0], nil
 }
 
-// knows is an error if the System has no app of a name.
-func (b *regulated) knows(app string) error {
+// requireApp is an error if the System has no app of a name.
+func (b *systemSession) requireApp(app string) error {
 	if _, ok := b.system.App(app); ok {
 		return nil
 	}

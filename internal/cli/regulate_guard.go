@@ -12,7 +12,7 @@ import (
 )
 
 // locked acts while no other run does.
-func (b *regulated) locked(ctx context.Context, act func(context.Context) error) error {
+func (b *systemSession) locked(ctx context.Context, act func(context.Context) error) error {
 	lock, err := regulate.NewLock(b.config, b.system.Name, b.namespace, b.o.lockOptions())
 	if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (b *regulated) locked(ctx context.Context, act func(context.Context) error)
 func unlocked(ctx context.Context, act func(context.Context) error) error { return act(ctx) }
 
 // lockOptions are those of every lock of this process.
-func (o *regulating) lockOptions() journal.LeaseOptions {
+func (o *regulateOptions) lockOptions() journal.LeaseOptions {
 	return journal.LeaseOptions{
 		Holder: journal.Holder(), Duration: o.lease,
 		Waiting: func(holder string, since time.Time) {
@@ -37,12 +37,12 @@ func (o *regulating) lockOptions() journal.LeaseOptions {
 	}
 }
 
-// who is on whose behalf something is done by hand.
-func (o *regulating) who() string { return journal.Holder() }
+// requester is on whose behalf something is done by hand.
+func (o *regulateOptions) requester() string { return journal.Holder() }
 
 // allowed finds rights that are missing for what is planned, and for taking it back, before
 // anything is written.
-func (b *regulated) allowed(ctx context.Context, p *regulate.Planned) error {
+func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
 	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)
 }
@@ -50,9 +50,9 @@ func (b *regulated) allowed(ctx context.Context, p *regulate.Planned) error {
 // flushing is how long the Events of a run may take at its end.
 const flushing = 5 * time.Second
 
-// teller writes Events about targets; flush waits until they are written.
-func (b *regulated) teller() (regulate.Teller, func(), error) {
-	t, err := regulate.NewTeller(b.config, journal.Holder(), func(why string) {
+// eventRecorder writes Events about targets; flush waits until they are written.
+func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) {
+	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(why string) {
 		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
 	})
 	if err != nil {
@@ -66,7 +66,7 @@ func (b *regulated) teller() (regulate.Teller, func(), error) {
 }
 
 // podsOf are the names of the pods that an object owns, at any depth.
-func (b *regulated) podsOf(ref object.Ref) []string {
+func (b *systemSession) podsOf(ref object.Ref) []string {
 	id, ok := b.graph.Find(ref)
 	if !ok {
 		return nil

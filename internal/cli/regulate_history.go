@@ -13,17 +13,17 @@ import (
 )
 
 type regulateHistoryOptions struct {
-	*regulating
+	*regulateOptions
 	since time.Duration
 }
 
 func newRegulateHistory(env Env) *cobra.Command {
-	o := &regulateHistoryOptions{regulating: newRegulating(env, "table", "json", "yaml")}
+	o := &regulateHistoryOptions{regulateOptions: newRegulating(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "history [SYSTEM] [APP]",
 		Short: "Show what regulation did, and when, and why",
 		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, the oldest
-first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MostHistory),
+first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MaxHistory),
 		Example: `  # what was done to the apps of the shop in the last hour?
   kubectl sysop regulate history shop --since 1h`,
 		Args:              between(0, 2, "a SYSTEM and an APP, or fewer"),
@@ -63,7 +63,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 		return o.app != "" && r.App != o.app || o.since > 0 && now.Sub(r.At) > o.since
 	})
 	if o.app != "" && len(records) == 0 {
-		if err := b.knows(o.app); err != nil {
+		if err := b.requireApp(o.app); err != nil {
 			return err
 		}
 	}

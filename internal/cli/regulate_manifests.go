@@ -19,13 +19,13 @@ import (
 )
 
 type regulateManifestsOptions struct {
-	*regulating
+	*regulateOptions
 	image    string
 	replicas int32
 }
 
 func newRegulateManifests(env Env) *cobra.Command {
-	o := &regulateManifestsOptions{regulating: newRegulating(env, "yaml", "json")}
+	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "manifests [SYSTEM]",
 		Short: "Print what regulate watch needs to run in the cluster: account, least rights, Deployment",
@@ -82,7 +82,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	list := regulate.Manifests(regulate.Install{
+	list := regulate.Manifests(regulate.WatchDeployment{
 		System: b.system, World: b.world, Kinds: b.session.kinds, Namespace: b.namespace,
 		Reads: reads, Image: o.image, Version: buildVersion(), Replicas: o.replicas,
 	})
@@ -112,7 +112,7 @@ var always = []object.Ref{
 // reads is what has to be read to see how the apps are: the kinds of their stacks, where
 // they are, and the definitions of custom kinds. A role names resources: that of a kind which
 // nothing tells is an error.
-func (b *regulated) reads() ([]regulate.Reading, error) {
+func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 	var roots []graph.ID
 	for i := range b.world.Apps {
 		for _, r := range b.world.Apps[i].Roots {
@@ -121,7 +121,7 @@ func (b *regulated) reads() ([]regulate.Reading, error) {
 			}
 		}
 	}
-	out := []regulate.Reading{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
+	out := []regulate.WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
 	nameless := ""
 	add := func(r object.Ref) {
 		kind, ok := b.session.kinds.Kind(r.GroupKind())
@@ -129,7 +129,7 @@ func (b *regulated) reads() ([]regulate.Reading, error) {
 			nameless = kind.String()
 		}
 		if ok && kind.Listable {
-			out = append(out, regulate.Reading{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
+			out = append(out, regulate.WatchedResource{Group: kind.Group, Resource: kind.Plural, Namespace: r.Namespace})
 		}
 	}
 	namespaces := []string{b.namespace}
@@ -147,7 +147,7 @@ func (b *regulated) reads() ([]regulate.Reading, error) {
 			add(r)
 		}
 	}
-	slices.SortFunc(out, func(a, b regulate.Reading) int {
+	slices.SortFunc(out, func(a, b regulate.WatchedResource) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	if nameless != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // naming adds the flags of which System is meant, and of how it is read.
-func (o *regulating) naming(cmd *cobra.Command) {
+func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of one that was adopted`)
 	f.StringVar(&o.systemName, "system", "", "the NAME of a System that was adopted, as the argument SYSTEM says it")
@@ -22,7 +22,7 @@ func (o *regulating) naming(cmd *cobra.Command) {
 }
 
 // appFlag adds the flag of which app is meant, of commands that take one.
-func (o *regulating) appFlag(cmd *cobra.Command, what string) {
+func (o *regulateOptions) appFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&o.app, "app", "", what+", as the argument APP says it")
 	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
@@ -30,10 +30,10 @@ func (o *regulating) appFlag(cmd *cobra.Command, what string) {
 }
 
 // isNamed says that a flag says which System is meant, so that no argument does.
-func (o *regulating) isNamed() bool { return o.systemName != "" || o.file != "" }
+func (o *regulateOptions) isNamed() bool { return o.systemName != "" || o.file != "" }
 
 // systemOr is the System of --system, or else of the argument.
-func (o *regulating) systemOr(arg string) string {
+func (o *regulateOptions) systemOr(arg string) string {
 	switch {
 	case o.systemName != "":
 		return o.systemName
@@ -44,7 +44,7 @@ func (o *regulating) systemOr(arg string) string {
 }
 
 // systemOf is the name of the System that is meant, by the only argument or by --system.
-func (o *regulating) systemOf(args []string) (string, error) {
+func (o *regulateOptions) systemOf(args []string) (string, error) {
 	switch {
 	case o.systemName == "":
 		return first(args), nil
@@ -56,7 +56,7 @@ func (o *regulating) systemOf(args []string) (string, error) {
 
 // split tells the System from the apps among the arguments: the System is first, unless a flag
 // says it; what follows are apps. No more than most apps are taken, --app counts as one.
-func (o *regulating) split(args []string, most int) (system string, apps []string, err error) {
+func (o *regulateOptions) split(args []string, most int) (system string, apps []string, err error) {
 	system, apps = o.systemName, args
 	if !o.isNamed() && len(args) > 0 {
 		system, apps = args[0], args[1:]
@@ -72,7 +72,7 @@ func (o *regulating) split(args []string, most int) (system string, apps []strin
 
 // splitOne is split for a command that wants one app. A single argument is the app where
 // nothing else says it: the System is the one of the namespace then.
-func (o *regulating) splitOne(args []string) (system, app string, err error) {
+func (o *regulateOptions) splitOne(args []string) (system, app string, err error) {
 	if len(args) == 1 && !o.isNamed() && o.app == "" {
 		return "", args[0], nil
 	}
@@ -87,7 +87,7 @@ func (o *regulating) splitOne(args []string) (system, app string, err error) {
 }
 
 // completeAppArgs completes a System and then most apps of it, 0 for any number.
-func (o *regulating) completeAppArgs(most int) completion {
+func (o *regulateOptions) completeAppArgs(most int) completion {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		if !o.isNamed() && len(args) == 0 {
 			names, how := o.completeSystem(cmd, args, typed)

@@ -35,7 +35,7 @@ func TestSplit(t *testing.T) {
 		{named: "shop", err: "which app?"},
 		{err: "which app?"},
 	} {
-		o := &regulating{systemName: c.named, file: c.file, app: c.app}
+		o := &regulateOptions{systemName: c.named, file: c.file, app: c.app}
 		system, app, err := o.splitOne(strings.Fields(c.args))
 		switch {
 		case c.err != "" && (err == nil || !strings.HasPrefix(err.Error(), c.err)), c.err == "" && err != nil:
@@ -44,7 +44,7 @@ func TestSplit(t *testing.T) {
 			t.Errorf("%+v: %q %q", c, system, app)
 		}
 	}
-	o := &regulating{}
+	o := &regulateOptions{}
 	if system, apps, err := o.split([]string{"shop", "web", "db"}, 0); err != nil || system != "shop" || !slices.Equal(apps, []string{"web", "db"}) {
 		t.Errorf("%s %v %v", system, apps, err)
 	}

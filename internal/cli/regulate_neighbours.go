@@ -14,12 +14,12 @@ import (
 )
 
 type regulateNeighboursOptions struct {
-	*regulating
+	*regulateOptions
 	cascade bool
 }
 
 func newRegulateNeighbours(env Env) *cobra.Command {
-	o := &regulateNeighboursOptions{regulating: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
+	o := &regulateNeighboursOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
 	cmd := &cobra.Command{
 		Use:   "neighbours [SYSTEM] [APP...]",
 		Short: "Show who is signalled when an app is in trouble, and by which edges",
@@ -69,7 +69,7 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 	if err := o.write(view.Neighbours(b.world, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.system)})); err != nil {
 		return err
 	}
-	b.session.done(b.graph)
+	b.session.printTimings(b.graph)
 	return nil
 }
 

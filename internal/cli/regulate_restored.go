@@ -30,7 +30,7 @@ const (
 // lookAtRestored waits until the apps are Healthy of which objects were put back, and says so, or
 // what is not and which command helps. A pod that a StatefulSet among the objects waits for is
 // deleted. It is nil where nothing was put back, or the look was interrupted.
-func (o *acting) lookAtRestored(ctx context.Context, b *regulated, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
+func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
 	if out == nil || len(out.Restored) == 0 || o.dryRun != "none" {
 		return nil, nil //nolint:nilnil // nothing to say is no error
 	}
@@ -72,7 +72,7 @@ func (o *acting) lookAtRestored(ctx context.Context, b *regulated, out *regulate
 }
 
 // inspector inspects objects of the cluster of a System.
-func (o *acting) inspector(b *regulated) (*restored.Inspector, error) {
+func (o *applyOptions) inspector(b *systemSession) (*restored.Inspector, error) {
 	objects, err := install.NewObjects(b.config)
 	if err != nil {
 		return nil, err
@@ -84,14 +84,14 @@ func (o *acting) inspector(b *regulated) (*restored.Inspector, error) {
 }
 
 // waitForApps waits until apps are Healthy, or says which are not.
-func (o *acting) waitForApps(ctx context.Context, b *regulated, apps []string, timeout time.Duration) error {
+func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps []string, timeout time.Duration) error {
 	patience, stop := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer stop()
 	w := newRegulateWatcher(o, b)
 	w.idle = true
 	began := o.env.Now()
 	var bad []string
-	err := w.until(patience, func(*regulate.Planned) bool {
+	err := w.run(patience, func(*regulate.Plan) bool {
 		bad = bad[:0]
 		moving := false
 		for _, name := range apps {
@@ -137,7 +137,7 @@ func appText(app *regulate.AppState) string {
 }
 
 // appHelp is the command that tells more of an app.
-func appHelp(b *regulated, app *regulate.AppState) string {
+func appHelp(b *systemSession, app *regulate.AppState) string {
 	if len(app.Roots) == 0 {
 		return "kubectl sysop regulate status " + b.system.Name
 	}
@@ -150,7 +150,7 @@ func appHelp(b *regulated, app *regulate.AppState) string {
 }
 
 // stuckPods are the commands that delete what StatefulSets of an app wait for.
-func (o *acting) stuckPods(ctx context.Context, b *regulated, app string) []string {
+func (o *applyOptions) stuckPods(ctx context.Context, b *systemSession, app string) []string {
 	state, ok := b.world.App(app)
 	if !ok || b.config == nil {
 		return nil

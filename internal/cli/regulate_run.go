@@ -19,14 +19,14 @@ import (
 )
 
 type regulateRunOptions struct {
-	*acting
+	*applyOptions
 	signal     string
 	timeout    time.Duration
 	refusedToo bool
 }
 
 func newRegulateRun(env Env) *cobra.Command {
-	o := &regulateRunOptions{acting: newActing(env, "table", "json", "yaml")}
+	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "run [SYSTEM] APP -- COMMAND [ARG...]",
 		Short: "Hold the neighbours of an app, run a command such as an upgrade, and let them go",
@@ -74,21 +74,21 @@ on standard error, and with -o json comes on standard output last.`,
 	return cmd
 }
 
-// running is a run while the neighbours are held.
-type running struct {
+// regulateRun is a run while the neighbours are held.
+type regulateRun struct {
 	o       *regulateRunOptions
-	b       *regulated
+	b       *systemSession
 	id      string
 	command []string
 	// what is what the journal says of the command: the program alone, since its arguments may
 	// be secrets.
 	what string
-	held *done
+	held *applyResult
 	// failed is how the command ended; nil for well.
 	failed error
 	// freed is what was done at the end; nil where the neighbours are left held, because of
 	// left.
-	freed *done
+	freed *applyResult
 	left  string
 	// help are commands that help the app, where it is known what it waits for.
 	help []string
@@ -108,8 +108,8 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 	if err != nil {
 		return err
 	}
-	r := &running{o: o, b: b, command: command, what: command[0], id: strconv.FormatInt(o.env.Now().UnixMilli(), 36)}
-	r.held, err = o.do(ctx, b, r.hold)
+	r := &regulateRun{o: o, b: b, command: command, what: command[0], id: strconv.FormatInt(o.env.Now().UnixMilli(), 36)}
+	r.held, err = o.confirmAndApply(ctx, b, r.hold)
 	switch {
 	case err != nil:
 		return err
@@ -131,8 +131,8 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 
 // hold plans to hold the neighbours. One that cannot be held keeps the command from being
 // run, unless that is meant.
-func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
-	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.who(), now)
+func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, error) {
+	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.requester(), now)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +144,7 @@ func (r *running) hold(b *regulated, now time.Time) (*regulate.Planned, error) {
 }
 
 // tellHeld says on standard error who is held.
-func (r *running) tellHeld(ctx context.Context) error {
+func (r *regulateRun) tellHeld(ctx context.Context) error {
 	if r.held.out == nil || len(r.held.planned.Steps) == 0 {
 		fmt.Fprintf(r.o.env.ErrOut, "nobody is held: no app needs %s\n", r.o.app)
 		return nil
@@ -163,7 +163,7 @@ func (r *running) tellHeld(ctx context.Context) error {
 
 // execute runs the command to its end. Signals reach it as they reach us: it is of our
 // process group.
-func (r *running) execute() error {
+func (r *regulateRun) execute() error {
 	fmt.Fprintf(r.o.env.ErrOut, "running %s\n", safe(strings.Join(r.command, " ")))
 	cmd := exec.Command(r.command[0], r.command[1:]...) //nolint:gosec // It is what the user asked for.
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = r.o.env.In, r.o.env.Out, r.o.env.ErrOut
@@ -172,15 +172,15 @@ func (r *running) execute() error {
 
 // free waits until the app is Healthy, and lets the neighbours go. asked ends with an
 // interrupt, which ends the waiting.
-func (r *running) free(ctx, asked context.Context) error {
+func (r *regulateRun) free(ctx, asked context.Context) error {
 	if len(r.held.planned.Steps) == 0 {
 		return nil
 	}
 	patience, stop := context.WithTimeoutCause(asked, r.o.timeout, errTooLong)
 	defer stop()
-	w := newRegulateWatcher(r.o.acting, r.b)
+	w := newRegulateWatcher(r.o.applyOptions, r.b)
 	w.idle = true
-	err := w.until(patience, func(*regulate.Planned) bool { return r.well() })
+	err := w.run(patience, func(*regulate.Plan) bool { return r.well() })
 	switch {
 	case err != nil && asked.Err() != nil && !r.well():
 		r.left = "interrupted before " + r.o.app + " was Healthy"
@@ -193,9 +193,9 @@ func (r *running) free(ctx, asked context.Context) error {
 	case err != nil && asked.Err() == nil:
 		return err
 	}
-	o := *r.o.acting
+	o := *r.o.applyOptions
 	o.yes = true
-	r.freed, err = o.do(ctx, r.b, func(b *regulated, now time.Time) (*regulate.Planned, error) {
+	r.freed, err = o.confirmAndApply(ctx, r.b, func(b *systemSession, now time.Time) (*regulate.Plan, error) {
 		return regulate.EndRun(b.world, b.system, b.journal, r.id, now), nil
 	})
 	if err != nil || r.allFree() {
@@ -205,7 +205,7 @@ func (r *running) free(ctx, asked context.Context) error {
 }
 
 // look looks at who was let go.
-func (r *running) look(ctx context.Context) (err error) {
+func (r *regulateRun) look(ctx context.Context) (err error) {
 	if r.freed != nil {
 		r.freed.restored, err = r.o.lookAtRestored(ctx, r.b, r.freed.out, r.o.timeout)
 	}
@@ -213,7 +213,7 @@ func (r *running) look(ctx context.Context) (err error) {
 }
 
 // tellLeft says why the neighbours are left held, and what helps.
-func (r *running) tellLeft() {
+func (r *regulateRun) tellLeft() {
 	if r.left == "" {
 		return
 	}
@@ -225,24 +225,24 @@ func (r *running) tellLeft() {
 }
 
 // allFree says whether nobody is held any more whom nothing holds.
-func (r *running) allFree() bool {
+func (r *regulateRun) allFree() bool {
 	return !slices.ContainsFunc(r.b.journal.Holds, func(h *regulate.Hold) bool { return len(h.Causes) == 0 })
 }
 
 // freeRest lets go, one after the other, who had to wait for what it needs.
-func (r *running) freeRest(ctx context.Context) error {
+func (r *regulateRun) freeRest(ctx context.Context) error {
 	patience, stop := context.WithTimeoutCause(ctx, r.o.timeout, errTooLong)
 	defer stop()
-	o := *r.o.acting
+	o := *r.o.applyOptions
 	o.yes = true
 	w := newRegulateWatcher(&o, r.b)
 	w.freeing = true
-	w.did = func(d *done) {
+	w.did = func(d *applyResult) {
 		r.freed.out.Done = append(r.freed.out.Done, d.out.Done...)
 		r.freed.out.Failed = append(r.freed.out.Failed, d.out.Failed...)
 		r.freed.out.Restored = append(r.freed.out.Restored, d.out.Restored...)
 	}
-	err := w.until(patience, func(*regulate.Planned) bool { return r.allFree() })
+	err := w.run(patience, func(*regulate.Plan) bool { return r.allFree() })
 	if err != nil && (ctx.Err() != nil || errors.Is(context.Cause(patience), errTooLong)) {
 		var held []string
 		for _, h := range r.b.journal.Holds {
@@ -257,13 +257,13 @@ func (r *running) freeRest(ctx context.Context) error {
 }
 
 // well says whether the app is Healthy, with nothing being rolled out.
-func (r *running) well() bool {
+func (r *regulateRun) well() bool {
 	state, ok := r.b.world.App(r.o.app)
 	return ok && isWell(state)
 }
 
 // end says how it ended.
-func (r *running) end(ctx context.Context) error {
+func (r *regulateRun) end(ctx context.Context) error {
 	code := 0
 	if exit, ok := errors.AsType[*exec.ExitError](r.failed); ok {
 		code = exit.ExitCode()
@@ -298,7 +298,7 @@ func (r *running) end(ctx context.Context) error {
 }
 
 // answer is the whole run, for machines.
-func (r *running) answer(code int) view.Answer {
+func (r *regulateRun) answer(code int) view.Output {
 	run := view.RegulationRun{App: r.o.app, Command: r.command, ExitCode: code, Left: r.left, Held: r.held.out}
 	if r.freed != nil {
 		run.Freed, run.Restored = r.freed.out, r.freed.restored
@@ -307,6 +307,6 @@ func (r *running) answer(code int) view.Answer {
 }
 
 // writeTo writes a table somewhere else than on standard output.
-func (c *common) writeTo(w interface{ Write([]byte) (int, error) }, a view.Answer) error {
+func (c *common) writeTo(w interface{ Write([]byte) (int, error) }, a view.Output) error {
 	return render.Write(w, "table", a, render.Options{Width: c.env.Width, NoHeaders: c.noHeaders})
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// regulating is what every command about a System takes.
-type regulating struct {
+// regulateOptions is what every command about a System takes.
+type regulateOptions struct {
 	*common
 	file string // of the manifest
 	// systemName is --system, and app --app.
@@ -23,14 +23,14 @@ type regulating struct {
 	lease time.Duration
 }
 
-func newRegulating(env Env, formats ...string) *regulating {
-	return &regulating{common: newCommon(env, formats...)}
+func newRegulating(env Env, formats ...string) *regulateOptions {
+	return &regulateOptions{common: newCommon(env, formats...)}
 }
 
-// regulated is a System and how its apps are.
-type regulated struct {
-	*systemLook
-	o *regulating
+// systemSession is a System and how its apps are.
+type systemSession struct {
+	*systemView
+	o *regulateOptions
 	// store is nil for a snapshot, which has no journal.
 	store   *regulate.ConfigMapStore
 	config  *rest.Config
@@ -45,7 +45,7 @@ type regulated struct {
 var errNoSystem = errors.New("which System? name one that was adopted, or its manifest with -f FILE")
 
 // find finds the System that is meant, by its name or its manifest.
-func (o *regulating) find(ctx context.Context, name string) (*system.System, error) {
+func (o *regulateOptions) find(ctx context.Context, name string) (*system.System, error) {
 	switch {
 	case name != "" && o.file != "":
 		return nil, fmt.Errorf("%q and -f %s: the System is named, or its manifest is", name, o.file)
@@ -58,7 +58,7 @@ func (o *regulating) find(ctx context.Context, name string) (*system.System, err
 }
 
 // begin finds the System, and opens the source. Nothing has been read of its apps yet.
-func (o *regulating) begin(ctx context.Context, name string) (*regulated, error) {
+func (o *regulateOptions) begin(ctx context.Context, name string) (*systemSession, error) {
 	s, err := o.find(ctx, name)
 	if err != nil {
 		return nil, err
@@ -67,12 +67,12 @@ func (o *regulating) begin(ctx context.Context, name string) (*regulated, error)
 	if err != nil {
 		return nil, err
 	}
-	b := &regulated{systemLook: l, o: o}
+	b := &systemSession{systemView: l, o: o}
 	return b, b.connect()
 }
 
 // beginJournal finds the System and reads its journal, and nothing of its apps.
-func (o *regulating) beginJournal(ctx context.Context, name string) (*regulated, error) {
+func (o *regulateOptions) beginJournal(ctx context.Context, name string) (*systemSession, error) {
 	s, err := o.find(ctx, name)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (o *regulating) beginJournal(ctx context.Context, name string) (*regulated,
 	if err := o.enter(s); err != nil {
 		return nil, err
 	}
-	b := &regulated{systemLook: &systemLook{c: o.common, system: s}, o: o}
+	b := &systemSession{systemView: &systemView{c: o.common, system: s}, o: o}
 	if _, b.namespace, err = o.source(ctx); err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (o *regulating) beginJournal(ctx context.Context, name string) (*regulated,
 }
 
 // connect prepares what keeps the journal, where there is a cluster.
-func (b *regulated) connect() error {
+func (b *systemSession) connect() error {
 	if b.o.from != "" {
 		return nil
 	}
@@ -107,7 +107,7 @@ func (b *regulated) connect() error {
 }
 
 // observe reads how the apps are, and the journal.
-func (b *regulated) observe(ctx context.Context) error {
+func (b *systemSession) observe(ctx context.Context) error {
 	if err := b.look(ctx); err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (b *regulated) observe(ctx context.Context) error {
 }
 
 // drift looks at what is held, and whether somebody has changed it since.
-func (b *regulated) drift(ctx context.Context) error {
+func (b *systemSession) drift(ctx context.Context) error {
 	b.drifts = nil
 	if b.store == nil || len(b.journal.Holds) == 0 {
 		return nil
@@ -129,7 +129,7 @@ func (b *regulated) drift(ctx context.Context) error {
 }
 
 // remember reads the journal. There is none of a snapshot.
-func (b *regulated) remember(ctx context.Context) error {
+func (b *systemSession) remember(ctx context.Context) error {
 	if b.store == nil {
 		b.journal = &regulate.Journal{System: b.system.Name, Namespace: b.namespace}
 		return nil
@@ -142,6 +142,6 @@ func (b *regulated) remember(ctx context.Context) error {
 }
 
 // options are how what is known of the System is shown.
-func (b *regulated) options() view.RegulationOptions {
+func (b *systemSession) options() view.RegulationOptions {
 	return view.RegulationOptions{System: b.system.Name, Namespace: b.namespace, Gaps: b.graph.Gaps(), Drifts: b.drifts}
 }

@@ -106,7 +106,7 @@ func calls(name string, s regulate.Signal) bool {
 		return true
 	}
 	_, _, grouped := strings.Cut(name, ".")
-	return grouped && strings.HasPrefix(s.Kind, "*.") && s.Means(schema.ParseGroupKind(name))
+	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
 }
 
 // signalsOf returns the signals of kinds as they are served; of all kinds there is that of

@@ -15,13 +15,13 @@ import (
 var errUnsigned = errors.New("the journal is not signed, and it says that apps are held: nothing was done, as whoever may write ConfigMaps may have written it")
 
 // trusting adds the flag of what is done by a journal that is not signed.
-func (o *acting) trusting(cmd *cobra.Command) {
+func (o *applyOptions) trusting(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&o.acceptUnsigned, "accept-unsigned", false, "with --yes: take back what a journal says that is not signed (one of an older version, or of who may not write Secrets)")
 }
 
 // trust tells once on standard error how far the journal is to be believed, where it is not
 // signed.
-func (b *regulated) trust() {
+func (b *systemSession) trust() {
 	text := ""
 	switch name := system.JournalName(b.system.Name); {
 	case b.distrusted:
@@ -41,14 +41,14 @@ func (b *regulated) trust() {
 }
 
 // accept notes that somebody has seen what is planned by the journal as it is, and agreed.
-func (b *regulated) accept() {
+func (b *systemSession) accept() {
 	if b.journal.NeedsConsent() {
 		b.store.Accept(b.journal)
 	}
 }
 
 // believed refuses to act by an unsigned journal that nobody has agreed to.
-func (o *acting) believed(b *regulated) error {
+func (o *applyOptions) believed(b *systemSession) error {
 	switch {
 	case !b.journal.NeedsConsent() || o.dryRun == "server":
 		return nil

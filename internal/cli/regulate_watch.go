@@ -20,13 +20,13 @@ import (
 )
 
 type regulateWatchOptions struct {
-	*acting
+	*applyOptions
 	elect   bool
 	address string
 }
 
 func newRegulateWatch(env Env) *cobra.Command {
-	o := &regulateWatchOptions{acting: newActing(env, "table", "json", "yaml")}
+	o := &regulateWatchOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "watch [SYSTEM]",
 		Short: "Regulate a System continuously, until interrupted",
@@ -76,9 +76,9 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 		}
 		defer closing()
 	}
-	forever := func(*regulate.Planned) bool { return false }
+	forever := func(*regulate.Plan) bool { return false }
 	if !o.elect {
-		return w.until(ctx, forever)
+		return w.run(ctx, forever)
 	}
 	election, err := regulate.NewElection(w.b.config, w.b.system.Name, w.b.namespace, w.standby())
 	if err != nil {
@@ -88,7 +88,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 		// Who loses the election stands for it again.
 		err := election.Do(ctx, func(ctx context.Context) error {
 			fmt.Fprintln(o.env.ErrOut, "this one acts: it was elected")
-			return w.until(ctx, forever)
+			return w.run(ctx, forever)
 		})
 		w.trouble.failure(err)
 	}
@@ -102,7 +102,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if err != nil {
 		return nil, err
 	}
-	w := newRegulateWatcher(o.acting, b)
+	w := newRegulateWatcher(o.applyOptions, b)
 	w.show, o.silent = true, true
 	w.announce()
 	if o.yes {
@@ -128,16 +128,16 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 
 // regulateWatcher plans, and does what is planned, whenever something changes.
 type regulateWatcher struct {
-	o       *acting
-	b       *regulated
+	o       *applyOptions
+	b       *systemSession
 	live    *source.Live
-	trouble *watching
-	meter   *regulate.Meter
+	trouble *watchNotices
+	meter   *regulate.Metrics
 	// idle says that it only looks; show that it writes what was done; freeing that it only
 	// lets go.
 	idle, show, freeing bool
 	// did is told of what was done; it may be nil.
-	did func(*done)
+	did func(*applyResult)
 	// refused is what was refused in the last turn.
 	refused map[string]bool
 	// changed is what was changed of what is held, in the last turn.
@@ -171,8 +171,8 @@ func (w *regulateWatcher) standby() journal.LeaseOptions {
 	return options
 }
 
-func newRegulateWatcher(o *acting, b *regulated) *regulateWatcher {
-	return &regulateWatcher{o: o, b: b, trouble: &watching{c: o.common}, meter: regulate.NewMeter(b.system.Name)}
+func newRegulateWatcher(o *applyOptions, b *systemSession) *regulateWatcher {
+	return &regulateWatcher{o: o, b: b, trouble: &watchNotices{c: o.common}, meter: regulate.NewMeter(b.system.Name)}
 }
 
 // serve answers scrapes and probes at an address until it is closed.
@@ -187,8 +187,8 @@ func (w *regulateWatcher) serve(ctx context.Context, address string) (func(), er
 	return func() { _ = server.Close() }, nil
 }
 
-// until goes on until end says so of a plan that nothing was left to do of, or ctx ends.
-func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned) bool) error {
+// run goes on until end says so of a plan that nothing was left to do of, or ctx ends.
+func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	cluster := w.b.session.source
@@ -201,7 +201,7 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 			return ctx.Err()
 		}
 		w.trouble.failure(err)
-		w.trouble.sight()
+		w.trouble.reportTrouble()
 		w.meter.Turned(w.b.journal, p, err)
 		if p != nil && w.show {
 			w.refusals(p)
@@ -222,10 +222,10 @@ func (w *regulateWatcher) until(ctx context.Context, end func(*regulate.Planned)
 }
 
 // next waits until something has changed, or is ripe.
-func (w *regulateWatcher) next(ctx context.Context, p *regulate.Planned) error {
+func (w *regulateWatcher) next(ctx context.Context, p *regulate.Plan) error {
 	pause := ripening
-	if p != nil && !p.Again.IsZero() {
-		pause = min(pause, max(p.Again.Sub(w.o.env.Now()), gathering))
+	if p != nil && !p.NextCheck.IsZero() {
+		pause = min(pause, max(p.NextCheck.Sub(w.o.env.Now()), gathering))
 	}
 	select {
 	case <-ctx.Done():
@@ -243,16 +243,16 @@ func (w *regulateWatcher) next(ctx context.Context, p *regulate.Planned) error {
 }
 
 // turn looks, plans, and does what is planned. The plan is that of the end.
-func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
+func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Plan, error) {
 	b := w.b
 	if err := b.observe(ctx); err != nil {
 		return nil, err
 	}
 	p := w.plan()
-	if w.idle || len(p.Steps) == 0 && reflect.DeepEqual(b.journal.Apps, p.Seen) {
+	if w.idle || len(p.Steps) == 0 && reflect.DeepEqual(b.journal.AppRecords, p.Seen) {
 		return p, nil
 	}
-	var d done
+	var d applyResult
 	err := b.locked(ctx, func(ctx context.Context) error {
 		// Somebody else may have acted since.
 		if err := b.remember(ctx); err != nil {
@@ -260,11 +260,11 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 		}
 		p = w.plan()
 		out, err := w.o.carryOut(ctx, b, p)
-		d = done{planned: p, out: out}
+		d = applyResult{planned: p, out: out}
 		return err
 	})
 	if d.out != nil {
-		w.meter.Did(d.out)
+		w.meter.Observe(d.out)
 		if w.did != nil {
 			w.did(&d)
 		}
@@ -278,7 +278,7 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Planned, error) {
 }
 
 // refusals tells what the rules ask for and is not done, each once while it is so.
-func (w *regulateWatcher) refusals(p *regulate.Planned) {
+func (w *regulateWatcher) refusals(p *regulate.Plan) {
 	now := map[string]bool{}
 	for _, r := range p.Refused {
 		text := fmt.Sprintf("%s of %s is refused (%s): %s", r.Signal, r.App, r.Reason, r.Message)
@@ -313,21 +313,21 @@ func (w *regulateWatcher) drifted(ctx context.Context) {
 }
 
 // plan says what the rules ask for, or what of it lets go.
-func (w *regulateWatcher) plan() *regulate.Planned {
-	p := regulate.Plan(w.b.world, w.b.system, w.b.journal, w.o.env.Now())
+func (w *regulateWatcher) plan() *regulate.Plan {
+	p := regulate.NewPlan(w.b.world, w.b.system, w.b.journal, w.o.env.Now())
 	if w.freeing {
-		p.Steps = slices.DeleteFunc(p.Steps, func(s regulate.Step) bool { return s.Verb == regulate.Send || s.Verb == regulate.Join })
+		p.Steps = slices.DeleteFunc(p.Steps, func(s regulate.Step) bool { return s.Verb == regulate.Send || s.Verb == regulate.AddCause })
 	}
 	return p
 }
 
 // tell writes what was done: lines, or a document.
-func (w *regulateWatcher) tell(d *done) error {
+func (w *regulateWatcher) tell(d *applyResult) error {
 	if len(d.out.Done)+len(d.out.Failed) == 0 {
 		return nil
 	}
 	quiet := *d.planned
-	quiet.Waits, quiet.Refused = nil, nil
+	quiet.Pending, quiet.Refused = nil, nil
 	a := view.RegulationDone(d.out, &quiet, nil, w.b.options())
 	switch w.o.output {
 	case "json":
@@ -338,12 +338,12 @@ func (w *regulateWatcher) tell(d *done) error {
 		}
 		return w.o.write(a)
 	}
-	w.once(a.Table)
+	w.dropRepeatedCause(a.Table)
 	return w.o.writeUnder(a, false)
 }
 
-// once leaves a cause out that was told last, by the last column.
-func (w *regulateWatcher) once(t *view.Table) {
+// dropRepeatedCause leaves a cause out that was told last, by the last column.
+func (w *regulateWatcher) dropRepeatedCause(t *view.Table) {
 	for _, row := range t.Rows {
 		cell := &row[len(row)-1]
 		if cell.Text == w.why {

@@ -17,7 +17,7 @@ func TestWatchAnnounces(t *testing.T) {
 	var said bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{ErrOut: &said}, Now: time.Now}
 	s := &system.System{Name: "shop", Apps: []system.App{{Name: "db"}, {Name: "web"}}, Regulation: system.Regulation{Rules: []system.Rule{{Name: "trouble"}}}}
-	b := &regulated{systemLook: &systemLook{system: s, namespace: "prod"}}
+	b := &systemSession{systemView: &systemView{system: s, namespace: "prod"}}
 	w := newRegulateWatcher(newActing(env), b)
 	w.announce()
 	s.Regulation.Rules = nil
@@ -41,7 +41,7 @@ func TestWatchSaysACauseOnce(t *testing.T) {
 		for _, why := range turn {
 			table.Rows = append(table.Rows, []view.Cell{{Text: "Stop"}, {Text: why}})
 		}
-		w.once(table)
+		w.dropRepeatedCause(table)
 		for _, row := range table.Rows {
 			got = append(got, row[1].Text)
 		}

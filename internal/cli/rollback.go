@@ -93,7 +93,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
 	}
-	return o.back(ctx, c, f, to)
+	return o.rollBackTo(ctx, c, f, to)
 }
 
 // settle waits for a run whose process is alive; what is undone is one that died.
@@ -123,7 +123,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	case err != nil:
 		return err
 	case o.printRBAC:
-		return (&proposal{o: o.installOptions, cluster: c, of: f.of, planned: &install.Planned{Installation: f.of}}).role(open)
+		return (&installPlan{o: o.installOptions, cluster: c, of: f.of, planned: &install.Plan{Installation: f.of}}).role(open)
 	case o.dryRun != "none":
 		return nil
 	}
@@ -135,8 +135,8 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	return o.finish(f.of, report, err)
 }
 
-func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundInstallation, to install.Past) error {
-	state, err := install.Gather(ctx, c.reader, install.Ask{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
+func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
+	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
 	if err != nil {
 		return err
 	}
@@ -144,9 +144,9 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 	if err != nil {
 		return err
 	}
-	planned := install.Make(install.Rollback, f.of, nil, state, install.MakeOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
+	planned := install.NewPlan(install.Rollback, f.of, nil, state, install.PlanOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
 	planned.Needs = to.Needs
-	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(nil)
 	}
@@ -179,7 +179,7 @@ func (o *rollbackOptions) back(ctx context.Context, c *installCluster, f *foundI
 }
 
 // pastLine says what a run of the history was.
-func pastLine(p install.Past) string {
+func pastLine(p install.RunRecord) string {
 	var releases []string
 	for _, r := range p.Releases {
 		releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))

@@ -25,8 +25,8 @@ type rootArg struct {
 	missing bool
 }
 
-// is says whether a node can be what the root names.
-func (r rootArg) is(g *graph.Graph, id graph.ID) bool {
+// matches says whether a node can be what the root names.
+func (r rootArg) matches(g *graph.Graph, id graph.ID) bool {
 	return g.WasRead(id) || r.missing && g.State(id) == graph.Missing
 }
 
@@ -119,7 +119,7 @@ func oneRoot(text, typ, name string, kinds *object.Kinds) (rootArg, error) {
 
 // ask says what must be read to know the roots: their namespace and what reaches
 // into it, or everything where a root is of the whole cluster.
-func (s *session) ask(roots []rootArg) source.Ask {
+func (s *session) ask(roots []rootArg) source.Query {
 	all := s.c.allNamespaces || s.namespace == ""
 	s.systems = slices.DeleteFunc(slices.Clone(roots), func(r rootArg) bool { return r.group != graph.BySystem })
 	for _, r := range roots {
@@ -134,14 +134,14 @@ func (s *session) ask(roots []rootArg) source.Ask {
 				s.c.include = append(s.c.include, r.kind.GroupKind())
 			}
 		}
-		return source.Ask{All: true}
+		return source.Query{All: true}
 	}
-	ask := source.Ask{Kinds: s.rules.Crossing()}
+	ask := source.Query{Kinds: s.rules.Crossing()}
 	for _, refs := range s.releases {
 		ask.Objects = append(ask.Objects, refs...)
 	}
 	for _, r := range roots {
-		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.in(r), Name: r.name}
+		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Namespace: s.namespaceOf(r), Name: r.name}
 		if !slices.Contains(ask.Namespaces, ref.Namespace) {
 			ask.Namespaces = append(ask.Namespaces, ref.Namespace)
 		}
@@ -162,8 +162,8 @@ func (s *session) ask(roots []rootArg) source.Ask {
 	return ask
 }
 
-// in is the namespace that a root is looked for in, or that it is; empty for all of them.
-func (s *session) in(r rootArg) string {
+// namespaceOf is the namespace that a root is looked for in, or that it is; empty for all of them.
+func (s *session) namespaceOf(r rootArg) string {
 	switch {
 	case r.namespace != "":
 		return r.namespace
@@ -208,14 +208,14 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	if r.kind.Kind == "" {
 		return nil
 	}
-	in := s.in(r)
+	in := s.namespaceOf(r)
 	if r.name != "" && (in != "" || !r.kind.Namespaced) {
 		ref := object.Ref{Group: r.kind.Group, Kind: r.kind.Kind, Name: r.name}
 		if r.kind.Namespaced {
 			ref.Namespace = in
 		}
 		id, ok := g.Find(ref)
-		if !ok || !r.is(g, id) {
+		if !ok || !r.matches(g, id) {
 			return nil
 		}
 		return []graph.ID{id}
@@ -224,7 +224,7 @@ func (s *session) nodes(g *graph.Graph, r rootArg, selector labels.Selector) []g
 	for id := range g.OfKind(r.kind.GroupKind()) {
 		ref := g.Ref(id)
 		switch {
-		case !r.is(g, id), r.name != "" && ref.Name != r.name:
+		case !r.matches(g, id), r.name != "" && ref.Name != r.name:
 		case in != "" && ref.Namespace != "" && ref.Namespace != in:
 		case selector != nil && !selector.Matches(labels.Set(g.Labels(id))):
 		default:
@@ -248,7 +248,7 @@ func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
 			}
 		}
 	}
-	return g.InGroup(r.group, s.in(r), r.name, also...)
+	return g.InGroup(r.group, s.namespaceOf(r), r.name, also...)
 }
 
 // readReleases asks Helm's own records what the releases among the roots installed.
@@ -265,7 +265,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		if !ok {
 			return withHint(fmt.Errorf("--helm-manifest: a snapshot holds no data of Secrets"), "without the flag, the annotations of the objects tell")
 		}
-		namespace := s.in(r)
+		namespace := s.namespaceOf(r)
 		if namespace == "" {
 			return fmt.Errorf("--helm-manifest: name the namespace of the release with -n")
 		}
@@ -283,7 +283,7 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 	for _, r := range roots {
 		found := s.nodes(g, r, selector)
 		if r.name == "" {
-			if gap, ok := s.gapOf(g, r.kind, s.in(r)); ok && len(found) == 0 {
+			if gap, ok := s.gapOf(g, r.kind, s.namespaceOf(r)); ok && len(found) == 0 {
 				return fmt.Errorf("read %s: %s", r.text, gap.Message)
 			}
 			continue
@@ -314,7 +314,7 @@ func (s *session) gapOf(g *graph.Graph, kind object.Resource, in string) (object
 }
 
 func (s *session) notFound(g *graph.Graph, r rootArg) error {
-	where, in := "", s.in(r)
+	where, in := "", s.namespaceOf(r)
 	if in != "" && (r.group != "" || r.kind.Namespaced) {
 		where = " in namespace " + in
 	}

@@ -14,7 +14,7 @@ import (
 // it is looked for in all.
 func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
 	var out []graph.ID
-	for _, id := range s.adopted(g, s.in(r)) {
+	for _, id := range s.adopted(g, s.namespaceOf(r)) {
 		if g.Ref(id) == system.ParentRef(g.Ref(id).Namespace, r.name) {
 			out = append(out, id)
 		}
@@ -22,9 +22,9 @@ func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
 	return out
 }
 
-// oneKeeper is who keeps the System of a root, and stands for it where one object is asked
+// singleManager is who keeps the System of a root, and stands for it where one object is asked
 // about.
-func (s *session) oneKeeper(g *graph.Graph, r rootArg) (graph.ID, error) {
+func (s *session) singleManager(g *graph.Graph, r rootArg) (graph.ID, error) {
 	keepers := s.keepersOf(g, r)
 	if len(keepers) != 1 {
 		return 0, withHint(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)
@@ -69,11 +69,11 @@ func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 		return withHint(fmt.Errorf("the System %q%s has no member that could be read", r.name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
 	}
 	err := fmt.Errorf("no System %q was adopted%s", r.name, where)
-	if gap, ok := s.gapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.in(r)); ok {
+	if gap, ok := s.gapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.namespaceOf(r)); ok {
 		return fmt.Errorf("%w, as far as could be read: %s", err, gap.Message)
 	}
 	var names []string
-	for _, id := range s.adopted(g, s.in(r)) {
+	for _, id := range s.adopted(g, s.namespaceOf(r)) {
 		names = append(names, g.Labels(id)[system.Label])
 	}
 	slices.Sort(names)

@@ -119,16 +119,16 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 	if len(rules) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "no rules")
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 
 // survey reads the namespace of the user, or everything, and nothing that this
 // leads to.
 func (s *session) survey(ctx context.Context) (*graph.Graph, error) {
-	ask := source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+	ask := source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 	if s.namespace == "" {
-		ask = source.Ask{All: true}
+		ask = source.Query{All: true}
 	}
 	return s.read(ctx, ask, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
 }
@@ -258,7 +258,7 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 		fmt.Fprintf(o.env.ErrOut, "nothing relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, where there is one\n",
 			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 
@@ -301,6 +301,6 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	} else if len(says)+len(isSaid) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "no rule speaks of %s; owner references hold for every kind\n", k.GroupKind())
 	}
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }

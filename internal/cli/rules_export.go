@@ -93,7 +93,7 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 		return withHint(fmt.Errorf("nothing can be written of the relationships of %s beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
 	}
 	o.print(k, out)
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 

@@ -41,12 +41,12 @@ func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
 	return files, nil
 }
 
-// largestRules is more than any file of rules has.
-const largestRules = 4 << 20
+// maxRuleBytes is more than any file of rules has.
+const maxRuleBytes = 4 << 20
 
 // readRulesFile reads a file of rules.
 func readRulesFile(ctx context.Context, name string) ([]byte, error) {
-	data, err := readFile(ctx, name, largestRules, "file of rules")
+	data, err := readFile(ctx, name, maxRuleBytes, "file of rules")
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("read the rules: %w", err)
 	}
@@ -55,7 +55,7 @@ func readRulesFile(ctx context.Context, name string) ([]byte, error) {
 
 // readFile reads a file of what.
 func readFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
-	return awaited(ctx, func() ([]byte, error) { return readAtMost(name, most, what) })
+	return awaited(ctx, func() ([]byte, error) { return readLimited(name, most, what) })
 }
 
 // awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
@@ -78,7 +78,7 @@ func awaited(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	}
 }
 
-func readAtMost(name string, most int64, what string) ([]byte, error) {
+func readLimited(name string, most int64, what string) ([]byte, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return nil, err

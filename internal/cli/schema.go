@@ -48,13 +48,13 @@ func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object)
 	if len(from) == 0 {
 		return nil
 	}
-	s.schemas = &schemas{kinds: s.kinds, of: make(map[schema.GroupKind]*learned, len(from))}
+	s.schemas = &schemas{kinds: s.kinds, of: make(map[schema.GroupKind]*schemaInfo, len(from))}
 	if cluster, ok := clusterOf(s.source); ok {
 		s.schemas.cluster, s.schemas.dir = cluster, s.c.schemaDir(cluster.Host())
 	}
 	for _, gk := range from {
 		if crd := crds[gk]; crd != nil {
-			s.schemas.of[gk] = &learned{crd: crd}
+			s.schemas.of[gk] = &schemaInfo{crd: crd}
 		}
 	}
 	return infer.Rules(from, s.kinds, s.schemas.digest)
@@ -68,19 +68,19 @@ type schemas struct {
 	kinds   *object.Kinds
 	cluster *source.Cluster // nil for a snapshot, which has the definitions whole
 	dir     string          // of the cache; empty for none
-	of      map[schema.GroupKind]*learned
+	of      map[schema.GroupKind]*schemaInfo
 	refused atomic.Bool
 }
 
-// learned is what the definition of a kind says.
-type learned struct {
+// schemaInfo is what the definition of a kind says.
+type schemaInfo struct {
 	crd    metav1.Object
 	once   sync.Once
-	digest atomic.Pointer[infer.Digest]
+	digest atomic.Pointer[infer.SchemaHints]
 }
 
 // digest returns what was learned of a kind. It is an infer.Schemas.
-func (s *schemas) digest(gk schema.GroupKind) *infer.Digest {
+func (s *schemas) digest(gk schema.GroupKind) *infer.SchemaHints {
 	if l := s.of[gk]; l != nil {
 		return l.digest.Load()
 	}
@@ -93,22 +93,22 @@ func (s *schemas) before(ctx context.Context, sink source.Sink) source.Sink {
 	if s == nil {
 		return sink
 	}
-	return learner{sink, s, ctx}
+	return schemaSink{sink, s, ctx}
 }
 
-type learner struct {
+type schemaSink struct {
 	source.Sink
 	schemas *schemas
 	ctx     context.Context // of the reading that the sink is for
 }
 
-func (l learner) Add(o object.Object) {
+func (l schemaSink) Add(o object.Object) {
 	l.prepare(o)
 	l.Sink.Add(o)
 }
 
 // Unread hands on what was read before, to a sink that takes it.
-func (l learner) Unread(o object.Object) {
+func (l schemaSink) Unread(o object.Object) {
 	if sink, ok := l.Sink.(source.UnreadSink); ok {
 		l.prepare(o)
 		sink.Unread(o)
@@ -116,13 +116,13 @@ func (l learner) Unread(o object.Object) {
 }
 
 // prepare learns the schema of an object before the object is looked at.
-func (l learner) prepare(o object.Object) {
+func (l schemaSink) prepare(o object.Object) {
 	if of := l.schemas.of[o.GroupKind()]; of != nil {
 		of.once.Do(func() { l.schemas.learn(l.ctx, of, o.GroupKind(), l.Sink) })
 	}
 }
 
-func (s *schemas) learn(ctx context.Context, of *learned, gk schema.GroupKind, sink source.Sink) {
+func (s *schemas) learn(ctx context.Context, of *schemaInfo, gk schema.GroupKind, sink source.Sink) {
 	kind, _ := s.kinds.Kind(gk)
 	if whole, ok := of.crd.(*unstructured.Unstructured); ok {
 		of.digest.Store(infer.Compile(whole.Object, kind.Version))
@@ -158,10 +158,10 @@ func (s *schemas) learn(ctx context.Context, of *learned, gk schema.GroupKind, s
 
 // cached is a file of the cache: what was learned, and of what.
 type cached struct {
-	Inference  int           `json:"inference"`
-	Generation int64         `json:"generation"`
-	Version    string        `json:"version"`
-	Digest     *infer.Digest `json:"digest"`
+	Inference  int                `json:"inference"`
+	Generation int64              `json:"generation"`
+	Version    string             `json:"version"`
+	Digest     *infer.SchemaHints `json:"digest"`
 }
 
 // schemaDir is where the schemas of a cluster are cached: beside what kubectl

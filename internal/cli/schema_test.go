@@ -60,10 +60,10 @@ func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *sche
 		t.Fatal(err)
 	}
 	kinds := object.NewKinds([]object.Resource{{Group: "x.io", Kind: "A", Version: "v1", Plural: "as"}, {Group: "x.io", Kind: "B", Version: "v1", Plural: "bs"}})
-	meta := func(name string) *learned {
-		return &learned{crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
+	meta := func(name string) *schemaInfo {
+		return &schemaInfo{crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
 	}
-	return &schemas{kinds: kinds, cluster: cluster, dir: dir, of: map[schema.GroupKind]*learned{kindA: meta("as"), kindB: meta("bs")}}
+	return &schemas{kinds: kinds, cluster: cluster, dir: dir, of: map[schema.GroupKind]*schemaInfo{kindA: meta("as"), kindB: meta("bs")}}
 }
 
 // pass sends a few objects of each kind through, at once.
@@ -85,7 +85,7 @@ func pass(t *testing.T, s *schemas) *gapSink {
 }
 
 type gapSink struct {
-	early
+	earlyGaps
 	mu    sync.Mutex
 	added int
 }
@@ -94,7 +94,7 @@ func (g *gapSink) Add(object.Object) { g.mu.Lock(); g.added++; g.mu.Unlock() }
 func (g *gapSink) Gap(gap object.Gap) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.early.Gap(gap)
+	g.earlyGaps.Gap(gap)
 }
 
 func learnedTo(s *schemas, gk schema.GroupKind) string {
@@ -107,7 +107,7 @@ func learnedTo(s *schemas, gk schema.GroupKind) string {
 
 func TestSchemaCache(t *testing.T) {
 	server, dir := newSchemaServer(t), filepath.Join(t.TempDir(), "deep", "er")
-	ask := func(what, dir string, generation, want int64) *infer.Digest {
+	ask := func(what, dir string, generation, want int64) *infer.SchemaHints {
 		t.Helper()
 		before, s := server.asked.Load(), server.schemas(t, dir, generation)
 		sink := pass(t, s)
@@ -169,13 +169,13 @@ func TestSchemasOfSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := server.asked.Load()
-	s.of = map[schema.GroupKind]*learned{kindA: {crd: &unstructured.Unstructured{Object: whole}}}
+	s.of = map[schema.GroupKind]*schemaInfo{kindA: {crd: &unstructured.Unstructured{Object: whole}}}
 	pass(t, s)
 	if learnedTo(s, kindA) != "secret" || s.digest(kindB) != nil || server.asked.Load() != before {
 		t.Error("a snapshot has its definitions with it")
 	}
 	var none *schemas
-	if sink := (&early{}); none.before(t.Context(), sink) != source.Sink(sink) {
+	if sink := (&earlyGaps{}); none.before(t.Context(), sink) != source.Sink(sink) {
 		t.Error("where nothing is guessed, nothing is in the way")
 	}
 }

@@ -52,7 +52,7 @@ type session struct {
 func (c *common) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
-	early := &early{}
+	early := &earlyGaps{}
 	files, err := c.readRules(ctx)
 	if err != nil {
 		return nil, err
@@ -150,7 +150,7 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 	if c.allNamespaces {
 		ns = ""
 	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.also, Known: catalog.Kinds()})
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.detail(), Also: c.includes, Known: catalog.Kinds()})
 	return cluster, ns, err
 }
 
@@ -183,9 +183,9 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	}
 }
 
-// mostDeclared bounds the rules of files and CRDs, and leaves room for the others.
+// maxDeclared bounds the rules of files and CRDs, and leaves room for the others.
 // A pod template alone makes some twenty.
-const mostDeclared = relation.MostRules / 2
+const maxDeclared = relation.MaxRules / 2
 
 // learn collects the rules: the built-in ones, what the user's files say, what the
 // CRDs declare, those of the catalogue.
@@ -197,8 +197,8 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
-		if len(rules)+len(d.Rules) > mostDeclared {
-			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), mostDeclared)})
+		if len(rules)+len(d.Rules) > maxDeclared {
+			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), maxDeclared)})
 			d.Rules, d.Specs = nil, nil
 		}
 		rules = append(rules, d.Rules...)
@@ -239,7 +239,7 @@ func (c *common) detail() func(object.Resource) (source.Detail, string) {
 		if c.wholly != nil && r.Custom {
 			return source.Fields, ""
 		}
-		if detail, version, ok := c.judgedAs(r); ok {
+		if detail, version, ok := c.healthDetail(r); ok {
 			return detail, version
 		}
 		if rules := c.learnedRules(); rules != nil && rules.Reads(gk) && (gk != definitionKind || c.definitions || c.from != "") {
@@ -263,34 +263,34 @@ func (c *common) learnedRules() *relation.Set {
 	return c.rules.Load()
 }
 
-// also says that a rule looks into objects of a kind that is otherwise left out.
-func (c *common) also(r object.Resource) bool {
+// includes says that a rule looks into objects of a kind that is otherwise left out.
+func (c *common) includes(r object.Resource) bool {
 	rules := c.learnedRules()
 	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
 
 // read reads the first ask and what the stack of the roots leads to, and returns
 // the graph of it all.
-func (s *session) read(ctx context.Context, first source.Ask, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
+func (s *session) read(ctx context.Context, first source.Query, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
 	var g *graph.Graph
 	first.Include = s.c.include
 	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Ask {
+	err := source.Follow(ctx, s.source, first, s.schemas.before(ctx, s.inv), func() source.Query {
 		reading()
 		build := s.c.clock.stage("build")
 		s.relearn()
 		g = s.builder.Build(s.inv)
 		of := roots(g)
 		var kinds []schema.GroupKind
-		if s.c.besides != nil {
+		if s.c.moreRoots != nil {
 			var more []graph.ID
-			more, kinds = s.c.besides(g, of)
+			more, kinds = s.c.moreRoots(g, of)
 			of = slices.Concat(of, more)
 		}
 		stack := g.Stack(slices.Concat(of, s.keepers(g)), o)
 		build()
 		reading = s.c.clock.stage("read")
-		return source.Ask{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
+		return source.Query{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
 	})
 	reading()
 	if err != nil {
@@ -307,8 +307,8 @@ func (s *session) tell(g *graph.Graph) {
 	}
 }
 
-// done prints the timings, where they are asked for.
-func (s *session) done(g *graph.Graph) {
+// printTimings prints the timings, where they are asked for.
+func (s *session) printTimings(g *graph.Graph) {
 	if s.c.timings {
 		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
 	}
@@ -327,9 +327,9 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 	for _, r := range refs {
 		sink.want[r] = true
 	}
-	ask := source.Ask{Objects: refs}
+	ask := source.Query{Objects: refs}
 	if len(refs) > fewDefinitions {
-		ask = source.Ask{Kinds: []schema.GroupKind{definitionKind}}
+		ask = source.Query{Kinds: []schema.GroupKind{definitionKind}}
 	}
 	err := s.wholly().Read(ctx, ask, sink)
 	s.c.tellGaps(sink.gaps)
@@ -353,7 +353,7 @@ func (s *session) wholly() source.Source {
 
 // wholeSink hands on the content of the objects that are wanted, one at a time.
 type wholeSink struct {
-	early
+	earlyGaps
 	mu   sync.Mutex
 	each func(map[string]any)
 	want map[object.Ref]bool
@@ -370,15 +370,15 @@ func (w *wholeSink) Add(o object.Object) {
 func (w *wholeSink) Gap(g object.Gap) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.early.Gap(g)
+	w.earlyGaps.Gap(g)
 }
 
-// early keeps the gaps that are met before there is an inventory, and nothing
+// earlyGaps keeps the gaps that are met before there is an inventory, and nothing
 // else.
-type early struct{ gaps []object.Gap }
+type earlyGaps struct{ gaps []object.Gap }
 
-func (e *early) Add(object.Object)              {}
-func (e *early) Absent(object.Ref)              {}
-func (e *early) Cover(schema.GroupKind, string) {}
-func (e *early) Reset(schema.GroupKind, string) {}
-func (e *early) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }
+func (e *earlyGaps) Add(object.Object)              {}
+func (e *earlyGaps) Absent(object.Ref)              {}
+func (e *earlyGaps) Cover(schema.GroupKind, string) {}
+func (e *earlyGaps) Reset(schema.GroupKind, string) {}
+func (e *earlyGaps) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// again returns a session of the same source and rules that has read nothing yet.
-func (s *session) again() *session {
+// reopen returns a session of the same source and rules that has read nothing yet.
+func (s *session) reopen() *session {
 	fresh := *s
 	fresh.empty()
 	return &fresh
@@ -23,9 +23,9 @@ func (s *session) again() *session {
 func (s *session) renewed(ctx context.Context) (*session, error) {
 	live, ok := s.source.(*source.Live)
 	if !ok {
-		return s.again(), nil
+		return s.reopen(), nil
 	}
-	fresh, now := *s, &early{}
+	fresh, now := *s, &earlyGaps{}
 	definitions, err := live.Definitions(ctx, now)
 	if err != nil {
 		return nil, err

@@ -32,7 +32,7 @@ func TestMostDeclared(t *testing.T) {
 	}
 	s := &session{c: &common{}, snapshot: true, kinds: object.NewKinds(kinds)}
 	s.learn(definitions, nil)
-	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MostRules {
+	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)
 	}
 	if len(s.findings) != 2 || !strings.Contains(s.findings[0].String(), "are left out") {

@@ -124,16 +124,16 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	fmt.Fprintf(o.env.ErrOut, "wrote %d objects to %s\n", len(objects), o.file)
-	s.done(g)
+	s.printTimings(g)
 	return nil
 }
 
 // chosen reads the graph and returns which objects belong into the snapshot.
 func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Ref]bool, *graph.Graph, error) {
 	var roots []rootArg
-	ask := source.Ask{All: true}
+	ask := source.Query{All: true}
 	if !o.allNamespaces && s.namespace != "" {
-		ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
+		ask = source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
 	}
 	if len(o.args) > 0 {
 		var err error
@@ -161,7 +161,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}
-	for _, id := range slices.Concat(stack, s.above(g, find(g)), s.keepers(g)) {
+	for _, id := range slices.Concat(stack, s.ownersAbove(g, find(g)), s.keepers(g)) {
 		if g.State(id) == graph.Present {
 			keep[g.Ref(id)] = true
 		}
@@ -189,9 +189,9 @@ func (s *session) everything(g *graph.Graph) []graph.ID {
 	return out
 }
 
-// above are the owners above the roots: without them, a part of the picture
+// ownersAbove are the owners above the roots: without them, a part of the picture
 // would look like a wrong owner reference.
-func (s *session) above(g *graph.Graph, roots []graph.ID) []graph.ID {
+func (s *session) ownersAbove(g *graph.Graph, roots []graph.ID) []graph.ID {
 	return g.Stack(roots, graph.StackOptions{Up: true, Relations: []relation.Relation{relation.Owns}}).Members()
 }
 
@@ -205,8 +205,8 @@ func (s *session) definitions(keep map[object.Ref]bool) {
 }
 
 // take reads the chosen objects a second time, whole.
-func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.Ref]bool) (*source.Keeper, error) {
-	keeper := source.NewKeeper(s.inv, func(r object.Ref) bool { return keep[r] })
+func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.Ref]bool) (*source.MemorySink, error) {
+	keeper := source.NewMemorySink(s.inv, func(r object.Ref) bool { return keep[r] })
 	refs := make([]object.Ref, 0, len(keep))
 	for r := range keep {
 		refs = append(refs, r)
@@ -216,11 +216,11 @@ func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.
 	if err != nil {
 		return nil, err
 	}
-	return keeper, whole.Read(ctx, source.Ask{Objects: refs}, keeper)
+	return keeper, whole.Read(ctx, source.Query{Objects: refs}, keeper)
 }
 
 // creators says who made what has no owner.
-func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *source.Keeper) ([]source.Creator, error) {
+func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *source.MemorySink) ([]source.Creator, error) {
 	made := keeper.Creators()
 	if snap, ok := s.source.(*source.Snapshot); ok {
 		var err error
@@ -249,14 +249,14 @@ func (c *common) whole(ctx context.Context, s *session, detail source.Detail) (s
 	if err != nil {
 		return nil, err
 	}
-	_, err = cluster.Kinds(ctx, &early{})
+	_, err = cluster.Kinds(ctx, &earlyGaps{})
 	return cluster, err
 }
 
 // head says what the snapshot covers: whole kinds where a namespace or the
 // cluster was taken, and what is named and was not there.
-func (o *snapshotOptions) head(s *session, g *graph.Graph) source.Head {
-	head := source.Head{Gaps: g.Gaps(), Taken: metav1.NewTime(s.moment().UTC().Truncate(time.Second))}
+func (o *snapshotOptions) head(s *session, g *graph.Graph) source.SnapshotHeader {
+	head := source.SnapshotHeader{Gaps: g.Gaps(), Taken: metav1.NewTime(s.moment().UTC().Truncate(time.Second))}
 	if len(o.args) == 0 {
 		for gk, ns := range s.inv.Coverage() {
 			if s.namespace == "" || ns == s.namespace {

@@ -19,15 +19,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// recording is a metrics.Get that keeps what was answered. So a snapshot asks what
+// recordingGetter is a metrics.GetFunc that keeps what was answered. So a snapshot asks what
 // whoever measures will ask it, and no more.
-type recording struct {
-	get  metrics.Get
+type recordingGetter struct {
+	get  metrics.GetFunc
 	mu   sync.Mutex
 	said map[string][]byte
 }
 
-func (r *recording) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
+func (r *recordingGetter) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	body, err := r.get(ctx, path, query)
 	if err == nil {
 		r.mu.Lock()
@@ -54,8 +54,8 @@ func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map
 		gk := u.GroupVersionKind().GroupKind()
 		collected.Add(object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}, Meta: u, Body: u})
 	}
-	reading := collected.Reading(s.c.env.Now(), metrics.ReadingOptions{})
-	asked := &recording{get: from.Get, said: map[string][]byte{}}
+	reading := collected.Report(s.c.env.Now(), metrics.ReportOptions{})
+	asked := &recordingGetter{get: from.Get, said: map[string][]byte{}}
 	for _, m := range []metrics.Source{metrics.NewAPI(asked.Get, false), metrics.NewSummary(asked.Get, nil)} {
 		if err := m.Measure(ctx, reading); err != nil {
 			return nil, nil, err
@@ -74,7 +74,7 @@ func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map
 }
 
 // nodeSamples asks for the samples of nodes, where there are some of pods.
-func nodeSamples(ctx context.Context, asked *recording) error {
+func nodeSamples(ctx context.Context, asked *recordingGetter) error {
 	for path := range asked.said {
 		if rest, ok := strings.CutPrefix(path, metricsAPI); ok {
 			version, _, _ := strings.Cut(rest, "/")
@@ -94,13 +94,13 @@ func gapsOf(notes []metrics.Note) []object.Gap {
 		if n.Source == "" || !slices.Contains([]string{"Forbidden", "Unauthorized", "Unavailable", "Timeout", "Unreadable"}, n.Reason) {
 			continue
 		}
-		g := object.Gap{Resource: "pods.metrics.k8s.io", Namespace: n.About, Reason: n.Reason, Message: n.Message}
-		several := strings.ContainsAny(n.About, ", ")
+		g := object.Gap{Resource: "pods.metrics.k8s.io", Namespace: n.Subject, Reason: n.Reason, Message: n.Message}
+		several := strings.ContainsAny(n.Subject, ", ")
 		if n.Source != "metrics.k8s.io" {
-			g.Resource, several = "nodes/proxy", n.About != ""
+			g.Resource, several = "nodes/proxy", n.Subject != ""
 		}
 		if several {
-			g.Namespace, g.Message = "", n.About+": "+n.Message
+			g.Namespace, g.Message = "", n.Subject+": "+n.Message
 		}
 		gaps = append(gaps, g)
 	}
@@ -108,7 +108,7 @@ func gapsOf(notes []metrics.Note) []object.Gap {
 }
 
 // documents writes down what was said of the pods and nodes of a reading.
-func (r *recording) documents(reading *metrics.Reading) ([]map[string]any, error) {
+func (r *recordingGetter) documents(reading *metrics.UsageReport) ([]map[string]any, error) {
 	keep := map[object.Ref]bool{}
 	for i := range reading.Pods {
 		p := &reading.Pods[i]

@@ -86,7 +86,7 @@ named in SHARED WITH OTHERS (-o wide).`,
 }
 
 func (o *stacksOptions) run(ctx context.Context) error {
-	selector, err := o.meant()
+	selector, err := o.validateFlags()
 	if err != nil {
 		return err
 	}
@@ -101,28 +101,28 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &listing{o: o, selector: selector, born: newBirths()}
+	l := &stacksResult{o: o, selector: selector, created: newCreationTimes()}
 	q.find = l.find
-	o.extract = append(o.extract, l.born.extractor)
-	verdicts := o.judging(rules)
+	o.extract = append(o.extract, l.created.extractor)
+	verdicts := o.collectHealth(rules)
 	figures := &metricsOptions{common: o.common, by: cost.ByStack}
-	if l.measured, err = figures.measure(ctx, q); err != nil {
+	if l.metricsResult, err = figures.measure(ctx, q); err != nil {
 		return err
 	}
 	stop := o.clock.stage("judge")
-	l.assessment = verdicts.of(l.graph)
-	l.judge()
+	l.assessment = verdicts.assess(l.graph)
+	l.evaluate()
 	stop()
 	if err := o.write(l.answer()); err != nil {
 		return err
 	}
 	l.tell()
-	l.session.done(l.graph)
+	l.session.printTimings(l.graph)
 	return nil
 }
 
-// meant checks the flags, before anything is read.
-func (o *stacksOptions) meant() (labels.Selector, error) {
+// validateFlags checks the flags, before anything is read.
+func (o *stacksOptions) validateFlags() (labels.Selector, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -133,9 +133,9 @@ func (o *stacksOptions) meant() (labels.Selector, error) {
 }
 
 // answer is what is shown.
-func (l *listing) answer() view.Answer {
+func (l *stacksResult) answer() view.Output {
 	return view.Stacks(l.rows, &l.total, view.StacksOptions{
-		Namespace: l.only(), Now: l.session.moment(), Kind: l.session.typed, Reading: l.reading, Prices: l.q.book.Name,
+		Namespace: l.commonNamespace(), Now: l.session.moment(), Kind: l.session.typed, Reading: l.reading, Prices: l.q.book.Name,
 		Money: cost.Round(l.report, cost.ColumnMonth, 2), Currency: l.report.Currency, Gaps: l.graph.Gaps(),
 		Rest: l.rest, Others: l.others,
 	})

@@ -11,7 +11,7 @@ import (
 )
 
 // applications finds the stacks of the namespace that is asked about, or of all.
-func (s *session) applications(g *graph.Graph, opts graph.StackOptions) graph.Findings {
+func (s *session) applications(g *graph.Graph, opts graph.StackOptions) graph.FoundStacks {
 	namespace := s.namespace
 	if s.c.allNamespaces {
 		namespace = ""
@@ -19,11 +19,11 @@ func (s *session) applications(g *graph.Graph, opts graph.StackOptions) graph.Fi
 	return g.FindStacks(namespace, opts)
 }
 
-// ground says whether a stack is one of the cluster itself, as its DNS is: all that it
+// isClusterSystem says whether a stack is one of the cluster itself, as its DNS is: all that it
 // was found by is in namespaces that Kubernetes made. Who asks for such a namespace
 // means it.
-func (s *session) ground(g *graph.Graph, f graph.Found) bool {
-	return !slices.ContainsFunc(f.Tops, func(id graph.ID) bool { return !s.ownedByCluster(g.Ref(id).Namespace) })
+func (s *session) isClusterSystem(g *graph.Graph, f graph.FoundStack) bool {
+	return !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return !s.ownedByCluster(g.Ref(id).Namespace) })
 }
 
 // ownedByCluster tells the namespaces that Kubernetes made for itself.
@@ -32,45 +32,45 @@ func (s *session) ownedByCluster(namespace string) bool {
 	return !asked && slices.Contains([]string{"kube-system", "kube-public", "kube-node-lease"}, namespace)
 }
 
-// births keeps when objects that nobody owns were created: those on top of stacks are
+// creationTimes keeps when objects that nobody owns were created: those on top of stacks are
 // among them.
-type births struct {
-	mu sync.Mutex
-	at map[object.Ref]time.Time
+type creationTimes struct {
+	mu    sync.Mutex
+	byRef map[object.Ref]time.Time
 	// every keeps those of all objects.
 	every bool
 }
 
-func newBirths() *births { return &births{at: map[object.Ref]time.Time{}} }
+func newCreationTimes() *creationTimes { return &creationTimes{byRef: map[object.Ref]time.Time{}} }
 
-func (b *births) extractor(*session) inventory.Extractor {
+func (b *creationTimes) extractor(*session) inventory.Extractor {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.at = map[object.Ref]time.Time{} // Who reads again reads all.
+	b.byRef = map[object.Ref]time.Time{} // Who reads again reads all.
 	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		if at := o.Meta.GetCreationTimestamp().Time; !at.IsZero() && (b.every || len(o.Meta.GetOwnerReferences()) == 0) {
 			b.mu.Lock()
 			defer b.mu.Unlock()
-			b.at[o.Ref] = at
+			b.byRef[o.Ref] = at
 		}
 		return nil
 	}
 }
 
-// first is when the first of some nodes was created; zero where it is not known.
-func (b *births) first(g *graph.Graph, ids []graph.ID) time.Time {
+// earliest is when the first of some nodes was created; zero where it is not known.
+func (b *creationTimes) earliest(g *graph.Graph, ids []graph.ID) time.Time {
 	var first time.Time
 	for _, id := range ids {
-		if at := b.at[g.Ref(id)]; !at.IsZero() && (first.IsZero() || at.Before(first)) {
+		if at := b.byRef[g.Ref(id)]; !at.IsZero() && (first.IsZero() || at.Before(first)) {
 			first = at
 		}
 	}
 	return first
 }
 
-// of is when an object was created; zero where that is not known.
-func (b *births) of(r object.Ref) time.Time {
+// createdAt is when an object was created; zero where that is not known.
+func (b *creationTimes) createdAt(r object.Ref) time.Time {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.at[r]
+	return b.byRef[r]
 }

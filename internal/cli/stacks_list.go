@@ -15,16 +15,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// listing is one answer of the stacks command, before it is shown. What is measured is
+// stacksResult is one answer of the stacks command, before it is shown. What is measured is
 // that of all stacks that were found, also of those that are not listed: what several
 // have is split among all.
-type listing struct {
-	*measured
+type stacksResult struct {
+	*metricsResult
 	o        *stacksOptions
 	selector labels.Selector
-	born     *births
+	created  *creationTimes
 
-	findings   graph.Findings
+	findings   graph.FoundStacks
 	assessment *health.Assessment
 	rows       []view.StackRow
 	total      cost.Row
@@ -36,7 +36,7 @@ type listing struct {
 }
 
 // find finds the stacks, to be measured.
-func (l *listing) find(m *measured) []metrics.Stack {
+func (l *stacksResult) find(m *metricsResult) []metrics.Stack {
 	l.findings = m.session.applications(m.graph, m.stackOptions())
 	var out []metrics.Stack
 	for _, f := range l.findings.Stacks {
@@ -45,18 +45,18 @@ func (l *listing) find(m *measured) []metrics.Stack {
 	return out
 }
 
-// judge makes the rows, and finds what is in no stack.
-func (l *listing) judge() {
+// evaluate makes the rows, and finds what is in no stack.
+func (l *stacksResult) evaluate() {
 	opts := l.stackOptions()
 	parted := opts
-	parted.Apart = l.graph.Apart(l.roots(), opts)
+	parted.PartOf = l.graph.PartOf(l.roots(), opts)
 	var stacks []*graph.Stack
 	holders, in := map[graph.ID]int{}, map[graph.ID]bool{}
 	for _, f := range l.findings.Stacks {
 		s := l.graph.Stack(f.Roots, parted)
 		for _, id := range s.Members() {
 			in[id] = true
-			if s.Holds(id) {
+			if s.IsOwnPart(id) {
 				holders[id]++
 			}
 		}
@@ -90,37 +90,37 @@ func (l *listing) judge() {
 }
 
 // wants says whether a stack is to be listed.
-func (l *listing) wants(f graph.Found) bool {
-	if l.selector != nil && !slices.ContainsFunc(f.Tops, func(id graph.ID) bool { return l.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
+func (l *stacksResult) wants(f graph.FoundStack) bool {
+	if l.selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
-	if !l.o.all && l.session.ground(l.graph, f) {
+	if !l.o.all && l.session.isClusterSystem(l.graph, f) {
 		l.hidden++
 		return false
 	}
 	return true
 }
 
-func (l *listing) row(f graph.Found, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
-	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.born.first(l.graph, f.Tops), Ground: l.session.ground(l.graph, f)}
-	for _, id := range f.Tops {
+func (l *stacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
+	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.created.earliest(l.graph, f.TopObjects), Ground: l.session.isClusterSystem(l.graph, f)}
+	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.graph.Ref(id))
 	}
 	for _, id := range s.Members() {
-		if !s.Holds(id) {
+		if !s.IsOwnPart(id) {
 			continue
 		}
 		row.Objects++
-		if holders[id] > 1 && l.leads(id, func(other graph.ID) bool { return other != id && holders[other] > 1 && s.Holds(other) }) {
+		if holders[id] > 1 && l.isTopShared(id, func(other graph.ID) bool { return other != id && holders[other] > 1 && s.IsOwnPart(other) }) {
 			row.Shared = append(row.Shared, l.graph.Ref(id))
 		}
 	}
 	return row
 }
 
-// leads says whether a shared node is shared for its own sake: no other of them owns or
+// isTopShared says whether a shared node is shared for its own sake: no other of them owns or
 // needs it, and it serves none of them.
-func (l *listing) leads(id graph.ID, shared func(graph.ID) bool) bool {
+func (l *stacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool {
 	for e := range l.graph.In(id) {
 		if e.Relation != relation.Serves && shared(e.From) {
 			return false
@@ -136,7 +136,7 @@ func (l *listing) leads(id graph.ID, shared func(graph.ID) bool) bool {
 
 // sum adds up what is listed. A pod that several stacks have counts once; of what it uses
 // and costs each of them has a part.
-func (l *listing) sum(listed map[object.Ref]bool) {
+func (l *stacksResult) sum(listed map[object.Ref]bool) {
 	t := &l.total
 	l.unmeasured = map[string]int{}
 	t.Used, t.Costs = metrics.Amounts{}, map[string]decimal.Decimal{}
@@ -168,8 +168,8 @@ func (l *listing) sum(listed map[object.Ref]bool) {
 	}
 }
 
-// only is the namespace that need not be written, since all is in it.
-func (l *listing) only() string {
+// commonNamespace is the namespace that need not be written, since all is in it.
+func (l *stacksResult) commonNamespace() string {
 	if l.o.allNamespaces || slices.ContainsFunc(l.rows, func(r view.StackRow) bool { return r.Name.Namespace != l.home }) ||
 		slices.ContainsFunc(l.others, func(o view.OtherObject) bool { return o.Object.Namespace != l.home }) {
 		return ""

@@ -13,22 +13,22 @@ import (
 )
 
 // leftOver counts what is in none of the stacks, and nothing that they stand on.
-func (l *listing) leftOver(in map[graph.ID]bool) {
+func (l *stacksResult) leftOver(in map[graph.ID]bool) {
 	for id := range graph.ID(l.graph.Len()) {
 		ref := l.graph.Ref(id)
-		if in[id] || l.graph.State(id) != graph.Present || !l.here(ref) {
+		if in[id] || l.graph.State(id) != graph.Present || !l.inNamespace(ref) {
 			continue
 		}
 		l.rest++
-		own := l.assessment.Own(id)
+		own := l.assessment.OwnHealth(id)
 		if own.Status.Worse(health.Progressing) {
 			l.troubled++
 		}
-		if own.Reason == health.Unread {
+		if own.Reason == health.ReasonUnread {
 			own = health.Health{} // That it was not looked at is no news of it.
 		}
 		if l.o.all {
-			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.why(id, in), Health: own})
+			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.exclusionReason(id, in), Health: own})
 		}
 	}
 	slices.SortFunc(l.others, func(a, b view.OtherObject) int {
@@ -37,17 +37,17 @@ func (l *listing) leftOver(in map[graph.ID]bool) {
 	})
 }
 
-// why says why an object is in none of the stacks that have these.
-func (l *listing) why(id graph.ID, in map[graph.ID]bool) string {
+// exclusionReason says why an object is in none of the stacks that have these.
+func (l *stacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
 	ref := l.graph.Ref(id)
-	switch l.findings.Aside[id] {
-	case graph.Manages:
+	switch l.findings.Excluded[id] {
+	case graph.IsManager:
 		return "manages others"
-	case graph.Configures:
+	case graph.IsConfiguration:
 		return "configuration"
-	case graph.Accessory:
+	case graph.IsAccessory:
 		return "accessory"
-	case graph.ClusterWide:
+	case graph.IsClusterWide:
 		return "for the whole cluster"
 	}
 	switch {
@@ -72,13 +72,13 @@ func stackOrders() []string {
 
 // sort puts the rows in order: by name, or by what is asked for, the worst, the largest
 // and the oldest first, and what is not known last.
-func (l *listing) sort() {
+func (l *stacksResult) sort() {
 	slices.SortFunc(l.rows, func(a, b view.StackRow) int {
 		return cmp.Or(l.compare(&a, &b), strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
 	})
 }
 
-func (l *listing) compare(a, b *view.StackRow) int {
+func (l *stacksResult) compare(a, b *view.StackRow) int {
 	switch l.o.sortBy {
 	case "health":
 		return slices.Index(health.Statuses(), b.Status()) - slices.Index(health.Statuses(), a.Status())

@@ -12,7 +12,7 @@ import (
 )
 
 // tell says on stderr what the list has no place for.
-func (l *listing) tell() {
+func (l *stacksResult) tell() {
 	if l.o.output == "name" {
 		return
 	}
@@ -28,9 +28,9 @@ func (l *listing) tell() {
 }
 
 // summary is the list in a line.
-func (l *listing) summary() string {
+func (l *stacksResult) summary() string {
 	if len(l.rows) == 0 {
-		return "no stacks found" + l.beside()
+		return "no stacks found" + l.summarizeUnlisted()
 	}
 	counts := map[health.Status]int{}
 	for i := range l.rows {
@@ -47,12 +47,12 @@ func (l *listing) summary() string {
 	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
 		text += fmt.Sprintf("; %s %s a month", l.report.Currency, l.inMonth(month))
 	}
-	return text + l.beside()
+	return text + l.summarizeUnlisted()
 }
 
 // unknown is why the usage of pods is not known; empty where it is, and where a note says
 // that already.
-func (l *listing) unknown() string {
+func (l *stacksResult) unknown() string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(l.unmeasured)) {
 		if l.unmeasured[why] == l.total.Pods && slices.ContainsFunc(l.reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
@@ -64,7 +64,7 @@ func (l *listing) unknown() string {
 }
 
 // inMonth is the sum of what is shown.
-func (l *listing) inMonth(shown cost.Money) string {
+func (l *stacksResult) inMonth(shown cost.Money) string {
 	sum := l.total.Cost.Sub(l.total.Cost)
 	for i := range l.rows {
 		if row := l.rows[i].Row; row != nil {
@@ -74,8 +74,8 @@ func (l *listing) inMonth(shown cost.Money) string {
 	return sum.StringFixed(2)
 }
 
-// beside is what there is besides the stacks that are listed.
-func (l *listing) beside() string {
+// summarizeUnlisted is what there is besides the stacks that are listed.
+func (l *stacksResult) summarizeUnlisted() string {
 	text, ways := "", []string{}
 	if l.hidden > 0 {
 		ways = append(ways, plural(l.hidden, "stack")+" of the cluster itself")

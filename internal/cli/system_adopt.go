@@ -154,7 +154,7 @@ func (o *keepingOptions) tell(s *system.System, what string) {
 	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(what))
 }
 
-func (o *adoptOptions) shown(s *system.System, a adoption) view.SystemChange {
+func (o *adoptOptions) shown(s *system.System, a adoptionPlan) view.SystemChange {
 	change := view.SystemChange{System: s.Name, Namespace: s.Namespace, Action: "adopt", Set: a.Set.ID(), DryRun: o.dryRun}
 	change.Steps = append(change.Steps, view.SystemStep{Object: a.Set.Ref(), Change: string(a.Parent), Why: "it keeps the manifest, and names what is in the set"})
 	for _, m := range a.Members {
@@ -188,45 +188,45 @@ func placeSystem(s *system.System, namespace string, named bool) error {
 	return nil
 }
 
-// adoption is a plan with what it was made from.
-type adoption struct {
+// adoptionPlan is a plan with what it was made from.
+type adoptionPlan struct {
 	system.Adoption
 	was *system.Set
 }
 
-// kept is a parent as it was read; zero where there is none.
-type kept struct {
+// adoptedParent is a parent as it was read; zero where there is none.
+type adoptedParent struct {
 	uid     apitypes.UID
 	version string
 }
 
 // adoption reads what there is, and plans.
-func (c *systemCluster) adoption(ctx context.Context, s *system.System, text string) (adoption, kept, error) {
+func (c *systemCluster) adoption(ctx context.Context, s *system.System, text string) (adoptionPlan, adoptedParent, error) {
 	if i := slices.IndexFunc(s.Apps, bringsSecrets); i >= 0 {
-		return adoption{}, kept{}, withHint(fmt.Errorf("app %s brings a Secret along: the manifest is kept in a ConfigMap, which more people may read", s.Apps[i].Name), "name the Secret among its roots instead")
+		return adoptionPlan{}, adoptedParent{}, withHint(fmt.Errorf("app %s brings a Secret along: the manifest is kept in a ConfigMap, which more people may read", s.Apps[i].Name), "name the Secret among its roots instead")
 	}
 	roots, err := c.rootsOf(ctx, s)
 	if err != nil {
-		return adoption{}, kept{}, err
+		return adoptionPlan{}, adoptedParent{}, err
 	}
 	refs := make([]object.Ref, 0, len(roots))
 	for _, r := range roots {
 		refs = append(refs, r.Ref)
 	}
 	want := system.NewSet(s.Name, s.Namespace, text, refs)
-	var a adoption
-	var before kept
+	var a adoptionPlan
+	var before adoptedParent
 	o, there, err := c.parent(ctx, s.Namespace, s.Name)
 	if err != nil {
 		return a, before, err
 	}
-	var carriers []system.Found
+	var carriers []system.Member
 	if there {
 		was, err := system.ParseSet(o)
 		if err != nil {
 			return a, before, withHint(fmt.Errorf("it is not ours to change: %w", err), "give the System another name")
 		}
-		a.was, before = &was, kept{o.GetUID(), o.GetResourceVersion()}
+		a.was, before = &was, adoptedParent{o.GetUID(), o.GetResourceVersion()}
 		if carriers, err = c.carriers(ctx, want.With(was)); err != nil {
 			return a, before, err
 		}
@@ -235,7 +235,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	if a.Adoption, errs = system.Adopt(want, a.was, roots, carriers); len(errs) > 0 {
 		return a, before, withHint(linesOf(errs), "nothing was written")
 	}
-	if there && want.Says(o, buildVersion()) {
+	if there && want.Matches(o, buildVersion()) {
 		a.Parent = system.Nothing
 	}
 	return a, before, nil
@@ -260,7 +260,7 @@ func bringsSecrets(a system.App) bool {
 
 // rootsOf finds the roots of all apps, in the order of the manifest. One that is not there
 // is an error, and all of them are told.
-func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system.Found, error) {
+func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system.Member, error) {
 	type root struct {
 		app  string
 		root system.Root
@@ -272,7 +272,7 @@ func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system
 			all = append(all, root{a.Name, r, len(all)})
 		}
 	}
-	found := make([]system.Found, len(all))
+	found := make([]system.Member, len(all))
 	errs := each(all, func(r root) error {
 		ref, err := c.refOf(s, r.root)
 		if err == nil {
@@ -293,13 +293,13 @@ func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system
 }
 
 // changes is how many objects are to be written.
-func (a *adoption) changes() int {
+func (a *adoptionPlan) changes() int {
 	n := 0
 	if a.Parent != system.Nothing {
 		n++
 	}
 	for _, m := range a.Members {
-		if m.Change == system.AddMark || m.Change == system.EndMark {
+		if m.Change == system.AddLabel || m.Change == system.RemoveLabel {
 			n++
 		}
 	}
@@ -307,23 +307,23 @@ func (a *adoption) changes() int {
 }
 
 // rights are those that it takes.
-func (a *adoption) rights(kinds *object.Kinds) []regulate.Right {
-	var out []regulate.Right
+func (a *adoptionPlan) rights(kinds *object.Kinds) []regulate.Permission {
+	var out []regulate.Permission
 	if ref := a.Set.Ref(); a.Parent != system.Nothing {
-		out = append(out, regulate.Right{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+		out = append(out, regulate.Permission{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
 		if a.Parent == system.Create {
-			out = append(out, regulate.Right{Verb: "create", Resource: "configmaps", Namespace: ref.Namespace})
+			out = append(out, regulate.Permission{Verb: "create", Resource: "configmaps", Namespace: ref.Namespace})
 		}
 	}
 	return append(out, rightsOf(a.Members, kinds)...)
 }
 
 // rightsOf are those that the changes of members take.
-func rightsOf(steps []system.Step, kinds *object.Kinds) []regulate.Right {
-	var out []regulate.Right
+func rightsOf(steps []system.Step, kinds *object.Kinds) []regulate.Permission {
+	var out []regulate.Permission
 	for _, m := range steps {
-		if kind, ok := kinds.Kind(m.Object.Ref.GroupKind()); ok && (m.Change == system.AddMark || m.Change == system.EndMark) {
-			out = append(out, regulate.Right{Verb: "patch", Group: kind.Group, Resource: kind.Plural, Namespace: m.Object.Ref.Namespace, Name: m.Object.Ref.Name})
+		if kind, ok := kinds.Kind(m.Object.Ref.GroupKind()); ok && (m.Change == system.AddLabel || m.Change == system.RemoveLabel) {
+			out = append(out, regulate.Permission{Verb: "patch", Group: kind.Group, Resource: kind.Plural, Namespace: m.Object.Ref.Namespace, Name: m.Object.Ref.Name})
 		}
 	}
 	return out
@@ -331,13 +331,13 @@ func rightsOf(steps []system.Step, kinds *object.Kinds) []regulate.Right {
 
 // adopt does what was planned: the parent with the kinds and namespaces of before and after,
 // the labels, the parent as it stays.
-func (c *systemCluster) adopt(ctx context.Context, a adoption, before kept) error {
+func (c *systemCluster) adopt(ctx context.Context, a adoptionPlan, before adoptedParent) error {
 	if a.Parent != system.Nothing {
 		o, err := c.apply(ctx, a.Wide, before)
 		if err != nil {
 			return err
 		}
-		before = kept{o.GetUID(), o.GetResourceVersion()}
+		before = adoptedParent{o.GetUID(), o.GetResourceVersion()}
 	}
 	if err := c.marks(ctx, a.Members, a.Set.ID()); err != nil {
 		return err
@@ -352,10 +352,10 @@ func (c *systemCluster) adopt(ctx context.Context, a adoption, before kept) erro
 // marks does what is planned of members.
 func (c *systemCluster) marks(ctx context.Context, steps []system.Step, id string) error {
 	errs := each(steps, func(m system.Step) error {
-		if m.Change != system.AddMark && m.Change != system.EndMark {
+		if m.Change != system.AddLabel && m.Change != system.RemoveLabel {
 			return nil
 		}
-		return c.mark(ctx, m.Object, id, m.Change == system.AddMark)
+		return c.mark(ctx, m.Object, id, m.Change == system.AddLabel)
 	})
 	if len(errs) > 0 {
 		return withHint(linesOf(errs), "run it again: it goes on from what is there")

@@ -36,12 +36,12 @@ var configMaps = schema.GroupVersionResource{Version: "v1", Resource: "configmap
 
 // systems connects, to write as well.
 func (c *common) systems(ctx context.Context) (*systemCluster, error) {
-	k, err := c.kept(ctx)
+	k, err := c.openSystems(ctx)
 	if err != nil {
 		return nil, err
 	}
 	out := &systemCluster{keptSystems: k}
-	if out.kinds, err = k.from.Kinds(ctx, &early{}); err != nil {
+	if out.kinds, err = k.from.Kinds(ctx, &earlyGaps{}); err != nil {
 		return nil, err
 	}
 	config, err := c.config.ToRESTConfig()
@@ -85,20 +85,20 @@ func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, erro
 }
 
 // find reads an object's metadata.
-func (c *systemCluster) find(ctx context.Context, ref object.Ref) (system.Found, error) {
+func (c *systemCluster) find(ctx context.Context, ref object.Ref) (system.Member, error) {
 	kind, ok := c.kinds.Kind(ref.GroupKind())
 	if !ok {
-		return system.Found{}, fmt.Errorf("%s: nobody serves that kind", ref)
+		return system.Member{}, fmt.Errorf("%s: nobody serves that kind", ref)
 	}
 	o, err := c.at(kind, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
-		return system.Found{}, err
+		return system.Member{}, err
 	}
 	return foundOf(ref, o), nil
 }
 
-func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Found {
-	return system.Found{
+func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Member {
+	return system.Member{
 		Ref: ref, Labels: o.Labels, UID: string(o.UID), ResourceVersion: o.ResourceVersion,
 		Controlled: metav1.GetControllerOf(o) != nil,
 	}
@@ -106,8 +106,8 @@ func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Found {
 
 // carriers lists what carries the label of a set, of all the kinds and namespaces that its
 // parent names. A kind that nobody serves any more has none.
-func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.Found, error) {
-	var out []system.Found
+func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.Member, error) {
+	var out []system.Member
 	for _, gk := range set.Kinds {
 		kind, ok := c.kinds.Kind(gk)
 		if !ok {
@@ -132,7 +132,7 @@ func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.
 }
 
 // apply writes the parent. If it is there it must be as it was read.
-func (c *systemCluster) apply(ctx context.Context, set system.Set, before kept) (*unstructured.Unstructured, error) {
+func (c *systemCluster) apply(ctx context.Context, set system.Set, before adoptedParent) (*unstructured.Unstructured, error) {
 	o := set.Parent(buildVersion())
 	if before.version != "" {
 		o.SetResourceVersion(before.version)
@@ -153,7 +153,7 @@ const triesOfMark = 10
 
 // mark sets the label of a set on an object that is in none, or takes that label away. The
 // object must be as it was looked at: if it has changed, it is looked at again.
-func (c *systemCluster) mark(ctx context.Context, f system.Found, id string, on bool) error {
+func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on bool) error {
 	kind, _ := c.kinds.Kind(f.Ref.GroupKind())
 	for try := 1; ; try++ {
 		body, needed, err := markOf(f, id, on)
@@ -180,7 +180,7 @@ func (c *systemCluster) mark(ctx context.Context, f system.Found, id string, on 
 
 // markOf is the merge patch that makes an object a member, or none any more. Labels of which
 // none is left go as a whole: an object is to be as it was before.
-func markOf(f system.Found, id string, on bool) (body []byte, needed bool, err error) {
+func markOf(f system.Member, id string, on bool) (body []byte, needed bool, err error) {
 	var labels any
 	switch of := f.Labels[system.MemberLabel]; {
 	case on && of == id, !on && of != id:

@@ -54,11 +54,11 @@ Fields that look like credentials are told: look at them before you hand the fil
 
 // export reads the stacks, and writes the System.
 func (o *initOptions) export(ctx context.Context) error {
-	selector, err := o.meant()
+	selector, err := o.parseSelector()
 	if err != nil {
 		return err
 	}
-	x := &exporting{drafting: &drafting{o: o, selector: selector}}
+	x := &systemExport{systemDraft: &systemDraft{o: o, selector: selector}}
 	if err := x.read(ctx); err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	if len(sys.Apps) == 0 {
 		return withHint(errors.New("there is nothing to export: controllers have made all of it, or none could be read"), "name what somebody applied: kubectl sysop graph shows who owns what")
 	}
-	text, err := manifestOf(sys, x.where())
+	text, err := manifestOf(sys, x.sourceText())
 	if err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s of the System %s, %s\n", plural(len(sys.Apps), "app"), safe(sys.Name), plural(len(sys.Inputs), "input"))
-	x.session.done(x.graph)
+	x.session.printTimings(x.graph)
 	return nil
 }
 
@@ -101,8 +101,8 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 		return nil, err
 	}
 	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must be there before.\n"), text...)
-	if len(text) > system.Largest {
-		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.Largest), "export fewer ROOTs at a time")
+	if len(text) > system.MaxBytes {
+		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
 	var problems []strict.Problem
 	if _, problems = system.Parse("what was found", text); len(problems) > 0 {
@@ -111,15 +111,15 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 	return text, nil
 }
 
-// exporting finds what a System is to be made of.
-type exporting struct {
-	*drafting
+// systemExport finds what a System is to be made of.
+type systemExport struct {
+	*systemDraft
 	notices []system.Notice
 	// packages are those that brought definitions, by the names of these.
 	packages map[string]string
 }
 
-func (x *exporting) where() string {
+func (x *systemExport) sourceText() string {
 	text := "the cluster"
 	if x.session.snapshot {
 		text = "the snapshot " + x.o.from
@@ -130,12 +130,12 @@ func (x *exporting) where() string {
 	return text
 }
 
-func (x *exporting) notice(ref object.Ref, format string, args ...any) {
+func (x *systemExport) notice(ref object.Ref, format string, args ...any) {
 	x.notices = append(x.notices, system.Notice{Object: ref.String(), Message: fmt.Sprintf(format, args...)})
 }
 
 // exported reads the objects of the stacks, whole.
-func (x *exporting) exported(ctx context.Context) (*system.Exported, error) {
+func (x *systemExport) exported(ctx context.Context) (*system.Exported, error) {
 	if err := x.readPackages(ctx); err != nil {
 		return nil, err
 	}
@@ -180,7 +180,7 @@ func (x *exporting) exported(ctx context.Context) (*system.Exported, error) {
 
 // parts is who is in which app.
 type parts struct {
-	x    *exporting
+	x    *systemExport
 	apps []partApp
 	// of is the app of a node; -1 for none.
 	of map[graph.ID]int

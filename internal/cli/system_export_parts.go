@@ -21,7 +21,7 @@ var secretKind = schema.GroupKind{Kind: "Secret"}
 // partition says which object becomes part of which app: what is below its roots alone, what
 // its release or its set says, and what several need to the lowest of them, which needs the
 // fewest others.
-func (x *exporting) partition() *parts {
+func (x *systemExport) partition() *parts {
 	g, o := x.graph, x.o.stackOptions()
 	p := &parts{x: x, of: map[graph.ID]int{}, kept: map[graph.ID]bool{}, made: map[string]bool{}}
 	groups := p.tops()

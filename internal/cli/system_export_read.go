@@ -20,7 +20,7 @@ import (
 )
 
 // whole reads objects as they are. What cannot be read is told, and missing.
-func (x *exporting) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	if x.session.snapshot {
 		return x.wholeOfSnapshot(ctx, refs)
 	}
@@ -52,7 +52,7 @@ func (x *exporting) whole(ctx context.Context, refs []object.Ref) (map[object.Re
 	return out, errors.Join(errs...)
 }
 
-func (x *exporting) reader() (install.Reader, error) {
+func (x *systemExport) reader() (install.Reader, error) {
 	config, err := x.o.config.ToRESTConfig()
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (x *exporting) reader() (install.Reader, error) {
 }
 
 // wholeOfSnapshot reads objects of a snapshot, which has ConfigMaps without their data.
-func (x *exporting) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
+func (x *systemExport) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	snapshot, ok := x.session.source.(*source.Snapshot)
 	if !ok {
 		return nil, errors.New("the source is neither a cluster nor a snapshot")
@@ -72,11 +72,11 @@ func (x *exporting) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map
 	for _, ref := range refs {
 		sink.want[ref] = ref.GroupKind() != configMapKind
 	}
-	if err := snapshot.Whole().Read(ctx, source.Ask{All: true}, sink); err != nil {
+	if err := snapshot.Whole().Read(ctx, source.Query{All: true}, sink); err != nil {
 		return nil, err
 	}
 	for _, ref := range refs {
-		if o := out[ref]; o != nil && lacksValues(o.Object) {
+		if o := out[ref]; o != nil && hasUnsetVariable(o.Object) {
 			x.notice(ref, "a variable has no value in the snapshot, which was perhaps taken without them: export from the cluster, or fill it in")
 		}
 	}
@@ -85,7 +85,7 @@ func (x *exporting) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map
 
 // exportSink hands on the objects that are wanted.
 type exportSink struct {
-	early
+	earlyGaps
 	mu   sync.Mutex
 	want map[object.Ref]bool
 	each func(object.Ref, map[string]any)
@@ -99,8 +99,8 @@ func (s *exportSink) Add(o object.Object) {
 	}
 }
 
-// lacksValues says whether a container has a variable with neither a value nor a source.
-func lacksValues(v any) bool {
+// hasUnsetVariable says whether a container has a variable with neither a value nor a source.
+func hasUnsetVariable(v any) bool {
 	switch v := v.(type) {
 	case map[string]any:
 		env, _ := v["env"].([]any)
@@ -112,16 +112,16 @@ func lacksValues(v any) bool {
 				return true
 			}
 		}
-		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return lacksValues(v[key]) })
+		return slices.ContainsFunc(slices.Sorted(maps.Keys(v)), func(key string) bool { return hasUnsetVariable(v[key]) })
 	case []any:
-		return slices.ContainsFunc(v, lacksValues)
+		return slices.ContainsFunc(v, hasUnsetVariable)
 	}
 	return false
 }
 
 // secrets makes inputs of the Secrets that somebody made. Of each the names of its keys are
 // taken, where it may be read, and nothing else.
-func (x *exporting) secrets(ctx context.Context, p *parts, out *system.Exported) error {
+func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Exported) error {
 	var reader install.Reader
 	if !x.session.snapshot && len(p.secrets) > 0 {
 		var err error
@@ -171,7 +171,7 @@ func takeKeys(in *system.Input, secret *unstructured.Unstructured) bool {
 }
 
 // neededBy says who reads a Secret.
-func (x *exporting) neededBy(id graph.ID) string {
+func (x *systemExport) neededBy(id graph.ID) string {
 	var by []string
 	for e := range x.graph.In(id) {
 		from := e.From
@@ -188,7 +188,7 @@ func (x *exporting) neededBy(id graph.ID) string {
 
 // runs names the operator of a kind: the one that our mark on its definition names, or the
 // one that the catalogue knows; empty for none.
-func (x *exporting) runs(ref object.Ref) string {
+func (x *systemExport) runs(ref object.Ref) string {
 	kind, ok := x.session.kinds.Kind(ref.GroupKind())
 	if !ok {
 		return ""
@@ -201,8 +201,8 @@ func (x *exporting) runs(ref object.Ref) string {
 }
 
 // readPackages notes which packages brought definitions, by the marks on these.
-func (x *exporting) readPackages(ctx context.Context) error {
-	definitions, err := x.session.source.Definitions(ctx, &early{})
+func (x *systemExport) readPackages(ctx context.Context) error {
+	definitions, err := x.session.source.Definitions(ctx, &earlyGaps{})
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (x *exporting) readPackages(ctx context.Context) error {
 }
 
 // operatorOf names the one operator that runs the roots of an app; empty for none, or several.
-func (x *exporting) operatorOf(roots []object.Ref) string {
+func (x *systemExport) operatorOf(roots []object.Ref) string {
 	name := ""
 	for _, ref := range roots {
 		switch of := x.runs(ref); {
@@ -228,7 +228,7 @@ func (x *exporting) operatorOf(roots []object.Ref) string {
 }
 
 // operators names those that the custom resources of the apps need.
-func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exported) error {
+func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Exported) error {
 	names := map[string]bool{}
 	unknown := map[string]object.Ref{}
 	for i := range p.apps {
@@ -272,7 +272,7 @@ func (x *exporting) operators(ctx context.Context, p *parts, out *system.Exporte
 
 // versions are those of the operators that were installed with us. Who may not look does
 // without.
-func (x *exporting) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
+func (x *systemExport) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
 	out := map[string]string{}
 	if x.session.snapshot {
 		return out, nil

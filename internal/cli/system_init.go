@@ -70,11 +70,11 @@ a file.`,
 }
 
 func (o *initOptions) run(ctx context.Context) error {
-	selector, err := o.meant()
+	selector, err := o.parseSelector()
 	if err != nil {
 		return err
 	}
-	d := &drafting{o: o, selector: selector}
+	d := &systemDraft{o: o, selector: selector}
 	if err := d.read(ctx); err != nil {
 		return err
 	}
@@ -96,12 +96,12 @@ func (o *initOptions) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s of the System %s\n", plural(len(draft.Apps), "app"), safe(draft.Name))
-	d.session.done(d.graph)
+	d.session.printTimings(d.graph)
 	return nil
 }
 
-// meant checks the flags, before anything is read.
-func (o *initOptions) meant() (labels.Selector, error) {
+// parseSelector checks the flags, before anything is read.
+func (o *initOptions) parseSelector() (labels.Selector, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
@@ -158,15 +158,15 @@ func claim(temp, name string) error {
 	return nil
 }
 
-// drafting finds the apps of a manifest that is to be written.
-type drafting struct {
+// systemDraft finds the apps of a manifest that is to be written.
+type systemDraft struct {
 	o        *initOptions
 	selector labels.Selector
 	session  *session
 	graph    *graph.Graph
 	facts    *regulate.Collector
 	signals  regulate.Signals
-	verdicts *verdicts
+	verdicts *healthCollector
 	stacks   []foundApp
 }
 
@@ -180,9 +180,9 @@ type foundApp struct {
 }
 
 // read reads the graph, and finds the stacks.
-func (d *drafting) read(ctx context.Context) error {
+func (d *systemDraft) read(ctx context.Context) error {
 	o := d.o
-	d.verdicts = o.judging(nil)
+	d.verdicts = o.collectHealth(nil)
 	o.extract = append(o.extract, func(s *session) inventory.Extractor {
 		d.signals = servedSignals(s.kinds)
 		d.facts = regulate.NewCollector(&system.System{}, d.signals)
@@ -194,9 +194,9 @@ func (d *drafting) read(ctx context.Context) error {
 	}
 	s := d.session
 	if len(o.args) == 0 {
-		ask := source.Ask{All: true}
+		ask := source.Query{All: true}
 		if !o.allNamespaces && s.namespace != "" {
-			ask = source.Ask{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+			ask = source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
 		}
 		if d.graph, err = s.read(ctx, ask, s.everything, o.stackOptions()); err != nil {
 			return err
@@ -219,7 +219,7 @@ func (d *drafting) read(ctx context.Context) error {
 }
 
 // draft makes the manifest, and what its comments say.
-func (d *drafting) draft() (*system.Draft, error) {
+func (d *systemDraft) draft() (*system.Draft, error) {
 	if len(d.stacks) == 0 {
 		return nil, withHint(errors.New("no stack was found"+inPlace(d.session.namespace)), "name the roots, or look elsewhere: -n, -A")
 	}
@@ -247,7 +247,7 @@ func (d *drafting) draft() (*system.Draft, error) {
 		}
 	}
 	w := regulate.Observe(regulate.Observation{
-		System: sys, Graph: d.graph, Health: d.verdicts.of(d.graph), Kinds: d.session.kinds, Namespace: namespace,
+		System: sys, Graph: d.graph, Health: d.verdicts.assess(d.graph), Kinds: d.session.kinds, Namespace: namespace,
 		Facts: d.facts, Signals: d.signals, NoInferred: d.o.noInferred,
 	})
 	for i := range w.Apps {
@@ -264,7 +264,7 @@ func inPlace(namespace string) string {
 }
 
 // namespace is that of the System: the one that is asked about, or that all roots are in.
-func (d *drafting) namespace() string {
+func (d *systemDraft) namespace() string {
 	if d.session.namespace != "" {
 		return d.session.namespace
 	}
@@ -284,7 +284,7 @@ func (d *drafting) namespace() string {
 
 // rootOf writes an object as a root: with its group where that is not one of Kubernetes
 // itself, with its namespace where that is not the System's.
-func (d *drafting) rootOf(ref object.Ref, namespace string) system.Root {
+func (d *systemDraft) rootOf(ref object.Ref, namespace string) system.Root {
 	kind, _ := d.session.kinds.Kind(ref.GroupKind())
 	root := system.Root{Type: strings.ToLower(ref.Kind), Name: ref.Name}
 	if found, err := d.session.kinds.Find(root.Type); kind.Custom && ref.Group != "" || err != nil || found.GroupKind() != ref.GroupKind() {
@@ -297,7 +297,7 @@ func (d *drafting) rootOf(ref object.Ref, namespace string) system.Root {
 }
 
 // operator names the entry of the catalogue that runs the roots; empty for none, or several.
-func (d *drafting) operator(roots []object.Ref) string {
+func (d *systemDraft) operator(roots []object.Ref) string {
 	name := ""
 	for _, r := range roots {
 		of, known := d.session.catalogued(r.GroupKind())
@@ -335,7 +335,7 @@ func labelOf(name, kind string, taken map[string]bool) string {
 }
 
 // explain writes what was found of an app.
-func (d *drafting) explain(a *system.DraftApp, state *regulate.AppState) {
+func (d *systemDraft) explain(a *system.DraftApp, state *regulate.AppState) {
 	for _, n := range state.Needs {
 		a.Needs = append(a.Needs, fmt.Sprintf("%s: %s needs %s (%s)", n.App, n.From, n.To, n.Edge.Why()))
 	}

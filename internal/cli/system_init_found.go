@@ -13,23 +13,23 @@ import (
 )
 
 // foundStacks takes what nobody named.
-func (d *drafting) foundStacks() {
+func (d *systemDraft) foundStacks() {
 	found := d.session.applications(d.graph, d.o.stackOptions()).Stacks
-	found = slices.DeleteFunc(found, func(f graph.Found) bool { return d.session.ground(d.graph, f) })
+	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.isClusterSystem(d.graph, f) })
 	above, of := d.parentsOf(found)
 	for i, f := range found {
 		if group, is := of[f.Roots[0]]; is && f.Group.By == "" && group != i {
 			continue // It is a root of that one.
 		}
 		ref := f.Ref(d.graph)
-		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.below(above[i], f.Tops)), all: d.refs(f.Roots)})
+		d.stacks = append(d.stacks, foundApp{name: ref.Name, found: ref.String(), roots: d.refs(d.withoutOwned(above[i], f.TopObjects)), all: d.refs(f.Roots)})
 	}
 	d.neededApps()
 }
 
 // parentsOf returns what each of the stacks comes from, and of which stack each parent is.
 // One of several instances stays on its own: an object is the root of one app.
-func (d *drafting) parentsOf(found []graph.Found) (above [][]graph.ID, of map[graph.ID]int) {
+func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, of map[graph.ID]int) {
 	var groups []graph.Group
 	for _, f := range found {
 		groups = append(groups, f.Group)
@@ -52,10 +52,10 @@ func (d *drafting) parentsOf(found []graph.Found) (above [][]graph.ID, of map[gr
 
 // parents returns what groups come from: who keeps the set, or the custom resources above
 // the instance. What keeps an adopted System is no part of it.
-func (d *drafting) parents(groups []graph.Group) [][]graph.ID {
+func (d *systemDraft) parents(groups []graph.Group) [][]graph.ID {
 	above := d.graph.Parents(groups, d.makes, d.o.stackOptions())
 	for i, p := range groups {
-		if id, ok := d.graph.Find(p.Keeper); p.By == graph.BySet && ok && !system.IsParent(p.Keeper, d.graph.Labels(id)) {
+		if id, ok := d.graph.Find(p.Parent); p.By == graph.BySet && ok && !system.IsParent(p.Parent, d.graph.Labels(id)) {
 			above[i] = []graph.ID{id}
 		}
 	}
@@ -64,7 +64,7 @@ func (d *drafting) parents(groups []graph.Group) [][]graph.ID {
 
 // makes says whether objects of a kind may be made for one of another kind: of a kind of the
 // catalogue, as that says; of others nothing is known that speaks against it.
-func (d *drafting) makes(parent, part schema.GroupKind) bool {
+func (d *systemDraft) makes(parent, part schema.GroupKind) bool {
 	if _, known := d.session.catalogued(parent); !known {
 		return true
 	}
@@ -72,9 +72,9 @@ func (d *drafting) makes(parent, part schema.GroupKind) bool {
 	return slices.ContainsFunc(parts, func(kind string) bool { return declare.GroupKind(kind) == part })
 }
 
-// below returns parents and the roots beside them: what a parent owns or keeps goes with it,
+// withoutOwned returns parents and the roots beside them: what a parent owns or keeps goes with it,
 // unless nothing can be done to the parent itself, such as the ConfigMap of an ApplySet.
-func (d *drafting) below(parents, roots []graph.ID) []graph.ID {
+func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	if len(parents) == 0 {
 		return roots
 	}
@@ -91,7 +91,7 @@ func (d *drafting) below(parents, roots []graph.ID) []graph.ID {
 
 // neededApps takes what runs below the stacks that were found and stands for itself: the
 // database that they share is on top of none, and it is the one that all are held for.
-func (d *drafting) neededApps() {
+func (d *systemDraft) neededApps() {
 	opts := d.o.stackOptions()
 	var groups [][]graph.ID
 	for _, s := range d.stacks {
@@ -123,13 +123,13 @@ func (d *drafting) neededApps() {
 
 // namedStacks takes what was named. Of a group what runs stands for it, or is to make what
 // runs: the settings of a release are none of its roots.
-func (d *drafting) namedStacks(roots []rootArg) {
+func (d *systemDraft) namedStacks(roots []rootArg) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {
 		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
 			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String(), all: d.refs(stack.Roots)}
 			above := d.parents([]graph.Group{{By: r.group, Namespace: stack.Ref.Namespace, Name: r.name}})
-			all := d.refs(d.below(above[0], stack.Roots))
+			all := d.refs(d.withoutOwned(above[0], stack.Roots))
 			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
 				all = running
 			}
@@ -148,12 +148,12 @@ func (d *drafting) namedStacks(roots []rootArg) {
 
 // acts says whether objects of a kind run, or have something run: workloads and custom
 // resources.
-func (d *drafting) acts(ref object.Ref) bool {
+func (d *systemDraft) acts(ref object.Ref) bool {
 	kind, ok := d.session.kinds.Kind(ref.GroupKind())
 	return ok && kind.Custom || ref.Group == "apps" || ref.Group == "batch" || ref.GroupKind() == podKind
 }
 
-func (d *drafting) refs(ids []graph.ID) []object.Ref {
+func (d *systemDraft) refs(ids []graph.ID) []object.Ref {
 	var out []object.Ref
 	for _, id := range ids {
 		out = append(out, d.graph.Ref(id))
@@ -162,7 +162,7 @@ func (d *drafting) refs(ids []graph.ID) []object.Ref {
 }
 
 // ids returns the nodes of objects that were found.
-func (d *drafting) ids(refs []object.Ref) []graph.ID {
+func (d *systemDraft) ids(refs []object.Ref) []graph.ID {
 	var out []graph.ID
 	for _, ref := range refs {
 		if id, ok := d.graph.Find(ref); ok {

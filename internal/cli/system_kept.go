@@ -25,8 +25,8 @@ type keptSystems struct {
 	namespace string // of the user; empty where all are meant
 }
 
-// kept connects. A snapshot holds no data of ConfigMaps, and so no manifests.
-func (c *common) kept(ctx context.Context) (*keptSystems, error) {
+// openSystems connects. A snapshot holds no data of ConfigMaps, and so no manifests.
+func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
 	if c.from != "" {
 		return nil, withHint(errors.New("--from: a snapshot is no cluster that could be written, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
 	}
@@ -112,7 +112,7 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 	if !object.MayBeName(name) || both && !object.MayBeName(namespace) {
 		return nil, fmt.Errorf("%q is no name of a System: want NAME or NAMESPACE/NAME", text)
 	}
-	k, err := c.kept(ctx)
+	k, err := c.openSystems(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -86,7 +86,7 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 			return nil, err
 		}
 		for _, m := range system.Release(carriers) {
-			if m.Change == system.EndMark {
+			if m.Change == system.RemoveLabel {
 				row.Members = append(row.Members, m.Object.Ref)
 			}
 		}
@@ -104,14 +104,14 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 
 // systemsOfSnapshot finds them in a graph.
 func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error) {
-	born := newBirths()
+	born := newCreationTimes()
 	c.extract = append(c.extract, born.extractor)
 	s, err := c.open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	keepers := func(g *graph.Graph) []graph.ID { return s.adopted(g, s.namespace) }
-	g, err := s.read(ctx, source.Ask{All: true}, keepers, graph.StackOptions{})
+	g, err := s.read(ctx, source.Query{All: true}, keepers, graph.StackOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error
 	var rows []view.SystemRow
 	for _, id := range keepers(g) {
 		ref := g.Ref(id)
-		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.at[ref]}
+		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.byRef[ref]}
 		for _, m := range g.InSet(id) {
 			row.Members = append(row.Members, g.Ref(m))
 		}

@@ -17,27 +17,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// systemLook is a look at the apps of a System, where they are.
-type systemLook struct {
+// systemView is a look at the apps of a System, where they are.
+type systemView struct {
 	c         *common
 	system    *system.System
 	namespace string // of the system
 	session   *session
-	verdicts  *verdicts
+	verdicts  *healthCollector
 	facts     *regulate.Collector
 	signals   regulate.Signals
 	graph     *graph.Graph
-	world     *regulate.World
+	world     *regulate.SystemState
 }
 
 // lookAt opens the source of a System. Nothing has been read of its apps yet. The command
 // looks at no other one from then on.
-func (c *common) lookAt(ctx context.Context, s *system.System) (*systemLook, error) {
-	l := &systemLook{c: c, system: s}
+func (c *common) lookAt(ctx context.Context, s *system.System) (*systemView, error) {
+	l := &systemView{c: c, system: s}
 	if err := c.enter(s); err != nil {
 		return nil, err
 	}
-	l.verdicts = c.judging(nil)
+	l.verdicts = c.collectHealth(nil)
 	c.extract = append(c.extract, func(of *session) inventory.Extractor {
 		facts := regulate.NewCollector(s, l.signalsOf(of.kinds)) // What is gone is not seen again.
 		l.facts = facts
@@ -61,7 +61,7 @@ func collecting(facts *regulate.Collector) inventory.Extractor {
 
 // lookOnce reads the stacks of all apps of a System, and says how they are. Another System
 // may be looked at afterwards, by itself.
-func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemLook, error) {
+func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, error) {
 	namespace, extract := c.config.Namespace, c.extract
 	defer func() { c.config.Namespace, c.extract = namespace, extract }()
 	l, err := c.lookAt(ctx, s)
@@ -72,8 +72,8 @@ func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemLook, e
 }
 
 // look reads how the apps are. It can be called again.
-func (l *systemLook) look(ctx context.Context) error {
-	s := l.session.again()
+func (l *systemView) look(ctx context.Context) error {
+	s := l.session.reopen()
 	l.session = s
 	roots := l.roots()
 	ask := s.ask(roots)
@@ -90,7 +90,7 @@ func (l *systemLook) look(ctx context.Context) error {
 	l.graph = g
 	defer l.c.clock.stage("observe")()
 	l.world = regulate.Observe(regulate.Observation{
-		System: l.system, Graph: g, Health: l.verdicts.of(g), Kinds: s.kinds, Namespace: l.namespace,
+		System: l.system, Graph: g, Health: l.verdicts.assess(g), Kinds: s.kinds, Namespace: l.namespace,
 		Facts: l.facts, Signals: l.signalsOf(s.kinds), NoInferred: l.c.noInferred,
 	})
 	return nil
@@ -102,7 +102,7 @@ func (c *common) stackOptions() graph.StackOptions {
 }
 
 // signalsOf are the signals of the kinds that are served.
-func (l *systemLook) signalsOf(kinds *object.Kinds) regulate.Signals {
+func (l *systemView) signalsOf(kinds *object.Kinds) regulate.Signals {
 	if l.signals == nil {
 		l.signals = servedSignals(kinds)
 	}
@@ -139,7 +139,7 @@ func offlineHint(err error) error {
 }
 
 // roots are those of all apps whose kinds are served, to be read.
-func (l *systemLook) roots() []rootArg {
+func (l *systemView) roots() []rootArg {
 	var out []rootArg
 	for i := range l.system.Apps {
 		for _, r := range l.system.Apps[i].Roots {
@@ -153,7 +153,7 @@ func (l *systemLook) roots() []rootArg {
 
 // root finds the kind of a root. The error says that there is none, or that it cannot be in
 // a namespace.
-func (l *systemLook) root(r system.Root) (rootArg, error) {
+func (l *systemView) root(r system.Root) (rootArg, error) {
 	kind, err := l.session.kinds.Find(r.Type)
 	switch {
 	case err != nil && (r.Type == graph.ByHelm || r.Type == graph.ByApp):

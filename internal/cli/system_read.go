@@ -61,7 +61,7 @@ func (c *common) systemText(ctx context.Context, file string) ([]byte, error) {
 		if c.from == "-" {
 			return nil, errors.New("standard input is the snapshot of --from: write the manifest to a FILE")
 		}
-		return awaited(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.env.In, system.Largest+1)) })
+		return awaited(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.env.In, system.MaxBytes+1)) })
 	}
-	return readFile(ctx, file, system.Largest, "manifest of a System")
+	return readFile(ctx, file, system.MaxBytes, "manifest of a System")
 }

@@ -81,7 +81,7 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 	change.Steps = append(change.Steps, view.SystemStep{Object: set.Ref(), Change: string(system.Delete)})
 	if o.dryRun != "client" {
 		ref := set.Ref()
-		rights := append(rightsOf(steps, c.kinds), regulate.Right{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
+		rights := append(rightsOf(steps, c.kinds), regulate.Permission{Verb: "delete", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
 		if err := o.demand(ctx, c.config, set.Name, rights); err != nil {
 			return err
 		}
@@ -101,22 +101,22 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 }
 
 // set reads the set of a System that must be there.
-func (c *systemCluster) set(ctx context.Context, namespace, name string) (system.Set, kept, error) {
+func (c *systemCluster) set(ctx context.Context, namespace, name string) (system.Set, adoptedParent, error) {
 	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
-		return system.Set{}, kept{}, fmt.Errorf("%q is no name of a System: %s", name, wrong[0])
+		return system.Set{}, adoptedParent{}, fmt.Errorf("%q is no name of a System: %s", name, wrong[0])
 	}
 	o, there, err := c.parent(ctx, namespace, name)
 	if err != nil {
-		return system.Set{}, kept{}, err
+		return system.Set{}, adoptedParent{}, err
 	}
 	if !there {
-		return system.Set{}, kept{}, c.noSuch(ctx, namespace, name)
+		return system.Set{}, adoptedParent{}, c.noSuch(ctx, namespace, name)
 	}
 	set, err := system.ParseSet(o)
 	if err != nil {
-		return set, kept{}, withHint(fmt.Errorf("it is not ours to change: %w", err), "kubectl sysop system list shows the Systems there are")
+		return set, adoptedParent{}, withHint(fmt.Errorf("it is not ours to change: %w", err), "kubectl sysop system list shows the Systems there are")
 	}
-	return set, kept{o.GetUID(), o.GetResourceVersion()}, nil
+	return set, adoptedParent{o.GetUID(), o.GetResourceVersion()}, nil
 }
 
 // unheld refuses to forget a System while regulation holds something of it.
@@ -137,7 +137,7 @@ func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 }
 
 // release takes the labels away, and then the parent: who is interrupted finds it again.
-func (c *systemCluster) release(ctx context.Context, set system.Set, steps []system.Step, before kept) error {
+func (c *systemCluster) release(ctx context.Context, set system.Set, steps []system.Step, before adoptedParent) error {
 	if err := c.marks(ctx, steps, set.ID()); err != nil {
 		return err
 	}

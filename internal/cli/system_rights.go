@@ -14,9 +14,9 @@ import (
 
 // demand is an error that names every right that is missing for what is to be done to a
 // System. Where nobody can say who may do what, that is a warning: the writes will tell.
-func (c *common) demand(ctx context.Context, config *rest.Config, name string, rights []regulate.Right) error {
+func (c *common) demand(ctx context.Context, config *rest.Config, name string, rights []regulate.Permission) error {
 	missing, err := regulate.Review(ctx, config, rights)
-	if undecided, ok := errors.AsType[*regulate.UndecidedError](err); ok {
+	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(undecided.Error()))
 	} else if err != nil {
 		return err
@@ -24,7 +24,7 @@ func (c *common) demand(ctx context.Context, config *rest.Config, name string, r
 	for _, text := range regulate.OrderedNotes(missing) {
 		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(text))
 	}
-	if refused, ok := errors.AsType[*regulate.MissingError](regulate.Refuse(missing)); ok {
+	if refused, ok := errors.AsType[*regulate.MissingPermissionsError](regulate.Refuse(missing)); ok {
 		return withHint(&linesError{strings.Split(refused.Error(), "\n")}, refused.Hint(system.ParentName(name)))
 	}
 	return nil

@@ -66,7 +66,7 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	o.tellWorld(l.world)
-	l.session.done(l.graph)
+	l.session.printTimings(l.graph)
 	return nil
 }
 
@@ -86,7 +86,7 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 }
 
 // tellWorld sums up on stderr, for people.
-func (o *systemShowOptions) tellWorld(w *regulate.World) {
+func (o *systemShowOptions) tellWorld(w *regulate.SystemState) {
 	if !o.human() {
 		return
 	}

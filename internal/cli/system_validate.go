@@ -113,7 +113,7 @@ func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, fil
 	}
 	doc.Problems = append(doc.Problems, unknownOperators(cats, sys)...)
 	if !o.offline {
-		there, err := o.there(ctx, sys)
+		there, err := o.checkCluster(ctx, sys)
 		if err != nil {
 			return doc, offlineHint(err)
 		}
@@ -140,9 +140,9 @@ func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
 	return problems
 }
 
-// there asks whether the kinds and the objects of the roots are there, and the kinds of the
+// checkCluster asks whether the kinds and the objects of the roots are there, and the kinds of the
 // targets of actions.
-func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
+func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.System) ([]strict.Problem, error) {
 	l, err := o.lookOnce(ctx, sys)
 	if err != nil {
 		return nil, err
@@ -166,7 +166,7 @@ func (o *systemValidateOptions) there(ctx context.Context, sys *system.System) (
 }
 
 // unservedTargets tells targets of actions whose kinds nobody serves.
-func (l *systemLook) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
+func (l *systemView) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
 	var problems []strict.Problem
 	for _, t := range action.Targets {
 		if _, err := l.root(t); err != nil {
@@ -181,7 +181,7 @@ func (l *systemLook) unservedTargets(a *system.App, action *system.Action) []str
 
 // absent says that a root is not there, and what comes near; empty where it is, where nobody
 // knows, and for what the manifest brings along.
-func (l *systemLook) absent(a *system.App, r system.Root) string {
+func (l *systemView) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {
 		return err.Error()
@@ -195,7 +195,7 @@ func (l *systemLook) absent(a *system.App, r system.Root) string {
 	if len(s.nodes(l.graph, arg, nil)) > 0 {
 		return ""
 	}
-	in := s.in(arg)
+	in := s.namespaceOf(arg)
 	if _, unread := s.gapOf(l.graph, arg.kind, in); unread {
 		return ""
 	}

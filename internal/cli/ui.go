@@ -91,7 +91,7 @@ file that needs no server and no network (-o html), or as a drawing (-o svg).`,
 }
 
 // surveyed reads the flags that the survey is about.
-func (o *uiOptions) surveyed(ctx context.Context) (*survey, error) {
+func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
 	if o.output != "" && o.output != "json" {
 		return nil, withHint(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
@@ -118,7 +118,7 @@ func (p *pastOptions) validate() error {
 }
 
 // survey makes the survey that the flags ask for.
-func (o *metricsOptions) survey(ctx context.Context, healthRules *healthRuleOptions) (*survey, error) {
+func (o *metricsOptions) survey(ctx context.Context, healthRules *healthRuleOptions) (*uiSource, error) {
 	selector, err := parseSelector(o.selector)
 	if err != nil {
 		return nil, err
@@ -144,9 +144,9 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
-	v.mode, v.lacks = "live", map[string]string{}
+	v.mode, v.missingSources = "live", map[string]string{}
 	if o.past.prometheus == "" {
-		v.lacks["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
+		v.missingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
@@ -164,7 +164,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	}
 	var file entrance
 	defer file.remove()
-	a := &asking{o: o, v: v, flags: flags}
+	a := &uiAPI{o: o, v: v, flags: flags}
 	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Opened: file.remove, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})
@@ -173,7 +173,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 		return err
 	}
 	server.Publish(first)
-	if err := o.told(server.Address(), l.Addr(), &file); err != nil {
+	if err := o.printAddress(server.Address(), l.Addr(), &file); err != nil {
 		_ = l.Close()
 		return err
 	}
@@ -215,8 +215,8 @@ type servedDocument struct {
 	Port    int    `json:"port"`
 }
 
-// told says where the page is.
-func (o *uiOptions) told(url string, at net.Addr, file *entrance) error {
+// printAddress says where the page is.
+func (o *uiOptions) printAddress(url string, at net.Addr, file *entrance) error {
 	host, port, err := net.SplitHostPort(at.String())
 	if err != nil {
 		return err
@@ -226,7 +226,7 @@ func (o *uiOptions) told(url string, at net.Addr, file *entrance) error {
 		if doc.Port, err = strconv.Atoi(port); err != nil {
 			return err
 		}
-		if err := o.write(view.Answer{Document: doc}); err != nil {
+		if err := o.write(view.Output{Document: doc}); err != nil {
 			return err
 		}
 	} else if _, err := fmt.Fprintf(o.env.Out, "the page: %s\n", url); err != nil {
@@ -243,24 +243,24 @@ func (o *uiOptions) told(url string, at net.Addr, file *entrance) error {
 
 // viewer is who shows what a survey sees.
 type viewer interface {
-	Publish(*view.Picture)
+	Publish(*view.UIState)
 	Stale(why string)
 }
 
 // follow looks again when something has changed, or may look otherwise by now, until ctx ends. What
 // fails is told to the page, and tried again.
-func (v *survey) follow(ctx context.Context, to viewer) {
+func (v *uiSource) follow(ctx context.Context, to viewer) {
 	if v.live == nil {
 		return
 	}
-	trouble := &watching{c: v.o.common, live: v.live, said: v.last.graph.Gaps()}
+	trouble := &watchNotices{c: v.o.common, live: v.live, said: v.last.graph.Gaps()}
 	for trouble.await(ctx) {
 		p, err := v.look(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		trouble.failure(err)
-		trouble.sight()
+		trouble.reportTrouble()
 		down := v.live.Trouble()
 		switch {
 		case err != nil:

@@ -24,15 +24,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// asking answers what the page asks for besides.
-type asking struct {
+// uiAPI answers what the page asks for besides.
+type uiAPI struct {
 	o     *uiOptions
-	v     *survey
+	v     *uiSource
 	flags []string // of the command line, for commands that answer in its place
 }
 
 // questions are those that the page may ask.
-func (a *asking) questions() []web.Question {
+func (a *uiAPI) questions() []web.Question {
 	return []web.Question{
 		{Name: "object", Takes: []string{"ref"}, Answer: a.object},
 		{Name: "stack", Takes: []string{"root"}, Answer: a.stack},
@@ -49,8 +49,8 @@ func (a *asking) questions() []web.Question {
 // answerAge is for how long an answer is given again that took a whole reading of the cluster.
 const answerAge = 15 * time.Second
 
-// keptAnswer is an answer that is being made, or was made a short time ago.
-type keptAnswer struct {
+// cachedAnswer is an answer that is being made, or was made a short time ago.
+type cachedAnswer struct {
 	mu   sync.Mutex
 	at   time.Time
 	text json.RawMessage
@@ -60,7 +60,7 @@ type keptAnswer struct {
 func keeping(answer web.Answer) web.Answer {
 	const many = 16
 	var mu sync.Mutex
-	kept := map[string]*keptAnswer{}
+	kept := map[string]*cachedAnswer{}
 	return func(ctx context.Context, query url.Values) (json.RawMessage, error) {
 		key := query.Encode()
 		mu.Lock()
@@ -69,7 +69,7 @@ func keeping(answer web.Answer) web.Answer {
 			if len(kept) >= many {
 				clear(kept)
 			}
-			k = &keptAnswer{}
+			k = &cachedAnswer{}
 			kept[key] = k
 		}
 		mu.Unlock()
@@ -108,12 +108,12 @@ func passed(cmd *cobra.Command) []string {
 
 // command runs a command of this program in this process, with the connection of the page, and
 // returns the document that it writes.
-func (a *asking) command(ctx context.Context, args ...string) (json.RawMessage, error) {
+func (a *uiAPI) command(ctx context.Context, args ...string) (json.RawMessage, error) {
 	return a.commandIn(ctx, "", args...)
 }
 
 // commandIn runs it in a namespace; an empty one is that of the page.
-func (a *asking) commandIn(ctx context.Context, namespace string, args ...string) (json.RawMessage, error) {
+func (a *uiAPI) commandIn(ctx context.Context, namespace string, args ...string) (json.RawMessage, error) {
 	var out bytes.Buffer
 	env := a.o.env
 	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
@@ -140,12 +140,12 @@ func (a *asking) commandIn(ctx context.Context, namespace string, args ...string
 	return out.Bytes(), nil
 }
 
-func (a *asking) check(ctx context.Context, _ url.Values) (json.RawMessage, error) {
+func (a *uiAPI) check(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	return a.command(ctx, slices.Concat([]string{"check"}, a.o.args, a.chosen())...)
 }
 
 // chosen is the selector, of the commands that take one.
-func (a *asking) chosen() []string {
+func (a *uiAPI) chosen() []string {
 	if a.o.selector == "" || len(a.o.args) == 0 {
 		return nil
 	}
@@ -153,7 +153,7 @@ func (a *asking) chosen() []string {
 }
 
 // looked is the last look, and the node of an object in it.
-func (a *asking) looked(text string) (*surveyed, graph.ID, error) {
+func (a *uiAPI) looked(text string) (*uiSnapshot, graph.ID, error) {
 	ref, err := object.ParseRef(text)
 	if err != nil {
 		return nil, 0, web.Bad("%q is no object: want Kind.group/namespace/name", text)
@@ -187,7 +187,7 @@ type eventAnswer struct {
 }
 
 // object reads one object anew, and the last warnings about it.
-func (a *asking) object(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	l, id, err := a.looked(query.Get("ref"))
 	if err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (a *asking) object(ctx context.Context, query url.Values) (json.RawMessage,
 	} else {
 		answer.Unavailable = "it is " + l.graph.State(id).String()
 	}
-	events, err := l.session.warner().Warnings(ctx, []object.Ref{ref}, mostTold)
+	events, err := l.session.warner().Warnings(ctx, []object.Ref{ref}, maxReported)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -219,8 +219,8 @@ func (a *asking) object(ctx context.Context, query url.Values) (json.RawMessage,
 	return json.Marshal(answer)
 }
 
-// mostTold is how many warnings about one object are told.
-const mostTold = 10
+// maxReported is how many warnings about one object are told.
+const maxReported = 10
 
 func seconds(t time.Time) int64 {
 	if t.IsZero() {
@@ -233,7 +233,7 @@ func seconds(t time.Time) int64 {
 // Secrets and ConfigMaps are read without their data, as ever.
 func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, string, error) {
 	sink := &oneSink{want: ref}
-	if err := s.wholly().Read(ctx, source.Ask{Objects: []object.Ref{ref}}, sink); err != nil {
+	if err := s.wholly().Read(ctx, source.Query{Objects: []object.Ref{ref}}, sink); err != nil {
 		return nil, "", err
 	}
 	switch {
@@ -252,7 +252,7 @@ func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, st
 
 // oneSink takes one object.
 type oneSink struct {
-	early
+	earlyGaps
 	want    object.Ref
 	mu      sync.Mutex
 	body    runtime.Object
@@ -272,5 +272,5 @@ func (s *oneSink) Add(o object.Object) {
 func (s *oneSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.early.Gap(g)
+	s.earlyGaps.Gap(g)
 }

@@ -17,11 +17,11 @@ import (
 )
 
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
-func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	by := query.Get("by")
 	o := metricsOptions{common: a.o.common, by: by}
 	q := &question{}
-	if err := o.rowsMeant(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
+	if err := o.parseRows(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
 		return nil, web.Bad("by=%q: want stack, namespace, node, or label:KEY", by)
 	}
 	name := strings.Replace(by, ":", " ", 1)
@@ -30,11 +30,11 @@ func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, e
 		a.v.mu.Lock()
 		l := a.v.last
 		a.v.mu.Unlock()
-		report, err := l.by(ctx, q.by, q.key)
+		report, err := l.reportBy(ctx, q.by, q.key)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(view.PictureCostsOf(name, report, l.reading))
+		return json.Marshal(view.UICostsOf(name, report, l.reading))
 	}
 	l, collector, err := a.lookBack(ctx, window)
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *asking) cost(ctx context.Context, query url.Values) (json.RawMessage, e
 	if err := l.figure(ctx, collector); err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.PictureCostsOf(name, l.report, l.reading))
+	return json.Marshal(view.UICostsOf(name, l.report, l.reading))
 }
 
 // historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are
@@ -63,14 +63,14 @@ type historyPoint struct {
 	Stacks map[string]view.Number `json:"stacks"`
 }
 
-// mostSpans is into how many a window is divided.
-const mostSpans = 24
+// maxSpans is into how many a window is divided.
+const maxSpans = 24
 
 // history is what was paid in each span of a window.
-func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	out := historyAnswer{Points: []historyPoint{}}
 	if a.o.past.prometheus == "" {
-		out.Unavailable = a.v.lacks["history"]
+		out.Unavailable = a.v.missingSources["history"]
 		return json.Marshal(out)
 	}
 	window := query.Get("window")
@@ -82,14 +82,14 @@ func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage
 		return nil, err
 	}
 	whole := *l.q.window
-	step := whole.Length() / mostSpans
-	for i := range mostSpans {
+	step := whole.Length() / maxSpans
+	for i := range maxSpans {
 		from := whole.From.Add(time.Duration(i) * step)
 		to := from.Add(step)
-		if i == mostSpans-1 {
+		if i == maxSpans-1 {
 			to = whole.To
 		}
-		m, q := *l.measured, *l.q
+		m, q := *l.metricsResult, *l.q
 		q.window, m.q = &metrics.Window{From: from, To: to}, &q
 		if err := m.figure(ctx, collector); err != nil {
 			return nil, err
@@ -100,7 +100,7 @@ func (a *asking) history(ctx context.Context, query url.Values) (json.RawMessage
 	return json.Marshal(out)
 }
 
-func pointOf(m *measured, from, to time.Time) historyPoint {
+func pointOf(m *metricsResult, from, to time.Time) historyPoint {
 	const places = 4
 	shown := func(d decimal.Decimal) view.Number { return view.Number(d.Shift(2).Round(places).String()) }
 	p := historyPoint{From: from.Unix(), To: to.Unix(), Total: shown(m.report.Total.Cost), Stacks: map[string]view.Number{}}
@@ -113,9 +113,9 @@ func pointOf(m *measured, from, to time.Time) historyPoint {
 }
 
 // lookBack reads what a question about a window is about. The survey is not disturbed.
-func (a *asking) lookBack(ctx context.Context, window string) (*surveyed, *metrics.Collector, error) {
+func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metrics.Collector, error) {
 	if a.o.past.prometheus == "" {
-		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.lacks["history"])
+		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.missingSources["history"])
 	}
 	o := *a.o.metricsOptions
 	o.common = a.o.another()
@@ -124,10 +124,10 @@ func (a *asking) lookBack(ctx context.Context, window string) (*surveyed, *metri
 	o.collect, o.notes = collector.Add, []string{weightNote}
 	q := *a.v.q
 	q.through, q.brief = nil, false
-	if err := o.windowMeant(&q); err != nil {
+	if err := o.parseWindow(&q); err != nil {
 		return nil, nil, web.Bad("%s", err)
 	}
-	l := &surveyed{measured: &measured{o: &o, q: &q}}
+	l := &uiSnapshot{metricsResult: &metricsResult{o: &o, q: &q}}
 	if len(o.args) == 0 {
 		q.find = l.find
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // impact is what the impact command tells of an object, from the last look.
-func (a *asking) impact(_ context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) impact(_ context.Context, query url.Values) (json.RawMessage, error) {
 	l, id, err := a.looked(query.Get("ref"))
 	if err != nil {
 		return nil, err

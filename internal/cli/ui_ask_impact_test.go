@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-func askImpact(t *testing.T, a *asking, ref, cascade string) view.ImpactDocument {
+func askImpact(t *testing.T, a *uiAPI, ref, cascade string) view.ImpactDocument {
 	t.Helper()
 	query := url.Values{"ref": {ref}}
 	if cascade != "" {
@@ -37,7 +37,7 @@ func askImpact(t *testing.T, a *asking, ref, cascade string) view.ImpactDocument
 // TestImpactOnPage holds that the page is told what the command tells, of an object of every kind.
 func TestImpactOnPage(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &asking{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
 	kinds := map[string]bool{"Node": true}
 	for id := range graph.ID(v.last.graph.Len()) {
 		r := v.last.graph.Ref(id)
@@ -66,7 +66,7 @@ func TestImpactOnPage(t *testing.T) {
 // TestImpactOnPageRefuses: what is not there is not deleted, and a Node is drained.
 func TestImpactOnPageRefuses(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &asking{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
 	for _, wrong := range []struct{ ref, cascade, want string }{
 		{"", "", "is no object"},
 		{"Pod/moodle/nobody", "", "is not among what was read"},
@@ -88,7 +88,7 @@ func TestImpactOnPageHidesValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _ := surveyFrom(t, file, true)
-	text, err := (&asking{o: &uiOptions{metricsOptions: v.o}, v: v}).impact(t.Context(), url.Values{"ref": {"Service/default/db"}})
+	text, err := (&uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}).impact(t.Context(), url.Values{"ref": {"Service/default/db"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,9 +134,9 @@ func TestImpactWords(t *testing.T) {
 	}
 }
 
-func impactTwinOf(a view.Answer) impactTwin {
+func impactTwinOf(a view.Output) impactTwin {
 	type deep struct {
-		line  *view.Line
+		line  *view.TreeRow
 		depth string
 	}
 	tw := impactTwin{Document: a.Document}
@@ -145,7 +145,7 @@ func impactTwinOf(a view.Answer) impactTwin {
 		at := next[0]
 		tw.Lines = append(tw.Lines, [3]string{at.depth, at.line.Name.Text, at.line.Cells[0].Text})
 		var below []deep
-		for _, l := range at.line.Below {
+		for _, l := range at.line.Children {
 			below = append(below, deep{l, at.depth + " "})
 		}
 		next = append(below, next[1:]...)
@@ -177,7 +177,7 @@ func everyImpact(t *testing.T, g *graph.Graph) view.ImpactOf {
 	*im = graph.Impact{Object: e.root, Remaker: e.another(), RemakerKnown: true}
 	e.of.Graph, e.of.Cascade = g, graph.Foreground
 	e.effects()
-	im.Through = []graph.Dependent{{ID: e.another(), Effect: graph.Breaks, Cause: e.root, Edge: e.edge}} // in no stack
+	im.Indirect = []graph.Dependent{{ID: e.another(), Effect: graph.Breaks, Cause: e.root, Edge: e.edge}} // in no stack
 	e.of.Stacks = append(e.of.Stacks, graph.StackImpact{Stack: e.stack(), Gone: true, Deleted: 1})
 	for _, r := range []graph.Removal{graph.Collected, graph.InNamespace, graph.OfDefinition, graph.Reclaimed, graph.ByController} {
 		im.Deleted = append(im.Deleted, graph.Deletion{ID: e.another(), By: e.root, Removal: r, Edge: e.edge, Blocks: r == graph.Collected})
@@ -212,7 +212,9 @@ func (e *everything) another() graph.ID {
 	return -1
 }
 
-func (e *everything) stack() graph.Found { return graph.Found{Roots: []graph.ID{e.another()}} }
+func (e *everything) stack() graph.FoundStack {
+	return graph.FoundStack{Roots: []graph.ID{e.another()}}
+}
 
 // effects adds every effect, sure and inferred, each to a stack of its own.
 func (e *everything) effects() {

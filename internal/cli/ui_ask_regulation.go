@@ -19,7 +19,7 @@ type regulationAnswer struct {
 
 // regulation asks for the Systems that were adopted, and for each how its apps are. A snapshot holds
 // no manifests; of the example, that is in the binary.
-func (a *asking) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
+func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	out := regulationAnswer{Systems: []map[string]any{}}
 	switch a.o.from {
 	case "":
@@ -53,7 +53,7 @@ func (a *asking) regulation(ctx context.Context, _ url.Values) (json.RawMessage,
 }
 
 // status adds the document of one System.
-func (a *asking) status(ctx context.Context, out *regulationAnswer, namespace, name string, args ...string) error {
+func (a *uiAPI) status(ctx context.Context, out *regulationAnswer, namespace, name string, args ...string) error {
 	text, err := a.commandIn(ctx, namespace, append([]string{"regulate", "status"}, args...)...)
 	if err != nil {
 		return err

@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// largestComposed bounds a manifest that is composed on the page.
-	largestComposed = 256 << 10
-	// deepestComposed is how deep a manifest is nested that the board shows.
-	deepestComposed = 100
+	// maxComposedBytes bounds a manifest that is composed on the page.
+	maxComposedBytes = 256 << 10
+	// maxComposedDepth is how deep a manifest is nested that the board shows.
+	maxComposedDepth = 100
 )
 
 type catalogAnswer struct {
@@ -47,7 +47,7 @@ type catalogKind struct {
 }
 
 // catalogue answers which operators there are to choose from.
-func (a *asking) catalogue(context.Context, url.Values) (json.RawMessage, error) {
+func (a *uiAPI) catalogue(context.Context, url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
 	kinds := a.v.kinds()
 	for _, e := range catalog.Embedded().Entries() {
@@ -94,8 +94,8 @@ func composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) 
 	if (given.YAML == nil) == (given.Manifest == nil) {
 		return nil, web.Bad("want either yaml or manifest")
 	}
-	if len(body) > largestComposed {
-		return nil, web.Bad("the manifest has more than %d KiB: too large for the page", largestComposed>>10)
+	if len(body) > maxComposedBytes {
+		return nil, web.Bad("the manifest has more than %d KiB: too large for the page", maxComposedBytes>>10)
 	}
 	c := composition{Problems: []composedProblem{}, Commands: []string{}}
 	if given.YAML != nil {
@@ -115,7 +115,7 @@ func composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) 
 func (c *composition) read(text string) {
 	c.YAML = text
 	if root, problem := strict.Document([]byte(text)); problem == nil && root != nil && root.Kind == yaml.MappingNode {
-		c.Manifest, _ = plainValue(root, deepestComposed)
+		c.Manifest, _ = plainValue(root, maxComposedDepth)
 	}
 	_, problems := system.Parse("system.yaml", []byte(text))
 	for _, p := range problems {

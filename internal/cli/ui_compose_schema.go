@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// mostFields and deepestField bound a schema as the page gets it; below, a field is YAML.
-	mostFields, deepestField = 4000, 12
-	// longestHelp bounds a description.
-	longestHelp = 400
+	// maxFields and maxFieldDepth bound a schema as the page gets it; below, a field is YAML.
+	maxFields, maxFieldDepth = 4000, 12
+	// maxHelpLength bounds a description.
+	maxHelpLength = 400
 )
 
 // schemaAnswer is the schema of a kind, or why there is none.
@@ -37,7 +37,7 @@ type schemaAnswer struct {
 }
 
 // schema answers what the fields of a kind are.
-func (a *asking) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
+func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	a.v.mu.Lock()
 	s := a.v.last.session
 	a.v.mu.Unlock()
@@ -119,7 +119,7 @@ func formSchema(whole map[string]any) map[string]any {
 			i.to["default"] = v
 		}
 		below := children(i.from)
-		if len(below) > 0 && (i.depth == deepestField || fields+len(below) > mostFields) {
+		if len(below) > 0 && (i.depth == maxFieldDepth || fields+len(below) > maxFields) {
 			i.to["x-kubernetes-preserve-unknown-fields"] = true
 			continue
 		}
@@ -167,7 +167,7 @@ func children(schema map[string]any) []childSchema {
 func plainDefault(v any) bool {
 	switch v := v.(type) {
 	case string:
-		return len(v) <= longestHelp
+		return len(v) <= maxHelpLength
 	case bool, int64, float64:
 		return true
 	}
@@ -176,8 +176,8 @@ func plainDefault(v any) bool {
 
 func shortHelp(text string) string {
 	text = strings.Join(strings.Fields(text), " ")
-	if all := []rune(text); len(all) > longestHelp {
-		return string(all[:longestHelp-1]) + "…"
+	if all := []rune(text); len(all) > maxHelpLength {
+		return string(all[:maxHelpLength-1]) + "…"
 	}
 	return text
 }

@@ -117,7 +117,7 @@ func TestComposeHalf(t *testing.T) {
 }
 
 func TestComposeRefuses(t *testing.T) {
-	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", largestComposed) + `"}`} {
+	for _, body := range []string{`{}`, `[]`, `{"yaml":"a","manifest":{}}`, `{"yaml":1}`, `{"manifest":[]}`, `{"yaml":"","more":1}`, `{"yaml":"` + strings.Repeat("x", maxComposedBytes) + `"}`} {
 		if text, err := composed(t.Context(), json.RawMessage(body)); err == nil {
 			t.Errorf("%.40s: answered %s", body, text)
 		}
@@ -126,7 +126,7 @@ func TestComposeRefuses(t *testing.T) {
 
 func TestComposeCatalogue(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	text, err := (&asking{v: v}).catalogue(t.Context(), nil)
+	text, err := (&uiAPI{v: v}).catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestComposeCatalogue(t *testing.T) {
 
 func TestComposeSchema(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &asking{v: v}
+	a := &uiAPI{v: v}
 	ask := func(kind string) (answer schemaAnswer) {
 		text, err := a.schema(t.Context(), url.Values{"kind": {kind}})
 		if err != nil {
@@ -191,7 +191,7 @@ func TestComposeSchema(t *testing.T) {
 // TestFormSchema holds what a form does not get: examples, defaults that may be secret, more than it can show.
 func TestFormSchema(t *testing.T) {
 	deep := map[string]any{"type": "string"}
-	for range deepestField + 3 {
+	for range maxFieldDepth + 3 {
 		deep = map[string]any{"type": "object", "properties": map[string]any{"a": deep}}
 	}
 	got := formSchema(map[string]any{"type": "object", "example": "e", "required": []any{"n"}, "properties": map[string]any{
@@ -203,7 +203,7 @@ func TestFormSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, no := range []string{"hunter2", `"example"`, strings.Repeat(`{"a":`, 1) + strings.Repeat(`{"properties":{"a":`, deepestField+1)} {
+	for _, no := range []string{"hunter2", `"example"`, strings.Repeat(`{"a":`, 1) + strings.Repeat(`{"properties":{"a":`, maxFieldDepth+1)} {
 		if strings.Contains(string(text), no) {
 			t.Errorf("%s is in %s", no, text)
 		}

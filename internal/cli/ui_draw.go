@@ -17,15 +17,15 @@ var drawings = []string{"html", "svg"}
 // drawn says that the answer is a Picture.
 func (c *common) drawn() bool { return slices.Contains(drawings, c.output) }
 
-// notDrawn are flags of a command that a Picture cannot honour, with whether they are set.
-type notDrawn []struct {
+// unsupportedFlags are flags of a command that a Picture cannot honour, with whether they are set.
+type unsupportedFlags []struct {
 	flag string
 	set  bool
 }
 
 // refuse is an error for the first of them that is set: a page that leaves a flag out would say
 // another thing than was asked.
-func (c *common) refuse(flags notDrawn, hint string) error {
+func (c *common) refuse(flags unsupportedFlags, hint string) error {
 	for _, f := range flags {
 		if f.set {
 			return withHint(fmt.Errorf("%s: -o %s has no place for it", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
@@ -47,8 +47,8 @@ func inFile() map[string]string {
 }
 
 // draw writes the Picture of what the command is about, and says on stderr what is not in it.
-func (v *survey) draw(ctx context.Context) error {
-	v.mode, v.lacks, v.members = "file", inFile(), true
+func (v *uiSource) draw(ctx context.Context) error {
+	v.mode, v.missingSources, v.members = "file", inFile(), true
 	if err := v.open(ctx); err != nil {
 		return err
 	}
@@ -61,41 +61,41 @@ func (v *survey) draw(ctx context.Context) error {
 	if l.deaf != nil {
 		v.o.tellGaps([]object.Gap{*l.deaf})
 	}
-	if err := v.o.write(view.Answer{Picture: p}); err != nil {
+	if err := v.o.write(view.Output{UIState: p}); err != nil {
 		return err
 	}
 	v.tell(l)
 	if held := len(p.Nodes); held < p.Objects {
 		fmt.Fprintf(v.o.env.ErrOut, "warning: %d of %d objects are in it\n", held, p.Objects)
 	}
-	l.session.done(l.graph)
+	l.session.printTimings(l.graph)
 	return nil
 }
 
 // tell says on stderr what the figures leave out: all of it, where they were asked for.
-func (v *survey) tell(l *surveyed) {
+func (v *uiSource) tell(l *uiSnapshot) {
 	if v.byPods {
-		v.o.tellMetrics(l.measured)
+		v.o.tellMetrics(l.metricsResult)
 		return
 	}
 	if len(l.found) == 0 {
 		fmt.Fprintln(v.o.env.ErrOut, "none found")
 	}
 	for _, n := range l.reading.Notes {
-		if n.Marks {
+		if n.LowersFigures {
 			v.o.tellNote(n)
 		}
 	}
 }
 
 // drawnFrom makes the survey of a command that is not about figures.
-func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *healthRuleOptions) (*survey, error) {
+func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *healthRuleOptions) (*uiSource, error) {
 	o := &metricsOptions{common: c, args: args, selector: selector, prices: prices, by: cost.ByStack}
 	return o.survey(ctx, rules)
 }
 
 func (o *graphOptions) draw(ctx context.Context) error {
-	err := o.refuse(notDrawn{
+	err := o.refuse(unsupportedFlags{
 		{"--up", o.up},
 		{"--connected", o.connected},
 		{"--relations", len(o.relations) > 0},
@@ -119,9 +119,9 @@ func (o *graphOptions) draw(ctx context.Context) error {
 }
 
 func (o *healthOptions) draw(ctx context.Context) error {
-	err := o.refuse(notDrawn{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
+	err := o.refuse(unsupportedFlags{{"--all", o.all}, {"--since", o.since != 0}, {"--exit-code", o.exitCode}}, "")
 	if err == nil {
-		err = o.refuse(notDrawn{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--wait", o.wait != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {
 		return err
@@ -137,7 +137,7 @@ func (o *healthOptions) draw(ctx context.Context) error {
 }
 
 func (o *stacksOptions) draw(ctx context.Context) error {
-	if err := o.refuse(notDrawn{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
+	if err := o.refuse(unsupportedFlags{{"--sort-by", o.sortBy != "name"}}, "leave it out: the page sorts by a click on the head of a column"); err != nil {
 		return err
 	}
 	v, err := o.drawnFrom(ctx, nil, o.selector, o.prices, &o.rules)
@@ -149,9 +149,9 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 }
 
 func (o *metricsOptions) draw(ctx context.Context, q *question) error {
-	err := o.refuse(notDrawn{{"--by", q.by != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+	err := o.refuse(unsupportedFlags{{"--by", q.by != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
 	if err == nil {
-		err = o.refuse(notDrawn{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
+		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {
 		return err

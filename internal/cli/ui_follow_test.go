@@ -118,11 +118,11 @@ func (s *uiServer) watch(w http.ResponseWriter, r *http.Request) {
 
 // seen is who is shown what a survey sees.
 type seen struct {
-	pictures chan *view.Picture
+	pictures chan *view.UIState
 	stale    chan string
 }
 
-func (s *seen) Publish(p *view.Picture) { s.pictures <- p }
+func (s *seen) Publish(p *view.UIState) { s.pictures <- p }
 
 func (s *seen) Stale(why string) {
 	select {
@@ -131,7 +131,7 @@ func (s *seen) Stale(why string) {
 	}
 }
 
-func surveyOf(t *testing.T, s *uiServer) *survey {
+func surveyOf(t *testing.T, s *uiServer) *uiSource {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here, clusters: [{name: one, cluster: {server: %q}}], users: [{name: me, user: {}}],
@@ -171,7 +171,7 @@ func TestFollows(t *testing.T) {
 	if first.Parts["usage"] == "" && first.Stacks != nil && len(first.Stacks) > 0 && first.Stacks[0].Usage != nil && first.Stacks[0].Usage.CPU != nil {
 		t.Error("usage is known without a metrics server")
 	}
-	shown := &seen{pictures: make(chan *view.Picture, 16), stale: make(chan string, 16)}
+	shown := &seen{pictures: make(chan *view.UIState, 16), stale: make(chan string, 16)}
 	ended := make(chan struct{})
 	go func() { defer close(ended); v.follow(ctx, shown) }()
 	s.change(func() { s.phase = "Failed" })
@@ -197,7 +197,7 @@ func TestFollows(t *testing.T) {
 	<-ended
 }
 
-func nodeNamed(p *view.Picture, name string) int {
+func nodeNamed(p *view.UIState, name string) int {
 	for i, n := range p.Nodes {
 		if n != nil && n.Name == name {
 			return i
@@ -216,7 +216,7 @@ func TestObject(t *testing.T) {
 	if _, err := v.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a := &asking{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
 	text, err := a.object(t.Context(), url.Values{"ref": {"Pod/shop/web"}})
 	if err != nil {
 		t.Fatal(err)

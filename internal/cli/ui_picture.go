@@ -15,30 +15,30 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// picture is what the Picture of a look is made from.
-func (v *survey) picture(l *surveyed, costs []view.PictureGrouping) view.PictureOf {
-	of := view.PictureOf{
+// stateOf is what the Picture of a look is made from.
+func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput {
+	of := view.UIInput{
 		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
 		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
-		Events: l.events, Born: v.born.of, NoInferred: v.o.noInferred,
+		Events: l.events, CreatedAt: v.created.createdAt, NoInferred: v.o.noInferred,
 	}
 	switch {
 	case !v.members, v.all:
-		of.Here = func(id graph.ID) bool { return l.asked || l.here(l.graph.Ref(id)) }
+		of.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.graph.Ref(id)) }
 	case !l.asked:
 		of.Here = func(id graph.ID) bool {
-			return l.here(l.graph.Ref(id)) && l.assessment.Own(id).Status.Worse(health.Progressing)
+			return l.inNamespace(l.graph.Ref(id)) && l.assessment.OwnHealth(id).Status.Worse(health.Progressing)
 		}
 	}
 	for i := range l.found {
-		of.Stacks = append(of.Stacks, l.found[i].PictureFound)
+		of.Stacks = append(of.Stacks, l.found[i].UIFound)
 	}
 	return of
 }
 
-func (v *survey) head(l *surveyed) view.Picture {
-	p := view.Picture{
-		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.where(), View: v.shown,
+func (v *uiSource) head(l *uiSnapshot) view.UIState {
+	p := view.UIState{
+		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.sourceText(), View: v.shown,
 		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
 	}
 	if !l.everywhere() {
@@ -48,7 +48,7 @@ func (v *survey) head(l *surveyed) view.Picture {
 		p.Window = view.WindowOf(r)
 	}
 	for _, n := range l.reading.Notes {
-		p.Notes = append(p.Notes, view.NoteDocument{Source: n.Source, About: n.About, Reason: n.Reason, Message: n.Message, Partial: n.Marks})
+		p.Notes = append(p.Notes, view.NoteDocument{Source: n.Source, About: n.Subject, Reason: n.Reason, Message: n.Message, Partial: n.LowersFigures})
 	}
 	for _, f := range l.session.findings {
 		p.Notes = append(p.Notes, view.NoteDocument{About: f.CRD, Reason: "Rules", Message: f.Message})
@@ -58,7 +58,7 @@ func (v *survey) head(l *surveyed) view.Picture {
 
 // legible makes visible what hides in what others wrote freely, or turns it around: somebody's
 // status says on a page what it says on a terminal. The ends of lines are blanks there.
-func legible(p *view.Picture) *view.Picture {
+func legible(p *view.UIState) *view.UIState {
 	text := func(s *string) { *s = safe(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
 		if n == nil {
@@ -77,7 +77,7 @@ func legible(p *view.Picture) *view.Picture {
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 
 // title is what is asked about.
-func (v *survey) title(l *surveyed) string {
+func (v *uiSource) title(l *uiSnapshot) string {
 	switch {
 	case len(v.o.args) > 0:
 		return strings.Join(v.o.args, " ")
@@ -87,9 +87,9 @@ func (v *survey) title(l *surveyed) string {
 	return "namespace " + l.session.namespace
 }
 
-// where is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
+// sourceText is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
 // handed on tells no directory.
-func (c *common) where() string {
+func (c *common) sourceText() string {
 	if c.from != "" {
 		return "snapshot " + filepath.Base(c.from)
 	}
@@ -104,9 +104,9 @@ func (c *common) where() string {
 }
 
 // parts says of what a Picture lacks why, and how it can be had.
-func (v *survey) parts(l *surveyed) map[string]string {
+func (v *uiSource) parts(l *uiSnapshot) map[string]string {
 	parts := map[string]string{}
-	maps.Copy(parts, v.lacks)
+	maps.Copy(parts, v.missingSources)
 	if why := l.unmeasuredAll(); why != "" {
 		parts["usage"] = why
 	}
@@ -121,12 +121,12 @@ func (v *survey) parts(l *surveyed) map[string]string {
 
 // unmeasuredAll is why the usage of no pod is known; empty where that of one is, or where there
 // are none.
-func (l *surveyed) unmeasuredAll() string {
+func (l *uiSnapshot) unmeasuredAll() string {
 	pods := l.reading.Pods
 	if len(pods) == 0 || slices.ContainsFunc(pods, func(p metrics.Pod) bool { return p.Unmeasured == "" }) {
 		return ""
 	}
-	i := slices.IndexFunc(l.reading.Notes, func(n metrics.Note) bool { return n.Marks })
+	i := slices.IndexFunc(l.reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
 	if i < 0 {
 		return "usage is not known: " + pods[0].Unmeasured
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// survey looks at stacks as the page shows them: what belongs to each and why, how it fares, what
+// uiSource looks at stacks as the page shows them: what belongs to each and why, how it fares, what
 // it uses and what it costs. It reads with one session, again and again where a cluster changes.
-type survey struct {
+type uiSource struct {
 	o *metricsOptions
 	q *question
 	// selector chooses among the stacks that are found, where no ROOT is named.
@@ -35,11 +35,11 @@ type survey struct {
 	members, all bool
 	// mode and shown are the Mode and the View of its Pictures.
 	mode, shown string
-	// lacks says of a part of the page that is not there how it can be had.
-	lacks map[string]string
+	// missingSources says of a part of the page that is not there how it can be had.
+	missingSources map[string]string
 
-	verdicts *verdicts
-	born     *births
+	verdicts *healthCollector
+	created  *creationTimes
 	session  *session
 	live     *source.Live
 	include  int // how many kinds the flags include
@@ -48,15 +48,15 @@ type survey struct {
 
 	mu      sync.Mutex // of what follows
 	numbers *view.Numbering
-	last    *surveyed
+	last    *uiSnapshot
 }
 
-// surveyed is one look.
-type surveyed struct {
-	*measured
+// uiSnapshot is one look.
+type uiSnapshot struct {
+	*metricsResult
 	assessment *health.Assessment
 	found      []surveyStack
-	findings   graph.Findings
+	findings   graph.FoundStacks
 	events     map[object.Ref][]view.Event
 	// deaf is why warnings are not known; nil where they are.
 	deaf *object.Gap
@@ -64,26 +64,26 @@ type surveyed struct {
 
 // surveyStack is a stack that was looked at.
 type surveyStack struct {
-	view.PictureFound
+	view.UIFound
 	tops []graph.ID
 }
 
 // newSurvey returns a survey that has not connected yet. What it notes in the options is its own.
-func newSurvey(o *metricsOptions, q *question, rules *healthRules) *survey {
+func newSurvey(o *metricsOptions, q *question, rules *healthRules) *uiSource {
 	fresh, common, asked := *o, *o.common, *q
 	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
-	v := &survey{o: o, q: q, mode: "file", born: &births{at: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
+	v := &uiSource{o: o, q: q, mode: "file", created: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
 	v.usage, v.warned = &usageMemory{now: o.env.Now}, &warnMemory{now: o.env.Now}
 	o.collect, o.notes = func(object.Object) {}, []string{weightNote}
-	o.extract = append(slices.Clone(o.extract), v.born.extractor)
-	v.verdicts = o.judging(rules)
+	o.extract = append(slices.Clone(o.extract), v.created.extractor)
+	v.verdicts = o.collectHealth(rules)
 	q.through = v.usage.through
 	return v
 }
 
 // open connects. A cluster is followed until ctx ends, where the survey is live.
-func (v *survey) open(ctx context.Context) error {
+func (v *uiSource) open(ctx context.Context) error {
 	var err error
 	if v.session, err = v.o.open(ctx); err != nil {
 		return err
@@ -97,14 +97,14 @@ func (v *survey) open(ctx context.Context) error {
 }
 
 // kinds are those of the last look.
-func (v *survey) kinds() *object.Kinds {
+func (v *uiSource) kinds() *object.Kinds {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.last.session.kinds
 }
 
 // look reads and judges all that is asked about, and makes the Picture of it.
-func (v *survey) look(ctx context.Context) (*view.Picture, error) {
+func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	collector := &metrics.Collector{}
 	v.o.collect, v.o.include = collector.Add, v.o.include[:v.include]
 	q := *v.q
@@ -113,11 +113,11 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 		return nil, err
 	}
 	v.session = s
-	l := &surveyed{measured: &measured{o: v.o, q: &q, session: v.session}}
+	l := &uiSnapshot{metricsResult: &metricsResult{o: v.o, q: &q, session: v.session}}
 	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
 		q.find = l.find
 	}
-	if err := v.o.windowMeant(&q); err != nil {
+	if err := v.o.parseWindow(&q); err != nil {
 		return nil, err
 	}
 	if err := l.read(ctx); err != nil {
@@ -126,8 +126,8 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	if err := l.figure(ctx, collector); err != nil {
 		return nil, err
 	}
-	l.assessment = v.verdicts.of(l.graph)
-	l.judge(v)
+	l.assessment = v.verdicts.assess(l.graph)
+	l.evaluate(v)
 	if err := v.warn(ctx, l); err != nil {
 		return nil, err
 	}
@@ -138,11 +138,11 @@ func (v *survey) look(ctx context.Context) (*view.Picture, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.last = l
-	return legible(view.NewPicture(v.picture(l, costs), v.numbers)), nil
+	return legible(view.NewUIState(v.stateOf(l, costs), v.numbers)), nil
 }
 
 // find finds the stacks, to be measured.
-func (l *surveyed) find(m *measured) []metrics.Stack {
+func (l *uiSnapshot) find(m *metricsResult) []metrics.Stack {
 	l.findings = m.session.applications(m.graph, m.stackOptions())
 	var out []metrics.Stack
 	for _, f := range l.findings.Stacks {
@@ -151,37 +151,37 @@ func (l *surveyed) find(m *measured) []metrics.Stack {
 	return out
 }
 
-// judge says of each stack how it fares, and what others have of it as well.
-func (l *surveyed) judge(v *survey) {
+// evaluate says of each stack how it fares, and what others have of it as well.
+func (l *uiSnapshot) evaluate(v *uiSource) {
 	opts := l.stackOptions()
 	parted := opts
-	parted.Apart = l.graph.Apart(l.roots(), opts)
+	parted.PartOf = l.graph.PartOf(l.roots(), opts)
 	well := l.well(l.assessment)
 	in := map[graph.ID]int{}
 	for i, s := range l.stacks {
 		one := surveyStack{tops: s.Roots}
 		if l.findings.Stacks != nil {
 			f := l.findings.Stacks[i]
-			one.tops, one.By, one.Ground = f.Tops, f.Group.By, l.session.ground(l.graph, f)
+			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.session.isClusterSystem(l.graph, f)
 		}
-		opts.As = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
+		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
 		for _, id := range s.Roots {
-			opts.As[id] = s.Roots[0]
+			opts.SameRoot[id] = s.Roots[0]
 		}
 		one.Name, one.Stack = s.Ref, l.graph.Stack(s.Roots, opts)
 		one.Health = l.assessment.Stack(one.Stack)
 		for _, id := range one.Stack.Members() {
-			if one.Stack.Holds(id) || one.Stack.Provenance(id) {
+			if one.Stack.IsOwnPart(id) || one.Stack.Provenance(id) {
 				in[id]++
 			}
 		}
 		own := l.graph.Stack(s.Roots, parted)
 		for _, id := range own.Members() {
-			if own.Holds(id) {
+			if own.IsOwnPart(id) {
 				one.Objects++
 			}
 		}
-		one.Well, one.Created = well[s.Ref], v.born.first(l.graph, one.tops)
+		one.Well, one.Created = well[s.Ref], v.created.earliest(l.graph, one.tops)
 		one.Shared = func(id graph.ID) bool { return in[id] > 1 }
 		if v.wants(l, &one) {
 			l.found = append(l.found, one)
@@ -193,7 +193,7 @@ func (l *surveyed) judge(v *survey) {
 }
 
 // wants says whether a stack is shown.
-func (v *survey) wants(l *surveyed, s *surveyStack) bool {
+func (v *uiSource) wants(l *uiSnapshot, s *surveyStack) bool {
 	if v.selector != nil && len(v.o.args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
@@ -204,35 +204,35 @@ func (v *survey) wants(l *surveyed, s *surveyStack) bool {
 var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "team"}
 
 // groupings are the reports by something else than stacks, of the same ledger.
-func (l *surveyed) groupings(ctx context.Context) ([]view.PictureGrouping, error) {
-	r, err := l.by(ctx, cost.ByNamespace, "")
+func (l *uiSnapshot) groupings(ctx context.Context) ([]view.UIGrouping, error) {
+	r, err := l.reportBy(ctx, cost.ByNamespace, "")
 	if err != nil {
 		return nil, err
 	}
-	out := []view.PictureGrouping{{By: cost.ByNamespace, Report: r}}
+	out := []view.UIGrouping{{By: cost.ByNamespace, Report: r}}
 	for _, key := range commonLabels {
-		r, err := l.by(ctx, cost.ByLabel, key)
+		r, err := l.reportBy(ctx, cost.ByLabel, key)
 		if err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(r.Rows, func(row *cost.Row) bool { return row.Level == cost.LevelGroup && row.Name != "(none)" }) {
-			out = append(out, view.PictureGrouping{By: "label " + key, Report: r})
+			out = append(out, view.UIGrouping{By: "label " + key, Report: r})
 		}
 	}
 	return out, nil
 }
 
-// by is the report of the same ledger by something else.
-func (l *surveyed) by(ctx context.Context, by, key string) (*cost.Report, error) {
-	m, q := *l.measured, *l.q
+// reportBy is the report of the same ledger by something else.
+func (l *uiSnapshot) reportBy(ctx context.Context, by, key string) (*cost.Report, error) {
+	m, q := *l.metricsResult, *l.q
 	q.by, q.key, m.q = by, key, &q
 	err := m.roll(ctx)
 	return m.report, err
 }
 
 // warn asks for the warnings about the causes, when these are others or some time has passed.
-func (v *survey) warn(ctx context.Context, l *surveyed) error {
-	h := &judged{o: &healthOptions{common: v.o.common}, session: l.session, graph: l.graph, assessment: l.assessment}
+func (v *uiSource) warn(ctx context.Context, l *uiSnapshot) error {
+	h := &healthResult{o: &healthOptions{common: v.o.common}, session: l.session, graph: l.graph, assessment: l.assessment}
 	for i := range l.found {
 		s := &l.found[i]
 		h.stacks = append(h.stacks, view.HealthStack{Name: s.Name, Stack: s.Stack, Health: s.Health})
@@ -289,7 +289,7 @@ func (u *usageMemory) through(from []metrics.Source) []metrics.Source {
 
 // Measure fills in what the pods of a reading use: what was known of them a short time ago, or
 // what the sources say now.
-func (u *usageMemory) Measure(ctx context.Context, r *metrics.Reading) error {
+func (u *usageMemory) Measure(ctx context.Context, r *metrics.UsageReport) error {
 	if r.Instant() && !u.at.IsZero() && u.now().Sub(u.at) < remeasuring {
 		u.fill(r)
 		return nil
@@ -312,7 +312,7 @@ func (u *usageMemory) Measure(ctx context.Context, r *metrics.Reading) error {
 }
 
 // fill gives each pod what it had, if it is the same one.
-func (u *usageMemory) fill(r *metrics.Reading) {
+func (u *usageMemory) fill(r *metrics.UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
 		known, ok := u.pods[p.Ref]

@@ -24,13 +24,13 @@ import (
 )
 
 // surveyOfDemo is a survey of the example, which was looked at once.
-func surveyOfDemo(t *testing.T, all bool, args ...string) (*survey, *view.Picture) {
+func surveyOfDemo(t *testing.T, all bool, args ...string) (*uiSource, *view.UIState) {
 	t.Helper()
 	return surveyFrom(t, "demo", all, args...)
 }
 
 // surveyFrom is a survey of a snapshot, which was looked at once.
-func surveyFrom(t *testing.T, from string, all bool, args ...string) (*survey, *view.Picture) {
+func surveyFrom(t *testing.T, from string, all bool, args ...string) (*uiSource, *view.UIState) {
 	t.Helper()
 	env := Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
@@ -88,7 +88,7 @@ func TestPictureIsStacks(t *testing.T) {
 	}
 	var total int64
 	for _, want := range doc.Stacks {
-		i := slices.IndexFunc(p.Stacks, func(s view.PictureStack) bool { return s.Name == want.Name })
+		i := slices.IndexFunc(p.Stacks, func(s view.UIStack) bool { return s.Name == want.Name })
 		if i < 0 {
 			t.Errorf("no %s", want.Name)
 			continue
@@ -144,7 +144,7 @@ func TestPictureAddsUp(t *testing.T) {
 	}
 }
 
-func addsUp(t *testing.T, s *view.PictureStack) {
+func addsUp(t *testing.T, s *view.UIStack) {
 	t.Helper()
 	value := func(n *int64) int64 {
 		if n == nil {
@@ -215,7 +215,7 @@ func TestPictureIsForest(t *testing.T) {
 
 // TestPictureIsDeterministic also holds that numbers stay when it is looked again.
 func TestPictureIsDeterministic(t *testing.T) {
-	text := func(p *view.Picture) string {
+	text := func(p *view.UIState) string {
 		out, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
@@ -328,12 +328,12 @@ func TestFileIsSmall(t *testing.T) {
 // TestRerooted holds that the stack of any object is what it is to ask about it alone.
 func TestRerooted(t *testing.T) {
 	v, p := surveyOfDemo(t, true)
-	a := &asking{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
 	text, err := a.stack(context.Background(), map[string][]string{"root": {"MysqlCluster.mysql.presslabs.org/moodle/cluster1"}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var s view.PictureStack
+	var s view.UIStack
 	if err := json.Unmarshal(text, &s); err != nil {
 		t.Fatal(err)
 	}
@@ -344,7 +344,7 @@ func TestRerooted(t *testing.T) {
 		t.Errorf("the root is %q", p.Nodes[s.Tree[0].Node].Name)
 	}
 	alone, _ := surveyOfDemo(t, false, "moodle/moodle-1")
-	text, err = (&asking{o: &uiOptions{metricsOptions: alone.o}, v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
+	text, err = (&uiAPI{o: &uiOptions{metricsOptions: alone.o}, v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
 	if err != nil || !strings.Contains(string(text), `"cost":`) {
 		t.Errorf("of a stack that is asked about alone, the costs of a part are not known: %s %v", text, err)
 	}
@@ -356,9 +356,9 @@ func TestRerooted(t *testing.T) {
 }
 
 func TestPictureTurnsNothingAround(t *testing.T) {
-	n := &view.PictureNode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.PictureEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
-	got := legible(&view.Picture{Nodes: []*view.PictureNode{nil, n}}).Nodes[1]
-	want := &view.PictureNode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.PictureEvent{{Reason: `\u2066x`, Message: "y z"}}}
+	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
+	got := legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
+	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

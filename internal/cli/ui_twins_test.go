@@ -31,9 +31,9 @@ const twins = "../../ui/test/fixtures/twins.json"
 
 // twin is a graph as a Picture has it, and the answers.
 type twin struct {
-	Kinds      []view.PictureKind  `json:"kinds"`
-	Namespaces []string            `json:"namespaces"`
-	Nodes      []*view.PictureNode `json:"nodes"`
+	Kinds      []view.UIKind  `json:"kinds"`
+	Namespaces []string       `json:"namespaces"`
+	Nodes      []*view.UINode `json:"nodes"`
 	// Paths are of two nodes, and the steps: [from, number of the edge there, 1 if against]; null for none.
 	Paths []twinPath `json:"paths"`
 }
@@ -98,9 +98,9 @@ var twinRules = []relation.Rule{
 	{Name: "made", Relation: relation.Owns, Via: relation.Spec},
 	{Name: "needs", Relation: relation.Needs, Via: relation.Spec},
 	{Name: "serves", Relation: relation.Serves, Via: relation.Label},
-	{Name: "reads", Relation: relation.Needs, Via: relation.Spec, Leaf: true},
+	{Name: "reads", Relation: relation.Needs, Via: relation.Spec, Terminal: true},
 	{Name: "manages", Relation: relation.Owns, Via: relation.Label, Manages: true},
-	{Name: "regards", Relation: relation.Needs, Via: relation.Spec, Aside: true},
+	{Name: "regards", Relation: relation.Needs, Via: relation.Spec, Peer: true},
 }
 
 // randomGraph has objects that are there, that are missing and that nobody read, and a Node, with
@@ -125,7 +125,7 @@ func randomGraph(random *rand.Rand) *graph.Graph {
 	rules := slices.Clone(twinRules)
 	for i := range rules {
 		links := said[rules[i].Name]
-		rules[i].Links = func(o object.Object, emit relation.Emit) {
+		rules[i].Links = func(o object.Object, emit relation.EmitFunc) {
 			for _, l := range links[o.Ref] {
 				emit(l)
 			}
@@ -158,22 +158,22 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 	}
 	assessment := health.Assess(g, func(graph.ID) (health.Health, bool) { return health.Health{}, false })
 	stack := g.Stack(ids, graph.StackOptions{})
-	p := view.NewPicture(view.PictureOf{
-		Graph: g, Assessment: assessment, Stacks: []view.PictureFound{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
+	p := view.NewUIState(view.UIInput{
+		Graph: g, Assessment: assessment, Stacks: []view.UIFound{{Name: g.Ref(0), Stack: stack, Health: assessment.Stack(stack)}},
 	}, view.NewNumbering())
 	if len(p.Nodes) != g.Len() {
 		t.Fatalf("%d nodes of %d", len(p.Nodes), g.Len())
 	}
 	number := random.Perm(len(p.Nodes)) // by node: they are numbered in the order of the graph before
-	tw := &twin{Kinds: p.Kinds, Namespaces: p.Namespaces, Nodes: make([]*view.PictureNode, len(p.Nodes))}
+	tw := &twin{Kinds: p.Kinds, Namespaces: p.Namespaces, Nodes: make([]*view.UINode, len(p.Nodes))}
 	edges := map[graph.Edge][2]int{}
 	for id, n := range p.Nodes {
 		if r := g.Ref(graph.ID(id)); r.Name != n.Name || r.Kind != p.Kinds[n.Kind].Kind {
 			t.Fatalf("node %d is %s", id, n.Name)
 		}
-		slim := &view.PictureNode{Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, State: n.State, Boundary: n.Boundary}
+		slim := &view.UINode{Kind: n.Kind, Namespace: n.Namespace, Name: n.Name, State: n.State, Boundary: n.Boundary}
 		for e := range g.Out(graph.ID(id)) {
-			at := slices.IndexFunc(n.Edges, func(o view.PictureEdge) bool { return p.Rules[o.Rule] == e.Rule && samePictured(o, e) })
+			at := slices.IndexFunc(n.Edges, func(o view.UIEdge) bool { return p.Rules[o.Rule] == e.Rule && samePictured(o, e) })
 			if at < 0 {
 				t.Fatalf("an edge of %s is in no Picture: %v", n.Name, e)
 			}
@@ -203,7 +203,7 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 
 // samePictured tells edges of one rule apart as a Picture does: by what says so, which is cut where
 // it is long, and of an owner without its UID.
-func samePictured(p view.PictureEdge, e graph.Edge) bool {
+func samePictured(p view.UIEdge, e graph.Edge) bool {
 	said := e.Why()
 	if e.Via == relation.Owner {
 		said = e.Field

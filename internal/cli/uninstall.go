@@ -90,7 +90,7 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := &proposal{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
+	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(open)
 	}
@@ -112,22 +112,22 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 }
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
 }
 
 // plan says what goes.
-func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation) (*install.Planned, install.State, error) {
+func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation) (*install.Plan, install.State, error) {
 	parts := f.parts()
-	state, err := install.Gather(ctx, c.reader, install.Ask{Installation: f.of, Action: install.Uninstall, Parts: parts, Kinds: c.kinds, Before: f.last()})
+	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Uninstall, Parts: parts, Kinds: c.kinds, Before: f.last()})
 	if err != nil {
 		return nil, state, err
 	}
 	data := o.confirmed != "" && !o.orphan // With --orphan it is about what goes with the release.
-	m := install.MakeOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
+	m := install.PlanOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
 	if f.of.System {
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
-	planned := install.Make(install.Uninstall, f.of, parts, state, m)
+	planned := install.NewPlan(install.Uninstall, f.of, parts, state, m)
 	planned.Needs = f.journal.NeedsWithout(parts)
 	if !f.of.System {
 		if err := o.dependants(ctx, c, planned, f, state); err != nil {
@@ -140,7 +140,7 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 }
 
 // dependants refuse that an operator goes that others need: packages, and Systems.
-func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Planned, f *foundInstallation, state install.State) error {
+func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Plan, f *foundInstallation, state install.State) error {
 	namespaces := []string{c.namespace, f.of.Namespace}
 	for _, is := range f.there {
 		namespaces = append(namespaces, is.namespace)
@@ -159,7 +159,7 @@ func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, pl
 }
 
 // operatorsStay tells which operators a System leaves behind.
-func operatorsStay(planned *install.Planned, f *foundInstallation) {
+func operatorsStay(planned *install.Plan, f *foundInstallation) {
 	var stay []string
 	for _, r := range f.last() {
 		if !r.App {
@@ -172,7 +172,7 @@ func operatorsStay(planned *install.Planned, f *foundInstallation) {
 }
 
 // agree shows what goes, and asks.
-func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, planned *install.Planned) (bool, error) {
+func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, planned *install.Plan) (bool, error) {
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err
 	}

@@ -58,7 +58,7 @@ func newVersion(env Env) *cobra.Command {
 				_, err := fmt.Fprintf(env.Out, "kubectl-sysop %s (%s)\n", doc.Version, doc.GoVersion)
 				return err
 			}
-			return c.write(view.Answer{Document: doc})
+			return c.write(view.Output{Document: doc})
 		},
 	}
 	c.writing(cmd)

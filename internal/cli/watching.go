@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// watching says on stderr what is wrong with a question that is asked again and again,
+// watchNotices says on stderr what is wrong with a question that is asked again and again,
 // and says it once.
-type watching struct {
+type watchNotices struct {
 	c    *common
 	live *source.Live
 	// said are the gaps that were told, failed is the last failure, and down says that
@@ -24,7 +24,7 @@ type watching struct {
 
 // await waits for a change, and what comes with it; or for the time in which things ripen. It is
 // false when ctx has ended.
-func (w *watching) await(ctx context.Context) bool {
+func (w *watchNotices) await(ctx context.Context) bool {
 	select {
 	case <-ctx.Done():
 		return false
@@ -40,7 +40,7 @@ func (w *watching) await(ctx context.Context) bool {
 }
 
 // failure tells why there is no answer, when that has changed; nil is that there is one.
-func (w *watching) failure(err error) {
+func (w *watchNotices) failure(err error) {
 	text := ""
 	if err != nil {
 		text = err.Error()
@@ -52,14 +52,14 @@ func (w *watching) failure(err error) {
 }
 
 // gaps tells what could not be read, unless that was told.
-func (w *watching) gaps(all []object.Gap) {
+func (w *watchNotices) gaps(all []object.Gap) {
 	fresh := slices.DeleteFunc(slices.Clone(all), func(g object.Gap) bool { return slices.Contains(w.said, g) })
 	w.said = append(w.said, fresh...)
 	w.c.tellGaps(fresh)
 }
 
-// sight tells whether changes are still seen, when that has changed.
-func (w *watching) sight() {
+// reportTrouble tells whether changes are still seen, when that has changed.
+func (w *watchNotices) reportTrouble() {
 	down := w.live.Trouble()
 	switch {
 	case len(down) > 0 && !w.down:

@@ -34,7 +34,7 @@ func (p Platform) Installed(entries []Entry) ([]Move, error) {
 		}
 		for _, t := range targets {
 			left = slices.DeleteFunc(left, func(file string) bool {
-				rest, ok := below(file, t.From)
+				rest, ok := cutPath(file, t.From)
 				if ok {
 					to := path.Join(t.To, rest)
 					moves = slices.DeleteFunc(moves, func(m Move) bool { return m.To == to })
@@ -66,7 +66,7 @@ func targets(files []string, rule File) ([]Move, error) {
 	if !inside(from) || !inside(rule.To) {
 		return nil, fmt.Errorf("from %q to %q leads out of the folder", rule.From, rule.To)
 	}
-	if slices.ContainsFunc(files, func(f string) bool { _, ok := below(f, from); return ok }) {
+	if slices.ContainsFunc(files, func(f string) bool { _, ok := cutPath(f, from); return ok }) {
 		to := rule.To
 		if to == "." {
 			to = path.Base(from)
@@ -96,8 +96,8 @@ func targets(files []string, rule File) ([]Move, error) {
 	return found, nil
 }
 
-// below says whether a file is at or below a path, and what is left of it then.
-func below(file, at string) (string, bool) {
+// cutPath says whether a file is at or below a path, and what is left of it then.
+func cutPath(file, at string) (string, bool) {
 	if at == "." {
 		return file, true
 	}

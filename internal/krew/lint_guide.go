@@ -9,8 +9,8 @@ import (
 
 // The longest that reviewers take.
 const (
-	mostShort = 50
-	mostLine  = 80
+	maxShort = 50
+	maxLine  = 80
 )
 
 var (
@@ -24,8 +24,8 @@ var (
 func (l *linter) guide() {
 	l.name()
 	spec := l.manifest.Spec
-	if n := utf8.RuneCountInString(spec.ShortDescription); n > mostShort {
-		l.add(ruleShortLength, "spec.shortDescription", "leave out what the description can say", "it has %d characters, and %d are the most", n, mostShort)
+	if n := utf8.RuneCountInString(spec.ShortDescription); n > maxShort {
+		l.add(ruleShortLength, "spec.shortDescription", "leave out what the description can say", "it has %d characters, and %d are the most", n, maxShort)
 	}
 	if word := redundant.FindString(spec.ShortDescription); word != "" {
 		l.add(ruleRedundant, "spec.shortDescription", "leave it out: everything in an index is one", "it says %q", word)
@@ -36,8 +36,8 @@ func (l *linter) guide() {
 	for _, f := range []struct{ path, text string }{{"spec.description", spec.Description}, {"spec.caveats", spec.Caveats}} {
 		for n, line := range strings.Split(f.text, "\n") {
 			// One long word, an address for one, cannot be broken.
-			if utf8.RuneCountInString(line) > mostLine && strings.Contains(strings.TrimSpace(line), " ") {
-				l.add(ruleLineLength, f.path, "break it", "its line %d has more than %d characters", n+1, mostLine)
+			if utf8.RuneCountInString(line) > maxLine && strings.Contains(strings.TrimSpace(line), " ") {
+				l.add(ruleLineLength, f.path, "break it", "its line %d has more than %d characters", n+1, maxLine)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 		l.own[declare.GroupKind(k.Kind)] = k.Versions
 		where := anchor{path: []any{"kinds", i}, offset: -1}
 		l.declared(k, where)
-		l.healthRules(k, where.below("health"))
-		l.signals(k, where.below("signals"))
+		l.healthRules(k, where.child("health"))
+		l.signals(k, where.child("signals"))
 	}
 	l.relations(e.Relations)
 	for i := range e.Versions {
@@ -36,31 +36,31 @@ func (l *linter) declared(k *catalog.Kind, where anchor) {
 	is, ok := l.defs.Kind(gk)
 	if !ok {
 		if l.defs.Complete {
-			l.unknownKind(k.Kind, gk, where.below("kind"))
+			l.unknownKind(k.Kind, gk, where.child("kind"))
 		}
 		return
 	}
 	if k.Plural != "" && is.Plural != "" && k.Plural != is.Plural {
-		l.add(where.below("plural"), false, "the plural of %s is %s", k.Kind, is.Plural)
+		l.add(where.child("plural"), false, "the plural of %s is %s", k.Kind, is.Plural)
 	}
 	if k.ClusterScoped == is.Namespaced {
 		scope := "namespaced"
 		if !is.Namespaced {
 			scope = "cluster-scoped"
 		}
-		l.add(where.below("clusterScoped"), false, "%s is %s", k.Kind, scope)
+		l.add(where.child("clusterScoped"), false, "%s is %s", k.Kind, scope)
 	}
 	known := is.Versions()
 	for _, v := range k.Versions {
 		if len(known) > 0 && !slices.Contains(known, v) {
-			l.add(where.below("versions"), true, "no definition of %s %s is known: what it has is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
+			l.add(where.child("versions"), true, "no definition of %s %s is known: what it has is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
 		}
 	}
 	if len(known) > 0 && !slices.Contains(k.Versions, known[0]) {
-		l.add(where.below("versions"), false, "%s is served as %s, which is not among its versions", k.Kind, known[0])
+		l.add(where.child("versions"), false, "%s is served as %s, which is not among its versions", k.Kind, known[0])
 	}
 	for i, c := range k.Composes {
-		l.kindExists(c, where.below("composes", i))
+		l.kindExists(c, where.child("composes", i))
 	}
 }
 

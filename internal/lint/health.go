@@ -23,7 +23,7 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 		r := rules[i]
 		if gk := declare.GroupKind(r.Kind); defs.Complete {
 			if _, ok := defs.Kind(gk); !ok {
-				l.unknownKind(r.Kind, gk, where.below("kind"))
+				l.unknownKind(r.Kind, gk, where.child("kind"))
 			}
 		}
 		l.probe(&r, where)
@@ -45,7 +45,7 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 			continue
 		}
 		told[f.Field] = true
-		at := where.below(f.Field)
+		at := where.child(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
 		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is judged as if there was no rule", rule.Kind, f.Field, f.Message)
 	}
@@ -57,7 +57,7 @@ func (l *linter) healthRules(k *catalog.Kind, where anchor) {
 		r.Kind = k.Kind
 		at := where
 		if n := l.doc.node(where.path); len(k.Health) > 1 || n != nil && n.Kind == yaml.SequenceNode {
-			at = where.below(i)
+			at = where.child(i)
 		}
 		l.health(r, at)
 	}
@@ -65,7 +65,7 @@ func (l *linter) healthRules(k *catalog.Kind, where anchor) {
 
 // health checks the fields that the expressions of a rule read.
 func (l *linter) health(rule health.Rule, where anchor) {
-	l.reads(&rule, "", func(r health.Read) anchor { return where.below(r.In) })
+	l.reads(&rule, "", func(r health.Read) anchor { return where.child(r.In) })
 }
 
 // reads checks the fields that the expressions of a rule read. About says of what part of an

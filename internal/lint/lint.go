@@ -49,13 +49,13 @@ type anchor struct {
 	at func(*yaml.Node) (line, column int)
 }
 
-func (a anchor) below(path ...any) anchor {
+func (a anchor) child(path ...any) anchor {
 	a.path = append(slices.Clone(a.path), path...)
 	return a
 }
 
-// beside is another key of the mapping in which the anchor stands.
-func (a anchor) beside(key string) anchor {
+// sibling is another key of the mapping in which the anchor stands.
+func (a anchor) sibling(key string) anchor {
 	a.path, a.at, a.offset = append(slices.Clone(a.path[:len(a.path)-1]), key), nil, -1
 	return a
 }
@@ -148,7 +148,7 @@ func (l *linter) hold(u use) {
 			known = k.Versions()
 		}
 		if len(known) > 0 && !slices.Contains(known, v) {
-			l.add(u.where.beside("versions"), false, "%s has no version %s: it has %s", u.kind, v, strings.Join(known, ", "))
+			l.add(u.where.sibling("versions"), false, "%s has no version %s: it has %s", u.kind, v, strings.Join(known, ", "))
 		}
 	}
 	versions := l.versions(gk, k, u.versions)
@@ -162,7 +162,7 @@ func (l *linter) hold(u use) {
 		}
 		if !u.repeats(name, f) {
 			older := slices.DeleteFunc(slices.Clone(versions[i+1:]), func(v string) bool { return faultIn(u, k.Shapes(v)) != nil })
-			l.add(u.where.below(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hintOf(older))
+			l.add(u.where.child(f.below...).from(f.offset), false, "%s %s: %s%s%s", u.kind, name, u.about, f.message, hintOf(older))
 		}
 		if len(u.versions) == 0 {
 			return

@@ -41,7 +41,7 @@ func (l *linter) relations(specs []declare.Spec) {
 // relation checks what a relation reads of a kind.
 func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 	check := func(key string, f func(field.Shape) *fault) {
-		l.hold(use{kind: kind, where: where.below(key), versions: s.Versions, check: f})
+		l.hold(use{kind: kind, where: where.child(key), versions: s.Versions, check: f})
 	}
 	for _, p := range []struct {
 		key, path string
@@ -70,7 +70,7 @@ func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 			}
 			return nil
 		}
-		l.hold(use{kind: kind, where: where.below("when"), versions: s.Versions, check: func(shape field.Shape) *fault { return named(shape, s, c.Path, is) }})
+		l.hold(use{kind: kind, where: where.child("when"), versions: s.Versions, check: func(shape field.Shape) *fault { return named(shape, s, c.Path, is) }})
 	}
 	for _, t := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
 		for _, path := range declare.TemplatePaths(t.text) {

@@ -19,9 +19,9 @@ func (l *linter) signals(k *catalog.Kind, where anchor) {
 	other := 0
 	for i := range k.Signals {
 		s := &k.Signals[i]
-		at := where.below(s.Preset)
+		at := where.child(s.Preset)
 		if s.Other {
-			at = where.below("also", other)
+			at = where.child("also", other)
 			other++
 		}
 		l.signal(k.Kind, s, at)
@@ -32,16 +32,16 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 	hold := func(where anchor, check func(field.Shape) *fault) {
 		l.hold(use{kind: kind, where: where, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
 	}
-	l.reacted(kind, s, where.below("reacted"))
+	l.reacted(kind, s, where.child("reacted"))
 	if s.Scale {
-		l.scale(kind, s, where.below("scale"))
+		l.scale(kind, s, where.child("scale"))
 		return
 	}
 	set := func(key string, patch map[string]any) {
 		if len(patch) == 0 {
 			return
 		}
-		hold(where.below(strings.Split(key, ".")[0]), func(shape field.Shape) *fault {
+		hold(where.child(strings.Split(key, ".")[0]), func(shape field.Shape) *fault {
 			item, ok := each(shape, s.Each)
 			if !ok {
 				return nil
@@ -54,7 +54,7 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 		if text == "" || err != nil {
 			return
 		}
-		hold(where.below(key), func(shape field.Shape) *fault {
+		hold(where.child(key), func(shape field.Shape) *fault {
 			_, wrong := at(shape, p)
 			return wrong
 		})
@@ -113,10 +113,10 @@ func content(shape field.Shape, path string, v any) *fault {
 		for _, name := range slices.Sorted(maps.Keys(v)) {
 			below, ok := shape.Field(name)
 			if !ok {
-				return within(noField(shape, path, name), name)
+				return inStep(noField(shape, path, name), name)
 			}
 			if wrong := content(below, field.Join(path, name), v[name]); wrong != nil {
-				return within(wrong, name)
+				return inStep(wrong, name)
 			}
 		}
 	case []any:
@@ -126,7 +126,7 @@ func content(shape field.Shape, path string, v any) *fault {
 		}
 		for i, e := range v {
 			if wrong := content(item, field.Item(path, i), e); wrong != nil {
-				return within(wrong, i)
+				return inStep(wrong, i)
 			}
 		}
 		return nil
@@ -137,8 +137,8 @@ func content(shape field.Shape, path string, v any) *fault {
 	return literalFault(shape, path, v)
 }
 
-// within says where in its holder a fault is.
-func within(f *fault, step any) *fault {
+// inStep says where in its holder a fault is.
+func inStep(f *fault, step any) *fault {
 	f.below = append([]any{step}, f.below...)
 	return f
 }
@@ -164,9 +164,9 @@ func noField(shape field.Shape, path, name string) *fault {
 // installable checks the kinds that a version is said to be ready by, and its examples.
 func (l *linter) installable(v *catalog.Version, where anchor) {
 	for i, r := range v.Ready {
-		l.kindExists(r.Kind, where.below("health", i, "kind"))
+		l.kindExists(r.Kind, where.child("health", i, "kind"))
 	}
 	for i, text := range v.Examples {
-		l.example(text, where.below("examples", i), fmt.Sprintf("example of %s: ", v.Version))
+		l.example(text, where.child("examples", i), fmt.Sprintf("example of %s: ", v.Version))
 	}
 }

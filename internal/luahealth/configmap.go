@@ -52,7 +52,7 @@ func OfConfigMap(origin string, data map[string]string) (*Set, []string) {
 			continue
 		}
 		k, err := parseKey(text)
-		if err == nil && len(o.script) > longestScript {
+		if err == nil && len(o.script) > maxScriptBytes {
 			err = tooLong()
 		}
 		if err != nil {

@@ -11,8 +11,8 @@ import (
 // Argo CD's tests and actions.
 const scriptFile = "health.lua"
 
-// mostScripts is ten times what Argo CD has.
-const mostScripts = 5000
+// maxScripts is ten times what Argo CD has.
+const maxScripts = 5000
 
 // OfFolder returns the customizations of a folder in the layout of Argo CD's
 // resource_customizations: GROUP/KIND/health.lua, or KIND/health.lua of the core group, with
@@ -29,8 +29,8 @@ func OfFolder(name string, folder fs.FS) (*Set, []string, error) {
 		if path.Base(at) != scriptFile || !d.Type().IsRegular() {
 			return nil
 		}
-		if len(all) == mostScripts {
-			return fmt.Errorf("more than %d files called %s", mostScripts, scriptFile)
+		if len(all) == maxScripts {
+			return fmt.Errorf("more than %d files called %s", maxScripts, scriptFile)
 		}
 		c, err := readScript(name, folder, at)
 		switch {
@@ -57,7 +57,7 @@ func readScript(name string, folder fs.FS, at string) (*customization, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Size() > longestScript {
+	if info.Size() > maxScriptBytes {
 		return nil, tooLong()
 	}
 	text, err := fs.ReadFile(folder, at)

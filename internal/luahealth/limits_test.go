@@ -116,7 +116,7 @@ func allocated() uint64 {
 
 // Programs that are hard to read: they are compiled, or refused.
 func TestHardToCompile(t *testing.T) {
-	long := func(part string) string { return strings.Repeat(part, longestScript/len(part)*4/9) }
+	long := func(part string) string { return strings.Repeat(part, maxScriptBytes/len(part)*4/9) }
 	for name, script := range map[string]string{
 		"brackets": "return " + long("(") + "1" + long(")"), "tables": "return " + long("{") + long("}"), "minus": "return " + long("- ") + "1", "not": "return " + long("not ") + "1",
 		"joined": "return 'a'" + long(" .. 'a'"), "added": "return 1" + long(" + 1"), "powers": "return 1" + long("^1"), "calls": "return f" + long("()"),
@@ -128,7 +128,7 @@ func TestHardToCompile(t *testing.T) {
 		if ok {
 			t.Errorf("%s: it gives a health: %+v", name, h)
 		}
-		if len(h.Message) > 2*longestMessage {
+		if len(h.Message) > 2*maxMessageLength {
 			t.Errorf("%s: a message of %d bytes", name, len(h.Message))
 		}
 	}

@@ -143,19 +143,19 @@ func TestJudge(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	rule := health.Rule{Kind: "Backup.shop.example.com", Healthy: `status.?phase.orValue("") == "Done"`}
 	judge := func(script string) health.Health {
-		return health.NewJudge(now, rule).Consult(setOf(t, script, false)).Of(objectOf(t, backup))
+		return health.NewEvaluator(now, rule).Consult(setOf(t, script, false)).Evaluate(objectOf(t, backup))
 	}
-	if h := judge(`return {status = "Degraded", message = "x"}`); h.Status != health.Degraded || h.By != "customization" {
+	if h := judge(`return {status = "Degraded", message = "x"}`); h.Status != health.Degraded || h.Stage != "customization" {
 		t.Errorf("got %+v", h)
 	}
-	if h := judge(`return nil`); h.Status != health.Healthy || h.By != "entry" {
+	if h := judge(`return nil`); h.Status != health.Healthy || h.Stage != "entry" {
 		t.Errorf("got %+v", h)
 	}
-	if h := judge(`return {status = "Good"}`); h.Status != health.Healthy || h.By != "entry" || !strings.Contains(h.Message, `fails on it: it returns the status "Good"`) {
+	if h := judge(`return {status = "Good"}`); h.Status != health.Healthy || h.Stage != "entry" || !strings.Contains(h.Message, `fails on it: it returns the status "Good"`) {
 		t.Errorf("got %+v", h)
 	}
 	deleted := objectOf(t, strings.Replace(backup, "name: nightly,", "name: nightly, deletionTimestamp: '2025-12-31T23:59:00Z', finalizers: [x],", 1))
-	if h := health.NewJudge(now).Consult(setOf(t, `return {status = "Healthy"}`, false)).Of(deleted); h.By != "deletion" {
+	if h := health.NewEvaluator(now).Consult(setOf(t, `return {status = "Healthy"}`, false)).Evaluate(deleted); h.Stage != "deletion" {
 		t.Errorf("got %+v", h)
 	}
 }
@@ -242,7 +242,7 @@ func TestConfigMapIsNoYAML(t *testing.T) {
 			t.Errorf("%q: got %d customizations, notes %q", block, s.Len(), notes)
 		}
 	}
-	long := strings.Repeat("-- x\n", longestScript/4)
+	long := strings.Repeat("-- x\n", maxScriptBytes/4)
 	if s, notes := OfConfigMap("x", map[string]string{"resource.customizations.health.Pod": long}); s.Len() != 0 || len(notes) != 1 {
 		t.Errorf("a long script: notes %q", notes)
 	}
@@ -301,7 +301,7 @@ func TestFolder(t *testing.T) {
 		"_.example.com/Restore/health.lua":              is("Missing"),
 		"Pod/health.lua":                                is("Progressing"),
 		"health.lua":                                    is("Degraded"), // of no kind
-		"long.example.com/X/health.lua":                 {Data: make([]byte, longestScript+1)},
+		"long.example.com/X/health.lua":                 {Data: make([]byte, maxScriptBytes+1)},
 	})
 	if err != nil {
 		t.Fatal(err)

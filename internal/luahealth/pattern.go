@@ -7,8 +7,8 @@ import lua "github.com/yuin/gopher-lua"
 // pattern chooses. So each step is counted as an instruction is.
 
 const (
-	mostCaptures = 32  // as in Lua
-	deepestMatch = 200 // as in Lua
+	maxCaptures   = 32  // as in Lua
+	maxMatchDepth = 200 // as in Lua
 )
 
 // noMatch is the end of no match.
@@ -43,7 +43,7 @@ func (m *matcher) from(s int) int {
 
 // match matches what is left of the pattern at a place of the text.
 func (m *matcher) match(s, p int) int {
-	if m.depth++; m.depth > deepestMatch {
+	if m.depth++; m.depth > maxMatchDepth {
 		m.fail("the pattern is too complex")
 	}
 	defer func() { m.depth-- }()
@@ -82,7 +82,7 @@ func (m *matcher) item(s, p int) (int, int, bool) {
 		case c == 'f':
 			return m.frontier(s, p+2)
 		case '0' <= c && c <= '9':
-			s = m.again(s, c)
+			s = m.matchCapture(s, c)
 			return s, p + 2, s == noMatch
 		}
 	}
@@ -100,12 +100,12 @@ func (m *matcher) item(s, p int) (int, int, bool) {
 		}
 		return s, end + 1, false
 	case '*':
-		return m.longest(s, p, end), 0, true
+		return m.matchMax(s, p, end), 0, true
 	case '+':
 		if !m.single(s, p, end) {
 			return noMatch, 0, true
 		}
-		return m.longest(s+1, p, end), 0, true
+		return m.matchMax(s+1, p, end), 0, true
 	case '-':
 		return m.shortest(s, p, end), 0, true
 	}
@@ -115,7 +115,7 @@ func (m *matcher) item(s, p int) (int, int, bool) {
 	return s + 1, end, false
 }
 
-func (m *matcher) longest(s, p, end int) int {
+func (m *matcher) matchMax(s, p, end int) int {
 	n := 0
 	for m.single(s+n, p, end) {
 		m.lib.work(m.l, 1)
@@ -142,7 +142,7 @@ func (m *matcher) shortest(s, p, end int) int {
 }
 
 func (m *matcher) open(s, p, length int) int {
-	if len(m.captures) == mostCaptures {
+	if len(m.captures) == maxCaptures {
 		m.fail("too many captures")
 	}
 	n := len(m.captures)
@@ -170,8 +170,8 @@ func (m *matcher) shut(s, p int) int {
 	return r
 }
 
-// again matches what a capture has matched.
-func (m *matcher) again(s int, digit byte) int {
+// matchCapture matches what a capture has matched.
+func (m *matcher) matchCapture(s int, digit byte) int {
 	n := int(digit) - '1'
 	if n < 0 || n >= len(m.captures) || m.captures[n].length < 0 {
 		m.fail("invalid capture index")

@@ -14,15 +14,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// longestScript is several times the longest that Argo CD has. It bounds what reading one
+// maxScriptBytes is several times the longest that Argo CD has. It bounds what reading one
 // takes.
-const longestScript = 64 << 10
+const maxScriptBytes = 64 << 10
 
-func tooLong() error { return fmt.Errorf("a script of more than %d KiB", longestScript>>10) }
+func tooLong() error { return fmt.Errorf("a script of more than %d KiB", maxScriptBytes>>10) }
 
-// mostUpvalues is how many variables of the functions around it a function may use: each
+// maxUpvalues is how many variables of the functions around it a function may use: each
 // makes a function larger that is made at run time.
-const mostUpvalues = 32
+const maxUpvalues = 32
 
 // script is a program that is compiled when the first object of its kinds comes.
 type script struct {
@@ -61,8 +61,8 @@ func compile(text string) (proto *lua.FunctionProto, err error) {
 
 // bounded refuses a function that uses too many variables of those around it.
 func bounded(proto *lua.FunctionProto) error {
-	if proto.NumUpvalues > mostUpvalues {
-		return fmt.Errorf("line %d: the function uses more than %d variables of those around it", proto.LineDefined, mostUpvalues)
+	if proto.NumUpvalues > maxUpvalues {
+		return fmt.Errorf("line %d: the function uses more than %d variables of those around it", proto.LineDefined, maxUpvalues)
 	}
 	for _, inner := range proto.FunctionPrototypes {
 		if err := bounded(inner); err != nil {
@@ -125,15 +125,15 @@ func message(err error) string {
 // oneLine is a text of a script as it is told: short, and in one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(short(text)), " ") }
 
-// longestMessage is what is kept of a message, in bytes.
-const longestMessage = 1 << 10
+// maxMessageLength is what is kept of a message, in bytes.
+const maxMessageLength = 1 << 10
 
 func short(text string) string {
-	text = strings.ToValidUTF8(text[:min(len(text), 2*longestMessage)], "�")
-	if len(text) <= longestMessage {
+	text = strings.ToValidUTF8(text[:min(len(text), 2*maxMessageLength)], "�")
+	if len(text) <= maxMessageLength {
 		return text
 	}
-	end := longestMessage
+	end := maxMessageLength
 	for !utf8.RuneStart(text[end]) {
 		end--
 	}

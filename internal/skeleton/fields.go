@@ -103,7 +103,7 @@ func (s slot) step(path string) (slot, string, bool) {
 }
 
 func (s slot) into(kind, key string) slot {
-	s.is(kind)
+	s.setKind(kind)
 	next, ok := s.schema[key].(map[string]any)
 	if !ok {
 		next = map[string]any{}
@@ -113,7 +113,7 @@ func (s slot) into(kind, key string) slot {
 }
 
 func (s slot) field(name string) slot {
-	s.is("object")
+	s.setKind("object")
 	fields, ok := s.schema["properties"].(map[string]any)
 	if !ok {
 		fields = map[string]any{}
@@ -127,9 +127,9 @@ func (s slot) field(name string) slot {
 	return slot{schema: next, parent: s.schema, name: name, holder: s.schema, owner: name}
 }
 
-// is gives a schema without a type that of what is found in it, but for one that may be
+// setKind gives a schema without a type that of what is found in it, but for one that may be
 // anything.
-func (s slot) is(kind string) {
+func (s slot) setKind(kind string) {
 	if s.schema["type"] == nil && s.schema[preserveUnknown] == nil {
 		s.schema["type"] = kind
 	}

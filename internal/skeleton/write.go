@@ -89,8 +89,8 @@ func leaves(s map[string]any) int {
 	return max(n, 1)
 }
 
-// below yields the subtrees of a schema, with the name of the field that each is.
-func below(s map[string]any, each func(name string, sub map[string]any)) {
+// eachSubschema yields the subtrees of a schema, with the name of the field that each is.
+func eachSubschema(s map[string]any, each func(name string, sub map[string]any)) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		each(name, properties[name].(map[string]any))
@@ -105,7 +105,7 @@ func below(s map[string]any, each func(name string, sub map[string]any)) {
 const leastLeaves = 6
 
 func (w *writer) tally(s map[string]any) {
-	below(s, func(_ string, sub map[string]any) {
+	eachSubschema(s, func(_ string, sub map[string]any) {
 		key := w.hash.key(sub)
 		if w.shapes[key] != "" {
 			return
@@ -122,7 +122,7 @@ func (w *writer) tally(s map[string]any) {
 
 // name names what stands there more than once, by the field that it is first.
 func (w *writer) name(s map[string]any, field string) {
-	below(s, func(name string, sub map[string]any) {
+	eachSubschema(s, func(name string, sub map[string]any) {
 		if name == "" {
 			name = field
 		}

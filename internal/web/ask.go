@@ -55,7 +55,7 @@ func (s *Server) question(q Question) http.HandlerFunc {
 
 // compose answers POST /api/system.
 func (s *Server) compose(w http.ResponseWriter, r *http.Request) {
-	body, no := read(w, r, mostBody)
+	body, no := read(w, r, maxBodyBytes)
 	if no != nil {
 		refuse(w, r, *no)
 		return
@@ -106,8 +106,8 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, work func(contex
 		refuse(w, r, refusal{http.StatusGatewayTimeout, "it took longer than " + questionTime.String()})
 	case err != nil:
 		refuse(w, r, refusal{http.StatusBadGateway, err.Error()})
-	case len(document) > mostAnswer:
-		refuse(w, r, refusal{http.StatusBadGateway, fmt.Sprintf("the answer has %d MiB, and %d are the most: ask for less", len(document)>>20, mostAnswer>>20)})
+	case len(document) > maxResponseBytes:
+		refuse(w, r, refusal{http.StatusBadGateway, fmt.Sprintf("the answer has %d MiB, and %d are the most: ask for less", len(document)>>20, maxResponseBytes>>20)})
 	default:
 		write(w, r, http.StatusOK, "application/json", document)
 	}
@@ -118,7 +118,7 @@ func (s *Server) turn(ctx context.Context) (leave func(), no *refusal) {
 	select {
 	case s.queue <- struct{}{}:
 	default:
-		return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d questions wait already", mostQueued)}
+		return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d questions wait already", maxQueued)}
 	}
 	select {
 	case s.turns <- struct{}{}:

@@ -103,7 +103,7 @@ func TestQuestionsWait(t *testing.T) {
 	for range 5 {
 		go func() { got <- v.do(v.request("GET", "/api/slow", "")).status }()
 	}
-	for range mostTurns {
+	for range maxConcurrent {
 		<-begun
 	}
 	for len(v.queue) < 5 {
@@ -143,7 +143,7 @@ func TestQuestionsWait(t *testing.T) {
 func TestQueueIsBounded(t *testing.T) {
 	v := start(t, all())
 	v.open()
-	for range mostQueued {
+	for range maxQueued {
 		v.queue <- struct{}{}
 	}
 	a := v.do(v.request("GET", "/api/check", ""))

@@ -2,11 +2,11 @@ package web
 
 import "fmt"
 
-// deepestBody is how deep the JSON of a request may be nested: free values of a manifest are
+// maxBodyDepth is how deep the JSON of a request may be nested: free values of a manifest are
 // read a hundred deep, and what reads them further calls itself.
-const deepestBody = 200
+const maxBodyDepth = 200
 
-// checkDepth refuses JSON that is nested deeper than deepestBody, before it is decoded. It
+// checkDepth refuses JSON that is nested deeper than maxBodyDepth, before it is decoded. It
 // takes any bytes.
 func checkDepth(body []byte) error {
 	depth, quoted := 0, false
@@ -18,8 +18,8 @@ func checkDepth(body []byte) error {
 			quoted = !quoted
 		case quoted:
 		case c == '{' || c == '[':
-			if depth++; depth > deepestBody {
-				return fmt.Errorf("it is nested more than %d deep", deepestBody)
+			if depth++; depth > maxBodyDepth {
+				return fmt.Errorf("it is nested more than %d deep", maxBodyDepth)
 			}
 		case c == '}' || c == ']':
 			depth--

@@ -13,10 +13,10 @@ func TestDeepBodies(t *testing.T) {
 	nested := func(n int) string {
 		return `{"manifest":` + strings.Repeat("[", n-1) + `"[[{\"["` + strings.Repeat("]", n-1) + "}"
 	}
-	if a := v.do(v.request("POST", "/api/system", nested(deepestBody))); a.status != http.StatusOK {
+	if a := v.do(v.request("POST", "/api/system", nested(maxBodyDepth))); a.status != http.StatusOK {
 		t.Errorf("as deep as may be: %d %s", a.status, a.body)
 	}
-	if a := v.do(v.request("POST", "/api/system", nested(deepestBody+1))); a.status != http.StatusBadRequest || !strings.Contains(a.body, "nested more than 200 deep") {
+	if a := v.do(v.request("POST", "/api/system", nested(maxBodyDepth+1))); a.status != http.StatusBadRequest || !strings.Contains(a.body, "nested more than 200 deep") {
 		t.Errorf("deeper: %d %.200s", a.status, a.body)
 	}
 }

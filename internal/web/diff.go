@@ -9,8 +9,8 @@ import (
 
 // Diff returns what leads from a Picture to another; nil where that is nothing but the time.
 // Names of stacks are unique in each. What has become fewer nodes ends in nulls.
-func Diff(old, now *view.Picture) *view.PictureChange {
-	change := &view.PictureChange{
+func Diff(old, now *view.UIState) *view.UIDelta {
+	change := &view.UIDelta{
 		Head:   headChange(old, now),
 		Nodes:  nodeChanges(old.Nodes, now.Nodes),
 		Stacks: stackChanges(old.Stacks, now.Stacks),
@@ -25,7 +25,7 @@ func Diff(old, now *view.Picture) *view.PictureChange {
 	return change
 }
 
-func headChange(old, now *view.Picture) *view.Picture {
+func headChange(old, now *view.UIState) *view.UIState {
 	was, is := *old, *now
 	was.Nodes, is.Nodes = nil, nil
 	was.Stacks, is.Stacks = nil, nil
@@ -36,8 +36,8 @@ func headChange(old, now *view.Picture) *view.Picture {
 	return &is
 }
 
-func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
-	changed := map[int]*view.PictureNode{}
+func nodeChanges(old, now []*view.UINode) map[int]*view.UINode {
+	changed := map[int]*view.UINode{}
 	for i := range max(len(old), len(now)) {
 		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !reflect.DeepEqual(was, is) {
 			changed[i] = is
@@ -46,16 +46,16 @@ func nodeChanges(old, now []*view.PictureNode) map[int]*view.PictureNode {
 	return changed
 }
 
-func nodeAt(nodes []*view.PictureNode, i int) *view.PictureNode {
+func nodeAt(nodes []*view.UINode, i int) *view.UINode {
 	if i < len(nodes) {
 		return nodes[i]
 	}
 	return nil
 }
 
-func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
-	changed := map[string]*view.PictureStack{}
-	was := map[string]*view.PictureStack{}
+func stackChanges(old, now []view.UIStack) map[string]*view.UIStack {
+	changed := map[string]*view.UIStack{}
+	was := map[string]*view.UIStack{}
 	for i := range old {
 		was[old[i].Name] = &old[i]
 	}
@@ -72,7 +72,7 @@ func stackChanges(old, now []view.PictureStack) map[string]*view.PictureStack {
 	return changed
 }
 
-func namesOf(stacks []view.PictureStack) []string {
+func namesOf(stacks []view.UIStack) []string {
 	var names []string
 	for i := range stacks {
 		names = append(names, stacks[i].Name)

@@ -144,8 +144,8 @@ func TestAPIRefusesOthers(t *testing.T) {
 		for _, kind := range []string{"", "text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/jsonx", "application/json;;"} {
 			v.refused(path+" "+kind, v.do(v.request(method, path, "{}", header("Content-Type", kind))), http.StatusUnsupportedMediaType)
 		}
-		v.refused(path+" oversize", v.do(v.request(method, path, `"`+strings.Repeat("a", mostBody)+`"`)), http.StatusRequestEntityTooLarge)
-		v.refused(path+" oversize, of no length", v.do(v.request(method, path, strings.Repeat(" ", mostBody+1), func(r *http.Request) { r.ContentLength = -1 })), http.StatusRequestEntityTooLarge)
+		v.refused(path+" oversize", v.do(v.request(method, path, `"`+strings.Repeat("a", maxBodyBytes)+`"`)), http.StatusRequestEntityTooLarge)
+		v.refused(path+" oversize, of no length", v.do(v.request(method, path, strings.Repeat(" ", maxBodyBytes+1), func(r *http.Request) { r.ContentLength = -1 })), http.StatusRequestEntityTooLarge)
 	})
 }
 

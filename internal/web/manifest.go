@@ -103,7 +103,7 @@ func (m *manifest) field(out map[string]any, at place, key string, v any) {
 		out[name] = gone
 		return
 	}
-	out[name] = m.value(at.below(key), v)
+	out[name] = m.value(at.child(key), v)
 }
 
 // leaves counts values.
@@ -124,8 +124,8 @@ func leaves(v any) int {
 	return max(n, 1)
 }
 
-// below is the place of a field of what stands here.
-func (p place) below(key string) place {
+// child is the place of a field of what stands here.
+func (p place) child(key string) place {
 	out := place{key: key, in: p.key, status: p.status, mode: p.mode}
 	switch {
 	case p.mode == dark || contents[key] || key == "value" && !compared(p.key):

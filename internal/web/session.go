@@ -28,8 +28,8 @@ type session struct {
 	wrong int
 }
 
-// mostWrong is how many wrong tokens are answered in a minute.
-const mostWrong = 20
+// maxRejected is how many wrong tokens are answered in a minute.
+const maxRejected = 20
 
 func newSession() *session {
 	return &session{token: secret(), bearer: secret()}
@@ -69,7 +69,7 @@ func (s *session) open(token string) (bearer string, no *refusal) {
 		if now.Sub(s.since) >= time.Minute {
 			s.since, s.wrong = now, 0
 		}
-		if s.wrong++; s.wrong > mostWrong {
+		if s.wrong++; s.wrong > maxRejected {
 			return "", &refusal{http.StatusTooManyRequests, "too many wrong tokens: wait a minute, then open the address that kubectl sysop ui printed"}
 		}
 		return "", &refusal{http.StatusUnauthorized, "the token is wrong: open the whole address that kubectl sysop ui printed, with what is behind #"}

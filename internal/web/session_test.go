@@ -53,7 +53,7 @@ func TestNoCookie(t *testing.T) {
 			t.Errorf("%s sets a cookie: %q", path, a.header.Values("Set-Cookie"))
 		}
 	})
-	v.Publish(&view.Picture{})
+	v.Publish(&view.UIState{})
 	res, err := v.client.Do(v.request("GET", "/api/stream", ""))
 	if err != nil {
 		t.Fatal(err)
@@ -81,7 +81,7 @@ func TestOpened(t *testing.T) {
 
 func TestWrongTokensAreBounded(t *testing.T) {
 	v := start(t, all())
-	for range mostWrong {
+	for range maxRejected {
 		v.refused("wrong", v.session("wrong"), http.StatusUnauthorized)
 	}
 	a := v.session("wrong")

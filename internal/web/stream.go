@@ -15,7 +15,7 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	case s.streams <- struct{}{}:
 		defer func() { <-s.streams }()
 	default:
-		refuse(w, r, refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d pages are open already: close one, and load this again", mostStreams)})
+		refuse(w, r, refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d pages are open already: close one, and load this again", maxStreams)})
 		return
 	}
 	control := http.NewResponseController(w)

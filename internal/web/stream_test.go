@@ -63,17 +63,17 @@ func TestStream(t *testing.T) {
 	v.open()
 	e := v.follow() // Before there is anything.
 	hostile := "</script>\nevent: end\ndata: x\r\n\u2028"
-	first := &view.Picture{Title: "shop", At: "1", Nodes: []*view.PictureNode{{Name: "a", Message: hostile}}}
+	first := &view.UIState{Title: "shop", At: "1", Nodes: []*view.UINode{{Name: "a", Message: hostile}}}
 	v.Publish(first)
 	got := e.next()
-	var p view.Picture
+	var p view.UIState
 	if err := json.Unmarshal([]byte(got["data"]), &p); err != nil || got["event"] != "picture" || got["id"] != "1" || p.Nodes[0].Message != hostile {
 		t.Fatalf("%v %v", got, err)
 	}
-	second := &view.Picture{Title: "shop", At: "2", Nodes: []*view.PictureNode{{Name: "a", Health: 6}}}
+	second := &view.UIState{Title: "shop", At: "2", Nodes: []*view.UINode{{Name: "a", Health: 6}}}
 	v.Publish(second)
 	got = e.next()
-	var c view.PictureChange
+	var c view.UIDelta
 	if err := json.Unmarshal([]byte(got["data"]), &c); err != nil || got["event"] != "change" || got["id"] != "2" || c.Nodes[0].Health != 6 || c.At != "2" {
 		t.Fatalf("%v %v", got, err)
 	}
@@ -103,15 +103,15 @@ func TestStream(t *testing.T) {
 func TestStreamsAreBounded(t *testing.T) {
 	v := start(t, all())
 	v.open()
-	v.Publish(&view.Picture{})
+	v.Publish(&view.UIState{})
 	var last *events
-	for range mostStreams {
+	for range maxStreams {
 		last = v.follow()
 		last.next()
 	}
 	v.refused("one more", v.do(v.request("GET", "/api/stream", "")), http.StatusServiceUnavailable)
 	_ = last.body.Close()
-	for len(v.streams) == mostStreams {
+	for len(v.streams) == maxStreams {
 		runtime.Gosched()
 	}
 	v.follow().next()

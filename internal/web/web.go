@@ -66,17 +66,17 @@ type Options struct {
 
 // The limits of a server.
 const (
-	headerTime   = 5 * time.Second
-	bodyTime     = 15 * time.Second
-	writeTime    = 30 * time.Second // of an answer
-	eventTime    = 10 * time.Second // of an event
-	questionTime = 2 * time.Minute
-	graceTime    = 500 * time.Millisecond
-	mostBody     = 256 << 10
-	mostAnswer   = 16 << 20
-	mostStreams  = 8  // open at once
-	mostTurns    = 2  // questions at work
-	mostQueued   = 32 // at work or waiting
+	headerTime       = 5 * time.Second
+	bodyTime         = 15 * time.Second
+	writeTime        = 30 * time.Second // of an answer
+	eventTime        = 10 * time.Second // of an event
+	questionTime     = 2 * time.Minute
+	graceTime        = 500 * time.Millisecond
+	maxBodyBytes     = 256 << 10
+	maxResponseBytes = 16 << 20
+	maxStreams       = 8  // open at once
+	maxConcurrent    = 2  // questions at work
+	maxQueued        = 32 // at work or waiting
 )
 
 // ErrIdle is that no page was open for as long as Options.Idle.
@@ -110,9 +110,9 @@ func New(l net.Listener, o Options) (*Server, error) {
 		session: newSession(),
 		feed:    newFeed(),
 		idle:    newIdle(o.Idle),
-		streams: make(chan struct{}, mostStreams),
-		turns:   make(chan struct{}, mostTurns),
-		queue:   make(chan struct{}, mostQueued),
+		streams: make(chan struct{}, maxStreams),
+		turns:   make(chan struct{}, maxConcurrent),
+		queue:   make(chan struct{}, maxQueued),
 	}
 	for _, name := range []string{"127.0.0.1", "localhost", "[::1]"} {
 		s.hosts = append(s.hosts, name+":"+strconv.Itoa(at.Port))
@@ -132,8 +132,8 @@ func (s *Server) Address() string {
 
 // Publish hands on what is seen now. Pages get the difference to the one before, at most once a
 // second. The Picture must not be changed afterwards.
-func (s *Server) Publish(p *view.Picture) {
-	s.feed.set(func(n *news) { n.picture, n.number = p, n.number+1 })
+func (s *Server) Publish(p *view.UIState) {
+	s.feed.set(func(n *news) { n.state, n.number = p, n.number+1 })
 }
 
 // Stale says that what was published is no longer followed, and why; empty that it is again.
@@ -155,7 +155,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		MaxHeaderBytes:    16 << 10,
 		// What is asked of no path ("OPTIONS *") is refused as everything else.
 		DisableGeneralOptionsHandler: true,
-		ErrorLog:                     log.New(told(s.options.Log), "", 0),
+		ErrorLog:                     log.New(logFunc(s.options.Log), "", 0),
 		BaseContext:                  func(net.Listener) context.Context { return base },
 		ConnState: func(_ net.Conn, state http.ConnState) {
 			switch state {
@@ -193,10 +193,10 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// told hands the lines of a log.Logger on.
-type told func(format string, args ...any)
+// logFunc hands the lines of a log.Logger on.
+type logFunc func(format string, args ...any)
 
-func (t told) Write(line []byte) (int, error) {
+func (t logFunc) Write(line []byte) (int, error) {
 	t("%s", bytes.TrimSpace(line))
 	return len(line), nil
 }

@@ -147,7 +147,7 @@ func all() Options {
 			}},
 			{"panics", nil, func(context.Context, url.Values) (json.RawMessage, error) { panic("of something inside") }},
 			{"huge", nil, func(context.Context, url.Values) (json.RawMessage, error) {
-				return bytes.Repeat([]byte(" "), mostAnswer+1), nil
+				return bytes.Repeat([]byte(" "), maxResponseBytes+1), nil
 			}},
 		},
 		Compose: func(_ context.Context, body json.RawMessage) (json.RawMessage, error) { return body, nil },
@@ -196,7 +196,7 @@ func TestQuestionsHaveOneName(t *testing.T) {
 func TestServeLeavesNothing(t *testing.T) {
 	v := start(t, all())
 	v.open()
-	v.Publish(&view.Picture{})
+	v.Publish(&view.UIState{})
 	for range 3 {
 		v.follow().next()
 	}

@@ -17,8 +17,8 @@ import (
 // helmRelease is the annotation that Helm leaves on all that it installs.
 const helmRelease = "meta.helm.sh/release-name"
 
-// carried is a relationship that an annotation or a label of the carriers tells.
-type carried struct {
+// carrierRelation is a relationship that an annotation or a label of the carriers tells.
+type carrierRelation struct {
 	via      relation.Via
 	instance object.Resource
 	carriers []object.Resource
@@ -52,7 +52,7 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 	if len(carriers) == 0 {
 		return nil, nil
 	}
-	s := carried{via: via, instance: r.instance, carriers: carriers, key: c.key.text, value: value}
+	s := carrierRelation{via: via, instance: r.instance, carriers: carriers, key: c.key.text, value: value}
 	var specs []declare.Spec
 	for _, part := range s.byDirection(carriers) {
 		one := s
@@ -69,7 +69,7 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 
 // rules reads the relationship on the carriers where their value tells the
 // instance, else on the instance, which finds its carriers by the value.
-func (s carried) rules() []relation.Rule {
+func (s carrierRelation) rules() []relation.Rule {
 	var near, far []object.Resource
 	for _, k := range s.carriers {
 		if s.value.invertible() && (k.Namespaced || !s.instance.Namespaced || s.value.mentions(namespaceRef)) {
@@ -93,7 +93,7 @@ func (s carried) rules() []relation.Rule {
 				rule.Field = ref.path.String()
 			}
 		}
-		rule.Links = func(o object.Object, emit relation.Emit) { s.onInstance(carriers, o, emit) }
+		rule.Links = func(o object.Object, emit relation.EmitFunc) { s.onInstance(carriers, o, emit) }
 		if s.via == relation.Annotation {
 			rule.Annotation = s.key
 		}
@@ -104,7 +104,7 @@ func (s carried) rules() []relation.Rule {
 
 // owns: a label that carries the name of the instance, and Helm's annotation, are
 // left by who made the object. That is a guess.
-func (s carried) owns() bool {
+func (s carrierRelation) owns() bool {
 	if s.via == relation.Label {
 		return s.value.mentions(nameRef)
 	}
@@ -113,7 +113,7 @@ func (s carried) owns() bool {
 
 // byDirection parts the carriers of which the edges run to the instance from
 // those to which they run; a rule runs one way.
-func (s carried) byDirection(all []object.Resource) [][]object.Resource {
+func (s carrierRelation) byDirection(all []object.Resource) [][]object.Resource {
 	var parts [2][]object.Resource
 	for _, k := range all {
 		if s.instanceFirst(k.GroupKind()) {
@@ -125,7 +125,7 @@ func (s carried) byDirection(all []object.Resource) [][]object.Resource {
 	return slices.DeleteFunc(parts[:], func(p []object.Resource) bool { return len(p) == 0 })
 }
 
-func (s carried) relation() relation.Relation {
+func (s carrierRelation) relation() relation.Relation {
 	switch {
 	case s.owns():
 		return relation.Owns
@@ -137,7 +137,7 @@ func (s carried) relation() relation.Relation {
 
 // instanceFirst says whether the edge runs from the instance to the carrier: an
 // owner owns, and of two that need each other the passive one is needed.
-func (s carried) instanceFirst(carrier schema.GroupKind) bool {
+func (s carrierRelation) instanceFirst(carrier schema.GroupKind) bool {
 	return s.relation() != relation.Needs || passive(carrier)
 }
 
@@ -153,7 +153,7 @@ func passive(k schema.GroupKind) bool {
 	return false
 }
 
-func (s carried) field() string {
+func (s carrierRelation) field() string {
 	if s.via == relation.Label {
 		return field.Key("metadata.labels", s.key)
 	}
@@ -162,7 +162,7 @@ func (s carried) field() string {
 
 // onCarrier links a carrier to the instances that its value names. One that does
 // not exist is missing, unless the value may name other things as well.
-func (s carried) onCarrier(o object.Object, emit relation.Emit) {
+func (s carrierRelation) onCarrier(o object.Object, emit relation.EmitFunc) {
 	carries := o.Meta.GetAnnotations
 	if s.via == relation.Label {
 		carries = o.Meta.GetLabels
@@ -188,7 +188,7 @@ func (s carried) onCarrier(o object.Object, emit relation.Emit) {
 // onInstance links an instance to the carriers that hold the value it stands for.
 // Where a carrier outside of every namespace holds a bare name, the instance of
 // that name in another namespace may be meant: that is a guess.
-func (s carried) onInstance(carriers []object.Resource, o object.Object, emit relation.Emit) {
+func (s carrierRelation) onInstance(carriers []object.Resource, o object.Object, emit relation.EmitFunc) {
 	for _, want := range s.value.render(o) {
 		selector := &relation.Selector{Labels: map[string]string{s.key: want.value}}
 		if s.via == relation.Annotation {

@@ -32,7 +32,7 @@ func (r *reader) clauses() (clauses, bool) {
 		r.report(err)
 		return c, false
 	}
-	for _, part := range r.atMost(parts) {
+	for _, part := range r.limit(parts) {
 		if err := r.clause(&c, part); err != nil {
 			r.report(err)
 			ok = false

@@ -193,7 +193,7 @@ func TestLongValues(t *testing.T) {
 		for _, key := range []string{"resource/composition", "resource/usage", "resource/annotation-relationship", "resource/label-relationship", "resource/specproperty-relationship"} {
 			for _, value := range []string{long, "on:" + long + ", value:INSTANCE.spec.x, key:a/b", "on:Pod, key:a/b, value:" + long, "on:INSTANCE." + long + ", value:" + long} {
 				_, findings := parse(t, "apps.example.com", key, value)
-				if len(findings) > 2*mostParts+2 {
+				if len(findings) > 2*maxParts+2 {
 					t.Errorf("%s: %.20s...: %d findings", key, value, len(findings))
 				}
 				for _, f := range findings {

@@ -12,11 +12,11 @@ import (
 )
 
 const (
-	// longestKind is more than any kind with its group has.
-	longestKind = 320
-	// mostParts bounds every list and path in an annotation, and with it the work
+	// maxKindLength is more than any kind with its group has.
+	maxKindLength = 320
+	// maxParts bounds every list and path in an annotation, and with it the work
 	// and the findings that a single one can make.
-	mostParts = 100
+	maxParts = 100
 )
 
 // kindList resolves the kinds of a list. Those that mean nothing are reported
@@ -28,7 +28,7 @@ func (r *reader) kindList(s span, sep byte) []object.Resource {
 		return nil
 	}
 	var all []object.Resource
-	for _, p := range r.atMost(parts) {
+	for _, p := range r.limit(parts) {
 		k, err := r.kind(p)
 		if err != nil {
 			r.report(err)
@@ -41,13 +41,13 @@ func (r *reader) kindList(s span, sep byte) []object.Resource {
 	return all
 }
 
-// atMost cuts a list that is too long.
-func (r *reader) atMost(parts []span) []span {
-	if len(parts) <= mostParts {
+// limit cuts a list that is too long.
+func (r *reader) limit(parts []span) []span {
+	if len(parts) <= maxParts {
 		return parts
 	}
-	r.report(parts[mostParts].problem("%d parts in a list: want %d at most; the rest is left out", len(parts), mostParts))
-	return parts[:mostParts]
+	r.report(parts[maxParts].problem("%d parts in a list: want %d at most; the rest is left out", len(parts), maxParts))
+	return parts[:maxParts]
 }
 
 func (r *reader) kind(s span) (object.Resource, *problem) {
@@ -77,7 +77,7 @@ func (r *reader) kind(s span) (object.Resource, *problem) {
 }
 
 func (r *reader) find(name string) (object.Resource, error) {
-	if len(name) > longestKind {
+	if len(name) > maxKindLength {
 		return object.Resource{}, &object.UnknownKindError{Name: name}
 	}
 	return r.kinds.Find(name)

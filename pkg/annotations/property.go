@@ -44,7 +44,7 @@ func (r *reader) paths(s span) []field.Path {
 	}
 	const before = len(instanceWord) + len(".")
 	var all []field.Path
-	for _, part := range r.atMost(parts) {
+	for _, part := range r.limit(parts) {
 		if !strings.HasPrefix(part.text, instanceWord+".") {
 			r.report(part.problem("want on:%s.<path>, such as %s.spec.secretName", instanceWord, instanceWord))
 			continue
@@ -68,7 +68,7 @@ func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 		r.report(err)
 		return nil, false
 	}
-	parts = r.atMost(parts)
+	parts = r.limit(parts)
 	_, named := kindBefore(parts[len(parts)-1])
 	for _, part := range parts {
 		kind, ok := kindBefore(part)

@@ -11,8 +11,8 @@ import (
 // selectorRule reads a label selector, or the value of the label key, off the
 // instance, which serves what it selects in its namespace (a cluster-scoped
 // one, in every namespace).
-func (s carried) selectorRule(p field.Path) relation.Rule {
-	links := func(o object.Object, emit relation.Emit) {
+func (s carrierRelation) selectorRule(p field.Path) relation.Rule {
+	links := func(o object.Object, emit relation.EmitFunc) {
 		for at, v := range p.Find(o.Fields()) {
 			selector := s.selector(v)
 			if selector == nil {
@@ -40,7 +40,7 @@ func (s carried) selectorRule(p field.Path) relation.Rule {
 // selector makes a selector of a map of labels, of a LabelSelector or, where the
 // relationship has a key, of the value that the label must have. What is empty or
 // malformed selects nothing.
-func (s carried) selector(v any) *relation.Selector {
+func (s carrierRelation) selector(v any) *relation.Selector {
 	m, ok := v.(map[string]any)
 	if !ok {
 		if text := field.Scalar(v); text != "" && s.key != "" {

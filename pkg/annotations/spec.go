@@ -11,7 +11,7 @@ import (
 // spec writes the relationship in the grammar of sysop.dev/relationships. What it
 // cannot say there (one of several names in a value with text around) is false. Its
 // carriers all point one way.
-func (s carried) spec() (declare.Spec, bool) {
+func (s carrierRelation) spec() (declare.Spec, bool) {
 	to := spellAll(s.carriers)
 	instance := []string{declare.Spell(s.instance.GroupKind())}
 	if path, bare := s.value.bare(); bare && s.via == relation.Label {

@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// meant is an instance that the value of an annotation names; the namespace is
+// instanceRef is an instance that the value of an annotation names; the namespace is
 // empty where the value gives none.
-type meant struct{ namespace, name string }
+type instanceRef struct{ namespace, name string }
 
 // token is one of the names in a value that holds several.
 type token struct {
-	meant
+	instanceRef
 	text string // as it stands there: namespace/name
 }
 
@@ -56,7 +56,7 @@ func jsonTokens(v any) []token {
 		name, _ := v["name"].(string)
 		t := parseToken(name)
 		if namespace, _ := v["namespace"].(string); namespace != "" && t.namespace == "" {
-			t = token{meant{namespace, t.name}, namespace + "/" + t.name}
+			t = token{instanceRef{namespace, t.name}, namespace + "/" + t.name}
 		}
 		return []token{t}
 	}
@@ -69,17 +69,17 @@ func parseToken(text string) token {
 	if !ok {
 		namespace, name = "", text
 	}
-	return token{meant{namespace, name}, text}
+	return token{instanceRef{namespace, name}, text}
 }
 
 // instances returns the instances that a value names, read backwards through an
 // invertible template.
-func (e expr) instances(v string) []meant {
-	var all []meant
-	seen := map[meant]bool{}
+func (e expr) instances(v string) []instanceRef {
+	var all []instanceRef
+	seen := map[instanceRef]bool{}
 	add := func(namespace, text string) {
 		inner, name, ok := e.invert(text)
-		m := meant{cmp.Or(inner, namespace), name}
+		m := instanceRef{cmp.Or(inner, namespace), name}
 		if !ok || seen[m] || m.namespace != "" && !object.MayBeName(m.namespace) {
 			return
 		}

@@ -63,7 +63,7 @@ func (c *Catalogue) Text(name string) (file string, text []byte) {
 	if !ok || i.files == nil {
 		return "", nil
 	}
-	text, err := readFile(i.files, path.Base(i.file), mostEntry)
+	text, err := readFile(i.files, path.Base(i.file), maxEntryBytes)
 	if err != nil {
 		return "", nil
 	}
@@ -77,7 +77,7 @@ func (k *checker) document(i item) *yaml.Node {
 	}
 	if k.read.name != i.Name {
 		k.read.name, k.read.root = i.Name, nil
-		if data, err := readFile(i.files, path.Base(i.file), mostEntry); err == nil {
+		if data, err := readFile(i.files, path.Base(i.file), maxEntryBytes); err == nil {
 			k.read.root, _ = strict.Document(data)
 		}
 	}
@@ -124,7 +124,7 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 		k.report(i, need.Optional, at, "%s needs %s, which no catalogue has%s", who, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
 	case len(other.Versions) == 0:
 		k.report(i, true, at, "%s needs %s, of which the catalogue has no version that can be installed: it must be there already", who, need.Package)
-	case !slices.ContainsFunc(other.Versions, func(v Version) bool { return within(v.Version, need.Range) }):
+	case !slices.ContainsFunc(other.Versions, func(v Version) bool { return inRange(v.Version, need.Range) }):
 		k.report(i, need.Optional, at, "%s needs %s in %s: the catalogue has %s", who, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
 	}
 }
@@ -147,8 +147,8 @@ func versionNames(e Entry) []string {
 	return all
 }
 
-// within says whether a version is in a range; an empty one is any that is no prerelease.
-func within(version, text string) bool {
+// inRange says whether a version is in a range; an empty one is any that is no prerelease.
+func inRange(version, text string) bool {
 	if text == "" {
 		text = "*"
 	}
@@ -181,8 +181,8 @@ func (k *checker) source(i item, v *Version, at []any) {
 	}
 }
 
-// mostFile is how many bytes of a file are read to hold it against its sum.
-const mostFile = 64 << 20
+// maxFileBytes is how many bytes of a file are read to hold it against its sum.
+const maxFileBytes = 64 << 20
 
 // file checks a file that is named by path.
 func (k *checker) file(i item, at []any, name, want string, folder bool) {
@@ -214,7 +214,7 @@ func sumOf(fsys fs.FS, name string) (string, error) {
 	}
 	defer func() { _ = f.Close() }() // it is only read
 	sum := sha256.New()
-	if n, err := io.Copy(sum, io.LimitReader(f, mostFile+1)); err != nil || n > mostFile {
+	if n, err := io.Copy(sum, io.LimitReader(f, maxFileBytes+1)); err != nil || n > maxFileBytes {
 		return "unknown", fmt.Errorf("read %s: %w", name, errors.Join(err, errTooLarge))
 	}
 	return hex.EncodeToString(sum.Sum(nil)), nil

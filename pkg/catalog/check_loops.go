@@ -89,7 +89,7 @@ func (w *walk) meeting(need solve.Requirement, p place) []place {
 		return nil
 	}
 	for v := range w.c.items[i].Versions {
-		if within(w.c.items[i].Versions[v].Version, need.Range) {
+		if inRange(w.c.items[i].Versions[v].Version, need.Range) {
 			all = append(all, place{i, v})
 		}
 	}

@@ -34,9 +34,9 @@ func (im *Imported) warn(format string, args ...any) {
 	}
 }
 
-// mostImported is how many bytes of manifests an import puts into an entry; more go into a
+// maxImportedBytes is how many bytes of manifests an import puts into an entry; more go into a
 // file beside it.
-const mostImported = 256 << 10
+const maxImportedBytes = 256 << 10
 
 // ParseCSV makes an entry with one version of a ClusterServiceVersion of OLM
 // (operators.coreos.com/v1alpha1), and of the other manifests of its bundle: its definitions
@@ -75,7 +75,7 @@ func ParseCSV(data []byte, manifests ...[]byte) (Imported, error) {
 	if err := im.place(&v, name, made); err != nil {
 		return Imported{}, err
 	}
-	c.lost(&im)
+	c.reportDropped(&im)
 	e.Versions = []Version{v}
 	im.Entry = e
 	text, err := e.YAML()
@@ -98,9 +98,9 @@ func (im *Imported) place(v *Version, name string, objects []map[string]any) err
 	switch {
 	case err != nil:
 		return err
-	case len(text) > mostFile:
-		return refuse("its manifests have %d bytes: want %d at most", len(text), mostFile)
-	case len(text) <= mostImported:
+	case len(text) > maxFileBytes:
+		return refuse("its manifests have %d bytes: want %d at most", len(text), maxFileBytes)
+	case len(text) <= maxImportedBytes:
 		v.Source.Inline = string(text)
 		return nil
 	}
@@ -234,8 +234,8 @@ func (c *csv) namespace(name string) string {
 	return n
 }
 
-// lost tells what OLM would do and this does not.
-func (c *csv) lost(im *Imported) {
+// reportDropped tells what OLM would do and this does not.
+func (c *csv) reportDropped(im *Imported) {
 	for _, w := range c.Spec.WebhookDefinitions {
 		im.warn("the webhook %s (%s) is not carried over: OLM makes its configuration and its certificate, which must be brought in another way", field.Shorten(oneLine(w.GenerateName)), field.Shorten(oneLine(w.Type)))
 	}
@@ -335,8 +335,8 @@ const (
 
 // readCSV reads the text, within bounds.
 func readCSV(data []byte) (*csv, error) {
-	if len(data) > mostEntry {
-		return nil, refuse("it has %d bytes: want %d at most", len(data), mostEntry)
+	if len(data) > maxEntryBytes {
+		return nil, refuse("it has %d bytes: want %d at most", len(data), maxEntryBytes)
 	}
 	root, problem := strict.Document(data)
 	switch {
@@ -344,8 +344,8 @@ func readCSV(data []byte) (*csv, error) {
 		return nil, &InvalidError{File: "the " + csvName, Problems: []strict.Problem{*problem}}
 	case root == nil || textOf(root, "apiVersion") != csvVersion || textOf(root, "kind") != csvName:
 		return nil, refuse("want a document of apiVersion %s, kind %s", csvVersion, csvName)
-	case !plainYAML(root, mostDepth):
-		return nil, refuse("aliases are not read, nor what is nested more than %d deep", mostDepth)
+	case !plainYAML(root, maxDepth):
+		return nil, refuse("aliases are not read, nor what is nested more than %d deep", maxDepth)
 	}
 	c := &csv{}
 	if err := root.Decode(c); err != nil {

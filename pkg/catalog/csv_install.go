@@ -18,8 +18,8 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 	var all []map[string]any
 	for i, data := range manifests {
 		file := fmt.Sprintf("manifest %d", i+1)
-		if len(data) > mostFile {
-			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: want %d at most", len(data), mostFile)}}}
+		if len(data) > maxFileBytes {
+			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: want %d at most", len(data), maxFileBytes)}}}
 		}
 		documents, problem := strict.Documents(data)
 		if problem != nil {
@@ -35,8 +35,8 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 			case wrong != "":
 				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{strict.At(d, "%s", wrong)}}
 			}
-			v := values{Mapping: &strict.Mapping{}, left: mostFile}
-			o, _ := v.nested(d, mostDepth).(map[string]any)
+			v := values{Mapping: &strict.Mapping{}, left: maxFileBytes}
+			o, _ := v.nested(d, maxDepth).(map[string]any)
 			if len(v.Problems) > 0 {
 				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: v.Problems}
 			}
@@ -116,7 +116,7 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 		names[p.ServiceAccount] = true
 	}
 	for _, d := range c.Spec.Install.Spec.Deployments {
-		if n := below(&d.Spec, "template", "spec", "serviceAccountName"); n != nil {
+		if n := lookupNode(&d.Spec, "template", "spec", "serviceAccountName"); n != nil {
 			names[n.Value] = true
 		}
 	}
@@ -139,8 +139,8 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 // rights are a role and its binding. OLM makes the rights of a namespace hold in every
 // namespace that is watched.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: mostEntry}
-	rules, ok := v.nested(&p.Rules, mostDepth).([]any)
+	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
+	rules, ok := v.nested(&p.Rules, maxDepth).([]any)
 	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(v.Problems) > 0 {
 		im.warn("the permissions of the service account %q are left out: they are no list of rules of a name", field.Shorten(p.ServiceAccount))
 		return nil

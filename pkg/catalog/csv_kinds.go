@@ -145,7 +145,7 @@ func (c *csv) images(im *Imported) []Image {
 		if text == "" || slices.ContainsFunc(all, func(i Image) bool { return i.Image == text }) {
 			return
 		}
-		if len(text) > mostText || !imageReference().MatchString(text) {
+		if len(text) > maxTextBytes || !imageReference().MatchString(text) {
 			im.warn("the image %q is left out: that is no reference", field.Shorten(text))
 			return
 		}
@@ -156,7 +156,7 @@ func (c *csv) images(im *Imported) []Image {
 	}
 	for _, d := range c.Spec.Install.Spec.Deployments {
 		for _, list := range []string{"initContainers", "containers"} {
-			n := below(&d.Spec, "template", "spec", list)
+			n := lookupNode(&d.Spec, "template", "spec", list)
 			if n == nil {
 				continue
 			}
@@ -168,8 +168,8 @@ func (c *csv) images(im *Imported) []Image {
 	return all
 }
 
-// below goes down the keys of mappings; nil where one is not there.
-func below(n *yaml.Node, keys ...string) *yaml.Node {
+// lookupNode goes down the keys of mappings; nil where one is not there.
+func lookupNode(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, k := range keys {
 		if n = strict.Value(n, k); n == nil {
 			return nil
@@ -185,7 +185,7 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		return nil
 	}
 	root, problem := strict.Document([]byte(text))
-	if problem != nil || root == nil || root.Kind != yaml.SequenceNode || !plainYAML(root, mostDepth) {
+	if problem != nil || root == nil || root.Kind != yaml.SequenceNode || !plainYAML(root, maxDepth) {
 		im.warn("the examples are left out: the annotation alm-examples is no list of objects")
 		return nil
 	}
@@ -204,9 +204,9 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		switch {
 		case wrong != "":
 			im.warn("an example is left out: %s", wrong)
-		case len(written) == 0 || len(written) > mostExample:
+		case len(written) == 0 || len(written) > maxExampleBytes:
 			im.warn("an example of %s is left out: it is too large, or has values that JSON has not", textOf(o, "kind"))
-		case len(all) < mostItems:
+		case len(all) < maxItems:
 			all = append(all, string(written))
 		}
 	}
@@ -215,8 +215,8 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 
 // plainObject is a mapping as values of JSON; nil where it has others.
 func plainObject(n *yaml.Node) map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: mostEntry}
-	o, _ := v.nested(n, mostDepth).(map[string]any)
+	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
+	o, _ := v.nested(n, maxDepth).(map[string]any)
 	if len(v.Problems) > 0 || v.left < 0 {
 		return nil
 	}

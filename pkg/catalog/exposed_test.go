@@ -55,7 +55,7 @@ func TestExposed(t *testing.T) {
 				}
 				tops = append(tops, id)
 			}
-			if got := slices.Contains(g.Apexes(tops, graph.StackOptions{}), tops[1]); got != c.exposed {
+			if got := slices.Contains(g.TopOwners(tops, graph.StackOptions{}), tops[1]); got != c.exposed {
 				t.Errorf("api is a stack of its own: %v, want %v", got, c.exposed)
 			}
 		})

@@ -111,7 +111,7 @@ func read(t *testing.T, e catalog.Entry, objects string) (*graph.Graph, []relati
 	inv = inventory.New(set.Annotations(), builder.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		return func(*inventory.Inventory, inventory.ID) { read = append(read, o) }
 	})
-	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {
 		t.Fatal(err)
 	}
 	return builder.Build(inv), own, read, kinds

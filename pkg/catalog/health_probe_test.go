@@ -26,7 +26,7 @@ func TestHealthProbe(t *testing.T) {
 // hash in its syncedResourceVersion; of one that failed, or that is made once only, that
 // says nothing.
 func TestHealthObserved(t *testing.T) {
-	judge := health.NewJudge(now, catalog.Health(nil)...)
+	judge := health.NewEvaluator(now, catalog.Health(nil)...)
 	for _, c := range []struct {
 		object, ready string
 		want          health.Status
@@ -39,8 +39,8 @@ func TestHealthObserved(t *testing.T) {
 	} {
 		o := fixtures(t, "ExternalSecret.external-secrets.io", []byte(strings.Replace(c.object, "READY", `"`+c.ready+`"`, 1)))[0]
 		o.Meta.SetGeneration(2)
-		h := judge.Of(o)
-		if h.Status != c.want || h.RuleError != nil || c.want == health.Progressing && (h.By != "generation" || h.Reason != health.Stale) {
+		h := judge.Evaluate(o)
+		if h.Status != c.want || h.RuleError != nil || c.want == health.Progressing && (h.Stage != "generation" || h.Reason != health.ReasonNotObserved) {
 			t.Errorf("%s, Ready %s: %+v, want %s", c.object, c.ready, h, c.want)
 		}
 	}
@@ -49,10 +49,10 @@ func TestHealthObserved(t *testing.T) {
 // TestHealthHistory: an AnalysisRun that ended with a question stops its rollout, and says
 // for which revision it was made.
 func TestHealthHistory(t *testing.T) {
-	judge := health.NewJudge(now, catalog.Health(nil)...)
+	judge := health.NewEvaluator(now, catalog.Health(nil)...)
 	for kind, kept := range map[string]bool{"AnalysisRun.argoproj.io": true, "Experiment.argoproj.io": true, "Rollout.argoproj.io": false} {
 		o := fixtures(t, kind, []byte(`metadata: {annotations: {rollout.argoproj.io/revision: "7"}}`+"\nstatus: {phase: Inconclusive}"))[0]
-		h := judge.Of(o)
+		h := judge.Evaluate(o)
 		if h.History == nil || h.History.Revision != "7" || (len(h.History.Owners) > 0) != kept || h.History.Made.IsZero() {
 			t.Errorf("%s: %+v", kind, h.History)
 		}
@@ -62,11 +62,11 @@ func TestHealthHistory(t *testing.T) {
 // TestHealthVersions: a condition that only an older version of an API has says nothing of an
 // object of a newer one, in which somebody else may have left it.
 func TestHealthVersions(t *testing.T) {
-	judge := health.NewJudge(now, catalog.Health(nil)...)
+	judge := health.NewEvaluator(now, catalog.Health(nil)...)
 	for _, kind := range []string{"Alert.notification.toolkit.fluxcd.io", "Provider.notification.toolkit.fluxcd.io"} {
 		for version, want := range map[string]health.Status{"v1beta2": health.Degraded, "v1beta3": health.Healthy, "v1": health.Healthy} {
 			o := fixtures(t, kind+" "+version, []byte(`status: {conditions: [{type: Ready, status: "False", reason: ValidationFailed}]}`))[0]
-			if h := judge.Of(o); h.Status != want || h.By != "entry" {
+			if h := judge.Evaluate(o); h.Status != want || h.Stage != "entry" {
 				t.Errorf("%s %s: %+v, want %s", kind, version, h, want)
 			}
 		}

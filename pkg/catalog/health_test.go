@@ -32,7 +32,7 @@ var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 // by the judge as a whole.
 func TestHealth(t *testing.T) {
 	rules := catalog.Health(nil)
-	judge := health.NewJudge(now, rules...)
+	judge := health.NewEvaluator(now, rules...)
 	seen := map[string]int{}
 	files, _ := filepath.Glob(filepath.Join(dir, "testdata", "health", "*.txtar"))
 	for _, file := range files {
@@ -45,8 +45,8 @@ func TestHealth(t *testing.T) {
 			kind, status := strings.Join(words[:len(words)-1], " "), words[len(words)-1]
 			seen[section.Name]++
 			for i, o := range fixtures(t, kind, section.Data) {
-				h := judge.Of(o)
-				if string(h.Status) != status || h.By != "entry" || h.Reason == "" {
+				h := judge.Evaluate(o)
+				if string(h.Status) != status || h.Stage != "entry" || h.Reason == "" {
 					t.Errorf("%s: %s, object %d: %+v", filepath.Base(file), section.Name, i+1, h)
 				}
 				if h.RuleError != nil {
@@ -137,18 +137,18 @@ func asJSON(v any) any {
 // whose rule is true of all.
 func TestHealthOfSilence(t *testing.T) {
 	rules := catalog.Health(nil)
-	judge := health.NewJudge(now, rules...)
+	judge := health.NewEvaluator(now, rules...)
 	for _, r := range rules {
 		for _, o := range fixtures(t, versioned(&r), []byte("spec: {}\n---\nspec: {}\nstatus: {}\n")) {
-			if h := judge.Of(o); (h.Status == health.Healthy) != (r.Healthy == "true") {
+			if h := judge.Evaluate(o); (h.Status == health.Healthy) != (r.Healthy == "true") {
 				t.Errorf("%s, without a status: %+v", r.Kind, h)
 			}
-			if h := judge.Of(o); h.Status == health.Degraded || h.RuleError != nil {
+			if h := judge.Evaluate(o); h.Status == health.Degraded || h.RuleError != nil {
 				t.Errorf("%s, without a status: %+v", r.Kind, h)
 			}
 		}
 		for _, o := range fixtures(t, versioned(&r), []byte("status: {nothingKnown: 1, conditions: [{type: Nothing, status: Known}]}\n")) {
-			if h := judge.Of(o); h.RuleError != nil {
+			if h := judge.Evaluate(o); h.RuleError != nil {
 				t.Errorf("%s, with a status that says nothing: %+v", r.Kind, h)
 			}
 		}

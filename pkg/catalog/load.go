@@ -15,8 +15,8 @@ import (
 
 // Bounds of a catalogue.
 const (
-	mostEntries   = 5000
-	mostCatalogue = 128 << 20 // bytes of all entries
+	maxEntries      = 5000
+	maxCatalogBytes = 128 << 20 // bytes of all entries
 )
 
 // Problem is something that is wrong with a catalogue, or worth knowing.
@@ -67,14 +67,14 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	}
 	c := &Catalogue{layers: []string{origin}}
 	var problems []Problem
-	left := int64(mostCatalogue)
+	left := int64(maxCatalogBytes)
 	for _, file := range names {
-		data, err := readFile(files, file, mostEntry)
+		data, err := readFile(files, file, maxEntryBytes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
 		}
 		if left -= int64(len(data)); left < 0 {
-			return nil, nil, fmt.Errorf("read the catalogue %s: its entries have more than %d MiB", origin, mostCatalogue>>20)
+			return nil, nil, fmt.Errorf("read the catalogue %s: its entries have more than %d MiB", origin, maxCatalogBytes>>20)
 		}
 		name := strings.TrimSuffix(file, entrySuffix)
 		e, wrong := Parse(name, data)
@@ -112,8 +112,8 @@ func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
 		return "", nil, err
 	case len(all) == 0:
 		return "", nil, fmt.Errorf("no entry is there: want files NAME%s, at its root or in a folder %s", entrySuffix, entryFolder)
-	case len(all) > mostEntries:
-		return "", nil, fmt.Errorf("it has %d entries: want %d at most", len(all), mostEntries)
+	case len(all) > maxEntries:
+		return "", nil, fmt.Errorf("it has %d entries: want %d at most", len(all), maxEntries)
 	}
 	return folder, all, nil
 }

@@ -121,7 +121,7 @@ func words(r relation.Rule) string {
 	for _, f := range []struct {
 		set  bool
 		word string
-	}{{r.Aside, "aside"}, {r.Leaf, "leaf"}, {r.Manages, "manages"}, {r.Exposes, "exposes"}, {r.OnDemand, "on demand"}} {
+	}{{r.Peer, "aside"}, {r.Terminal, "leaf"}, {r.Manages, "manages"}, {r.Exposes, "exposes"}, {r.OnDemand, "on demand"}} {
 		if f.set {
 			out += ", " + f.word
 		}
@@ -134,7 +134,7 @@ func specWords(s *declare.Spec) string {
 	for _, f := range []struct {
 		set  bool
 		word string
-	}{{s.Leaf, "leaf"}, {s.Manages, "manages"}, {s.Exposes, "exposes"}, {s.Optional, "optional"}, {s.Inferred || s.Name != "", "inferred"}} {
+	}{{s.Terminal, "leaf"}, {s.Manages, "manages"}, {s.Exposes, "exposes"}, {s.Optional, "optional"}, {s.Inferred || s.Name != "", "inferred"}} {
 		if f.set {
 			out += ", " + f.word
 		}

@@ -29,15 +29,15 @@ func Signals(kinds *object.Kinds) []regulate.Signal {
 		}
 		for _, s := range e.Signals {
 			s.Origin = e.Origin()
-			all = append(all, meant(s, kinds)...)
+			all = append(all, servedSignals(s, kinds)...)
 		}
 	}
 	return all
 }
 
-// meant returns a pattern where a kind that is there is meant by it, and a signal of each
+// servedSignals returns a pattern where a kind that is there is meant by it, and a signal of each
 // kind that it means by its category alone.
-func meant(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
+func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 	if kinds == nil {
 		return []regulate.Signal{s}
 	}
@@ -46,7 +46,7 @@ func meant(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 	for _, r := range kinds.All() {
 		switch {
 		case !r.Custom:
-		case s.Means(r.GroupKind()):
+		case s.AppliesTo(r.GroupKind()):
 			pattern = true
 		case s.MeansCategories(r.GroupKind(), r.Categories):
 			one := s

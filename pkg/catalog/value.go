@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// mostDepth is how deep free values are nested at most.
-const mostDepth = 100
+// maxDepth is how deep free values are nested at most.
+const maxDepth = 100
 
 // valuesAt reads the values of a chart: what JSON has, with numbers as int64 and float64.
 // Aliases and merge keys are not read, so that values are never larger than their text.
@@ -17,10 +17,10 @@ func valuesAt(m *strict.Mapping, n *yaml.Node) map[string]any {
 		m.Report(n, "want a mapping of keys to values")
 		return nil
 	}
-	v := values{Mapping: m, left: mostValues}
-	all, _ := v.nested(n, mostDepth).(map[string]any)
+	v := values{Mapping: m, left: maxValuesBytes}
+	all, _ := v.nested(n, maxDepth).(map[string]any)
 	if v.left < 0 {
-		m.Report(n, "the values have more than %d bytes", mostValues)
+		m.Report(n, "the values have more than %d bytes", maxValuesBytes)
 		return nil
 	}
 	return all
@@ -33,7 +33,7 @@ type values struct {
 
 func (v *values) nested(n *yaml.Node, depth int) any {
 	if depth == 0 {
-		v.Report(n, "it is nested more than %d deep", mostDepth)
+		v.Report(n, "it is nested more than %d deep", maxDepth)
 		return nil
 	}
 	if v.left -= len(n.Value) + 1; v.left < 0 {

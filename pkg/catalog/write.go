@@ -147,7 +147,7 @@ func relationNode(s *declare.Spec) *yaml.Node {
 	}
 	return f.put("when", when.flow()).
 		yes("list", s.List).yes("everywhere", s.Everywhere).yes("optional", s.Optional).yes("inferred", s.Inferred).yes("ifPresent", s.IfPresent).
-		yes("leaf", s.Leaf).yes("manages", s.Manages).yes("crosses", s.Crosses).yes("exposes", s.Exposes).
+		yes("leaf", s.Terminal).yes("manages", s.Manages).yes("crosses", s.Crosses).yes("exposes", s.Exposes).
 		text("rule", s.Rule).text("source", s.Source).flow()
 }
 

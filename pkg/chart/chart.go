@@ -95,13 +95,13 @@ type Rendered struct {
 	Warnings []string
 	// Emitted is who came out of the templates, definitions and namespaces included, sorted.
 	// A run must bring forth the same.
-	Emitted []Emitted
+	Emitted []Object
 	// Record is how large Helm's record of the release is going to be, in bytes.
 	Record int
 }
 
-// Emitted is an object that came out of a template.
-type Emitted struct {
+// Object is an object that came out of a template.
+type Object struct {
 	Ref object.Ref
 	// Hook says that it is one.
 	Hook bool

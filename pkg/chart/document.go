@@ -18,7 +18,7 @@ import (
 )
 
 // growth is what the aliases of one stream may add to it.
-func growth() *strict.Growth { return &strict.Growth{Left: strict.LargestGrowth} }
+func growth() *strict.Growth { return &strict.Growth{Left: strict.MaxGrowth} }
 
 // document is one object of a template.
 type document struct {

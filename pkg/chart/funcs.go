@@ -9,11 +9,11 @@ import (
 	"text/template"
 )
 
-// mostText is the most that one call of a template function may make, in bytes, and mostItems
+// maxTextBytes is the most that one call of a template function may make, in bytes, and maxItems
 // how many items.
 const (
-	mostText  = 64 << 20
-	mostItems = 1_000_000
+	maxTextBytes = 64 << 20
+	maxItems     = 1_000_000
 )
 
 // EngineFuncs are the template functions that take the place of Helm's in a run
@@ -22,8 +22,8 @@ const (
 // finds nothing.
 func EngineFuncs(lookup bool) template.FuncMap {
 	funcs := template.FuncMap{
-		"until":     func(n int) ([]int, error) { return until(0, n, sign(n)) },
-		"untilStep": until,
+		"until":     func(n int) ([]int, error) { return sequence(0, n, sign(n)) },
+		"untilStep": sequence,
 		"repeat":    repeat,
 		"indent":    indent,
 		"nindent": func(n int, s string) (string, error) {
@@ -95,21 +95,21 @@ func sign(n int) int {
 }
 
 func fits(n int) error {
-	if n < 0 || n > mostText {
-		return fmt.Errorf("a text of %d bytes is asked for: %d at most are made", n, mostText)
+	if n < 0 || n > maxTextBytes {
+		return fmt.Errorf("a text of %d bytes is asked for: %d at most are made", n, maxTextBytes)
 	}
 	return nil
 }
 
-func until(start, stop, step int) ([]int, error) {
+func sequence(start, stop, step int) ([]int, error) {
 	v := []int{}
 	down := stop < start
 	if down && step >= 0 || !down && step <= 0 {
 		return v, nil
 	}
 	for i := start; down && i > stop || !down && i < stop; i += step {
-		if len(v) == mostItems {
-			return nil, fmt.Errorf("more than %d numbers are asked for", mostItems)
+		if len(v) == maxItems {
+			return nil, fmt.Errorf("more than %d numbers are asked for", maxItems)
 		}
 		v = append(v, i)
 	}
@@ -117,24 +117,24 @@ func until(start, stop, step int) ([]int, error) {
 }
 
 func repeat(n int, s string) (string, error) {
-	if n < 0 || len(s) > 0 && n > mostText/len(s) {
-		return "", fmt.Errorf("a text of %d bytes is to be repeated %d times: %d bytes at most are made", len(s), n, mostText)
+	if n < 0 || len(s) > 0 && n > maxTextBytes/len(s) {
+		return "", fmt.Errorf("a text of %d bytes is to be repeated %d times: %d bytes at most are made", len(s), n, maxTextBytes)
 	}
 	return strings.Repeat(s, n), nil
 }
 
 func indent(n int, s string) (string, error) {
 	lines := strings.Count(s, "\n") + 1
-	if n < 0 || n > mostText/lines {
-		return "", fmt.Errorf("%d lines are to be indented by %d: %d bytes at most are made", lines, n, mostText)
+	if n < 0 || n > maxTextBytes/lines {
+		return "", fmt.Errorf("%d lines are to be indented by %d: %d bytes at most are made", lines, n, maxTextBytes)
 	}
 	pad := strings.Repeat(" ", n)
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
 }
 
 func replace(old, with, s string) (string, error) {
-	if n := strings.Count(s, old); len(with) > 0 && n > mostText/len(with) {
-		return "", fmt.Errorf("%d places are to be replaced by %d bytes each: %d bytes at most are made", n, len(with), mostText)
+	if n := strings.Count(s, old); len(with) > 0 && n > maxTextBytes/len(with) {
+		return "", fmt.Errorf("%d places are to be replaced by %d bytes each: %d bytes at most are made", n, len(with), maxTextBytes)
 	}
 	return strings.ReplaceAll(s, old, with), nil
 }

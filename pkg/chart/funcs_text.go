@@ -58,8 +58,8 @@ func checked(check, f any) any {
 }
 
 var (
-	errText  = fmt.Errorf("the text would have more than the %d bytes that are made at most", mostText)
-	errItems = fmt.Errorf("more than %d items are asked for", mostItems)
+	errText  = fmt.Errorf("the text would have more than the %d bytes that are made at most", maxTextBytes)
+	errItems = fmt.Errorf("more than %d items are asked for", maxItems)
 )
 
 func checkJoin(sep string, v any) error {
@@ -76,7 +76,7 @@ func checkJoin(sep string, v any) error {
 		case []byte:
 			size += len(item)
 		}
-		if size > mostText {
+		if size > maxTextBytes {
 			return errText
 		}
 	}
@@ -85,21 +85,21 @@ func checkJoin(sep string, v any) error {
 
 func checkWrap(width int, sep, text string) error {
 	lines := 2*len(text)/max(width, 1) + strings.Count(text, "\n") + 2
-	if len(sep) > 0 && lines > mostText/len(sep) {
+	if len(sep) > 0 && lines > maxTextBytes/len(sep) {
 		return errText
 	}
 	return nil
 }
 
 func checkSplit(sep, text string) error {
-	if len(text) >= mostItems && strings.Count(text, sep) >= mostItems {
+	if len(text) >= maxItems && strings.Count(text, sep) >= maxItems {
 		return errItems
 	}
 	return nil
 }
 
 func checkSplitN(sep string, n int, text string) error {
-	if n >= 0 && n <= mostItems {
+	if n >= 0 && n <= maxItems {
 		return nil
 	}
 	return checkSplit(sep, text)
@@ -109,7 +109,7 @@ func checkSplitN(sep string, n int, text string) error {
 // its place may be all of it.
 func checkRegexReplace(regex, text, with string) error {
 	most := func(matches int) bool {
-		return len(with) > 0 && matches > mostText/len(with) || strings.Count(with, "$") > mostText/(len(text)+1)
+		return len(with) > 0 && matches > maxTextBytes/len(with) || strings.Count(with, "$") > maxTextBytes/(len(text)+1)
 	}
 	if !most(len(text) + 1) {
 		return nil
@@ -118,31 +118,31 @@ func checkRegexReplace(regex, text, with string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", strconv.Quote(regex), err)
 	}
-	if most(len(re.FindAllStringIndex(text, mostItems))) {
+	if most(len(re.FindAllStringIndex(text, maxItems))) {
 		return errText
 	}
-	if len(re.FindAllStringIndex(text, mostItems+1)) > mostItems {
+	if len(re.FindAllStringIndex(text, maxItems+1)) > maxItems {
 		return errItems
 	}
 	return nil
 }
 
 func checkRegexItems(regex, text string, n int) error {
-	if len(text) < mostItems || n >= 0 && n <= mostItems {
+	if len(text) < maxItems || n >= 0 && n <= maxItems {
 		return nil
 	}
 	re, err := regexp.Compile(regex)
 	if err != nil {
 		return fmt.Errorf("%s: %w", strconv.Quote(regex), err)
 	}
-	if len(re.FindAllStringIndex(text, mostItems+1)) > mostItems {
+	if len(re.FindAllStringIndex(text, maxItems+1)) > maxItems {
 		return errItems
 	}
 	return nil
 }
 
-// largestWidth is the most that fmt takes as a width or a precision.
-const largestWidth = 1_000_000
+// maxWidth is the most that fmt takes as a width or a precision.
+const maxWidth = 1_000_000
 
 var formatNumber = regexp.MustCompile(`[0-9]+|\*`)
 
@@ -168,13 +168,13 @@ func printf(format string, args ...any) (string, error) {
 			verb = verb[:end]
 		}
 		for _, number := range formatNumber.FindAllString(verb, -1) {
-			if n, err := strconv.Atoi(number); err == nil && n <= largestWidth {
+			if n, err := strconv.Atoi(number); err == nil && n <= maxWidth {
 				size += n
 			} else if number == "*" {
-				size += largestWidth
+				size += maxWidth
 			}
 		}
-		if size += longest; size > mostText {
+		if size += longest; size > maxTextBytes {
 			return "", errText
 		}
 	}
@@ -193,8 +193,8 @@ func seq(params ...int) (string, error) {
 		from, step, to = params[0], params[1], params[2]
 	}
 	distance := uint64(max(from, to)) - uint64(min(from, to))
-	if step != 0 && distance/uint64(max(step, -step)) >= mostItems {
-		return "", fmt.Errorf("more than %d numbers are asked for", mostItems)
+	if step != 0 && distance/uint64(max(step, -step)) >= maxItems {
+		return "", fmt.Errorf("more than %d numbers are asked for", maxItems)
 	}
 	original, ok := sprig.TxtFuncMap()["seq"].(func(...int) string)
 	if !ok {

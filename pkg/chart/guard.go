@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// mostStack is how much the stacks of the process may grow. Go ends a process whose stack
+// maxStackBytes is how much the stacks of the process may grow. Go ends a process whose stack
 // has 1 GiB, and nothing can stop that: an endless recursion has to be met before.
-const mostStack = 192 << 20
+const maxStackBytes = 192 << 20
 
-// guard ends a rendering that takes too much. The goroutine of it is left behind: it ends at
+// renderLimit ends a rendering that takes too much. The goroutine of it is left behind: it ends at
 // the next call of tick, and in what it does there is nothing to undo.
-type guard struct {
+type renderLimit struct {
 	bounds Bounds
 	at     atomic.Pointer[string]
 	cause  atomic.Pointer[error]
 }
 
 // funcs are those that instrumented templates call.
-func (g *guard) funcs() template.FuncMap {
+func (g *renderLimit) funcs() template.FuncMap {
 	return template.FuncMap{
 		tickFunc: func(file string) (string, error) {
 			if cause := g.cause.Load(); cause != nil {
@@ -43,7 +43,7 @@ func (g *guard) funcs() template.FuncMap {
 }
 
 // stop says why a rendering is ended, once; it returns the first reason.
-func (g *guard) stop(format string, args ...any) error {
+func (g *renderLimit) stop(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if file := g.at.Load(); file != nil {
 		err = fmt.Errorf("template %s: %w", *file, err)
@@ -53,7 +53,7 @@ func (g *guard) stop(format string, args ...any) error {
 }
 
 // run does f and returns what it returned, or why it was not waited for.
-func (g *guard) run(ctx context.Context, f func() error) error {
+func (g *renderLimit) run(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return g.stop("rendering was ended: %w", ctx.Err())
 	}
@@ -84,7 +84,7 @@ func (g *guard) run(ctx context.Context, f func() error) error {
 			return g.stop("rendering took longer than %s: the template may never end", g.bounds.Time)
 		case <-look.C:
 			h, s := memory()
-			if s-stack > min(mostStack, g.bounds.Memory) {
+			if s-stack > min(maxStackBytes, g.bounds.Memory) {
 				return g.stop("rendering goes ever deeper: the template includes itself without an end")
 			}
 			if h-heap > g.bounds.Memory {

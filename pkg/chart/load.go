@@ -30,7 +30,7 @@ func Load(data []byte, origin string, limits Limits) (*Chart, error) {
 	if err != nil {
 		return nil, err
 	}
-	files, aside, err := setAside(files)
+	files, aside, err := splitCRDs(files)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}

@@ -16,8 +16,8 @@ import (
 // manifestsAnnotation is in Chart.yaml of a chart made of manifests: its crds/ are set aside.
 const manifestsAnnotation = "sysop.dev/manifests"
 
-// mostName is how long the name of a chart may be for Helm.
-const mostName = 250
+// maxNameLength is how long the name of a chart may be for Helm.
+const maxNameLength = 250
 
 // FromManifests makes a chart of objects, for plain manifests and for what a system
 // generates. Its templates bring forth the very objects, whatever templates or markers are
@@ -28,8 +28,8 @@ func FromManifests(name, version string, objects []*unstructured.Unstructured) (
 	if err != nil {
 		return nil, fmt.Errorf("make a chart of the manifests of %s: the version %q is no semantic version: want one like 1.2.3", name, version)
 	}
-	if name == "" || len(name) > mostName || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return nil, fmt.Errorf("make a chart of the manifests of %q: that is no name for a chart: want small letters, digits and dashes, %d at most", name, mostName)
+	if name == "" || len(name) > maxNameLength || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return nil, fmt.Errorf("make a chart of the manifests of %q: that is no name for a chart: want small letters, digits and dashes, %d at most", name, maxNameLength)
 	}
 	meta, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v2", "name": name, "version": v.String(), "type": "application",
@@ -110,8 +110,8 @@ func write(o *unstructured.Unstructured) (string, error) {
 	return string(escaped) + "\n", nil
 }
 
-// setAside takes the definitions out of the files of a chart made of manifests.
-func setAside(files []*archive.BufferedFile) (rest, aside []*archive.BufferedFile, err error) {
+// splitCRDs takes the definitions out of the files of a chart made of manifests.
+func splitCRDs(files []*archive.BufferedFile) (rest, aside []*archive.BufferedFile, err error) {
 	at := slices.IndexFunc(files, func(f *archive.BufferedFile) bool { return f.Name == "Chart.yaml" })
 	if at < 0 {
 		return nil, nil, fmt.Errorf("there is no Chart.yaml in its folder")

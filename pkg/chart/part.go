@@ -18,8 +18,8 @@ import (
 // filenameAnnotation says in the stream of a post-renderer which template an object is of.
 const filenameAnnotation = "postrenderer.helm.sh/postrender-filename"
 
-// parting parts what templates brought forth. It is the one way of it, for plans and for runs.
-type parting struct {
+// splitter parts what templates brought forth. It is the one way of it, for plans and for runs.
+type splitter struct {
 	opts   Options
 	scopes scopes
 	out    *Rendered
@@ -32,8 +32,8 @@ type parting struct {
 }
 
 // part parts documents. Crds are the definitions that are no templates.
-func part(docs, crds []document, opts Options) (*parting, error) {
-	p := &parting{opts: opts, out: &Rendered{}, seen: map[object.Ref]document{}, set: map[object.Ref]bool{}}
+func part(docs, crds []document, opts Options) (*splitter, error) {
+	p := &splitter{opts: opts, out: &Rendered{}, seen: map[object.Ref]document{}, set: map[object.Ref]bool{}}
 	if len(docs)+len(crds) > opts.Bounds.Objects {
 		return nil, fmt.Errorf("it has %d objects: more than the %d that are taken", len(docs)+len(crds), opts.Bounds.Objects)
 	}
@@ -106,7 +106,7 @@ func checkObject(d document) error {
 	return nil
 }
 
-func (p *parting) one(d document) error {
+func (p *splitter) one(d document) error {
 	o := d.object
 	if isDefinition(o) {
 		p.emit(o, false)
@@ -139,12 +139,12 @@ func (p *parting) one(d document) error {
 	return p.claim(d)
 }
 
-func (p *parting) emit(o *unstructured.Unstructured, hook bool) {
-	p.out.Emitted = append(p.out.Emitted, Emitted{Ref: refOf(o), Hook: hook})
+func (p *splitter) emit(o *unstructured.Unstructured, hook bool) {
+	p.out.Emitted = append(p.out.Emitted, Object{Ref: refOf(o), Hook: hook})
 }
 
 // claim refuses a second document of the same object.
-func (p *parting) claim(d document) error {
+func (p *splitter) claim(d document) error {
 	ref := refOf(d.object)
 	if first, ok := p.seen[ref]; ok {
 		return fmt.Errorf("%s is there twice: in %s, and in %s", ref, first, d)
@@ -154,7 +154,7 @@ func (p *parting) claim(d document) error {
 }
 
 // definition takes a definition. One that is in crds/ and in a template alike counts once.
-func (p *parting) definition(d document) error {
+func (p *splitter) definition(d document) error {
 	ref := refOf(d.object)
 	if first, ok := p.seen[ref]; ok && sameSpec(first.object, d.object) && first.template != d.template {
 		return nil
@@ -164,7 +164,7 @@ func (p *parting) definition(d document) error {
 	return p.claim(d)
 }
 
-func (p *parting) mark(o *unstructured.Unstructured) {
+func (p *splitter) mark(o *unstructured.Unstructured) {
 	annotate(o, p.opts.Annotations)
 	if len(p.opts.Labels) > 0 {
 		labels := o.GetLabels()
@@ -189,8 +189,8 @@ func annotate(o *unstructured.Unstructured, more map[string]string) {
 }
 
 // place gives an object the namespace of the release where it has none and needs one.
-func (p *parting) place(d document) {
-	namespaced, known := p.scopes.of(d.object.GroupVersionKind().GroupKind())
+func (p *splitter) place(d document) {
+	namespaced, known := p.scopes.scopeOf(d.object.GroupVersionKind().GroupKind())
 	switch {
 	case !known:
 		if d.object.GetNamespace() == "" {
@@ -203,7 +203,7 @@ func (p *parting) place(d document) {
 	}
 }
 
-func (p *parting) hook(d document, annotation string) error {
+func (p *splitter) hook(d document, annotation string) error {
 	h := Hook{Object: d.object}
 	a := d.object.GetAnnotations()
 	tests := 0
@@ -249,7 +249,7 @@ func knownEvent(event string) bool {
 }
 
 // sort brings objects and hooks in the order in which Helm takes them.
-func (p *parting) sort() {
+func (p *splitter) sort() {
 	rank := map[string]int{}
 	for i, kind := range releaseutil.InstallOrder {
 		rank[kind] = i
@@ -278,7 +278,7 @@ func (p *parting) sort() {
 	p.out.Images = images(p.out)
 }
 
-func compareEmitted(a, b Emitted) int {
+func compareEmitted(a, b Object) int {
 	if a.Hook != b.Hook {
 		if a.Hook {
 			return 1

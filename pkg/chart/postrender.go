@@ -44,7 +44,7 @@ func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 	// Scopes are those of the plan: definitions of crds/ are not in the stream.
 	asked, own := p.opts.Namespaced, ownScopes(p.crds)
 	opts := p.opts
-	opts.Namespaced = scopes{asked: asked, own: own}.of
+	opts.Namespaced = scopes{asked: asked, own: own}.scopeOf
 	parted, err := part(docs, nil, opts)
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (p *PostRenderer) read(stream string) ([]document, map[string]string, error
 }
 
 // compare refuses what is not the same set as was planned.
-func (p *PostRenderer) compare(emitted []Emitted) error {
+func (p *PostRenderer) compare(emitted []Object) error {
 	var more, less []string
 	for _, e := range emitted {
 		if _, ok := slices.BinarySearchFunc(p.planned.Emitted, e, compareEmitted); !ok {
@@ -115,10 +115,10 @@ func (p *PostRenderer) compare(emitted []Emitted) error {
 	}
 	var parts []string
 	if more != nil {
-		parts = append(parts, "it now has "+few(more)+", which was not planned")
+		parts = append(parts, "it now has "+listNames(more)+", which was not planned")
 	}
 	if less != nil {
-		parts = append(parts, "it lacks "+few(less)+", which was planned")
+		parts = append(parts, "it lacks "+listNames(less)+", which was planned")
 	}
 	return fmt.Errorf("the chart does not bring forth the objects that were planned: %s: its templates depend on what changes from one time to the next (random names, the time, what the cluster has); set the values that they are made of", strings.Join(parts, "; "))
 }
@@ -160,7 +160,7 @@ func (p *PostRenderer) compareRoles(docs []document) error {
 	return nil
 }
 
-func few(names []string) string {
+func listNames(names []string) string {
 	const most = 5
 	if len(names) > most {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
@@ -169,7 +169,7 @@ func few(names []string) string {
 }
 
 // String names the object, and says if it is a hook.
-func (e Emitted) String() string {
+func (e Object) String() string {
 	if e.Hook {
 		return e.Ref.String() + " (hook)"
 	}

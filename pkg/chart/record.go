@@ -12,12 +12,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// mostRecord is what a Secret, in which Helm keeps the record of a release, may have.
-const mostRecord = 1 << 20
+// maxRecordBytes is what a Secret, in which Helm keeps the record of a release, may have.
+const maxRecordBytes = 1 << 20
 
 // weigh finds out how large the record of the release is going to be, and refuses one that
 // cannot be kept.
-func (p *parting) weigh(c *Chart, opts Options) error {
+func (p *splitter) weigh(c *Chart, opts Options) error {
 	rel := &releasev1.Release{
 		Name: opts.Release, Namespace: opts.Namespace, Version: max(opts.Revision, 1),
 		Chart: c.Helm, Config: opts.Values, Info: &releasev1.Info{Notes: p.out.Notes},
@@ -40,8 +40,8 @@ func (p *parting) weigh(c *Chart, opts Options) error {
 		return fmt.Errorf("write the record of the release: %w", err)
 	}
 	p.out.Record = size
-	if p.out.Record > mostRecord {
-		return fmt.Errorf("the record of the release would have %d bytes, and a Secret, in which Helm keeps it, has %d at most: install it in parts, or take out of the chart what is large and no template (files, dashboards, crds/)", p.out.Record, mostRecord)
+	if p.out.Record > maxRecordBytes {
+		return fmt.Errorf("the record of the release would have %d bytes, and a Secret, in which Helm keeps it, has %d at most: install it in parts, or take out of the chart what is large and no template (files, dashboards, crds/)", p.out.Record, maxRecordBytes)
 	}
 	return nil
 }

@@ -33,7 +33,7 @@ func Render(ctx context.Context, c *Chart, opts Options) (*Rendered, error) {
 	if err := chartutil.ValidateReleaseName(opts.Release); err != nil {
 		return nil, fmt.Errorf("render %s: the name of the release %q: %w", c.Name(), opts.Release, err)
 	}
-	g := &guard{bounds: opts.Bounds}
+	g := &renderLimit{bounds: opts.Bounds}
 	var out *Rendered
 	err := g.run(ctx, func() error {
 		r, err := render(ctx, g, c, opts)
@@ -51,7 +51,7 @@ func (b Bounds) whole() Bounds {
 	return Bounds{Time: cmp.Or(b.Time, d.Time), Output: cmp.Or(b.Output, d.Output), Objects: cmp.Or(b.Objects, d.Objects), Memory: cmp.Or(b.Memory, d.Memory)}
 }
 
-func render(ctx context.Context, g *guard, c *Chart, opts Options) (*Rendered, error) {
+func render(ctx context.Context, g *renderLimit, c *Chart, opts Options) (*Rendered, error) {
 	values := copyValues(opts.Values)
 	processed := c.Copy()
 	if err := chartutil.ProcessDependencies(processed, values); err != nil {
@@ -98,7 +98,7 @@ func render(ctx context.Context, g *guard, c *Chart, opts Options) (*Rendered, e
 }
 
 // execute has Helm's engine write the files of a chart, whose templates it instruments.
-func execute(ctx context.Context, g *guard, c *helm.Chart, values common.Values) (map[string]string, error) {
+func execute(ctx context.Context, g *renderLimit, c *helm.Chart, values common.Values) (map[string]string, error) {
 	instrumentChart(c)
 	e := engine.Engine{CustomTemplateFuncs: EngineFuncs(false)}
 	maps.Copy(e.CustomTemplateFuncs, g.funcs())

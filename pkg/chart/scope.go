@@ -15,7 +15,7 @@ type scopes struct {
 	own   map[schema.GroupKind]bool
 }
 
-func (s scopes) of(gk schema.GroupKind) (namespaced, known bool) {
+func (s scopes) scopeOf(gk schema.GroupKind) (namespaced, known bool) {
 	if s.asked != nil {
 		if namespaced, known = s.asked(gk); known {
 			return namespaced, true

@@ -10,7 +10,7 @@ import (
 )
 
 // connect writes the values that are meant for an object.
-func (p *parting) connect(d document) error {
+func (p *splitter) connect(d document) error {
 	ref := refOf(d.object)
 	values, ok := p.opts.Set[ref]
 	if !ok {

@@ -59,56 +59,58 @@ type Finding struct {
 	Waived *Waiver
 }
 
-// Undecided is something that a rule could not decide.
-type Undecided struct {
+// Unknown is something that a rule could not decide.
+type Unknown struct {
 	Object object.Ref
-	// Why says what is not known, in one sentence without a full stop.
-	Why string
+	// Reason says what is not known, in one sentence without a full stop.
+	Reason string
 }
 
 // Result is what a rule says of a subject.
 type Result struct {
 	Rule *Rule
-	// Right are the objects that were looked at and are as they should be.
-	Right []object.Ref
-	// Wrong are the findings, the worst first.
-	Wrong []Finding
-	// Open are what could not be decided.
-	Open []Undecided
+	// Passed are the objects that were looked at and are as they should be.
+	Passed []object.Ref
+	// Findings are the findings, the worst first.
+	Findings []Finding
+	// Unknowns are what could not be decided.
+	Unknowns []Unknown
 }
 
-// Fine says that an object was looked at, and is right.
-func (r *Result) Fine(ref object.Ref) { r.Right = append(r.Right, ref) }
+// Pass says that an object was looked at, and is right.
+func (r *Result) Pass(ref object.Ref) { r.Passed = append(r.Passed, ref) }
 
-// Found says that something is wrong.
-func (r *Result) Found(f Finding) {
+// AddFinding says that something is wrong.
+func (r *Result) AddFinding(f Finding) {
 	if f.Severity == 0 {
 		f.Severity = r.Rule.Severity
 	}
-	r.Wrong = append(r.Wrong, f)
+	r.Findings = append(r.Findings, f)
 }
 
-// Unknown says that something could not be decided, and why.
-func (r *Result) Unknown(ref object.Ref, why string) {
-	r.Open = append(r.Open, Undecided{Object: ref, Why: why})
+// AddUnknown says that something could not be decided, and why.
+func (r *Result) AddUnknown(ref object.Ref, why string) {
+	r.Unknowns = append(r.Unknowns, Unknown{Object: ref, Reason: why})
 }
 
 // Applies says whether the rule had anything to look at.
-func (r *Result) Applies() bool { return len(r.Right)+len(r.Wrong)+len(r.Open) > 0 }
+func (r *Result) Applies() bool { return len(r.Passed)+len(r.Findings)+len(r.Unknowns) > 0 }
 
 // order puts a result in the order in which it is shown, each thing once: an object that
 // is wrong is not right as well.
 func (r *Result) order() {
-	slices.SortFunc(r.Wrong, compareFindings)
+	slices.SortFunc(r.Findings, compareFindings)
 	bad := map[object.Ref]bool{}
-	for i := range r.Wrong {
-		bad[r.Wrong[i].Object] = true
+	for i := range r.Findings {
+		bad[r.Findings[i].Object] = true
 	}
-	r.Right = slices.DeleteFunc(r.Right, func(o object.Ref) bool { return bad[o] })
-	slices.SortFunc(r.Right, object.Compare)
-	r.Right = slices.Compact(r.Right)
-	slices.SortFunc(r.Open, func(a, b Undecided) int { return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Why, b.Why)) })
-	r.Open = slices.Compact(r.Open)
+	r.Passed = slices.DeleteFunc(r.Passed, func(o object.Ref) bool { return bad[o] })
+	slices.SortFunc(r.Passed, object.Compare)
+	r.Passed = slices.Compact(r.Passed)
+	slices.SortFunc(r.Unknowns, func(a, b Unknown) int {
+		return cmp.Or(object.Compare(a.Object, b.Object), cmp.Compare(a.Reason, b.Reason))
+	})
+	r.Unknowns = slices.Compact(r.Unknowns)
 }
 
 func compareFindings(a, b Finding) int {

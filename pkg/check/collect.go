@@ -218,8 +218,8 @@ func All[T runtime.Object](c *Collector, group, kind string) []T {
 	return out
 }
 
-// Note returns an annotation of an object, if it is one of those that are kept.
-func (c *Collector) Note(ref object.Ref, key string) (string, bool) {
+// Annotation returns an annotation of an object, if it is one of those that are kept.
+func (c *Collector) Annotation(ref object.Ref, key string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	v, ok := c.notes[ref][key]

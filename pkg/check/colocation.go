@@ -35,7 +35,7 @@ type Colocation struct {
 	// Crossings are requests from one workload to another that have to leave a zone.
 	Crossings []ZoneCrossing
 	// Together says what speaks for and against keeping all of it on one node.
-	Together Together
+	Together SingleNode
 	// NodesUnread says that Nodes could not all be read: what is said of zones, and of
 	// nodes that would take the pods, is not whole.
 	NodesUnread bool
@@ -92,14 +92,14 @@ type ZoneCrossing struct {
 }
 
 // Colocation says how the pods of a stack lie, and whether they could be kept together.
-func (w *World) Colocation(s *Stack) *Colocation {
+func (w *ClusterState) Colocation(s *Stack) *Colocation {
 	c := &Colocation{Stack: s.Ref, NodesUnread: !w.Read(robustNodeKind, "")}
 	nodes := colocatedNodes(w)
 	for _, n := range nodes {
 		c.ZonesThere = append(c.ZonesThere, n.Labels[zoneLabel])
 	}
 	c.ZonesThere = colocatedPlaces(c.ZonesThere)
-	crews := slices.DeleteFunc(w.robustCrews(s.Workloads()), func(x *crew) bool { return len(x.Pods) == 0 && x.Replicas == 0 })
+	crews := slices.DeleteFunc(w.robustCrews(s.Workloads()), func(x *replicaGroup) bool { return len(x.Pods) == 0 && x.Replicas == 0 })
 	for _, x := range crews {
 		c.add(x, nodes)
 	}
@@ -117,7 +117,7 @@ func (w *World) Colocation(s *Stack) *Colocation {
 	return c
 }
 
-func colocatedNodes(w *World) map[string]*corev1.Node {
+func colocatedNodes(w *ClusterState) map[string]*corev1.Node {
 	out := map[string]*corev1.Node{}
 	for _, n := range All[*corev1.Node](w.Facts, "", "Node") {
 		out[n.Name] = n
@@ -133,12 +133,12 @@ func colocatedPlaces(names []string) []string {
 }
 
 // add counts the pods of a crew.
-func (c *Colocation) add(x *crew, nodes map[string]*corev1.Node) {
+func (c *Colocation) add(x *replicaGroup, nodes map[string]*corev1.Node) {
 	wl := ColocatedWorkload{Ref: x.Ref, Replicas: x.Replicas, Pods: len(x.Pods)}
 	on := map[string]int{}
 	for _, p := range x.Pods {
 		if p.Spec.NodeName == "" {
-			c.Pending = append(c.Pending, crewPodRef(p))
+			c.Pending = append(c.Pending, podRef(p))
 			continue
 		}
 		on[p.Spec.NodeName]++
@@ -175,7 +175,7 @@ func (c *Colocation) OneNode() (string, bool) {
 
 // colocatedClaims returns the claims of a crew that bind it to a node, or to some of the
 // zones.
-func (w *World) colocatedClaims(x *crew, nodes map[string]*corev1.Node) []ColocatedClaim {
+func (w *ClusterState) colocatedClaims(x *replicaGroup, nodes map[string]*corev1.Node) []ColocatedClaim {
 	var out []ColocatedClaim
 	for _, wl := range x.Workloads {
 		for _, claim := range w.robustClaims(wl) {
@@ -202,8 +202,8 @@ func (w *World) colocatedClaims(x *crew, nodes map[string]*corev1.Node) []Coloca
 }
 
 // zoneCrossings finds workloads that need a Service in whose zone they are not.
-func (w *World) zoneCrossings(s *Stack, crews []*crew, nodes map[string]*corev1.Node) []ZoneCrossing {
-	of := map[object.Ref]*crew{}
+func (w *ClusterState) zoneCrossings(s *Stack, crews []*replicaGroup, nodes map[string]*corev1.Node) []ZoneCrossing {
+	of := map[object.Ref]*replicaGroup{}
 	for _, x := range crews {
 		for _, wl := range x.Workloads {
 			of[wl.Ref] = x
@@ -215,18 +215,18 @@ func (w *World) zoneCrossings(s *Stack, crews []*crew, nodes map[string]*corev1.
 		if ref.GroupKind() != robustServiceKind || len(behind) == 0 {
 			continue
 		}
-		wl, ok := w.Workload(crewPodRef(behind[0]))
+		wl, ok := w.Workload(podRef(behind[0]))
 		if !ok || of[wl.Ref] == nil {
 			continue
 		}
 		to := of[wl.Ref]
-		there := crewZones(to, nodes)
+		there := groupZones(to, nodes)
 		for _, caller := range w.callers(ref) {
 			from := of[caller]
 			if from == nil || from == to || len(there) == 0 {
 				continue
 			}
-			away := slices.DeleteFunc(crewZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
+			away := slices.DeleteFunc(groupZones(from, nodes), func(z string) bool { return slices.Contains(there, z) })
 			if len(away) > 0 {
 				out = append(out, ZoneCrossing{From: from.Ref, To: to.Ref, Service: ref, Zones: away})
 			}
@@ -235,8 +235,8 @@ func (w *World) zoneCrossings(s *Stack, crews []*crew, nodes map[string]*corev1.
 	return slices.CompactFunc(out, func(a, b ZoneCrossing) bool { return a.From == b.From && a.To == b.To && a.Service == b.Service })
 }
 
-// crewZones returns the zones of a crew's pods, each once and in order.
-func crewZones(x *crew, nodes map[string]*corev1.Node) []string {
+// groupZones returns the zones of a crew's pods, each once and in order.
+func groupZones(x *replicaGroup, nodes map[string]*corev1.Node) []string {
 	var out []string
 	for _, p := range x.Pods {
 		if n := nodes[p.Spec.NodeName]; n != nil {
@@ -247,7 +247,7 @@ func crewZones(x *crew, nodes map[string]*corev1.Node) []string {
 }
 
 // callers returns the workloads that need a Service, in order.
-func (w *World) callers(service object.Ref) []object.Ref {
+func (w *ClusterState) callers(service object.Ref) []object.Ref {
 	id, ok := w.Graph.Find(service)
 	if !ok {
 		return nil

@@ -22,7 +22,7 @@ type SettablePlaces struct {
 
 // PlacedBy returns the custom resources that say where pods of a stack go: the one at its
 // top, and the nearest owners of its workloads, in order, each once.
-func (w *World) PlacedBy(s *Stack, custom func(object.Ref) bool) []object.Ref {
+func (w *ClusterState) PlacedBy(s *Stack, custom func(object.Ref) bool) []object.Ref {
 	refs := []object.Ref{s.Ref}
 	for _, wl := range s.Workloads() {
 		if owner, ok := w.owner(wl.Ref); ok {
@@ -42,7 +42,7 @@ func (d *Definition) Places() (paths []string, open string) {
 	depth := map[string]int{}
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
-			if settableBeside(n) {
+			if isExtraContainers(n) {
 				return false
 			}
 			if !slices.ContainsFunc([]setting{setsNodes, setsPodAffinity, setsSpread, setsTolerations}, func(s setting) bool { return settableShapes[s](n) }) {

@@ -33,7 +33,7 @@ func (c *Colocation) tell() []string {
 		say("%s asks %s of %s from %s", x.From.Name, x.Service.Name, x.To.Name, strings.Join(x.Zones, " "))
 	}
 	say("together on %s", strings.Join(c.Together.Nodes, " "))
-	for _, a := range c.Together.Against {
+	for _, a := range c.Together.Obstacles {
 		say("against: %s", a)
 	}
 	for _, s := range c.Together.Selectors {

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Together says what speaks for and against keeping the pods of a stack on one node.
-type Together struct {
+// SingleNode says what speaks for and against keeping the pods of a stack on one node.
+type SingleNode struct {
 	// Nodes are those that each of its pods would go to by its selectors, affinity,
 	// tolerations and volumes, in order. Room is not asked for.
 	Nodes []string
-	// Against says what keeps its pods apart, one sentence each, without a full stop.
-	Against []string
+	// Obstacles says what keeps its pods apart, one sentence each, without a full stop.
+	Obstacles []string
 	// Selectors are the settings by which pods choose nodes today.
 	Selectors []PodSelector
 	// Settable are the fields of custom resources of the stack by which one could choose,
@@ -35,30 +35,30 @@ type PodSelector struct {
 }
 
 // together looks at the pods that last.
-func (w *World) together(crews []*crew, nodes map[string]*corev1.Node) Together {
-	var t Together
-	crews = slices.DeleteFunc(slices.Clone(crews), func(x *crew) bool {
+func (w *ClusterState) together(crews []*replicaGroup, nodes map[string]*corev1.Node) SingleNode {
+	var t SingleNode
+	crews = slices.DeleteFunc(slices.Clone(crews), func(x *replicaGroup) bool {
 		return !x.Lasting() || x.spec() == nil || x.Workloads[0].Ref.Kind == "DaemonSet"
 	})
 	for _, x := range crews {
 		t.Selectors = append(t.Selectors, togetherSelectors(x)...)
 		if why := togetherNot(x, crews); why != "" {
-			t.Against = append(t.Against, why)
+			t.Obstacles = append(t.Obstacles, why)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		if len(crews) > 0 && !slices.ContainsFunc(crews, func(x *crew) bool { return !w.crewTakes(x, nodes[name]) }) {
+		if len(crews) > 0 && !slices.ContainsFunc(crews, func(x *replicaGroup) bool { return !w.acceptsGroup(x, nodes[name]) }) {
 			t.Nodes = append(t.Nodes, name)
 		}
 	}
 	if len(t.Nodes) == 0 && len(nodes) > 0 && len(crews) > 0 && w.Read(robustNodeKind, "") {
-		t.Against = append(t.Against, "no node takes all of them by selectors, taints and volumes")
+		t.Obstacles = append(t.Obstacles, "no node takes all of them by selectors, taints and volumes")
 	}
 	return t
 }
 
-// crewTakes says whether a node takes every pod of a crew, by all but room.
-func (w *World) crewTakes(x *crew, n *corev1.Node) bool {
+// acceptsGroup says whether a node takes every pod of a crew, by all but room.
+func (w *ClusterState) acceptsGroup(x *replicaGroup, n *corev1.Node) bool {
 	pods := x.Pods
 	if len(pods) == 0 {
 		pods = []*corev1.Pod{{Spec: *x.spec()}}
@@ -68,7 +68,7 @@ func (w *World) crewTakes(x *crew, n *corev1.Node) bool {
 
 // nodeTakes says whether a node takes a pod by its labels and taints, and whether the
 // pod's volumes can be mounted there.
-func (w *World) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
+func (w *ClusterState) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 	if !robustTakes(n, p) {
 		return false
 	}
@@ -87,8 +87,8 @@ func (w *World) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 
 // togetherSelectors returns the settings of a crew's pods, without those that the cluster
 // gives to every pod.
-func togetherSelectors(x *crew) []PodSelector {
-	spec, at := x.spec(), crewTemplatePath(x.Workloads[0])
+func togetherSelectors(x *replicaGroup) []PodSelector {
+	spec, at := x.spec(), templatePath(x.Workloads[0])
 	var out []PodSelector
 	say := func(field, value string) {
 		out = append(out, PodSelector{Workload: x.Ref, Field: at + "." + field, Value: value})
@@ -117,9 +117,9 @@ func togetherSelectors(x *crew) []PodSelector {
 
 // togetherNot says what forbids that two pods of the stack share a node; empty where nothing
 // does.
-func togetherNot(x *crew, crews []*crew) string {
+func togetherNot(x *replicaGroup, crews []*replicaGroup) string {
 	spec := x.spec()
-	selects := func(s *metav1.LabelSelector, y *crew) bool {
+	selects := func(s *metav1.LabelSelector, y *replicaGroup) bool {
 		sel, err := metav1.LabelSelectorAsSelector(s)
 		return err == nil && sel.Matches(labels.Set(y.labels()))
 	}
@@ -140,11 +140,11 @@ func togetherNot(x *crew, crews []*crew) string {
 	return ""
 }
 
-func togetherNamespace(a, b *crew) bool {
+func togetherNamespace(a, b *replicaGroup) bool {
 	return a.Workloads[0].Ref.Namespace == b.Workloads[0].Ref.Namespace
 }
 
-func togetherWith(y, x *crew) string {
+func togetherWith(y, x *replicaGroup) string {
 	if y == x {
 		return "its own replicas"
 	}

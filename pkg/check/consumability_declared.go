@@ -14,16 +14,16 @@ import (
 // crdRelationships wants somebody to say what objects of the kind have to do with others.
 func crdRelationships(d *Definition, r *Result) {
 	if d.Relationships > 0 {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	if d.World.Catalogued != nil {
 		if _, ok := d.World.Catalogued(d.Kind); ok {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 			return
 		}
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "metadata.annotations",
 		Message: "neither the definition nor the catalogue says what a " + d.Kind.Kind + " needs and makes: stacks of it rest on owner references and guesses",
 	})
@@ -33,10 +33,10 @@ func crdRelationships(d *Definition, r *Result) {
 func crdAnnotations(d *Definition, r *Result) {
 	for _, wrong := range d.Annotations {
 		wrong = strings.TrimPrefix(wrong, "CRD "+d.CRD.Name+": ")
-		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations", Message: wrong})
+		r.AddFinding(Finding{Object: d.Ref, Field: "metadata.annotations", Message: wrong})
 	}
 	if len(d.Annotations) == 0 && (d.Relationships > 0 || len(d.Composition) > 0 || d.Usage != "") {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 
@@ -44,13 +44,13 @@ func crdAnnotations(d *Definition, r *Result) {
 func crdUsage(d *Definition, r *Result) {
 	switch {
 	case d.UsageUnread != "":
-		r.Unknown(d.Ref, "its usage text was not read: "+d.UsageUnread)
+		r.AddUnknown(d.Ref, "its usage text was not read: "+d.UsageUnread)
 	case d.UsageMissing != "":
-		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text cannot be read: " + d.UsageMissing})
+		r.AddFinding(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text cannot be read: " + d.UsageMissing})
 	case d.Usage != "" && strings.TrimSpace(d.Usage) == "":
-		r.Found(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text is empty"})
+		r.AddFinding(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text is empty"})
 	case d.Usage != "":
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 
@@ -62,7 +62,7 @@ func crdComposition(d *Definition, r *Result) {
 	}
 	direct, deep := d.ownedKinds()
 	if len(deep) == 0 {
-		r.Unknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so what it declares of its parts cannot be compared")
+		r.AddUnknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so what it declares of its parts cannot be compared")
 		return
 	}
 	found := false
@@ -71,7 +71,7 @@ func crdComposition(d *Definition, r *Result) {
 			continue
 		}
 		found = true
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(), Related: []object.Ref{direct[gk]},
 			Message: "instances own " + gk.String() + " objects, which the definition does not count among their parts",
 		})
@@ -81,17 +81,17 @@ func crdComposition(d *Definition, r *Result) {
 			continue
 		}
 		if !d.World.Read(gk, "") {
-			r.Unknown(d.Ref, gk.String()+" objects were not all read, so whether instances own any is not known")
+			r.AddUnknown(d.Ref, gk.String()+" objects were not all read, so whether instances own any is not known")
 			continue
 		}
 		found = true
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(),
 			Message: "the definition counts " + gk.String() + " among its parts, and none of the " + schemaCount(len(d.Instances), "instance", "instances") + " owns one: it is not made in every case, or made without an owner reference",
 		})
 	}
 	if !found {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 

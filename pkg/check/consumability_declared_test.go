@@ -76,8 +76,8 @@ func TestDeclared(t *testing.T) {
 	}
 	broken := readWorld(t, annotated("resource/label-relationship: 'on:Nothing, key:shop, value:INSTANCE.metadata.name'")).definitions[0]
 	r := only(t, "crd-annotations", broken.Check)
-	if len(r.Wrong) != 1 || !strings.Contains(r.Wrong[0].Message, `unknown kind "Nothing"`) || strings.HasPrefix(r.Wrong[0].Message, "CRD ") {
-		t.Errorf("a kind that nobody serves: %+v", r.Wrong)
+	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, `unknown kind "Nothing"`) || strings.HasPrefix(r.Findings[0].Message, "CRD ") {
+		t.Errorf("a kind that nobody serves: %+v", r.Findings)
 	}
 }
 
@@ -96,7 +96,7 @@ func TestUsage(t *testing.T) {
 	}
 	unread := readWorld(t, text).definitions[0]
 	unread.Usage, unread.UsageMissing, unread.UsageUnread = "", "", "forbidden"
-	if r := only(t, "crd-usage", unread.Check); len(r.Wrong) != 0 || len(r.Open) != 1 || !strings.Contains(r.Open[0].Why, "forbidden") {
+	if r := only(t, "crd-usage", unread.Check); len(r.Findings) != 0 || len(r.Unknowns) != 1 || !strings.Contains(r.Unknowns[0].Reason, "forbidden") {
 		t.Errorf("may not be read: %+v", r)
 	}
 }

@@ -59,7 +59,7 @@ func crdImperative(d *Definition, r *Result) {
 		return
 	}
 	if imperativeDeeds.MatchString(d.Kind.Kind) {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	found := false
@@ -69,13 +69,13 @@ func crdImperative(d *Definition, r *Result) {
 			return
 		}
 		found = true
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: severity, Object: d.Ref, Field: schemaField(v), Value: n.path(),
 			Message: n.path() + " orders a deed instead of saying what is wanted (" + why + "): applied again from Git it is done again, or never",
 		})
 	})
 	if !found {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 

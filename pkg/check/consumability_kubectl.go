@@ -16,10 +16,10 @@ func crdPrinterColumns(d *Definition, r *Result) {
 		return
 	}
 	if len(v.AdditionalPrinterColumns) > 0 {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.versions[" + v.Name + "].additionalPrinterColumns",
 		Message: "kubectl get shows the name and the age of " + d.CRD.Spec.Names.Plural + ", and nothing of what they are or how they fare",
 	})
@@ -34,13 +34,13 @@ func crdPrinterPaths(d *Definition, r *Result) {
 		}
 		for _, column := range v.AdditionalPrinterColumns {
 			if lost := schemaPathLost(root.props, column.JSONPath); lost != "" {
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Object: d.Ref, Field: "spec.versions[" + v.Name + "].additionalPrinterColumns[" + column.Name + "].jsonPath", Value: column.JSONPath,
 					Message: "the column " + column.Name + " of version " + v.Name + " is always empty: the schema has no " + lost,
 				})
 				continue
 			}
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 	}
 }
@@ -119,10 +119,10 @@ func crdShortNames(d *Definition, r *Result) {
 	const quick = 6
 	names := d.CRD.Spec.Names
 	if len(names.ShortNames) > 0 || len(names.Plural) <= quick {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.names.shortNames",
 		Message: "there is no short name for " + names.Plural,
 	})
@@ -131,10 +131,10 @@ func crdShortNames(d *Definition, r *Result) {
 // crdCategories wants a word by which all kinds of an operator are listed at once.
 func crdCategories(d *Definition, r *Result) {
 	if len(d.CRD.Spec.Names.Categories) > 0 {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.names.categories",
 		Message: d.CRD.Spec.Names.Plural + " are in no category, so no single kubectl get lists them together with the other kinds of " + d.CRD.Spec.Group,
 	})
@@ -153,7 +153,7 @@ func crdNamesClash(d *Definition, r *Result) {
 				continue
 			}
 			clash = true
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: "spec.names", Value: name,
 				Message: "kubectl get " + name + " may mean " + other.String() + " as well, and tells nobody which it took",
 				Remedy:  "Write the name with its group (" + names.Plural + "." + d.CRD.Spec.Group + "); as the author of the definition, choose another short name.",
@@ -161,7 +161,7 @@ func crdNamesClash(d *Definition, r *Result) {
 		}
 	}
 	if !clash {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 
@@ -187,22 +187,22 @@ func crdStatusSubresource(d *Definition, r *Result) {
 		field := "spec.versions[" + v.Name + "].subresources.status"
 		switch {
 		case has && !apart:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: field,
 				Message: "version " + v.Name + " has a status but no status subresource: whoever may change the spec may write the status, and each write of the status counts as a change of the spec",
 			})
 		case apart && !has && !schemaOpen(root.props) && !d.CRD.Spec.PreserveUnknownFields:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Info, Object: d.Ref, Field: schemaField(v) + ".properties.status",
 				Message: "version " + v.Name + " has a status subresource but no status in its schema: whatever is written there is pruned",
 			})
 		case !apart && !has:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Info, Object: d.Ref, Field: field,
 				Message: "version " + v.Name + " has no status: an object does not say whether it was understood, or acted on",
 			})
 		default:
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 	}
 }
@@ -217,7 +217,7 @@ func crdScaleSubresource(d *Definition, r *Result) {
 		replicas, has := root.props.Properties["spec"].Properties["replicas"]
 		if v.Subresources == nil || v.Subresources.Scale == nil {
 			if has && replicas.Type == "integer" {
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Object: d.Ref, Field: "spec.versions[" + v.Name + "].subresources.scale",
 					Message: "version " + v.Name + " has spec.replicas but no scale subresource: kubectl scale and autoscalers cannot set it",
 				})
@@ -242,7 +242,7 @@ func (d *Definition) crdScalePaths(v *apiextensionsv1.CustomResourceDefinitionVe
 	for _, p := range paths {
 		if lost := schemaPathLost(root.props, p.path); lost != "" {
 			wrong = true
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Warning, Object: d.Ref, Field: at + p.field, Value: p.path,
 				Message: "the schema of version " + v.Name + " has no " + lost + ": " + p.then,
 			})
@@ -250,12 +250,12 @@ func (d *Definition) crdScalePaths(v *apiextensionsv1.CustomResourceDefinitionVe
 	}
 	if scale.LabelSelectorPath == nil || *scale.LabelSelectorPath == "" {
 		wrong = true
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: d.Ref, Field: at + "labelSelectorPath",
 			Message: "the scale subresource of version " + v.Name + " names no selector: a HorizontalPodAutoscaler refuses it",
 		})
 	}
 	if !wrong {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }

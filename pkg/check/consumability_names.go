@@ -27,11 +27,11 @@ func crdFieldNames(d *Definition, r *Result) {
 	})
 	switch {
 	case len(odd) > 0:
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: d.Ref, Field: schemaField(v), Value: schemaFew(odd),
 			Message: schemaCount(len(odd), "field is", "fields are") + " not named in lowerCamelCase as all of Kubernetes is: users guess wrong",
 		})
 	case any:
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }

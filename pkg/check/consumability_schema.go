@@ -15,17 +15,17 @@ func crdSchemaPresent(d *Definition, r *Result) {
 		root := schemaOf(v)
 		switch {
 		case root == nil:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: "spec.versions[" + v.Name + "].schema",
 				Message: "version " + v.Name + " has no schema: whatever is written is stored, and kubectl explain has nothing to say",
 			})
 		case len(schemaDesired(v)) == 0 && schemaOpen(root.props):
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: schemaField(v), Value: "x-kubernetes-preserve-unknown-fields: true",
 				Message: "the schema of version " + v.Name + " names no field and takes any: mistakes in names are stored as they are",
 			})
 		default:
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 	}
 }
@@ -34,7 +34,7 @@ func crdSchemaPresent(d *Definition, r *Result) {
 func crdSchemaStructural(d *Definition, r *Result) {
 	for _, c := range d.CRD.Status.Conditions {
 		if c.Type == apiextensionsv1.NonStructuralSchema && c.Status == apiextensionsv1.ConditionTrue {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: "status.conditions[NonStructuralSchema]", Value: c.Message,
 				Message: "the server says that the schema is not structural, so it is not published: no kubectl explain, no pruning, no defaults",
 			})
@@ -42,7 +42,7 @@ func crdSchemaStructural(d *Definition, r *Result) {
 		}
 	}
 	if d.CRD.Spec.PreserveUnknownFields {
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: Warning, Object: d.Ref, Field: "spec.preserveUnknownFields", Value: "true",
 			Message: "fields that no schema knows are kept in every version, mistakes in names among them",
 			Patch:   "spec:\n  preserveUnknownFields: false\n",
@@ -54,13 +54,13 @@ func crdSchemaStructural(d *Definition, r *Result) {
 			continue
 		}
 		if why := schemaNotStructural(v); why != "" {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: schemaField(v), Value: why,
 				Message: "the schema of version " + v.Name + " is not structural: the server neither prunes nor publishes it",
 			})
 			continue
 		}
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	}
 }
 
@@ -94,12 +94,12 @@ func crdSchemaClosed(d *Definition, r *Result) {
 			continue
 		}
 		open := func(at, message string) {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: severity, Object: d.Ref, Field: schemaField(v) + at + ".x-kubernetes-preserve-unknown-fields", Value: "true",
 				Message: message + ": " + then,
 			})
 		}
-		wrong := len(r.Wrong)
+		wrong := len(r.Findings)
 		if schemaOpen(root.props) && len(schemaDesired(v)) > 0 {
 			open("", "version "+v.Name+" keeps fields that its schema does not know, beside the spec and below it")
 		}
@@ -113,8 +113,8 @@ func crdSchemaClosed(d *Definition, r *Result) {
 			}
 			open(".properties."+top.name, "the schema of "+top.name+" in version "+v.Name+" "+says)
 		}
-		if len(r.Wrong) == wrong {
-			r.Fine(d.Ref)
+		if len(r.Findings) == wrong {
+			r.Pass(d.Ref)
 		}
 	}
 }
@@ -158,7 +158,7 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	}
 	share := float64(all-len(bare)) / float64(all)
 	if share >= schemaDescribedWell {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	f := Finding{
@@ -174,7 +174,7 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	if share >= schemaDescribedHalf {
 		f.Severity = Info
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 // schemaSays says that a field is described, itself or as what its list holds.

@@ -18,14 +18,14 @@ func crdSize(d *Definition, r *Result) {
 	crd.ManagedFields, crd.Annotations, crd.Status = nil, nil, apiextensionsv1.CustomResourceDefinitionStatus{}
 	data, err := json.Marshal(&crd)
 	if err != nil {
-		r.Unknown(d.Ref, "its size is not known: "+err.Error())
+		r.AddUnknown(d.Ref, "its size is not known: "+err.Error())
 		return
 	}
 	if len(data) <= applyLimit {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec", Value: strconv.Itoa(len(data)/1024) + " KiB",
 		Message: "the definition is too big for the annotation in which kubectl apply keeps it: without --server-side it is refused",
 	})

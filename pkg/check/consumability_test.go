@@ -56,13 +56,13 @@ func said(t testing.TB, d *Definition, id string) string {
 	t.Helper()
 	r := only(t, id, d.Check)
 	var out []string
-	for _, f := range r.Wrong {
+	for _, f := range r.Findings {
 		out = append(out, f.Severity.String()+" "+f.Value)
 	}
-	for range r.Open {
+	for range r.Unknowns {
 		out = append(out, "open")
 	}
-	if len(out) == 0 && len(r.Right) > 0 {
+	if len(out) == 0 && len(r.Passed) > 0 {
 		return "fine"
 	}
 	return strings.Join(out, "; ")
@@ -274,7 +274,7 @@ func TestDefinitionCheckIsStable(t *testing.T) {
 func findingsOf(s *Subject) []Finding {
 	var out []Finding
 	for _, r := range s.Results {
-		out = append(out, r.Wrong...)
+		out = append(out, r.Findings...)
 	}
 	return out
 }

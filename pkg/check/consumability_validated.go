@@ -89,15 +89,15 @@ func crdSchemaValidated(d *Definition, r *Result) {
 		return
 	}
 	if checked > 0 || schemaChecked(root.props) {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	webhooks, known := d.validatedBy()
 	switch {
 	case len(webhooks) > 0:
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 	case !known:
-		r.Unknown(d.Ref, "its schema checks types only, and whether a webhook checks the rest was not read")
+		r.AddUnknown(d.Ref, "its schema checks types only, and whether a webhook checks the rest was not read")
 	default:
 		f := Finding{
 			Object: d.Ref, Field: schemaField(v),
@@ -106,7 +106,7 @@ func crdSchemaValidated(d *Definition, r *Result) {
 		if plain < schemaWorth {
 			f.Severity = Info
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 }
 
@@ -133,16 +133,16 @@ func crdSchemaEnumerations(d *Definition, r *Result) {
 	})
 	if len(free) == 0 {
 		if listed > 0 {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 		return
 	}
 	webhooks, known := d.validatedBy()
 	if !known || len(webhooks) > 0 {
-		r.Unknown(d.Ref, schemaCount(len(free), "field", "fields")+" with a list of values in the description ("+schemaFew(free)+") may be checked by a webhook")
+		r.AddUnknown(d.Ref, schemaCount(len(free), "field", "fields")+" with a list of values in the description ("+schemaFew(free)+") may be checked by a webhook")
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(free),
 		Message: schemaCount(len(free), "field lists its", "fields list their") + " values in the description only: the server takes any other text as well",
 	})

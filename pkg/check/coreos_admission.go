@@ -37,7 +37,7 @@ func coreosWebhooksOf(o *Operator) []*coreosWebhook {
 func coreosReachable(o *Operator, r *Result) {
 	for _, h := range coreosWebhooksOf(o) {
 		if h.service == (object.Ref{}) {
-			r.Unknown(h.config, fmt.Sprintf("webhook %s is asked by a URL, which is not tried", h.name))
+			r.AddUnknown(h.config, fmt.Sprintf("webhook %s is asked by a URL, which is not tried", h.name))
 			continue
 		}
 		severity := Warning
@@ -46,23 +46,23 @@ func coreosReachable(o *Operator, r *Result) {
 			severity, then = Error, "refuses every write that it is asked about"
 		}
 		if !h.ca && h.written {
-			r.Unknown(h.config, coreosWritten)
+			r.AddUnknown(h.config, coreosWritten)
 		} else if !h.ca {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Warning, Object: h.config, Field: h.field + ".clientConfig.caBundle",
 				Message: fmt.Sprintf("webhook %s has no caBundle: the API server will trust it only with a certificate of a public authority", h.name), Related: []object.Ref{h.service},
 			})
 		}
 		switch a := o.World.answers(h.service, h.port); {
 		case a.wrong != "":
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: severity, Object: h.config, Field: h.field + ".clientConfig.service", Value: h.service.Namespace + "/" + h.service.Name,
 				Message: fmt.Sprintf("webhook %s %s: %s", h.name, then, a.wrong), Related: []object.Ref{h.service},
 			})
 		case a.unknown != "":
-			r.Unknown(h.config, a.unknown)
+			r.AddUnknown(h.config, a.unknown)
 		case h.ca || !h.written:
-			r.Fine(h.config)
+			r.Pass(h.config)
 		}
 	}
 }
@@ -71,10 +71,10 @@ func coreosTimeouts(o *Operator, r *Result) {
 	const long = 10
 	for _, h := range coreosWebhooksOf(o) {
 		if h.timeout <= long {
-			r.Fine(h.config)
+			r.Pass(h.config)
 			continue
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: h.config, Field: h.field + ".timeoutSeconds", Value: fmt.Sprint(h.timeout),
 			Message: fmt.Sprintf("while webhook %s does not answer, each write that it is asked about waits %d seconds", h.name, h.timeout),
 		})
@@ -87,7 +87,7 @@ func coreosPodWebhooks(o *Operator, r *Result) {
 			continue
 		}
 		if !h.fails {
-			r.Fine(h.config)
+			r.Pass(h.config)
 			continue
 		}
 		coreosPodWebhook(o, h, r)
@@ -110,7 +110,7 @@ func coreosAsksPods(h *coreosWebhook) bool {
 // operator, of its instances, or of others.
 func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 	if h.conditions > 0 {
-		r.Unknown(h.config, fmt.Sprintf("webhook %s is asked about pods, and its matchConditions may leave out those that matter", h.name))
+		r.AddUnknown(h.config, fmt.Sprintf("webhook %s is asked about pods, and its matchConditions may leave out those that matter", h.name))
 		return
 	}
 	instances := map[*Workload]bool{}
@@ -127,7 +127,7 @@ func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 		matched, known := o.World.matches(h, wl)
 		switch {
 		case !known:
-			r.Unknown(h.config, fmt.Sprintf("webhook %s chooses namespaces by their labels, and namespaces were not read", h.name))
+			r.AddUnknown(h.config, fmt.Sprintf("webhook %s chooses namespaces by their labels, and namespaces were not read", h.name))
 			return
 		case !matched:
 		case slices.Contains(behind, wl):
@@ -150,15 +150,15 @@ func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 		f.Related = others[:min(len(others), 10)]
 		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be made (%s)", h.name, portabilityCount(len(others), "other workload", "other workloads"), coreosNames(others))
 	default:
-		r.Fine(h.config)
+		r.Pass(h.config)
 		return
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 // matches says whether a webhook would be asked about new pods of a workload, by its
 // selectors; not known where the labels of its namespace were not read.
-func (w *World) matches(h *coreosWebhook, wl *Workload) (matched, known bool) {
+func (w *ClusterState) matches(h *coreosWebhook, wl *Workload) (matched, known bool) {
 	var pod map[string]string
 	switch {
 	case wl.Template != nil:

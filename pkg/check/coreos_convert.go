@@ -17,16 +17,16 @@ func coreosConverts(d *Definition, r *Result) {
 		return
 	}
 	if len(d.CRD.Spec.Versions) == 1 {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	if c := d.CRD.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		// What a webhook makes of an object is its own affair: whether it answers is another rule.
-		r.Unknown(d.Ref, "a webhook converts its objects, and whether that loses nothing shows only when it is tried")
+		r.AddUnknown(d.Ref, "a webhook converts its objects, and whether that loses nothing shows only when it is tried")
 		return
 	}
 	if d.CRD.Spec.PreserveUnknownFields {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	for i := range d.CRD.Spec.Versions {
@@ -35,13 +35,13 @@ func coreosConverts(d *Definition, r *Result) {
 			continue
 		}
 		if v.Schema == nil || v.Schema.OpenAPIV3Schema == nil || storage.Schema == nil || storage.Schema.OpenAPIV3Schema == nil {
-			r.Unknown(d.Ref, fmt.Sprintf("%s or %s has no schema, so they cannot be compared", v.Name, storage.Name))
+			r.AddUnknown(d.Ref, fmt.Sprintf("%s or %s has no schema, so they cannot be compared", v.Name, storage.Name))
 			continue
 		}
 		coreosLosses(d, i, v, storage, r)
 	}
-	if len(r.Wrong)+len(r.Open) == 0 {
-		r.Fine(d.Ref)
+	if len(r.Findings)+len(r.Unknowns) == 0 {
+		r.Pass(d.Ref)
 	}
 }
 
@@ -50,13 +50,13 @@ func coreosLosses(d *Definition, at int, v, storage *apiextensionsv1.CustomResou
 	from, to := v.Schema.OpenAPIV3Schema, storage.Schema.OpenAPIV3Schema
 	field := fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", at)
 	if lost := coreosLost(from, to); len(lost) > 0 {
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: coreosOnlyStatus(lost), Object: d.Ref, Field: field, Value: coreosPaths(lost),
 			Message: fmt.Sprintf("what is written in %s to %s is lost: %s, in which objects are stored, does not have %s", v.Name, coreosPaths(lost), storage.Name, coreosIt(lost)),
 		})
 	}
 	if hidden := coreosLost(to, from); len(hidden) > 0 {
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: coreosOnlyStatus(hidden), Object: d.Ref, Field: field, Value: coreosPaths(hidden),
 			Message: fmt.Sprintf("who reads an object in %s and writes it back loses %s, which %s has and %s does not", v.Name, coreosPaths(hidden), storage.Name, v.Name),
 		})
@@ -157,7 +157,7 @@ func coreosConversion(d *Definition, r *Result) {
 	}
 	client := c.Webhook.ClientConfig
 	if client.Service == nil {
-		r.Unknown(d.Ref, "its conversion webhook is asked by a URL, which is not tried")
+		r.AddUnknown(d.Ref, "its conversion webhook is asked by a URL, which is not tried")
 		return
 	}
 	service := object.Ref{Kind: "Service", Namespace: client.Service.Namespace, Name: client.Service.Name}
@@ -166,19 +166,19 @@ func coreosConversion(d *Definition, r *Result) {
 		port = *client.Service.Port
 	}
 	if len(client.CABundle) == 0 && manifestOnly(&d.CRD.ObjectMeta) {
-		r.Unknown(d.Ref, coreosWritten)
+		r.AddUnknown(d.Ref, coreosWritten)
 	} else if len(client.CABundle) == 0 {
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: max(severity, Warning), Object: d.Ref, Field: field + ".caBundle",
 			Message: "the conversion webhook has no caBundle: the API server will trust it only with a certificate of a public authority" + note,
 		})
 	}
 	switch a := d.World.answers(service, port); {
 	case a.wrong != "":
-		r.Found(Finding{Severity: severity, Object: d.Ref, Field: field + ".service", Value: service.Namespace + "/" + service.Name, Message: "its objects cannot be converted: " + a.wrong + note, Related: []object.Ref{service}})
+		r.AddFinding(Finding{Severity: severity, Object: d.Ref, Field: field + ".service", Value: service.Namespace + "/" + service.Name, Message: "its objects cannot be converted: " + a.wrong + note, Related: []object.Ref{service}})
 	case a.unknown != "":
-		r.Unknown(d.Ref, a.unknown)
-	case len(r.Wrong)+len(r.Open) == 0:
-		r.Fine(d.Ref)
+		r.AddUnknown(d.Ref, a.unknown)
+	case len(r.Findings)+len(r.Unknowns) == 0:
+		r.Pass(d.Ref)
 	}
 }

@@ -13,27 +13,27 @@ import (
 
 func coreosInstalled(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.Unknown(o.Ref(), "what runs it is not known: "+o.Unknown)
+		r.AddUnknown(o.Ref(), "what runs it is not known: "+o.Unknown)
 		return
 	}
 	main := o.Workloads[0]
 	var others []object.Ref
 	for _, wl := range o.Workloads {
 		if wl.Ref.Kind == "Pod" {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: wl.Ref, Field: "metadata.ownerReferences",
 				Message: "a bare pod runs the operator: nothing makes it again when its node goes",
 				Remedy:  "run it by a Deployment",
 			})
 			continue
 		}
-		r.Fine(wl.Ref)
+		r.Pass(wl.Ref)
 		if wl.Ref != main.Ref && wl.Ref.Namespace != main.Ref.Namespace && coreosSameImage(main, wl) && o.World.Top(wl.Ref) == wl.Ref {
 			others = append(others, wl.Ref)
 		}
 	}
 	if len(others) > 0 {
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Severity: Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: others,
 			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same definitions; unless each is told which namespaces are its own they undo each other's work", portabilityCount(len(others), "time", "times"), others[0].Namespace),
 		})
@@ -60,7 +60,7 @@ func coreosEstablished(d *Definition, r *Result) {
 		said[c.Type] = c
 	}
 	if len(said) == 0 {
-		r.Unknown(d.Ref, "its status has no conditions")
+		r.AddUnknown(d.Ref, "its status has no conditions")
 		return
 	}
 	for _, want := range []struct {
@@ -75,11 +75,11 @@ func coreosEstablished(d *Definition, r *Result) {
 			if c.Message != "" {
 				f.Message += ": " + c.Message
 			}
-			r.Found(f)
+			r.AddFinding(f)
 		}
 	}
-	if len(r.Wrong) == 0 {
-		r.Fine(d.Ref)
+	if len(r.Findings) == 0 {
+		r.Pass(d.Ref)
 	}
 }
 
@@ -92,18 +92,18 @@ func coreosBuiltIns(d *Definition, r *Result) {
 			switch {
 			case wl.Ref.Kind == "Pod" && coreosKeptUp(wl):
 				bare = append(bare, wl.Ref)
-			case wl.Lasting():
+			case wl.IsLongRunning():
 				held = append(held, wl.Ref)
 			}
 		}
 		switch {
 		case len(bare) > 0:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: ref, Related: bare,
 				Message: fmt.Sprintf("the operator runs %s of it itself (%s): while it is down, nobody replaces a lost one", portabilityCount(len(bare), "pod", "pods"), coreosNames(bare)),
 			})
 		case len(held) > 0:
-			r.Fine(ref)
+			r.Pass(ref)
 		}
 	}
 }

@@ -16,25 +16,25 @@ import (
 
 // coreosVersionField looks at the kinds whose objects run something that lasts.
 func coreosVersionField(d *Definition, r *Result) {
-	if !slices.ContainsFunc(d.Workloads(), (*Workload).Lasting) {
+	if !slices.ContainsFunc(d.Workloads(), (*Workload).IsLongRunning) {
 		return
 	}
 	storage := d.Storage()
 	if storage == nil || storage.Schema == nil || storage.Schema.OpenAPIV3Schema == nil {
-		r.Unknown(d.Ref, "it has no schema")
+		r.AddUnknown(d.Ref, "it has no schema")
 		return
 	}
 	spec, ok := storage.Schema.OpenAPIV3Schema.Properties["spec"]
 	if !ok || spec.XPreserveUnknownFields != nil && *spec.XPreserveUnknownFields && len(spec.Properties) == 0 {
-		r.Unknown(d.Ref, "its schema does not say what fields the spec has")
+		r.AddUnknown(d.Ref, "its schema does not say what fields the spec has")
 		return
 	}
 	const deep = 4
 	if path := coreosVersionPath("spec", &spec, deep); path != "" {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.versions[].schema.openAPIV3Schema.properties.spec",
 		Message: fmt.Sprintf("a %s has no field for the version or the image that it is to run", d.Kind.Kind),
 	})
@@ -95,24 +95,24 @@ func coreosVersionActedOn(d *Definition, r *Result) {
 		}
 		switch verdict, got := coreosCompare(d.Kind.Kind, want, image, runs); verdict {
 		case coreosSame:
-			r.Fine(ref)
+			r.Pass(ref)
 		case coreosOlder:
 			stated := cmp.Or(want, image)
 			if !coreosSettled(d, ref) {
-				r.Unknown(ref, fmt.Sprintf("%s is stated, %s runs, and pods are being replaced just now", stated, got))
+				r.AddUnknown(ref, fmt.Sprintf("%s is stated, %s runs, and pods are being replaced just now", stated, got))
 				continue
 			}
 			f := Finding{
 				Object: ref, Field: field, Value: stated, Related: []object.Ref{runs[0].of},
 				Message: fmt.Sprintf("%s is stated, and its pods run %s: the operator has not got to it yet, or is stuck", stated, got),
 			}
-			r.Found(f)
+			r.AddFinding(f)
 		default:
 			if status := said["status.version"]; status != "" && coreosVersionsAgree(want, status) {
-				r.Fine(ref)
+				r.Pass(ref)
 				continue
 			}
-			r.Unknown(ref, fmt.Sprintf("%s is stated, and which image of its pods that means cannot be told", cmp.Or(want, image)))
+			r.AddUnknown(ref, fmt.Sprintf("%s is stated, and which image of its pods that means cannot be told", cmp.Or(want, image)))
 		}
 	}
 }
@@ -139,7 +139,7 @@ type coreosRun struct {
 func coreosRuns(d *Definition, ref object.Ref) []coreosRun {
 	var out []coreosRun
 	for _, wl := range d.World.workloadsOf(d.World.Owned(ref)) {
-		if !wl.Lasting() || len(wl.Pods) == 0 {
+		if !wl.IsLongRunning() || len(wl.Pods) == 0 {
 			continue
 		}
 		for _, spec := range wl.Specs() {
@@ -180,7 +180,7 @@ func coreosTag(image string) string {
 type coreosVerdict uint8
 
 const (
-	coreosUndecided coreosVerdict = iota
+	coreosUnknown coreosVerdict = iota
 	coreosSame
 	coreosOlder
 )
@@ -200,7 +200,7 @@ func coreosCompare(kind, want, image string, runs []coreosRun) (coreosVerdict, s
 		}
 	}
 	if want == "" {
-		return coreosUndecided, ""
+		return coreosUnknown, ""
 	}
 	if slices.ContainsFunc(runs, func(c coreosRun) bool { return coreosVersionsAgree(want, c.tag) }) {
 		return coreosSame, ""
@@ -211,7 +211,7 @@ func coreosCompare(kind, want, image string, runs []coreosRun) (coreosVerdict, s
 			return coreosOlder, c.image
 		}
 	}
-	return coreosUndecided, ""
+	return coreosUnknown, ""
 }
 
 // coreosVersionsAgree says that a tag is of a version: 15.4-bookworm of 15, v2.0.1 of 2.0.1.

@@ -41,7 +41,7 @@ func manifestOnly(m *metav1.ObjectMeta) bool { return m.UID == "" && m.ResourceV
 
 // admissionWebhooks returns all webhooks that are asked before objects are stored, in the
 // order of their configurations.
-func (w *World) admissionWebhooks() []*coreosWebhook {
+func (w *ClusterState) admissionWebhooks() []*coreosWebhook {
 	var out []*coreosWebhook
 	add := func(kind string, config *metav1.ObjectMeta, i int, h *admissionv1.ValidatingWebhook) {
 		one := &coreosWebhook{
@@ -80,7 +80,7 @@ func (w *World) admissionWebhooks() []*coreosWebhook {
 
 // behindService returns the workloads whose pods a Service selects, in order; of none that
 // has pods, those whose template it would select.
-func (w *World) behindService(service object.Ref) []*Workload {
+func (w *ClusterState) behindService(service object.Ref) []*Workload {
 	s, ok := Of[*corev1.Service](w.Facts, service)
 	if !ok || len(s.Spec.Selector) == 0 {
 		return nil
@@ -104,7 +104,7 @@ func (w *World) behindService(service object.Ref) []*Workload {
 type coreosAnswer struct{ wrong, unknown string }
 
 // answers looks at a Service and the pods behind it.
-func (w *World) answers(service object.Ref, port int32) coreosAnswer {
+func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 	name := "Service " + service.Namespace + "/" + service.Name
 	s, ok := Of[*corev1.Service](w.Facts, service)
 	switch {

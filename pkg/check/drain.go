@@ -33,7 +33,7 @@ type Drain struct {
 	Flags []string
 	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
 	// where that was not looked at.
-	Elsewhere *schedule.Answer
+	Elsewhere *schedule.Result
 	// Open says what is not known, a sentence each, without a full stop.
 	Open []string
 }
@@ -99,7 +99,7 @@ type DrainedBudget struct {
 }
 
 // Drain foresees the drain of a node, by its name, and which of the stacks it would hit.
-func (w *World) Drain(node string, stacks []*Stack) *Drain {
+func (w *ClusterState) Drain(node string, stacks []*Stack) *Drain {
 	d := &Drain{Node: object.Ref{Kind: "Node", Name: node}}
 	if n, ok := Of[*corev1.Node](w.Facts, d.Node); ok {
 		d.Read, d.Cordoned, d.Zone = true, n.Spec.Unschedulable, n.Labels[zoneLabel]
@@ -118,7 +118,7 @@ func (w *World) Drain(node string, stacks []*Stack) *Drain {
 			d.LeftAlone = append(d.LeftAlone, x)
 		}
 	}
-	d.Budgets = b.judge(d.Evicted)
+	d.Budgets = b.evaluate(d.Evicted)
 	for _, x := range d.Evicted {
 		pods[x.Pod] = x
 	}
@@ -146,11 +146,11 @@ func drainFirst(is bool) int {
 }
 
 // drained says what a drain does to a pod, budgets aside.
-func (w *World) drained(p *corev1.Pod, node string) DrainedPod {
-	x := DrainedPod{Pod: crewPodRef(p), Ready: drainReady(p)}
+func (w *ClusterState) drained(p *corev1.Pod, node string) DrainedPod {
+	x := DrainedPod{Pod: podRef(p), Ready: drainReady(p)}
 	controller := metav1.GetControllerOfNoCopy(p)
 	switch {
-	case crewMirror(p):
+	case isMirrorPod(p):
 		x.Why = "static"
 		return x
 	case controller != nil && controller.Kind == "DaemonSet" && controller.APIVersion == "apps/v1":
@@ -178,12 +178,12 @@ func drainReady(p *corev1.Pod) bool {
 }
 
 // hit adds a stack, if it has pods among those that are evicted.
-func (d *Drain) hit(w *World, s *Stack, pods map[object.Ref]DrainedPod, in map[object.Ref]bool) {
+func (d *Drain) hit(w *ClusterState, s *Stack, pods map[object.Ref]DrainedPod, in map[object.Ref]bool) {
 	out := DrainedStack{Ref: s.Ref}
 	for _, c := range w.robustCrews(s.Workloads()) {
 		wl := DrainedWorkload{Ref: c.Ref, Replicas: c.Replicas}
 		for _, p := range c.Pods {
-			x, here := pods[crewPodRef(p)]
+			x, here := pods[podRef(p)]
 			switch {
 			case here:
 				in[x.Pod] = true
@@ -224,7 +224,7 @@ func drainFlags(d *Drain) []string {
 }
 
 // open says what is not known.
-func (d *Drain) open(w *World) {
+func (d *Drain) open(w *ClusterState) {
 	if !w.Read(robustPodKind, "") {
 		d.Open = append(d.Open, "pods were not read in every namespace: others may be on the node")
 	}

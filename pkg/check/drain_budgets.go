@@ -19,13 +19,13 @@ import (
 // is not ready goes where its budget says AlwaysAllow, or where enough others are healthy;
 // every other takes one of the disruptions that are allowed.
 type drainBudgets struct {
-	w *World
+	w *ClusterState
 	// taking are the pods that take a disruption, guarded all pods on the node, by budget.
 	taking  map[object.Ref][]object.Ref
 	guarded map[object.Ref]int
 }
 
-func newDrainBudgets(w *World) *drainBudgets {
+func newDrainBudgets(w *ClusterState) *drainBudgets {
 	return &drainBudgets{w: w, taking: map[object.Ref][]object.Ref{}, guarded: map[object.Ref]int{}}
 }
 
@@ -59,9 +59,9 @@ func (b *drainBudgets) ask(p *corev1.Pod, x *DrainedPod) {
 	b.taking[x.Budgets[0]] = append(b.taking[x.Budgets[0]], x.Pod)
 }
 
-// judge says what each budget makes of the drain, and marks the pods that it refuses or
+// evaluate says what each budget makes of the drain, and marks the pods that it refuses or
 // lets wait.
-func (b *drainBudgets) judge(pods []DrainedPod) []DrainedBudget {
+func (b *drainBudgets) evaluate(pods []DrainedPod) []DrainedBudget {
 	var out []DrainedBudget
 	for _, ref := range slices.SortedFunc(maps.Keys(b.guarded), object.Compare) {
 		budget, ok := Of[*policyv1.PodDisruptionBudget](b.w.Facts, ref)

@@ -12,7 +12,7 @@ import (
 // nodes, all of it together, with the node cordoned. Pods that nobody makes anew, and those
 // of Jobs, which count an evicted pod as failed, are not asked for. It is taken that a new
 // pod is as the old one was.
-func (w *World) Elsewhere(d *Drain) schedule.Answer {
+func (w *ClusterState) Elsewhere(d *Drain) schedule.Result {
 	gone := map[object.Ref]bool{}
 	var ask []schedule.Pod
 	for _, x := range d.Evicted {
@@ -37,7 +37,7 @@ func (w *World) Elsewhere(d *Drain) schedule.Answer {
 func elsewherePod(p *corev1.Pod) schedule.Pod {
 	anew := p.DeepCopy()
 	anew.Spec.NodeName, anew.Status, anew.DeletionTimestamp = "", corev1.PodStatus{}, nil
-	out := schedule.Pod{Name: crewPodRef(p).String(), Group: crewPodRef(p).String(), Pod: anew}
+	out := schedule.Pod{Name: podRef(p).String(), Group: podRef(p).String(), Pod: anew}
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil || owner.Kind != "ReplicaSet" {
 		return out // Each has a name, and may have claims, of its own.

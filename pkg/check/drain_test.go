@@ -237,9 +237,9 @@ func TestDrainElsewhere(t *testing.T) {
 		want       schedule.Verdict
 	}{
 		{name: "they fit beside what is there", yaml: node("n1", "8") + node("n2", "6"), want: schedule.Fits},
-		{name: "one is too many", yaml: node("n1", "8") + node("n2", "5"), want: schedule.Impossible},
-		{name: "there is no other node", yaml: node("n1", "8"), want: schedule.Impossible},
-		{name: "nodes are unread", yaml: node("n1", "8") + node("n2", "6"), unread: []string{"Node"}, want: schedule.Undecided},
+		{name: "one is too many", yaml: node("n1", "8") + node("n2", "5"), want: schedule.DoesNotFit},
+		{name: "there is no other node", yaml: node("n1", "8"), want: schedule.DoesNotFit},
+		{name: "nodes are unread", yaml: node("n1", "8") + node("n2", "6"), unread: []string{"Node"}, want: schedule.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := readWorld(t, tt.yaml+apps, tt.unread...)

@@ -11,7 +11,7 @@ func TestBadTripsEveryRule(t *testing.T) {
 	found := map[string]int{}
 	for _, s := range readWorld(t, folder(t, "bad")).subjects(Rules()) {
 		for _, r := range s.Results {
-			found[r.Rule.ID] += len(r.Wrong)
+			found[r.Rule.ID] += len(r.Findings)
 		}
 	}
 	for _, r := range Rules() {
@@ -27,14 +27,14 @@ func TestGoodTripsNone(t *testing.T) {
 	right := map[string]int{}
 	for _, s := range readWorld(t, folder(t, "good")).subjects(Rules()) {
 		for _, r := range s.Results {
-			right[r.Rule.ID] += len(r.Right)
-			for _, f := range r.Wrong {
+			right[r.Rule.ID] += len(r.Passed)
+			for _, f := range r.Findings {
 				t.Errorf("%s %s: %s: %s %s = %q", s.Scope, s.Name, r.Rule.ID, f.Object, f.Field, f.Value)
 				t.Log(f.Message)
 			}
-			for _, o := range r.Open {
+			for _, o := range r.Unknowns {
 				if r.Rule.Uncheckable == "" {
-					t.Errorf("%s %s: %s: not decided: %s: %s", s.Scope, s.Name, r.Rule.ID, o.Object, o.Why)
+					t.Errorf("%s %s: %s: not decided: %s: %s", s.Scope, s.Name, r.Rule.ID, o.Object, o.Reason)
 				}
 			}
 		}

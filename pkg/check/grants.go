@@ -52,10 +52,10 @@ var (
 // of bindings and rules: those of the whole cluster first. known is false where bindings, or
 // roles that are bound to it, were not read: then it may do more. Only RBAC is looked at; what a webhook
 // or the Node authorizer allows besides is not in it.
-func (w *World) Grants(sa object.Ref) (grants []Grant, known bool) {
+func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	known = w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "")
-	x := w.bindings.of(w)
-	for _, at := range x.about(sa) {
+	x := w.bindings.build(w)
+	for _, at := range x.bindingsFor(sa) {
 		rules, ok := w.granted(at.ref, at.binding)
 		known = known && ok
 		for _, g := range rules {
@@ -84,7 +84,7 @@ type grantBinding struct {
 	group   string
 }
 
-func (x *grantIndex) of(w *World) *grantIndex {
+func (x *grantIndex) build(w *ClusterState) *grantIndex {
 	x.once.Do(func() {
 		x.byAccount, x.byGroup = map[object.Ref][]int{}, map[string][]int{}
 		for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, clusterRoleBindingKind.Kind) {
@@ -123,9 +123,9 @@ func (x *grantIndex) add(ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding 
 	}
 }
 
-// about returns the bindings that mean an account, each once: where one names it and one
+// bindingsFor returns the bindings that mean an account, each once: where one names it and one
 // of its groups as well, it names it.
-func (x *grantIndex) about(sa object.Ref) []grantBinding {
+func (x *grantIndex) bindingsFor(sa object.Ref) []grantBinding {
 	group := map[int]string{}
 	for _, name := range []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + sa.Namespace} {
 		for _, n := range x.byGroup[name] {
@@ -151,7 +151,7 @@ func (x *grantIndex) about(sa object.Ref) []grantBinding {
 
 // granted returns the rules of a role that is bound. known is false for a role that the
 // cluster surely has and that was not read.
-func (w *World) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant, known bool) {
+func (w *ClusterState) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant, known bool) {
 	role := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
 	if ref.Kind == roleKind.Kind {
 		role.Namespace = binding.Namespace
@@ -183,7 +183,7 @@ func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
 // aggregated returns the rules of a ClusterRole that takes them from others. A controller
 // copies them into it; in manifests, and until then, they are only in the others. Each is
 // ascribed to the one in which it is written, where that is known.
-func (w *World) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
+func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
 	var from []Grant
 	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, clusterRoleKind.Kind) {
 		if other.Name == r.Name || !grantSelects(r.AggregationRule, other.Labels) {

@@ -148,7 +148,9 @@ subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 	}
 	w := readWorld(t, bind("cluster-admin"))
 	grants, _ := w.Grants(account("shop", "app"))
-	if !slices.ContainsFunc(grants, func(g Grant) bool { return g.Allows(Request{Verb: "impersonate", Resource: "users", Name: "root"}) }) {
+	if !slices.ContainsFunc(grants, func(g Grant) bool {
+		return g.Allows(AccessRequest{Verb: "impersonate", Resource: "users", Name: "root"})
+	}) {
 		t.Error("cluster-admin may not act as others")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Request is something that somebody wants of an API server.
-type Request struct {
+// AccessRequest is something that somebody wants of an API server.
+type AccessRequest struct {
 	Verb string
 	// Group, Resource (with its subresource: pods/log), Namespace and Name are what of. The
 	// namespace is empty for what is in none, and for a question about all of them; the
@@ -24,7 +24,7 @@ type Request struct {
 // server decides it: "*" stands for every verb, group or resource with its subresources,
 // "*/scale" for that subresource of everything, and a name for itself alone. So pods/*
 // stands for nothing, and a rule with resource names does not allow to create or to list.
-func (g *Grant) Allows(q Request) bool {
+func (g *Grant) Allows(q AccessRequest) bool {
 	if g.Namespace != "" && (q.Path != "" || q.Namespace != g.Namespace) {
 		return false
 	}
@@ -91,7 +91,7 @@ const grantBootstrapping = "kubernetes.io/bootstrapping"
 
 // grantDefault says that a role is not the user's to change. What is wrong then is that it
 // is bound.
-func (w *World) grantDefault(role object.Ref) bool {
+func (w *ClusterState) grantDefault(role object.Ref) bool {
 	if role.Kind != clusterRoleKind.Kind {
 		return false
 	}

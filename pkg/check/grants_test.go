@@ -40,8 +40,8 @@ func spellOut(words, universe []string) map[string]bool {
 
 // naiveAllowed is all that a rule allows in a namespace (everywhere, if it is empty), one
 // request after the other.
-func naiveAllowed(rule *rbacv1.PolicyRule, in string) map[Request]bool {
-	out := map[Request]bool{}
+func naiveAllowed(rule *rbacv1.PolicyRule, in string) map[AccessRequest]bool {
+	out := map[AccessRequest]bool{}
 	named := spellOut(rule.ResourceNames, grantOnes[1:])
 	if len(rule.ResourceNames) == 0 {
 		named = spellOut([]string{"*"}, grantOnes)
@@ -52,7 +52,7 @@ func naiveAllowed(rule *rbacv1.PolicyRule, in string) map[Request]bool {
 				for _, ns := range grantSpaces {
 					for n := range named {
 						if in == "" || in == ns {
-							out[Request{Verb: v, Group: g, Resource: r, Namespace: ns, Name: n}] = true
+							out[AccessRequest{Verb: v, Group: g, Resource: r, Namespace: ns, Name: n}] = true
 						}
 					}
 				}
@@ -62,14 +62,14 @@ func naiveAllowed(rule *rbacv1.PolicyRule, in string) map[Request]bool {
 	return out
 }
 
-func everyRequest() []Request {
-	var out []Request
+func everyRequest() []AccessRequest {
+	var out []AccessRequest
 	for _, v := range grantVerbs {
 		for _, g := range grantGroups {
 			for _, r := range grantResources {
 				for _, ns := range grantSpaces {
 					for _, n := range grantOnes {
-						out = append(out, Request{Verb: v, Group: g, Resource: r, Namespace: ns, Name: n})
+						out = append(out, AccessRequest{Verb: v, Group: g, Resource: r, Namespace: ns, Name: n})
 					}
 				}
 			}
@@ -130,24 +130,24 @@ func TestAllowsPaths(t *testing.T) {
 		{"*", "shop", "/metrics", false},
 	} {
 		g := Grant{Rule: rbacv1.PolicyRule{Verbs: []string{"get"}, NonResourceURLs: []string{c.rule}}, Namespace: c.in}
-		if got := g.Allows(Request{Verb: "get", Path: c.path}); got != c.want {
+		if got := g.Allows(AccessRequest{Verb: "get", Path: c.path}); got != c.want {
 			t.Errorf("%q in %q, %s: %t", c.rule, c.in, c.path, got)
 		}
-		if g.Allows(Request{Verb: "put", Path: c.path}) || g.Allows(Request{Verb: "get", Resource: "pods"}) {
+		if g.Allows(AccessRequest{Verb: "put", Path: c.path}) || g.Allows(AccessRequest{Verb: "get", Resource: "pods"}) {
 			t.Errorf("%q allows what it does not name", c.rule)
 		}
 	}
 }
 
 // grantWorld is a world of roles and bindings and nothing else.
-func grantWorld(objects ...runtime.Object) *World {
+func grantWorld(objects ...runtime.Object) *ClusterState {
 	facts := NewCollector()
 	for _, o := range objects {
 		m := o.(metav1.Object)
 		kind := strings.TrimPrefix(fmt.Sprintf("%T", o), "*v1.")
 		facts.Add(object.Object{Ref: object.Ref{Group: rbacv1.GroupName, Kind: kind, Namespace: m.GetNamespace(), Name: m.GetName()}, Meta: m, Body: o})
 	}
-	return &World{Facts: facts, Kinds: object.NewKinds(nil), Read: func(schema.GroupKind, string) bool { return true }}
+	return &ClusterState{Facts: facts, Kinds: object.NewKinds(nil), Read: func(schema.GroupKind, string) bool { return true }}
 }
 
 // TestGrantsAgainstNaive asks random roles and bindings the way the API server does it: all
@@ -212,7 +212,7 @@ func TestGrantsAgainstNaive(t *testing.T) {
 		w := grantWorld(objects...)
 		sa := account("a", "one")
 		groups := []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:a"}
-		want := map[Request]bool{}
+		want := map[AccessRequest]bool{}
 		for _, b := range bindings {
 			means := slices.ContainsFunc(b.subjects, func(s rbacv1.Subject) bool {
 				in := s.Namespace

@@ -14,7 +14,7 @@ import (
 // resources of each definition. A definition of which that is not known makes an operator
 // without workloads, together with the others of its group. They are in the order of their
 // names, and found once for a world.
-func (w *World) Operators() []*Operator {
+func (w *ClusterState) Operators() []*Operator {
 	if w.operators == nil {
 		return newOperatorSearch(w).operators()
 	}
@@ -23,7 +23,7 @@ func (w *World) Operators() []*Operator {
 
 // OperatorOf returns what acts on the custom resources of a kind; nil where no definition
 // of it was read.
-func (w *World) OperatorOf(gk schema.GroupKind) *Operator {
+func (w *ClusterState) OperatorOf(gk schema.GroupKind) *Operator {
 	for _, o := range w.Operators() {
 		if slices.Contains(o.Kinds, gk) {
 			return o
@@ -35,7 +35,7 @@ func (w *World) OperatorOf(gk schema.GroupKind) *Operator {
 // FindOperator returns the operators that go by a name, in any case: their own, that of the
 // catalogue, of a workload (with its namespace or without), of a Helm release or of an API
 // group. The first of these that means any operator counts.
-func (w *World) FindOperator(name string) []*Operator {
+func (w *ClusterState) FindOperator(name string) []*Operator {
 	all := w.Operators()
 	for _, names := range []func(*Operator) []string{
 		func(o *Operator) []string { return append([]string{o.Name}, w.operatorCatalogued(o)...) },
@@ -56,7 +56,7 @@ func (w *World) FindOperator(name string) []*Operator {
 
 // NearOperators returns names of operators that come close to one that none goes by, the
 // nearest first, three at most.
-func (w *World) NearOperators(name string) []string {
+func (w *ClusterState) NearOperators(name string) []string {
 	var names []string
 	for _, o := range w.Operators() {
 		names = append(names, o.Name)
@@ -68,7 +68,7 @@ func (w *World) NearOperators(name string) []string {
 	return object.Nearest(name, slices.Compact(names))
 }
 
-func (w *World) operatorCatalogued(o *Operator) []string {
+func (w *ClusterState) operatorCatalogued(o *Operator) []string {
 	var out []string
 	for _, gk := range o.Kinds {
 		if name := w.catalogueName(gk); name != "" && !slices.Contains(out, name) {
@@ -79,7 +79,7 @@ func (w *World) operatorCatalogued(o *Operator) []string {
 }
 
 // catalogueName returns the name that the catalogue has for the operator of a kind.
-func (w *World) catalogueName(gk schema.GroupKind) string {
+func (w *ClusterState) catalogueName(gk schema.GroupKind) string {
 	if w.Catalogued == nil {
 		return ""
 	}
@@ -95,7 +95,7 @@ func operatorWorkloadNames(o *Operator) []string {
 	return out
 }
 
-func (w *World) operatorReleases(o *Operator) []string {
+func (w *ClusterState) operatorReleases(o *Operator) []string {
 	var out []string
 	for _, wl := range o.Workloads {
 		if name, _ := w.releaseOf(wl.Ref); name != "" {
@@ -125,7 +125,7 @@ type operatorDefinition struct {
 }
 
 // definitionsThere returns the definitions that there are, in order.
-func (w *World) definitionsThere() []operatorDefinition {
+func (w *ClusterState) definitionsThere() []operatorDefinition {
 	var out []operatorDefinition
 	for _, ref := range w.Instances(definitionKind) {
 		plural, group, ok := strings.Cut(ref.Name, ".")
@@ -142,7 +142,7 @@ func (w *World) definitionsThere() []operatorDefinition {
 	return out
 }
 
-func (w *World) labelsOf(ref object.Ref) map[string]string {
+func (w *ClusterState) labelsOf(ref object.Ref) map[string]string {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return nil

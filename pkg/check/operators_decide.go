@@ -53,7 +53,7 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 		}
 	}
 	if len(all) == 0 {
-		return operatorVerdict{main: -1, why: s.nobody(i, best)}
+		return operatorVerdict{main: -1, why: s.explainNone(i, best)}
 	}
 	slices.SortStableFunc(all, func(a, b operatorCandidate) int {
 		return cmp.Or(cmp.Compare(b.points, a.points), cmp.Compare(b.breadth, a.breadth), cmp.Compare(a.domains, b.domains))
@@ -107,8 +107,8 @@ func (s *operatorSearch) rightsRead() bool {
 	return w.Read(clusterRoleKind, "") && w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "") && w.Read(roleKind, "")
 }
 
-// nobody says why it is not known who acts on the objects of a definition.
-func (s *operatorSearch) nobody(i int, best operatorCandidate) string {
+// explainNone says why it is not known who acts on the objects of a definition.
+func (s *operatorSearch) explainNone(i int, best operatorCandidate) string {
 	if unread := s.unread(); len(unread) > 0 {
 		return strings.Join(unread, ", ") + " were not all read, and what was read does not tell who acts on its objects"
 	}

@@ -10,7 +10,7 @@ import (
 
 // operatorSearch is what is looked at to find operators, and the signs that were found.
 type operatorSearch struct {
-	w        *World
+	w        *ClusterState
 	defs     []operatorDefinition
 	everyDef []int
 	byGroup  map[string][]int
@@ -53,7 +53,7 @@ type operatorWorkload struct {
 	any, all bool
 }
 
-func newOperatorSearch(w *World) *operatorSearch {
+func newOperatorSearch(w *ClusterState) *operatorSearch {
 	s := &operatorSearch{
 		w: w, defs: w.definitionsThere(), byGroup: map[string][]int{}, byDomain: map[string][]int{}, number: map[object.Ref]int{},
 		labelled: map[string][]int{}, released: map[string][]int{}, named: map[string][]int{}, imaged: map[string][]int{},
@@ -70,7 +70,7 @@ func newOperatorSearch(w *World) *operatorSearch {
 		return s
 	}
 	for _, wl := range w.workloads {
-		if wl.Lasting() {
+		if wl.IsLongRunning() {
 			s.workload(wl)
 		}
 	}
@@ -172,7 +172,7 @@ func (s *operatorSearch) compare() {
 		s.siblings(i, signs)
 	}
 	for i, signs := range s.signs {
-		s.alone(i, signs)
+		s.signSoleWriters(i, signs)
 	}
 }
 
@@ -206,7 +206,7 @@ func (s *operatorSearch) siblings(def int, signs map[int]*operatorSigns) {
 }
 
 // alone: nobody else but its kin may do something with the objects of a definition.
-func (s *operatorSearch) alone(def int, signs map[int]*operatorSigns) {
+func (s *operatorSearch) signSoleWriters(def int, signs map[int]*operatorSigns) {
 	writers := s.holders(signs, signStatus|signGroup|signFinalizers|signWrite)
 	if len(writers) == 0 {
 		writers = s.holders(signs, signRead)

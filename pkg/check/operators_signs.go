@@ -138,7 +138,7 @@ func (s *operatorSearch) ruled(rule admissionv1.RuleWithOperations) []int {
 }
 
 // conversionServices returns the Services that convert the objects of a definition.
-func (w *World) conversionServices(definition object.Ref) []object.Ref {
+func (w *ClusterState) conversionServices(definition object.Ref) []object.Ref {
 	var out []object.Ref
 	if w.Conversion != nil {
 		if service, ok := w.Conversion(definition); ok {
@@ -262,14 +262,14 @@ func operatorShared(domain string) bool {
 }
 
 // ownersAbove returns the owners of an object, at any height, but for built-in workloads.
-func (w *World) ownersAbove(ref object.Ref) map[object.Ref]bool {
+func (w *ClusterState) ownersAbove(ref object.Ref) map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return out
 	}
 	next := []graph.ID{id}
-	for range deepest {
+	for range maxDepth {
 		var above []graph.ID
 		for _, at := range next {
 			for _, owner := range w.Graph.OwnersOf(at) {
@@ -285,8 +285,8 @@ func (w *World) ownersAbove(ref object.Ref) map[object.Ref]bool {
 }
 
 // releaseOf returns the release that installed an object; empty where none says so.
-func (w *World) releaseOf(ref object.Ref) (name, namespace string) {
-	name, _ = w.Facts.Note(ref, graph.HelmName)
-	namespace, _ = w.Facts.Note(ref, graph.HelmNamespace)
+func (w *ClusterState) releaseOf(ref object.Ref) (name, namespace string) {
+	name, _ = w.Facts.Annotation(ref, graph.HelmName)
+	namespace, _ = w.Facts.Annotation(ref, graph.HelmNamespace)
 	return name, namespace
 }

@@ -70,15 +70,15 @@ func operatorsText(t testing.TB, name string) string {
 }
 
 // operatorsWorld is a world with the catalogue.
-func operatorsWorld(t testing.TB, text string, unread ...string) *World {
+func operatorsWorld(t testing.TB, text string, unread ...string) *ClusterState {
 	t.Helper()
-	read := readWorld(t, text, unread...).World
+	read := readWorld(t, text, unread...).ClusterState
 	w := NewWorld(read.Graph, read.Facts, read.Kinds, read.Read)
 	w.Catalogued = catalogued
 	return w
 }
 
-func checkPublished(t *testing.T, w *World, of string) {
+func checkPublished(t *testing.T, w *ClusterState, of string) {
 	t.Helper()
 	for _, want := range published[of] {
 		found := slices.DeleteFunc(w.FindOperator(want.name), func(o *Operator) bool { return o.Name != want.name })

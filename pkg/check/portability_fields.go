@@ -65,10 +65,10 @@ func portabilityDeprecatedFields(s *Stack, r *Result) {
 		portabilityNodeLabels(spec, add)
 		portabilityVolumes(spec.Volumes, add)
 		if len(found) == 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 		for _, f := range found {
-			r.Found(f)
+			r.AddFinding(f)
 		}
 	}
 }

@@ -16,10 +16,10 @@ import (
 func portabilityPackaged(o *Operator, r *Result) {
 	for _, wl := range o.Workloads {
 		if o.World.packageOf(wl.Ref) != "" {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: wl.Ref, Field: "metadata.labels",
 			Message: "nothing on it says what installed it: no Helm release, OLM package, Argo CD or Flux mark, and no app.kubernetes.io/managed-by",
 			Related: o.Definitions,
@@ -29,7 +29,7 @@ func portabilityPackaged(o *Operator, r *Result) {
 
 // packageOf says what installed an object, by the marks that installers leave; empty where
 // there is none.
-func (w *World) packageOf(ref object.Ref) string {
+func (w *ClusterState) packageOf(ref object.Ref) string {
 	if name, ns := w.releaseOf(ref); name != "" {
 		return "Helm release " + ns + "/" + name
 	}
@@ -51,7 +51,7 @@ func (w *World) packageOf(ref object.Ref) string {
 		}
 	}
 	for _, key := range []string{"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/installation-id", "helm.sh/hook"} {
-		if v, ok := w.Facts.Note(ref, key); ok {
+		if v, ok := w.Facts.Annotation(ref, key); ok {
 			return "annotation " + key + "=" + v
 		}
 	}
@@ -107,12 +107,12 @@ func portabilityMakers(d *Definition) []string {
 func portabilityRegistered(d *Definition, r *Result) {
 	if len(d.World.ownersAbove(d.Ref)) > 0 {
 		// What others define (a composite resource, a constraint) is made by code, as it should.
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	writers := portabilityMakers(d)
 	if len(writers) == 0 {
-		r.Unknown(d.Ref, "its managed fields, which say who registered it, were not read or name nobody")
+		r.AddUnknown(d.Ref, "its managed fields, which say who registered it, were not read or name nobody")
 		return
 	}
 	var strangers []string
@@ -121,7 +121,7 @@ func portabilityRegistered(d *Definition, r *Result) {
 			continue
 		}
 		if wl := portabilityWriter(d, manager); wl != nil {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: "metadata.managedFields", Value: manager, Related: []object.Ref{wl.Ref},
 				Message: fmt.Sprintf("%s wrote this definition itself, as field manager %s", operatorTell(wl), manager),
 			})
@@ -130,10 +130,10 @@ func portabilityRegistered(d *Definition, r *Result) {
 		strangers = append(strangers, manager)
 	}
 	if len(strangers) == 0 || d.World.packageOf(d.Ref) != "" {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
-	r.Unknown(d.Ref, fmt.Sprintf("%s wrote it, and whether that is the operator or what installed it is not known", strings.Join(strangers, ", ")))
+	r.AddUnknown(d.Ref, fmt.Sprintf("%s wrote it, and whether that is the operator or what installed it is not known", strings.Join(strangers, ", ")))
 }
 
 func portabilityInstaller(manager string) bool {
@@ -210,15 +210,15 @@ func portabilityRegisters(o *Operator, r *Result) {
 			g, may := portabilityCreates(grants)
 			switch {
 			case may:
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Object: g.Role, Field: fmt.Sprintf("rules[%d]", g.Index), Value: strings.Join(g.Rule.Verbs, ",") + " " + strings.Join(g.Rule.Resources, ","),
 					Message: fmt.Sprintf("%s may create definitions of any kind (service account %s)", operatorTell(wl), sa.Name),
 					Related: []object.Ref{sa, g.Binding},
 				})
 			case known:
-				r.Fine(sa)
+				r.Pass(sa)
 			default:
-				r.Unknown(sa, "roles and their bindings were not all read")
+				r.AddUnknown(sa, "roles and their bindings were not all read")
 			}
 		}
 	}
@@ -239,12 +239,12 @@ func portabilitySurvives(d *Definition, r *Result) {
 	if release == "" {
 		// From a chart's crds/ folder, or no chart: Helm leaves it alone.
 		if d.World.packageOf(d.Ref) != "" || len(portabilityMakers(d)) > 0 {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 		return
 	}
 	if strings.EqualFold(strings.TrimSpace(d.CRD.Annotations["helm.sh/resource-policy"]), "keep") {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	f := Finding{
@@ -258,7 +258,7 @@ func portabilitySurvives(d *Definition, r *Result) {
 		f.Severity = Info
 		f.Message = fmt.Sprintf("helm uninstall %s deletes this definition, and with it all objects that there will be", release)
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 func portabilityCount(n int, one, many string) string {

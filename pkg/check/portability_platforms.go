@@ -16,21 +16,21 @@ func portabilityPlatforms(s *Stack, r *Result) {
 	archs := portabilityArchs(nodes)
 	for _, wl := range s.Workloads() {
 		if f, wrong := portabilityRefused(wl); wrong {
-			r.Found(f)
+			r.AddFinding(f)
 			continue
 		}
 		switch specs := wl.Specs(); {
 		case len(nodes) == 0 || !w.Read(operatorKind("", "Node"), ""):
-			r.Unknown(wl.Ref, "nodes were not read, nor the architectures that they have")
+			r.AddUnknown(wl.Ref, "nodes were not read, nor the architectures that they have")
 		case len(archs) < 2 || len(specs) == 0 || portabilityBound(specs[0]):
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		default:
 			ran := portabilityRan(wl, nodes)
 			if missing := slices.DeleteFunc(slices.Clone(archs), func(a string) bool { return slices.Contains(ran, a) }); len(missing) > 0 {
-				r.Unknown(wl.Ref, fmt.Sprintf("nodes are %s, the pods may run on any of them, and whether the images exist for %s cannot be read from the cluster", operatorJoin(archs), strings.Join(missing, ", ")))
+				r.AddUnknown(wl.Ref, fmt.Sprintf("nodes are %s, the pods may run on any of them, and whether the images exist for %s cannot be read from the cluster", operatorJoin(archs), strings.Join(missing, ", ")))
 				continue
 			}
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }

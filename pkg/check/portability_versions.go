@@ -14,7 +14,7 @@ import (
 func portabilityStored(d *Definition, r *Result) {
 	storage := d.Storage()
 	if storage == nil || len(d.CRD.Status.StoredVersions) == 0 {
-		r.Unknown(d.Ref, "its status does not say in which versions objects are stored")
+		r.AddUnknown(d.Ref, "its status does not say in which versions objects are stored")
 		return
 	}
 	served := map[string]bool{}
@@ -44,10 +44,10 @@ func portabilityStored(d *Definition, r *Result) {
 			f.Remedy = strings.Replace(f.Remedy, fmt.Sprintf("rewrite all %s, then: ", d.CRD.Spec.Names.Plural), "", 1)
 			f.Message = fmt.Sprintf("%s is still listed as stored, although there are no objects; a definition that drops it will be refused", name)
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
-	if len(r.Wrong) == 0 {
-		r.Fine(d.Ref)
+	if len(r.Findings) == 0 {
+		r.Pass(d.Ref)
 	}
 }
 
@@ -58,21 +58,21 @@ func portabilityDeprecated(d *Definition, r *Result) {
 			continue
 		}
 		if v.Storage {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: d.Ref, Field: fmt.Sprintf("spec.versions[%d].deprecated", i), Value: "true",
 				Message: fmt.Sprintf("objects are stored in %s, which is deprecated", v.Name),
 			})
 		}
 		if v.DeprecationWarning == nil || *v.DeprecationWarning == "" {
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Info, Object: d.Ref, Field: fmt.Sprintf("spec.versions[%d].deprecationWarning", i),
 				Message: fmt.Sprintf("%s is deprecated, and the warning does not say what to use instead", v.Name),
 				Remedy:  fmt.Sprintf("set deprecationWarning to the version to use: %s", portabilitySuccessor(d, v.Name)),
 			})
 		}
 	}
-	if len(r.Wrong) == 0 {
-		r.Fine(d.Ref)
+	if len(r.Findings) == 0 {
+		r.Pass(d.Ref)
 	}
 }
 
@@ -90,7 +90,7 @@ func portabilityStable(d *Definition, r *Result) {
 	var alpha []string
 	for _, v := range d.Served() {
 		if !portabilityAlpha(v.Name) {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 			return
 		}
 		alpha = append(alpha, v.Name)
@@ -98,7 +98,7 @@ func portabilityStable(d *Definition, r *Result) {
 	if len(alpha) == 0 {
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.versions", Value: strings.Join(alpha, ", "),
 		Message: fmt.Sprintf("%s is served as alpha only (%s)", d.Kind.Kind, strings.Join(alpha, ", ")),
 	})
@@ -135,11 +135,11 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 		grants, known := o.World.Grants(sa)
 		if len(grants) == 0 {
 			if !known {
-				r.Unknown(sa, "roles and their bindings were not all read")
+				r.AddUnknown(sa, "roles and their bindings were not all read")
 			}
 			continue
 		}
-		wrong := len(r.Wrong)
+		wrong := len(r.Findings)
 		for _, gone := range portabilityRemoved() {
 			if o.World.olderThan(gone.release) {
 				continue
@@ -151,7 +151,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 			f := Finding{Object: at.Role, Field: fmt.Sprintf("rules[%d]", at.Index), Value: gone.resource + "." + gone.group, Related: []object.Ref{sa, at.Binding}}
 			if gone.now == "" {
 				f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed: it does nothing", gone.resource, gone.group, gone.release)
-				r.Found(f)
+				r.AddFinding(f)
 				continue
 			}
 			if slices.ContainsFunc(grants, func(g Grant) bool {
@@ -162,17 +162,17 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 			f.Severity = Warning
 			f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed, and not of %s, which took its place: the operator may not touch them", gone.resource, gone.group, gone.release, gone.now)
 			f.Remedy = fmt.Sprintf("grant the same verbs on %s of the group %s", gone.resource, gone.now)
-			r.Found(f)
+			r.AddFinding(f)
 		}
-		if len(r.Wrong) == wrong {
-			r.Fine(sa)
+		if len(r.Findings) == wrong {
+			r.Pass(sa)
 		}
 	}
 }
 
 // olderThan says that the cluster is older than a release of Kubernetes, as its nodes tell,
 // which are never newer than its API server by a release.
-func (w *World) olderThan(release string) bool {
+func (w *ClusterState) olderThan(release string) bool {
 	nodes := All[*corev1.Node](w.Facts, "", "Node")
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool {
 		return !coreosIsOlder(n.Status.NodeInfo.KubeletVersion, release)

@@ -53,7 +53,7 @@ func (o *Operator) Check(rules []Rule) *Subject {
 		case r.Operator != nil:
 			r.Operator(o, result)
 		case r.Uncheckable != "":
-			result.Unknown(o.Ref(), r.Uncheckable)
+			result.AddUnknown(o.Ref(), r.Uncheckable)
 		}
 	})
 	return s
@@ -78,7 +78,7 @@ func (s *Subject) ask(rules []Rule, each func(*Rule, *Result)) {
 		each(result.Rule, result)
 		if result.Applies() {
 			result.order()
-			result.Wrong = slices.CompactFunc(result.Wrong, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
+			result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { return compareFindings(a, b) == 0 && a.Remedy == b.Remedy })
 			s.Results = append(s.Results, result)
 		}
 	}
@@ -103,7 +103,7 @@ type Report struct {
 // NewReport applies waivers to what rules said of subjects: those of a file, and those of
 // the annotations in the world. now is the moment at which it is told whether a waiver has
 // ended. The world may be nil where there is none; then nothing is known of owners.
-func NewReport(subjects []*Subject, waivers []Waiver, w *World, now time.Time) *Report {
+func NewReport(subjects []*Subject, waivers []Waiver, w *ClusterState, now time.Time) *Report {
 	r := &Report{Subjects: slices.Clone(subjects)}
 	slices.SortStableFunc(r.Subjects, compareSubjects)
 	seen := map[string]bool{}

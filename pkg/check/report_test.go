@@ -49,7 +49,7 @@ func reportRules() []Rule {
 	pods.Stack = func(s *Stack, r *Result) {
 		for _, ref := range s.Members() {
 			if ref.Kind == "Pod" {
-				r.Found(Finding{Object: ref, Message: "a pod"})
+				r.AddFinding(Finding{Object: ref, Message: "a pod"})
 			}
 		}
 	}
@@ -57,16 +57,16 @@ func reportRules() []Rule {
 	workloads.Stack = func(s *Stack, r *Result) {
 		for _, w := range s.Workloads() {
 			if strings.HasPrefix(w.Ref.Name, "web") {
-				r.Found(Finding{Object: w.Ref, Message: "a workload"})
+				r.AddFinding(Finding{Object: w.Ref, Message: "a workload"})
 			} else {
-				r.Fine(w.Ref)
+				r.Pass(w.Ref)
 			}
 		}
 	}
 	fine := words("fake-fine", Robustness, Info)
-	fine.Stack = func(s *Stack, r *Result) { r.Fine(s.Ref) }
+	fine.Stack = func(s *Stack, r *Result) { r.Pass(s.Ref) }
 	open := words("fake-open", Robustness, Info)
-	open.Stack = func(s *Stack, r *Result) { r.Unknown(s.Ref, "nobody knows") }
+	open.Stack = func(s *Stack, r *Result) { r.AddUnknown(s.Ref, "nobody knows") }
 	operator := words("fake-operator", CoreOS, Info)
 	operator.Uncheckable = "nobody can"
 	return []Rule{pods, workloads, fine, open, operator}
@@ -88,7 +88,7 @@ func reportOf(t *testing.T, notes [4]string, file []Waiver, now time.Time, roots
 	for _, root := range append(roots, "Deployment.apps/shop/web") {
 		subjects = append(subjects, w.stack(root).Check(reportRules()))
 	}
-	return NewReport(subjects, file, w.World, now)
+	return NewReport(subjects, file, w.ClusterState, now)
 }
 
 // told are the findings of a report, each with its waiver, and what else is said of waivers.
@@ -96,7 +96,7 @@ func told(r *Report) string {
 	var out []string
 	for _, s := range r.Subjects {
 		for _, result := range s.Results {
-			for _, f := range result.Wrong {
+			for _, f := range result.Findings {
 				line := result.Rule.ID + " " + f.Object.Name
 				if f.Waived != nil {
 					line += " waived: " + f.Waived.Reason
@@ -223,21 +223,21 @@ func scoreOf(results ...*Result) Score {
 func scoreResult(rule Severity, right int, wrong ...Severity) *Result {
 	r := &Result{Rule: &Rule{ID: "r", Category: Security, Severity: rule}}
 	for i := range right {
-		r.Fine(object.Ref{Kind: "Pod", Name: fmt.Sprint("right", i)})
+		r.Pass(object.Ref{Kind: "Pod", Name: fmt.Sprint("right", i)})
 	}
 	for i, severity := range wrong {
-		r.Found(Finding{Severity: severity, Object: object.Ref{Kind: "Pod", Name: fmt.Sprint("wrong", i)}})
+		r.AddFinding(Finding{Severity: severity, Object: object.Ref{Kind: "Pod", Name: fmt.Sprint("wrong", i)}})
 	}
 	return r
 }
 
 func TestScore(t *testing.T) {
 	waived := scoreResult(Error, 1, Error)
-	waived.Wrong[0].Waived = &Waiver{}
-	open := &Result{Rule: &Rule{Severity: Error}, Open: []Undecided{{}}}
-	never := &Result{Rule: &Rule{Severity: Error, Uncheckable: "x"}, Open: []Undecided{{}}}
+	waived.Findings[0].Waived = &Waiver{}
+	open := &Result{Rule: &Rule{Severity: Error}, Unknowns: []Unknown{{}}}
+	never := &Result{Rule: &Rule{Severity: Error, Uncheckable: "x"}, Unknowns: []Unknown{{}}}
 	twice := scoreResult(Warning, 1, Warning)
-	twice.Found(Finding{Severity: Info, Object: twice.Wrong[0].Object})
+	twice.AddFinding(Finding{Severity: Info, Object: twice.Findings[0].Object})
 	for name, c := range map[string]struct {
 		results []*Result
 		want    string
@@ -261,7 +261,7 @@ func TestScore(t *testing.T) {
 		for _, more := range []struct {
 			n    int
 			word string
-		}{{s.Waived, "waived"}, {s.Undecided, "open"}, {s.Uncheckable, "never"}} {
+		}{{s.Waived, "waived"}, {s.Unknown, "open"}, {s.Uncheckable, "never"}} {
 			if more.n > 0 {
 				got += fmt.Sprintf(" %s %d", more.word, more.n)
 			}
@@ -297,8 +297,8 @@ func TestScoreIsFair(t *testing.T) {
 			t.Fatalf("%s in one order, %s in another", before, after)
 		}
 		for _, result := range results {
-			for i := range result.Wrong {
-				result.Wrong[i].Waived = &Waiver{}
+			for i := range result.Findings {
+				result.Findings[i].Waived = &Waiver{}
 				if after := scoreOf(results...); before.Known() && after.Value < before.Value {
 					t.Fatalf("a waiver takes the score from %s to %s", before, after)
 				}

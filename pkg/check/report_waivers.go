@@ -20,7 +20,7 @@ type UnusedWaiver struct {
 // waiving applies waivers to a report.
 type waiving struct {
 	report *Report
-	world  *World
+	world  *ClusterState
 	// byRule are the waivers of each rule, by object. Of several the first counts.
 	byRule map[string]map[object.Ref]*Waiver
 	used   map[*Waiver]bool
@@ -30,7 +30,7 @@ type waiving struct {
 }
 
 // waive marks what is waived, and tells of waivers that are of no use.
-func waive(r *Report, file []Waiver, w *World, now time.Time) {
+func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
 	said, malformed := w.annotatedWaivers(v.known(), func(ref object.Ref) bool { return v.checked[ref] != nil })
@@ -59,8 +59,8 @@ func waive(r *Report, file []Waiver, w *World, now time.Time) {
 	}
 	for _, s := range r.Subjects {
 		for _, result := range s.Results {
-			for i := range result.Wrong {
-				v.mark(result.Rule.ID, &result.Wrong[i])
+			for i := range result.Findings {
+				v.mark(result.Rule.ID, &result.Findings[i])
 			}
 		}
 	}
@@ -105,13 +105,13 @@ func (v *waiving) look() {
 			look(ref)
 		}
 		for _, r := range s.Results {
-			for _, ref := range r.Right {
+			for _, ref := range r.Passed {
 				look(ref)
 			}
-			for i := range r.Wrong {
-				look(r.Wrong[i].Object)
+			for i := range r.Findings {
+				look(r.Findings[i].Object)
 			}
-			for _, o := range r.Open {
+			for _, o := range r.Unknowns {
 				look(o.Object)
 			}
 		}
@@ -212,7 +212,7 @@ func (v *waiving) open(waiver *Waiver) bool {
 			if r.Rule.ID != waiver.Rule {
 				continue
 			}
-			for _, o := range r.Open {
+			for _, o := range r.Unknowns {
 				if waiver.Object == (object.Ref{}) || slices.Contains(v.places(o.Object), waiver.Object) {
 					return true
 				}

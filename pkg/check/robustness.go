@@ -25,5 +25,5 @@ func robustnessRules() []Rule {
 // robustOpen marks a result where something was not read: what was not found there is
 // not missing.
 func robustOpen(r *Result, ref object.Ref, what string) {
-	r.Unknown(ref, what+" could not be read")
+	r.AddUnknown(ref, what+" could not be read")
 }

@@ -36,7 +36,7 @@ type backupSearch struct {
 
 func robustBackup(s *Stack, r *Result) {
 	type keeper struct {
-		c      *crew
+		c      *replicaGroup
 		claims []object.Ref
 	}
 	var keepers []keeper
@@ -44,7 +44,7 @@ func robustBackup(s *Stack, r *Result) {
 		k := keeper{c: c}
 		for _, wl := range c.Workloads {
 			for _, claim := range s.World.robustClaims(wl) {
-				if wl.Lasting() {
+				if wl.IsLongRunning() {
 					k.claims = append(k.claims, robustClaimRef(claim))
 				}
 			}
@@ -58,16 +58,16 @@ func robustBackup(s *Stack, r *Result) {
 	}
 	search := &backupSearch{s: s, orders: s.World.Facts.backupOrders()}
 	for _, k := range keepers {
-		switch sign := search.of(k.c, k.claims); {
+		switch sign := search.hasBackup(k.c, k.claims); {
 		case sign:
-			r.Fine(k.c.Ref)
+			r.Pass(k.c.Ref)
 		case len(search.maybe) > 0:
-			r.Unknown(k.c.Ref, "it is not known whether "+robustList(search.maybe)+" backs up its data")
+			r.AddUnknown(k.c.Ref, "it is not known whether "+robustList(search.maybe)+" backs up its data")
 		case len(search.unread(k.claims[0].Namespace)) > 0:
 			robustOpen(r, k.c.Ref, robustList(search.unread(k.claims[0].Namespace))+", which may order backups,")
 		default:
-			r.Found(Finding{
-				Object: k.c.Ref, Field: crewTemplatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
+			r.AddFinding(Finding{
+				Object: k.c.Ref, Field: templatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
 				Message: fmt.Sprintf("keeps data in %s, and there is no sign of a backup: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups has to do with it",
 					robustCount(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
@@ -75,8 +75,8 @@ func robustBackup(s *Stack, r *Result) {
 	}
 }
 
-// said returns what a custom resource says of backups.
-func (f *robustFacts) said(c *Collector, ref object.Ref) (backupSaid, bool) {
+// backupStatement returns what a custom resource says of backups.
+func (f *robustFacts) backupStatement(c *Collector, ref object.Ref) (backupSaid, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	said, ok := f.backups[ref]
@@ -85,9 +85,9 @@ func (f *robustFacts) said(c *Collector, ref object.Ref) (backupSaid, bool) {
 
 // backedUp says whether a backup that is not paused has an edge to an object: of the
 // cluster's shared ground, where everybody's backups meet, that says nothing.
-func (w *World) backedUp(ref object.Ref) bool {
+func (w *ClusterState) backedUp(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
-	if !ok || backupGround(ref) {
+	if !ok || isSharedInBackup(ref) {
 		return false
 	}
 	for e := range w.Graph.In(id) {
@@ -95,15 +95,15 @@ func (w *World) backedUp(ref object.Ref) bool {
 		if !isBackup(from) || w.Graph.State(e.From) != graph.Present {
 			continue
 		}
-		if said, ok := w.Facts.robust.said(w.Facts, from); ok && !said.Paused {
+		if said, ok := w.Facts.robust.backupStatement(w.Facts, from); ok && !said.Paused {
 			return true
 		}
 	}
 	return false
 }
 
-// of looks for signs that the claims of a crew are backed up.
-func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
+// hasBackup looks for signs that the claims of a crew are backed up.
+func (b *backupSearch) hasBackup(c *replicaGroup, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
 	kept := slices.Concat(claims, robustPodRefs(c.Pods), w.robustAncestors(c))
@@ -111,8 +111,8 @@ func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
 		return true
 	}
 	for _, wl := range c.Workloads {
-		for _, x := range wl.crewContainers() {
-			if backupWord(x.Name) || backupWord(crewImage(x.Image)) {
+		for _, x := range wl.groupContainers() {
+			if backupWord(x.Name) || backupWord(imageRepository(x.Image)) {
 				return true
 			}
 		}
@@ -121,8 +121,8 @@ func (b *backupSearch) of(c *crew, claims []object.Ref) bool {
 }
 
 // asksForBackups says whether the fields of a custom resource ask for backups.
-func (w *World) asksForBackups(ref object.Ref) bool {
-	said, ok := w.Facts.robust.said(w.Facts, ref)
+func (w *ClusterState) asksForBackups(ref object.Ref) bool {
+	said, ok := w.Facts.robust.backupStatement(w.Facts, ref)
 	return ok && len(said.Fields) > 0
 }
 
@@ -131,7 +131,7 @@ func (w *World) asksForBackups(ref object.Ref) bool {
 func (b *backupSearch) scheduled(namespace string) bool {
 	w := b.s.World
 	for _, ref := range b.orders {
-		said, _ := w.Facts.robust.said(w.Facts, ref)
+		said, _ := w.Facts.robust.backupStatement(w.Facts, ref)
 		switch {
 		case said.Paused || said.NoVolumes:
 		case ref.Group == "velero.io":
@@ -177,14 +177,14 @@ func (s *backupSaid) covers(namespace string) bool {
 
 // backupNames says whether an object is known to serve or need another one that is
 // there: then that is what it is for.
-func (w *World) backupNames(ref object.Ref) bool {
+func (w *ClusterState) backupNames(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return false
 	}
 	for e := range w.Graph.Out(id) {
 		to := w.Graph.Ref(e.To)
-		if e.Relation != relation.Owns && w.Graph.State(e.To) == graph.Present && !backupGround(to) && (to.Kind != "PersistentVolumeClaim" || w.keptByOthers(e.To)) {
+		if e.Relation != relation.Owns && w.Graph.State(e.To) == graph.Present && !isSharedInBackup(to) && (to.Kind != "PersistentVolumeClaim" || w.keptByOthers(e.To)) {
 			return true
 		}
 	}
@@ -193,17 +193,17 @@ func (w *World) backupNames(ref object.Ref) bool {
 
 // keptByOthers says whether something that lasts mounts a claim: else it may be where
 // backups are put.
-func (w *World) keptByOthers(claim graph.ID) bool {
+func (w *ClusterState) keptByOthers(claim graph.ID) bool {
 	for e := range w.Graph.In(claim) {
-		if wl, ok := w.Workload(w.Graph.Ref(e.From)); ok && wl.Lasting() {
+		if wl, ok := w.Workload(w.Graph.Ref(e.From)); ok && wl.IsLongRunning() {
 			return true
 		}
 	}
 	return false
 }
 
-// backupGround tells what many share, and what says nothing of whose data is backed up.
-func backupGround(r object.Ref) bool {
+// isSharedInBackup tells what many share, and what says nothing of whose data is backed up.
+func isSharedInBackup(r object.Ref) bool {
 	if r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount") {
 		return true
 	}
@@ -213,10 +213,10 @@ func backupGround(r object.Ref) bool {
 // cronJobs looks for CronJobs of the namespace that are called backups. One that mounts
 // or asks what is kept is a sign. One that names something else is for that; of one that
 // names nothing it is not known what it is for.
-func (b *backupSearch) cronJobs(namespace string, c *crew, kept []object.Ref) bool {
+func (b *backupSearch) cronJobs(namespace string, c *replicaGroup, kept []object.Ref) bool {
 	w := b.s.World
 	for _, p := range c.Pods {
-		kept = append(kept, w.Serving(crewPodRef(p), robustServiceKind)...)
+		kept = append(kept, w.Serving(podRef(p), robustServiceKind)...)
 	}
 	for _, wl := range c.Workloads {
 		kept = append(kept, wl.Ref)
@@ -241,7 +241,7 @@ func (b *backupSearch) cronJobs(namespace string, c *crew, kept []object.Ref) bo
 }
 
 // backupReaches says whether an object needs or serves some others, or is owned by one of them.
-func (w *World) backupReaches(from object.Ref, these []object.Ref) bool {
+func (w *ClusterState) backupReaches(from object.Ref, these []object.Ref) bool {
 	id, ok := w.Graph.Find(from)
 	if !ok {
 		return false
@@ -258,7 +258,7 @@ func (w *World) backupReaches(from object.Ref, these []object.Ref) bool {
 }
 
 func backupContainer(c corev1.Container) bool {
-	if backupWord(c.Name) || backupWord(crewImage(c.Image)) {
+	if backupWord(c.Name) || backupWord(imageRepository(c.Image)) {
 		return true
 	}
 	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), backupWord)

@@ -47,22 +47,22 @@ func robustBudgetPresent(s *Stack, r *Result) {
 		}
 		var without []string
 		for _, p := range c.Pods {
-			if len(s.World.Serving(crewPodRef(p), robustBudgetKind)) == 0 {
+			if len(s.World.Serving(podRef(p), robustBudgetKind)) == 0 {
 				without = append(without, p.Name)
 			}
 		}
 		switch {
 		case len(without) == 0:
-			r.Fine(c.Ref)
+			r.Pass(c.Ref)
 		case !s.World.Read(robustBudgetKind, c.Pods[0].Namespace):
 			robustOpen(r, c.Ref, "PodDisruptionBudgets of "+c.Pods[0].Namespace)
 		case len(without) == len(c.Pods):
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object:  c.Ref,
 				Message: fmt.Sprintf("has %d replicas and no PodDisruptionBudget: drains of their nodes may evict all of them at once", c.Replicas),
 			})
 		default:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Severity: Info, Object: c.Ref,
 				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", robustCount(len(without), "pod"), len(c.Pods), robustList(without)),
 			})
@@ -71,7 +71,7 @@ func robustBudgetPresent(s *Stack, r *Result) {
 }
 
 // robustPodsOf returns the pods that a budget or a Service selects, in order.
-func (w *World) robustPodsOf(serving object.Ref) []*corev1.Pod {
+func (w *ClusterState) robustPodsOf(serving object.Ref) []*corev1.Pod {
 	id, ok := w.Graph.Find(serving)
 	if !ok {
 		return nil
@@ -101,15 +101,15 @@ func robustBudgetAllows(s *Stack, r *Result) {
 		}
 		f, wrong := s.World.stuck(ref, b, pods)
 		if !wrong {
-			r.Fine(ref)
+			r.Pass(ref)
 			continue
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 }
 
 // stuck says whether a budget allows nothing although all of its pods are healthy.
-func (w *World) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (Finding, bool) {
+func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, pods []*corev1.Pod) (Finding, bool) {
 	f := Finding{Object: ref}
 	for _, wl := range w.workloadsOf(robustPodRefs(pods)) {
 		f.Related = append(f.Related, wl.Ref)
@@ -163,7 +163,7 @@ func robustAre(n int) string {
 func robustPodRefs(pods []*corev1.Pod) []object.Ref {
 	out := make([]object.Ref, 0, len(pods))
 	for _, p := range pods {
-		out = append(out, crewPodRef(p))
+		out = append(out, podRef(p))
 	}
 	return out
 }
@@ -199,7 +199,7 @@ func robustBudgetSingle(s *Stack, r *Result) {
 		var budgets []object.Ref
 		any := false
 		for _, p := range wl.Pods {
-			of := s.World.Serving(crewPodRef(p), robustBudgetKind)
+			of := s.World.Serving(podRef(p), robustBudgetKind)
 			any = any || len(of) > 0
 			if len(of) > 1 {
 				twice = append(twice, p.Name)
@@ -208,7 +208,7 @@ func robustBudgetSingle(s *Stack, r *Result) {
 		}
 		if len(twice) == 0 {
 			if any {
-				r.Fine(wl.Ref)
+				r.Pass(wl.Ref)
 			}
 			continue
 		}
@@ -218,7 +218,7 @@ func robustBudgetSingle(s *Stack, r *Result) {
 		for _, b := range budgets {
 			names = append(names, b.Name)
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: wl.Ref, Field: "spec.selector", Related: budgets,
 			Message: fmt.Sprintf("%s selected by several budgets (%s): the API server refuses to evict such a pod", robustVerb(len(twice), "pod"), robustList(names)),
 		})

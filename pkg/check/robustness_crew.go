@@ -19,15 +19,15 @@ var (
 	robustCronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
 )
 
-func crewPodRef(p *corev1.Pod) object.Ref {
+func podRef(p *corev1.Pod) object.Ref {
 	return object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
 }
 
-// crew is pods that stand in for each other: those of one workload, or those of several
+// replicaGroup is pods that stand in for each other: those of one workload, or those of several
 // that are alike and that one custom resource owns. Operators of databases make their
 // pods themselves, or a StatefulSet for each replica or rack: one pod of these is not a
 // workload of one replica.
-type crew struct {
+type replicaGroup struct {
 	// Ref is the workload, or the owner of several.
 	Ref       object.Ref
 	Workloads []*Workload
@@ -38,10 +38,10 @@ type crew struct {
 }
 
 // Lasting says that the pods are to run until somebody ends them.
-func (c *crew) Lasting() bool { return c.Workloads[0].Lasting() }
+func (c *replicaGroup) Lasting() bool { return c.Workloads[0].IsLongRunning() }
 
 // spec returns a spec of its pods: of one that runs, or else that of the template.
-func (c *crew) spec() *corev1.PodSpec {
+func (c *replicaGroup) spec() *corev1.PodSpec {
 	for _, wl := range c.Workloads {
 		if specs := wl.Specs(); len(specs) > 0 {
 			return specs[0]
@@ -51,7 +51,7 @@ func (c *crew) spec() *corev1.PodSpec {
 }
 
 // labels returns the labels of its pods, as spec does.
-func (c *crew) labels() map[string]string {
+func (c *replicaGroup) labels() map[string]string {
 	if len(c.Pods) > 0 {
 		return c.Pods[0].Labels
 	}
@@ -62,7 +62,7 @@ func (c *crew) labels() map[string]string {
 }
 
 // placed returns the pods that are on a node and are not about to go.
-func (c *crew) placed() []*corev1.Pod {
+func (c *replicaGroup) placed() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
 }
 
@@ -70,24 +70,24 @@ func (c *crew) placed() []*corev1.Pod {
 // kubelet runs from a file and nobody else can mend.
 func robustWorkloads(s *Stack) []*Workload {
 	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
-		return wl.Template == nil && len(wl.Pods) > 0 && crewMirror(wl.Pods[0])
+		return wl.Template == nil && len(wl.Pods) > 0 && isMirrorPod(wl.Pods[0])
 	})
 }
 
-func crewMirror(p *corev1.Pod) bool {
+func isMirrorPod(p *corev1.Pod) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
 }
 
 // robustCrews returns the crews that the workloads are of, in order, each once.
-func (w *World) robustCrews(workloads []*Workload) []*crew {
-	var out []*crew
+func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
+	var out []*replicaGroup
 	seen := map[object.Ref]bool{}
 	for _, wl := range workloads {
 		if seen[wl.Ref] {
 			continue
 		}
-		c := w.crewOf(wl)
+		c := w.replicaGroupOf(wl)
 		for _, x := range c.Workloads {
 			seen[x.Ref] = true
 		}
@@ -96,11 +96,11 @@ func (w *World) robustCrews(workloads []*Workload) []*crew {
 	return out
 }
 
-// crewOf returns the crew of a workload.
-func (w *World) crewOf(wl *Workload) *crew {
-	c := &crew{Ref: wl.Ref, Workloads: []*Workload{wl}}
+// replicaGroupOf returns the crew of a workload.
+func (w *ClusterState) replicaGroupOf(wl *Workload) *replicaGroup {
+	c := &replicaGroup{Ref: wl.Ref, Workloads: []*Workload{wl}}
 	if owner, ok := w.owner(wl.Ref); ok && owner.GroupKind() != (schema.GroupKind{Kind: "Node"}) {
-		if alike := w.alike(wl, owner); len(alike) > 1 {
+		if alike := w.similarWorkloads(wl, owner); len(alike) > 1 {
 			c.Ref, c.Workloads = owner, alike
 		}
 	}
@@ -108,13 +108,13 @@ func (w *World) crewOf(wl *Workload) *crew {
 		c.Replicas += x.Replicas
 		c.Pods = append(c.Pods, x.Pods...)
 	}
-	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int { return object.Compare(crewPodRef(a), crewPodRef(b)) })
+	slices.SortFunc(c.Pods, func(a, b *corev1.Pod) int { return object.Compare(podRef(a), podRef(b)) })
 	return c
 }
 
-// alike returns the workloads that an owner made beside one, of the same kind and with the
+// similarWorkloads returns the workloads that an owner made beside one, of the same kind and with the
 // same containers, that one among them.
-func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
+func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workload {
 	id, ok := w.Graph.Find(owner)
 	if !ok {
 		return nil
@@ -125,18 +125,18 @@ func (w *World) alike(wl *Workload, owner object.Ref) []*Workload {
 			refs = append(refs, r)
 		}
 	}
-	same := crewKey(wl)
+	same := groupKey(wl)
 	return slices.DeleteFunc(w.workloadsOf(refs), func(x *Workload) bool {
-		return crewKey(x) != same || x.Lasting() != wl.Lasting()
+		return groupKey(x) != same || x.IsLongRunning() != wl.IsLongRunning()
 	})
 }
 
 // robustAncestors returns the owners above a crew's workloads, at any height, each once.
-func (w *World) robustAncestors(c *crew) []object.Ref {
+func (w *ClusterState) robustAncestors(c *replicaGroup) []object.Ref {
 	var out []object.Ref
 	for _, wl := range c.Workloads {
 		at := wl.Ref
-		for range deepest {
+		for range maxDepth {
 			owner, ok := w.owner(at)
 			if !ok {
 				break
@@ -149,9 +149,9 @@ func (w *World) robustAncestors(c *crew) []object.Ref {
 	return out
 }
 
-// crewKey is equal for workloads whose containers have the same names, and images that
+// groupKey is equal for workloads whose containers have the same names, and images that
 // differ in no more than their tag.
-func crewKey(wl *Workload) string {
+func groupKey(wl *Workload) string {
 	specs := wl.Specs()
 	if len(specs) == 0 {
 		return ""
@@ -159,14 +159,14 @@ func crewKey(wl *Workload) string {
 	var out []string
 	for i := range specs[0].Containers {
 		c := &specs[0].Containers[i]
-		out = append(out, c.Name+"="+crewImage(c.Image))
+		out = append(out, c.Name+"="+imageRepository(c.Image))
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
 }
 
-// crewImage is an image without its tag and digest.
-func crewImage(image string) string {
+// imageRepository is an image without its tag and digest.
+func imageRepository(image string) string {
 	image, _, _ = strings.Cut(image, "@")
 	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
 		image = image[:i]
@@ -174,8 +174,8 @@ func crewImage(image string) string {
 	return image
 }
 
-// crewTemplatePath is where the spec of the pods is in a workload.
-func crewTemplatePath(wl *Workload) string {
+// templatePath is where the spec of the pods is in a workload.
+func templatePath(wl *Workload) string {
 	switch {
 	case wl.Template == nil:
 		return "spec"
@@ -185,8 +185,8 @@ func crewTemplatePath(wl *Workload) string {
 	return "spec.template.spec"
 }
 
-// crewContainer is a container of a workload's pods.
-type crewContainer struct {
+// groupContainer is a container of a workload's pods.
+type groupContainer struct {
 	*corev1.Container
 	// Spec is the one that it is in.
 	Spec *corev1.PodSpec
@@ -200,19 +200,19 @@ type crewContainer struct {
 	Injected bool
 }
 
-// crewContainers returns the containers of a workload's pods as they run (or of the template,
+// groupContainers returns the containers of a workload's pods as they run (or of the template,
 // where there are none), in order. One that pods have in different forms comes once in
 // each.
-func (wl *Workload) crewContainers() []crewContainer {
-	var out []crewContainer
+func (wl *Workload) groupContainers() []groupContainer {
+	var out []groupContainer
 	for _, spec := range wl.Specs() {
 		add := func(list []corev1.Container, field string, init bool) {
 			for i := range list {
-				c := crewContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", crewTemplatePath(wl), field, list[i].Name)}
+				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", templatePath(wl), field, list[i].Name)}
 				c.Init = init && (list[i].RestartPolicy == nil || *list[i].RestartPolicy != corev1.ContainerRestartPolicyAlways)
-				if wl.Template != nil && !crewHasContainer(&wl.Template.Spec, list[i].Name) {
+				if wl.Template != nil && !hasContainer(&wl.Template.Spec, list[i].Name) {
 					c.Injected, c.Path = true, fmt.Sprintf("spec.%s[%s]", field, list[i].Name)
-					c.On = wl.crewPodOf(spec)
+					c.On = wl.templateRef(spec)
 				}
 				out = append(out, c)
 			}
@@ -223,17 +223,17 @@ func (wl *Workload) crewContainers() []crewContainer {
 	return out
 }
 
-// crewPodOf returns the pod that a spec is of.
-func (wl *Workload) crewPodOf(spec *corev1.PodSpec) object.Ref {
+// templateRef returns the pod that a spec is of.
+func (wl *Workload) templateRef(spec *corev1.PodSpec) object.Ref {
 	for _, p := range wl.Pods {
 		if &p.Spec == spec {
-			return crewPodRef(p)
+			return podRef(p)
 		}
 	}
 	return wl.Ref
 }
 
-func crewHasContainer(spec *corev1.PodSpec, name string) bool {
+func hasContainer(spec *corev1.PodSpec, name string) bool {
 	is := func(c corev1.Container) bool { return c.Name == name }
 	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
 }

@@ -23,7 +23,7 @@ func TestRobustDeclaredOwner(t *testing.T) {
 	rule := func(name string, via relation.Via, inferred bool, target string) relation.Rule {
 		return relation.Rule{
 			Name: name, From: []schema.GroupKind{{Group: "cert.example", Kind: "Cert"}}, Relation: relation.Owns, Via: via, To: "Secret", Origin: "catalogue", Field: name,
-			Links: func(o object.Object, emit relation.Emit) {
+			Links: func(o object.Object, emit relation.EmitFunc) {
 				emit(relation.Link{Target: relation.Target{Kind: schema.GroupKind{Kind: "Secret"}, Namespace: o.Namespace, Name: target, IfPresent: true}, Field: name, Value: target, Inferred: inferred})
 			},
 		}
@@ -51,13 +51,13 @@ func TestRobustDeclaredOwner(t *testing.T) {
 			}
 			b, facts := graph.NewBuilder(relation.NewSet(append(relation.BuiltIn(), tt.rules...)...), kinds), NewCollector()
 			inv := inventory.New(nil, b.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) { facts.Add(o); return nil })
-			if err := snap.Reading(typedDetail).Read(context.Background(), source.Ask{All: true}, inv); err != nil {
+			if err := snap.Reading(typedDetail).Read(context.Background(), source.Query{All: true}, inv); err != nil {
 				t.Fatal(err)
 			}
-			w := &testWorld{World: NewWorld(b.Build(inv), facts, kinds, func(schema.GroupKind, string) bool { return true }), t: t}
+			w := &testWorld{ClusterState: NewWorld(b.Build(inv), facts, kinds, func(schema.GroupKind, string) bool { return true }), t: t}
 			r := only(t, "owner-set", w.stack("Cert.cert.example/ns/web").Check)
-			if got := len(r.Wrong) == 1; got != tt.want || got && (r.Wrong[0].Severity != Info || !strings.Contains(r.Wrong[0].Message, "Cert.cert.example/web makes it")) {
-				t.Errorf("got %+v", r.Wrong)
+			if got := len(r.Findings) == 1; got != tt.want || got && (r.Findings[0].Severity != Info || !strings.Contains(r.Findings[0].Message, "Cert.cert.example/web makes it")) {
+				t.Errorf("got %+v", r.Findings)
 			}
 		})
 	}

@@ -35,7 +35,7 @@ func robustInjectedRules() []Rule {
 
 // robustTemplateOf returns the template that a pod was made of; nil where that is not known, as
 // while an update is under way.
-func (w *World) robustTemplateOf(wl *Workload, p *corev1.Pod) *corev1.PodTemplateSpec {
+func (w *ClusterState) robustTemplateOf(wl *Workload, p *corev1.Pod) *corev1.PodTemplateSpec {
 	owner := metav1.GetControllerOfNoCopy(p)
 	if owner == nil {
 		return nil
@@ -79,7 +79,7 @@ type robustInjection struct {
 
 // robustInjections returns the pods of a workload whose template is known, with what was
 // injected into each; most have nothing.
-func (w *World) robustInjections(wl *Workload) []robustInjection {
+func (w *ClusterState) robustInjections(wl *Workload) []robustInjection {
 	var out []robustInjection
 	for _, p := range wl.Pods {
 		t := w.robustTemplateOf(wl, p)
@@ -89,7 +89,7 @@ func (w *World) robustInjections(wl *Workload) []robustInjection {
 		in := robustInjection{pod: p}
 		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
 			for i := range list {
-				if !crewHasContainer(&t.Spec, list[i].Name) {
+				if !hasContainer(&t.Spec, list[i].Name) {
 					in.names = append(in.names, list[i].Name)
 				}
 			}
@@ -106,7 +106,7 @@ func robustInjected(s *Stack, r *Result) {
 		switch {
 		case len(all) == 0:
 		case i < 0:
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		default:
 			in := all[i]
 			var what []string
@@ -117,8 +117,8 @@ func robustInjected(s *Stack, r *Result) {
 			for _, x := range all {
 				with += min(1, len(x.names))
 			}
-			r.Found(Finding{
-				Object: wl.Ref, Field: crewTemplatePath(wl) + ".containers", Related: []object.Ref{crewPodRef(in.pod)},
+			r.AddFinding(Finding{
+				Object: wl.Ref, Field: templatePath(wl) + ".containers", Related: []object.Ref{podRef(in.pod)},
 				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), robustList(what)),
 			})
 		}
@@ -172,12 +172,12 @@ func robustInjectedRestarts(s *Stack, r *Result) {
 			injected = true
 			if f, ok := robustHarm(&in); ok && !harmed {
 				harmed = true
-				f.Object, f.Related = wl.Ref, []object.Ref{crewPodRef(in.pod)}
-				r.Found(f)
+				f.Object, f.Related = wl.Ref, []object.Ref{podRef(in.pod)}
+				r.AddFinding(f)
 			}
 		}
 		if injected && !harmed || !injected && len(s.World.robustInjections(wl)) > 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }

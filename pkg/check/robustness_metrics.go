@@ -28,13 +28,13 @@ func robustMetrics(s *Stack, r *Result) {
 	var lasting []object.Ref
 	collected := false
 	for _, wl := range robustWorkloads(s) {
-		if !wl.Lasting() || len(wl.Specs()) == 0 {
+		if !wl.IsLongRunning() || len(wl.Specs()) == 0 {
 			continue
 		}
 		lasting = append(lasting, wl.Ref)
 		if s.World.robustCollected(wl) {
 			collected = true
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 	if collected || len(lasting) == 0 {
@@ -46,7 +46,7 @@ func robustMetrics(s *Stack, r *Result) {
 			return
 		}
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: robustSubject(s, lasting[0]),
 		Message: fmt.Sprintf("no sign that metrics of its %s are collected: no monitor selects them, and neither pods nor Services have an annotation like prometheus.io/scrape",
 			robustCount(len(lasting), "workload")),
@@ -56,7 +56,7 @@ func robustMetrics(s *Stack, r *Result) {
 // robustSubject is what the stack is called, where that is an object that lasts, or else
 // another.
 func robustSubject(s *Stack, otherwise object.Ref) object.Ref {
-	if wl, ok := s.World.Workload(s.Ref); ok && !wl.Lasting() {
+	if wl, ok := s.World.Workload(s.Ref); ok && !wl.IsLongRunning() {
 		return otherwise
 	}
 	if id, ok := s.World.Graph.Find(s.Ref); ok && s.World.Graph.State(id) == graph.Present {
@@ -71,15 +71,15 @@ func robustCollects(kind string) bool {
 	return strings.HasSuffix(kind, "Monitor") || strings.HasSuffix(kind, "Monitoring") || strings.HasSuffix(kind, "Scrape") || kind == "ScrapeConfig"
 }
 
-func (w *World) robustCollected(wl *Workload) bool {
+func (w *ClusterState) robustCollected(wl *Workload) bool {
 	if wl.Template != nil && robustScraped(wl.Template.Annotations) {
 		return true
 	}
 	for _, p := range wl.Pods {
-		if robustScraped(p.Annotations) || w.robustMonitored(crewPodRef(p)) {
+		if robustScraped(p.Annotations) || w.robustMonitored(podRef(p)) {
 			return true
 		}
-		for _, ref := range w.Serving(crewPodRef(p), robustServiceKind) {
+		for _, ref := range w.Serving(podRef(p), robustServiceKind) {
 			svc, ok := Of[*corev1.Service](w.Facts, ref)
 			if ok && robustScraped(svc.Annotations) || w.robustMonitored(ref) {
 				return true
@@ -89,7 +89,7 @@ func (w *World) robustCollected(wl *Workload) bool {
 	return false
 }
 
-func (w *World) robustMonitored(ref object.Ref) bool {
+func (w *ClusterState) robustMonitored(ref object.Ref) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return false

@@ -57,18 +57,18 @@ func robustOwnersValid(s *Stack, r *Result) {
 		if p.Related != (object.Ref{}) {
 			f.Related = []object.Ref{p.Related}
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 	for _, ref := range s.Members() {
 		if id, ok := s.World.Graph.Find(ref); ok && !wrong[ref] && len(s.World.ownersByReference(id)) > 0 {
-			r.Fine(ref)
+			r.Pass(ref)
 		}
 	}
 }
 
 // ownersByReference returns the owners that an object names in its metadata and that are
 // there.
-func (w *World) ownersByReference(id graph.ID) []graph.ID {
+func (w *ClusterState) ownersByReference(id graph.ID) []graph.ID {
 	var out []graph.ID
 	for e := range w.Graph.In(id) {
 		if e.Relation == relation.Owns && e.Via == relation.Owner && !slices.Contains(out, e.From) {
@@ -95,19 +95,19 @@ func robustOwnersSet(s *Stack, r *Result) {
 		}
 		for _, ref := range members {
 			if f, ok := s.World.robustDeclared(id, root, ref); ok {
-				r.Found(f)
+				r.AddFinding(f)
 			}
 		}
 		owned, marks := s.World.robustMarks(id, root)
 		for _, ref := range owned {
-			r.Fine(ref)
+			r.Pass(ref)
 		}
 		if len(marks) < 2 || !slices.ContainsFunc(slices.Collect(maps.Values(marks)), func(v string) bool { return v == root.Name }) {
 			continue
 		}
 		for _, ref := range members {
 			if ref.Namespace == root.Namespace && s.World.robustUnowned(ref, marks) {
-				r.Found(robustUnownedFinding(ref, root, marks))
+				r.AddFinding(robustUnownedFinding(ref, root, marks))
 			}
 		}
 	}
@@ -116,7 +116,7 @@ func robustOwnersSet(s *Stack, r *Result) {
 // robustDeclared says whether a custom resource is known to own an object, by the
 // catalogue or by an annotation of its definition, and no owner reference says so: by two
 // pieces of evidence, or by a mark on the object and by its name.
-func (w *World) robustDeclared(root graph.ID, rootRef, ref object.Ref) (Finding, bool) {
+func (w *ClusterState) robustDeclared(root graph.ID, rootRef, ref object.Ref) (Finding, bool) {
 	id, ok := w.Graph.Find(ref)
 	if !ok || ref.Namespace != rootRef.Namespace || !robustMade(ref.GroupKind()) || len(w.ownersByReference(id)) > 0 || w.robustBroken(ref) {
 		return Finding{}, false
@@ -154,7 +154,7 @@ func robustData(r object.Ref) bool {
 
 // robustMarks returns what a custom resource owns by owner reference, and the labels that
 // all of these have and that it does not have itself.
-func (w *World) robustMarks(root graph.ID, ref object.Ref) (owned []object.Ref, marks map[string]string) {
+func (w *ClusterState) robustMarks(root graph.ID, ref object.Ref) (owned []object.Ref, marks map[string]string) {
 	own := w.Graph.Labels(root)
 	for e := range w.Graph.Out(root) {
 		if e.Relation != relation.Owns || e.Via != relation.Owner || w.Graph.State(e.To) != graph.Present {
@@ -182,7 +182,7 @@ func (w *World) robustMarks(root graph.ID, ref object.Ref) (owned []object.Ref, 
 // robustUnowned says whether an object has all the marks, and nobody who owns it or
 // installed it. Data that is meant to outlive its owner does not count, nor do custom
 // resources, which people write with the labels that an operator asks for.
-func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
+func (w *ClusterState) robustUnowned(ref object.Ref, marks map[string]string) bool {
 	id, ok := w.Graph.Find(ref)
 	if !ok || len(w.Graph.OwnersOf(id)) > 0 || !robustMade(ref.GroupKind()) {
 		return false
@@ -193,7 +193,7 @@ func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
 			return false
 		}
 	}
-	if _, helm := w.Facts.Note(ref, graph.HelmName); helm || strings.EqualFold(labels["app.kubernetes.io/managed-by"], "Helm") {
+	if _, helm := w.Facts.Annotation(ref, graph.HelmName); helm || strings.EqualFold(labels["app.kubernetes.io/managed-by"], "Helm") {
 		return false
 	}
 	if w.robustBroken(ref) {
@@ -203,7 +203,7 @@ func (w *World) robustUnowned(ref object.Ref, marks map[string]string) bool {
 }
 
 // robustBroken says whether an owner reference of an object is wrong.
-func (w *World) robustBroken(ref object.Ref) bool {
+func (w *ClusterState) robustBroken(ref object.Ref) bool {
 	return slices.ContainsFunc(w.Graph.Problems(), func(p graph.Problem) bool { return p.Object == ref && strings.HasPrefix(p.Reason, "Owner") })
 }
 
@@ -247,7 +247,7 @@ func robustOwnersControl(s *Stack, r *Result) {
 			}
 			lacks := robustNotSet(refs, &owner)
 			if len(lacks) == 0 {
-				r.Fine(wl.Ref)
+				r.Pass(wl.Ref)
 				continue
 			}
 			f := Finding{
@@ -258,7 +258,7 @@ func robustOwnersControl(s *Stack, r *Result) {
 				f.Severity = Warning
 				f.Message += ": kubectl drain takes the pod for one that nobody makes anew, and refuses"
 			}
-			r.Found(f)
+			r.AddFinding(f)
 		}
 	}
 }

@@ -32,17 +32,17 @@ func robustProbeRules() []Rule {
 			Title: "The liveness probe is more patient than the readiness probe",
 			Why:   "Where both probes ask the same and give up at the same time, a container that is merely slow is restarted instead of spared: under load that makes it worse.",
 			Fix:   "Raise failureThreshold of the livenessProbe, or let it ask something simpler.",
-			Stack: robustPatience,
+			Stack: robustLivenessThreshold,
 		},
 	}
 }
 
 // robustServices returns the Services that send requests to the pods of a workload,
 // without those that ask for pods that are not ready as well.
-func (w *World) robustServices(wl *Workload) []*corev1.Service {
+func (w *ClusterState) robustServices(wl *Workload) []*corev1.Service {
 	var refs []object.Ref
 	for _, p := range wl.Pods {
-		refs = append(refs, w.Serving(crewPodRef(p), robustServiceKind)...)
+		refs = append(refs, w.Serving(podRef(p), robustServiceKind)...)
 	}
 	slices.SortFunc(refs, object.Compare)
 	var out []*corev1.Service
@@ -56,7 +56,7 @@ func (w *World) robustServices(wl *Workload) []*corev1.Service {
 
 func robustReadiness(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
-		if !wl.Lasting() || len(wl.Pods) == 0 {
+		if !wl.IsLongRunning() || len(wl.Pods) == 0 {
 			continue
 		}
 		spec := wl.Specs()[0]
@@ -73,14 +73,14 @@ func robustReadiness(s *Stack, r *Result) {
 				}
 				wrong = append(wrong, c.Path)
 				service := object.Ref{Kind: "Service", Namespace: svc.Namespace, Name: svc.Name}
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Severity: severity, Object: c.On, Field: c.Path + ".readinessProbe", Related: []object.Ref{service},
 					Message: fmt.Sprintf("%s has no readiness probe, and %s sends it requests as soon as its process runs", c.describe(), robustNear(service, wl.Ref)),
 				})
 			}
 		}
 		if !bad && len(s.World.robustServices(wl)) > 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
@@ -89,9 +89,9 @@ func robustReadiness(s *Stack, r *Result) {
 // readiness probe: those that declare its ports; where none does, the first one, unless
 // another has a probe that may speak for it. It matters less where one that serves has a
 // probe and another, with the metrics, has not.
-func robustUnready(wl *Workload, svc *corev1.Service) ([]crewContainer, Severity) {
-	var main []crewContainer
-	for _, c := range wl.crewContainers() {
+func robustUnready(wl *Workload, svc *corev1.Service) ([]groupContainer, Severity) {
+	var main []groupContainer
+	for _, c := range wl.groupContainers() {
 		if !c.Init && !c.Injected {
 			main = append(main, c)
 		}
@@ -99,18 +99,18 @@ func robustUnready(wl *Workload, svc *corev1.Service) ([]crewContainer, Severity
 	if len(main) == 0 {
 		return nil, 0
 	}
-	serving := slices.DeleteFunc(slices.Clone(main), func(c crewContainer) bool {
+	serving := slices.DeleteFunc(slices.Clone(main), func(c groupContainer) bool {
 		return !slices.ContainsFunc(svc.Spec.Ports, func(p corev1.ServicePort) bool { return robustDeclares(c.Container, p) })
 	})
 	if len(serving) > 0 {
 		all := len(serving)
-		unready := slices.DeleteFunc(serving, func(c crewContainer) bool { return c.ReadinessProbe != nil })
+		unready := slices.DeleteFunc(serving, func(c groupContainer) bool { return c.ReadinessProbe != nil })
 		if len(unready) < all {
 			return unready, Info
 		}
 		return unready, 0
 	}
-	if slices.ContainsFunc(main, func(c crewContainer) bool { return c.ReadinessProbe != nil }) {
+	if slices.ContainsFunc(main, func(c groupContainer) bool { return c.ReadinessProbe != nil }) {
 		return nil, 0
 	}
 	return main[:1], 0
@@ -131,13 +131,13 @@ func robustDeclares(c *corev1.Container, p corev1.ServicePort) bool {
 
 func robustLiveness(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
-		if !wl.Lasting() {
+		if !wl.IsLongRunning() {
 			continue
 		}
-		var first *crewContainer
+		var first *groupContainer
 		var lacks []string
 		looked := false
-		for _, c := range wl.crewContainers() {
+		for _, c := range wl.groupContainers() {
 			if c.Init || c.Injected {
 				continue
 			}
@@ -151,23 +151,23 @@ func robustLiveness(s *Stack, r *Result) {
 		}
 		switch {
 		case first != nil:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: wl.Ref, Field: first.Path + ".livenessProbe",
 				Message: robustContainers(lacks) + " no liveness probe: what hangs without ending is not restarted",
 			})
 		case looked:
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
 
-func robustPatience(s *Stack, r *Result) {
+func robustLivenessThreshold(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
-		if !wl.Lasting() {
+		if !wl.IsLongRunning() {
 			continue
 		}
 		both, hasty := 0, []string(nil)
-		for _, c := range wl.crewContainers() {
+		for _, c := range wl.groupContainers() {
 			live, ready := c.LivenessProbe, c.ReadinessProbe
 			if c.Injected || live == nil || ready == nil {
 				continue
@@ -177,13 +177,13 @@ func robustPatience(s *Stack, r *Result) {
 				continue
 			}
 			hasty = append(hasty, c.Path)
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: c.On, Field: c.Path + ".livenessProbe.failureThreshold", Value: fmt.Sprint(robustOr(live.FailureThreshold, 3)),
 				Message: fmt.Sprintf("%s has two probes that ask the same, and is restarted after %d s, no later than it is spared requests (%d s): a slow one is killed", c.describe(), robustGivesUp(live), robustGivesUp(ready)),
 			})
 		}
 		if both > 0 && len(hasty) == 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }

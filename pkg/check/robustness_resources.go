@@ -43,11 +43,11 @@ var robustComputed = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMe
 // requested says whether a container has a request for a resource; a limit is one as well,
 // as the API server fills in requests from limits. What is reserved for the pod as a
 // whole is reserved for its containers.
-func (c *crewContainer) requested(name corev1.ResourceName) bool {
+func (c *groupContainer) requested(name corev1.ResourceName) bool {
 	return robustHas(c.Resources.Requests, name) || c.limited(name) || c.Spec.Resources != nil && robustHas(c.Spec.Resources.Requests, name)
 }
 
-func (c *crewContainer) limited(name corev1.ResourceName) bool {
+func (c *groupContainer) limited(name corev1.ResourceName) bool {
 	return robustHas(c.Resources.Limits, name) || c.Spec.Resources != nil && robustHas(c.Spec.Resources.Limits, name)
 }
 
@@ -64,7 +64,7 @@ type robustDefaults struct {
 	read bool
 }
 
-func (w *World) robustDefaults(namespace string) robustDefaults {
+func (w *ClusterState) robustDefaults(namespace string) robustDefaults {
 	d := robustDefaults{requests: corev1.ResourceList{}, limits: corev1.ResourceList{}, read: w.Read(schema.GroupKind{Kind: "LimitRange"}, namespace)}
 	for _, l := range All[*corev1.LimitRange](w.Facts, "", "LimitRange") {
 		if l.Namespace != namespace {
@@ -82,69 +82,69 @@ func (w *World) robustDefaults(namespace string) robustDefaults {
 	return d
 }
 
-// robustLacks is a container, and what it does not have.
-type robustLacks struct {
-	crewContainer
-	lacks []corev1.ResourceName
+// missingSettings is a container, and what it does not have.
+type missingSettings struct {
+	groupContainer
+	missing []corev1.ResourceName
 }
 
-// lacking returns the containers of a workload for which has is false of some of the
+// missingResources returns the containers of a workload for which has is false of some of the
 // resources, each once. Pods that run have what was filled in for them; of a template that
 // no pod is made of, it is what would be filled in that counts. open says that this is not
 // known.
-func (w *World) lacking(wl *Workload, names []corev1.ResourceName, requests bool) (out []robustLacks, all int, open bool) {
+func (w *ClusterState) missingResources(wl *Workload, names []corev1.ResourceName, requests bool) (out []missingSettings, all int, open bool) {
 	d := robustDefaults{read: true}
 	if len(wl.Pods) == 0 {
 		d = w.robustDefaults(wl.Ref.Namespace)
 	}
 	index := map[string]int{}
-	for _, c := range wl.crewContainers() {
+	for _, c := range wl.groupContainers() {
 		key := c.On.Kind + c.Path
 		at, known := index[key]
 		if !known {
 			at = len(out)
 			index[key] = at
-			out = append(out, robustLacks{crewContainer: c})
+			out = append(out, missingSettings{groupContainer: c})
 		}
 		for _, name := range names {
 			has, filled := c.limited(name), robustHas(d.limits, name)
 			if requests {
 				has, filled = c.requested(name), robustHas(d.requests, name)
 			}
-			if !has && !filled && !slices.Contains(out[at].lacks, name) {
-				out[at].lacks = append(out[at].lacks, name)
+			if !has && !filled && !slices.Contains(out[at].missing, name) {
+				out[at].missing = append(out[at].missing, name)
 			}
 		}
 	}
 	all = len(out)
-	out = slices.DeleteFunc(out, func(l robustLacks) bool { return len(l.lacks) == 0 })
+	out = slices.DeleteFunc(out, func(l missingSettings) bool { return len(l.missing) == 0 })
 	return out, all, len(out) > 0 && !d.read
 }
 
 func robustRequests(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
-		lacks, all, open := s.World.lacking(wl, robustComputed, true)
+		lacks, all, open := s.World.missingResources(wl, robustComputed, true)
 		switch {
 		case all == 0:
 		case open:
 			robustOpen(r, wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set requests,")
 		case len(lacks) == 0:
-			r.Fine(wl.Ref)
-		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l robustLacks) bool { return len(l.lacks) < len(robustComputed) }):
-			r.Found(Finding{
-				Object: wl.Ref, Field: crewTemplatePath(wl) + ".containers[*].resources",
+			r.Pass(wl.Ref)
+		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.missing) < len(robustComputed) }):
+			r.AddFinding(Finding{
+				Object: wl.Ref, Field: templatePath(wl) + ".containers[*].resources",
 				Message: "no container requests anything: the pods are BestEffort, for which nothing is reserved and which are evicted first",
 				Remedy:  "Set resources.requests of " + robustList(robustNames(lacks)) + ".",
 			})
 		default:
 			for i := range lacks {
-				r.Found(robustNoRequest(wl, &lacks[i]))
+				r.AddFinding(robustNoRequest(wl, &lacks[i]))
 			}
 		}
 	}
 }
 
-func robustNames(lacks []robustLacks) []string {
+func robustNames(lacks []missingSettings) []string {
 	out := make([]string, 0, len(lacks))
 	for i := range lacks {
 		out = append(out, lacks[i].Name)
@@ -160,9 +160,9 @@ func robustResourceName(n corev1.ResourceName) string {
 	return string(n)
 }
 
-func robustNoRequest(wl *Workload, l *robustLacks) Finding {
+func robustNoRequest(wl *Workload, l *missingSettings) Finding {
 	var what []string
-	for _, n := range l.lacks {
+	for _, n := range l.missing {
 		what = append(what, "no "+robustResourceName(n))
 	}
 	f := Finding{Object: l.On, Field: l.Path + ".resources.requests"}
@@ -178,7 +178,7 @@ func robustNoRequest(wl *Workload, l *robustLacks) Finding {
 }
 
 // describe says which container it is.
-func (c *crewContainer) describe() string {
+func (c *groupContainer) describe() string {
 	switch {
 	case c.Injected:
 		return "container " + c.Name + ", which was injected,"
@@ -189,7 +189,7 @@ func (c *crewContainer) describe() string {
 }
 
 // remedy says where to set requests or limits. What an injector adds has its own settings.
-func (c *crewContainer) remedy(what string) string {
+func (c *groupContainer) remedy(what string) string {
 	if c.Injected {
 		return "Set the " + what + " of " + c.Name + " where it is injected: in the settings of the injector, or by its annotations on the pod template."
 	}
@@ -198,21 +198,21 @@ func (c *crewContainer) remedy(what string) string {
 
 func robustLimits(s *Stack, r *Result, name corev1.ResourceName) {
 	for _, wl := range robustWorkloads(s) {
-		lacks, all, open := s.World.lacking(wl, []corev1.ResourceName{name}, false)
+		lacks, all, open := s.World.missingResources(wl, []corev1.ResourceName{name}, false)
 		switch {
 		case all == 0:
 		case open:
 			robustOpen(r, wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set limits,")
 		case len(lacks) == 0:
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		case name == corev1.ResourceCPU:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: wl.Ref, Field: lacks[0].Path + ".resources.limits.cpu",
 				Message: robustContainers(robustNames(lacks)) + " no CPU limit: how fast it runs depends on its neighbours",
 			})
 		default:
 			for i := range lacks {
-				r.Found(robustNoMemoryLimit(wl, &lacks[i]))
+				r.AddFinding(robustNoMemoryLimit(wl, &lacks[i]))
 			}
 		}
 	}
@@ -225,7 +225,7 @@ func robustContainers(names []string) string {
 	return "containers " + robustList(names) + " have"
 }
 
-func robustNoMemoryLimit(wl *Workload, l *robustLacks) Finding {
+func robustNoMemoryLimit(wl *Workload, l *missingSettings) Finding {
 	f := Finding{Object: l.On, Field: l.Path + ".resources.limits.memory", Remedy: l.remedy("limits.memory")}
 	f.Message = l.describe() + " has no memory limit: if it leaks, others on its node are killed or evicted"
 	if l.Init {

@@ -49,7 +49,7 @@ func robustSingle(s *Stack, r *Result) {
 		}
 		var pods []*Workload
 		for _, p := range s.World.robustPodsOf(ref) {
-			if wl, ok := s.World.Workload(crewPodRef(p)); ok && wl.Lasting() {
+			if wl, ok := s.World.Workload(podRef(p)); ok && wl.IsLongRunning() {
 				pods = append(pods, wl)
 			}
 		}
@@ -60,7 +60,7 @@ func robustSingle(s *Stack, r *Result) {
 		}
 		c := crews[0]
 		if len(crews) > 1 || c.Replicas > 1 || len(c.Pods) > 1 || c.Workloads[0].Ref.Kind == "DaemonSet" {
-			r.Fine(c.Ref) // Of a DaemonSet there are as many as nodes.
+			r.Pass(c.Ref) // Of a DaemonSet there are as many as nodes.
 			continue
 		}
 		if found[c.Ref] {
@@ -75,7 +75,7 @@ func robustSingle(s *Stack, r *Result) {
 		if f.Field != "" {
 			f.Message = fmt.Sprintf("has the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref))
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 }
 
@@ -92,7 +92,7 @@ func robustNeed(needs []object.Ref, from object.Ref) string {
 
 // needing returns who needs a Service or lets others in to it, in order, without the pods
 // behind it and what owns or makes these.
-func (w *World) needing(service object.Ref, crews []*crew) []object.Ref {
+func (w *ClusterState) needing(service object.Ref, crews []*replicaGroup) []object.Ref {
 	id, ok := w.Graph.Find(service)
 	if !ok {
 		return nil
@@ -126,8 +126,8 @@ func (w *World) needing(service object.Ref, crews []*crew) []object.Ref {
 }
 
 // builtInTop returns the workload above a ReplicaSet or Job.
-func (w *World) builtInTop(ref object.Ref) object.Ref {
-	for range deepest {
+func (w *ClusterState) builtInTop(ref object.Ref) object.Ref {
+	for range maxDepth {
 		owner, ok := w.owner(ref)
 		if !ok || !runsPods(owner) {
 			break
@@ -165,15 +165,15 @@ func robustRecreate(s *Stack, r *Result) {
 			continue
 		}
 		if d.Spec.Strategy.Type != appsv1.RecreateDeploymentStrategyType {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
 		// One replica with a volume of its own has no choice.
 		if wl.Replicas == 1 && len(s.World.robustClaims(wl)) > 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: wl.Ref, Field: "spec.strategy.type", Value: string(d.Spec.Strategy.Type),
 			Message: fmt.Sprintf("each update stops %s before the first new pod starts", robustAll(wl.Replicas)),
 		})
@@ -189,11 +189,11 @@ func robustAll(n int32) string {
 
 func robustOperatorReplicas(o *Operator, r *Result) {
 	for _, wl := range o.Workloads {
-		if wl.Ref.Kind == "DaemonSet" || !wl.Lasting() || wl.Replicas < 1 {
+		if wl.Ref.Kind == "DaemonSet" || !wl.IsLongRunning() || wl.Replicas < 1 {
 			continue
 		}
 		if wl.Replicas > 1 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
 		f := Finding{Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas)}
@@ -203,7 +203,7 @@ func robustOperatorReplicas(o *Operator, r *Result) {
 			f.Message = "has one replica: while its pod is moved, nobody acts on its custom resources"
 			f.Remedy = "Find out whether the operator can elect a leader, and switch that on before a second replica is run; without it two would act against each other."
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 }
 

@@ -42,7 +42,7 @@ const (
 
 // replicated says whether there are to be several of a crew's pods, on nodes that the
 // scheduler chooses.
-func (c *crew) replicated() bool {
+func (c *replicaGroup) replicated() bool {
 	kind := c.Workloads[0].Ref.Kind
 	return c.Lasting() && c.Replicas > 1 && kind != "DaemonSet"
 }
@@ -54,10 +54,10 @@ func robustSpread(s *Stack, r *Result) {
 			continue
 		}
 		if robustApart(spec, c.labels()) {
-			r.Fine(c.Ref)
+			r.Pass(c.Ref)
 			continue
 		}
-		path, what := crewTemplatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
+		path, what := templatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
 		if robustKeepsApart(spec) {
 			what = "anti-affinity or spread constraints, but none that selects its own pods"
 		}
@@ -66,7 +66,7 @@ func robustSpread(s *Stack, r *Result) {
 		} else {
 			path += ".topologySpreadConstraints"
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: c.Ref, Field: path,
 			Message: fmt.Sprintf("has %d replicas and %s: they may come to lie on one node", c.Replicas, what),
 		})
@@ -123,7 +123,7 @@ func robustNodes(s *Stack, r *Result) {
 		on := robustPlaces(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
 		in := robustPlaces(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
 		if len(on) > 1 && (len(in) > 1 || in[0] == "") {
-			r.Fine(c.Ref)
+			r.Pass(c.Ref)
 			continue
 		}
 		open := slices.DeleteFunc(slices.Clone(nodes), func(n *corev1.Node) bool {
@@ -131,7 +131,7 @@ func robustNodes(s *Stack, r *Result) {
 		})
 		switch {
 		case len(on) == 1 && len(open) > 1:
-			r.Found(Finding{
+			r.AddFinding(Finding{
 				Object: c.Ref, Field: "spec.nodeName", Value: on[0], Related: []object.Ref{{Kind: "Node", Name: on[0]}},
 				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node goes, they all go", len(placed), on[0], len(open)),
 			})
@@ -146,16 +146,16 @@ func robustNodes(s *Stack, r *Result) {
 }
 
 // robustZone looks at pods that are on several nodes of one zone.
-func robustZone(c *crew, pods int, in string, open []*corev1.Node, r *Result) {
+func robustZone(c *replicaGroup, pods int, in string, open []*corev1.Node, r *Result) {
 	var zones []string
 	for _, n := range open {
 		zones = append(zones, n.Labels[zoneLabel])
 	}
 	if zones = colocatedPlaces(zones); len(zones) < 2 {
-		r.Fine(c.Ref)
+		r.Pass(c.Ref)
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Severity: Info, Object: c.Ref, Field: "metadata.labels[" + zoneLabel + "]", Value: in,
 		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone goes, they all go", pods, in, len(zones)),
 	})

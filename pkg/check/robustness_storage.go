@@ -56,7 +56,7 @@ func robustClaimsOf(p *corev1.PodSpec, namespace, pod string) []object.Ref {
 
 // robustClaims returns the claims of a workload's pods that are there and that outlive
 // these pods, in order.
-func (w *World) robustClaims(wl *Workload) []*corev1.PersistentVolumeClaim {
+func (w *ClusterState) robustClaims(wl *Workload) []*corev1.PersistentVolumeClaim {
 	var refs []object.Ref
 	for _, p := range wl.Pods {
 		refs = append(refs, robustClaimsOf(&p.Spec, p.Namespace, "")...)
@@ -95,19 +95,19 @@ func robustClaimUpdate(s *Stack, r *Result) {
 			ref := robustClaimRef(c)
 			switch {
 			case !robustOneNode(c):
-				r.Fine(wl.Ref)
+				r.Pass(wl.Ref)
 			case wl.Replicas > 1:
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas), Related: []object.Ref{ref},
 					Message: fmt.Sprintf("all %d replicas mount %s, which is %s: they run on one node, or not all", wl.Replicas, robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
 					Remedy:  "Use a StatefulSet, in which each replica has a claim of its own, or a ReadWriteMany volume.",
 				})
 			case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || robustOldFirst(d):
-				r.Fine(wl.Ref)
+				r.Pass(wl.Ref)
 			case c.Spec.AccessModes[0] == corev1.ReadWriteOnce && s.World.robustBoundTo(c) != "":
-				r.Fine(wl.Ref) // The new pod is put on the same node, where the volume is.
+				r.Pass(wl.Ref) // The new pod is put on the same node, where the volume is.
 			default:
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					Object: wl.Ref, Field: "spec.strategy.type", Value: string(appsv1.RollingUpdateDeploymentStrategyType), Related: []object.Ref{ref},
 					Message: fmt.Sprintf("mounts %s, which is %s: an update starts the new pod before the old one ends, and hangs where that is on another node", robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
 					Patch:   "spec: {strategy: {type: Recreate, rollingUpdate: null}}",
@@ -131,7 +131,7 @@ func robustOldFirst(d *appsv1.Deployment) bool {
 // robustBoundTo returns the only node that can mount the volume of a claim; empty where
 // others can, or where that is not known. That a zone has one node today does not bind a
 // volume to that node.
-func (w *World) robustBoundTo(c *corev1.PersistentVolumeClaim) string {
+func (w *ClusterState) robustBoundTo(c *corev1.PersistentVolumeClaim) string {
 	if c.Spec.VolumeName == "" {
 		return ""
 	}
@@ -173,7 +173,7 @@ func robustClaimNode(s *Stack, r *Result) {
 	}
 }
 
-func (w *World) claimNode(c *crew, claim *corev1.PersistentVolumeClaim, nodes int, r *Result) {
+func (w *ClusterState) claimNode(c *replicaGroup, claim *corev1.PersistentVolumeClaim, nodes int, r *Result) {
 	ref := robustClaimRef(claim)
 	pv := object.Ref{Kind: "PersistentVolume", Name: claim.Spec.VolumeName}
 	if _, ok := Of[*corev1.PersistentVolume](w.Facts, pv); !ok {
@@ -184,7 +184,7 @@ func (w *World) claimNode(c *crew, claim *corev1.PersistentVolumeClaim, nodes in
 	}
 	on := w.robustBoundTo(claim)
 	if on == "" {
-		r.Fine(ref)
+		r.Pass(ref)
 		return
 	}
 	f := Finding{
@@ -196,27 +196,27 @@ func (w *World) claimNode(c *crew, claim *corev1.PersistentVolumeClaim, nodes in
 	} else {
 		f.Message += " that is there, and is to be made anew from the other replicas"
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 func robustGrace(s *Stack, r *Result) {
 	for _, wl := range robustWorkloads(s) {
 		specs := wl.Specs()
-		if !wl.Lasting() || len(specs) == 0 {
+		if !wl.IsLongRunning() || len(specs) == 0 {
 			continue
 		}
 		if g := specs[0].TerminationGracePeriodSeconds; g == nil || *g != 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
 		f := Finding{
-			Object: wl.Ref, Field: crewTemplatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
+			Object: wl.Ref, Field: templatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
 			Message: "its processes are killed without being asked to end",
 		}
 		if wl.Ref.Kind == "StatefulSet" {
 			f.Severity = Warning
 			f.Message += ", and a second pod of the same name may run beside one that still ends"
 		}
-		r.Found(f)
+		r.AddFinding(f)
 	}
 }

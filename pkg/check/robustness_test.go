@@ -28,7 +28,7 @@ func (c *robustCase) run(t *testing.T) {
 	w := readWorld(t, c.yaml, c.unread...)
 	r := only(t, c.rule, w.stack(root).Check)
 	var wrong, right, open, said []string
-	for _, f := range r.Wrong {
+	for _, f := range r.Findings {
 		line := fmt.Sprintf("%s %s", f.Severity, f.Object)
 		if f.Field != "" {
 			line += " " + f.Field
@@ -42,12 +42,12 @@ func (c *robustCase) run(t *testing.T) {
 			t.Errorf("message %q", f.Message)
 		}
 	}
-	for _, ref := range r.Right {
+	for _, ref := range r.Passed {
 		right = append(right, ref.String())
 	}
-	for _, u := range r.Open {
+	for _, u := range r.Unknowns {
 		open = append(open, u.Object.String())
-		said = append(said, u.Why)
+		said = append(said, u.Reason)
 	}
 	for _, x := range []struct {
 		what      string
@@ -267,10 +267,10 @@ func TestRobustOperatorReplicas(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			w := readWorld(t, robustApp("op", tt.replicas, tt.spec, "n1"))
-			o := &Operator{World: w.World, Name: "op", Workloads: w.Workloads()}
+			o := &Operator{World: w.ClusterState, Name: "op", Workloads: w.Workloads()}
 			r := only(t, "operator-replicas", o.Check)
-			if len(r.Wrong) != tt.wrong || tt.wrong > 0 && !strings.Contains(r.Wrong[0].Message, tt.says) {
-				t.Errorf("got %+v", r.Wrong)
+			if len(r.Findings) != tt.wrong || tt.wrong > 0 && !strings.Contains(r.Findings[0].Message, tt.says) {
+				t.Errorf("got %+v", r.Findings)
 			}
 		})
 	}

@@ -14,7 +14,7 @@ import (
 
 // Schedulable is what the scheduler looks at, as far as it was read: everything that there
 // is, but for some pods and those that have ended. Its lists are the caller's.
-func (w *World) Schedulable(without map[object.Ref]bool) *schedule.Cluster {
+func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluster {
 	unread := func(group, kind string) bool { return !w.Read(schema.GroupKind{Group: group, Kind: kind}, "") }
 	c := &schedule.Cluster{
 		Nodes:         All[*corev1.Node](w.Facts, "", "Node"),
@@ -37,7 +37,7 @@ func (w *World) Schedulable(without map[object.Ref]bool) *schedule.Cluster {
 		},
 	}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if !without[crewPodRef(p)] && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if !without[podRef(p)] && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
 			c.Pods = append(c.Pods, p)
 		}
 	}

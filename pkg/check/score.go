@@ -24,9 +24,9 @@ type Score struct {
 	// Kept counts the rules that are kept by everything they looked at, of those that were
 	// decided.
 	Kept, Of int
-	// Undecided counts the rules that could not be decided of anything, Uncheckable those
+	// Unknown counts the rules that could not be decided of anything, Uncheckable those
 	// that no reading of a cluster can decide, and Waived the findings that were waived.
-	Undecided, Uncheckable, Waived int
+	Unknown, Uncheckable, Waived int
 
 	got, all float64
 }
@@ -60,9 +60,9 @@ func Scored(subjects ...*Subject) Scores {
 			by.add(r)
 			out.By[r.Rule.Category] = by
 			out.All.add(r)
-			for i := range r.Wrong {
-				if r.Wrong[i].Waived == nil {
-					out.Found[r.Wrong[i].Severity]++
+			for i := range r.Findings {
+				if r.Findings[i].Waived == nil {
+					out.Found[r.Findings[i].Severity]++
 				}
 			}
 		}
@@ -85,18 +85,18 @@ func (s *Score) add(r *Result) {
 	gravest, waived := r.scoreWrong()
 	s.Waived += waived
 	right := map[object.Ref]bool{}
-	for _, ref := range r.Right {
+	for _, ref := range r.Passed {
 		right[ref] = true
 	}
-	for i := range r.Wrong {
-		right[r.Wrong[i].Object] = true
+	for i := range r.Findings {
+		right[r.Findings[i].Object] = true
 	}
 	switch {
 	case r.Rule.Uncheckable != "":
 		s.Uncheckable++
 		return
 	case len(right) == 0:
-		s.Undecided++
+		s.Unknown++
 		return
 	}
 	weight, lost := scoreWeight(r.Rule.Severity), 0.0
@@ -122,8 +122,8 @@ const scoreNoise = 1e-6
 // findings somebody did.
 func (r *Result) scoreWrong() (gravest map[object.Ref]Severity, waived int) {
 	gravest = map[object.Ref]Severity{}
-	for i := range r.Wrong {
-		f := &r.Wrong[i]
+	for i := range r.Findings {
+		f := &r.Findings[i]
 		if f.Waived != nil {
 			waived++
 			continue

@@ -69,7 +69,7 @@ func securityKinds(refs []object.Ref) string {
 
 // securityOperated returns the workloads that operators are run by. What these may do is told with
 // the operator, and not with the stack that they are in.
-func (w *World) securityOperated() map[object.Ref]bool {
+func (w *ClusterState) securityOperated() map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	for _, o := range w.Operators() {
 		for _, wl := range o.Workloads {
@@ -81,7 +81,7 @@ func (w *World) securityOperated() map[object.Ref]bool {
 
 // securityWriter says who writes a workload, where that is a custom resource: then it is the custom
 // resource that has to say otherwise.
-func (w *World) securityWriter(wl *Workload) (object.Ref, bool) {
+func (w *ClusterState) securityWriter(wl *Workload) (object.Ref, bool) {
 	top := w.Top(wl.Ref)
 	if top == wl.Ref {
 		return object.Ref{}, false
@@ -91,7 +91,7 @@ func (w *World) securityWriter(wl *Workload) (object.Ref, bool) {
 }
 
 // securityRemedy adds to a remedy where it has to be said.
-func (w *World) securityRemedy(wl *Workload, remedy string) string {
+func (w *ClusterState) securityRemedy(wl *Workload, remedy string) string {
 	if top, ok := w.securityWriter(wl); ok {
 		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, securityKind(top), wl.Ref.Kind)
 	}

@@ -43,7 +43,7 @@ func accountTokenIn(volumes []corev1.Volume) bool {
 
 // holdsToken says whether containers get a token of their service account. The pod's own
 // word is asked first, then the account's; without either they do. Static pods never do.
-func (w *World) holdsToken(sa object.Ref, v podView) (mounted, known bool) {
+func (w *ClusterState) holdsToken(sa object.Ref, v podView) (mounted, known bool) {
 	switch {
 	case accountTokenIn(v.spec.Volumes):
 		return true, true
@@ -61,8 +61,8 @@ func (w *World) holdsToken(sa object.Ref, v podView) (mounted, known bool) {
 
 // ownBindings are those that name the account, and not a group. Whether the role that they
 // bind was read does not matter.
-func (w *World) ownBindings(sa object.Ref) []grantBinding {
-	return slices.DeleteFunc(w.bindings.of(w).about(sa), func(b grantBinding) bool { return b.group != "" })
+func (w *ClusterState) ownBindings(sa object.Ref) []grantBinding {
+	return slices.DeleteFunc(w.bindings.build(w).bindingsFor(sa), func(b grantBinding) bool { return b.group != "" })
 }
 
 // accountViews returns one of the pods of a workload for each account: while it is rolled
@@ -79,7 +79,7 @@ func accountViews(wl *Workload) []podView {
 
 func accountOfOperator(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.Unknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
+		r.AddUnknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
 	}
 	for _, wl := range o.Workloads {
 		for _, v := range accountViews(wl) {
@@ -92,17 +92,17 @@ func accountOfOperator(o *Operator, r *Result) {
 					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(bound[0].binding))
 					f.Related = append(f.Related, bound[0].binding)
 				}
-				r.Found(f)
+				r.AddFinding(f)
 				continue
 			}
 			if others := o.sharing(sa); len(others) > 0 {
 				f.Related = append(f.Related, others...)
 				f.Message = fmt.Sprintf("its account %s is also that of %s, with all rights of the operator", sa.Name, securityKinds(others))
 				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
-				r.Found(f)
+				r.AddFinding(f)
 				continue
 			}
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
@@ -112,7 +112,7 @@ func accountOfOperator(o *Operator, r *Result) {
 func (o *Operator) sharing(sa object.Ref) []object.Ref {
 	var out []object.Ref
 	for _, wl := range o.World.Workloads() {
-		if wl.Ref.Namespace != sa.Namespace || !wl.Lasting() || slices.ContainsFunc(o.Workloads, func(own *Workload) bool { return own.Ref == wl.Ref || o.World.sameRelease(own.Ref, wl.Ref) }) {
+		if wl.Ref.Namespace != sa.Namespace || !wl.IsLongRunning() || slices.ContainsFunc(o.Workloads, func(own *Workload) bool { return own.Ref == wl.Ref || o.World.sameRelease(own.Ref, wl.Ref) }) {
 			continue
 		}
 		if slices.ContainsFunc(podViews(wl), func(v podView) bool { return account(sa.Namespace, v.spec.ServiceAccountName) == sa }) {
@@ -125,14 +125,14 @@ func (o *Operator) sharing(sa object.Ref) []object.Ref {
 // releaseNotes are the labels and annotations by which parts of one installation are known.
 var releaseNotes = []string{"app.kubernetes.io/instance", "app.kubernetes.io/part-of", "release", "olm.owner", "meta.helm.sh/release-name"}
 
-func (w *World) sameRelease(a, b object.Ref) bool {
+func (w *ClusterState) sameRelease(a, b object.Ref) bool {
 	say := func(ref object.Ref, key string) string {
 		if id, ok := w.Graph.Find(ref); ok {
 			if v, ok := w.Graph.Label(id, key); ok {
 				return v
 			}
 		}
-		v, _ := w.Facts.Note(ref, key)
+		v, _ := w.Facts.Annotation(ref, key)
 		return v
 	}
 	return slices.ContainsFunc(releaseNotes, func(key string) bool {
@@ -153,19 +153,19 @@ func accountOfPods(s *Stack, r *Result) {
 	}
 }
 
-func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
+func (w *ClusterState) accountOfPod(wl *Workload, v podView, r *Result) {
 	sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
 	if sa.Name != "default" {
-		r.Fine(wl.Ref)
+		r.Pass(wl.Ref)
 		return
 	}
 	mounted, known := w.holdsToken(sa, v)
 	switch {
 	case !known:
-		r.Unknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
+		r.AddUnknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
 		return
 	case !mounted:
-		r.Fine(wl.Ref)
+		r.Pass(wl.Ref)
 		return
 	}
 	f := Finding{
@@ -181,5 +181,5 @@ func (w *World) accountOfPod(wl *Workload, v podView, r *Result) {
 	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {
 		f.Patch = podPatch(wl.Ref, "automountServiceAccountToken: false")
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }

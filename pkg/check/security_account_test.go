@@ -58,13 +58,13 @@ subjects: [{kind: SUBJECT}]
 			r := only(t, "pod-service-account", w.stack("Deployment.apps/shop/app").Check)
 			got := "fine"
 			switch {
-			case len(r.Wrong) > 0:
-				got = r.Wrong[0].Severity.String()
-			case len(r.Open) > 0:
+			case len(r.Findings) > 0:
+				got = r.Findings[0].Severity.String()
+			case len(r.Unknowns) > 0:
 				got = "open"
 			}
-			if got != c.want || len(r.Wrong)+len(r.Open)+len(r.Right) != 1 {
-				t.Errorf("%s (wrong %v, open %v, right %v), want %s", got, r.Wrong, r.Open, r.Right, c.want)
+			if got != c.want || len(r.Findings)+len(r.Unknowns)+len(r.Passed) != 1 {
+				t.Errorf("%s (wrong %v, open %v, right %v), want %s", got, r.Findings, r.Unknowns, r.Passed, c.want)
 			}
 		})
 	}
@@ -109,19 +109,19 @@ subjects: [{kind: ServiceAccount, name: BOUND, namespace: ops}]
 			if !ok {
 				t.Fatal("no workload")
 			}
-			o := &Operator{World: w.World, Name: "op", Workloads: []*Workload{wl}}
+			o := &Operator{World: w.ClusterState, Name: "op", Workloads: []*Workload{wl}}
 			r := only(t, "operator-service-account", o.Check)
 			got := "fine"
-			if len(r.Wrong) > 0 {
-				got = r.Wrong[0].Severity.String()
+			if len(r.Findings) > 0 {
+				got = r.Findings[0].Severity.String()
 			}
-			if got != c.want || len(r.Wrong)+len(r.Open)+len(r.Right) != 1 {
-				t.Errorf("%s (%+v), want %s", got, r.Wrong, c.want)
+			if got != c.want || len(r.Findings)+len(r.Unknowns)+len(r.Passed) != 1 {
+				t.Errorf("%s (%+v), want %s", got, r.Findings, c.want)
 			}
 		})
 	}
-	o := &Operator{World: readWorld(t, strings.NewReplacer("SPEC", "", "ACCOUNT", "").Replace(accountApp)).World, Name: "gone", Unknown: "nobody knows"}
-	if r := only(t, "operator-service-account", o.Check); len(r.Open) != 1 || r.Open[0].Why != "nobody knows" {
+	o := &Operator{World: readWorld(t, strings.NewReplacer("SPEC", "", "ACCOUNT", "").Replace(accountApp)).ClusterState, Name: "gone", Unknown: "nobody knows"}
+	if r := only(t, "operator-service-account", o.Check); len(r.Unknowns) != 1 || r.Unknowns[0].Reason != "nobody knows" {
 		t.Errorf("an operator without workloads: %+v", r)
 	}
 }
@@ -144,8 +144,8 @@ subjects: [{kind: ServiceAccount, name: default, namespace: kube-system}]
 	for note, wrong := range map[string]int{"kubernetes.io/config.mirror": 0, "example.com/note": 1} {
 		w := readWorld(t, strings.Replace(world, "NOTE", note, 1))
 		for _, id := range []string{"pod-service-account", "pod-cluster-admin"} {
-			if r := only(t, id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Wrong) != wrong || len(r.Right) != 1-wrong {
-				t.Errorf("%s, %s: wrong %v, right %v", note, id, r.Wrong, r.Right)
+			if r := only(t, id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Findings) != wrong || len(r.Passed) != 1-wrong {
+				t.Errorf("%s, %s: wrong %v, right %v", note, id, r.Findings, r.Passed)
 			}
 		}
 	}

@@ -40,12 +40,12 @@ func eachPlan(s *Stack, r *Result, ask func(*Workload, podView, *Result) (wrong,
 			continue
 		}
 		if wrong, open := ask(wl, v, r); !wrong && !open {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
 
-func (w *World) imageTags(wl *Workload, v podView, r *Result) (wrong, open bool) {
+func (w *ClusterState) imageTags(wl *Workload, v podView, r *Result) (wrong, open bool) {
 	eachContainer(v.spec, func(path string, c *corev1.Container) {
 		if c.Image == "" || imageFixed(c.Image) {
 			return
@@ -55,7 +55,7 @@ func (w *World) imageTags(wl *Workload, v podView, r *Result) (wrong, open bool)
 		if !strings.HasSuffix(c.Image, ":latest") {
 			message = fmt.Sprintf("the image of %s has no tag, which means latest: which version runs depends on when it was pulled", c.Name)
 		}
-		r.Found(Finding{
+		r.AddFinding(Finding{
 			Object: wl.Ref, Field: fmt.Sprintf("%s.%s.image", podPrefix(wl.Ref), path), Value: c.Image, Message: message,
 			Remedy: w.securityRemedy(wl, "Name the version by a tag of its own, or by its digest."),
 		})
@@ -73,7 +73,7 @@ func imageFixed(image string) bool {
 	return ok && tag != "latest"
 }
 
-func (w *World) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bool) {
+func (w *ClusterState) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bool) {
 	eachContainer(v.spec, func(path string, c *corev1.Container) {
 		for i := range c.Env {
 			e := &c.Env[i]
@@ -81,10 +81,10 @@ func (w *World) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bo
 			switch {
 			case unknown != "":
 				open = true
-				r.Unknown(wl.Ref, fmt.Sprintf("%s of %s: %s", e.Name, c.Name, unknown))
+				r.AddUnknown(wl.Ref, fmt.Sprintf("%s of %s: %s", e.Name, c.Name, unknown))
 			case why != "":
 				wrong = true
-				r.Found(Finding{
+				r.AddFinding(Finding{
 					// The value is never shown.
 					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", podPrefix(wl.Ref), path, e.Name), Value: "(not shown)",
 					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, why),
@@ -98,7 +98,7 @@ func (w *World) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bo
 
 // secretEnv says what is wrong with an environment variable, or why that cannot be said;
 // neither, where nothing is.
-func (w *World) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unknown string) {
+func (w *ClusterState) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unknown string) {
 	if e.ValueFrom != nil {
 		return "", ""
 	}
@@ -170,7 +170,7 @@ func envMayName(name string) bool {
 
 // envNames says whether a value is the name of a Secret, as name or namespace/name. One
 // that is not there may be optional: then the rest of the name decides.
-func (w *World) envNames(value, namespace string) (named, known bool) {
+func (w *ClusterState) envNames(value, namespace string) (named, known bool) {
 	name := value
 	if in, rest, ok := strings.Cut(value, "/"); ok {
 		namespace, name = in, rest

@@ -25,11 +25,11 @@ func securityNetworkRules() []Rule {
 
 var networkPolicyKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "NetworkPolicy"}
 
-// policyShelf is the network policies by namespace.
-type policyShelf map[string][]*networkingv1.NetworkPolicy
+// policyIndex is the network policies by namespace.
+type policyIndex map[string][]*networkingv1.NetworkPolicy
 
 func policiesOfPods(s *Stack, r *Result) {
-	shelf := policyShelf{}
+	shelf := policyIndex{}
 	for _, p := range All[*networkingv1.NetworkPolicy](s.World.Facts, networkPolicyKind.Group, networkPolicyKind.Kind) {
 		shelf[p.Namespace] = append(shelf[p.Namespace], p)
 	}
@@ -45,7 +45,7 @@ func policiesOfPods(s *Stack, r *Result) {
 
 // policyOf judges the pods of a workload. The labels are those that the pods have: of two
 // pods one may be selected and the other not.
-func policyOf(w *World, wl *Workload, policies []*networkingv1.NetworkPolicy, others string, r *Result) {
+func policyOf(w *ClusterState, wl *Workload, policies []*networkingv1.NetworkPolicy, others string, r *Result) {
 	var with []map[string]string
 	for _, p := range wl.Pods {
 		if !p.Spec.HostNetwork {
@@ -67,18 +67,18 @@ func policyOf(w *World, wl *Workload, policies []*networkingv1.NetworkPolicy, ot
 	}
 	switch {
 	case worst.Severity > Info:
-		r.Fine(wl.Ref)
+		r.Pass(wl.Ref)
 	case others != "":
-		r.Unknown(wl.Ref, others)
+		r.AddUnknown(wl.Ref, others)
 	case worst.Severity == Warning && !w.Read(networkPolicyKind, wl.Ref.Namespace):
-		r.Unknown(wl.Ref, "the network policies of the namespace "+wl.Ref.Namespace+" were not read")
+		r.AddUnknown(wl.Ref, "the network policies of the namespace "+wl.Ref.Namespace+" were not read")
 	default:
 		worst.Object = wl.Ref
-		if !wl.Lasting() {
+		if !wl.IsLongRunning() {
 			// What ends by itself seldom listens.
 			worst.Severity = Info
 		}
-		r.Found(worst)
+		r.AddFinding(worst)
 	}
 }
 
@@ -141,7 +141,7 @@ func policyAnything(s *metav1.LabelSelector) bool {
 // otherPolicies says why the built-in policies do not tell all: there may be policies of
 // another kind that select the pods of a namespace. Their selectors are their own, and are
 // not read here. It is empty where there are none.
-func (w *World) otherPolicies(namespace string) string {
+func (w *ClusterState) otherPolicies(namespace string) string {
 	for _, k := range w.Kinds.All() {
 		if !policyLike(k) {
 			continue

@@ -49,11 +49,11 @@ func TestNetworkPolicies(t *testing.T) {
 			w := readWorld(t, strings.Replace(policedPod, "HOST", "", 1)+c.policies)
 			r := only(t, "pod-network-policy", w.stack("Pod/shop/web").Check)
 			var got Severity
-			if len(r.Wrong) > 0 {
-				got = r.Wrong[0].Severity
+			if len(r.Findings) > 0 {
+				got = r.Findings[0].Severity
 			}
-			if got != c.want || len(r.Open) != 0 || (len(r.Right) == 1) != (c.want == 0) {
-				t.Errorf("severity %d, right %v, open %v; want %d", got, r.Right, r.Open, c.want)
+			if got != c.want || len(r.Unknowns) != 0 || (len(r.Passed) == 1) != (c.want == 0) {
+				t.Errorf("severity %d, right %v, open %v; want %d", got, r.Passed, r.Unknowns, c.want)
 			}
 		})
 	}
@@ -78,7 +78,7 @@ func policiesAgree(t *testing.T, text string) {
 			ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 			selected := len(w.Serving(ref, networkPolicyKind)) > 0
 			r := only(t, "pod-network-policy", w.stack(ref.String()).Check)
-			bare := slices.ContainsFunc(r.Wrong, func(f Finding) bool { return f.Severity == Warning })
+			bare := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity == Warning })
 			if selected == bare {
 				t.Errorf("%s: the graph says %t, the rule %t", ref, selected, !bare)
 			}
@@ -113,8 +113,8 @@ spec: {group: cilium.io, scope: Namespaced, names: {plural: ciliumnetworkpolicie
 		t.Run(name, func(t *testing.T) {
 			w := readWorld(t, c.text, c.unread...)
 			r := only(t, "pod-network-policy", w.stack("Pod/shop/web").Check)
-			if len(r.Wrong) != c.wrong || len(r.Open) != c.open || len(r.Right) != c.fine {
-				t.Errorf("wrong %v, open %v, right %v", r.Wrong, r.Open, r.Right)
+			if len(r.Findings) != c.wrong || len(r.Unknowns) != c.open || len(r.Passed) != c.fine {
+				t.Errorf("wrong %v, open %v, right %v", r.Findings, r.Unknowns, r.Passed)
 			}
 		})
 	}

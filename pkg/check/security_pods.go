@@ -120,11 +120,11 @@ func podBaseline(s *Stack, r *Result) {
 					f.Severity = Warning
 					f.Remedy = fmt.Sprintf("If it serves the node and cannot do without, waive it: sysop.dev/waive: %s=why.", r.Rule.ID)
 				}
-				r.Found(f)
+				r.AddFinding(f)
 			}
 		}
 		if len(told) == 0 && (wl.Template != nil || len(wl.Pods) > 0) {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 		}
 	}
 }
@@ -136,26 +136,26 @@ func podRestricted(s *Stack, r *Result) {
 		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue
 		}
-		lacks := podLacks{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
+		lacks := restrictedViolations{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
 		for _, v := range podViews(wl) {
 			for _, x := range podRefusals(checks, v) {
-				if !podToldAlready(&x) {
+				if !isReportedAlready(&x) {
 					lacks.add(v, &x)
 				}
 			}
 		}
 		if len(lacks.reasons) == 0 {
-			r.Fine(wl.Ref)
+			r.Pass(wl.Ref)
 			continue
 		}
 		lacks.f.Message = "restricted refuses " + securityAll(lacks.reasons)
 		lacks.f.Remedy = s.World.securityRemedy(wl, strings.Join(lacks.details, "; ")+".")
-		r.Found(lacks.f)
+		r.AddFinding(lacks.f)
 	}
 }
 
-// podLacks gathers what restricted refuses in a workload.
-type podLacks struct {
+// restrictedViolations gathers what restricted refuses in a workload.
+type restrictedViolations struct {
 	wl               *Workload
 	written          []podRefusal
 	reasons, details []string
@@ -163,7 +163,7 @@ type podLacks struct {
 	placed           bool
 }
 
-func (l *podLacks) add(v podView, x *podRefusal) {
+func (l *restrictedViolations) add(v podView, x *podRefusal) {
 	if !slices.Contains(l.reasons, x.reason) {
 		l.reasons = append(l.reasons, x.reason)
 	}
@@ -185,9 +185,9 @@ func (l *podLacks) add(v podView, x *podRefusal) {
 	}
 }
 
-// podToldAlready says that a refusal is about volumes of the node and of nothing else:
+// isReportedAlready says that a refusal is about volumes of the node and of nothing else:
 // baseline tells of them.
-func podToldAlready(x *podRefusal) bool {
+func isReportedAlready(x *podRefusal) bool {
 	return x.id == "restrictedVolumes" && len(x.places) > 0 && !slices.ContainsFunc(x.places, func(p podPlace) bool { return !strings.HasSuffix(p.field, ".hostPath.path") })
 }
 

@@ -211,8 +211,8 @@ func TestPodSecurity(t *testing.T) {
 				if got := podSaid(r); got != want {
 					t.Errorf("%s: %s, want %s", id, got, want)
 				}
-				if (len(r.Right) == 1) != (want == "") {
-					t.Errorf("%s: right %v", id, r.Right)
+				if (len(r.Passed) == 1) != (want == "") {
+					t.Errorf("%s: right %v", id, r.Passed)
 				}
 			}
 		})
@@ -222,7 +222,7 @@ func TestPodSecurity(t *testing.T) {
 // podSaid is what a rule finds in a template: the severity, the field and the value.
 func podSaid(r *Result) string {
 	var out []string
-	for _, f := range r.Wrong {
+	for _, f := range r.Findings {
 		out = append(out, f.Severity.String()+" "+strings.TrimPrefix(f.Field, "spec.template.spec.")+" = \""+f.Value+"\"")
 	}
 	return strings.Join(out, "; ")
@@ -255,11 +255,11 @@ status: {phase: Running}
 			w := readWorld(t, strings.NewReplacer("TEMPLATE", c.template, "POD", c.pod).Replace(world))
 			r := only(t, "pod-security-baseline", w.stack("StatefulSet.apps/shop/db").Check)
 			object, field := "", ""
-			if len(r.Wrong) > 0 {
-				object, field = r.Wrong[0].Object.String(), r.Wrong[0].Field
+			if len(r.Findings) > 0 {
+				object, field = r.Findings[0].Object.String(), r.Findings[0].Field
 			}
-			if object != c.object || field != c.field || len(r.Wrong) > 1 {
-				t.Errorf("%d findings: %s %s, want %s %s", len(r.Wrong), object, field, c.object, c.field)
+			if object != c.object || field != c.field || len(r.Findings) > 1 {
+				t.Errorf("%d findings: %s %s, want %s %s", len(r.Findings), object, field, c.object, c.field)
 			}
 		})
 	}
@@ -276,10 +276,10 @@ spec:
   template: {metadata: {labels: {app: agent}}, spec: {hostNetwork: true, containers: [{name: c, image: "x:1", securityContext: {privileged: true}}]}}
 `)
 	r := only(t, "pod-security-baseline", w.stack("DaemonSet.apps/kube-system/agent").Check)
-	if len(r.Wrong) != 2 {
-		t.Fatalf("%d findings", len(r.Wrong))
+	if len(r.Findings) != 2 {
+		t.Fatalf("%d findings", len(r.Findings))
 	}
-	for _, f := range r.Wrong {
+	for _, f := range r.Findings {
 		if f.Severity != Warning || !strings.Contains(f.Remedy, WaiveAnnotation+": pod-security-baseline=") {
 			t.Errorf("%s: %s", f.Severity, f.Remedy)
 		}

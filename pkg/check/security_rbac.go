@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// rbacHolder is whom rules about rights are asked of: an operator, or the pods of a stack.
-type rbacHolder struct {
-	w        *World
+// rbacSubject is whom rules about rights are asked of: an operator, or the pods of a stack.
+type rbacSubject struct {
+	w        *ClusterState
 	operator bool
 	// accounts are the service accounts, in order; by workload, so that a finding can name
 	// who runs as them.
@@ -37,8 +37,8 @@ type rbacHolding struct {
 	cluster    bool
 }
 
-// rbacHit is what a topic finds in a rule.
-type rbacHit struct {
+// rbacFinding is what a topic finds in a rule.
+type rbacFinding struct {
 	severity Severity
 	// field is the part of the rule (verbs, resources), value what stands there.
 	field, value string
@@ -52,7 +52,7 @@ type rbacTopic struct {
 	id string
 	// operator and pods are the words of its two rules.
 	operator, pods rbacWords
-	find           func(*rbacHolder, *rbacHolding) (rbacHit, bool)
+	find           func(*rbacSubject, *rbacHolding) (rbacFinding, bool)
 }
 
 // rbacWords are the words of a rule, and how much it matters.
@@ -83,8 +83,8 @@ func rbacRules() []Rule {
 	return out
 }
 
-func rbacOperator(o *Operator) *rbacHolder {
-	h := &rbacHolder{w: o.World, operator: true, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+func rbacOperator(o *Operator) *rbacSubject {
+	h := &rbacSubject{w: o.World, operator: true, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
 	in := map[string]bool{}
 	for _, gk := range o.Kinds {
 		h.own[gk.Group] = true
@@ -102,8 +102,8 @@ func rbacOperator(o *Operator) *rbacHolder {
 }
 
 // rbacStack is the pods of a stack that hold a token, but for those of operators.
-func rbacStack(s *Stack) *rbacHolder {
-	h := &rbacHolder{w: s.World, kin: map[object.Ref]bool{}, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
+func rbacStack(s *Stack) *rbacSubject {
+	h := &rbacSubject{w: s.World, kin: map[object.Ref]bool{}, own: map[string]bool{}, homes: map[string]bool{}, workloads: map[object.Ref][]object.Ref{}}
 	operated := s.World.securityOperated()
 	for _, wl := range s.Workloads() {
 		if operated[wl.Ref] {
@@ -120,7 +120,7 @@ func rbacStack(s *Stack) *rbacHolder {
 }
 
 // serves says that a rule is held by an operator, or by parts of its installation alone.
-func (h *rbacHolder) serves(x *rbacHolding) bool {
+func (h *rbacSubject) serves(x *rbacHolding) bool {
 	if h.operator {
 		return true
 	}
@@ -132,7 +132,7 @@ func (h *rbacHolder) serves(x *rbacHolding) bool {
 	return true
 }
 
-func (h *rbacHolder) add(wl *Workload) {
+func (h *rbacSubject) add(wl *Workload) {
 	for _, v := range podViews(wl) {
 		sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
 		if mounted, known := h.w.holdsToken(sa, v); known && !mounted && !h.operator {
@@ -152,7 +152,7 @@ func (h *rbacHolder) add(wl *Workload) {
 
 // holdings returns the rules that any of the accounts has, each once, in the order of
 // roles; and the accounts of which not all is known.
-func (h *rbacHolder) holdings() (out []*rbacHolding, open []object.Ref) {
+func (h *rbacSubject) holdings() (out []*rbacHolding, open []object.Ref) {
 	type key struct {
 		role, through object.Ref
 		index         int
@@ -196,11 +196,11 @@ func (x *rbacHolding) add(sa object.Ref, g *Grant) {
 
 // abroad returns the namespaces in which it is in force and that are not those of the
 // accounts.
-func (x *rbacHolding) abroad(h *rbacHolder) []string {
+func (x *rbacHolding) abroad(h *rbacSubject) []string {
 	return slices.DeleteFunc(slices.Clone(x.namespaces), func(ns string) bool { return h.homes[ns] })
 }
 
-func (x *rbacHolding) where() string {
+func (x *rbacHolding) scopeText() string {
 	switch {
 	case x.cluster:
 		return "in the whole cluster"

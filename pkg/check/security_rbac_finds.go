@@ -21,11 +21,11 @@ func (x *rbacHolding) everything() bool {
 		slices.ContainsFunc(rbacWriting, func(v string) bool { return grantNames(x.Rule.Verbs, v) })
 }
 
-func rbacEverything(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacEverything(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if !x.everything() {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
-	hit := rbacHit{severity: Error, field: "verbs", value: rbacValue(x.Rule.Verbs), what: "may do everything"}
+	hit := rbacFinding{severity: Error, field: "verbs", value: rbacValue(x.Rule.Verbs), what: "may do everything"}
 	if !rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
 		hit.what = fmt.Sprintf("may %s everything", securityAll(x.Rule.Verbs))
 	}
@@ -37,12 +37,12 @@ func rbacEverything(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 
 // rbacSecrets looks for reading by no name. In its own namespace an operator keeps secrets
 // of its own, and an application may mount all of them anyhow.
-func rbacSecrets(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacSecrets(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	verbs := x.may("", "secrets", rbacReading...)
 	if len(verbs) == 0 || len(x.Rule.ResourceNames) > 0 || x.everything() {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
-	hit := rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s every secret", securityAll(verbs))}
+	hit := rbacFinding{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s every secret", securityAll(verbs))}
 	abroad := x.abroad(h)
 	switch {
 	case x.cluster && h.serves(x):
@@ -57,13 +57,13 @@ func rbacSecrets(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 	case len(abroad) > 0, !h.operator:
 		hit.severity = Info
 	default:
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	return hit, true
 }
 
 // instancesEverywhere says that it would not help to name the namespaces.
-func (h *rbacHolder) instancesEverywhere() bool { return len(h.instances) > 8 }
+func (h *rbacSubject) instancesEverywhere() bool { return len(h.instances) > 8 }
 
 // rbacPower is a verb on a resource that is as good as another's rights.
 type rbacPower struct {
@@ -91,9 +91,9 @@ func rbacEscalations() []rbacPower {
 
 // rbacEscalation looks for what is not narrowed by names. bind on a ClusterRole counts in a
 // Role, too: a RoleBinding may name one.
-func rbacEscalation(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacEscalation(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if x.everything() {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	var can, verbs []string
 	for _, p := range rbacEscalations() {
@@ -107,14 +107,14 @@ func rbacEscalation(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		verbs = append(verbs, p.verbs...)
 	}
 	if len(can) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	slices.Sort(verbs)
 	verbs = slices.Compact(verbs)
 	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
 		verbs = []string{rbacv1.VerbAll}
 	}
-	hit := rbacHit{severity: Error, field: "verbs", value: rbacValue(verbs), what: "may " + securityList(can)}
+	hit := rbacFinding{severity: Error, field: "verbs", value: rbacValue(verbs), what: "may " + securityList(can)}
 	if !x.cluster {
 		hit.severity = Warning
 	}
@@ -132,9 +132,9 @@ func rbacSignsAll(p *rbacPower, signers []string) bool {
 // rbacExec: since Kubernetes 1.35 pods/exec has to be created, also where a WebSocket
 // begins with a GET. Of nodes/proxy a GET is enough: behind it is all that the kubelet
 // serves, its own way to run commands among it.
-func rbacExec(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacExec(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if len(x.Rule.ResourceNames) > 0 || x.everything() {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	var on []string
 	for resource, verbs := range map[string][]string{
@@ -146,19 +146,19 @@ func rbacExec(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		}
 	}
 	if len(on) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	slices.Sort(on)
-	hit := rbacHit{severity: Warning, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may run commands in every pod (%s)", securityList(on))}
+	hit := rbacFinding{severity: Warning, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may run commands in every pod (%s)", securityList(on))}
 	if !x.cluster {
 		hit.severity = Info
 	}
 	return hit, true
 }
 
-func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacAdmission(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if !x.cluster || len(x.Rule.ResourceNames) > 0 || x.everything() {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	const webhooks = "admissionregistration.k8s.io"
 	var on, do []string
@@ -181,15 +181,15 @@ func rbacAdmission(_ *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		}
 	}
 	if len(on) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
-	return rbacHit{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
+	return rbacFinding{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
 }
 
 // rbacRolesWritten leaves out what is worse, and told as an escalation.
-func rbacRolesWritten(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacRolesWritten(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if _, worse := rbacEscalation(h, x); worse || x.everything() || len(x.Rule.ResourceNames) > 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	var on, do []string
 	for _, r := range []string{"clusterroles", "clusterrolebindings", "roles", "rolebindings"} {
@@ -198,9 +198,9 @@ func rbacRolesWritten(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		}
 	}
 	if len(on) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
-	hit := rbacHit{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}
+	hit := rbacFinding{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}
 	if h.serves(x) {
 		hit.severity = Info
 	}

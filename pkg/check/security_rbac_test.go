@@ -69,7 +69,7 @@ func rbacSaid(s *Subject) string {
 		if !slices.ContainsFunc(rbacTopics(), func(t rbacTopic) bool { return t.id == topic }) {
 			continue
 		}
-		for _, f := range r.Wrong {
+		for _, f := range r.Findings {
 			field := f.Field
 			if _, last, ok := strings.Cut(field, "."); ok && strings.HasPrefix(field, "rules[") {
 				field = last
@@ -209,10 +209,10 @@ func TestRightsOfOperatorsAreToldOnce(t *testing.T) {
 func TestEvidenceOfRights(t *testing.T) {
 	w := rbacWorld(t, `{apiGroups: [""], resources: [pods], verbs: [get]}, {apiGroups: [apps], resources: [statefulsets], verbs: ["*"]}`, "")
 	r := only(t, "operator-wildcards", w.operator("operator").Check)
-	if len(r.Wrong) != 1 {
-		t.Fatalf("%d findings", len(r.Wrong))
+	if len(r.Findings) != 1 {
+		t.Fatalf("%d findings", len(r.Findings))
 	}
-	f := r.Wrong[0]
+	f := r.Findings[0]
 	role := object.Ref{Group: "rbac.authorization.k8s.io", Kind: "ClusterRole", Name: "asked"}
 	if f.Object != role || f.Field != "rules[1].verbs" || f.Value != "*" {
 		t.Errorf("%s %s = %q", f.Object, f.Field, f.Value)
@@ -254,10 +254,10 @@ spec:
   template: {metadata: {labels: {app: app}}, spec: {serviceAccountName: app, containers: [{name: c, image: "app:1"}]}}
 `)
 	r := only(t, "pod-secrets", w.stack("Deployment.apps/shop/app").Check)
-	if len(r.Wrong) != 1 {
-		t.Fatalf("%d findings, want one", len(r.Wrong))
+	if len(r.Findings) != 1 {
+		t.Fatalf("%d findings, want one", len(r.Findings))
 	}
-	if f := r.Wrong[0]; f.Object.Kind != "ClusterRoleBinding" || f.Field != "roleRef.name" || f.Value != "edit" || f.Severity != Error {
+	if f := r.Findings[0]; f.Object.Kind != "ClusterRoleBinding" || f.Field != "roleRef.name" || f.Value != "edit" || f.Severity != Error {
 		t.Errorf("%s %s = %q, %s", f.Object, f.Field, f.Value, f.Severity)
 	}
 }
@@ -281,14 +281,14 @@ subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 	w := readWorld(t, strings.Replace(text, "AUTO", "", 1), "RoleBinding")
 	for id, wrong := range map[string]int{"pod-cluster-admin": 1, "pod-secrets": 0} {
 		r := only(t, id, w.stack("Deployment.apps/shop/app").Check)
-		if len(r.Wrong) != wrong || len(r.Open) != 1 || len(r.Right) != 0 {
-			t.Errorf("%s: %d wrong, %d open, %d right", id, len(r.Wrong), len(r.Open), len(r.Right))
+		if len(r.Findings) != wrong || len(r.Unknowns) != 1 || len(r.Passed) != 0 {
+			t.Errorf("%s: %d wrong, %d open, %d right", id, len(r.Findings), len(r.Unknowns), len(r.Passed))
 		}
 	}
 	// Without a token, the pods can do nothing of it.
 	w = readWorld(t, strings.Replace(text, "AUTO", "automountServiceAccountToken: false,", 1), "RoleBinding")
-	if r := only(t, "pod-cluster-admin", w.stack("Deployment.apps/shop/app").Check); len(r.Wrong)+len(r.Open) != 0 || len(r.Right) != 1 {
-		t.Errorf("no token: %d wrong, %d open, %d right", len(r.Wrong), len(r.Open), len(r.Right))
+	if r := only(t, "pod-cluster-admin", w.stack("Deployment.apps/shop/app").Check); len(r.Findings)+len(r.Unknowns) != 0 || len(r.Passed) != 1 {
+		t.Errorf("no token: %d wrong, %d open, %d right", len(r.Findings), len(r.Unknowns), len(r.Passed))
 	}
 }
 
@@ -309,7 +309,7 @@ func TestWaysOut(t *testing.T) {
 		for _, topic := range rbacTopics() {
 			r := &Result{Rule: &Rule{Severity: Info}}
 			topic.ask(h, r)
-			all = append(all, r.Wrong...)
+			all = append(all, r.Findings...)
 		}
 		if len(all) != 1 || !strings.Contains(all[0].Remedy, want) {
 			t.Errorf("%s: %+v, want %q", rule, all, want)
@@ -345,10 +345,10 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
 subjects: [{kind: Group, name: "system:serviceaccounts:shop"}]
 `)
 	r := only(t, "pod-exec", w.stack("Deployment.apps/shop/app").Check)
-	if len(r.Wrong) != 1 {
-		t.Fatalf("%d findings", len(r.Wrong))
+	if len(r.Findings) != 1 {
+		t.Fatalf("%d findings", len(r.Findings))
 	}
-	f := r.Wrong[0]
+	f := r.Findings[0]
 	if f.Object.String() != "ClusterRoleBinding.rbac.authorization.k8s.io/everybody" || f.Value != "admin" || !strings.Contains(f.Message, "as every member of system:serviceaccounts:shop") {
 		t.Errorf("%s = %q: %s", f.Object, f.Value, f.Message)
 	}

@@ -10,10 +10,10 @@ import (
 )
 
 // ask looks at every rule that the holder has.
-func (t *rbacTopic) ask(h *rbacHolder, r *Result) {
+func (t *rbacTopic) ask(h *rbacSubject, r *Result) {
 	holdings, open := h.holdings()
 	for _, sa := range open {
-		r.Unknown(sa, "not all roles and bindings were read: the account may be able to do more than was seen")
+		r.AddUnknown(sa, "not all roles and bindings were read: the account may be able to do more than was seen")
 	}
 	wrong := map[object.Ref]bool{}
 	bound := map[object.Ref]Finding{}
@@ -27,7 +27,7 @@ func (t *rbacTopic) ask(h *rbacHolder, r *Result) {
 		}
 		f := h.finding(x, &hit)
 		if f.Object != x.Binding {
-			r.Found(f)
+			r.AddFinding(f)
 			continue
 		}
 		// What is wrong with a default role is that it is bound: that is told once.
@@ -39,23 +39,23 @@ func (t *rbacTopic) ask(h *rbacHolder, r *Result) {
 		}
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(bound), object.Compare) {
-		r.Found(bound[ref])
+		r.AddFinding(bound[ref])
 	}
 	for _, ref := range h.tokenless {
-		r.Fine(ref)
+		r.Pass(ref)
 	}
 	for _, sa := range h.accounts {
 		if !wrong[sa] && !slices.Contains(open, sa) {
-			r.Fine(sa)
+			r.Pass(sa)
 		}
 	}
 }
 
-func (h *rbacHolder) finding(x *rbacHolding, hit *rbacHit) Finding {
+func (h *rbacSubject) finding(x *rbacHolding, hit *rbacFinding) Finding {
 	f := Finding{
 		Severity: hit.severity, Object: x.Role,
 		Field: fmt.Sprintf("rules[%d].%s", x.Index, hit.field), Value: hit.value, Remedy: hit.remedy,
-		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.where()),
+		Message: fmt.Sprintf("%s %s %s", rbacWho(x), hit.what, x.scopeText()),
 	}
 	f.Related = append(f.Related, x.bindings...)
 	if h.w.grantDefault(x.Role) || h.w.grantDefault(x.Through) {

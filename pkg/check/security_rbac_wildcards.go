@@ -14,9 +14,9 @@ import (
 // rbacWildcards looks for "*" in a rule that does not mean everything at once, which is told
 // as such. How much it matters depends on what it stands for: an operator's own kinds
 // little, other people's objects more.
-func rbacWildcards(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
+func rbacWildcards(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if x.everything() || len(x.Rule.Resources) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
 	var parts []string
 	for _, p := range []struct {
@@ -28,9 +28,9 @@ func rbacWildcards(h *rbacHolder, x *rbacHolding) (rbacHit, bool) {
 		}
 	}
 	if len(parts) == 0 {
-		return rbacHit{}, false
+		return rbacFinding{}, false
 	}
-	return rbacHit{
+	return rbacFinding{
 		severity: wildcardSeverity(h, x),
 		field:    parts[0], value: "*",
 		what:   wildcardMeans(x),
@@ -62,7 +62,7 @@ func wildcardMeans(x *rbacHolding) string {
 	return fmt.Sprintf("may %s %s of %s", do, what, of)
 }
 
-func wildcardSeverity(h *rbacHolder, x *rbacHolding) Severity {
+func wildcardSeverity(h *rbacSubject, x *rbacHolding) Severity {
 	own := !slices.ContainsFunc(x.Rule.APIGroups, func(g string) bool { return !h.own[g] })
 	if own || !x.cluster || len(x.Rule.ResourceNames) > 0 {
 		return Info
@@ -76,7 +76,7 @@ func wildcardSeverity(h *rbacHolder, x *rbacHolding) Severity {
 }
 
 // spelled writes out what stands behind "*", as far as the cluster's kinds say so.
-func (h *rbacHolder) spelled(x *rbacHolding, parts []string) string {
+func (h *rbacSubject) spelled(x *rbacHolding, parts []string) string {
 	var out []string
 	if slices.Contains(parts, "verbs") {
 		out = append(out, "Name the verbs that it uses (of get, list, watch, create, update, patch, delete).")
@@ -107,7 +107,7 @@ func wildcardGroup(r object.Resource) string {
 	return r.Group
 }
 
-func (h *rbacHolder) kindsWhere(want func(object.Resource) bool, say func(object.Resource) string) []string {
+func (h *rbacSubject) kindsWhere(want func(object.Resource) bool, say func(object.Resource) string) []string {
 	var out []string
 	for _, r := range h.w.Kinds.All() {
 		if want(r) {

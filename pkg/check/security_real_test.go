@@ -28,11 +28,11 @@ func TestSecurityOfRealOperators(t *testing.T) {
 			for _, s := range readWorld(t, string(text)).subjects(securityRules()) {
 				fmt.Fprintf(&b, "%s %s\n", s.Scope, s.Name)
 				for _, r := range s.Results {
-					for _, f := range r.Wrong {
+					for _, f := range r.Findings {
 						fmt.Fprintf(&b, "  %s %s: %s %s = %q\n    %s\n", f.Severity, r.Rule.ID, f.Object, f.Field, f.Value, f.Message)
 					}
-					for _, o := range r.Open {
-						fmt.Fprintf(&b, "  open %s: %s: %s\n", r.Rule.ID, o.Object, o.Why)
+					for _, o := range r.Unknowns {
+						fmt.Fprintf(&b, "  open %s: %s: %s\n", r.Rule.ID, o.Object, o.Reason)
 					}
 				}
 			}

@@ -35,17 +35,17 @@ func securityScopeRules() []Rule {
 // is right to be so.
 func scopeOfDefinition(d *Definition, r *Result) {
 	if d.CRD.Spec.Scope != apiextensionsv1.ClusterScoped {
-		r.Fine(d.Ref)
+		r.Pass(d.Ref)
 		return
 	}
 	owned := d.Workloads()
 	if len(owned) == 0 {
 		if len(d.Instances) > 0 {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 		}
 		return
 	}
-	r.Found(Finding{
+	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.scope", Value: string(d.CRD.Spec.Scope), Related: []object.Ref{owned[0].Ref},
 		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, securityKind(owned[0].Ref)),
 	})
@@ -71,17 +71,17 @@ func scopeOfOperator(o *Operator, r *Result) {
 	settings := scopeSettings(o)
 	switch {
 	case at < 0 && len(open) > 0:
-		r.Unknown(o.Ref(), "not all roles and bindings were read: whether its rights end at namespaces is not known")
+		r.AddUnknown(o.Ref(), "not all roles and bindings were read: whether its rights end at namespaces is not known")
 		return
 	case at < 0:
-		r.Fine(o.Ref())
+		r.Pass(o.Ref())
 		return
 	}
 	wide := holdings[at]
 	f := Finding{Object: o.Ref(), Related: []object.Ref{wide.Role, wide.Binding}}
 	for _, s := range settings {
 		if len(s.namespaces) == 0 {
-			r.Fine(o.Ref())
+			r.Pass(o.Ref())
 			return
 		}
 		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
@@ -92,7 +92,7 @@ func scopeOfOperator(o *Operator, r *Result) {
 		f.Message = fmt.Sprintf("it has rights in all namespaces (%s), and no argument or environment variable of its pods says that it could do with fewer", securityKind(wide.bound()))
 		f.Remedy = "If it can be told which namespaces to work in, tell it, and bind its roles there."
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 // scopeMatters says that some kind of the operator is namespaced: for one of cluster-wide
@@ -106,7 +106,7 @@ func scopeMatters(o *Operator) bool {
 
 // reaches says that a rule is about objects in namespaces, and in all of them. Events and
 // leases are everybody's.
-func (h *rbacHolder) reaches(x *rbacHolding) bool {
+func (h *rbacSubject) reaches(x *rbacHolding) bool {
 	if !x.cluster || x.Group != "" {
 		return false
 	}

@@ -93,18 +93,18 @@ func TestOperatorsInNamespaces(t *testing.T) {
 					wl.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", Value: strings.Trim(strings.SplitAfter(c.env, "value: ")[1], `"]}`)}}
 				}
 			}
-			o := &Operator{World: w.World, Name: "operator", Kinds: w.operator("operator").Kinds}
+			o := &Operator{World: w.ClusterState, Name: "operator", Kinds: w.operator("operator").Kinds}
 			wl, _ := w.Workload(w.stack("Deployment.apps/ops/operator").Ref)
 			o.Workloads = []*Workload{wl}
 			// The role by which it is found is not asked about.
-			x := w.bindings.of(w.World)
+			x := w.bindings.build(w.ClusterState)
 			x.all[slices.IndexFunc(x.all, func(b grantBinding) bool { return b.binding.Name == "found-by" })].ref.Name = "gone"
 			r := only(t, "operator-namespaces", o.Check)
 			got := "fine"
-			if len(r.Wrong) > 0 {
-				got = strings.TrimSpace(r.Wrong[0].Severity.String() + " " + strings.TrimPrefix(r.Wrong[0].Field, "spec.template.spec."))
+			if len(r.Findings) > 0 {
+				got = strings.TrimSpace(r.Findings[0].Severity.String() + " " + strings.TrimPrefix(r.Findings[0].Field, "spec.template.spec."))
 			}
-			if got != c.want || len(r.Wrong)+len(r.Right)+len(r.Open) != 1 {
+			if got != c.want || len(r.Findings)+len(r.Passed)+len(r.Unknowns) != 1 {
 				t.Errorf("%s (%+v), want %s", got, r, c.want)
 			}
 		})
@@ -141,8 +141,8 @@ spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, s
 		t.Run(name, func(t *testing.T) {
 			w := readWorld(t, strings.Replace(c.text, "SCOPE", c.scope, 1))
 			r := only(t, "crd-namespaced", w.definition("boats.example.org").Check)
-			if len(r.Wrong) != c.wrong || len(r.Right) != c.fine {
-				t.Errorf("wrong %v, right %v", r.Wrong, r.Right)
+			if len(r.Findings) != c.wrong || len(r.Passed) != c.fine {
+				t.Errorf("wrong %v, right %v", r.Findings, r.Passed)
 			}
 		})
 	}

@@ -8,7 +8,7 @@ import (
 
 // settable returns the field by which users can set something about the pods of a custom
 // resource, in the version in which it is stored: of several the one nearest to the top,
-// and rather one of the whole than of a part beside it (settableAside). It is false where
+// and rather one of the whole than of a part beside it (isAuxiliaryField). It is false where
 // the schema names none. Containers that are added to those of the operator do not count.
 func (d *Definition) settable(what setting) (path string, ok bool) {
 	path, _, ok = d.settableAt(what)
@@ -20,13 +20,13 @@ func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
 	var best *schemaNode
 	for _, top := range schemaDesired(d.Storage()) {
 		top.walk(func(n *schemaNode) bool {
-			if settableBeside(n) {
+			if isExtraContainers(n) {
 				return false
 			}
 			if !settableShapes[what](n) {
 				return true
 			}
-			if is := settableAside(n); best == nil || aside && !is || aside == is && n.depth() < best.depth() {
+			if is := isAuxiliaryField(n); best == nil || aside && !is || aside == is && n.depth() < best.depth() {
 				best, aside = n, is
 			}
 			return false
@@ -38,24 +38,24 @@ func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
 	return best.path(), aside, true
 }
 
-// settableAsideName are the names of parts that run beside what a custom resource is for:
+// settableAuxiliaryName are the names of parts that run beside what a custom resource is for:
 // what is set of them is not set of the rest.
-var settableAsideName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
+var settableAuxiliaryName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
-// settableAside says that a field is one of a part beside the others. Of a kind that is
+// isAuxiliaryField says that a field is one of a part beside the others. Of a kind that is
 // itself for backups that says nothing.
-func settableAside(n *schemaNode) bool {
+func isAuxiliaryField(n *schemaNode) bool {
 	for at := n; at != nil; at = at.up {
-		if settableAsideName.MatchString(at.name) {
+		if settableAuxiliaryName.MatchString(at.name) {
 			return true
 		}
 	}
 	return false
 }
 
-// settableBeside says that a field is about containers that are added to those of the
+// isExtraContainers says that a field is about containers that are added to those of the
 // operator.
-func settableBeside(n *schemaNode) bool {
+func isExtraContainers(n *schemaNode) bool {
 	return n.field() && settableNamed(n, "sidecars", "sidecarcontainers", "sidecarcontainer", "initcontainers", "initcontainer", "extracontainers", "additionalcontainers", "ephemeralcontainers")
 }
 

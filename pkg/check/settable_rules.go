@@ -69,19 +69,19 @@ func (d *Definition) settableRule(what setting, r *Result) {
 		return
 	}
 	at, aside, ok := d.settableAt(what)
-	if ok && (!aside || settableAsideName.MatchString(d.Kind.Kind)) {
-		r.Fine(d.Ref)
+	if ok && (!aside || settableAuxiliaryName.MatchString(d.Kind.Kind)) {
+		r.Pass(d.Ref)
 		return
 	}
 	workloads := d.ownWorkloads()
 	switch what {
 	case setsServiceAccount:
 		if len(workloads) == 0 {
-			r.Unknown(d.Ref, "no instance runs pods yet, so whether each has an account of its own is not known")
+			r.AddUnknown(d.Ref, "no instance runs pods yet, so whether each has an account of its own is not known")
 			return
 		}
 		if d.ownAccounts(workloads) {
-			r.Fine(d.Ref)
+			r.Pass(d.Ref)
 			return
 		}
 	case setsSpread:
@@ -91,11 +91,11 @@ func (d *Definition) settableRule(what setting, r *Result) {
 	}
 	words := settableWords[what]
 	if path, ok := d.settableOpen(); ok {
-		r.Unknown(d.Ref, path+" takes what the schema does not know, so it cannot be told whether "+words.what+" of pods can be set there")
+		r.AddUnknown(d.Ref, path+" takes what the schema does not know, so it cannot be told whether "+words.what+" of pods can be set there")
 		return
 	}
 	if ok {
-		r.Unknown(d.Ref, at+" sets "+words.what+" of a part, and whether any field does so for the other pods is not clear")
+		r.AddUnknown(d.Ref, at+" sets "+words.what+" of a part, and whether any field does so for the other pods is not clear")
 		return
 	}
 	f := Finding{
@@ -111,7 +111,7 @@ func (d *Definition) settableRule(what setting, r *Result) {
 		f.Message = path + " has no fields in the schema, so labels that are written there are pruned"
 		f.Remedy = "Generate the schema with the fields of embedded metadata (controller-gen crd:generateEmbeddedObjectMeta=true)."
 	}
-	r.Found(f)
+	r.AddFinding(f)
 }
 
 // ownAccounts says that the pods of all workloads run as service accounts that instances
@@ -139,7 +139,7 @@ func (d *Definition) ownAccounts(workloads []*Workload) bool {
 // DaemonSet never do.
 func severalOf(workloads []*Workload) bool {
 	return slices.ContainsFunc(workloads, func(w *Workload) bool {
-		return w.Replicas > 1 && w.Ref.Kind != "DaemonSet" && w.Lasting()
+		return w.Replicas > 1 && w.Ref.Kind != "DaemonSet" && w.IsLongRunning()
 	})
 }
 
@@ -153,7 +153,7 @@ func (d *Definition) settablePruned(what setting) (path string, ok bool) {
 		top.walk(func(n *schemaNode) bool {
 			holder := n.holder()
 			if !ok && n.name == "metadata" && holder != nil && strings.Contains(strings.ToLower(holder.name), "template") &&
-				len(n.props.Properties) == 0 && n.props.AdditionalProperties == nil && !schemaOpen(n.props) && settableBesidePod(holder) {
+				len(n.props.Properties) == 0 && n.props.AdditionalProperties == nil && !schemaOpen(n.props) && isPodTemplate(holder) {
 				path, ok = n.path(), true
 			}
 			return !ok
@@ -162,8 +162,8 @@ func (d *Definition) settablePruned(what setting) (path string, ok bool) {
 	return path, ok
 }
 
-// settableBesidePod says that a template is that of pods.
-func settableBesidePod(n *schemaNode) bool {
+// isPodTemplate says that a template is that of pods.
+func isPodTemplate(n *schemaNode) bool {
 	spec := n.props.Properties["spec"]
 	return settableHas(&spec, "containers")
 }

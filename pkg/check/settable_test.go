@@ -193,8 +193,8 @@ func TestSettableOfInstances(t *testing.T) {
 	own := web("Shop", "50000000-0000-0000-0000-000000000001", "1")
 	d := schemaDefinition(t, "Shop", host, shopInstance, own)
 	r := only(t, "crd-sets-resources", d.Check)
-	if len(r.Wrong) != 1 || len(r.Wrong[0].Related) != 1 || r.Wrong[0].Related[0].Name != "web" {
-		t.Errorf("an instance that runs pods: %+v", r.Wrong)
+	if len(r.Findings) != 1 || len(r.Findings[0].Related) != 1 || r.Findings[0].Related[0].Name != "web" {
+		t.Errorf("an instance that runs pods: %+v", r.Findings)
 	}
 	if got := said(t, d, "crd-sets-spread"); got != "" {
 		t.Errorf("there is one replica, and no more can be had: %q", got)

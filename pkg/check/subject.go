@@ -13,7 +13,7 @@ import (
 
 // Definition is a CustomResourceDefinition, whole, and the objects of its kind.
 type Definition struct {
-	World *World
+	World *ClusterState
 	// Ref is that of the CustomResourceDefinition.
 	Ref object.Ref
 	// CRD has its managed fields.
@@ -42,7 +42,7 @@ type Definition struct {
 var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
 
 // NewDefinition reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
-func NewDefinition(w *World, fields map[string]any) (*Definition, error) {
+func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, crd); err != nil {
 		return nil, fmt.Errorf("read a CustomResourceDefinition: %w", err)
@@ -89,7 +89,7 @@ func (d *Definition) Workloads() []*Workload {
 // Operator is what makes custom resources real: workloads, and the definitions that they
 // act on.
 type Operator struct {
-	World *World
+	World *ClusterState
 	// Name is that of the catalogue, or of its workload.
 	Name string
 	// Workloads are what runs it; none where it is not known, and Unknown says why.
@@ -140,7 +140,7 @@ func account(namespace, name string) object.Ref {
 
 // Stack is an application: its roots, and what belongs to them.
 type Stack struct {
-	World *World
+	World *ClusterState
 	// Ref is what it is called.
 	Ref   object.Ref
 	Stack *graph.Stack

@@ -50,12 +50,12 @@ func waiversOf(ref object.Ref, text string, rules []Rule) (waivers []Waiver, wro
 
 // annotatedWaivers returns the waivers that objects carry, in the order of the objects, and
 // what is wrong with the annotations of those that are wanted.
-func (w *World) annotatedWaivers(rules []Rule, wanted func(object.Ref) bool) (waivers []Waiver, malformed []MalformedWaiver) {
+func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bool) (waivers []Waiver, malformed []MalformedWaiver) {
 	if w == nil || w.Facts == nil {
 		return nil, nil
 	}
 	for _, ref := range w.Facts.Noted(WaiveAnnotation) {
-		text, _ := w.Facts.Note(ref, WaiveAnnotation)
+		text, _ := w.Facts.Annotation(ref, WaiveAnnotation)
 		if w.copiedWaiver(ref, text) {
 			continue
 		}
@@ -74,19 +74,19 @@ func (w *World) annotatedWaivers(rules []Rule, wanted func(object.Ref) bool) (wa
 // copiedWaiver says that an annotation was copied from elsewhere, and says nothing of its
 // own: Deployments give theirs to their ReplicaSets, many operators to what they make, and
 // Services to their Endpoints.
-func (w *World) copiedWaiver(ref object.Ref, text string) bool {
+func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
 	from := w.waiverOwners(ref)
 	if ref.Group == "" && ref.Kind == "Endpoints" {
 		from = append(from, object.Ref{Kind: "Service", Namespace: ref.Namespace, Name: ref.Name})
 	}
 	return slices.ContainsFunc(from, func(o object.Ref) bool {
-		of, _ := w.Facts.Note(o, WaiveAnnotation)
+		of, _ := w.Facts.Annotation(o, WaiveAnnotation)
 		return of == text
 	})
 }
 
 // waiverOwners returns what owns an object at any depth, the nearest first, without itself.
-func (w *World) waiverOwners(ref object.Ref) []object.Ref {
+func (w *ClusterState) waiverOwners(ref object.Ref) []object.Ref {
 	if w == nil || w.Graph == nil {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// World is everything that was read, as rules look at it. It is immutable.
-type World struct {
+// ClusterState is everything that was read, as rules look at it. It is immutable.
+type ClusterState struct {
 	Graph *graph.Graph
 	Facts *Collector
 	Kinds *object.Kinds
@@ -71,8 +71,8 @@ func (w *Workload) Specs() []*corev1.PodSpec {
 	return out
 }
 
-// Lasting says that its pods are to run until somebody ends them.
-func (w *Workload) Lasting() bool {
+// IsLongRunning says that its pods are to run until somebody ends them.
+func (w *Workload) IsLongRunning() bool {
 	switch w.Ref.Kind {
 	case "Job", "CronJob":
 		return false
@@ -83,8 +83,8 @@ func (w *Workload) Lasting() bool {
 }
 
 // NewWorld puts together what was read.
-func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *World {
-	w := &World{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
+func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *ClusterState {
+	w := &ClusterState{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
 	w.operators = sync.OnceValue(func() []*Operator { return newOperatorSearch(w).operators() })
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
@@ -107,7 +107,7 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 
 // controllers makes the workloads of everything that has a pod template and that no other
 // of these owns.
-func (w *World) controllers() {
+func (w *ClusterState) controllers() {
 	add := func(group, kind, namespace, name string, o runtime.Object, template *corev1.PodTemplateSpec, replicas int32) {
 		ref := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
 		if owner, ok := w.owner(ref); ok && runsPods(owner) {
@@ -161,7 +161,7 @@ func runsPods(r object.Ref) bool {
 }
 
 // owner returns the first owner of an object that is there.
-func (w *World) owner(ref object.Ref) (object.Ref, bool) {
+func (w *ClusterState) owner(ref object.Ref) (object.Ref, bool) {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return object.Ref{}, false
@@ -174,13 +174,13 @@ func (w *World) owner(ref object.Ref) (object.Ref, bool) {
 	return object.Ref{}, false
 }
 
-// deepest bounds a walk up owners, which may be a cycle.
-const deepest = 16
+// maxDepth bounds a walk up owners, which may be a cycle.
+const maxDepth = 16
 
 // workloadOf returns the topmost built-in controller of a pod, if it has one.
-func (w *World) workloadOf(pod object.Ref) *Workload {
+func (w *ClusterState) workloadOf(pod object.Ref) *Workload {
 	at := pod
-	for range deepest {
+	for range maxDepth {
 		owner, ok := w.owner(at)
 		if !ok {
 			return nil
@@ -194,10 +194,10 @@ func (w *World) workloadOf(pod object.Ref) *Workload {
 }
 
 // Workloads returns all of them, in order.
-func (w *World) Workloads() []*Workload { return w.workloads }
+func (w *ClusterState) Workloads() []*Workload { return w.workloads }
 
 // Workload returns the one that is called so, or that runs the pod.
-func (w *World) Workload(ref object.Ref) (*Workload, bool) {
+func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 	if wl, ok := w.ofPod[ref]; ok {
 		return wl, true
 	}
@@ -207,9 +207,9 @@ func (w *World) Workload(ref object.Ref) (*Workload, bool) {
 
 // Top returns the topmost owner of an object: Moodle/moodle-1 of its pod. It is the object
 // itself where nobody owns it.
-func (w *World) Top(ref object.Ref) object.Ref {
+func (w *ClusterState) Top(ref object.Ref) object.Ref {
 	at := ref
-	for range deepest {
+	for range maxDepth {
 		owner, ok := w.owner(at)
 		if !ok {
 			return at
@@ -220,7 +220,7 @@ func (w *World) Top(ref object.Ref) object.Ref {
 }
 
 // Owned returns what an object owns, at any depth, in order, without itself.
-func (w *World) Owned(ref object.Ref) []object.Ref {
+func (w *ClusterState) Owned(ref object.Ref) []object.Ref {
 	out := w.reach(ref, w.Graph.Owned)
 	slices.SortFunc(out, object.Compare)
 	return out
@@ -228,7 +228,7 @@ func (w *World) Owned(ref object.Ref) []object.Ref {
 
 // reach returns what is reached from an object step by step, the nearest first, without
 // itself.
-func (w *World) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.Ref {
+func (w *ClusterState) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.Ref {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return nil
@@ -249,7 +249,7 @@ func (w *World) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.R
 }
 
 // Instances returns the objects of a kind that are there, in order.
-func (w *World) Instances(gk schema.GroupKind) []object.Ref {
+func (w *ClusterState) Instances(gk schema.GroupKind) []object.Ref {
 	var out []object.Ref
 	for id := range w.Graph.OfKind(gk) {
 		if w.Graph.State(id) == graph.Present {
@@ -261,7 +261,7 @@ func (w *World) Instances(gk schema.GroupKind) []object.Ref {
 
 // Serving returns the objects of a kind that serve another one: the budgets and network
 // policies of a pod, the Services in front of it.
-func (w *World) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref {
+func (w *ClusterState) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return nil
@@ -278,7 +278,7 @@ func (w *World) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref {
 
 // workloadsOf returns the workloads among some objects, or of pods among them, each once
 // and in order.
-func (w *World) workloadsOf(refs []object.Ref) []*Workload {
+func (w *ClusterState) workloadsOf(refs []object.Ref) []*Workload {
 	var out []*Workload
 	for _, ref := range refs {
 		if wl, ok := w.Workload(ref); ok {

@@ -20,7 +20,7 @@ import (
 
 // testWorld is a world that was read from YAML, and its definitions.
 type testWorld struct {
-	*World
+	*ClusterState
 	t           testing.TB
 	definitions []*Definition
 }
@@ -59,13 +59,13 @@ func readWorld(t testing.TB, text string, unread ...string) *testWorld {
 		return nil
 	})
 	sink := &leavingOut{Inventory: inv, kinds: unread}
-	if err := snap.Reading(typedDetail).Read(context.Background(), source.Ask{All: true}, sink); err != nil {
+	if err := snap.Reading(typedDetail).Read(context.Background(), source.Query{All: true}, sink); err != nil {
 		t.Fatal(err)
 	}
 	read := func(gk schema.GroupKind, _ string) bool { return !slices.Contains(unread, gk.Kind) }
-	w := &testWorld{World: NewWorld(b.Build(inv), facts, kinds, read), t: t}
+	w := &testWorld{ClusterState: NewWorld(b.Build(inv), facts, kinds, read), t: t}
 	whole := &definitionSink{leavingOut: leavingOut{Inventory: inventory.New(nil)}, w: w}
-	if err := snap.Whole().Read(context.Background(), source.Ask{All: true}, whole); err != nil {
+	if err := snap.Whole().Read(context.Background(), source.Query{All: true}, whole); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(w.definitions, func(a, b *Definition) int { return object.Compare(a.Ref, b.Ref) })
@@ -137,7 +137,7 @@ func (s *definitionSink) Add(o object.Object) {
 	if o.GroupKind() != definitionKind {
 		return
 	}
-	d, err := NewDefinition(s.w.World, o.Fields())
+	d, err := NewDefinition(s.w.ClusterState, o.Fields())
 	if err != nil {
 		s.w.t.Error(err)
 		return
@@ -162,7 +162,7 @@ func (w *testWorld) stack(root string) *Stack {
 	w.t.Helper()
 	for n := range w.Graph.Nodes() {
 		if n.Ref.String() == root {
-			return &Stack{World: w.World, Ref: n.Ref, Stack: w.Graph.Stack([]graph.ID{n.ID}, graph.StackOptions{})}
+			return &Stack{World: w.ClusterState, Ref: n.Ref, Stack: w.Graph.Stack([]graph.ID{n.ID}, graph.StackOptions{})}
 		}
 	}
 	w.t.Fatalf("no object %s", root)
@@ -180,7 +180,7 @@ func (w *testWorld) subjects(rules []Rule) []*Subject {
 		out = append(out, o.Check(rules))
 	}
 	for _, found := range w.Graph.FindStacks("", graph.StackOptions{}).Stacks {
-		s := &Stack{World: w.World, Ref: found.Ref(w.Graph), Stack: w.Graph.Stack(found.Roots, graph.StackOptions{})}
+		s := &Stack{World: w.ClusterState, Ref: found.Ref(w.Graph), Stack: w.Graph.Stack(found.Roots, graph.StackOptions{})}
 		out = append(out, s.Check(rules))
 	}
 	return out

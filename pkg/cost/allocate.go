@@ -53,7 +53,7 @@ type Options struct {
 // things are shared, the total of the ledger is that of a ledger where nothing is. A
 // resource that is not known, or that the book has no price for, has no charge.
 // Neither has an amount below zero, which no source measures.
-func Allocate(r *metrics.Reading, p *metrics.Placement, b *Book, o Options) *Ledger {
+func Allocate(r *metrics.UsageReport, p *metrics.Attribution, b *Book, o Options) *Ledger {
 	a := newAllocator(r, p, b, o)
 	a.run()
 	return &Ledger{Currency: b.Currency, Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
@@ -69,8 +69,8 @@ type priceList interface {
 
 // allocator is a ledger in the making.
 type allocator struct {
-	reading   *metrics.Reading
-	placement *metrics.Placement
+	reading   *metrics.UsageReport
+	placement *metrics.Attribution
 	book      priceList
 	options   Options
 
@@ -78,7 +78,7 @@ type allocator struct {
 	rates  map[ratesKey]*Rates
 	common map[string]bool // the namespaces that all share
 
-	standings map[object.Ref]*standing // see share.go; nil until it is asked for
+	standings map[object.Ref]*soloUsage // see share.go; nil until it is asked for
 	one       decimal.Decimal
 
 	// charges are those made so far. What all share is among them, of Kind Shared and
@@ -89,14 +89,14 @@ type allocator struct {
 
 type ratesKey struct{ node, namespace string }
 
-func newAllocator(r *metrics.Reading, p *metrics.Placement, b priceList, o Options) *allocator {
+func newAllocator(r *metrics.UsageReport, p *metrics.Attribution, b priceList, o Options) *allocator {
 	a := &allocator{
 		reading: r, placement: p, book: b, options: o,
 		nodes:   make(map[string]*metrics.Node, len(r.Nodes)),
 		rates:   map[ratesKey]*Rates{},
 		common:  make(map[string]bool, len(o.ShareNamespaces)),
 		one:     decimal.NewFromInt(1),
-		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Pods)/4+len(r.Claims)+len(r.Balancers)+2*len(r.Nodes)),
+		charges: make([]Charge, 0, 2*len(r.Pods)+len(r.Pods)/4+len(r.Claims)+len(r.LoadBalancers)+2*len(r.Nodes)),
 	}
 	for i := range r.Nodes {
 		a.nodes[r.Nodes[i].Name] = &r.Nodes[i]
@@ -195,6 +195,6 @@ func (a *allocator) note(n metrics.Note) {
 
 func (a *allocator) sortedNotes() []metrics.Note {
 	return slices.SortedFunc(maps.Keys(a.notes), func(x, y metrics.Note) int {
-		return cmp.Or(strings.Compare(x.Reason, y.Reason), strings.Compare(x.About, y.About), strings.Compare(x.Message, y.Message))
+		return cmp.Or(strings.Compare(x.Reason, y.Reason), strings.Compare(x.Subject, y.Subject), strings.Compare(x.Message, y.Message))
 	})
 }

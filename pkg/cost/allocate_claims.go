@@ -31,13 +31,13 @@ func (a *allocator) claims() {
 	}
 }
 
-// holder is who pays for a part of a claim.
-type holder struct {
+// payer is who pays for a part of a claim.
+type payer struct {
 	kind  ChargeKind
 	stack object.Ref // zero for nobody
 }
 
-func compareHolders(x, y holder) int {
+func compareHolders(x, y payer) int {
 	if c := object.Compare(x.stack, y.stack); c != 0 {
 		return c
 	}
@@ -50,15 +50,15 @@ func compareHolders(x, y holder) int {
 func (a *allocator) claim(c *Charge, claim *metrics.Claim) {
 	own := a.stacksOf(claim.Ref)
 	periods, hours := a.periods(claim, own)
-	tally := map[holder]decimal.Decimal{}
-	var holders []holder
+	tally := map[payer]decimal.Decimal{}
+	var holders []payer
 	for i, part := range split(c.Quantity, hours) {
 		stacks := periods[i].stacks
 		if len(stacks) == 0 {
 			stacks = []object.Ref{{}}
 		}
 		for j, piece := range split(part, a.weights(stacks, metrics.Storage)) {
-			h := holder{periods[i].kind, stacks[j]}
+			h := payer{periods[i].kind, stacks[j]}
 			if _, ok := tally[h]; !ok {
 				holders = append(holders, h)
 			}
@@ -79,7 +79,7 @@ func (a *allocator) claim(c *Charge, claim *metrics.Claim) {
 
 // distinct counts the stacks among sorted holders; nobody counts for one where it is
 // alone.
-func distinct(holders []holder) int {
+func distinct(holders []payer) int {
 	count := 0
 	for i, h := range holders {
 		if h.stack != (object.Ref{}) && (i == 0 || holders[i-1].stack != h.stack) {

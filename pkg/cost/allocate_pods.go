@@ -57,7 +57,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
 	for res, amount := range pod.Requested {
 		if _, ok := rates.Extended[res]; !ok && strings.Contains(string(res), "/") && amount.IsPositive() {
-			a.note(metrics.Note{About: string(res), Reason: "NoPrice", Marks: true, Message: "the price book has no price of it: what pods have of it is not in the cost"})
+			a.note(metrics.Note{Subject: string(res), Reason: "NoPrice", LowersFigures: true, Message: "the price book has no price of it: what pods have of it is not in the cost"})
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (a *allocator) price(c *Charge, res metrics.Resource, amount decimal.Decima
 // reserve charges a pod for what it reserved of a resource, where that is known and
 // has a price.
 func (a *allocator) reserve(c *Charge, res metrics.Resource, pod *metrics.Pod, rates *Rates, stacks []object.Ref) {
-	price, ok := rates.of(res)
+	price, ok := rates.price(res)
 	if amount, known := reserved(pod, res); ok && known {
 		a.price(c, res, amount, price, stacks)
 	}
@@ -94,8 +94,8 @@ func reserved(pod *metrics.Pod, res metrics.Resource) (amount decimal.Decimal, k
 
 // balancers charges load balancers for their hours.
 func (a *allocator) balancers() {
-	for i := range a.reading.Balancers {
-		balancer := &a.reading.Balancers[i]
+	for i := range a.reading.LoadBalancers {
+		balancer := &a.reading.LoadBalancers[i]
 		namespace := balancer.Service.Namespace
 		price := a.book.Balancer(namespace)
 		if !price.stated() || balancer.Hours.IsNegative() {

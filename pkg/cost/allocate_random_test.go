@@ -19,7 +19,7 @@ import (
 func uid(i int) types.UID { return types.UID(fmt.Sprintf("uid-%d", i)) }
 
 // eachRandom runs a check on random readings, of seeds that a failure names.
-func eachRandom(t *testing.T, check func(t *testing.T, rnd *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options)) {
+func eachRandom(t *testing.T, check func(t *testing.T, rnd *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options)) {
 	t.Helper()
 	for seed := range uint64(600) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
@@ -34,7 +34,7 @@ func eachRandom(t *testing.T, check func(t *testing.T, rnd *rand.Rand, r *metric
 // However things are shared, the ledger costs what they cost by themselves, worked out
 // in fractions.
 func TestTotalIsThatOfEverything(t *testing.T) {
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		want := costOfAll(r, f)
 		want.Add(want, new(big.Rat).Mul(rounded(r.Hours.Rat()), o.ShareOverhead.Rat()))
 		if got := allocateAt(r, p, f, o).Total(); got.Rat().Cmp(want) != 0 {
@@ -43,7 +43,7 @@ func TestTotalIsThatOfEverything(t *testing.T) {
 	})
 }
 
-func costOfAll(r *metrics.Reading, f tariff) *big.Rat {
+func costOfAll(r *metrics.UsageReport, f tariff) *big.Rat {
 	sum := new(big.Rat)
 	add := func(q *big.Rat, p Price) { sum.Add(sum, new(big.Rat).Mul(q, p.Net.Rat())) }
 	charged := map[string]*big.Rat{}
@@ -74,7 +74,7 @@ func costOfAll(r *metrics.Reading, f tariff) *big.Rat {
 	for i := range r.Claims {
 		add(inUnits(metrics.Storage, r.Claims[i].Claimed), f.Claim(&r.Claims[i]))
 	}
-	for _, b := range r.Balancers {
+	for _, b := range r.LoadBalancers {
 		add(rounded(b.Hours.Rat()), f.Balancer(b.Service.Namespace))
 	}
 	for name, node := range nodes {
@@ -111,7 +111,7 @@ func rounded(q *big.Rat) *big.Rat {
 
 // Idle capacity and namespaces that are shared, and how, move costs and make none.
 func TestSharingKeepsTheTotal(t *testing.T) {
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		want := allocateAt(r, p, f, Options{ShareOverhead: o.ShareOverhead}).Total()
 		if got := allocateAt(r, p, f, o).Total(); !got.Equal(want) {
 			t.Errorf("total %s shared, %s not", got, want)
@@ -120,7 +120,7 @@ func TestSharingKeepsTheTotal(t *testing.T) {
 }
 
 func TestLedgerIsIndependentOfOrder(t *testing.T) {
-	eachRandom(t, func(t *testing.T, rnd *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, rnd *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		before := fmt.Sprint(*r, *p)
 		want := allocateAt(r, p, f, o)
 		if fmt.Sprint(*r, *p) != before {
@@ -151,7 +151,7 @@ func TestCharges(t *testing.T) {
 		resource         metrics.Resource
 		sku, price, list string
 	}
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		l := allocateAt(r, p, f, o)
 		shares := map[whole]decimal.Decimal{}
 		stacks := map[whole]map[object.Ref]bool{}
@@ -214,7 +214,7 @@ func TestIdleGoesToTenants(t *testing.T) {
 		stack object.Ref
 		res   metrics.Resource
 	}
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		o.ShareNamespaces = nil
 		l := allocateAt(r, p, f, o)
 		tenants := map[tenancy]bool{}
@@ -234,7 +234,7 @@ func TestIdleGoesToTenants(t *testing.T) {
 // A stack pays for the time in which its pods mounted a claim, and for the time in
 // which nobody did where the claim is its own; a unit off for each rounding at most.
 func TestClaimsGoByTime(t *testing.T) {
-	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, _ Options) {
+	eachRandom(t, func(t *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, _ Options) {
 		paid := map[string]*big.Rat{}
 		for _, c := range allocateAt(r, p, f, Options{}).Charges {
 			if c.Resource == metrics.Storage {
@@ -284,7 +284,7 @@ func sumOf(x, y *big.Rat) *big.Rat {
 // than they seem to.
 func TestRandomReachesEverything(t *testing.T) {
 	seen := map[string]int{}
-	eachRandom(t, func(_ *testing.T, _ *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(_ *testing.T, _ *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		for _, c := range allocateAt(r, p, f, o).Charges {
 			seen[fmt.Sprintf("%s of several %t to nobody %t", c.Kind, c.Of > 1, c.Stack == (object.Ref{}))]++
 		}

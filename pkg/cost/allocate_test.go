@@ -42,7 +42,7 @@ func TestDefaultPrices(t *testing.T) {
 	pod := s.pod("shop", "web-1", "n1", "6", "12", red)
 	pod.Charged[gpu] = dec("24")
 	s.claim("shop", "data", "240", red) // 10Gi for 24 hours
-	l := Allocate(&s.Reading, &s.Placement, DefaultBook(), Options{})
+	l := Allocate(&s.UsageReport, &s.Attribution, DefaultBook(), Options{})
 	if l.Currency != "USD" || !l.Hours.Equal(dec("24")) {
 		t.Errorf("a ledger of %s hours in %s", l.Hours, l.Currency)
 	}
@@ -159,7 +159,7 @@ func TestPricesOfNodesAndNamespaces(t *testing.T) {
 	s.pod("shop", "b", "unknown", "1", "0")
 	s.pod("tools", "c", "spot", "1", "0")
 	f := tariff{nodes: map[string]decimal.Decimal{"spot": dec("0.2"), "unknown": dec("9")}, namespaces: map[string]decimal.Decimal{"tools": dec("0.9")}}
-	l := allocateAt(&s.Reading, &s.Placement, f, Options{})
+	l := allocateAt(&s.UsageReport, &s.Attribution, f, Options{})
 	for pod, want := range map[object.Ref][2]string{
 		podRef("shop", "a"): {"0.2", "0.2"}, podRef("shop", "b"): {"1", "1"}, podRef("tools", "c"): {"0.2", "0.18"},
 	} {
@@ -172,7 +172,7 @@ func TestPricesOfNodesAndNamespaces(t *testing.T) {
 func TestBalancers(t *testing.T) {
 	s := newScene()
 	web := object.Ref{Kind: "Service", Namespace: "shop", Name: "web"}
-	s.Balancers = []metrics.Balancer{{Service: web, Hours: dec("730")}}
+	s.LoadBalancers = []metrics.LoadBalancer{{Service: web, Hours: dec("730")}}
 	s.place(web, []object.Ref{green, red})
 	wantLines(t, s.ledger(Options{}),
 		"green usage web loadBalancer 365 0.5/2", "red usage web loadBalancer 365 0.5/2")
@@ -256,7 +256,7 @@ func TestNoPrice(t *testing.T) {
 		s.pod("shop", name, "n1", "1", "1", red).Requested = metrics.Amounts{gpu: dec("1"), "example.com/fpga": dec("2"), "example.com/none": dec("0"), "hugepages-2Mi": dec("9")}
 	}
 	notes := s.ledger(Options{}).Notes
-	if len(notes) != 1 || notes[0].About != "example.com/fpga" || notes[0].Reason != "NoPrice" || !notes[0].Marks {
+	if len(notes) != 1 || notes[0].Subject != "example.com/fpga" || notes[0].Reason != "NoPrice" || !notes[0].LowersFigures {
 		t.Errorf("notes %+v", notes)
 	}
 }
@@ -301,13 +301,13 @@ func TestClaimAddsUp(t *testing.T) {
 
 func TestExtremes(t *testing.T) {
 	t.Run("nothing", func(t *testing.T) {
-		l := allocateAt(&metrics.Reading{}, &metrics.Placement{}, tariff{}, Options{ShareIdle: true, ShareNamespaces: []string{"", "x"}, Weighted: true})
+		l := allocateAt(&metrics.UsageReport{}, &metrics.Attribution{}, tariff{}, Options{ShareIdle: true, ShareNamespaces: []string{"", "x"}, Weighted: true})
 		if len(l.Charges) != 0 || len(l.Notes) != 0 || !l.Total().IsZero() {
 			t.Errorf("ledger %+v", l)
 		}
 	})
 	t.Run("an overhead of no hours and no stacks", func(t *testing.T) {
-		l := allocateAt(&metrics.Reading{}, &metrics.Placement{}, tariff{}, Options{ShareOverhead: dec("5")})
+		l := allocateAt(&metrics.UsageReport{}, &metrics.Attribution{}, tariff{}, Options{ShareOverhead: dec("5")})
 		wantLines(t, l, "- overhead -  0 1/1")
 	})
 	t.Run("huge", func(t *testing.T) {
@@ -326,7 +326,7 @@ func TestExtremes(t *testing.T) {
 		s.pod("shop", "a", "n1", "-1", "-1", red).Used = metrics.Amounts{metrics.Sent: dec("-1")}
 		s.claim("shop", "b", "-1", red)
 		s.node("n1", "-1", "0")
-		s.Balancers = []metrics.Balancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "c"}, Hours: dec("-1")}}
+		s.LoadBalancers = []metrics.LoadBalancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "c"}, Hours: dec("-1")}}
 		if l := s.ledger(Options{ShareIdle: true, ShareOverhead: dec("-1")}); len(l.Charges) != 0 {
 			t.Errorf("ledger %q", lines(l))
 		}

@@ -77,8 +77,8 @@ func extended(res metrics.Resource) bool {
 	return true
 }
 
-// of returns the price of a resource of pods and nodes; false where the book has none.
-func (r *Rates) of(res metrics.Resource) (Price, bool) {
+// price returns the price of a resource of pods and nodes; false where the book has none.
+func (r *Rates) price(res metrics.Resource) (Price, bool) {
 	switch res {
 	case metrics.CPU:
 		return r.CPU, r.CPU.stated()

@@ -13,10 +13,10 @@ import (
 
 // synthetic is a reading of stacks with ten pods of two containers each and a claim,
 // on nodes of a hundred pods; every tenth stack shares a pod with the next.
-func synthetic(stacks int) (*metrics.Reading, *metrics.Placement) {
+func synthetic(stacks int) (*metrics.UsageReport, *metrics.Attribution) {
 	hour := decimal.NewFromInt(1)
-	r := &metrics.Reading{Hours: hour}
-	p := &metrics.Placement{Of: map[object.Ref]metrics.Place{}}
+	r := &metrics.UsageReport{Hours: hour}
+	p := &metrics.Attribution{Of: map[object.Ref]metrics.Path{}}
 	for s := range stacks {
 		ns := fmt.Sprintf("team-%03d", s%100)
 		root := object.Ref{Group: "example.com", Kind: "Moodle", Namespace: ns, Name: fmt.Sprintf("site-%04d", s)}
@@ -34,7 +34,7 @@ func synthetic(stacks int) (*metrics.Reading, *metrics.Placement) {
 				},
 			}
 			r.Pods = append(r.Pods, pod)
-			place := metrics.Place{Stacks: []object.Ref{root}, Path: []object.Ref{root, {Group: "apps", Kind: "StatefulSet", Namespace: ns, Name: root.Name}}}
+			place := metrics.Path{Stacks: []object.Ref{root}, Path: []object.Ref{root, {Group: "apps", Kind: "StatefulSet", Namespace: ns, Name: root.Name}}}
 			if i == 0 && s%10 == 1 {
 				place.Stacks = []object.Ref{p.Stacks[s-1], root}
 			}

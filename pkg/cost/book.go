@@ -118,16 +118,16 @@ func (b *Book) Claim(c *metrics.Claim) Price { return b.storage(c.Volume, c.Clas
 func (b *Book) storage(volume, class, namespace string) Price {
 	space := b.space(namespace)
 	for _, o := range space.flat {
-		if price, sku, ok := o.storage.of(volume, class); ok {
+		if price, sku, ok := o.storage.priceOf(volume, class); ok {
 			return discounted(price, skuOf(sku, o.name), space.discounts, discountStorage)
 		}
 	}
-	price, sku, _ := b.base.storage.of(volume, class)
+	price, sku, _ := b.base.storage.priceOf(volume, class)
 	return discounted(price, sku, space.discounts, discountStorage)
 }
 
-// of returns the price for a volume of a class, and the line that says it.
-func (s *storagePrices) of(volume, class string) (decimal.Decimal, string, bool) {
+// priceOf returns the price for a volume of a class, and the line that says it.
+func (s *storagePrices) priceOf(volume, class string) (decimal.Decimal, string, bool) {
 	if d, ok := s.volumes[volume]; ok && volume != "" {
 		return d, "volume/" + volume, true
 	}
@@ -175,8 +175,8 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 // for forwarding rules.
 func (b *Book) NotCharged() map[string]decimal.Decimal { return b.notCharged }
 
-// over returns the discounts of both; first goes before.
-func over(first, second map[string]decimal.Decimal) map[string]decimal.Decimal {
+// merged returns the discounts of both; first goes before.
+func merged(first, second map[string]decimal.Decimal) map[string]decimal.Decimal {
 	if len(first) == 0 {
 		return second
 	}

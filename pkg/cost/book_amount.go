@@ -12,8 +12,8 @@ import (
 
 // A price in a book has at most so many digits before and after the point.
 const (
-	mostDigits   = 12
-	mostDecimals = 24
+	maxDigits   = 12
+	maxDecimals = 24
 )
 
 // parseAmount reads a decimal number as it is written, never through a float. What
@@ -29,7 +29,7 @@ func parseAmount(text string) (decimal.Decimal, string) {
 		return decimal.Decimal{}, "has a comma: write a decimal point, and nothing between thousands"
 	case !digits(whole) || point && !digits(fraction) || len(whole) > 1 && whole[0] == '0':
 		return decimal.Decimal{}, "is no decimal number: want one such as 0.031611"
-	case len(whole) > mostDigits || len(strings.TrimRight(fraction, "0")) > mostDecimals:
+	case len(whole) > maxDigits || len(strings.TrimRight(fraction, "0")) > maxDecimals:
 		return decimal.Decimal{}, "has too many digits: want at most 12 before the point and 24 after it"
 	}
 	d, err := decimal.NewFromString(text)

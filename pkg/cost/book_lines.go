@@ -30,7 +30,7 @@ func (b *Book) Lines() []Line {
 	lines := b.base.lines("", "", b.base.discounts)
 	for i := range b.overrides {
 		o := &b.overrides[i]
-		lines = append(lines, o.lines(o.name, o.where(), over(o.discounts, b.base.discounts))...)
+		lines = append(lines, o.lines(o.name, o.location(), merged(o.discounts, b.base.discounts))...)
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.notCharged)) {
 		d := b.notCharged[name]
@@ -78,8 +78,8 @@ func (p *prices) lines(by, where string, discounts map[string]decimal.Decimal) [
 	return all
 }
 
-// where says where an override holds, for people.
-func (o *override) where() string {
+// location says where an override holds, for people.
+func (o *override) location() string {
 	var parts []string
 	list := func(what string, names []string) {
 		if len(names) > 0 {

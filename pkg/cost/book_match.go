@@ -117,7 +117,7 @@ func (b *Book) space(namespace string) *space {
 	}
 	s.key = key.String()
 	for _, o := range slices.Backward(s.flat) {
-		s.discounts = over(o.discounts, s.discounts)
+		s.discounts = merged(o.discounts, s.discounts)
 	}
 	b.spaces.Store(namespace, s)
 	return s

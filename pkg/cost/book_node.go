@@ -85,11 +85,11 @@ func (w *onNode) apply(p *prices, by string) {
 		w.set(r, price, string(r), by)
 	}
 	for _, m := range slices.Backward(p.models) {
-		if price, model, ok := m.of(w.node); ok {
+		if price, model, ok := m.priceOf(w.node); ok {
 			w.set(m.resource, price, string(m.resource)+"/"+model, by)
 		}
 	}
-	w.discounts = over(p.discounts, w.discounts)
+	w.discounts = merged(p.discounts, w.discounts)
 }
 
 func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, by string) {
@@ -99,9 +99,9 @@ func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, by string) 
 	w.list[r], w.sku[r] = price, sku
 }
 
-// of returns the price of the model that a node names, whatever the case of its
+// priceOf returns the price of the model that a node names, whatever the case of its
 // letters.
-func (m *modelPrices) of(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
+func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
 	if node == nil || node.Labels[m.label] == "" {
 		return decimal.Decimal{}, "", false
 	}

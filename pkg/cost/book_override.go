@@ -23,8 +23,8 @@ func (r *bookReader) overrides(n *yaml.Node) {
 	}
 	taken := r.book.lineNames()
 	for i, item := range n.Content {
-		if i == mostOverrides {
-			r.Report(item, "%d overrides: want %d at most", len(n.Content), mostOverrides)
+		if i == maxOverrides {
+			r.Report(item, "%d overrides: want %d at most", len(n.Content), maxOverrides)
 			return
 		}
 		o := r.override(item)

@@ -34,12 +34,12 @@ const (
 )
 
 const (
-	// mostProblems are told of one book.
-	mostProblems = 100
-	// mostRows may stand in a CSV, each of which may make two overrides.
-	mostRows = 10000
-	// mostOverrides may stand in a book: each is looked at for every node.
-	mostOverrides = 2*mostRows + 1
+	// maxProblems are told of one book.
+	maxProblems = 100
+	// maxRows may stand in a CSV, each of which may make two overrides.
+	maxRows = 10000
+	// maxOverrides may stand in a book: each is looked at for every node.
+	maxOverrides = 2*maxRows + 1
 )
 
 // ParseBook reads a price book: the YAML form (docs/price-book.md), which JSON is
@@ -61,10 +61,10 @@ func ParseBook(name string, text []byte) (*Book, []strict.Problem) {
 	slices.SortStableFunc(r.Problems, func(a, b strict.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if more := len(r.Problems) - mostProblems; more > 0 {
-		last := &r.Problems[mostProblems]
+	if more := len(r.Problems) - maxProblems; more > 0 {
+		last := &r.Problems[maxProblems]
 		last.Message = fmt.Sprintf("%s; and %d problems more", last.Message, more-1)
-		r.Problems = r.Problems[:mostProblems+1]
+		r.Problems = r.Problems[:maxProblems+1]
 	}
 	return nil, r.Problems
 }

@@ -11,7 +11,7 @@
 //
 //	book, problems := cost.ParseBook("prices.yaml", text)
 //	ledger := cost.Allocate(reading, placed, book, cost.Options{})
-//	report := cost.Roll(reading, placed, ledger, cost.Grouping{})
+//	report := cost.NewReport(reading, placed, ledger, cost.Grouping{})
 //
 // A book with anything wrong in it is no book: the problems tell each place. What has no
 // price has no charge, and what was not measured is not charged for its usage. Nothing here

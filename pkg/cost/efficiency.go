@@ -15,13 +15,13 @@ const efficiencyPlaces = 6
 // well.
 func rated() [2]metrics.Resource { return [2]metrics.Resource{metrics.CPU, metrics.Memory} }
 
-// blind is what a row sums up of things whose usage or request is not known, by the
+// unmeasured is what a row sums up of things whose usage or request is not known, by the
 // resources of rated: of these nothing can be said.
-type blind [2]struct{ used, requested, cost decimal.Decimal }
+type unmeasured [2]struct{ used, requested, cost decimal.Decimal }
 
 // unseen returns what is blind in the row of a pod; nil where all is known.
-func (r *Row) unseen() *blind {
-	var b *blind
+func (r *Row) unseen() *unmeasured {
+	var b *unmeasured
 	for i, resource := range rated() {
 		used, measured := r.Used[resource]
 		requested, known := r.Requested[resource]
@@ -30,7 +30,7 @@ func (r *Row) unseen() *blind {
 			continue
 		}
 		if b == nil {
-			b = &blind{}
+			b = &unmeasured{}
 		}
 		b[i].used, b[i].requested, b[i].cost = used, requested, cost
 	}
@@ -38,11 +38,11 @@ func (r *Row) unseen() *blind {
 }
 
 // plus adds what is blind of two rows, either of which may be nil.
-func (b *blind) plus(o *blind) *blind {
+func (b *unmeasured) plus(o *unmeasured) *unmeasured {
 	if o == nil {
 		return b
 	}
-	var sum blind
+	var sum unmeasured
 	if b != nil {
 		sum = *b
 	}

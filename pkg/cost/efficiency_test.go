@@ -47,7 +47,7 @@ func TestEfficiency(t *testing.T) {
 					ledger.Charges = append(ledger.Charges, Charge{Kind: Used, Item: pod.Ref, Resource: resource, Cost: dec(test.costs[i]), Share: dec("1"), Of: 1})
 				}
 			}
-			r := Roll(&metrics.Reading{Pods: []metrics.Pod{pod}}, &metrics.Placement{}, ledger, Grouping{})
+			r := NewReport(&metrics.UsageReport{Pods: []metrics.Pod{pod}}, &metrics.Attribution{}, ledger, Grouping{})
 			switch got := r.Total.Efficiency; {
 			case got == nil && test.want != "":
 				t.Errorf("efficiency is not known, want %s", test.want)
@@ -60,7 +60,7 @@ func TestEfficiency(t *testing.T) {
 
 // Pods that are not measured are out of the sums of requests and of costs too.
 func TestEfficiencyIsOfMeasuredPods(t *testing.T) {
-	r := &metrics.Reading{}
+	r := &metrics.UsageReport{}
 	l := &Ledger{}
 	for i, used := range []string{"0.5", "", "0.3"} {
 		pod := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: string(rune('a' + i))}, Requested: metrics.Amounts{metrics.CPU: dec("1")}, Unmeasured: "no sample yet"}
@@ -70,7 +70,7 @@ func TestEfficiencyIsOfMeasuredPods(t *testing.T) {
 		r.Pods = append(r.Pods, pod)
 		l.Charges = append(l.Charges, Charge{Kind: Used, Item: pod.Ref, Resource: metrics.CPU, Cost: dec("1000")})
 	}
-	total := Roll(r, &metrics.Placement{}, l, Grouping{}).Total
+	total := NewReport(r, &metrics.Attribution{}, l, Grouping{}).Total
 	if total.Measured != 2 || total.Pods != 3 || total.Efficiency == nil || !total.Efficiency.Equal(dec("0.4")) {
 		t.Errorf("%d of %d measured, efficiency %v; want 2 of 3 and 0.4", total.Measured, total.Pods, total.Efficiency)
 	}

@@ -64,7 +64,7 @@ type tenant struct {
 func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 	rates := a.ratesOf(node.Name, "")
 	for _, res := range slices.Sorted(maps.Keys(node.Capacity)) {
-		price, ok := rates.of(res)
+		price, ok := rates.price(res)
 		if !ok {
 			continue
 		}
@@ -78,7 +78,7 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 		rest := capacity.Sub(taken)
 		if rest.IsNegative() {
 			a.note(metrics.Note{
-				About: "Node/" + node.Name, Reason: "Overcommitted",
+				Subject: "Node/" + node.Name, Reason: "Overcommitted",
 				Message: string(res) + ": " + taken.String() + " " + unit + " were charged of a capacity of " + capacity.String() + ": nothing is idle",
 			})
 		}

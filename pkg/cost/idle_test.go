@@ -100,7 +100,7 @@ func TestOvercommitted(t *testing.T) {
 	s.pod("shop", "burst", "n1", "13", "0", green)
 	l := s.ledger(Options{})
 	wantOnly(t, l, "n1", "- idle memory 32 1/1, - idle nvidia.com/gpu 4 1/1")
-	want := metrics.Note{About: "Node/n1", Reason: "Overcommitted", Message: "cpu: 17 Core-Hours were charged of a capacity of 16: nothing is idle"}
+	want := metrics.Note{Subject: "Node/n1", Reason: "Overcommitted", Message: "cpu: 17 Core-Hours were charged of a capacity of 16: nothing is idle"}
 	if len(l.Notes) != 1 || l.Notes[0] != want {
 		t.Errorf("notes %+v, want %+v", l.Notes, want)
 	}

@@ -141,8 +141,8 @@ func (r *bookReader) csvRows(text []byte) []csvRow {
 			r.reportAt(line, 1, "%d fields: want the %d of the columns", len(record), len(columns))
 			continue
 		}
-		if len(rows) == mostRows {
-			r.reportAt(line, 1, "more than %d prices", mostRows)
+		if len(rows) == maxRows {
+			r.reportAt(line, 1, "more than %d prices", maxRows)
 			return rows
 		}
 		if row, ok := r.csvRow(record, columns, in); ok {

@@ -39,7 +39,7 @@ type Row struct {
 	// memory usage is known.
 	Pods, Measured int
 
-	// Amounts as in a metrics.Reading; Storage in Used and Claimed. CPU, memory and
+	// Amounts as in a metrics.UsageReport; Storage in Used and Claimed. CPU, memory and
 	// ephemeral storage are in Limited only where every pod of the row has a limit:
 	// the sum of some limits limits nothing.
 	Used, Requested, Limited metrics.Amounts
@@ -69,10 +69,10 @@ type Row struct {
 	Share decimal.Decimal
 	Of    int
 
-	Below []*Row
+	Children []*Row
 
 	// blind is what Efficiency leaves out of the row; nil where that is nothing.
-	blind *blind
+	blind *unmeasured
 }
 
 // Priced says whether it is known what the row costs: something of it was charged, if
@@ -99,7 +99,7 @@ type Grouping struct {
 	// Value returns the value of a label or annotation, or the creator, for a thing:
 	// of itself, or of the nearest on its path that has one; "" for none. It is asked
 	// where By says so.
-	Value func(item object.Ref, place metrics.Place) string
+	Value func(item object.Ref, place metrics.Path) string
 	// Containers adds them below pods.
 	Containers bool
 	// Custom says that a kind is that of a custom resource, for the levels. Where it is
@@ -116,7 +116,7 @@ type Report struct {
 	Total Row
 }
 
-// Roll sums a reading and its ledger up.
+// NewReport sums a reading and its ledger up.
 //
 // By stack (or nothing) its rows are the stacks of the placement, in its order; below
 // them the owners on the path of each thing, from the top, and then pods, claims and
@@ -133,8 +133,8 @@ type Report struct {
 // Every charge ends in exactly one row without rows of LevelPod or LevelRest below it,
 // so Total.Cost equals l.Total(). Pods are counted once in Total, and once in each
 // stack. Roll does not depend on the order of the reading and of the ledger.
-func Roll(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *Report {
-	b := newRoller(r, p, l, g)
+func NewReport(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *Report {
+	b := newReportBuilder(r, p, l, g)
 	if g.By == "" || g.By == ByStack {
 		b.byStack()
 	} else {

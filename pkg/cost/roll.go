@@ -25,11 +25,11 @@ const noValue = "(none)"
 // top is the parent of the first rows.
 const top = -1
 
-// roller builds the rows of a report. Rows are numbered as they are made, a parent
+// reportBuilder builds the rows of a report. Rows are numbered as they are made, a parent
 // before what is below it, so that one pass from the last to the first sums them up.
-type roller struct {
-	reading   *metrics.Reading
-	placement *metrics.Placement
+type reportBuilder struct {
+	reading   *metrics.UsageReport
+	placement *metrics.Attribution
 	ledger    *Ledger
 	grouping  Grouping
 
@@ -37,10 +37,10 @@ type roller struct {
 	parent []int32
 	index  map[rowKey]int32
 	spare  []Row // rows are made many at a time
-	last   way
+	last   rowPath
 	totals totals
 	// parts say how the amounts of claims, and of pods that stacks share, are split.
-	parts map[thing][]part
+	parts map[objectKey][]part
 	// owners are the paths of pods that are gone, and placed nowhere.
 	owners map[object.Ref][]object.Ref
 	// common are the namespaces that all stacks pay for.
@@ -54,35 +54,35 @@ type rowKey struct {
 	ref    object.Ref
 }
 
-// thing is an object and its UID: names are used again.
-type thing struct {
+// objectKey is an object and its UID: names are used again.
+type objectKey struct {
 	ref object.Ref
 	uid string
 }
 
-// way is the row at the end of a path.
-type way struct {
+// rowPath is the row at the end of a path.
+type rowPath struct {
 	stack object.Ref
 	path  []object.Ref
 	row   int32
 	known bool
 }
 
-func newRoller(r *metrics.Reading, p *metrics.Placement, l *Ledger, g Grouping) *roller {
+func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger, g Grouping) *reportBuilder {
 	size := len(p.Stacks) + len(r.Pods) + len(r.Claims)
-	return &roller{
+	return &reportBuilder{
 		reading: r, placement: p, ledger: l, grouping: g,
 		rows:   make([]*Row, 0, size),
 		parent: make([]int32, 0, size),
 		index:  make(map[rowKey]int32, size),
-		parts:  map[thing][]part{},
+		parts:  map[objectKey][]part{},
 		owners: map[object.Ref][]object.Ref{},
 		common: map[string]bool{},
 	}
 }
 
 // row returns the row of an object below a parent, and makes it where it is not there.
-func (b *roller) row(parent int32, level Level, ref object.Ref) int32 {
+func (b *reportBuilder) row(parent int32, level Level, ref object.Ref) int32 {
 	key := rowKey{parent, ref}
 	if at, ok := b.index[key]; ok {
 		return at
@@ -99,7 +99,7 @@ func (b *roller) row(parent int32, level Level, ref object.Ref) int32 {
 }
 
 // named returns a group or a rest row.
-func (b *roller) named(parent int32, level Level, name string) int32 {
+func (b *reportBuilder) named(parent int32, level Level, name string) int32 {
 	key := rowKey{parent, object.Ref{Group: string(level), Name: name}}
 	if at, ok := b.index[key]; ok {
 		return at
@@ -112,7 +112,7 @@ func (b *roller) named(parent int32, level Level, name string) int32 {
 	return int32(len(b.rows) - 1)
 }
 
-func (b *roller) add(key rowKey) *Row {
+func (b *reportBuilder) add(key rowKey) *Row {
 	if len(b.spare) == 0 {
 		b.spare = make([]Row, 256)
 	}
@@ -124,9 +124,9 @@ func (b *roller) add(key rowKey) *Row {
 	return row
 }
 
-// under returns the row of the last owner of a path below a row. Pods are left out: a
+// rowUnder returns the row of the last owner of a path below a row. Pods are left out: a
 // pod is a row that costs, and what it owns stands beside it.
-func (b *roller) under(at int32, path []object.Ref) int32 {
+func (b *reportBuilder) rowUnder(at int32, path []object.Ref) int32 {
 	for _, owner := range path {
 		if !isPod(owner) {
 			at = b.row(at, b.level(owner), owner)
@@ -136,7 +136,7 @@ func (b *roller) under(at int32, path []object.Ref) int32 {
 }
 
 // level tells custom resources from workloads.
-func (b *roller) level(ref object.Ref) Level {
+func (b *reportBuilder) level(ref object.Ref) Level {
 	custom := b.grouping.Custom
 	if custom == nil {
 		custom = func(r object.Ref) bool {
@@ -150,12 +150,12 @@ func (b *roller) level(ref object.Ref) Level {
 }
 
 // shared returns the row of a namespace that all stacks pay for, and none does.
-func (b *roller) shared(namespace string) int32 {
+func (b *reportBuilder) shared(namespace string) int32 {
 	return b.named(b.named(top, LevelRest, restShared), LevelRest, namespace)
 }
 
 // idle returns the row of the capacity of a node that nobody pays for.
-func (b *roller) idle(c *Charge) int32 {
+func (b *reportBuilder) idle(c *Charge) int32 {
 	name := c.Node
 	if name == "" {
 		name = c.Item.Name
@@ -164,7 +164,7 @@ func (b *roller) idle(c *Charge) int32 {
 }
 
 // charge books a charge on a row.
-func (b *roller) charge(at int32, c *Charge) {
+func (b *reportBuilder) charge(at int32, c *Charge) {
 	row := b.rows[at]
 	if row.Costs == nil {
 		row.Costs = make(map[string]decimal.Decimal, 3)
@@ -192,7 +192,7 @@ func paidFor(c *Charge) string {
 }
 
 // remember keeps the owners that only a history knows, of pods that are gone.
-func (b *roller) remember() {
+func (b *reportBuilder) remember() {
 	for i := range b.reading.Pods {
 		pod := &b.reading.Pods[i]
 		if len(pod.Owners) > 0 && len(b.placement.Of[pod.Ref].Path) == 0 {
@@ -203,7 +203,7 @@ func (b *roller) remember() {
 
 // path is the way from the topmost owner to a thing: that of its place, or what a
 // history knows.
-func (b *roller) path(item object.Ref, place metrics.Place) []object.Ref {
+func (b *reportBuilder) path(item object.Ref, place metrics.Path) []object.Ref {
 	if len(place.Path) == 0 && len(place.Stacks) == 0 {
 		return b.owners[item]
 	}

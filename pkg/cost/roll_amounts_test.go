@@ -15,13 +15,13 @@ import (
 func oneStack(t *testing.T, containers bool, pods ...metrics.Pod) (*Report, []*Row) {
 	t.Helper()
 	root := object.Ref{Group: "example.com", Kind: "Shop", Namespace: "x", Name: "s"}
-	p := &metrics.Placement{Stacks: []object.Ref{root}, Of: map[object.Ref]metrics.Place{}}
+	p := &metrics.Attribution{Stacks: []object.Ref{root}, Of: map[object.Ref]metrics.Path{}}
 	for i := range pods {
 		pods[i].Ref.Kind, pods[i].Ref.Namespace = "Pod", "x"
 		owner := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "x", Name: pods[i].Ref.Name}
-		p.Of[pods[i].Ref] = metrics.Place{Stacks: []object.Ref{root}, Path: []object.Ref{root, owner}}
+		p.Of[pods[i].Ref] = metrics.Path{Stacks: []object.Ref{root}, Path: []object.Ref{root, owner}}
 	}
-	r := Roll(&metrics.Reading{Pods: pods}, p, &Ledger{}, Grouping{Containers: containers})
+	r := NewReport(&metrics.UsageReport{Pods: pods}, p, &Ledger{}, Grouping{Containers: containers})
 	var rows []*Row
 	walk(&r.Total, r.Rows, func(_ *Row, below []*Row) {
 		for _, row := range below {
@@ -75,7 +75,7 @@ func TestRollHostNetwork(t *testing.T) {
 	if got := fmt.Sprint(rows[0].Used, rows[0].Counters, rows[0].HostTraffic, rows[0].HostNetwork); got != "map[cpu:1] map[] map[network-transmit:1000] true" {
 		t.Errorf("pod with traffic of a window: %s", got)
 	}
-	if got := fmt.Sprint(rows[1].Used, rows[1].Counters, rows[1].HostTraffic, stack.Below[1].HostNetwork); got != "map[] map[] map[network-receive:2000] true" {
+	if got := fmt.Sprint(rows[1].Used, rows[1].Counters, rows[1].HostTraffic, stack.Children[1].HostNetwork); got != "map[] map[] map[network-receive:2000] true" {
 		t.Errorf("pod with counters: %s", got)
 	}
 	if _, ok := host.Used[metrics.Sent]; !ok {
@@ -123,7 +123,7 @@ func TestRollContainers(t *testing.T) {
 	if got := outline(rows); got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)
 	}
-	if _, rows = oneStack(t, false, pod); len(rows[0].Below) != 0 {
-		t.Errorf("containers that nobody asked for: %v", rows[0].Below)
+	if _, rows = oneStack(t, false, pod); len(rows[0].Children) != 0 {
+		t.Errorf("containers that nobody asked for: %v", rows[0].Children)
 	}
 }

@@ -20,7 +20,7 @@ func BenchmarkRoll(b *testing.B) {
 			b.Run(name+"/"+g.By, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if report := Roll(r, p, l, g); report.Total.Pods != 10_000 {
+					if report := NewReport(r, p, l, g); report.Total.Pods != 10_000 {
 						b.Fatal(report.Total.Pods, "pods")
 					}
 				}
@@ -30,7 +30,7 @@ func BenchmarkRoll(b *testing.B) {
 	b.Run("allocated", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			Roll(r, p, Allocate(r, p, book, Options{}), Grouping{})
+			NewReport(r, p, Allocate(r, p, book, Options{}), Grouping{})
 		}
 	})
 }

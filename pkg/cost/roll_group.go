@@ -10,15 +10,15 @@ import (
 
 // byGroup makes the rows of a report by anything but stacks. The reading goes first:
 // it knows the nodes and the labels of pods, and who mounts a claim.
-func (b *roller) byGroup() {
+func (b *reportBuilder) byGroup() {
 	b.remember()
-	at := make(map[thing]int32, len(b.reading.Pods)+len(b.reading.Claims))
+	at := make(map[objectKey]int32, len(b.reading.Pods)+len(b.reading.Claims))
 	pods := make(map[object.Ref]*metrics.Pod, len(b.reading.Pods))
 	for i := range b.reading.Pods {
 		pod := &b.reading.Pods[i]
 		row := b.row(b.groupOf(pod.Ref, pod), LevelPod, pod.Ref)
 		b.addPod(row, pod, pod)
-		at[thing{pod.Ref, string(pod.UID)}] = row
+		at[objectKey{pod.Ref, string(pod.UID)}] = row
 		if known := pods[pod.Ref]; known == nil || pod.UID < known.UID {
 			pods[pod.Ref] = pod
 		}
@@ -27,7 +27,7 @@ func (b *roller) byGroup() {
 		claim := &b.reading.Claims[i]
 		row := b.row(b.groupOfClaim(claim, pods), LevelPod, claim.Ref)
 		b.addClaim(row, claim)
-		at[thing{claim.Ref, string(claim.UID)}] = row
+		at[objectKey{claim.Ref, string(claim.UID)}] = row
 	}
 	for i := range b.ledger.Charges {
 		c := &b.ledger.Charges[i]
@@ -35,7 +35,7 @@ func (b *roller) byGroup() {
 			b.charge(b.restOfGroup(c), c)
 			continue
 		}
-		row, ok := at[thing{c.Item, c.UID}]
+		row, ok := at[objectKey{c.Item, c.UID}]
 		if !ok {
 			row = b.row(b.groupOf(c.Item, pods[c.Item]), LevelPod, c.Item)
 		}
@@ -44,7 +44,7 @@ func (b *roller) byGroup() {
 }
 
 // restOfGroup returns the row of a charge that stands for no thing of its group.
-func (b *roller) restOfGroup(c *Charge) int32 {
+func (b *reportBuilder) restOfGroup(c *Charge) int32 {
 	someone := c.Stack != object.Ref{}
 	switch {
 	case b.grouping.By == ByNode && c.Node != "":
@@ -62,7 +62,7 @@ func (b *roller) restOfGroup(c *Charge) int32 {
 }
 
 // groupOf returns the group of a thing; pod is what is read of it, or nil.
-func (b *roller) groupOf(item object.Ref, pod *metrics.Pod) int32 {
+func (b *reportBuilder) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 	place := b.placement.Of[item]
 	switch b.grouping.By {
 	case ByNamespace:
@@ -89,7 +89,7 @@ func (b *roller) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 // groupOfClaim returns the group of a claim. A claim that has no owner, as those of a
 // StatefulSet, falls to the custom resource or workload of the pod that mounts it: the
 // first by name.
-func (b *roller) groupOfClaim(claim *metrics.Claim, pods map[object.Ref]*metrics.Pod) int32 {
+func (b *reportBuilder) groupOfClaim(claim *metrics.Claim, pods map[object.Ref]*metrics.Pod) int32 {
 	if b.grouping.By != ByResource || len(b.placement.Of[claim.Ref].Path) > 0 {
 		return b.groupOf(claim.Ref, nil)
 	}
@@ -108,7 +108,7 @@ func (b *roller) groupOfClaim(claim *metrics.Claim, pods map[object.Ref]*metrics
 
 // resource returns the topmost custom resource on a path, or else the topmost
 // workload, or else the thing itself.
-func (b *roller) resource(item object.Ref, path []object.Ref) object.Ref {
+func (b *reportBuilder) resource(item object.Ref, path []object.Ref) object.Ref {
 	topmost := item
 	if i := slices.IndexFunc(path, func(r object.Ref) bool { return !isPod(r) }); i >= 0 {
 		topmost = path[i]
@@ -122,7 +122,7 @@ func (b *roller) resource(item object.Ref, path []object.Ref) object.Ref {
 }
 
 // group returns the group of a value.
-func (b *roller) group(value string) int32 {
+func (b *reportBuilder) group(value string) int32 {
 	if value == "" {
 		value = noValue
 	}

@@ -15,7 +15,7 @@ import (
 // what is paid, and the order of the lists changes nothing.
 func TestRollOfLedger(t *testing.T) {
 	seed := 0
-	eachRandom(t, func(t *testing.T, rnd *rand.Rand, r *metrics.Reading, p *metrics.Placement, f tariff, o Options) {
+	eachRandom(t, func(t *testing.T, rnd *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution, f tariff, o Options) {
 		if seed++; seed%4 != 0 {
 			return
 		}
@@ -25,7 +25,7 @@ func TestRollOfLedger(t *testing.T) {
 			paid[l.Charges[i].Stack] = paid[l.Charges[i].Stack].Add(l.Charges[i].Cost)
 		}
 		for _, g := range []Grouping{{By: ByStack, Containers: true}, {By: ByNamespace}, {By: ByNode}, {By: ByResource}} {
-			report := Roll(r, p, l, g)
+			report := NewReport(r, p, l, g)
 			if total := l.Total(); !report.Total.Cost.Equal(total) || report.Total.Pods != len(r.Pods) {
 				t.Errorf("by %s: %d pods cost %s, in the ledger %d pods %s", g.By, report.Total.Pods, report.Total.Cost, len(r.Pods), total)
 			}
@@ -36,7 +36,7 @@ func TestRollOfLedger(t *testing.T) {
 			}
 			other, placement := shuffled(rnd, r, p)
 			placement.Stacks = p.Stacks
-			compareReports(t, Roll(other, placement, allocateAt(other, placement, f, o), g), report)
+			compareReports(t, NewReport(other, placement, allocateAt(other, placement, f, o), g), report)
 		}
 	})
 }

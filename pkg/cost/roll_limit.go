@@ -42,9 +42,9 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 	out := make([]*Row, 0, len(kept)+1)
 	for _, row := range kept {
 		smaller := *row
-		smaller.Below = nil
+		smaller.Children = nil
 		if l.depth <= 0 || level < l.depth {
-			smaller.Below = l.rows(row, row.Below, level+1)
+			smaller.Children = l.rows(row, row.Children, level+1)
 		}
 		out = append(out, &smaller)
 	}
@@ -77,8 +77,8 @@ func distinctPods(rows []*Row) (pods, measured int) {
 	var count func(rows []*Row)
 	count = func(rows []*Row) {
 		for _, row := range rows {
-			if len(row.Below) > 0 && row.Below[0].Level != LevelContainer {
-				count(row.Below)
+			if len(row.Children) > 0 && row.Children[0].Level != LevelContainer {
+				count(row.Children)
 				continue
 			}
 			if row.Pods == 0 || seen[row.Ref] {

@@ -14,7 +14,7 @@ import (
 
 // groupings are all ways to group, the values by hand.
 func groupings() []Grouping {
-	value := func(item object.Ref, _ metrics.Place) string { return item.Name[:len(item.Name)%2] }
+	value := func(item object.Ref, _ metrics.Path) string { return item.Name[:len(item.Name)%2] }
 	return []Grouping{
 		{},
 		{By: ByStack, Containers: true},
@@ -35,7 +35,7 @@ func eachWorld(t *testing.T, check func(t *testing.T, rng *rand.Rand, w world, g
 		w := randomWorld(rng)
 		for _, g := range groupings() {
 			t.Run(fmt.Sprintf("%d/%s", seed, g.By), func(t *testing.T) {
-				check(t, rng, w, g, Roll(w.reading, w.placement, w.ledger, g))
+				check(t, rng, w, g, NewReport(w.reading, w.placement, w.ledger, g))
 			})
 		}
 	}
@@ -118,7 +118,7 @@ func TestRollPlacesEveryChargeOnce(t *testing.T) {
 		}
 		walk(&r.Total, r.Rows, func(_ *Row, rows []*Row) {
 			for _, row := range rows {
-				if len(row.Below) > 0 && row.Below[0].Level != LevelContainer || row.Level == LevelContainer {
+				if len(row.Children) > 0 && row.Children[0].Level != LevelContainer || row.Level == LevelContainer {
 					continue
 				}
 				p := place{row.Stack, row.Ref}
@@ -208,7 +208,7 @@ func TestRollKeepsAmounts(t *testing.T) {
 func TestRollDoesNotDependOnOrder(t *testing.T) {
 	eachWorld(t, func(t *testing.T, rng *rand.Rand, w world, g Grouping, r *Report) {
 		other := w.shuffled(rng)
-		again := Roll(other.reading, other.placement, other.ledger, g)
+		again := NewReport(other.reading, other.placement, other.ledger, g)
 		compareReports(t, again, r)
 	})
 }

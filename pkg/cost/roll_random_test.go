@@ -15,8 +15,8 @@ import (
 
 // world is a reading, where its things belong, and what they cost.
 type world struct {
-	reading   *metrics.Reading
-	placement *metrics.Placement
+	reading   *metrics.UsageReport
+	placement *metrics.Attribution
 	ledger    *Ledger
 }
 
@@ -24,7 +24,7 @@ type world struct {
 // several lengths that may name an owner twice, things that stacks share, pods that
 // are gone, not measured, without limits, or on the network of their host.
 func randomWorld(rng *rand.Rand) world {
-	w := world{&metrics.Reading{Hours: decimal.NewFromInt(int64(1 + rng.IntN(48)))}, randomPlacement(rng), &Ledger{Currency: "EUR"}}
+	w := world{&metrics.UsageReport{Hours: decimal.NewFromInt(int64(1 + rng.IntN(48)))}, randomPlacement(rng), &Ledger{Currency: "EUR"}}
 	w.ledger.Hours = w.reading.Hours
 	for i := range rng.IntN(12) {
 		pod := randomPod(rng, i)
@@ -44,8 +44,8 @@ func randomWorld(rng *rand.Rand) world {
 	return w
 }
 
-func randomPlacement(rng *rand.Rand) *metrics.Placement {
-	p := &metrics.Placement{Of: map[object.Ref]metrics.Place{}}
+func randomPlacement(rng *rand.Rand) *metrics.Attribution {
+	p := &metrics.Attribution{Of: map[object.Ref]metrics.Path{}}
 	for i := range rng.IntN(5) {
 		p.Stacks = append(p.Stacks, object.Ref{Group: "shop.example.com", Kind: "Shop", Namespace: "ns" + fmt.Sprint(i%2), Name: fmt.Sprint("s", i)})
 	}
@@ -53,8 +53,8 @@ func randomPlacement(rng *rand.Rand) *metrics.Placement {
 }
 
 // randomPlace puts a thing into none, one or several stacks.
-func randomPlace(rng *rand.Rand, stacks []object.Ref) metrics.Place {
-	var place metrics.Place
+func randomPlace(rng *rand.Rand, stacks []object.Ref) metrics.Path {
+	var place metrics.Path
 	for _, stack := range stacks {
 		if rng.IntN(3) == 0 {
 			place.Stacks = append(place.Stacks, stack)
@@ -212,7 +212,7 @@ func fullText(rows []*Row) string {
 			fmt.Fprintf(&b, "%s%s %s%s stack=%s pods=%d/%d used=%v requested=%v limited=%v claimed=%v counters=%v host=%v/%v %q cost=%s %v efficiency=%s share=%s/%d\n",
 				indent, r.Level, r.Ref, r.Name, r.Stack, r.Measured, r.Pods, r.Used, r.Requested, r.Limited, r.Claimed, r.Counters, r.HostTraffic,
 				r.HostNetwork, r.Unmeasured, r.Cost, r.Costs, efficiency, r.Share, r.Of)
-			write(r.Below, indent+"  ")
+			write(r.Children, indent+"  ")
 		}
 	}
 	write(rows, "")

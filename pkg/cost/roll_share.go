@@ -21,8 +21,8 @@ type part struct {
 }
 
 // split keeps what a charge says of how its item is split.
-func (b *roller) split(at int32, c *Charge) {
-	key := thing{c.Item, c.UID}
+func (b *reportBuilder) split(at int32, c *Charge) {
+	key := objectKey{c.Item, c.UID}
 	switch {
 	case isClaim(c.Item):
 		b.splitClaim(key, part{at, c.Resource, c.Quantity, c.Of})
@@ -37,7 +37,7 @@ func (b *roller) split(at int32, c *Charge) {
 
 // splitClaim adds the quantities of a claim up by row: time with a mount and without
 // may fall to the same.
-func (b *roller) splitClaim(key thing, p part) {
+func (b *reportBuilder) splitClaim(key objectKey, p part) {
 	parts := b.parts[key]
 	for i := range parts {
 		if parts[i].row == p.row {
@@ -49,16 +49,16 @@ func (b *roller) splitClaim(key thing, p part) {
 }
 
 // partsOf returns how a thing is split; a ledger may do without UIDs.
-func (b *roller) partsOf(ref object.Ref, uid types.UID) []part {
-	if parts, ok := b.parts[thing{ref, string(uid)}]; ok {
+func (b *reportBuilder) partsOf(ref object.Ref, uid types.UID) []part {
+	if parts, ok := b.parts[objectKey{ref, string(uid)}]; ok {
 		return parts
 	}
-	return b.parts[thing{ref, ""}]
+	return b.parts[objectKey{ref, ""}]
 }
 
 // compareParts orders the parts of a thing, whatever the order of its charges: by
 // stack, and what nobody pays by the rest that it is in.
-func (b *roller) compareParts(x, y part) int {
+func (b *reportBuilder) compareParts(x, y part) int {
 	if c := object.Compare(b.rows[x.row].Stack, b.rows[y.row].Stack); c != 0 {
 		return c
 	}
@@ -66,7 +66,7 @@ func (b *roller) compareParts(x, y part) int {
 }
 
 // topmost is the first row above another.
-func (b *roller) topmost(at int32) *Row {
+func (b *reportBuilder) topmost(at int32) *Row {
 	for b.parent[at] != top {
 		at = b.parent[at]
 	}
@@ -76,7 +76,7 @@ func (b *roller) topmost(at int32) *Row {
 // scaledPods returns the parts of a pod that fall to rows. Each resource is split as
 // its charges are; one that nobody charges, as the CPU or the memory, and evenly where
 // nothing is charged at all.
-func (b *roller) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod {
+func (b *reportBuilder) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod {
 	pods := make([]metrics.Pod, len(rows))
 	for i := range pods {
 		pods[i] = metrics.Pod{
@@ -154,7 +154,7 @@ func scaled(amount decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal
 }
 
 // holders are the rows of a claim that has no charges, by the time of its mounts.
-func (b *roller) holders(claim *metrics.Claim) []part {
+func (b *reportBuilder) holders(claim *metrics.Claim) []part {
 	place := b.placement.Of[claim.Ref]
 	own := inOrder(place.Stacks)
 	if b.common[claim.Ref.Namespace] && len(own) == 0 {
@@ -199,7 +199,7 @@ func (b *roller) holders(claim *metrics.Claim) []part {
 
 // sharePods states the shares of a pod that several stacks share, after its charges.
 // Where they differ by resource it is the part of the cost.
-func (b *roller) sharePods(pod *metrics.Pod, rows []int32) {
+func (b *reportBuilder) sharePods(pod *metrics.Pod, rows []int32) {
 	known := b.partsOf(pod.Ref, pod.UID)
 	costs, shares := make([]decimal.Decimal, len(rows)), make([]decimal.Decimal, len(rows))
 	same := len(known) > 0
@@ -253,7 +253,7 @@ func (r *Row) settleShare() {
 	case 0:
 		r.Share, r.Of = decimal.NewFromInt(1), 1
 	}
-	for _, below := range r.Below {
+	for _, below := range r.Children {
 		if below.Level == LevelContainer {
 			below.Share, below.Of = r.Share, r.Of
 		}

@@ -10,7 +10,7 @@ import (
 )
 
 // byStack makes the rows of a report by stack.
-func (b *roller) byStack() {
+func (b *reportBuilder) byStack() {
 	b.remember()
 	for _, stack := range b.placement.Stacks {
 		b.row(top, LevelStack, stack)
@@ -27,7 +27,7 @@ func (b *roller) byStack() {
 }
 
 // chargeStack books a charge where it belongs, and keeps how its item is split.
-func (b *roller) chargeStack(c *Charge) {
+func (b *reportBuilder) chargeStack(c *Charge) {
 	nobody := c.Stack == object.Ref{}
 	if c.Kind == Shared {
 		b.common[sharedNamespace(c)] = true
@@ -67,14 +67,14 @@ func sharedNamespace(c *Charge) string {
 }
 
 // unmounted returns the row of a claim that nobody mounts, below its namespace.
-func (b *roller) unmounted(claim object.Ref) int32 {
+func (b *reportBuilder) unmounted(claim object.Ref) int32 {
 	at := b.named(top, LevelRest, restUnmounted)
 	return b.row(b.named(at, LevelRest, claim.Namespace), LevelPod, claim)
 }
 
 // place returns the row of a thing below the owners on its path, from the stack's root
 // on; a zero stack is nobody's.
-func (b *roller) place(stack object.Ref, place metrics.Place, item object.Ref) int32 {
+func (b *reportBuilder) place(stack object.Ref, place metrics.Path, item object.Ref) int32 {
 	path := b.path(item, place)
 	if stack != (object.Ref{}) && !slices.Contains(place.Stacks, stack) {
 		// A claim of nobody's that pods of the stack mount has no path there.
@@ -85,22 +85,22 @@ func (b *roller) place(stack object.Ref, place metrics.Place, item object.Ref) i
 
 // way returns the row of the last owner on a path. Things of one owner follow each
 // other, so the last way is kept.
-func (b *roller) way(stack object.Ref, path []object.Ref) int32 {
+func (b *reportBuilder) way(stack object.Ref, path []object.Ref) int32 {
 	if b.last.known && b.last.stack == stack && slices.Equal(b.last.path, path) {
 		return b.last.row
 	}
 	var at int32
 	if stack == (object.Ref{}) {
-		at = b.under(b.named(top, LevelRest, restUnattributed), path)
+		at = b.rowUnder(b.named(top, LevelRest, restUnattributed), path)
 	} else {
-		at = b.under(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
+		at = b.rowUnder(b.row(top, LevelStack, stack), path[slices.Index(path, stack)+1:])
 	}
-	b.last = way{stack, path, at, true}
+	b.last = rowPath{stack, path, at, true}
 	return at
 }
 
 // podOfStacks adds a pod to each of its stacks.
-func (b *roller) podOfStacks(pod *metrics.Pod) {
+func (b *reportBuilder) podOfStacks(pod *metrics.Pod) {
 	place := b.placement.Of[pod.Ref]
 	stacks := inOrder(place.Stacks)
 	switch {
@@ -136,7 +136,7 @@ func inOrder(stacks []object.Ref) []object.Ref {
 
 // claimOfStacks adds a claim to each of its stacks, in proportion to what each is
 // charged for.
-func (b *roller) claimOfStacks(claim *metrics.Claim) {
+func (b *reportBuilder) claimOfStacks(claim *metrics.Claim) {
 	shares := b.partsOf(claim.Ref, claim.UID)
 	if len(shares) == 0 {
 		shares = b.holders(claim)

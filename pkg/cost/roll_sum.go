@@ -17,7 +17,7 @@ func bounded() []metrics.Resource {
 
 // addPod adds a pod to its row: the part of it that falls to the row, and the whole.
 // A row has several where a name was used again.
-func (b *roller) addPod(at int32, pod, whole *metrics.Pod) {
+func (b *reportBuilder) addPod(at int32, pod, whole *metrics.Pod) {
 	row := b.rows[at]
 	leaf := Row{Pods: 1, Used: pod.Used, Requested: pod.Requested, Limited: pod.Limited, HostNetwork: pod.HostNetwork}
 	if pod.HostNetwork {
@@ -43,7 +43,7 @@ func (b *roller) addPod(at int32, pod, whole *metrics.Pod) {
 }
 
 // addContainers adds the containers of a pod below its row.
-func (b *roller) addContainers(at int32, pod *metrics.Pod) {
+func (b *reportBuilder) addContainers(at int32, pod *metrics.Pod) {
 	for i := range pod.Containers {
 		c := &pod.Containers[i]
 		row := b.rows[b.named(at, LevelContainer, c.Name)]
@@ -52,7 +52,7 @@ func (b *roller) addContainers(at int32, pod *metrics.Pod) {
 }
 
 // addClaim adds a claim to its row.
-func (b *roller) addClaim(at int32, claim *metrics.Claim) {
+func (b *reportBuilder) addClaim(at int32, claim *metrics.Claim) {
 	leaf := Row{Claimed: metrics.Amounts{metrics.Storage: claim.Claimed}}
 	if claim.UsedKnown {
 		leaf.Used = metrics.Amounts{metrics.Storage: claim.Used}
@@ -61,7 +61,7 @@ func (b *roller) addClaim(at int32, claim *metrics.Claim) {
 }
 
 // join adds a thing to the row that it stands in, mostly the first.
-func (b *roller) join(row, leaf *Row) {
+func (b *reportBuilder) join(row, leaf *Row) {
 	before := *row
 	b.totals.sum(row, []*Row{&before, leaf})
 }
@@ -94,8 +94,8 @@ func traffic(pod *metrics.Pod) metrics.Amounts {
 	return seen
 }
 
-// without returns amounts without one of them.
-func without(amounts metrics.Amounts, resource metrics.Resource) metrics.Amounts {
+// withoutResource returns amounts without one of them.
+func withoutResource(amounts metrics.Amounts, resource metrics.Resource) metrics.Amounts {
 	amounts = maps.Clone(amounts)
 	delete(amounts, resource)
 	return amounts
@@ -120,31 +120,31 @@ func addCost(costs map[string]decimal.Decimal, key string, cost decimal.Decimal)
 // collapse takes the row of a thing that is a root itself into the row of the stack,
 // where there is nothing else in it: it is not shown twice.
 func (r *Row) collapse() {
-	if len(r.Below) != 1 || r.Below[0].Level != LevelPod || r.Below[0].Ref != r.Ref {
+	if len(r.Children) != 1 || r.Children[0].Level != LevelPod || r.Children[0].Ref != r.Ref {
 		return
 	}
-	thing := r.Below[0]
-	r.Below, r.Unmeasured, r.HostTraffic = thing.Below, thing.Unmeasured, thing.HostTraffic
+	thing := r.Children[0]
+	r.Children, r.Unmeasured, r.HostTraffic = thing.Children, thing.Unmeasured, thing.HostTraffic
 	r.Share, r.Of = thing.Share, thing.Of
 }
 
 // report sums the rows up and puts them in order.
-func (b *roller) report() *Report {
+func (b *reportBuilder) report() *Report {
 	report := &Report{Currency: b.ledger.Currency, Hours: b.ledger.Hours}
 	for i, row := range slices.Backward(b.rows) {
 		above := &report.Total
 		if b.parent[i] != top {
 			above = b.rows[b.parent[i]]
 		}
-		above.Below = append(above.Below, row)
+		above.Children = append(above.Children, row)
 		switch {
 		case row.Level == LevelContainer:
 			row.Pods, row.Measured, row.HostNetwork = 0, 0, false
 			continue
 		case row.Level == LevelPod:
 			row.blind = row.unseen()
-		case len(row.Below) > 0:
-			b.totals.sum(row, row.Below)
+		case len(row.Children) > 0:
+			b.totals.sum(row, row.Children)
 		}
 		b.totals.settle(row)
 		row.collapse()
@@ -153,7 +153,7 @@ func (b *roller) report() *Report {
 			above.shareWith(row.Share, row.Of)
 		}
 	}
-	report.Rows, report.Total.Below = report.Total.Below, nil
+	report.Rows, report.Total.Children = report.Total.Children, nil
 	b.totals.sum(&report.Total, report.Rows)
 	b.totals.settle(&report.Total)
 	report.Total.settleShare()

@@ -46,7 +46,7 @@ func outline(rows []*Row) string {
 				b.WriteString(" share " + r.Share.String())
 			}
 			b.WriteString("\n")
-			write(r.Below, indent+"  ")
+			write(r.Children, indent+"  ")
 		}
 	}
 	write(rows, "")
@@ -67,9 +67,9 @@ func moodles(t *testing.T) world {
 	gone.Gone = true
 	gone.Owners = []object.Ref{ref("ReplicaSet.apps/x/old-1"), ref("Deployment.apps/x/old")}
 	data := ref("PersistentVolumeClaim/x/data-db-0")
-	p := &metrics.Placement{
+	p := &metrics.Attribution{
 		Stacks: []object.Ref{b, a, bare},
-		Of: map[object.Ref]metrics.Place{
+		Of: map[object.Ref]metrics.Path{
 			ref("Pod/x/a-1"):  {Stacks: []object.Ref{a}, Path: []object.Ref{a, ref("Deployment.apps/x/a")}},
 			ref("Pod/x/b-1"):  {Stacks: []object.Ref{b}, Path: []object.Ref{ref("Fleet.edu.example.com/x/all"), b, ref("Deployment.apps/x/b")}},
 			ref("Pod/x/db-0"): {Stacks: []object.Ref{a, b}, Path: []object.Ref{mysql, ref("StatefulSet.apps/x/db")}},
@@ -79,7 +79,7 @@ func moodles(t *testing.T) world {
 			bare: {Stacks: []object.Ref{bare}},
 		},
 	}
-	r := &metrics.Reading{
+	r := &metrics.UsageReport{
 		Hours:  dec("1"),
 		Pods:   []metrics.Pod{pod("x/a-1", "1"), pod("x/b-1", "2"), pod("x/db-0", "4"), pod("x/bare", "0.25"), gone, pod("y/lost", "3")},
 		Claims: []metrics.Claim{{Ref: data, Claimed: dec("100")}, {Ref: ref("PersistentVolumeClaim/z/old"), Claimed: dec("7"), Unmounted: dec("1")}},
@@ -146,7 +146,7 @@ rest unmounted claimed 7 cost 0.7
 rest idle cost 1.5
   rest n1 cost 1.5
 `
-	r := Roll(w.reading, w.placement, w.ledger, Grouping{By: ByStack})
+	r := NewReport(w.reading, w.placement, w.ledger, Grouping{By: ByStack})
 	if got := outline(r.Rows); got != want {
 		t.Errorf("rows:\n%swant:\n%s", got, want)
 	}
@@ -158,7 +158,7 @@ rest idle cost 1.5
 func TestRollByGroup(t *testing.T) {
 	w := moodles(t)
 	depthOne := func(g Grouping) string {
-		return outline(Limit(Roll(w.reading, w.placement, w.ledger, g), 0, 1).Rows)
+		return outline(Limit(NewReport(w.reading, w.placement, w.ledger, g), 0, 1).Rows)
 	}
 	for by, want := range map[string]string{
 		ByNamespace: `group x pods 5 cpu 7.75 claimed 100 cost 81.7
@@ -185,7 +185,7 @@ rest idle cost 1.5
 			t.Errorf("by %s:\n%swant:\n%s", by, got, want)
 		}
 	}
-	creator := func(item object.Ref, place metrics.Place) string {
+	creator := func(item object.Ref, place metrics.Path) string {
 		for _, owner := range append([]object.Ref{item}, place.Path...) {
 			if owner.Kind == "Moodle" {
 				return "anna"
@@ -212,7 +212,7 @@ func TestRollIdle(t *testing.T) {
 	spread := l.Charges[0]
 	spread.Namespace = "x"
 	l.Charges = append(l.Charges, spread)
-	r := Roll(&metrics.Reading{}, &metrics.Placement{}, l, Grouping{})
+	r := NewReport(&metrics.UsageReport{}, &metrics.Attribution{}, l, Grouping{})
 	if err := Sort(r, "cost"); err != nil {
 		t.Fatal(err)
 	}

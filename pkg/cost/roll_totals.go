@@ -37,7 +37,7 @@ func (t *totals) sum(r *Row, rows []*Row) {
 	r.Claimed, r.Counters, r.Costs = t.claimed.take(), t.counters.take(), t.costs.take()
 	for _, resource := range bounded() {
 		if _, ok := r.Limited[resource]; ok && unlimited(rows, resource) {
-			r.Limited = without(r.Limited, resource)
+			r.Limited = withoutResource(r.Limited, resource)
 		}
 	}
 }

@@ -75,7 +75,7 @@ func (m Money) share(u *units, sum *big.Int, rows []*Row, places int32) {
 			left.Sub(left, one)
 		}
 		m.set(parts[i].row, parts[i].units, places)
-		m.share(u, parts[i].units, parts[i].row.Below, places)
+		m.share(u, parts[i].units, parts[i].row.Children, places)
 	}
 }
 

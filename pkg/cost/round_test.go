@@ -21,7 +21,7 @@ func made(hours string, costs, below []string) *Report {
 	}
 	r := &Report{Hours: dec(hours)}
 	r.Rows, r.Total.Cost = rows(costs)
-	r.Rows[0].Below, _ = rows(below)
+	r.Rows[0].Children, _ = rows(below)
 	return r
 }
 
@@ -54,7 +54,7 @@ func TestRound(t *testing.T) {
 			for _, row := range r.Rows {
 				got += " " + show(row)
 			}
-			for i, row := range r.Rows[0].Below {
+			for i, row := range r.Rows[0].Children {
 				if i == 0 {
 					got += ";"
 				}

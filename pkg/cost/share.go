@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// standing is what a stack has alone: pods of no other stack, and of no namespace that
+// soloUsage is what a stack has alone: pods of no other stack, and of no namespace that
 // all share.
-type standing struct {
+type soloUsage struct {
 	// amounts are used or requested, as the sharing asks; what no pod knows is absent.
 	amounts metrics.Amounts
 	// cost is of CPU and memory.
@@ -33,17 +33,17 @@ func (a *allocator) weights(stacks []object.Ref, res metrics.Resource) []decimal
 			weights[i] = weight
 		}
 	case ShareUsage, ShareRequests:
-		a.standingWeights(weights, stacks, res)
+		a.soloWeights(weights, stacks, res)
 	}
 	return weights
 }
 
-// standingWeights fills in the weights by what each stack has alone. Volumes and load
+// soloWeights fills in the weights by what each stack has alone. Volumes and load
 // balancers have no usage to compare, nor traffic a request: they go by the cost of
 // CPU and memory. A stack that has nothing of its own weighs nothing. One that has
 // weighs what is known of it; where no usage is, all weigh the same, and a note tells
 // it. What is not requested is no gap: it is zero.
-func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
+func (a *allocator) soloWeights(weights []decimal.Decimal, stacks []object.Ref, res metrics.Resource) {
 	if a.standings == nil {
 		a.stand()
 	}
@@ -61,7 +61,7 @@ func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.R
 		amount, known := own.amounts[res]
 		if !known && a.options.Sharing == ShareUsage && !extended(res) {
 			a.note(metrics.Note{
-				About: stack.String(), Reason: "Gap",
+				Subject: stack.String(), Reason: "Gap",
 				Message: "its usage of " + string(res) + " is not known: what it shares with others is split evenly",
 			})
 			clear(weights)
@@ -74,7 +74,7 @@ func (a *allocator) standingWeights(weights []decimal.Decimal, stacks []object.R
 // stand sums up what each stack has alone. It is called when all that is alone has
 // been charged, and nothing else yet.
 func (a *allocator) stand() {
-	a.standings = map[object.Ref]*standing{}
+	a.standings = map[object.Ref]*soloUsage{}
 	for i := range a.reading.Pods {
 		pod := &a.reading.Pods[i]
 		stacks := a.stacksOf(pod.Ref)
@@ -83,7 +83,7 @@ func (a *allocator) stand() {
 		}
 		own := a.standings[stacks[0]]
 		if own == nil {
-			own = &standing{amounts: metrics.Amounts{}}
+			own = &soloUsage{amounts: metrics.Amounts{}}
 			a.standings[stacks[0]] = own
 		}
 		a.addAlone(own.amounts, pod)

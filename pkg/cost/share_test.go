@@ -131,7 +131,7 @@ func TestSharingTellsWhatIsNotKnown(t *testing.T) {
 	s.pod("shop", "db-0", "", "1", "1", red, green)
 	s.pod("shop", "db-1", "", "1", "1", red, green)
 	notes := s.ledger(Options{Sharing: ShareUsage}).Notes
-	if len(notes) != 2 || notes[0].About != red.String() || notes[0].Reason != "Gap" || !strings.Contains(notes[0].Message, "usage of cpu") || !strings.Contains(notes[1].Message, "memory") {
+	if len(notes) != 2 || notes[0].Subject != red.String() || notes[0].Reason != "Gap" || !strings.Contains(notes[0].Message, "usage of cpu") || !strings.Contains(notes[1].Message, "memory") {
 		t.Errorf("notes %+v", notes)
 	}
 }

@@ -110,7 +110,7 @@ func trafficOf(r *Row) (decimal.Decimal, bool) {
 
 // order is the order of a new report: stacks as the placement has them, other rows by
 // reference, groups by name, rests last.
-func (b *roller) order(r *Report) {
+func (b *reportBuilder) order(r *Report) {
 	rank := make(map[object.Ref]int, len(b.placement.Stacks))
 	for i, stack := range b.placement.Stacks {
 		if _, ok := rank[stack]; !ok {
@@ -185,6 +185,6 @@ func walk(above *Row, rows []*Row, visit func(above *Row, rows []*Row)) {
 	}
 	visit(above, rows)
 	for _, row := range rows {
-		walk(row, row.Below, visit)
+		walk(row, row.Children, visit)
 	}
 }

@@ -84,7 +84,7 @@ func TestLimit(t *testing.T) {
 func levels(rows []*Row) int {
 	deepest := 0
 	for _, row := range rows {
-		deepest = max(deepest, 1+levels(row.Below))
+		deepest = max(deepest, 1+levels(row.Children))
 	}
 	return deepest
 }
@@ -94,8 +94,8 @@ func TestLimitCountsPodsOnce(t *testing.T) {
 	stacks := []object.Ref{{Kind: "Shop", Name: "a"}, {Kind: "Shop", Name: "b"}, {Kind: "Shop", Name: "c"}}
 	shared := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: "db"}, Used: metrics.Amounts{metrics.CPU: dec("1")}}
 	own := metrics.Pod{Ref: object.Ref{Kind: "Pod", Name: "c"}, Unmeasured: "no sample yet"}
-	p := &metrics.Placement{Stacks: stacks, Of: map[object.Ref]metrics.Place{shared.Ref: {Stacks: stacks}, own.Ref: {Stacks: stacks[2:]}}}
-	r := Roll(&metrics.Reading{Pods: []metrics.Pod{shared, own}}, p, &Ledger{}, Grouping{})
+	p := &metrics.Attribution{Stacks: stacks, Of: map[object.Ref]metrics.Path{shared.Ref: {Stacks: stacks}, own.Ref: {Stacks: stacks[2:]}}}
+	r := NewReport(&metrics.UsageReport{Pods: []metrics.Pod{shared, own}}, p, &Ledger{}, Grouping{})
 	small := Limit(r, 1, 1)
 	if len(small.Rows) != 2 {
 		t.Fatalf("%d rows", len(small.Rows))
@@ -105,8 +105,8 @@ func TestLimitCountsPodsOnce(t *testing.T) {
 	if more.Level != LevelRest || more.Name != "2 more" || more.Pods != 2 || more.Measured != 1 || !more.Used[metrics.CPU].Equal(third.Add(third)) {
 		t.Errorf("%+v", more)
 	}
-	if len(small.Rows[0].Below) != 0 {
-		t.Errorf("below the first: %v", small.Rows[0].Below)
+	if len(small.Rows[0].Children) != 0 {
+		t.Errorf("below the first: %v", small.Rows[0].Children)
 	}
 	var sum decimal.Decimal
 	for _, row := range small.Rows {

@@ -29,7 +29,7 @@ func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
 	total := whole.Shift(places).BigInt()
 	ratios, sum := integers(weights)
 	if sum.Sign() == 0 {
-		return even(total, len(weights))
+		return splitEvenly(total, len(weights))
 	}
 	parts := make([]*big.Int, len(weights))
 	remainders := make([]*big.Int, len(weights))
@@ -52,8 +52,8 @@ func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
 	return out
 }
 
-// even divides units of 10^-12 in n parts. There are two sizes of them at most.
-func even(total *big.Int, n int) []decimal.Decimal {
+// splitEvenly divides units of 10^-12 in n parts. There are two sizes of them at most.
+func splitEvenly(total *big.Int, n int) []decimal.Decimal {
 	part, rest := new(big.Int).QuoRem(total, big.NewInt(int64(n)), new(big.Int))
 	small := decimal.NewFromBigInt(part, -places)
 	large := decimal.NewFromBigInt(part.Add(part, big.NewInt(1)), -places)

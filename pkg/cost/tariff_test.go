@@ -61,7 +61,7 @@ func (f tariff) Traffic(direction metrics.Resource, namespace string) Price {
 func (f tariff) Balancer(namespace string) Price { return f.price("lb", "0.25", "", namespace) }
 
 // allocateAt makes a ledger by other prices than those of a book.
-func allocateAt(r *metrics.Reading, p *metrics.Placement, prices priceList, o Options) *Ledger {
+func allocateAt(r *metrics.UsageReport, p *metrics.Attribution, prices priceList, o Options) *Ledger {
 	a := newAllocator(r, p, prices, o)
 	a.run()
 	return &Ledger{Hours: r.Hours, Charges: a.charges, Notes: a.sortedNotes()}
@@ -69,14 +69,14 @@ func allocateAt(r *metrics.Reading, p *metrics.Placement, prices priceList, o Op
 
 // scene is a reading and a placement in the making.
 type scene struct {
-	metrics.Reading
-	metrics.Placement
+	metrics.UsageReport
+	metrics.Attribution
 }
 
 func newScene() *scene {
 	return &scene{
-		Reading:   metrics.Reading{Hours: dec("1")},
-		Placement: metrics.Placement{Weights: map[object.Ref]decimal.Decimal{}, Of: map[object.Ref]metrics.Place{}},
+		UsageReport: metrics.UsageReport{Hours: dec("1")},
+		Attribution: metrics.Attribution{Weights: map[object.Ref]decimal.Decimal{}, Of: map[object.Ref]metrics.Path{}},
 	}
 }
 
@@ -99,7 +99,7 @@ func (s *scene) place(thing object.Ref, stacks []object.Ref) {
 		}
 	}
 	if stacks != nil {
-		s.Of[thing] = metrics.Place{Stacks: stacks}
+		s.Of[thing] = metrics.Path{Stacks: stacks}
 	}
 }
 
@@ -138,7 +138,9 @@ func (s *scene) node(name, cores, memory string) *metrics.Node {
 	return &s.Nodes[len(s.Nodes)-1]
 }
 
-func (s *scene) ledger(o Options) *Ledger { return allocateAt(&s.Reading, &s.Placement, tariff{}, o) }
+func (s *scene) ledger(o Options) *Ledger {
+	return allocateAt(&s.UsageReport, &s.Attribution, tariff{}, o)
+}
 
 // lines are the charges in short: stack kind item resource quantity share/of.
 func lines(l *Ledger) []string {
@@ -172,7 +174,7 @@ func wantLines(t *testing.T, l *Ledger, want ...string) {
 }
 
 // random returns a reading of everything that there may be, with a placement.
-func random(rnd *rand.Rand) (*metrics.Reading, *metrics.Placement, tariff, Options) {
+func random(rnd *rand.Rand) (*metrics.UsageReport, *metrics.Attribution, tariff, Options) {
 	amount := func() decimal.Decimal {
 		return decimal.New(rnd.Int64N(1<<rnd.IntN(50)), -int32(rnd.IntN(16)))
 	}
@@ -223,7 +225,7 @@ func random(rnd *rand.Rand) (*metrics.Reading, *metrics.Placement, tariff, Optio
 	for _, name := range []string{"web", "api", "mail"}[:rnd.IntN(4)] {
 		ref := object.Ref{Kind: "Service", Namespace: namespace(), Name: name}
 		s.place(ref, pick2(rnd, stacks(), nil))
-		s.Balancers = append(s.Balancers, metrics.Balancer{Service: ref, Hours: amount()})
+		s.LoadBalancers = append(s.LoadBalancers, metrics.LoadBalancer{Service: ref, Hours: amount()})
 	}
 	for _, name := range []string{"n1", "n2", "n3"}[:rnd.IntN(4)] {
 		s.Nodes = append(s.Nodes, metrics.Node{Name: name, Whole: rnd.IntN(4) > 0, Capacity: amounts(all...)})
@@ -242,16 +244,16 @@ func random(rnd *rand.Rand) (*metrics.Reading, *metrics.Placement, tariff, Optio
 		ShareNamespaces: pick2(rnd, nil, []string{"kube-system"}, []string{"b", "kube-system", "b"}),
 		ShareOverhead:   pick2(rnd, decimal.Decimal{}, dec("0.07"), amount()), Weighted: rnd.IntN(2) == 0,
 	}
-	return &s.Reading, &s.Placement, f, o
+	return &s.UsageReport, &s.Attribution, f, o
 }
 
 func pick2[T any](rnd *rand.Rand, of ...T) T { return of[rnd.IntN(len(of))] }
 
 // shuffled returns copies with every list in another order.
-func shuffled(rnd *rand.Rand, r *metrics.Reading, p *metrics.Placement) (*metrics.Reading, *metrics.Placement) {
+func shuffled(rnd *rand.Rand, r *metrics.UsageReport, p *metrics.Attribution) (*metrics.UsageReport, *metrics.Attribution) {
 	reading, placement := *r, *p
 	reading.Pods, reading.Claims = shuffle(rnd, r.Pods), shuffle(rnd, r.Claims)
-	reading.Balancers, reading.Nodes = shuffle(rnd, r.Balancers), shuffle(rnd, r.Nodes)
+	reading.LoadBalancers, reading.Nodes = shuffle(rnd, r.LoadBalancers), shuffle(rnd, r.Nodes)
 	for i := range reading.Claims {
 		reading.Claims[i].Mounts = shuffle(rnd, reading.Claims[i].Mounts)
 	}

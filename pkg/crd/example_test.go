@@ -30,7 +30,7 @@ func ExampleJudge() {
 	former := read(fmt.Sprintf(gadgets, "integer", ", color: {type: string}"))
 	next := read(fmt.Sprintf(gadgets, "string", ""))
 	one := read(`{apiVersion: example.com/v1, kind: Gadget, metadata: {name: one, namespace: shop}, spec: {size: 3}}`)
-	verdict, err := crd.Judge(former, next, []*unstructured.Unstructured{one})
+	verdict, err := crd.CheckUpgrade(former, next, []*unstructured.Unstructured{one})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Broken is what a definition does not take of an object that is there.
-type Broken struct {
+// InvalidObject is what a definition does not take of an object that is there.
+type InvalidObject struct {
 	Object object.Ref `json:"object"`
 	// Field is the path in the object (spec.rules[2].host); empty for the whole of it.
 	Field string `json:"field,omitempty"`
@@ -27,13 +27,13 @@ type Broken struct {
 //
 // Rules in CEL (x-kubernetes-validations) are not evaluated: Undecided says where there are
 // some. An error is of the definition, or of an object that is not of it.
-func ValidateExisting(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]Broken, error) {
+func ValidateExisting(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]InvalidObject, error) {
 	d, err := readDefinition(definition)
 	if err != nil {
 		return nil, err
 	}
 	readers := map[string]*reader{}
-	var broken []Broken
+	var broken []InvalidObject
 	for _, u := range objects {
 		gvk := u.GroupVersionKind()
 		if gvk.Group != d.spec["group"] || gvk.Kind != d.names["kind"] {
@@ -41,7 +41,7 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		}
 		v, there := d.version(gvk.Version)
 		if !there {
-			broken = append(broken, Broken{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the definition does not have", refOf(u), gvk.Version)})
+			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the definition does not have", refOf(u), gvk.Version)})
 			continue
 		}
 		r := readers[v.name]
@@ -61,9 +61,9 @@ func refOf(u *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// Undecided says which rules in CEL speak of the objects in a definition, a line for each
+// UnevaluatedRules says which rules in CEL speak of the objects in a definition, a line for each
 // version and place; ValidateExisting does not evaluate them.
-func Undecided(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
+func UnevaluatedRules(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
 	d, err := readDefinition(definition)
 	if err != nil {
 		return nil, err

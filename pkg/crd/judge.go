@@ -8,40 +8,40 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Verdict says whether a definition may take the place of another.
-type Verdict struct {
+// Compatibility says whether a definition may take the place of another.
+type Compatibility struct {
 	// Changes are all, safe ones too; Broken is what they break of the objects that are there,
 	// which the former definition took.
 	Changes []Change
-	Broken  []Broken
+	Broken  []InvalidObject
 	// Refused are reasons that hold whoever asks: what the API server refuses, what could
 	// not be read any more, objects that break. Unsafe are those that a caller may be told to
 	// pass over (force). Both are sentences.
 	Refused, Unsafe []string
-	// Undecided is what could not be told of the objects.
-	Undecided []string
+	// UnevaluatedRules is what could not be told of the objects.
+	UnevaluatedRules []string
 }
 
 // Reasons returns why the definition must not take the place of the other; none for yes.
 // With force unsafe changes pass, as long as no object that is there breaks.
-func (v Verdict) Reasons(force bool) []string {
+func (v Compatibility) Reasons(force bool) []string {
 	if force {
 		return v.Refused
 	}
 	return append(slices.Clone(v.Refused), v.Unsafe...)
 }
 
-// Judge compares two definitions, and holds the objects that are there against the new one.
+// CheckUpgrade compares two definitions, and holds the objects that are there against the new one.
 // It reads nothing: live are all objects of the definition, of every namespace, each in a
 // version that is served; without them an object that breaks is not found.
 //
 // An unsafe change is refused even where no object breaks: manifests, clients and backups
 // are not seen from here. What was broken by the former definition already is not told.
-func Judge(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) (Verdict, error) {
-	var v Verdict
+func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) (Compatibility, error) {
+	var v Compatibility
 	var err error
 	if v.Changes, err = Compare(former, next); err != nil {
-		return Verdict{}, err
+		return Compatibility{}, err
 	}
 	final := map[string]bool{}
 	for _, r := range Rules() {
@@ -62,17 +62,17 @@ func Judge(former, next *unstructured.Unstructured, live []*unstructured.Unstruc
 		return v, nil // of another group or kind, none of the objects is its own
 	}
 	if v.Broken, err = newlyBroken(former, next, live); err != nil {
-		return Verdict{}, err
+		return Compatibility{}, err
 	}
 	for _, b := range v.Broken {
 		v.Refused = append(v.Refused, b.Message)
 	}
-	v.Undecided = undecided(v.Changes, live)
+	v.UnevaluatedRules = unevaluatedRules(v.Changes, live)
 	return v, nil
 }
 
 // newlyBroken returns what only the new definition refuses.
-func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) ([]Broken, error) {
+func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) ([]InvalidObject, error) {
 	broken, err := ValidateExisting(next, live)
 	if err != nil || len(broken) == 0 {
 		return nil, err
@@ -81,11 +81,11 @@ func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.U
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(broken, func(b Broken) bool { return slices.Contains(before, b) }), nil
+	return slices.DeleteFunc(broken, func(b InvalidObject) bool { return slices.Contains(before, b) }), nil
 }
 
-// undecided names the rules in CEL that are new: the others hold already.
-func undecided(changes []Change, live []*unstructured.Unstructured) []string {
+// unevaluatedRules names the rules in CEL that are new: the others hold already.
+func unevaluatedRules(changes []Change, live []*unstructured.Unstructured) []string {
 	count := map[string]int{}
 	for _, u := range live {
 		count[u.GroupVersionKind().Version]++

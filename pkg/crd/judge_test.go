@@ -30,7 +30,7 @@ func TestJudge(t *testing.T) {
 		"a rule in CEL":         {was: loose, is: strings.Replace(loose, "{type: integer}", "{type: integer, x-kubernetes-validations: [{rule: self > 1}]}", 1), live: objects(widget(t, "a", "{num: 1}")), reasons: 1, open: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			v, err := Judge(widgets(t, c.was), widgets(t, c.is), c.live)
+			v, err := CheckUpgrade(widgets(t, c.was), widgets(t, c.is), c.live)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,8 +40,8 @@ func TestJudge(t *testing.T) {
 			if got := v.Reasons(true); len(got) != c.forced || c.refusedSays != "" && !strings.Contains(got[0], c.refusedSays) {
 				t.Errorf("with force %q, want %d with %q", got, c.forced, c.refusedSays)
 			}
-			if len(v.Undecided) != c.open {
-				t.Errorf("undecided %q, want %d", v.Undecided, c.open)
+			if len(v.UnevaluatedRules) != c.open {
+				t.Errorf("undecided %q, want %d", v.UnevaluatedRules, c.open)
 			}
 			if c.brokenField != "" && (len(v.Broken) != 1 || v.Broken[0].Field != c.brokenField) {
 				t.Errorf("broken %+v, want %s", v.Broken, c.brokenField)
@@ -55,7 +55,7 @@ func TestJudgeDowngrade(t *testing.T) {
 	current := widgets(t, emptySpec)
 	second(true, true, emptySpec)(t, current)
 	stored(current, "v1", "v2")
-	v, err := Judge(current, widgets(t, emptySpec), nil)
+	v, err := CheckUpgrade(current, widgets(t, emptySpec), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,11 +148,11 @@ func TestValidateExisting(t *testing.T) {
 
 func TestUndecided(t *testing.T) {
 	definition := widgets(t, "{type: object, x-kubernetes-validations: [{rule: 'true'}], properties: {l: {type: array, items: {type: object, x-kubernetes-validations: [{rule: 'true'}]}}}}")
-	got, err := Undecided(definition, objects(widget(t, "a", "{}")))
+	got, err := UnevaluatedRules(definition, objects(widget(t, "a", "{}")))
 	if err != nil || len(got) != 2 || !strings.HasPrefix(got[0], "spec in v1:") || !strings.HasPrefix(got[1], "spec.l[] in v1:") {
 		t.Errorf("%q, %v", got, err)
 	}
-	if got, err := Undecided(definition, nil); err != nil || len(got) > 0 {
+	if got, err := UnevaluatedRules(definition, nil); err != nil || len(got) > 0 {
 		t.Errorf("of no object: %q, %v", got, err)
 	}
 }

@@ -80,17 +80,17 @@ func eitherType(s *spec.Schema) {
 	}
 }
 
-func (r *reader) read(u *unstructured.Unstructured) []Broken {
+func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if r.structural == nil {
 		return nil
 	}
 	ref := refOf(u)
 	content := runtime.DeepCopyJSON(u.Object)
-	var broken []Broken
+	var broken []InvalidObject
 	if !r.keepsAll {
 		lost := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 		for _, path := range lost {
-			broken = append(broken, Broken{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the definition has no such field", ref, path)})
+			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the definition has no such field", ref, path)})
 		}
 	}
 	fill(content, r.structural)
@@ -108,21 +108,21 @@ func (r *reader) read(u *unstructured.Unstructured) []Broken {
 	for _, path := range bare("", content, r.structural) {
 		broken = append(broken, refused(u, path, "it is an object of its own, without apiVersion or kind"))
 	}
-	slices.SortStableFunc(broken, func(a, b Broken) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
+	slices.SortStableFunc(broken, func(a, b InvalidObject) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
 	return broken
 }
 
-func refused(u *unstructured.Unstructured, path, says string) Broken {
+func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	ref := refOf(u)
 	place := ref.String()
 	if path != "" {
 		place += ": " + path
 	}
-	return Broken{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
+	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
 }
 
-// below returns the schema of a field, nil for one that nothing says anything of.
-func below(s *schema.Structural, name string) *schema.Structural {
+// childSchema returns the schema of a field, nil for one that nothing says anything of.
+func childSchema(s *schema.Structural, name string) *schema.Structural {
 	if s == nil {
 		return nil
 	}
@@ -151,7 +151,7 @@ func fill(v any, s *schema.Structural) {
 			}
 		}
 		for name := range v {
-			fill(v[name], below(s, name))
+			fill(v[name], childSchema(s, name))
 		}
 	case []any:
 		for i := range v {
@@ -166,7 +166,7 @@ func fill(v any, s *schema.Structural) {
 // fillNulls replaces nulls where none may be by the default, or drops them.
 func fillNulls(fields map[string]any, s *schema.Structural) {
 	for name, value := range fields {
-		sub := below(s, name)
+		sub := childSchema(s, name)
 		if value != nil || sub == nil || sub.Nullable {
 			continue
 		}
@@ -192,7 +192,7 @@ func bare(path string, v any, s *schema.Structural) []string {
 			}
 		}
 		for _, name := range keysOf(v, nil) {
-			places = append(places, bare(field.Join(path, name), v[name], below(s, name))...)
+			places = append(places, bare(field.Join(path, name), v[name], childSchema(s, name))...)
 		}
 	case []any:
 		for i := range v {

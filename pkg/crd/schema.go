@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// place is where in objects a schema holds.
-type place struct {
+// schemaPath is where in objects a schema holds.
+type schemaPath struct {
 	path string
 	// root and embedded say that it is a whole object: apiVersion, kind and metadata are there
 	// without being named.
@@ -19,15 +19,15 @@ type place struct {
 	counted bool
 }
 
-func (p place) within(path string, was, is map[string]any) place {
-	next := place{path: path, counted: p.counted}
+func (p schemaPath) child(path string, was, is map[string]any) schemaPath {
+	next := schemaPath{path: path, counted: p.counted}
 	next.embedded = is["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
 	return next
 }
 
 // schema compares the schema of a place with another. Where the type itself is another, what
 // is below it is not compared.
-func (c *comparer) schema(at place, was, is map[string]any) {
+func (c *comparer) schema(at schemaPath, was, is map[string]any) {
 	if leaf(was) && leaf(is) && sameSchema(was, is) {
 		return // most are: so the rules are not asked one by one
 	}
@@ -64,7 +64,7 @@ func leaf(schema map[string]any) bool {
 }
 
 // unknownKeywords notes what no rule reads. Most schemas have none, so it costs a look.
-func (c *comparer) unknownKeywords(at place, was, is map[string]any) {
+func (c *comparer) unknownKeywords(at schemaPath, was, is map[string]any) {
 	for key, v := range was {
 		if !keywordKnown(key) && !sameKeyword(key, v, is[key]) {
 			c.unknown(at.path, was, is, keywordKnown)
@@ -104,7 +104,7 @@ func counts(schema map[string]any) bool {
 }
 
 // types compares what a value is at all, and says whether it is worth going on.
-func (c *comparer) types(at place, was, is map[string]any) bool {
+func (c *comparer) types(at schemaPath, was, is map[string]any) bool {
 	const either = "x-kubernetes-int-or-string"
 	if was[either] == true != (is[either] == true) {
 		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(is), "another type")
@@ -127,7 +127,7 @@ func typeOf(schema map[string]any) any {
 	return schema["type"]
 }
 
-func (c *comparer) flags(at place, was, is map[string]any) {
+func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 	for _, f := range []struct {
 		key, given, withdrawn, more, less string
 	}{
@@ -146,7 +146,7 @@ func (c *comparer) flags(at place, was, is map[string]any) {
 }
 
 // fieldsOf returns the properties of a schema, with those that every object has.
-func (c *comparer) fieldsOf(at place, schema map[string]any) map[string]any {
+func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any {
 	named, ok := schema["properties"].(map[string]any)
 	if !ok && schema["properties"] != nil {
 		c.malformed(at.path, "has properties that are no object")
@@ -172,7 +172,7 @@ func (c *comparer) open(schema map[string]any) bool {
 	return c.keepsAll || schema["x-kubernetes-preserve-unknown-fields"] == true || additionalOf(schema) != nil
 }
 
-func (c *comparer) properties(at place, was, is map[string]any) {
+func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 	before, after := c.fieldsOf(at, was), c.fieldsOf(at, is)
 	if len(before) == 0 && len(after) == 0 {
 		return
@@ -193,7 +193,7 @@ func (c *comparer) properties(at place, was, is map[string]any) {
 		}
 		switch {
 		case had && has:
-			below := at.within(path, former, latter)
+			below := at.child(path, former, latter)
 			below.metadata = (at.root || at.embedded) && name == "metadata"
 			c.schema(below, former, latter)
 		case had:
@@ -208,11 +208,11 @@ func (c *comparer) properties(at place, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) required(at place, was, is map[string]any) {
+func (c *comparer) required(at schemaPath, was, is map[string]any) {
 	before, after := c.namesAt(at, was["required"]), c.namesAt(at, is["required"])
 	fields := c.fieldsOf(at, is)
 	for _, name := range after {
-		if contains(before, name) || always(at, name) {
+		if contains(before, name) || isAlwaysPresent(at, name) {
 			continue
 		}
 		schema, _ := fields[name].(map[string]any)
@@ -223,18 +223,18 @@ func (c *comparer) required(at place, was, is map[string]any) {
 		c.add(requiredAdded, field.Join(at.path, name), nil, nil, "the field is required")
 	}
 	for _, name := range before {
-		if !contains(after, name) && !always(at, name) {
+		if !contains(after, name) && !isAlwaysPresent(at, name) {
 			c.add(requiredRelaxed, field.Join(at.path, name), nil, nil, "the field is not required any more")
 		}
 	}
 }
 
-// always says that a whole object cannot be without the field.
-func always(at place, name string) bool {
+// isAlwaysPresent says that a whole object cannot be without the field.
+func isAlwaysPresent(at schemaPath, name string) bool {
 	return (at.root || at.embedded) && (name == "apiVersion" || name == "kind") || at.root && name == "metadata"
 }
 
-func (c *comparer) namesAt(at place, v any) []string {
+func (c *comparer) namesAt(at schemaPath, v any) []string {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		c.malformed(at.path, "names required fields in %s, no list", short(v))

@@ -19,7 +19,7 @@ func additionalOf(schema map[string]any) any {
 	return nil
 }
 
-func (c *comparer) additional(at place, was, is map[string]any) {
+func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 	before, after := additionalOf(was), additionalOf(is)
 	former, sub := before.(map[string]any)
 	latter, too := after.(map[string]any)
@@ -39,7 +39,7 @@ func (c *comparer) additional(at place, was, is map[string]any) {
 		}
 		c.add(additionalTightened, path, nil, nil, "other keys are dropped")
 	case sub && too:
-		c.schema(at.within(path, former, latter), former, latter)
+		c.schema(at.child(path, former, latter), former, latter)
 	case sub && scalar(former):
 		c.add(additionalRelaxed, path, typeOf(former), "any", "any value is accepted")
 	case sub:
@@ -58,20 +58,20 @@ func scalar(schema map[string]any) bool {
 	return schema["x-kubernetes-int-or-string"] == true
 }
 
-func (c *comparer) items(at place, was, is map[string]any) {
+func (c *comparer) items(at schemaPath, was, is map[string]any) {
 	former, had := was["items"].(map[string]any)
 	latter, has := is["items"].(map[string]any)
 	switch {
 	case had && has:
 		path := at.path + "[]"
-		c.schema(at.within(path, former, latter), former, latter)
+		c.schema(at.child(path, former, latter), former, latter)
 	case !same(was["items"], is["items"]):
 		c.add(unknownChange, at.path+"[]", was["items"], is["items"], "the schema of items as a whole")
 	}
 }
 
 // lists compares how lists and maps are merged.
-func (c *comparer) lists(at place, was, is map[string]any) {
+func (c *comparer) lists(at schemaPath, was, is map[string]any) {
 	for _, f := range []struct{ key, rule, what string }{
 		{"x-kubernetes-list-type", listTypeChanged, "another kind of list"},
 		{"x-kubernetes-map-type", mapTypeChanged, "another kind of map"},
@@ -98,7 +98,7 @@ func (c *comparer) lists(at place, was, is map[string]any) {
 // rule is one of x-kubernetes-validations: what it asks, and what it says to people.
 type rule struct{ asks, says string }
 
-func (c *comparer) rulesAt(at place, v any) []rule {
+func (c *comparer) rulesAt(at schemaPath, v any) []rule {
 	list, ok := v.([]any)
 	if !ok && v != nil {
 		c.malformed(at.path, "has x-kubernetes-validations that are no list")
@@ -126,7 +126,7 @@ func (c *comparer) rulesAt(at place, v any) []rule {
 }
 
 // validations compares rules in CEL by their text: whether one follows from another is not decided.
-func (c *comparer) validations(at place, was, is map[string]any) {
+func (c *comparer) validations(at schemaPath, was, is map[string]any) {
 	const key = "x-kubernetes-validations"
 	if was[key] == nil && is[key] == nil {
 		return

@@ -3,7 +3,7 @@ package crd
 import "slices"
 
 // values compares defaults and lists of values.
-func (c *comparer) values(at place, was, is map[string]any) {
+func (c *comparer) values(at schemaPath, was, is map[string]any) {
 	before, had := was["default"]
 	after, has := is["default"]
 	switch {
@@ -17,7 +17,7 @@ func (c *comparer) values(at place, was, is map[string]any) {
 	c.enum(at, was["enum"], is["enum"])
 }
 
-func (c *comparer) enum(at place, was, is any) {
+func (c *comparer) enum(at schemaPath, was, is any) {
 	before, had := was.([]any)
 	after, has := is.([]any)
 	if was != nil && !had || is != nil && !has {
@@ -34,16 +34,16 @@ func (c *comparer) enum(at place, was, is any) {
 		c.add(enumRelaxed, at.path, before, nil, "values are not limited any more")
 		return
 	}
-	if gone := without(before, after); len(gone) > 0 {
+	if gone := difference(before, after); len(gone) > 0 {
 		c.add(enumTightened, at.path, before, after, "%s cannot be given any more", short(gone))
 	}
-	if more := without(after, before); len(more) > 0 {
+	if more := difference(after, before); len(more) > 0 {
 		c.add(enumRelaxed, at.path, before, after, "%s can be given", short(more))
 	}
 }
 
-// without returns the values of a that b has not.
-func without(a, b []any) []any {
+// difference returns the values of a that b has not.
+func difference(a, b []any) []any {
 	var rest []any
 	for _, v := range a {
 		if !slices.ContainsFunc(b, func(w any) bool { return same(v, w) }) {
@@ -64,7 +64,7 @@ type bound struct {
 }
 
 // numbers compares bounds.
-func (c *comparer) numbers(at place, was, is map[string]any) {
+func (c *comparer) numbers(at schemaPath, was, is map[string]any) {
 	for _, b := range []bound{
 		{key: "minimum", exclusive: "exclusiveMinimum", lower: true},
 		{key: "minLength", lower: true, counted: true},
@@ -94,7 +94,7 @@ func (c *comparer) numbers(at place, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) bound(at place, b bound, was, is map[string]any) {
+func (c *comparer) bound(at schemaPath, b bound, was, is map[string]any) {
 	before, had := c.limit(at, b, was)
 	after, has := c.limit(at, b, is)
 	tighter := maximumLowered
@@ -121,7 +121,7 @@ func (c *comparer) bound(at place, b bound, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) limit(at place, b bound, schema map[string]any) (float64, bool) {
+func (c *comparer) limit(at schemaPath, b bound, schema map[string]any) (float64, bool) {
 	v, given := schema[b.key]
 	if !given || v == nil {
 		return 0, false
@@ -134,7 +134,7 @@ func (c *comparer) limit(at place, b bound, schema map[string]any) (float64, boo
 }
 
 // text compares patterns and formats.
-func (c *comparer) text(at place, was, is map[string]any) {
+func (c *comparer) text(at schemaPath, was, is map[string]any) {
 	for _, f := range []struct{ key, changed, removed string }{
 		{"pattern", patternChanged, patternRemoved},
 		{"format", formatChanged, formatRemoved},

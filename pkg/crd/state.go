@@ -60,14 +60,14 @@ func Same(former, next *unstructured.Unstructured) bool {
 	if err != nil {
 		return false
 	}
-	if was.name != is.name || !within(next.GetLabels(), former.GetLabels()) || !within(next.GetAnnotations(), former.GetAnnotations()) {
+	if was.name != is.name || !isSubset(next.GetLabels(), former.GetLabels()) || !isSubset(next.GetAnnotations(), former.GetAnnotations()) {
 		return false
 	}
 	return was.sameSpec(is) && was.sameVersions(is)
 }
 
-// within says that every pair of a is in b.
-func within(a, b map[string]string) bool {
+// isSubset says that every pair of a is in b.
+func isSubset(a, b map[string]string) bool {
 	for k, v := range a {
 		if w, there := b[k]; !there || v != w {
 			return false

@@ -39,7 +39,7 @@ func (c *comparer) schemas(was, is map[string]any) {
 		return
 	}
 	c.reworded = 0
-	c.schema(place{root: true}, was, is)
+	c.schema(schemaPath{root: true}, was, is)
 	if c.reworded > 0 {
 		c.add(descriptionsChanged, "", nil, nil, "%d descriptions are others", c.reworded)
 	}
@@ -127,7 +127,7 @@ func (c *comparer) storage(was, is *definition) {
 // between compares the schemas of two versions.
 func (c *comparer) between(was, is map[string]any) []Change {
 	sub := &comparer{severities: c.severities, version: c.version, name: c.name, keepsAll: c.keepsAll}
-	sub.schema(place{root: true}, was, is)
+	sub.schema(schemaPath{root: true}, was, is)
 	if c.err == nil {
 		c.err = sub.err
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // carried links the object to what its label or annotation names.
-func (r *reader) carried(o object.Object, emit relation.Emit) {
+func (r *reader) carried(o object.Object, emit relation.EmitFunc) {
 	carries := o.Meta.GetLabels
 	key := r.s.Label
 	if r.s.Annotation != "" {
@@ -50,7 +50,7 @@ func (r *reader) carried(o object.Object, emit relation.Emit) {
 
 // carriers links the object to those that carry the label or annotation with the
 // value that it stands for.
-func (r *reader) carriers(o object.Object, emit relation.Emit) {
+func (r *reader) carriers(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	if !r.holds(fields, nil) {
 		return
@@ -65,7 +65,7 @@ func (r *reader) carriers(o object.Object, emit relation.Emit) {
 }
 
 // conventions links the object to what has a name that is made of its fields.
-func (r *reader) conventions(o object.Object, emit relation.Emit) {
+func (r *reader) conventions(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	if !r.holds(fields, nil) {
 		return
@@ -87,7 +87,7 @@ const clusterDomain = ".svc.cluster.local"
 // hosts links the object to the Services that the hosts at the path mean. In the
 // format fqdn a name with a dot in it is complete, as it is to a mesh, which knows
 // nothing of the search path of pods.
-func (r *reader) hosts(o object.Object, emit relation.Emit) {
+func (r *reader) hosts(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		if !r.holds(fields, m.Holder) {

@@ -73,7 +73,7 @@ func (s Spec) fields(self string) []string {
 		key string
 		set bool
 	}{
-		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Leaf}, {"manages", s.Manages}, {"crosses", s.Crosses}, {"exposes", s.Exposes},
+		{"list", s.List}, {"everywhere", s.Everywhere}, {"optional", s.Optional}, {"inferred", s.Inferred}, {"ifPresent", s.IfPresent}, {"leaf", s.Terminal}, {"manages", s.Manages}, {"crosses", s.Crosses}, {"exposes", s.Exposes},
 	} {
 		if f.set {
 			out = append(out, f.key+": true")

@@ -20,8 +20,8 @@ type Options struct {
 	Kinds *object.Kinds
 }
 
-// mostSpecs bounds a list, and the problems that are told of it.
-const mostSpecs = 1000
+// maxSpecs bounds a list, and the problems that are told of it.
+const maxSpecs = 1000
 
 // ParseList reads a YAML list of relations. What is wrong is left out and told;
 // the rest counts.
@@ -75,8 +75,8 @@ func FromNode(n *yaml.Node, o Options) ([]Spec, []strict.Problem) {
 	var specs []Spec
 	var problems []strict.Problem
 	for i, item := range n.Content {
-		if i == mostSpecs {
-			problems = append(problems, strict.At(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), mostSpecs))
+		if i == maxSpecs {
+			problems = append(problems, strict.At(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), maxSpecs))
 			break
 		}
 		p := parser{o: o}
@@ -139,7 +139,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 		{"optional", &s.Optional},
 		{"inferred", &s.Inferred},
 		{"ifPresent", &s.IfPresent},
-		{"leaf", &s.Leaf},
+		{"leaf", &s.Terminal},
 		{"manages", &s.Manages},
 		{"crosses", &s.Crosses},
 		{"exposes", &s.Exposes},

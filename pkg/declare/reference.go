@@ -14,14 +14,14 @@ import (
 )
 
 // references links the object to what the references at the path mean.
-func (r *reader) references(o object.Object, emit relation.Emit) {
+func (r *reader) references(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	for m := range r.path.Matches(fields) {
 		r.reference(o, fields, m, emit)
 	}
 }
 
-func (r *reader) reference(o object.Object, fields map[string]any, m field.Match, emit relation.Emit) {
+func (r *reader) reference(o object.Object, fields map[string]any, m field.Match, emit relation.EmitFunc) {
 	switch v := m.Value.(type) {
 	case []any:
 		for i, e := range v {
@@ -46,7 +46,7 @@ func (r *reader) reference(o object.Object, fields map[string]any, m field.Match
 	case map[string]any:
 		for at, name := range r.nameField.Find(v) {
 			ref := named{name: field.Scalar(name), at: m.At + "." + at, in: v}
-			r.told(&ref, fields, v)
+			r.readReference(&ref, fields, v)
 			r.link(o, fields, ref, emit)
 			break
 		}
@@ -63,8 +63,8 @@ type named struct {
 	in                           map[string]any
 }
 
-// told reads what a reference says beside the name.
-func (r *reader) told(ref *named, fields, v map[string]any) {
+// readReference reads what a reference says beside the name.
+func (r *reader) readReference(ref *named, fields, v map[string]any) {
 	ref.namespace = r.namespace.text(fields, v)
 	if r.namespace.IsZero() {
 		ref.namespace, _ = v["namespace"].(string)
@@ -102,11 +102,11 @@ func groupOf(s string) string {
 }
 
 // link emits the link of a reference, if it means one of the kinds.
-func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.Emit) {
+func (r *reader) link(o object.Object, fields map[string]any, ref named, emit relation.EmitFunc) {
 	if !object.MayBeName(ref.name) || !r.holds(fields, ref.in) {
 		return
 	}
-	gk, ok := r.meant(ref)
+	gk, ok := r.resolveKind(ref)
 	// Traefik writes name@provider for what is no object. Roles and bindings alone may be
 	// named so.
 	if !ok || strings.IndexByte(ref.name, '@') >= 0 && gk.Group != rbacv1.GroupName {
@@ -116,9 +116,9 @@ func (r *reader) link(o object.Object, fields map[string]any, ref named, emit re
 	r.emit(o, relation.Link{Target: t, Field: ref.at, Value: cmp.Or(ref.text, ref.name), Optional: ref.optional}, emit)
 }
 
-// meant returns the kind that a reference means. Of several, the first one is
+// resolveKind returns the kind that a reference means. Of several, the first one is
 // meant where it says none; a kind that is not among them is something else.
-func (r *reader) meant(ref named) (schema.GroupKind, bool) {
+func (r *reader) resolveKind(ref named) (schema.GroupKind, bool) {
 	if r.any {
 		return r.whatever(ref)
 	}
@@ -156,7 +156,7 @@ func (r *reader) whatever(ref named) (schema.GroupKind, bool) {
 
 // inventory reads namespace_name_group_kind, where a colon in a name (of a role)
 // is written as two underscores.
-func (r *reader) inventory(o object.Object, text, at string, emit relation.Emit) {
+func (r *reader) inventory(o object.Object, text, at string, emit relation.EmitFunc) {
 	namespace, rest, ok := strings.Cut(text, "_")
 	if !ok {
 		return
@@ -171,7 +171,7 @@ func (r *reader) inventory(o object.Object, text, at string, emit relation.Emit)
 		return
 	}
 	ref := named{name: strings.ReplaceAll(rest[:j], "__", ":"), kind: kind, group: rest[j+1 : i], grouped: true}
-	gk, ok := r.meant(ref)
+	gk, ok := r.resolveKind(ref)
 	if !ok || !object.MayBeName(ref.name) {
 		return
 	}

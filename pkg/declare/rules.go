@@ -59,7 +59,7 @@ func (s *Spec) rule(name, origin string, kinds *object.Kinds) relation.Rule {
 	read, named := s.Reader()
 	r := relation.Rule{
 		Name: name, Origin: origin, From: groupKinds(read), Via: via, To: people(named), Backward: s.Read == "to", Field: s.Path(), Source: s.Source,
-		Leaf: s.Leaf, Manages: s.Manages, Crosses: s.Crosses, Exposes: s.Exposes, Namespaces: s.Namespaces != "", Deletes: s.Deletes,
+		Terminal: s.Terminal, Manages: s.Manages, CrossNamespace: s.Crosses, Exposes: s.Exposes, Namespaces: s.Namespaces != "", Deletes: s.Deletes,
 	}
 	if s.Host != "" {
 		r.To = "Service"
@@ -81,7 +81,7 @@ type lazy struct {
 	made  atomic.Pointer[reader]
 }
 
-func (l *lazy) links(o object.Object, emit relation.Emit) {
+func (l *lazy) links(o object.Object, emit relation.EmitFunc) {
 	if !l.s.means(o) {
 		return
 	}
@@ -136,7 +136,7 @@ type reader struct {
 	named    []schema.GroupKind
 	any      bool
 	backward bool
-	links    func(object.Object, relation.Emit)
+	links    func(object.Object, relation.EmitFunc)
 
 	path, nameField                    field.Path
 	namespace, kind, group, namespaces place
@@ -233,7 +233,7 @@ func (r *reader) holds(fields, ref map[string]any) bool {
 
 // emit completes a link and hands it on. A guess is never missing, only not
 // there; nothing relates to itself.
-func (r *reader) emit(o object.Object, l relation.Link, emit relation.Emit) {
+func (r *reader) emit(o object.Object, l relation.Link, emit relation.EmitFunc) {
 	l.Optional = l.Optional || r.s.Optional
 	l.Inferred = l.Inferred || r.s.Inferred || r.s.Name != ""
 	l.Backward = r.backward

@@ -6,7 +6,7 @@ import (
 )
 
 // selectors links the object to what the label selectors at the path choose.
-func (r *reader) selectors(o object.Object, emit relation.Emit) {
+func (r *reader) selectors(o object.Object, emit relation.EmitFunc) {
 	fields, found := contentOf(o, r.metadata), false
 	for m := range r.path.Matches(fields) {
 		found = true
@@ -26,7 +26,7 @@ func (r *reader) selectors(o object.Object, emit relation.Emit) {
 }
 
 // choose emits a link for each kind and each area in which a selector looks.
-func (r *reader) choose(o object.Object, fields map[string]any, at, value string, selector *relation.Selector, emit relation.Emit) {
+func (r *reader) choose(o object.Object, fields map[string]any, at, value string, selector *relation.Selector, emit relation.EmitFunc) {
 	for _, gk := range r.named {
 		for _, area := range r.areas(o, fields) {
 			area.Kind, area.Selector = gk, selector

@@ -66,7 +66,7 @@ type Spec struct {
 	Optional  bool `json:"optional,omitempty"`
 	Inferred  bool `json:"inferred,omitempty"`
 	IfPresent bool `json:"ifPresent,omitempty"`
-	Leaf      bool `json:"leaf,omitempty"`
+	Terminal  bool `json:"leaf,omitempty"`
 	Manages   bool `json:"manages,omitempty"`
 	Crosses   bool `json:"crosses,omitempty"`
 	Exposes   bool `json:"exposes,omitempty"`

@@ -20,8 +20,8 @@ type template struct {
 	paths    []field.Path
 }
 
-// mostPaths bounds a template, and with it how many values one can make.
-const mostPaths = 8
+// maxPaths bounds a template, and with it how many values one can make.
+const maxPaths = 8
 
 func parseTemplate(text string) (template, error) {
 	var t template
@@ -43,8 +43,8 @@ func parseTemplate(text string) (template, error) {
 		if err != nil {
 			return t, fmt.Errorf("template %q: %w", field.Shorten(text), err)
 		}
-		if t.paths = append(t.paths, p); len(t.paths) > mostPaths {
-			return t, fmt.Errorf("template %q: %d paths at most", field.Shorten(text), mostPaths)
+		if t.paths = append(t.paths, p); len(t.paths) > maxPaths {
+			return t, fmt.Errorf("template %q: %d paths at most", field.Shorten(text), maxPaths)
 		}
 		rest = tail
 	}
@@ -75,7 +75,7 @@ func (t template) render(fields map[string]any) []rendered {
 				}
 				next = append(next, rendered{r.at, r.text + text + t.literals[i+1]})
 			}
-			if len(next) >= mostSpecs {
+			if len(next) >= maxSpecs {
 				break
 			}
 		}

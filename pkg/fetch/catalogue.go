@@ -100,7 +100,7 @@ func (f *Fetcher) fileCatalogue(from string) (Artifact, error) {
 	if len(f.keys) == 0 {
 		return artifact, nil
 	}
-	signature, err := readDisk(name+".sig", signatureMost)
+	signature, err := readDisk(name+".sig", maxSignatureBytes)
 	if err != nil {
 		return Artifact{}, fmt.Errorf("a key is given, and its signature cannot be read: %w", err)
 	}
@@ -157,7 +157,7 @@ func (f *Fetcher) remoteCatalogue(ctx context.Context, from string) (Artifact, e
 // remoteSignature checks the .sig beside a catalogue; that of a digest is kept beside it.
 func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *url.URL) error {
 	if kept := f.cachePath(artifact.Digest, ".sig"); kept != "" && artifact.Cached {
-		signature, err := readRegular(kept, signatureMost)
+		signature, err := readRegular(kept, maxSignatureBytes)
 		if err == nil && f.signed(artifact, signature, kept) == nil {
 			return nil
 		}
@@ -167,7 +167,7 @@ func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *ur
 	if at.RawPath != "" {
 		at.RawPath += ".sig"
 	}
-	signature, err := f.get(withPin(ctx, true), &at, signatureMost)
+	signature, err := f.get(withPin(ctx, true), &at, maxSignatureBytes)
 	if err != nil {
 		return fmt.Errorf("a key is given, and the signature %s cannot be had: %w", shown(&at), err)
 	}

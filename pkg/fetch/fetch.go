@@ -26,8 +26,8 @@ type Limits struct {
 // DefaultLimits are meant to be met by every honest chart and catalogue.
 var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 256 << 20, Files: 10000, Time: 2 * time.Minute}
 
-// or is the limits with what is left out taken from the other.
-func (l Limits) or(other Limits) Limits {
+// withDefaults is the limits with what is left out taken from the other.
+func (l Limits) withDefaults(other Limits) Limits {
 	if l.Bytes <= 0 {
 		l.Bytes = other.Bytes
 	}

@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-const redirectsMost = 5
+const maxRedirects = 5
 
 // pinned marks a context whose request is for content that a digest or a key decides about.
 type pinned struct{}
@@ -70,7 +70,7 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, most int64) ([]byte, erro
 	return f.receive(ctx, f.client, u, "", most)
 }
 
-func (f *Fetcher) receive(ctx context.Context, by doer, u *url.URL, accept string, most int64) ([]byte, error) {
+func (f *Fetcher) receive(ctx context.Context, by httpDoer, u *url.URL, accept string, most int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.options.Limits.Time)
 	defer cancel()
 	response, err := f.ask(ctx, by, http.MethodGet, u, accept)
@@ -102,12 +102,12 @@ func (f *Fetcher) exists(ctx context.Context, u *url.URL) bool {
 	return response.Body.Close() == nil
 }
 
-// doer sends requests: an http.Client, or one that logs in to registries.
-type doer interface {
+// httpDoer sends requests: an http.Client, or one that logs in to registries.
+type httpDoer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, accept string) (*http.Response, error) {
+func (f *Fetcher) ask(ctx context.Context, by httpDoer, method string, u *url.URL, accept string) (*http.Response, error) {
 	if f.options.Offline {
 		return nil, fmt.Errorf("%s is not in the cache, and nothing is fetched offline", shown(u))
 	}
@@ -123,7 +123,7 @@ func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, a
 	}
 	response, err := by.Do(request)
 	if err != nil {
-		return nil, f.late(ctx, escaped{err})
+		return nil, f.late(ctx, safeError{err})
 	}
 	if response.StatusCode == http.StatusOK {
 		return response, nil
@@ -132,7 +132,7 @@ func (f *Fetcher) ask(ctx context.Context, by doer, method string, u *url.URL, a
 	if u.User != nil || u.RawQuery != "" {
 		return nil, &statusError{status: response.StatusCode} // A server may repeat what it was asked.
 	}
-	body, _ := io.ReadAll(io.LimitReader(response.Body, excerptMost+1))
+	body, _ := io.ReadAll(io.LimitReader(response.Body, maxExcerpt+1))
 	return nil, &statusError{status: response.StatusCode, excerpt: excerpt(body)}
 }
 
@@ -147,8 +147,8 @@ func (f *Fetcher) late(ctx context.Context, err error) error {
 // redirect decides whether a redirect is followed; see Redirects.
 func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 	from := via[len(via)-1]
-	if len(via) > redirectsMost {
-		return fmt.Errorf("more than %d redirects, the last one from %s to %s", redirectsMost, shown(from.URL), shown(to.URL))
+	if len(via) > maxRedirects {
+		return fmt.Errorf("more than %d redirects, the last one from %s to %s", maxRedirects, shown(from.URL), shown(to.URL))
 	}
 	if to.URL.Scheme != "http" && to.URL.Scheme != "https" {
 		return fmt.Errorf("redirect from %s to the scheme %q, which is not followed", shown(from.URL), to.URL.Scheme)
@@ -212,25 +212,25 @@ func tooLarge(size, most int64) error {
 	return fmt.Errorf("it has %d bytes, and %d at most are taken", size, most)
 }
 
-const excerptMost = 200
+const maxExcerpt = 200
 
 // excerpt is the beginning of what others wrote, so that it can be shown.
 func excerpt(data []byte) string {
-	text := strings.TrimSpace(string(data[:min(len(data), excerptMost)]))
+	text := strings.TrimSpace(string(data[:min(len(data), maxExcerpt)]))
 	if text == "" {
 		return ""
 	}
-	if len(data) > excerptMost {
+	if len(data) > maxExcerpt {
 		text += "..."
 	}
 	return strconv.QuoteToASCII(text)
 }
 
-// escaped is an error with words of others in it, shown so that they do nothing to a terminal,
+// safeError is an error with words of others in it, shown so that they do nothing to a terminal,
 // and without what an address in them may give away.
-type escaped struct{ error }
+type safeError struct{ error }
 
-func (e escaped) Error() string {
+func (e safeError) Error() string {
 	text := withoutSecrets(e.error.Error())
 	if quoted := strconv.QuoteToASCII(text); quoted != `"`+text+`"` {
 		text = strings.ReplaceAll(quoted[1:len(quoted)-1], `\"`, `"`)
@@ -238,7 +238,7 @@ func (e escaped) Error() string {
 	return text
 }
 
-func (e escaped) Unwrap() error { return e.error }
+func (e safeError) Unwrap() error { return e.error }
 
 // plain is a short word of others, quoted where it is not plain.
 func plain(word string) string {

@@ -28,7 +28,7 @@ type Identity struct {
 	Serial int64  `json:"serial"`
 }
 
-const identityMost = 4 << 10
+const maxIdentityBytes = 4 << 10
 
 var identityName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
@@ -42,14 +42,14 @@ func ReadIdentity(files fs.FS) (*Identity, error) {
 		return nil, err
 	}
 	defer func() { _ = file.Close() }() // it is only read
-	text, err := bounded(file, identityMost)
+	text, err := bounded(file, maxIdentityBytes)
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", IdentityFile, err)
 	}
 	var id Identity
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&id); err != nil {
-		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, escaped{err})
+		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, safeError{err})
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("read %s: something is behind its object", IdentityFile)
@@ -154,7 +154,7 @@ func readSeen(path string) (*seen, error) {
 	if path == "" {
 		return nil, nil //nolint:nilnil // Without a cache nothing is remembered.
 	}
-	text, err := readRegular(path, identityMost)
+	text, err := readRegular(path, maxIdentityBytes)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil //nolint:nilnil // Nothing was taken from there yet.
 	}

@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// indexMost is the most that an index.yaml has. Large public ones have some 20 MB, and a
-// million nodes; strict.NodesMost bounds these, and with them what it takes parsed.
-const indexMost = 32 << 20
+// maxIndexBytes is the most that an index.yaml has. Large public ones have some 20 MB, and a
+// million nodes; strict.MaxNodes bounds these, and with them what it takes parsed.
+const maxIndexBytes = 32 << 20
 
 // index is an index.yaml: what is in it of each chart.
 type index struct {
@@ -37,7 +37,7 @@ func (f *Fetcher) index(ctx context.Context, repository *url.URL) (index, error)
 	if known, ok := f.indexes.byURL[at.String()]; ok {
 		return known, nil
 	}
-	text, err := f.get(ctx, at, min(indexMost, f.options.Limits.Bytes))
+	text, err := f.get(ctx, at, min(maxIndexBytes, f.options.Limits.Bytes))
 	if err != nil {
 		return index{}, fmt.Errorf("get index.yaml: %w", err)
 	}
@@ -57,7 +57,7 @@ func parseIndex(text []byte) (index, error) {
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return index{}, escaped{err}
+		return index{}, safeError{err}
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
 		return index{}, errors.New("it is no mapping: is this the address of a chart repository?")
@@ -185,7 +185,7 @@ func nearest(want string, versions []string) []string {
 		if err != nil {
 			continue
 		}
-		all = append(all, far{v, [3]uint64{apart(v.Major(), wanted.Major()), apart(v.Minor(), wanted.Minor()), apart(v.Patch(), wanted.Patch())}})
+		all = append(all, far{v, [3]uint64{distance(v.Major(), wanted.Major()), distance(v.Minor(), wanted.Minor()), distance(v.Patch(), wanted.Patch())}})
 	}
 	slices.SortStableFunc(all, func(a, b far) int {
 		return cmp.Or(slices.Compare(a.by[:], b.by[:]), b.version.Compare(a.version))
@@ -197,7 +197,7 @@ func nearest(want string, versions []string) []string {
 	return out
 }
 
-func apart(a, b uint64) uint64 { return max(a, b) - min(a, b) }
+func distance(a, b uint64) uint64 { return max(a, b) - min(a, b) }
 
 // some shows the first of a list of what others wrote.
 func some(list []string) string {

@@ -17,7 +17,7 @@ import (
 
 // New returns a Fetcher. It is an error where a key, the keyring or a certificate cannot be read.
 func New(options Options) (*Fetcher, error) {
-	options.Limits = options.Limits.or(DefaultLimits)
+	options.Limits = options.Limits.withDefaults(DefaultLimits)
 	options.UserAgent = cmp.Or(options.UserAgent, "kubectl-sysop")
 	if options.Redirects != Pinned && options.Redirects != SameHost {
 		return nil, fmt.Errorf("redirects: unknown policy %q; it is %q, or empty", options.Redirects, SameHost)

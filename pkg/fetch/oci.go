@@ -23,7 +23,7 @@ const (
 	provenanceLayer = "application/vnd.cncf.helm.chart.provenance.v1.prov"
 )
 
-const manifestMost = 4 << 20
+const maxManifestBytes = 4 << 20
 
 // place is where something is in a registry.
 type place struct {
@@ -45,7 +45,7 @@ func (f *Fetcher) placeOf(text string) (place, error) {
 	}
 	ref, err := registry.ParseReference(rest)
 	if err != nil {
-		return place{}, escaped{err}
+		return place{}, safeError{err}
 	}
 	out := place{Reference: ref, tag: ref.Reference, digest: digest}
 	host, _, _ := strings.Cut(ref.Registry, ":")
@@ -109,7 +109,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 		if name == "" {
 			return manifest, "", notes, fmt.Errorf("%s has neither a tag nor a digest", p)
 		}
-		if data, err = f.fromRegistry(ctx, p, "manifests", name, ocispec.MediaTypeImageManifest, manifestMost); err != nil {
+		if data, err = f.fromRegistry(ctx, p, "manifests", name, ocispec.MediaTypeImageManifest, maxManifestBytes); err != nil {
 			return manifest, "", notes, err
 		}
 	}
@@ -128,7 +128,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 func parseManifest(data []byte) (ocispec.Manifest, error) {
 	var manifest ocispec.Manifest
 	if err := json.Unmarshal(data, &manifest); err != nil {
-		return manifest, escaped{err}
+		return manifest, safeError{err}
 	}
 	if manifest.MediaType != "" && manifest.MediaType != ocispec.MediaTypeImageManifest {
 		return manifest, fmt.Errorf("it is of the media type %s, want %s", plain(manifest.MediaType), ocispec.MediaTypeImageManifest)
@@ -196,7 +196,7 @@ func (f *Fetcher) registryChart(ctx context.Context, source catalog.ChartSource)
 		p.tag = strings.ReplaceAll(source.Version, "+", "_")
 		p.Reference.Reference = p.tag
 		if err := p.ValidateReferenceAsTag(); err != nil {
-			return Artifact{}, escaped{err}
+			return Artifact{}, safeError{err}
 		}
 	}
 	if source.Digest != "" {
@@ -260,7 +260,7 @@ func (f *Fetcher) layerProvenance(ctx context.Context, artifact *Artifact, p pla
 		artifact.Notes = append(artifact.Notes, notChecked("beside it in the registry"))
 		return nil
 	}
-	prov, _, notes, err := f.blob(ctx, p, *of, provenanceMost)
+	prov, _, notes, err := f.blob(ctx, p, *of, maxProvenanceBytes)
 	if err != nil {
 		return err
 	}

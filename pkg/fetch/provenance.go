@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 )
 
-const provenanceMost = 1 << 20
+const maxProvenanceBytes = 1 << 20
 
 // httpProvenance checks the .prov beside an archive. Without a keyring it only looks whether
 // there is one, to say that it was not checked.
@@ -29,7 +29,7 @@ func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archiv
 		}
 		return nil
 	}
-	prov, err := f.get(ctx, &at, provenanceMost)
+	prov, err := f.get(ctx, &at, maxProvenanceBytes)
 	if isMissing(err) {
 		return f.noProvenance(artifact, source)
 	}
@@ -63,7 +63,7 @@ func (f *Fetcher) noProvenance(artifact *Artifact, source catalog.ChartSource) e
 func (f *Fetcher) checkProvenance(artifact *Artifact, prov []byte, name string) error {
 	by, err := f.keyring.Verify(artifact.Data, prov, name)
 	if err != nil {
-		return fmt.Errorf("check the provenance of %s with the keyring: %w", name, escaped{err})
+		return fmt.Errorf("check the provenance of %s with the keyring: %w", name, safeError{err})
 	}
 	artifact.Verified = append(artifact.Verified, ByProvenance)
 	if by.SignedBy != nil {
@@ -76,7 +76,7 @@ func (f *Fetcher) checkProvenance(artifact *Artifact, prov []byte, name string) 
 
 // recallSigned answers from the cache alone where the provenance is kept there too.
 func (f *Fetcher) recallSigned(data []byte, source catalog.ChartSource) (Artifact, bool) {
-	prov, err := readRegular(f.cachePath(source.Digest, ".prov"), provenanceMost)
+	prov, err := readRegular(f.cachePath(source.Digest, ".prov"), maxProvenanceBytes)
 	if err != nil {
 		return Artifact{}, false
 	}
@@ -103,7 +103,7 @@ func (f *Fetcher) localProvenance(artifact *Artifact, source catalog.ChartSource
 		artifact.Notes = append(artifact.Notes, notChecked(beside))
 		return nil
 	}
-	prov, err := readLocal(f.options.Local, beside, provenanceMost)
+	prov, err := readLocal(f.options.Local, beside, maxProvenanceBytes)
 	if err != nil {
 		return err
 	}

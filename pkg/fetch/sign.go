@@ -33,11 +33,11 @@ func Verify(data, signature, publicKeyPEM []byte) error {
 	return verify(data, signature, keys)
 }
 
-const signatureMost = 4096
+const maxSignatureBytes = 4096
 
 func verify(data, signature []byte, keys []publicKey) error {
-	if len(signature) > signatureMost {
-		return fmt.Errorf("the signature has %d bytes; a detached one of %d at most is meant", len(signature), signatureMost)
+	if len(signature) > maxSignatureBytes {
+		return fmt.Errorf("the signature has %d bytes; a detached one of %d at most is meant", len(signature), maxSignatureBytes)
 	}
 	forms := [][]byte{signature}
 	if decoded, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(signature))); err == nil {

@@ -21,7 +21,7 @@ import (
 // backslashes or drive letters), names that are there twice or differ in case alone, links,
 // devices, and what is more than the limits (zero ones are those of DefaultLimits).
 func Unpack(archive []byte, limits Limits) (fs.FS, error) {
-	limits = limits.or(DefaultLimits)
+	limits = limits.withDefaults(DefaultLimits)
 	var stream io.Reader = bytes.NewReader(archive)
 	if bytes.HasPrefix(archive, []byte{0x1f, 0x8b}) {
 		unzipped, err := gzip.NewReader(stream)
@@ -31,7 +31,7 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 		stream = unzipped
 	}
 	u := &unpacker{limits: limits, tree: newTree(), folded: map[string]string{}}
-	counted := &budget{from: stream, left: limits.Unpacked, most: limits.Unpacked}
+	counted := &budget{from: stream, left: limits.Unpacked, limit: limits.Unpacked}
 	if err := u.run(bufio.NewReader(counted)); err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
@@ -44,9 +44,9 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 // budget ends a stream with an error once it is too long: what is unpacked is counted while it
 // is, headers included.
 type budget struct {
-	from       io.Reader
-	left, most int64
-	zeros      int64 // at the end of what was read
+	from        io.Reader
+	left, limit int64
+	zeros       int64 // at the end of what was read
 }
 
 // tarEnd is how many zeros end a tar. archive/tar does without; but then nobody can tell that
@@ -63,7 +63,7 @@ func (b *budget) Read(p []byte) (int, error) {
 		if n == 0 {
 			return 0, err
 		}
-		return 0, fmt.Errorf("it has %w: over %d bytes", errUnpacked, b.most)
+		return 0, fmt.Errorf("it has %w: over %d bytes", errUnpacked, b.limit)
 	}
 	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
@@ -91,7 +91,7 @@ func (u *unpacker) run(stream io.Reader) error {
 			return onlyZeros(stream)
 		}
 		if err != nil {
-			return escaped{err}
+			return safeError{err}
 		}
 		if count++; count > u.limits.Files {
 			return fmt.Errorf("it has more than the %d files that are taken", u.limits.Files)
@@ -197,8 +197,8 @@ func foldRune(r rune) rune {
 }
 
 const (
-	nameMost  = 1024
-	depthMost = 32
+	maxNameLength = 1024
+	maxDepth      = 32
 )
 
 // archiveName is the name in an archive as a path of io/fs.
@@ -208,8 +208,8 @@ func archiveName(text string) (string, error) {
 		return ".", nil
 	}
 	switch {
-	case len(name) > nameMost || strings.Count(name, "/") >= depthMost:
-		return "", fmt.Errorf("the name is too long: %d bytes and %d folders are taken", nameMost, depthMost)
+	case len(name) > maxNameLength || strings.Count(name, "/") >= maxDepth:
+		return "", fmt.Errorf("the name is too long: %d bytes and %d folders are taken", maxNameLength, maxDepth)
 	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':':
 		return "", errors.New("the name is absolute, or of another system; want one below the archive, with slashes")
 	case slices.Contains(strings.Split(name, "/"), ".."):

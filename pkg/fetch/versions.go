@@ -81,7 +81,7 @@ func (f *Fetcher) tags(ctx context.Context, p place) ([]string, error) {
 		if last != "" {
 			query.Set("last", last)
 		}
-		data, err := f.fromRegistryAt(ctx, p, p.url("tags", "list", query), false, "application/json", manifestMost)
+		data, err := f.fromRegistryAt(ctx, p, p.url("tags", "list", query), false, "application/json", maxManifestBytes)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (f *Fetcher) tags(ctx context.Context, p place) ([]string, error) {
 			Tags []string `json:"tags"`
 		}
 		if err := json.Unmarshal(data, &page); err != nil {
-			return nil, fmt.Errorf("read the tags of %s: %w", p, escaped{err})
+			return nil, fmt.Errorf("read the tags of %s: %w", p, safeError{err})
 		}
 		if n := len(page.Tags); n == 0 || page.Tags[n-1] == last {
 			return all, nil

@@ -12,10 +12,10 @@ import (
 	"unicode/utf8"
 )
 
-// mostSteps bounds a path, and with it the depth of a search.
-const mostSteps = 100
+// maxSteps bounds a path, and with it the depth of a search.
+const maxSteps = 100
 
-var tooLong = fmt.Sprintf("the path is too long: want %d steps at most", mostSteps)
+var tooLong = fmt.Sprintf("the path is too long: want %d steps at most", maxSteps)
 
 // Path is a way through the fields of an object: spec.users[].secretName. The
 // zero Path has no steps and finds the object itself.
@@ -93,14 +93,14 @@ func Read(text string, inField func(byte) bool) (Path, int, error) {
 			}
 			p.steps = append(p.steps, s)
 			i += n
-			if len(p.steps) > mostSteps {
+			if len(p.steps) > maxSteps {
 				return wrong(i-n, tooLong)
 			}
 		}
 		if i == len(text) || text[i] != '.' {
 			return p, i, nil
 		}
-		if len(p.steps) >= mostSteps {
+		if len(p.steps) >= maxSteps {
 			return wrong(i, tooLong)
 		}
 		i++

@@ -160,10 +160,10 @@ func TestZeroPath(t *testing.T) {
 // TestLongPath: brackets are steps like any other.
 func TestLongPath(t *testing.T) {
 	for _, step := range []string{".a", "[]", "[0]", `["a"]`} {
-		if _, err := Parse("a" + strings.Repeat(step, mostSteps-1)); err != nil {
+		if _, err := Parse("a" + strings.Repeat(step, maxSteps-1)); err != nil {
 			t.Errorf("%s: %v", step, err)
 		}
-		_, err := Parse("a" + strings.Repeat(step, 3*mostSteps))
+		_, err := Parse("a" + strings.Repeat(step, 3*maxSteps))
 		if err == nil || !strings.Contains(err.Error(), "too long") {
 			t.Errorf("%s: got %v", step, err)
 		}

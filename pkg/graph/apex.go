@@ -38,11 +38,11 @@ func (g *Graph) controller(id ID) (ID, bool) {
 	return 0, false
 }
 
-// Apexes returns the roots of the stacks that hold some nodes: of the topmost owners
+// TopOwners returns the roots of the stacks that hold some nodes: of the topmost owners
 // of these (or the nodes themselves), those that are exposed, and those that the stack
 // of no other one holds. Of several that hold each other it is the first. Each of the
 // topmost owners is in the stack of one of the apexes at least.
-func (g *Graph) Apexes(of []ID, o StackOptions) []ID {
+func (g *Graph) TopOwners(of []ID, o StackOptions) []ID {
 	set := map[ID]bool{}
 	for _, id := range of {
 		if path := g.OwnerPath(id, o); len(path) > 0 {
@@ -50,14 +50,14 @@ func (g *Graph) Apexes(of []ID, o StackOptions) []ID {
 		}
 		set[id] = true
 	}
-	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(s *Stack, id ID) bool { return s.Holds(id) })
+	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(s *Stack, id ID) bool { return s.IsOwnPart(id) })
 }
 
 // apexes returns those of some tops, in order, that are exposed, and those that the
 // stack of no other one hides.
 func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bool) []ID {
 	apexes := slices.DeleteFunc(slices.Clone(tops), func(id ID) bool { return !g.exposed(id, o) })
-	o.Apart = g.Apart(apexes, o)
+	o.PartOf = g.PartOf(apexes, o)
 	holds := make(map[ID][]ID, len(tops)) // of each top, the others in its stack
 	for _, top := range tops {
 		s := g.Stack([]ID{top}, o)
@@ -110,10 +110,10 @@ func (g *Graph) exposed(top ID, o StackOptions) bool {
 	return false
 }
 
-// Apart maps to each root what is a part of it alone, whoever else needs it: what it
+// PartOf maps to each root what is a part of it alone, whoever else needs it: what it
 // owns, at any depth, and what serves nothing else. Of two roots, one above the other,
 // the nearer one counts.
-func (g *Graph) Apart(roots []ID, o StackOptions) map[ID]ID {
+func (g *Graph) PartOf(roots []ID, o StackOptions) map[ID]ID {
 	part, isRoot := map[ID]ID{}, map[ID]bool{}
 	for _, root := range roots {
 		isRoot[root] = true
@@ -194,10 +194,10 @@ func unheld(tops []ID, holds map[ID][]ID) []ID {
 	return found
 }
 
-// Holds says whether the node is a part of the stack itself: a member that is not a
+// IsOwnPart says whether the node is a part of the stack itself: a member that is not a
 // boundary, not only looked at, not only a maker, and not apart.
-func (s *Stack) Holds(id ID) bool {
-	if root, apart := s.opts.Apart[id]; apart && !s.isRoot(root) {
+func (s *Stack) IsOwnPart(id ID) bool {
+	if root, apart := s.opts.PartOf[id]; apart && !s.isRoot(root) {
 		return false
 	}
 	return s.Has(id) && !s.leaves[id] && !s.provenance[id] && !s.Boundary(id)

@@ -28,7 +28,7 @@ func TestApexes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graphOf(t, c.lines+"\npod")
-			if got := names(g, g.Apexes(nodes(t, g, c.of), graph.StackOptions{})); got != c.want {
+			if got := names(g, g.TopOwners(nodes(t, g, c.of), graph.StackOptions{})); got != c.want {
 				t.Errorf("apexes %q, want %q", got, c.want)
 			}
 		})

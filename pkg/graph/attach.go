@@ -14,13 +14,13 @@ import (
 // the labels of a Namespace that was not.
 func (d *diagnosis) refused() {
 	var listeners map[ID][]*link
-	for id, asks := range d.g.told(relation.RouteListener) {
+	for id, asks := range d.g.evidenceLinks(relation.RouteListener) {
 		if !d.s.Has(id) {
 			continue
 		}
 		if listeners == nil {
 			listeners = map[ID][]*link{}
-			for gateway, l := range d.g.told(relation.GatewayListener) {
+			for gateway, l := range d.g.evidenceLinks(relation.GatewayListener) {
 				listeners[gateway] = append(listeners[gateway], l)
 			}
 		}

@@ -25,20 +25,20 @@ type resolver struct {
 	index *inventory.Index
 	alias map[inventory.ID]inventory.ID
 
-	edges     []rawEdge
-	maybe     map[inventory.ID][]maybe
-	promises  []promise
-	ungranted map[inventory.ID]bool // who refers to where the grants are not known
-	areas     map[inventory.ID][]area
-	evidence  []said
-	fronts    []said // selectors of what serves the pods that it finds
-	hollow    []said
-	problems  []Problem
+	edges          []rawEdge
+	maybe          map[inventory.ID][]optionalTarget
+	promises       []promise
+	ungranted      map[inventory.ID]bool // who refers to where the grants are not known
+	areas          map[inventory.ID][]area
+	evidence       []said
+	fronts         []said // selectors of what serves the pods that it finds
+	emptySelectors []said
+	problems       []Problem
 }
 
-// maybe is the target of a link that counts only if it exists, and that nobody has
+// optionalTarget is the target of a link that counts only if it exists, and that nobody has
 // looked for.
-type maybe struct {
+type optionalTarget struct {
 	to       inventory.ID
 	inferred bool
 }
@@ -53,7 +53,7 @@ type candidate struct {
 // called again after more has been added. Time and memory grow with objects and
 // edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
-	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]maybe{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
+	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]optionalTarget{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
 	for id := range inventory.ID(inv.Len()) {
 		if !inv.WasRead(id) {
@@ -72,7 +72,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	r.unguess()
 	r.templates()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
-	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
+	g.evidence, g.emptySelectors = slices.Clone(r.evidence), slices.Clone(r.emptySelectors)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)
@@ -155,8 +155,8 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 	if l.flags&ifPresent != 0 && !r.inv.WasRead(to) {
 		r.promise(from, to, l)
 		// What is aside makes no stack larger: it is not worth a request.
-		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Aside {
-			r.maybe[from] = append(r.maybe[from], maybe{to, l.flags&inferred != 0})
+		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Peer {
+			r.maybe[from] = append(r.maybe[from], optionalTarget{to, l.flags&inferred != 0})
 		}
 		return
 	}

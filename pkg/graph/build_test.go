@@ -194,8 +194,8 @@ func TestGraphReads(t *testing.T) {
 	}
 	b := node(t, g, "b")
 	label, _ := g.Label(b, "app")
-	note, _ := g.Note(b, "note")
-	if _, kept := g.Note(b, "other"); kept || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
+	note, _ := g.Annotation(b, "note")
+	if _, kept := g.Annotation(b, "other"); kept || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
 		t.Errorf("label %q, note %q, labels %v", label, note, g.Labels(b))
 	}
 }

@@ -176,7 +176,7 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	for _, f := range []struct {
 		set  bool
 		flag linkFlags
-	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Dormant, dormant}, {l.Settled, settled}, {l.Blocks, blocks}} {
+	}{{l.Backward, backward}, {l.Optional, optional}, {l.Inferred, inferred}, {t.IfPresent, ifPresent}, {t.Granted, granted}, {l.Controller, controller}, {l.Inactive, dormant}, {l.Settled, settled}, {l.Blocks, blocks}} {
 		if f.set {
 			k.flags |= f.flag
 		}

@@ -27,7 +27,7 @@ func (d *diagnosis) unmounted(id ID) {
 		return
 	}
 	p := Problem{Object: self, Reason: ClaimUnmounted, Severity: Info}
-	keeper, left := d.keeper(id)
+	keeper, left := d.claimOwner(id)
 	volume, bound := d.volume(id)
 	unread := d.unreadCarriers(self.Namespace)
 	switch {
@@ -70,9 +70,9 @@ func (d *diagnosis) used(id ID) bool {
 	return false
 }
 
-// keeper returns who owns the claim, -1 for nobody; left says that it is a
+// claimOwner returns who owns the claim, -1 for nobody; left says that it is a
 // StatefulSet that has fewer replicas now.
-func (d *diagnosis) keeper(id ID) (keeper ID, left bool) {
+func (d *diagnosis) claimOwner(id ID) (keeper ID, left bool) {
 	keeper = -1
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
 		e := &d.g.edges[i]

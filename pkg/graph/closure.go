@@ -11,10 +11,10 @@ const (
 	// member: the node is in the stack.
 	member = iota
 	// standing: it is asked for or needed, so that it stands for what it serves.
-	standing
+	includesServed
 	// climbing: it is above something that a standing node serves; the last one
 	// above becomes a member.
-	climbing
+	ascending
 	// leaf: the node is in the stack, and nothing follows from that.
 	leaf
 	// managing: it is a manager that was asked for, or is managed by one.
@@ -25,13 +25,13 @@ const (
 	ways
 )
 
-// mark tells which roots came to a node in each way, as node + 1. Two of them are
+// rootMark tells which roots came to a node in each way, as node + 1. Two of them are
 // enough to know whether it is shared; no more are passed on. So a walk from any
 // number of roots visits each node at most twelve times.
-type mark [ways][2]ID
+type rootMark [ways][2]ID
 
 // member says whether the node is in a stack, and whether in those of two roots.
-func (m *mark) member() (is, shared bool) {
+func (m *rootMark) member() (is, shared bool) {
 	first := cmp.Or(m[member][0], m[leaf][0], m[making][0])
 	for _, way := range [...]int{member, leaf, making} {
 		for _, root := range m[way] {
@@ -46,7 +46,7 @@ func (m *mark) member() (is, shared bool) {
 type walker struct {
 	g      *Graph
 	opts   StackOptions
-	seen   map[ID]mark
+	seen   map[ID]rootMark
 	todo   []visit
 	isRoot map[ID]bool
 	made   map[ID][]ID // who makes what is needed, as far as that was come to
@@ -54,7 +54,7 @@ type walker struct {
 
 // as is the root that another one counts as.
 func (w *walker) as(root ID) ID {
-	if as, ok := w.opts.As[root]; ok {
+	if as, ok := w.opts.SameRoot[root]; ok {
 		return as
 	}
 	return root
@@ -75,7 +75,7 @@ func (w *walker) run(roots []ID) {
 		as := w.as(root)
 		w.add(root, as, member)
 		if !w.opts.still {
-			w.add(root, as, standing)
+			w.add(root, as, includesServed)
 			w.add(root, as, managing)
 		}
 		if w.opts.Up && !w.opts.Connected {
@@ -116,9 +116,9 @@ func (w *walker) expand(v visit) {
 		w.above(v)
 	case v.how == member:
 		w.members(v)
-	case v.how == standing:
+	case v.how == includesServed:
 		w.standFor(v)
-	case v.how == climbing:
+	case v.how == ascending:
 		w.climb(v)
 	case v.how == managing:
 		w.manage(v)
@@ -129,7 +129,7 @@ func (w *walker) expand(v visit) {
 
 // elsewhere says whether a node is a part of the stack of another root.
 func (w *walker) elsewhere(v visit) bool {
-	root, apart := w.opts.Apart[v.id]
+	root, apart := w.opts.PartOf[v.id]
 	return apart && w.as(root) != v.root
 }
 
@@ -142,13 +142,13 @@ func (w *walker) members(v visit) {
 		}
 		switch r := w.g.relation(e); {
 		case w.g.collects(e):
-		case w.g.rules[e.rule].Leaf:
+		case w.g.rules[e.rule].Terminal:
 			w.add(e.to, v.root, leaf)
 		case w.g.owns(e):
 			w.add(e.to, v.root, member)
 		case r == relation.Needs:
 			w.needs(v, e, member)
-			w.add(e.to, v.root, standing)
+			w.add(e.to, v.root, includesServed)
 		}
 	}
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
@@ -167,8 +167,8 @@ func (w *walker) standFor(v visit) {
 			continue
 		}
 		w.add(e.to, v.root, member)
-		w.add(e.to, v.root, standing)
-		w.add(e.to, v.root, climbing)
+		w.add(e.to, v.root, includesServed)
+		w.add(e.to, v.root, ascending)
 	}
 }
 
@@ -193,7 +193,7 @@ func (w *walker) climb(v visit) {
 		w.add(v.id, v.root, member)
 	}
 	for _, owner := range above {
-		w.add(owner, v.root, climbing)
+		w.add(owner, v.root, ascending)
 	}
 }
 
@@ -238,7 +238,7 @@ func (w *walker) fronts(root, as ID) {
 			}
 			yes, known := needed[e.from]
 			if !known {
-				yes = w.g.neededBeside(e.from, below, w.opts)
+				yes = w.g.isNeededByOthers(e.from, below, w.opts)
 				needed[e.from] = yes
 			}
 			if yes {
@@ -284,13 +284,13 @@ func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
 }
 
 // needed says whether anybody needs a node.
-func (g *Graph) needed(id ID, o StackOptions) bool { return g.neededBeside(id, nil, o) }
+func (g *Graph) needed(id ID, o StackOptions) bool { return g.isNeededByOthers(id, nil, o) }
 
-// neededBeside says whether anybody needs a node, and what is behind it, who is
+// isNeededByOthers says whether anybody needs a node, and what is behind it, who is
 // not among these.
-func (g *Graph) neededBeside(id ID, these map[ID]bool, o StackOptions) bool {
+func (g *Graph) isNeededByOthers(id ID, these map[ID]bool, o StackOptions) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.relation(e) == relation.Needs && !g.rules[e.rule].Leaf && o.follows(g, e) && !these[e.from] {
+		if e := &g.edges[i]; g.relation(e) == relation.Needs && !g.rules[e.rule].Terminal && o.follows(g, e) && !these[e.from] {
 			return true
 		}
 	}

@@ -28,11 +28,11 @@ type consequence struct {
 }
 
 const (
-	cannotStart = "containers cannot start"
-	cannotMount = "the volume cannot be mounted, and containers do not start"
-	cannotMake  = "no pod can be made"
-	answers     = "requests for it fail"
-	nobody      = "nobody answers for it"
+	cannotStart     = "containers cannot start"
+	cannotMount     = "the volume cannot be mounted, and containers do not start"
+	cannotMake      = "no pod can be made"
+	answers         = "requests for it fail"
+	reasonNoBackend = "nobody answers for it"
 
 	keepsEnvironment = "what runs keeps its environment until it restarts"
 	keepsFiles       = "what runs keeps the files that are mounted, which are updated no more"
@@ -86,10 +86,10 @@ var consequences = map[string]consequence{
 
 	"ingress-backend":     {Error, answers, atOnce, ""},
 	"route-backend":       {Error, answers, atOnce, ""},
-	"ingress-class":       {Error, nobody, whenMade, "what answers for it now goes on until it looks anew"},
-	"gateway-class":       {Error, nobody, atOnce, ""},
-	"route-parent":        {Error, nobody, atOnce, ""},
-	"listener-set-parent": {Error, nobody, atOnce, ""},
+	"ingress-class":       {Error, reasonNoBackend, whenMade, "what answers for it now goes on until it looks anew"},
+	"gateway-class":       {Error, reasonNoBackend, atOnce, ""},
+	"route-parent":        {Error, reasonNoBackend, atOnce, ""},
+	"listener-set-parent": {Error, reasonNoBackend, atOnce, ""},
 	"ingress-tls":         {Warning, "there is no certificate of its own", atOnce, ""},
 	"gateway-certificate": {Warning, "there is no certificate of its own", atOnce, ""},
 	"ingress-issuer":      {Warning, "no certificate is issued", atOnce, ""},

@@ -18,22 +18,22 @@ func (d *diagnosis) dangling() {
 			continue
 		}
 		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
-			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.matters(e) {
+			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
 				by[e.to] = append(by[e.to], e)
 			}
 		}
 	}
 	for _, to := range slices.Sorted(maps.Keys(by)) {
-		d.lacking(by[to])
+		d.checkMissing(by[to])
 	}
 }
 
-// matters says whether it is a problem if there is nothing at the end of an edge.
+// isProblemIfMissing says whether it is a problem if there is nothing at the end of an edge.
 // Of an edge that the target says the object itself knows nothing; what was
 // guessed need not be; and what is out of work breaks no more.
-func (g *Graph) matters(e *edge) bool {
+func (g *Graph) isProblemIfMissing(e *edge) bool {
 	r := &g.rules[e.rule]
-	if e.flags&(inferred|backward|dormant) != 0 || r.Aside || givenToAll(g.Ref(e.to)) {
+	if e.flags&(inferred|backward|dormant) != 0 || r.Peer || givenToAll(g.Ref(e.to)) {
 		return false
 	}
 	if g.consequence(e).severity == 0 {
@@ -58,9 +58,9 @@ func givenToAll(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap" || r.Kind == "Service") && IsBoundary(r)
 }
 
-// lacking tells of one missing object who names it: by object the reference that
+// checkMissing tells of one missing object who names it: by object the reference that
 // matters most, and by chain of controllers the topmost object.
-func (d *diagnosis) lacking(edges []*edge) {
+func (d *diagnosis) checkMissing(edges []*edge) {
 	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
 		// Who makes it is named where it is needed.
 		edges = slices.DeleteFunc(edges, d.g.makes)

@@ -21,7 +21,7 @@ import (
 func (s *Stack) Diagnose() []Problem {
 	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: s.g.misowned()}
 	d.dangling()
-	d.hollow()
+	d.checkSelectors()
 	d.ended()
 	d.refused()
 	d.unrouted()
@@ -80,8 +80,8 @@ func (d *diagnosis) index() *inventory.Index {
 	return d.lists
 }
 
-// told yields what a rule of evidence reads off the objects that are nodes.
-func (g *Graph) told(rule string) iter.Seq2[ID, *link] {
+// evidenceLinks yields what a rule of evidence reads off the objects that are nodes.
+func (g *Graph) evidenceLinks(rule string) iter.Seq2[ID, *link] {
 	return func(yield func(ID, *link) bool) {
 		for i := range g.evidence {
 			e := &g.evidence[i]
@@ -101,9 +101,9 @@ func (g *Graph) selector(l *link) *relation.Selector {
 	return g.selections.selector(g.inv, uint32(l.target))
 }
 
-// longest is how far up a chain of controllers is followed. Real ones have five
+// maxChain is how far up a chain of controllers is followed. Real ones have five
 // links at most; beyond, nothing is claimed.
-const longest = 64
+const maxChain = 64
 
 // controllerOf returns the owner that controls a node. known is false where a node
 // has owners and none of them does, or where one of its references is wrong.
@@ -126,7 +126,7 @@ func (d *diagnosis) controllerOf(id ID) (owner ID, has, known bool) {
 // owners), that fits; the node itself where none does or the chain has no end.
 func (d *diagnosis) topmost(id ID, fits func(ID) bool) ID {
 	top, at := id, id
-	for range longest {
+	for range maxChain {
 		owner, controlled, _ := d.controllerOf(at)
 		if !controlled {
 			owners := d.g.OwnersOf(at)

@@ -98,7 +98,7 @@ func (s sick) graph(t *testing.T, hidden schema.GroupKind, random *rand.Rand) *g
 	kinds := object.NewKinds(all.All()) // all that are served, for certain
 	b := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
 	inv := inventory.New(nil, b.Extract)
-	if err := snapshot.Read(context.Background(), source.Ask{All: true}, uncovered{inv}); err != nil {
+	if err := snapshot.Read(context.Background(), source.Query{All: true}, uncovered{inv}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range kinds.All() {

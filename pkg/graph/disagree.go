@@ -27,12 +27,12 @@ func (d *diagnosis) disagreements() {
 		}
 	}
 	c := comparison{diagnosis: d, workloads: map[ID]*link{}, resting: map[ID]bool{}, overlaps: map[pair]pods{}}
-	for id, e := range d.g.told(relation.WorkloadSelector) {
+	for id, e := range d.g.evidenceLinks(relation.WorkloadSelector) {
 		if namespaces[d.g.Ref(id).Namespace] {
 			c.workloads[id] = e
 		}
 	}
-	for id := range d.g.told(relation.WorkloadAtRest) {
+	for id := range d.g.evidenceLinks(relation.WorkloadAtRest) {
 		c.resting[id] = true
 	}
 	for _, id := range slices.Sorted(maps.Keys(c.workloads)) {
@@ -95,7 +95,7 @@ func (c *comparison) compare(id ID) {
 			p := c.overlaps[k]
 			p.add(pod)
 			c.overlaps[k] = p
-		case toNobody:
+		case toNone:
 			orphans.add(pod)
 		}
 	}
@@ -114,20 +114,20 @@ const (
 	unknown belonging = iota
 	toIt
 	toAnother
-	toNobody
+	toNone
 )
 
 // belongs follows the controllers above a pod. The owner that is returned is the
 // workload among them, or else the pod's controller.
 func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
 	owner, at := ID(-1), pod
-	for range longest {
+	for range maxChain {
 		above, has, known := c.controllerOf(at)
 		switch {
 		case !known:
 			return 0, unknown
 		case !has && at == pod:
-			return 0, toNobody
+			return 0, toNone
 		case !has:
 			return owner, toAnother
 		case above == workload:

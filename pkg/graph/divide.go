@@ -66,12 +66,12 @@ func (d *division) walk(group []ID) {
 			continue // A root of two groups: what it owns is nobody's alone either.
 		}
 		d.part[at] = group[0]
-		next = d.below(at, managing, next)
+		next = d.appendOwned(at, managing, next)
 	}
 }
 
-// below adds what a node owns, and of a manager what it keeps.
-func (d *division) below(at ID, managing map[ID]bool, next []ID) []ID {
+// appendOwned adds what a node owns, and of a manager what it keeps.
+func (d *division) appendOwned(at ID, managing map[ID]bool, next []ID) []ID {
 	g := d.g
 	for i := g.out[at]; i < g.out[at+1]; i++ {
 		e := &g.edges[i]

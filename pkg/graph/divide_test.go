@@ -80,7 +80,7 @@ func TestDivideIsApart(t *testing.T) {
 				groups = append(groups, []graph.ID{id})
 			}
 		}
-		if a, d := g.Apart(roots, graph.StackOptions{}), g.Divide(groups, nil, graph.StackOptions{}); !maps.Equal(a, d) {
+		if a, d := g.PartOf(roots, graph.StackOptions{}), g.Divide(groups, nil, graph.StackOptions{}); !maps.Equal(a, d) {
 			t.Fatalf("seed %d: roots %v: apart %v, divided %v of\n%s", seed, roots, a, d, lines.String())
 		}
 	}

@@ -21,7 +21,7 @@ type area struct {
 // elsewhere notes that a selector looks where nobody has read. ReferenceGrants are
 // asked for where one would change something (ungranted).
 func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
-	if rule := &r.rules.Rules()[l.rule]; rule.Aside || l.flags&backward != 0 || t.Kind == relation.ReferenceGrant || r.kinds.NotServed(t.Kind) {
+	if rule := &r.rules.Rules()[l.rule]; rule.Peer || l.flags&backward != 0 || t.Kind == relation.ReferenceGrant || r.kinds.NotServed(t.Kind) {
 		return
 	}
 	namespace := t.Namespace
@@ -36,7 +36,7 @@ func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
 
 // everywhere says whether it takes a kind of all namespaces to know what is there:
 // what is collected comes from few objects of many namespaces.
-func (s *Stack) everywhere(a area) bool { return a.namespace == "" || s.g.rules[a.rule].Leaf }
+func (s *Stack) everywhere(a area) bool { return a.namespace == "" || s.g.rules[a.rule].Terminal }
 
 // unreadAreas returns where members look by selectors whose finds would belong to
 // the stack. All Pods of a cluster, or all objects of another built-in kind, are
@@ -49,7 +49,7 @@ func (s *Stack) unreadAreas() []area {
 	for _, id := range s.members {
 		for _, a := range s.g.areas[id] {
 			kind, _ := s.g.kinds.Kind(a.kind)
-			if s.looks(id, a) && (kind.Custom || s.isRoot(id) || !s.everywhere(a)) {
+			if s.selectsMembers(id, a) && (kind.Custom || s.isRoot(id) || !s.everywhere(a)) {
 				out = append(out, a)
 			}
 		}
@@ -57,8 +57,8 @@ func (s *Stack) unreadAreas() []area {
 	return out
 }
 
-// looks says whether what a member selects belongs to the stack with it.
-func (s *Stack) looks(id ID, a area) bool {
+// selectsMembers says whether what a member selects belongs to the stack with it.
+func (s *Stack) selectsMembers(id ID, a area) bool {
 	rule := &s.g.rules[a.rule]
 	switch {
 	case s.opts.NoInferred && a.inferred, len(s.opts.Relations) > 0 && !slices.Contains(s.opts.Relations, rule.Relation), s.Boundary(id):
@@ -70,7 +70,7 @@ func (s *Stack) looks(id ID, a area) bool {
 	case s.leaves[id]:
 		return false
 	case s.provenance[id]:
-		return rule.Relation == relation.Needs && !rule.Leaf
+		return rule.Relation == relation.Needs && !rule.Terminal
 	case rule.Manages:
 		return s.managing[id]
 	case rule.Relation == relation.Serves:

@@ -17,7 +17,7 @@ var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
 // has ended has no endpoint. It is told only where all pods of the namespace were read.
 func (d *diagnosis) ended() {
 	over := map[ID]bool{}
-	for id := range d.g.told(relation.PodFinished) {
+	for id := range d.g.evidenceLinks(relation.PodFinished) {
 		over[id] = true
 	}
 	if len(over) == 0 {

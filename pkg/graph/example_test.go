@@ -106,7 +106,7 @@ func ExampleGraph_Impact() {
 	for _, d := range impact.Direct {
 		fmt.Println(g.Ref(d.ID), "needs it:", d.Edge.Why())
 	}
-	for _, d := range impact.Through {
+	for _, d := range impact.Indirect {
 		fmt.Println(g.Ref(d.ID), "suffers from", g.Ref(d.Cause))
 	}
 	impact = g.Impact(find(g, "Deployment.apps/shop/web"), graph.ImpactOptions{})

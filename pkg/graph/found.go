@@ -10,46 +10,46 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Found is a stack that was found without anybody naming it.
-type Found struct {
+// FoundStack is a stack that was found without anybody naming it.
+type FoundStack struct {
 	// Group is what its tops say they belong to; of none, its By is empty.
 	Group Group
-	// Tops are the workloads and custom resources by which it was found, in order.
-	Tops []ID
+	// TopObjects are the workloads and custom resources by which it was found, in order.
+	TopObjects []ID
 	// Roots are what its name stands for: all objects of the group that no other of it
 	// owns, who keeps the set, or else the one top.
 	Roots []ID
 }
 
 // Ref is what the stack is called: its group, or else its root.
-func (f Found) Ref(g *Graph) object.Ref {
+func (f FoundStack) Ref(g *Graph) object.Ref {
 	if f.Group.By != "" {
 		return f.Group.Ref()
 	}
 	return g.Ref(f.Roots[0])
 }
 
-// Aside is why a custom resource that nobody owns is the top of no stack.
-type Aside uint8
+// ExclusionReason is why a custom resource that nobody owns is the top of no stack.
+type ExclusionReason uint8
 
 // The reasons.
 const (
 	// Manages: it installs others (a GitOps application), which stand for themselves.
-	Manages Aside = iota + 1
+	IsManager ExclusionReason = iota + 1
 	// Configures: its kind serves others, or is collected by a shared reader.
-	Configures
+	IsConfiguration
 	// Accessory: it runs nothing that lasts, and needs a resource of the same operator
 	// that does: a topic of a broker.
-	Accessory
-	// ClusterWide: it is in no namespace and owns nothing: a policy, an issuer.
-	ClusterWide
+	IsAccessory
+	// IsClusterWide: it is in no namespace and owns nothing: a policy, an issuer.
+	IsClusterWide
 )
 
-// Findings are the stacks that were found.
-type Findings struct {
-	Stacks []Found
-	// Aside says of other custom resources that nobody owns why they are no stacks.
-	Aside map[ID]Aside
+// FoundStacks are the stacks that were found.
+type FoundStacks struct {
+	Stacks []FoundStack
+	// Excluded says of other custom resources that nobody owns why they are no stacks.
+	Excluded map[ID]ExclusionReason
 }
 
 // FindStacks finds the application stacks of a namespace, or of all where it is empty.
@@ -77,12 +77,12 @@ type Findings struct {
 // in, else their Helm release, else their instance label, which is one of a namespace.
 //
 // Time grows with the graph and with the sum of the stacks.
-func (g *Graph) FindStacks(namespace string, o StackOptions) Findings {
-	f := finder{g: g, opts: o, within: namespace, lasts: map[ID]bool{}, aside: map[ID]Aside{}, serving: g.servingKinds()}
+func (g *Graph) FindStacks(namespace string, o StackOptions) FoundStacks {
+	f := finder{g: g, opts: o, within: namespace, lasts: map[ID]bool{}, excluded: map[ID]ExclusionReason{}, serving: g.servingKinds()}
 	tops := f.tops()
 	o.still = true
 	apexes := g.apexes(tops, o, f.hides)
-	return Findings{Stacks: f.group(apexes), Aside: f.aside}
+	return FoundStacks{Stacks: f.group(apexes), Excluded: f.excluded}
 }
 
 // finder finds the tops of stacks.
@@ -92,9 +92,9 @@ type finder struct {
 	within string
 	// lasts says of tops whether they own something that runs and is to last, or are served
 	// by what does.
-	lasts   map[ID]bool
-	aside   map[ID]Aside
-	serving map[schema.GroupKind]bool
+	lasts    map[ID]bool
+	excluded map[ID]ExclusionReason
+	serving  map[schema.GroupKind]bool
 }
 
 // hides says whether the stack of a top hides another one, which is in it.
@@ -103,7 +103,7 @@ func (f *finder) hides(s *Stack, id ID) bool {
 	if s.provenance[id] {
 		return !f.lasts[id]
 	}
-	return s.Holds(id) && (f.lasts[top] || !f.lasts[id] && isCustom(f.g, top))
+	return s.IsOwnPart(id) && (f.lasts[top] || !f.lasts[id] && isCustom(f.g, top))
 }
 
 // tops returns what may be on top of a stack, in order.
@@ -127,11 +127,11 @@ func (f *finder) tops() []ID {
 	}
 	f.carried(seen)
 	for top := range seen {
-		if why := f.beside(top); why != 0 {
-			f.aside[top] = why
+		if why := f.exclusionReason(top); why != 0 {
+			f.excluded[top] = why
 		}
 	}
-	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.aside[id] != 0 })
+	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.excluded[id] != 0 })
 	return slices.Sorted(maps.Keys(seen))
 }
 
@@ -166,8 +166,8 @@ func (f *finder) carried(tops map[ID]bool) {
 	}
 }
 
-// beside says why a custom resource is no top; 0 for what is one.
-func (f *finder) beside(top ID) Aside {
+// exclusionReason says why a custom resource is no top; 0 for what is one.
+func (f *finder) exclusionReason(top ID) ExclusionReason {
 	g := f.g
 	if !isCustom(g, top) || !g.WasRead(top) {
 		return 0
@@ -180,10 +180,10 @@ func (f *finder) beside(top ID) Aside {
 		}
 		switch {
 		case g.manages(e) && g.isConfirmed(top, e):
-			return Manages
+			return IsManager
 		case g.owns(e):
 			owns = true
-		case g.relation(e) == relation.Needs && !g.rules[e.rule].Leaf:
+		case g.relation(e) == relation.Needs && !g.rules[e.rule].Terminal:
 			accessory = accessory || f.accessory(top, e.to)
 		}
 	}
@@ -191,11 +191,11 @@ func (f *finder) beside(top ID) Aside {
 	case f.lasts[top]:
 		return 0
 	case f.serving[g.Ref(top).GroupKind()]:
-		return Configures
+		return IsConfiguration
 	case accessory:
-		return Accessory
+		return IsAccessory
 	case g.Ref(top).Namespace == "" && !owns:
-		return ClusterWide
+		return IsClusterWide
 	}
 	return 0
 }

@@ -2,21 +2,21 @@ package graph
 
 // group puts tops together that say that they belong together. The stacks are in the
 // order of their first tops.
-func (f *finder) group(apexes []ID) []Found {
-	var out []Found
+func (f *finder) group(apexes []ID) []FoundStack {
+	var out []FoundStack
 	at := map[Group]int{}
 	for _, top := range apexes {
 		p, ok := f.groupOf(top)
 		if !ok {
-			out = append(out, Found{Tops: []ID{top}, Roots: []ID{top}})
+			out = append(out, FoundStack{TopObjects: []ID{top}, Roots: []ID{top}})
 			continue
 		}
 		if i, known := at[p]; known {
-			out[i].Tops = append(out[i].Tops, top)
+			out[i].TopObjects = append(out[i].TopObjects, top)
 			continue
 		}
 		at[p] = len(out)
-		out = append(out, Found{Group: p, Tops: []ID{top}})
+		out = append(out, FoundStack{Group: p, TopObjects: []ID{top}})
 	}
 	f.roots(out, at)
 	return out
@@ -24,19 +24,19 @@ func (f *finder) group(apexes []ID) []Found {
 
 // groupOf returns the group that a top says it is in.
 func (f *finder) groupOf(top ID) (Group, bool) {
-	if p, ok := f.g.keeper(top, f.opts); ok {
+	if p, ok := f.g.parentGroup(top, f.opts); ok {
 		return p, true
 	}
-	if p, ok := f.g.says(top, ByHelm); ok && p.Namespace != "" {
+	if p, ok := f.g.groupOf(top, ByHelm); ok && p.Namespace != "" {
 		return p, true
 	}
 	// What is in no namespace would have the instances of all of them.
-	p, ok := f.g.says(top, ByApp)
+	p, ok := f.g.groupOf(top, ByApp)
 	return p, ok && p.Namespace != ""
 }
 
 // roots finds what the names of groups stand for.
-func (f *finder) roots(stacks []Found, at map[Group]int) {
+func (f *finder) roots(stacks []FoundStack, at map[Group]int) {
 	if len(at) == 0 {
 		return
 	}
@@ -45,7 +45,7 @@ func (f *finder) roots(stacks []Found, at map[Group]int) {
 			continue
 		}
 		for _, by := range [...]string{ByHelm, ByApp} {
-			if p, ok := f.g.says(id, by); ok {
+			if p, ok := f.g.groupOf(id, by); ok {
 				if i, found := at[p]; found {
 					stacks[i].Roots = append(stacks[i].Roots, id)
 				}
@@ -55,7 +55,7 @@ func (f *finder) roots(stacks []Found, at map[Group]int) {
 	for p, i := range at {
 		if p.By != BySet {
 			stacks[i].Roots = f.g.unowned(stacks[i].Roots)
-		} else if id, ok := f.g.Find(p.Keeper); ok {
+		} else if id, ok := f.g.Find(p.Parent); ok {
 			stacks[i].Roots = []ID{id}
 		}
 	}

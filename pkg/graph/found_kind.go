@@ -29,12 +29,12 @@ func (g *Graph) servingKinds() map[schema.GroupKind]bool {
 	for i := range g.rules {
 		r := &g.rules[i]
 		switch {
-		case r.Origin == guessed || r.Aside || r.Evidence:
+		case r.Origin == guessed || r.Peer || r.Evidence:
 		case r.Relation == relation.Serves && !r.Backward:
 			for _, gk := range r.From {
 				add(gk)
 			}
-		case r.Leaf && r.Namespaces && !r.Backward:
+		case r.Terminal && r.Namespaces && !r.Backward:
 			for kind := range strings.SplitSeq(r.To, ", ") {
 				add(schema.ParseGroupKind(kind))
 			}

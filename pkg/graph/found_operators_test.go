@@ -26,14 +26,14 @@ func TestFindStacksOfOperators(t *testing.T) {
 			var got []string
 			for _, s := range f.Stacks {
 				line := []string{s.Ref(g).String()}
-				for _, top := range s.Tops {
+				for _, top := range s.TopObjects {
 					if ref := g.Ref(top); ref != s.Ref(g) {
 						line = append(line, ref.String())
 					}
 				}
 				got = append(got, strings.Join(line, " "))
 			}
-			for id := range f.Aside {
+			for id := range f.Excluded {
 				got = append(got, "aside "+g.Ref(id).String())
 			}
 			lines := strings.Split(strings.TrimSpace(string(want.Data)), "\n")
@@ -50,8 +50,8 @@ func TestFindStacksOfOperators(t *testing.T) {
 	}
 }
 
-func inStack(g *graph.Graph, f graph.Findings, name string) bool {
-	return slices.ContainsFunc(f.Stacks, func(s graph.Found) bool {
+func inStack(g *graph.Graph, f graph.FoundStacks, name string) bool {
+	return slices.ContainsFunc(f.Stacks, func(s graph.FoundStack) bool {
 		return slices.ContainsFunc(g.Stack(s.Roots, graph.StackOptions{}).Members(), func(id graph.ID) bool { return g.Ref(id).String() == name })
 	})
 }

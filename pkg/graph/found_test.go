@@ -11,10 +11,10 @@ import (
 )
 
 // found writes the stacks by what they were found by.
-func found(g *graph.Graph, f graph.Findings) string {
+func found(g *graph.Graph, f graph.FoundStacks) string {
 	var out []string
 	for _, s := range f.Stacks {
-		tops := names(g, s.Tops)
+		tops := names(g, s.TopObjects)
 		if s.Group.By != "" {
 			tops = s.Group.By + ":" + s.Group.Name + "[" + tops + "]"
 		}
@@ -175,8 +175,8 @@ func TestFindStacksProperties(t *testing.T) {
 		}
 		seen, in := map[graph.ID]bool{}, map[graph.ID]bool{}
 		for _, s := range f.Stacks {
-			for _, top := range s.Tops {
-				if seen[top] || f.Aside[top] != 0 {
+			for _, top := range s.TopObjects {
+				if seen[top] || f.Excluded[top] != 0 {
 					t.Fatalf("seed %d: %s twice, or aside", seed, nameOf(g.Ref(top)))
 				}
 				seen[top] = true
@@ -186,7 +186,7 @@ func TestFindStacksProperties(t *testing.T) {
 			}
 		}
 		for n := range g.Nodes() {
-			if n.Ref.Kind == "Thing" && n.State == graph.Present && f.Aside[n.ID] == 0 && len(g.OwnersOf(n.ID)) == 0 && !in[n.ID] {
+			if n.Ref.Kind == "Thing" && n.State == graph.Present && f.Excluded[n.ID] == 0 && len(g.OwnersOf(n.ID)) == 0 && !in[n.ID] {
 				t.Fatalf("seed %d: %s is in no stack of %q", seed, nameOf(n.Ref), want)
 			}
 		}

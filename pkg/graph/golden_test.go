@@ -154,7 +154,7 @@ func graphOfSnapshot(t *testing.T, snapshot *source.Snapshot) *graph.Graph {
 		t.Fatal(err)
 	}
 	rules := slices.Concat(relation.BuiltIn(), catalog.Rules(kinds))
-	schemas := map[schema.GroupKind]*infer.Digest{}
+	schemas := map[schema.GroupKind]*infer.SchemaHints{}
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, kinds)
 		if len(findings) > 0 {
@@ -171,11 +171,11 @@ func graphOfSnapshot(t *testing.T, snapshot *source.Snapshot) *graph.Graph {
 			guessed = append(guessed, k.GroupKind())
 		}
 	}
-	rules = append(rules, infer.Rules(guessed, kinds, func(gk schema.GroupKind) *infer.Digest { return schemas[gk] })...)
+	rules = append(rules, infer.Rules(guessed, kinds, func(gk schema.GroupKind) *infer.SchemaHints { return schemas[gk] })...)
 	set := relation.NewSet(rules...)
 	b := graph.NewBuilder(set, kinds)
 	inv := inventory.New(slices.Sorted(slices.Values(set.Annotations())), b.Extract)
-	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {
 		t.Fatal(err)
 	}
 	return b.Build(inv)

@@ -70,10 +70,10 @@ type Graph struct {
 	areas      map[ID][]area
 
 	// What a diagnosis asks for, and nothing else.
-	evidence   []said
-	hollow     []said // selectors of what serves what it finds, and finds nothing
-	selectors  []relation.Target
-	selections selections
+	evidence       []said
+	emptySelectors []said // selectors of what serves what it finds, and finds nothing
+	selectors      []relation.Target
+	selections     selections
 }
 
 // Len is the number of nodes.
@@ -169,8 +169,10 @@ func (g *Graph) Label(id ID, key string) (string, bool) { return g.inv.Label(g.r
 // Labels returns the labels of a node.
 func (g *Graph) Labels(id ID) map[string]string { return g.inv.Labels(g.rows[id]) }
 
-// Note returns the value of an annotation of a node, if its inventory keeps it.
-func (g *Graph) Note(id ID, key string) (string, bool) { return g.inv.Note(g.rows[id], key) }
+// Annotation returns the value of an annotation of a node, if its inventory keeps it.
+func (g *Graph) Annotation(id ID, key string) (string, bool) {
+	return g.inv.Annotation(g.rows[id], key)
+}
 
 // Finalizers returns the finalizers of a node: it stays, being deleted, until each of them
 // is taken off.

@@ -34,15 +34,15 @@ type Group struct {
 	// release may have objects in others as well.
 	Namespace string
 	Name      string
-	// Keeper is who keeps the set, and zero for other groups.
-	Keeper object.Ref
+	// Parent is who keeps the set, and zero for other groups.
+	Parent object.Ref
 }
 
 // Ref is what the group is called where stacks are called by their roots: helm/NAME
 // or app/NAME in its namespace, or who keeps the set.
 func (p Group) Ref() object.Ref {
 	if p.By == BySet {
-		return p.Keeper
+		return p.Parent
 	}
 	return object.Ref{Kind: p.By, Namespace: p.Namespace, Name: p.Name}
 }
@@ -56,7 +56,7 @@ func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
 		if !g.WasRead(id) {
 			continue
 		}
-		if p, ok := g.says(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
+		if p, ok := g.groupOf(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
 			all = append(all, id)
 		}
 	}
@@ -86,13 +86,13 @@ func (g *Graph) unowned(ids []ID) []ID {
 	})
 }
 
-// says returns the release or the instance that a node says it belongs to.
-func (g *Graph) says(id ID, by string) (Group, bool) {
+// groupOf returns the release or the instance that a node says it belongs to.
+func (g *Graph) groupOf(id ID, by string) (Group, bool) {
 	p := Group{By: by}
 	switch by {
 	case ByHelm:
-		p.Name, _ = g.Note(id, HelmName)
-		p.Namespace, _ = g.Note(id, HelmNamespace)
+		p.Name, _ = g.Annotation(id, HelmName)
+		p.Namespace, _ = g.Annotation(id, HelmNamespace)
 	case ByApp:
 		p.Name, _ = g.Label(id, InstanceLabel)
 		p.Namespace = g.Ref(id).Namespace
@@ -100,11 +100,11 @@ func (g *Graph) says(id ID, by string) (Group, bool) {
 	return p, p.Name != ""
 }
 
-// keeper returns the ApplySet that a node is in; of several the first.
-func (g *Graph) keeper(id ID, o StackOptions) (Group, bool) {
+// parentGroup returns the ApplySet that a node is in; of several the first.
+func (g *Graph) parentGroup(id ID, o StackOptions) (Group, bool) {
 	for _, m := range g.sources(id, func(e *edge) bool { return g.rules[e.rule].Name == relation.ApplySetMember && o.follows(g, e) }) {
 		if r := g.Ref(m); g.WasRead(m) {
-			return Group{By: BySet, Namespace: r.Namespace, Name: r.Name, Keeper: r}, true
+			return Group{By: BySet, Namespace: r.Namespace, Name: r.Name, Parent: r}, true
 		}
 	}
 	return Group{}, false

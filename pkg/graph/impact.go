@@ -18,9 +18,9 @@ type Impact struct {
 	// Direct is who needs the object itself or something deleted with it, or leads requests
 	// to it, the worst first.
 	Direct []Dependent
-	// Through is who suffers in turn, the worst first: the owners of what breaks, the
+	// Indirect is who suffers in turn, the worst first: the owners of what breaks, the
 	// Services in front of it, and who needs those.
-	Through []Dependent
+	Indirect []Dependent
 	// Bereft is what the object, or something deleted with it, was there for, and which goes
 	// on without: an autoscaler's Deployment, what an Ingress leads to.
 	Bereft []Dependent
@@ -185,7 +185,7 @@ func (g *Graph) Impact(id ID, o ImpactOptions) Impact {
 	im.Remaker, im.RemakerKnown = g.remaker(id, o.StackOptions)
 	h := harm{g: g, opts: o.StackOptions, gone: c.gone, found: map[ID]*Dependent{}, grade: map[ID]grade{}, fronts: map[ID]bool{}}
 	h.run(c.order)
-	im.Direct, im.Through = h.direct, h.through
+	im.Direct, im.Indirect = h.direct, h.through
 	im.Bereft = h.bereft(c.order)
 	return im
 }

@@ -51,7 +51,7 @@ func readAll(t *testing.T, name string, text []byte) reading {
 	}
 	r := reading{kinds: object.NewKinds(all.All())}
 	r.rules = relation.NewSet(slices.Concat(relation.BuiltIn(), catalog.Rules(r.kinds))...)
-	if err := snapshot.Read(context.Background(), source.Ask{All: true}, objectSink{inventory.New(nil), &r.objects}); err != nil {
+	if err := snapshot.Read(context.Background(), source.Query{All: true}, objectSink{inventory.New(nil), &r.objects}); err != nil {
 		t.Fatal(err)
 	}
 	return r

@@ -178,7 +178,7 @@ func (c *collector) takeVolumes(at ID) {
 	}
 	if c.reclaimed == nil {
 		c.reclaimed = map[ID]bool{}
-		for id, l := range g.told(relation.VolumeReclaimed) {
+		for id, l := range g.evidenceLinks(relation.VolumeReclaimed) {
 			c.reclaimed[id] = l.flags&inferred == 0
 		}
 	}

@@ -69,7 +69,7 @@ func effectsOf(g *graph.Graph, im graph.Impact) []string {
 		}
 		lines = append(lines, line)
 	}
-	for _, d := range im.Through {
+	for _, d := range im.Indirect {
 		line := "through: " + strings.ReplaceAll(d.Effect.String(), " ", "-") + guess[d.Inferred] + " " + g.Ref(d.ID).String()
 		if d.Effect == graph.LosesReplica {
 			line += fmt.Sprintf(" %d/%d", d.Left, d.Of)

@@ -162,7 +162,7 @@ func (h *harm) needing(id ID, at grade) []ID {
 	var out []ID
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		e := &g.edges[i]
-		if g.relation(e) != relation.Needs || g.rules[e.rule].Leaf || e.flags&optional != 0 || !h.counts(e) {
+		if g.relation(e) != relation.Needs || g.rules[e.rule].Terminal || e.flags&optional != 0 || !h.counts(e) {
 			continue
 		}
 		c := g.consequence(e)
@@ -251,7 +251,7 @@ func (h *harm) podsLeft(d Dependent, at grade) bool {
 	seen := map[ID]bool{}
 	for i := g.out[d.ID]; i < g.out[d.ID+1]; i++ {
 		e := &g.edges[i]
-		if seen[e.to] || g.rules[e.rule].Aside || g.Ref(e.to).GroupKind() != podKind || g.State(e.to) != Present {
+		if seen[e.to] || g.rules[e.rule].Peer || g.Ref(e.to).GroupKind() != podKind || g.State(e.to) != Present {
 			continue
 		}
 		seen[e.to] = true

@@ -36,7 +36,7 @@ func (h *harm) losers(at ID) {
 // counts says whether an edge says anything of what its source needs today.
 func (h *harm) counts(e *edge) bool {
 	g := h.g
-	if g.rules[e.rule].Aside || e.flags&dormant != 0 || g.State(e.from) != Present || !h.opts.keeps(g, e) || givenToAll(g.Ref(e.to)) {
+	if g.rules[e.rule].Peer || e.flags&dormant != 0 || g.State(e.from) != Present || !h.opts.keeps(g, e) || givenToAll(g.Ref(e.to)) {
 		return false
 	}
 	switch g.relation(e) {

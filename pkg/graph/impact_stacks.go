@@ -11,7 +11,7 @@ import (
 
 // StackImpact is what a deletion does to a stack.
 type StackImpact struct {
-	Stack Found
+	Stack FoundStack
 	// Gone says that all of its roots are deleted. Else Effect is the worst that happens to
 	// one of its members, and Inferred that this is a guess; a stack of which a part is
 	// deleted that nobody misses loses it.
@@ -29,11 +29,11 @@ type StackImpact struct {
 
 // Dependents returns all to whom the deletion does something: direct ones, those in turn, the
 // bereft.
-func (im *Impact) Dependents() []Dependent { return slices.Concat(im.Direct, im.Through, im.Bereft) }
+func (im *Impact) Dependents() []Dependent { return slices.Concat(im.Direct, im.Indirect, im.Bereft) }
 
 // StacksOf returns what a deletion does to stacks, the worst first; those to which it does
 // nothing are left out. Time grows with the sum of the stacks.
-func (im *Impact) StacksOf(g *Graph, stacks []Found, o StackOptions) []StackImpact {
+func (im *Impact) StacksOf(g *Graph, stacks []FoundStack, o StackOptions) []StackImpact {
 	all := im.Dependents()
 	places := map[ID]int{} // the first, which is the worst, of each
 	note := func(id ID, place int) {
@@ -73,11 +73,11 @@ type stackLook struct {
 	stack  *Stack
 }
 
-func (l *stackLook) look(f Found, o StackOptions) StackImpact {
+func (l *stackLook) look(f FoundStack, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
 	lost, met := ID(-1), map[int]bool{}
 	for _, id := range l.stack.Members() {
-		if !l.stack.Holds(id) && !l.stack.Provenance(id) {
+		if !l.stack.IsOwnPart(id) && !l.stack.Provenance(id) {
 			continue
 		}
 		if place, hit := l.places[id]; hit && !met[place] {
@@ -107,14 +107,14 @@ func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
 	o.NoInferred = true
 	sure := l.stack.g.Stack(s.Stack.Roots, o)
 	if lost >= 0 {
-		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.Holds(lost) && !sure.Provenance(lost)
+		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.IsOwnPart(lost) && !sure.Provenance(lost)
 		if isWorkload(l.stack.g.Ref(lost)) && (lost != l.im.Object || !l.im.RemakerKnown) {
 			s.Effect = Breaks
 		}
 	}
 	for _, place := range s.Members {
 		d := &l.all[place]
-		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.Holds(d.ID) && !slices.ContainsFunc(d.Below, sure.Holds)}
+		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.IsOwnPart(d.ID) && !slices.ContainsFunc(d.Below, sure.IsOwnPart)}
 		if l.stack.Provenance(d.ID) && d.Effect.Broken() {
 			// What it has made stays, and is made anew no more.
 			it.Effect, it.Inferred = Degrades, d.Inferred
@@ -141,11 +141,11 @@ func (g *Graph) Unlooked(id ID) []schema.GroupKind {
 	var out []schema.GroupKind
 	for i := range g.rules {
 		r := &g.rules[i]
-		if r.Aside || r.Evidence || r.OnDemand || !slices.Contains(r.ToKinds(), target.GroupKind()) {
+		if r.Peer || r.Evidence || r.OnDemand || !slices.Contains(r.ToKinds(), target.GroupKind()) {
 			continue
 		}
 		in := target.Namespace
-		if r.Crosses {
+		if r.CrossNamespace {
 			in = ""
 		}
 		for _, gk := range r.From {

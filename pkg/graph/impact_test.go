@@ -74,7 +74,7 @@ func TestImpact(t *testing.T) {
 				{"deleted", names(g, deletions(im.Deleted)), c.deleted},
 				{"kept", names(g, keptIDs(im.Kept)), c.orphaned},
 				{"direct", dependents(g, im.Direct), c.direct},
-				{"through", dependents(g, im.Through), c.through},
+				{"through", dependents(g, im.Indirect), c.through},
 			} {
 				if x[1] != x[2] {
 					t.Errorf("%s %q, want %q", x[0], x[1], x[2])
@@ -106,7 +106,7 @@ func TestImpactHoldsTogether(t *testing.T) {
 			}
 			hit[d] = true
 		}
-		all := slices.Concat(im.Direct, im.Through)
+		all := slices.Concat(im.Direct, im.Indirect)
 		for _, d := range all {
 			if hit[d.ID] {
 				t.Errorf("seed %d: %s twice", seed, nameOf(g.Ref(d.ID)))

@@ -36,7 +36,7 @@ func (r *resolver) promised() {
 	for i := range r.edges {
 		e := &r.edges[i]
 		who, promised := waiting[e.to]
-		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Aside && len(who) < 2 && !slices.Contains(who, e.from) {
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(who) < 2 && !slices.Contains(who, e.from) {
 			waiting[e.to] = append(who, e.from)
 		}
 	}
@@ -93,7 +93,7 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 		w.made[e.to] = made
 	}
 	for _, maker := range made {
-		if !w.g.below(v.id, maker, w.opts) {
+		if !w.g.isBelow(v.id, maker, w.opts) {
 			w.add(maker, v.root, making)
 		}
 	}
@@ -103,22 +103,22 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 func (w *walker) provenance(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
-		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Leaf && w.opts.follows(w.g, e) {
+		if w.g.relation(e) == relation.Needs && !w.g.rules[e.rule].Terminal && w.opts.follows(w.g, e) {
 			w.needs(v, e, making)
 		}
 	}
 }
 
-// below says whether an owner owns a node, at any depth: what it makes for those is its own
+// isBelow says whether an owner owns a node, at any depth: what it makes for those is its own
 // affair. Owners that are further up than any real one are not looked for.
-func (g *Graph) below(id, owner ID, o StackOptions) bool {
+func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	above := []ID{id}
 	for next := 0; next < len(above); next++ {
-		if above[next] == owner || next == longest {
+		if above[next] == owner || next == maxChain {
 			return true
 		}
 		for _, x := range g.ownersOf(above[next], o) {
-			if len(above) <= longest && !slices.Contains(above, x) {
+			if len(above) <= maxChain && !slices.Contains(above, x) {
 				above = append(above, x)
 			}
 		}
@@ -138,7 +138,7 @@ func (w *walker) madeForOthers(id ID) []ID {
 		if below == nil {
 			below = w.g.descendants(id, w.opts)
 		}
-		if w.g.neededBeside(e.to, below, w.opts) {
+		if w.g.isNeededByOthers(e.to, below, w.opts) {
 			out = append(out, e.to)
 		}
 	}
@@ -187,7 +187,7 @@ func (d *diagnosis) hindrance(makers []ID) *edge {
 				continue
 			}
 			made := d.g.Makers(e.to, d.s.opts)
-			if d.g.State(e.to) == Missing && d.g.matters(e) {
+			if d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
 				if len(made) == 0 {
 					return e
 				}

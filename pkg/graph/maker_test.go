@@ -124,7 +124,7 @@ func TestProvenance(t *testing.T) {
 				if s.Provenance(id) {
 					got = append(got, id)
 				}
-				if s.Provenance(id) && s.Holds(id) {
+				if s.Provenance(id) && s.IsOwnPart(id) {
 					t.Errorf("%s is held", nameOf(g.Ref(id)))
 				}
 			}
@@ -144,7 +144,7 @@ func TestPartsOfMakers(t *testing.T) {
 		var out []string
 		for p := range s.Parts(node(t, g, name)) {
 			line := nameOf(g.Ref(p.To))
-			if p.Counts {
+			if p.Required {
 				line += " counts"
 			}
 			if p.Maker() {

@@ -21,7 +21,7 @@ func (d *diagnosis) unrouted() {
 	type named struct{ from, to object.Ref }
 	told, known := map[named]bool{}, d.g.kinds.NotServed(entryKind) || d.g.inv.Covered(entryKind, "")
 	var entries []string
-	for id, l := range d.g.told(relation.IstioHost) {
+	for id, l := range d.g.evidenceLinks(relation.IstioHost) {
 		to := d.g.inv.Ref(inventory.ID(l.target))
 		from := d.g.Ref(id)
 		if !d.s.Has(id) || told[named{from, to}] || d.g.StateOf(to) != Missing {
@@ -40,7 +40,7 @@ func (d *diagnosis) unrouted() {
 // entries returns the hosts of all ServiceEntries.
 func (g *Graph) entries() []string {
 	hosts := []string{}
-	for _, l := range g.told(relation.IstioEntry) {
+	for _, l := range g.evidenceLinks(relation.IstioEntry) {
 		hosts = append(hosts, g.inv.Text(l.value))
 	}
 	return hosts

@@ -284,7 +284,7 @@ func checkForest(t *testing.T, seed uint64, s *graph.Stack) {
 			t.Errorf("seed %d: %s is no member", seed, nameOf(g.Ref(b.ID)))
 		}
 		switch {
-		case b.Again:
+		case b.Repeated:
 			if len(b.Children) > 0 || len(s.Roots()) < 2 || b.How != graph.Needed && b.How != graph.MadeBy {
 				t.Errorf("seed %d: %s again, with %d children, %s", seed, nameOf(g.Ref(b.ID)), len(b.Children), b.How)
 			}
@@ -297,7 +297,7 @@ func checkForest(t *testing.T, seed uint64, s *graph.Stack) {
 		if !zero && (above == nil || (b.Edge.From != b.ID || b.Edge.To != above.ID) && (b.Edge.To != b.ID || b.Edge.From != above.ID)) {
 			t.Errorf("seed %d: %s hangs by %s", seed, nameOf(g.Ref(b.ID)), edgeText(g, b.Edge))
 		}
-		if (above == nil) != (b.How == graph.Root) || zero && b.How != graph.Root && b.How != graph.Behind {
+		if (above == nil) != (b.How == graph.Root) || zero && b.How != graph.Root && b.How != graph.ServedBelow {
 			t.Errorf("seed %d: %s is there as %q", seed, nameOf(g.Ref(b.ID)), b.How)
 		}
 		for _, child := range b.Children {

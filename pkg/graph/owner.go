@@ -154,7 +154,7 @@ func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
 func (g *Graph) Owned(id ID) []ID {
 	var out []ID
 	for i := g.out[id]; i < g.out[id+1]; i++ {
-		if e := &g.edges[i]; g.owns(e) && !g.rules[e.rule].Aside && !slices.Contains(out, e.to) {
+		if e := &g.edges[i]; g.owns(e) && !g.rules[e.rule].Peer && !slices.Contains(out, e.to) {
 			out = append(out, e.to)
 		}
 	}

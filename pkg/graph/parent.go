@@ -52,17 +52,17 @@ type instance struct {
 // members goes from the objects of the instances to what is above them.
 func (p *parents) members() {
 	for id := range ID(p.g.Len()) {
-		group, ok := p.g.says(id, ByApp)
+		group, ok := p.g.groupOf(id, ByApp)
 		in := p.at[group]
 		if !ok || in == nil || !p.g.WasRead(id) {
 			continue
 		}
 		in.kinds[p.g.Ref(id).GroupKind()] = true
-		if _, by := p.g.says(id, ByHelm); by {
+		if _, by := p.g.groupOf(id, ByHelm); by {
 			in.helm = true
 		}
-		if set, kept := p.g.keeper(id, p.opts); kept {
-			if keeper, known := p.g.Find(set.Keeper); known {
+		if set, kept := p.g.parentGroup(id, p.opts); kept {
+			if keeper, known := p.g.Find(set.Parent); known {
 				p.add(in, keeper)
 			}
 		}
@@ -92,9 +92,9 @@ func (p *parents) namesakes() {
 // add takes a custom resource that is there and says of no other group that it is of it.
 func (p *parents) add(in *instance, id ID) {
 	g := p.g
-	group, labelled := g.says(id, ByApp)
-	_, kept := g.keeper(id, p.opts)
-	_, released := g.says(id, ByHelm)
+	group, labelled := g.groupOf(id, ByApp)
+	_, kept := g.parentGroup(id, p.opts)
+	_, released := g.groupOf(id, ByHelm)
 	if isCustom(g, id) && g.WasRead(id) && !kept && !released && (!labelled || group == in.group) {
 		in.parents = append(in.parents, id)
 	}

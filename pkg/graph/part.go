@@ -11,12 +11,12 @@ import (
 // Part is something that a member of a stack has, rests on, or is made or served by.
 type Part struct {
 	To ID
-	// Counts says that the member does not do its work without it: it owns it, needs it
+	// Required says that the member does not do its work without it: it owns it, needs it
 	// and was not told to do without, is made by it, or leads to it as a Service does to its
 	// pods. A maker that could not be read does not count: what it makes may well be there. What
 	// merely serves the member does not count; nor does what is missing and was only
 	// guessed, or is no more than a blemish if it is missing.
-	Counts bool
+	Required bool
 
 	g *Graph
 	e *edge
@@ -31,8 +31,8 @@ func (p Part) Edge() (Edge, bool) {
 	return p.g.edge(*p.e), true
 }
 
-// Leaf says that the member only looks at the part, as a Prometheus does at its monitors.
-func (p Part) Leaf() bool { return p.e != nil && p.g.rules[p.e.rule].Leaf }
+// Terminal says that the member only looks at the part, as a Prometheus does at its monitors.
+func (p Part) Terminal() bool { return p.e != nil && p.g.rules[p.e.rule].Terminal }
 
 // Owned says that the member owns the part.
 func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e) }
@@ -58,21 +58,21 @@ func (p Part) Scales() bool {
 // looks at, there are none; of a maker those that it needs.
 func (s *Stack) Parts(id ID) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
-		if s.Boundary(id) || s.leaves[id] || s.apart(id) {
+		if s.Boundary(id) || s.leaves[id] || s.isForeignPart(id) {
 			return
 		}
-		_ = s.below(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
+		_ = s.eachBelow(id, yield) && s.behind(id, yield) && s.makers(id, yield) && s.serving(id, yield)
 	}
 }
 
-// apart says whether a node is a part of the stack of a root that is not one of these.
-func (s *Stack) apart(id ID) bool {
-	root, apart := s.opts.Apart[id]
+// isForeignPart says whether a node is a part of the stack of a root that is not one of these.
+func (s *Stack) isForeignPart(id ID) bool {
+	root, apart := s.opts.PartOf[id]
 	return apart && !s.isRoot(root)
 }
 
-// below yields what a member owns and needs.
-func (s *Stack) below(id ID, yield func(Part) bool) bool {
+// eachBelow yields what a member owns and needs.
+func (s *Stack) eachBelow(id ID, yield func(Part) bool) bool {
 	for i := s.g.out[id]; i < s.g.out[id+1]; i++ {
 		e := &s.g.edges[i]
 		if r := s.g.relation(e); r == relation.Serves || !s.Has(e.to) || !s.opts.follows(s.g, e) {
@@ -81,20 +81,20 @@ func (s *Stack) below(id ID, yield func(Part) bool) bool {
 		if (s.g.manages(e) || s.g.collects(e)) && !s.managing[id] && !s.isRoot(id) || s.provenance[id] && !s.rests(e) {
 			continue
 		}
-		if !yield(Part{To: e.to, Counts: s.g.counts(e), g: s.g, e: e}) {
+		if !yield(Part{To: e.to, Required: s.g.isRequired(e), g: s.g, e: e}) {
 			return false
 		}
 	}
 	return true
 }
 
-// counts says whether the source of an edge does its work only with the target.
-func (g *Graph) counts(e *edge) bool {
+// isRequired says whether the source of an edge does its work only with the target.
+func (g *Graph) isRequired(e *edge) bool {
 	switch {
 	case g.collects(e), e.flags&(optional|dormant) != 0:
 		return false
 	case g.State(e.to) == Missing:
-		return g.matters(e) && g.lack(e, nil) == Error
+		return g.isProblemIfMissing(e) && g.lack(e, nil) == Error
 	case g.relation(e) == relation.Needs:
 		return g.consequence(e).severity == Error
 	}
@@ -112,11 +112,11 @@ func (s *Stack) behind(id ID, yield func(Part) bool) bool {
 			continue
 		}
 		counts := e.flags&(optional|inferred) == 0
-		if !yield(Part{To: e.to, Counts: counts, g: s.g, e: e}) {
+		if !yield(Part{To: e.to, Required: counts, g: s.g, e: e}) {
 			return false
 		}
 		if path := s.g.OwnerPath(e.to, s.opts); len(path) > 0 && s.Has(path[0]) {
-			if !yield(Part{To: path[0], Counts: counts, g: s.g}) {
+			if !yield(Part{To: path[0], Required: counts, g: s.g}) {
 				return false
 			}
 		}
@@ -126,14 +126,14 @@ func (s *Stack) behind(id ID, yield func(Part) bool) bool {
 
 // rests says whether an edge is one by which makers are followed.
 func (s *Stack) rests(e *edge) bool {
-	return s.g.relation(e) == relation.Needs && !s.g.rules[e.rule].Leaf
+	return s.g.relation(e) == relation.Needs && !s.g.rules[e.rule].Terminal
 }
 
 // makers yields who makes a member.
 func (s *Stack) makers(id ID, yield func(Part) bool) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
-		if s.madeBy(e) && !yield(Part{To: e.from, Counts: s.g.State(e.from) == Present, g: s.g, e: e}) {
+		if s.madeBy(e) && !yield(Part{To: e.from, Required: s.g.State(e.from) == Present, g: s.g, e: e}) {
 			return false
 		}
 	}
@@ -157,11 +157,11 @@ func (s *Stack) serving(id ID, yield func(Part) bool) bool {
 	return true
 }
 
-// Lacked says whether an object that is there does not do its work without a node: of what
+// IsMissingDependency says whether an object that is there does not do its work without a node: of what
 // is missing, whether that matters.
-func (g *Graph) Lacked(id ID) bool {
+func (g *Graph) IsMissingDependency(id ID) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
-		if e := &g.edges[i]; g.State(e.from) == Present && g.relation(e) != relation.Serves && g.counts(e) {
+		if e := &g.edges[i]; g.State(e.from) == Present && g.relation(e) != relation.Serves && g.isRequired(e) {
 			return true
 		}
 	}

@@ -17,7 +17,7 @@ func answers(g *graph.Graph) string {
 	for n := range g.Nodes() {
 		all = append(all, n.ID)
 	}
-	fmt.Fprintln(&b, names(g, g.Apexes(all, graph.StackOptions{})), g.Cycles(func(graph.Edge) bool { return true }), g.FindStacks("", graph.StackOptions{}))
+	fmt.Fprintln(&b, names(g, g.TopOwners(all, graph.StackOptions{})), g.Cycles(func(graph.Edge) bool { return true }), g.FindStacks("", graph.StackOptions{}))
 	for _, id := range all {
 		path, ok := g.Path(all[0], id, graph.StackOptions{})
 		stack := g.Stack([]graph.ID{id}, graph.StackOptions{})

@@ -68,48 +68,48 @@ func query(s *relation.Selector) inventory.Query {
 	return q
 }
 
-// mostPeers is how many objects a selector of a rule that is aside may find. What
+// maxPeers is how many objects a selector of a rule that is aside may find. What
 // means more than that means nobody in particular, and so the edges of such rules
 // grow with the objects that say something, and not with their product.
-const mostPeers = 1000
+const maxPeers = 1000
 
 func (r *resolver) selected(from inventory.ID, l *link) {
 	t, found, rule := r.selectors[l.target], len(r.edges), &r.rules.Rules()[l.rule]
 	r.elsewhere(from, l, t)
-	targets := r.meant(from, t)
-	if rule.Aside && len(targets) > mostPeers {
+	targets := r.selectTargets(from, t)
+	if rule.Peer && len(targets) > maxPeers {
 		return
 	}
 	for _, to := range targets {
 		r.add(from, to, l)
 	}
-	if rule.Relation != relation.Serves || rule.Aside || l.flags&backward != 0 {
+	if rule.Relation != relation.Serves || rule.Peer || l.flags&backward != 0 {
 		return
 	}
 	if len(r.edges) == found {
-		r.hollow = append(r.hollow, said{from, *l})
+		r.emptySelectors = append(r.emptySelectors, said{from, *l})
 	}
 	if t.Kind == podKind {
 		r.fronts = append(r.fronts, said{from, *l})
 	}
 }
 
-// meant returns what a selector of an object finds.
-func (r *resolver) meant(from inventory.ID, t relation.Target) []inventory.ID {
+// selectTargets returns what a selector of an object finds.
+func (r *resolver) selectTargets(from inventory.ID, t relation.Target) []inventory.ID {
 	q := query(t.Selector)
 	if t.Namespaces == nil {
-		return r.without(from, t, r.index.Select(t.Kind, t.Namespace, t.AllNamespaces, q))
+		return r.withoutExcepted(from, t, r.index.Select(t.Kind, t.Namespace, t.AllNamespaces, q))
 	}
 	var all []inventory.ID
 	in := inventory.Query{Labels: t.Namespaces.Labels, Expressions: t.Namespaces.Expressions}
 	for _, ns := range r.index.Select(namespaceKind, "", true, in) {
 		all = append(all, r.index.Select(t.Kind, r.inv.Ref(ns).Name, false, q)...)
 	}
-	return r.without(from, t, all)
+	return r.withoutExcepted(from, t, all)
 }
 
-// without leaves out what a target excepts.
-func (r *resolver) without(from inventory.ID, t relation.Target, found []inventory.ID) []inventory.ID {
+// withoutExcepted leaves out what a target excepts.
+func (r *resolver) withoutExcepted(from inventory.ID, t relation.Target, found []inventory.ID) []inventory.ID {
 	if t.Except == nil || len(found) == 0 {
 		return found
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// hollow finds members that serve what they select, and select nothing.
-func (d *diagnosis) hollow() {
-	var resting map[string][]resting
-	for i := range d.g.hollow {
-		h := &d.g.hollow[i]
+// checkSelectors finds members that serve what they select, and select nothing.
+func (d *diagnosis) checkSelectors() {
+	var resting map[string][]scaledToZero
+	for i := range d.g.emptySelectors {
+		h := &d.g.emptySelectors[i]
 		id := d.g.number[h.row]
 		if id < 0 || !d.s.Has(id) || d.g.rows[id] != h.row {
 			continue
@@ -47,37 +47,37 @@ func (g *Graph) readWhole(t relation.Target) bool {
 	return g.inv.Covered(t.Kind, t.Namespace)
 }
 
-// resting is a workload that is scaled to 0, and the labels that its pods would
+// scaledToZero is a workload that is scaled to 0, and the labels that its pods would
 // have.
-type resting struct {
+type scaledToZero struct {
 	id     ID
 	labels labels.Set
 }
 
 // resting returns the workloads that are scaled to 0, by namespace, in order.
-func (g *Graph) resting() map[string][]resting {
-	out := map[string][]resting{}
+func (g *Graph) resting() map[string][]scaledToZero {
+	out := map[string][]scaledToZero{}
 	still := map[ID]bool{}
-	for id := range g.told(relation.WorkloadAtRest) {
+	for id := range g.evidenceLinks(relation.WorkloadAtRest) {
 		still[id] = true
 	}
-	for id, l := range g.told(relation.WorkloadTemplate) {
+	for id, l := range g.evidenceLinks(relation.WorkloadTemplate) {
 		if ns := g.Ref(id).Namespace; still[id] {
-			out[ns] = append(out[ns], resting{id, g.selector(l).Labels})
+			out[ns] = append(out[ns], scaledToZero{id, g.selector(l).Labels})
 		}
 	}
 	for _, list := range out {
-		slices.SortFunc(list, func(a, b resting) int { return int(a.id - b.id) })
+		slices.SortFunc(list, func(a, b scaledToZero) int { return int(a.id - b.id) })
 	}
 	return out
 }
 
-func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []resting) {
+func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []scaledToZero) {
 	self, field := d.g.Ref(id), d.g.inv.Text(l.field)
 	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
 	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
 	if self.GroupKind() != serviceKind || t.Kind != podKind {
-		p.Message = fmt.Sprintf("%s selects no %s%s: it is for nothing today", said, t.Kind, where(t))
+		p.Message = fmt.Sprintf("%s selects no %s%s: it is for nothing today", said, t.Kind, scopeText(t))
 		d.problems = append(d.problems, p)
 		return
 	}
@@ -97,7 +97,7 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 		d.problems = append(d.problems, p)
 		return
 	}
-	why, out := d.lacks(t)
+	why, out := d.emptyReason(t)
 	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
@@ -120,8 +120,8 @@ func (d *diagnosis) standby(t relation.Target) (string, bool) {
 	return role, len(d.index().Select(t.Kind, t.Namespace, false, one)) > 0
 }
 
-// lacks says which labels no pod has, and where to look.
-func (d *diagnosis) lacks(t relation.Target) (why, out string) {
+// emptyReason says which labels no pod has, and where to look.
+func (d *diagnosis) emptyReason(t relation.Target) (why, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {
 		return "there are no pods in " + t.Namespace, "see why none is made: kubectl get events"
@@ -139,7 +139,7 @@ func (d *diagnosis) lacks(t relation.Target) (why, out string) {
 	return fmt.Sprintf("of %s none has %s", count(all, "pod"), strings.Join(none, " or ")), "compare kubectl get pods --show-labels"
 }
 
-func where(t relation.Target) string {
+func scopeText(t relation.Target) string {
 	if t.AllNamespaces || t.Namespaces != nil || t.Namespace == "" {
 		return ""
 	}

@@ -22,13 +22,13 @@ type StackOptions struct {
 	// Up goes the other way: who owns the roots, needs them (or what stands for them)
 	// or is served by them.
 	Up bool
-	// As maps roots that count as one, such as the objects of one release, to one of
+	// SameRoot maps roots that count as one, such as the objects of one release, to one of
 	// them: what only they have in common is not shared. A root that is not in it
 	// counts for itself.
-	As map[ID]ID
-	// Apart maps nodes to the root that they are a part of (Graph.Apart): the stack of
+	SameRoot map[ID]ID
+	// PartOf maps nodes to the root that they are a part of (Graph.Apart): the stack of
 	// another one that needs them has them as a member, and does not go beyond them.
-	Apart map[ID]ID
+	PartOf map[ID]ID
 	// still says that a root that serves others does not stand for them, and that a
 	// manager is not asked for: the stack is what belongs to it, whoever asks.
 	still bool
@@ -55,7 +55,7 @@ type Stack struct {
 // Time and memory grow with the stack, whatever the number of roots.
 func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s := &Stack{g: g, opts: o, roots: slices.Compact(slices.Sorted(slices.Values(roots)))}
-	w := walker{g: g, opts: o, seen: map[ID]mark{}, made: map[ID][]ID{}}
+	w := walker{g: g, opts: o, seen: map[ID]rootMark{}, made: map[ID][]ID{}}
 	w.run(s.roots)
 	s.members = make([]ID, 0, len(w.seen))
 	s.shared = make(map[ID]bool, len(w.seen))
@@ -65,7 +65,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 			s.members = append(s.members, id)
 			s.shared[id] = shared
 		}
-		if m[standing][0] != 0 {
+		if m[includesServed][0] != 0 {
 			s.stands[id] = true
 		}
 		if m[managing][0] != 0 {
@@ -218,7 +218,7 @@ func (s *Stack) Namespaces() []string {
 func (s *Stack) wanted(id ID) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
-		if r := s.g.relation(e); r == relation.Serves && !s.stands[e.from] || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Leaf {
+		if r := s.g.relation(e); r == relation.Serves && !s.stands[e.from] || !s.Has(e.from) || !s.opts.follows(s.g, e) || s.g.rules[e.rule].Terminal {
 			continue
 		}
 		if !s.g.manages(e) || s.managing[e.from] {
@@ -244,7 +244,7 @@ func isData(r object.Ref) bool {
 // follows says whether an edge that the options keep makes one of its ends part
 // of the stack of the other.
 func (o StackOptions) follows(g *Graph, e *edge) bool {
-	return !g.rules[e.rule].Aside && o.keeps(g, e)
+	return !g.rules[e.rule].Peer && o.keeps(g, e)
 }
 
 func (o StackOptions) keeps(g *Graph, e *edge) bool {

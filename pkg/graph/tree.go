@@ -7,18 +7,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// How says why a node hangs where it does in a Forest.
-type How uint8
+// Position says why a node hangs where it does in a Forest.
+type Position uint8
 
 // The places of a node.
 const (
-	Root How = iota
+	Root Position = iota
 	Owned
 	Needed
 	// Serving: the node serves the one above it.
-	Serving
+	ServesParent
 	// Behind: the node above stands for this one, as a Service does for a workload.
-	Behind
+	ServedBelow
 	// OwnedBy and NeededBy: the node is above the other one, where that is asked
 	// for.
 	OwnedBy
@@ -27,21 +27,21 @@ const (
 	MadeBy
 )
 
-func (h How) String() string {
-	return [...]string{Root: "", Owned: "owns", Needed: "needs", Serving: "served by", Behind: "stands for", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
+func (h Position) String() string {
+	return [...]string{Root: "", Owned: "owns", Needed: "needs", ServesParent: "served by", ServedBelow: "stands for", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
 }
 
 // Branch is a node of a stack in its place in the tree that is shown.
 type Branch struct {
 	ID  ID
-	How How
+	How Position
 	// Edge is the evidence for the place: the first edge between the node and the
 	// one above. It is zero for a root, and for an owner of what the one above
 	// stands for.
 	Edge Edge
-	// Again says that the node has its place in another root's tree: it is only
+	// Repeated says that the node has its place in another root's tree: it is only
 	// mentioned here.
-	Again    bool
+	Repeated bool
 	Children []*Branch
 }
 
@@ -98,7 +98,7 @@ func (f *forest) complete() bool {
 	return len(f.place)-f.made == len(f.s.members)-len(f.s.provenance)
 }
 
-func (f *forest) put(above *Branch, id ID, how How, e Edge) *Branch {
+func (f *forest) put(above *Branch, id ID, how Position, e Edge) *Branch {
 	b := &Branch{ID: id, How: how, Edge: e}
 	f.place[id] = b
 	f.order = append(f.order, id)
@@ -127,7 +127,7 @@ func (f *forest) children(id ID, strict bool) {
 	if f.s.Boundary(id) {
 		return
 	}
-	try := func(to ID, how How, e *edge) {
+	try := func(to ID, how Position, e *edge) {
 		if f.place[to] != nil || !f.s.Has(to) {
 			return
 		}
@@ -157,7 +157,7 @@ func (f *forest) children(id ID, strict bool) {
 		case f.makers && f.s.madeBy(e):
 			try(e.from, MadeBy, e)
 		case g.relation(e) == relation.Serves && f.s.opts.follows(g, e) && !f.s.provenance[id]:
-			try(e.from, Serving, e)
+			try(e.from, ServesParent, e)
 		}
 	}
 	if f.s.stands[id] || around {
@@ -170,7 +170,7 @@ func (f *forest) children(id ID, strict bool) {
 
 // behind places what a node stands for: the topmost owners of what it serves, or
 // the served thing itself where nobody owns it.
-func (f *forest) behind(id ID, try func(ID, How, *edge)) {
+func (f *forest) behind(id ID, try func(ID, Position, *edge)) {
 	g := f.s.g
 	var served []ID
 	var edges []*edge
@@ -180,15 +180,15 @@ func (f *forest) behind(id ID, try func(ID, How, *edge)) {
 		}
 	}
 	for _, top := range g.topmost(served, f.s.opts) {
-		try(top, Behind, nil)
+		try(top, ServedBelow, nil)
 	}
 	for _, e := range edges {
-		try(e.to, Behind, e)
+		try(e.to, ServedBelow, e)
 	}
 }
 
 // backwards places, for the other readings of a stack, who is above a node.
-func (f *forest) backwards(id ID, try func(ID, How, *edge)) {
+func (f *forest) backwards(id ID, try func(ID, Position, *edge)) {
 	g := f.s.g
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; f.s.opts.keeps(g, e) {
@@ -197,14 +197,14 @@ func (f *forest) backwards(id ID, try func(ID, How, *edge)) {
 	}
 }
 
-func aboveBy(r relation.Relation) How {
+func aboveBy(r relation.Relation) Position {
 	switch r {
 	case relation.Owns:
 		return OwnedBy
 	case relation.Needs:
 		return NeededBy
 	}
-	return Serving
+	return ServesParent
 }
 
 func (f *forest) hasOwner(id ID) bool {
@@ -225,14 +225,14 @@ func (f *forest) mention() {
 	type once struct{ tree, to ID }
 	said := map[once]bool{}
 	g := f.s.g
-	again := func(id, to ID, how How, e *edge) {
+	again := func(id, to ID, how Position, e *edge) {
 		key := once{f.tree[id], to}
 		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || said[key] {
 			return
 		}
 		said[key] = true
 		above := f.place[id]
-		above.Children = append(above.Children, &Branch{ID: to, How: how, Edge: g.edge(*e), Again: true})
+		above.Children = append(above.Children, &Branch{ID: to, How: how, Edge: g.edge(*e), Repeated: true})
 	}
 	for _, id := range slices.Clone(f.order) {
 		if f.s.Boundary(id) {

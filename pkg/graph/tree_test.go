@@ -13,7 +13,7 @@ func draw(g *graph.Graph, trees []*graph.Branch, indent string) string {
 	var b strings.Builder
 	for _, t := range trees {
 		again := ""
-		if t.Again {
+		if t.Repeated {
 			again = " again"
 		}
 		fmt.Fprintf(&b, "%s%s%s\n", indent, strings.TrimSpace(t.How.String()+" "+nameOf(g.Ref(t.ID))), again)

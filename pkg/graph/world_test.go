@@ -180,7 +180,7 @@ func (w *world) rules() *relation.Set {
 	for _, r := range sayings {
 		said := w.links[strings.TrimPrefix(r.Name, "test-")]
 		r.Via = relation.Spec
-		r.Links = func(o object.Object, emit relation.Emit) {
+		r.Links = func(o object.Object, emit relation.EmitFunc) {
 			for _, l := range said[o.Ref] {
 				emit(l)
 			}
@@ -195,10 +195,10 @@ var sayings = []relation.Rule{
 	{Name: "test-owns", Relation: relation.Owns},
 	{Name: "test-needs", Relation: relation.Needs},
 	{Name: "test-serves", Relation: relation.Serves},
-	{Name: "test-collects", Relation: relation.Needs, Leaf: true},
-	{Name: "test-gathers", Relation: relation.Needs, Leaf: true, Namespaces: true},
+	{Name: "test-collects", Relation: relation.Needs, Terminal: true},
+	{Name: "test-gathers", Relation: relation.Needs, Terminal: true, Namespaces: true},
 	{Name: "test-manages", Relation: relation.Owns, Manages: true},
-	{Name: "test-regards", Relation: relation.Needs, Aside: true},
+	{Name: "test-regards", Relation: relation.Needs, Peer: true},
 }
 
 // build adds the objects in their order, or in a random one.

@@ -23,17 +23,17 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 	for id := range graph.ID(g.Len()) {
 		switch g.State(id) {
 		case graph.Missing:
-			a.own[id] = Health{Status: Missing, Reason: NotThere, Message: "it does not exist"}
+			a.own[id] = Health{Status: Missing, Reason: ReasonNotFound, Message: "it does not exist"}
 		case graph.Unread:
 			a.own[id] = a.unread(id)
 		case graph.Virtual: // a name has no health
 		default:
 			h, ok := own(id)
 			if !ok {
-				h = Health{Status: Unknown, Reason: Unread, Message: "it was not read"}
+				h = Health{Status: Unknown, Reason: ReasonUnread, Message: "it was not read"}
 			}
 			a.own[id] = h
-			if h.Quiet {
+			if h.Unreported {
 				quiet = append(quiet, id)
 			}
 		}
@@ -47,7 +47,7 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 // the users of a namespace may not read, those tell that stand on it: a pod that is ready
 // has a node that runs it, and a claim that is bound its volume.
 func (a *Assessment) unread(id graph.ID) Health {
-	h := Health{Reason: Unread, Message: "it could not be read"}
+	h := Health{Reason: ReasonUnread, Message: "it could not be read"}
 	if ref := a.g.Ref(id); !Stateless(ref.GroupKind()) && !graph.IsBoundary(ref) && !isVolume(ref) {
 		h.Status = Unknown
 	}
@@ -56,6 +56,6 @@ func (a *Assessment) unread(id graph.ID) Health {
 
 func isVolume(r object.Ref) bool { return r.Group == "" && r.Kind == "PersistentVolume" }
 
-// Own returns how a node fares by itself. Its Status is empty for what was not read and
+// OwnHealth returns how a node fares by itself. Its Status is empty for what was not read and
 // would say nothing.
-func (a *Assessment) Own(id graph.ID) Health { return a.own[id] }
+func (a *Assessment) OwnHealth(id graph.ID) Health { return a.own[id] }

@@ -22,12 +22,12 @@ func BenchmarkCluster(b *testing.B) {
 		custom = append(custom, k.object())
 	}
 	typed := typedFixtures(b)
-	judge := health.NewJudge(snapshotTime, catalogRules()...)
+	judge := health.NewEvaluator(snapshotTime, catalogRules()...)
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 5_000 {
-			judge.Of(custom[i%len(custom)])
-			judge.Of(typed[i%len(typed)])
+			judge.Evaluate(custom[i%len(custom)])
+			judge.Evaluate(typed[i%len(typed)])
 		}
 	}
 }

@@ -33,17 +33,17 @@ func TestBudgetOfRun(t *testing.T) {
 		rules = append(rules, Rule{Kind: fmt.Sprintf("Widget%d.example.com", i), Origin: "file x.yaml", Healthy: costly})
 	}
 	rules = append(rules, Rule{Kind: "Cheap.example.com", Healthy: `status.items.size() > 0`})
-	j := NewJudge(time.Now(), rules...)
+	j := NewEvaluator(time.Now(), rules...)
 	// As in a run, by hundredths, so that the test does not take as long.
-	j.budget.most = maxRunCost / 100
+	j.budget.limit = maxRunCost / 100
 	for _, entries := range j.entries {
 		for _, e := range entries {
-			e.budget.most = maxRuleCost / 100
+			e.budget.limit = maxRuleCost / 100
 		}
 	}
 	judged := func(kind string, items, times int) (failed int, h Health) {
 		for range times {
-			if h = j.Of(budgetObject(kind, items)); h.RuleError != nil {
+			if h = j.Evaluate(budgetObject(kind, items)); h.RuleError != nil {
 				failed++
 			}
 		}
@@ -56,7 +56,7 @@ func TestBudgetOfRun(t *testing.T) {
 	if h.Status != Unknown || h.Reason != NoVerdict || !strings.HasPrefix(h.Message, "its health rule was not asked: ") {
 		t.Errorf("nothing is called Healthy without its rule: %+v", h)
 	}
-	if failed, h := judged("Cheap", 60, 100); failed != 0 || h.By != "entry" {
+	if failed, h := judged("Cheap", 60, 100); failed != 0 || h.Stage != "entry" {
 		t.Errorf("a rule that costs little: %d failed, %+v", failed, h)
 	}
 	for i := 1; i < 6; i++ {
@@ -66,15 +66,15 @@ func TestBudgetOfRun(t *testing.T) {
 		t.Errorf("after all: %d failed, %+v", failed, h.RuleError)
 	}
 	// Another run begins anew.
-	if h := NewJudge(time.Now(), rules...).Of(budgetObject("Cheap", 60)); h.RuleError != nil || h.By != "entry" {
+	if h := NewEvaluator(time.Now(), rules...).Evaluate(budgetObject("Cheap", 60)); h.RuleError != nil || h.Stage != "entry" {
 		t.Errorf("the next run: %+v", h)
 	}
 }
 
 // TestBudgetIsFarFromReal holds the budget of a run against what the rules of 100,000 objects cost.
 func TestBudgetIsFarFromReal(t *testing.T) {
-	j := NewJudge(time.Now(), Rule{Kind: "Widget0.example.com", Degraded: `status.?phase.orValue("") == "Failed"`, Progressing: `status.condition("Ready").status == "Unknown"`, Healthy: `status.condition("Ready").status == "True"`, Message: `status.condition("Ready").message`})
-	if h := j.Of(budgetObject("Widget0", 5)); h.RuleError != nil || h.By != "entry" {
+	j := NewEvaluator(time.Now(), Rule{Kind: "Widget0.example.com", Degraded: `status.?phase.orValue("") == "Failed"`, Progressing: `status.condition("Ready").status == "Unknown"`, Healthy: `status.condition("Ready").status == "True"`, Message: `status.condition("Ready").message`})
+	if h := j.Evaluate(budgetObject("Widget0", 5)); h.RuleError != nil || h.Stage != "entry" {
 		t.Fatalf("%+v", h)
 	}
 	if spent := j.budget.spent.Load(); spent == 0 || spent*100_000 > maxRuleCost {
@@ -84,9 +84,9 @@ func TestBudgetIsFarFromReal(t *testing.T) {
 
 // TestBudgetOfEndedExpression: what was ended for its cost is counted.
 func TestBudgetOfEndedExpression(t *testing.T) {
-	j := NewJudge(time.Now(), Rule{Kind: "Widget0.example.com", Healthy: `status.items.all(a, status.items.all(b, status.items.all(c, status.items.all(d, a + b + c + d >= 0))))`})
+	j := NewEvaluator(time.Now(), Rule{Kind: "Widget0.example.com", Healthy: `status.items.all(a, status.items.all(b, status.items.all(c, status.items.all(d, a + b + c + d >= 0))))`})
 	start := time.Now()
-	if h := j.Of(budgetObject("Widget0", 60)); h.RuleError == nil || !strings.Contains(h.RuleError.Message, "cost limit") {
+	if h := j.Evaluate(budgetObject("Widget0", 60)); h.RuleError == nil || !strings.Contains(h.RuleError.Message, "cost limit") {
 		t.Fatalf("%+v", h)
 	}
 	t.Logf("an expression that is ended takes %s", time.Since(start))

@@ -92,14 +92,14 @@ func judgeAt(cases []known, at time.Time, rules []health.Rule) score {
 		if now.IsZero() {
 			now = object.Newest(k.body.Object)
 		}
-		h := health.NewJudge(now, rules...).Of(k.object())
+		h := health.NewEvaluator(now, rules...).Evaluate(k.object())
 		s.all++
 		s.table[[2]health.Status{k.want, h.Status}]++
 		if h.Status == k.want {
 			s.exact++
 			continue
 		}
-		s.wrong = append(s.wrong, fmt.Sprintf("%s: want %s, got %s (%s: %s: %s)", k.name, k.want, h.Status, h.By, h.Reason, h.Message))
+		s.wrong = append(s.wrong, fmt.Sprintf("%s: want %s, got %s (%s: %s: %s)", k.name, k.want, h.Status, h.Stage, h.Reason, h.Message))
 		if h.Status == health.Healthy && k.want != health.Unknown {
 			s.falsely = append(s.falsely, k.name)
 		}

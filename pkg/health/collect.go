@@ -10,27 +10,27 @@ import (
 // An object that comes a second time replaces what was kept of it. It is safe for use by
 // several at once.
 type Collector struct {
-	judge *Judge
+	evaluator *Evaluator
 
 	mu   sync.Mutex
 	seen map[object.Ref]Health
 }
 
 // NewCollector returns a collector of what the judge says.
-func NewCollector(j *Judge) *Collector {
-	return &Collector{judge: j, seen: map[object.Ref]Health{}}
+func NewCollector(j *Evaluator) *Collector {
+	return &Collector{evaluator: j, seen: map[object.Ref]Health{}}
 }
 
 // Add judges an object.
 func (c *Collector) Add(o object.Object) {
-	h := c.judge.Of(o)
+	h := c.evaluator.Evaluate(o)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[o.Ref] = h
 }
 
-// Of returns how an object fares by itself; false for one that did not pass.
-func (c *Collector) Of(r object.Ref) (Health, bool) {
+// Health returns how an object fares by itself; false for one that did not pass.
+func (c *Collector) Health(r object.Ref) (Health, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	h, ok := c.seen[r]

@@ -8,7 +8,7 @@ import (
 // condition is one entry of a list of conditions, as it was written.
 type condition struct {
 	kind     string // its type
-	said     said
+	said     conditionStatus
 	reason   string
 	message  string
 	since    time.Time
@@ -18,11 +18,11 @@ type condition struct {
 	unstated bool // it has no status
 }
 
-// said is the status of a condition, however it is spelled.
-type said uint8
+// conditionStatus is the status of a condition, however it is spelled.
+type conditionStatus uint8
 
 const (
-	unclear said = iota
+	unclear conditionStatus = iota
 	yes
 	no
 	broken  // a word for trouble in place of True and False
@@ -57,7 +57,7 @@ func readCondition(name string, m map[string]any) (condition, bool) {
 }
 
 // saying reads the status of a condition.
-func saying(v any) said {
+func saying(v any) conditionStatus {
 	switch v := v.(type) {
 	case bool:
 		if v {
@@ -76,7 +76,7 @@ func saying(v any) said {
 			return yes
 		case bad:
 			return broken
-		case halted:
+		case paused:
 			return resting
 		}
 	}
@@ -91,9 +91,9 @@ func (c *condition) named() string {
 	return c.kind
 }
 
-// spoken gives a message to a condition that has none.
-func (c *condition) spoken() string {
-	words := map[said]string{yes: "True", no: "False", unclear: "not known", broken: "broken", resting: "stopped"}
+// defaultMessage gives a message to a condition that has none.
+func (c *condition) defaultMessage() string {
+	words := map[conditionStatus]string{yes: "True", no: "False", unclear: "not known", broken: "broken", resting: "stopped"}
 	text := c.kind + " is " + words[c.said]
 	if c.reason != "" {
 		text += ": " + c.reason

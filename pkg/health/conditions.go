@@ -7,14 +7,14 @@ import (
 
 // conditions judges by the standard conditions of a custom resource. What they call
 // well is asked of the other words of the status, too.
-func (j *Judge) conditions(s *subject) (Health, bool) {
+func (j *Evaluator) conditions(s *subject) (Health, bool) {
 	if s.status == nil {
 		return Health{}, false
 	}
 	var worst finding
 	foreign, sure := false, false
 	for _, list := range s.conditionLists() {
-		f := judgeList(newest(list.conditions), s.nature())
+		f := evaluateConditions(newest(list.conditions), s.nature())
 		if f.foreign {
 			if list.of == nil || !sure {
 				s.strange(f.Message)
@@ -69,11 +69,11 @@ func (s *subject) confirm(f finding) (Health, bool) {
 // that is trouble.
 const unexplainedFor = 15 * time.Minute
 
-// judgeList says what the conditions of one list mean together: the worst, but what
+// evaluateConditions says what the conditions of one list mean together: the worst, but what
 // tells more is heard before what follows from a word alone, and where the object says
 // that it is well as a whole slight things do not count.
-func judgeList(list []condition, of nature) finding {
-	findings, all := judgeEach(list, of)
+func evaluateConditions(list []condition, of nature) finding {
+	findings, all := evaluateEach(list, of)
 	var best, strange finding
 	doubt := false
 	for i, f := range findings {
@@ -105,13 +105,13 @@ type listState struct {
 	calm, quiet bool
 }
 
-// judgeEach judges the conditions of a list one by one.
-func judgeEach(list []condition, of nature) ([]finding, listState) {
+// evaluateEach judges the conditions of a list one by one.
+func evaluateEach(list []condition, of nature) ([]finding, listState) {
 	findings := make([]finding, len(list))
 	var all listState
 	newest := observedBy(list)
 	for i := range list {
-		f := list[i].judge(of)
+		f := list[i].evaluate(of)
 		if at := list[i].observed; at != 0 && at < newest {
 			// It is of a generation before that of the others.
 			f.slight, f.whole = true, false

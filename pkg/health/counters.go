@@ -64,7 +64,7 @@ func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 		want, ok = wholeNumber(s.status["desiredNumberScheduled"])
 		return want, false, ok
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) < 2 {
 		return 0, false, false

@@ -13,7 +13,7 @@ const DeadlineExceeded = "DeadlineExceeded"
 // long ago tells nothing of an update. What does not say when it began has the time its status
 // names.
 func (s *subject) overdue(h Health) Health {
-	if h.Status != Progressing || s.status == nil || h.By != "conditions" && h.By != "words" {
+	if h.Status != Progressing || s.status == nil || h.Stage != "conditions" && h.Stage != "words" {
 		return h
 	}
 	started := firstTime(s.status, "startTime", "startedAt", "startTimestamp", "started", "startDate")

@@ -28,9 +28,9 @@ func TestDeadlines(t *testing.T) {
 		{"a run that is suspended", "WidgetRun", `{spec: {timeout: 30m, suspend: true}, status: {phase: Running, startedAt: "2026-05-04T11:00:00Z"}}`, health.Suspended},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(snapshotTime).Of(custom(t, c.kind, c.fields).object())
+			h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, c.kind, c.fields).object())
 			if h.Status != c.want {
-				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.By, h.Reason, h.Message, c.want)
+				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.Stage, h.Reason, h.Message, c.want)
 			}
 			if (h.Status == health.Degraded) != (h.Reason == health.DeadlineExceeded && strings.Contains(h.Message, "eadlineSeconds") || strings.Contains(h.Message, "spec.timeout")) {
 				t.Errorf("%s: %s", h.Reason, h.Message)
@@ -41,7 +41,7 @@ func TestDeadlines(t *testing.T) {
 
 // What goes on by its status has begun when the status says.
 func TestProgressSince(t *testing.T) {
-	h := health.NewJudge(snapshotTime).Of(custom(t, "WidgetRun", `{status: {phase: Running, startTime: "2026-05-04T11:00:00Z"}}`).object())
+	h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "WidgetRun", `{status: {phase: Running, startTime: "2026-05-04T11:00:00Z"}}`).object())
 	if h.Status != health.Progressing || h.Since.Format("15:04") != "11:00" {
 		t.Errorf("%s since %s", h.Status, h.Since)
 	}

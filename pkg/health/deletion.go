@@ -6,7 +6,7 @@ import (
 )
 
 // deletion: what is being deleted is on its way to be gone, whatever else it says.
-func (j *Judge) deletion(s *subject) (Health, bool) {
+func (j *Evaluator) deletion(s *subject) (Health, bool) {
 	at := s.Meta.GetDeletionTimestamp()
 	if at == nil {
 		return Health{}, false

@@ -31,7 +31,7 @@ func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
 	open[id] = true
 	defer delete(open, id)
 	var worst Health
-	if a.tells(id) {
+	if a.countsForOwner(id) {
 		worst = a.own[id]
 	}
 	owned := a.g.Owned(id)
@@ -40,17 +40,17 @@ func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
 			worst = h
 		}
 	}
-	if said := a.own[id]; said.Quiet {
+	if said := a.own[id]; said.Unreported {
 		a.own[id] = a.takenOver(said, worst, len(owned))
 	}
 	a.owned[id] = worst
 	return worst
 }
 
-// tells says whether what a node says of itself counts for what owns it.
-func (a *Assessment) tells(id graph.ID) bool {
+// countsForOwner says whether what a node says of itself counts for what owns it.
+func (a *Assessment) countsForOwner(id graph.ID) bool {
 	h := a.own[id]
-	return h.Status != "" && h.Reason != Exists && !h.Quiet && a.weighs(id)
+	return h.Status != "" && h.Reason != Exists && !h.Unreported && a.weighs(id)
 }
 
 func (a *Assessment) takenOver(said, worst Health, owned int) Health {
@@ -61,7 +61,7 @@ func (a *Assessment) takenOver(said, worst Health, owned int) Health {
 		}
 		return said
 	}
-	worst.Quiet, worst.Ended, worst.By, worst.Reason = true, false, derivedStage, Derived
+	worst.Unreported, worst.Ended, worst.Stage, worst.Reason = true, false, derivedStage, Derived
 	worst.Message = what + ": the worst of what it owns"
 	return worst
 }
@@ -70,7 +70,7 @@ func (a *Assessment) takenOver(said, worst Health, owned int) Health {
 // those that speak for themselves and are nearest to it. There are none where it speaks
 // for itself.
 func (a *Assessment) DerivedFrom(id graph.ID) []graph.ID {
-	if a.own[id].By != derivedStage {
+	if a.own[id].Stage != derivedStage {
 		return nil
 	}
 	seen := map[graph.ID]bool{id: true}
@@ -82,7 +82,7 @@ func (a *Assessment) DerivedFrom(id graph.ID) []graph.ID {
 			switch {
 			case seen[c]:
 				continue
-			case a.tells(c):
+			case a.countsForOwner(c):
 				from = append(from, c)
 			default:
 				next = append(next, c)

@@ -57,8 +57,8 @@ func (r *Rule) states() [5]ruleState {
 	}
 }
 
-// others are the expressions of a rule that say something else of an object.
-func (r *Rule) others() [3]ruleState {
+// textExpressions are the expressions of a rule that say something else of an object.
+func (r *Rule) textExpressions() [3]ruleState {
 	return [3]ruleState{
 		{field: messageField, text: r.Message},
 		{field: observedField, text: r.Observed},
@@ -115,7 +115,7 @@ func compile(env *cel.Env, r *Rule) (compiled, error) {
 		e.status = s.status
 		c.states = append(c.states, e)
 	}
-	for i, x := range r.others() {
+	for i, x := range r.textExpressions() {
 		if x.text == "" {
 			continue
 		}
@@ -144,7 +144,7 @@ func (e *entry) compiled() (*compiled, error) {
 // entry judges by what the catalogue, or a user's file, knows of the kind. A rule that
 // cannot be evaluated on the object steps aside for the general stages: it says neither
 // that the object is well nor that it is not.
-func (j *Judge) entry(s *subject) (Health, bool) {
+func (j *Evaluator) entry(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil {
 		return Health{}, false
@@ -167,7 +167,7 @@ func (j *Judge) entry(s *subject) (Health, bool) {
 			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
 		case is && x.status == "":
-			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Quiet: true}, true
+			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Unreported: true}, true
 		case is && e.rule.constant():
 			return s.exists(), true
 		case is:

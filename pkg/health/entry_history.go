@@ -22,12 +22,12 @@ type History struct {
 
 // history is what the rule of its kind says of the object as a part of a history; nil for
 // nothing.
-func (j *Judge) history(s *subject) *History {
+func (j *Evaluator) history(s *subject) *History {
 	e := j.entryOf(s)
 	if e == nil || len(e.rule.History) == 0 && e.rule.Revision == "" {
 		return nil
 	}
-	h := &History{Owners: e.rule.History, Made: s.made()}
+	h := &History{Owners: e.rule.History, Made: s.createdAt()}
 	c, err := e.compiled()
 	if err != nil || c.revision == nil {
 		return h
@@ -40,7 +40,7 @@ func (j *Judge) history(s *subject) *History {
 }
 
 // observed judges by the rule of its kind whether the status is of the object as it is.
-func (j *Judge) observed(s *subject) (Health, bool) {
+func (j *Evaluator) observed(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil || e.rule.Observed == "" {
 		return Health{}, false
@@ -71,7 +71,7 @@ func behind(observed cel.Program, of map[string]any, want int64, by meter) (Heal
 		}
 	case bool:
 		if !seen {
-			return judged(Progressing, time.Time{}, Stale, "its status is not of the object as it is now"), true, nil
+			return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is not of the object as it is now"), true, nil
 		}
 	default:
 		return Health{}, false, fmt.Errorf("it gives a %s: want an int or a bool", out.Type().TypeName())

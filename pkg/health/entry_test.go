@@ -60,8 +60,8 @@ func TestRule(t *testing.T) {
 		{"a condition of another type", `status: {phase: Up, conditions: [{type: Readier, status: "True"}]}`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(noon, rule).Of(widget(t, strings.TrimSpace(c.rest)))
-			if got := told(h); c.want != "" && got != c.want {
+			h := health.NewEvaluator(noon, rule).Evaluate(widget(t, strings.TrimSpace(c.rest)))
+			if got := rankedFinding(h); c.want != "" && got != c.want {
 				t.Errorf("got %s\nwant %s", got, c.want)
 			}
 			if h.Status == health.Healthy && c.name != "healthy" {
@@ -71,12 +71,12 @@ func TestRule(t *testing.T) {
 	}
 }
 
-func told(h health.Health) string {
+func rankedFinding(h health.Health) string {
 	out := fmt.Sprintf("%s %s: %s", h.Status, h.Reason, h.Message)
 	if !h.Since.IsZero() {
 		out += " " + h.Since.UTC().Format(time.RFC3339)
 	}
-	out = strings.ReplaceAll(strings.TrimSpace(out+" "+h.By), ":  ", ": ")
+	out = strings.ReplaceAll(strings.TrimSpace(out+" "+h.Stage), ":  ", ": ")
 	if h.RuleError != nil {
 		out += "; " + h.RuleError.Error()
 	}
@@ -92,7 +92,7 @@ func TestRuleMessage(t *testing.T) {
 		`status.note`:                                   "the condition says so; no such key: note",
 	} {
 		rule := health.Rule{Kind: "Widget.example.com", Degraded: ready + `"False"`, Message: message}
-		h := health.NewJudge(noon, rule).Of(widget(t, `status: {ready: 2, conditions: [{type: Ready, status: "False", message: the condition says so}]}`))
+		h := health.NewEvaluator(noon, rule).Evaluate(widget(t, `status: {ready: 2, conditions: [{type: Ready, status: "False", message: the condition says so}]}`))
 		said := h.Message
 		if h.RuleError != nil && h.RuleError.Field == "message" {
 			said += "; " + h.RuleError.Message
@@ -111,7 +111,7 @@ func TestRuleSum(t *testing.T) {
 		"spec: {sets: []}\nstatus: {nodes: 0}":                         health.Healthy,
 		"spec: {sets: [{count: 2}, {count: '1'}]}\nstatus: {nodes: 3}": health.Unknown,
 	} {
-		h := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Degraded: `status.nodes < spec.sets.map(s, s.count).sum()`, Healthy: `true`}).Of(widget(t, rest))
+		h := health.NewEvaluator(noon, health.Rule{Kind: "Widget.example.com", Degraded: `status.nodes < spec.sets.map(s, s.count).sum()`, Healthy: `true`}).Evaluate(widget(t, rest))
 		if h.Status != want {
 			t.Errorf("%s: %+v", rest, h)
 		}
@@ -130,8 +130,8 @@ func TestRuleFails(t *testing.T) {
 		for conditions, status := range map[string]health.Status{
 			"": health.Unknown, `, conditions: [{type: Ready, status: "True"}]`: health.Healthy, `, conditions: [{type: Failed, status: "True"}]`: health.Degraded,
 		} {
-			h := health.NewJudge(noon, rule).Of(widget(t, "status: {name: a, items: ["+strings.Repeat("1, ", 60)+"]"+conditions+"}"))
-			if h.Status != status || h.By == "entry" || h.RuleError == nil || !strings.Contains(h.RuleError.Message, want) || h.RuleError.Field != "healthy" || h.RuleError.Origin != "file x.yaml" {
+			h := health.NewEvaluator(noon, rule).Evaluate(widget(t, "status: {name: a, items: ["+strings.Repeat("1, ", 60)+"]"+conditions+"}"))
+			if h.Status != status || h.Stage == "entry" || h.RuleError == nil || !strings.Contains(h.RuleError.Message, want) || h.RuleError.Field != "healthy" || h.RuleError.Origin != "file x.yaml" {
 				t.Errorf("%s: %+v", expression, h)
 			}
 		}
@@ -151,9 +151,9 @@ func TestRuleObserved(t *testing.T) {
 		rule := health.Rule{Kind: "Widget.example.com", Observed: expression, Healthy: ready + `"True"`}
 		o := widget(t, `status: {seen: 1, words: many, conditions: [{type: Ready, status: "True"}]}`)
 		o.Meta.SetGeneration(2)
-		h := health.NewJudge(noon, rule).Of(o)
+		h := health.NewEvaluator(noon, rule).Evaluate(o)
 		failed := expression == "status.nothing == 1" || expression == "status.words"
-		if h.Status != want || (h.RuleError != nil) != failed || want == health.Progressing && h.Reason != health.Stale {
+		if h.Status != want || (h.RuleError != nil) != failed || want == health.Progressing && h.Reason != health.ReasonNotObserved {
 			t.Errorf("%s: %+v, want %s", expression, h, want)
 		}
 	}
@@ -175,11 +175,11 @@ func TestRuleNulls(t *testing.T) {
 		"metadata: {name: w, annotations: null}\nspec: null\nstatus: {parts: null, " + conditions + "}",
 		"spec: {mode: null}\nstatus: {parts: [null, {state: null}, {}], " + conditions + "}",
 	} {
-		if h := health.NewJudge(noon, rule).Of(widget(t, rest)); h.Status != health.Healthy || h.By != "entry" || h.RuleError != nil {
+		if h := health.NewEvaluator(noon, rule).Evaluate(widget(t, rest)); h.Status != health.Healthy || h.Stage != "entry" || h.RuleError != nil {
 			t.Errorf("%s: %+v", rest, h)
 		}
 	}
-	if h := health.NewJudge(noon, rule).Of(widget(t, "status: {parts: [null, {state: ItFailed}], "+conditions+"}")); h.Status != health.Degraded {
+	if h := health.NewEvaluator(noon, rule).Evaluate(widget(t, "status: {parts: [null, {state: ItFailed}], "+conditions+"}")); h.Status != health.Degraded {
 		t.Errorf("got %+v", h)
 	}
 }
@@ -226,7 +226,7 @@ func TestRuleWithheld(t *testing.T) {
 		{Kind: "Widget.example.com", Healthy: `status.?deep.orValue("") == "yes"`},
 		{Kind: "Widget.example.com", Healthy: `false`},
 	} {
-		if h := health.NewJudge(noon, rule).Of(o); h.Status == health.Healthy {
+		if h := health.NewEvaluator(noon, rule).Evaluate(o); h.Status == health.Healthy {
 			t.Errorf("%s: %+v", rule.Healthy, h)
 		}
 	}
@@ -235,16 +235,16 @@ func TestRuleWithheld(t *testing.T) {
 // TestRuleOfBuiltIn: a user's rule for a built-in kind sees its fields, too; of what was
 // read as metadata nothing is asked.
 func TestRuleOfBuiltIn(t *testing.T) {
-	judge := health.NewJudge(noon, health.Rule{Kind: "Deployment.apps", Degraded: `metadata.name == "web" && status.readyReplicas < 2`})
+	judge := health.NewEvaluator(noon, health.Rule{Kind: "Deployment.apps", Degraded: `metadata.name == "web" && status.readyReplicas < 2`})
 	o := object.Object{Ref: object.Ref{Group: "apps", Kind: "Deployment", Name: "web"}, Version: "v1"}
 	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Status: appsv1.DeploymentStatus{ReadyReplicas: 1}}
 	o.Meta, o.Body = d, d
-	if h := judge.Of(o); h.Status != health.Degraded || h.By != "entry" {
+	if h := judge.Evaluate(o); h.Status != health.Degraded || h.Stage != "entry" {
 		t.Errorf("got %+v", h)
 	}
 	p := &metav1.PartialObjectMetadata{ObjectMeta: d.ObjectMeta}
 	o.Meta, o.Body = p, p
-	if h := judge.Of(o); h.By == "entry" {
+	if h := judge.Evaluate(o); h.Stage == "entry" {
 		t.Errorf("of metadata alone: %+v", h)
 	}
 }
@@ -277,7 +277,7 @@ func TestCheck(t *testing.T) {
 	if err := (health.Rule{Kind: "Widget.example.com", Degraded: ready + `"False"`, Message: `status.message`}).Check(); err != nil {
 		t.Error(err)
 	}
-	if h := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Healthy: "tru"}).Of(widget(t, "status: {a: 1}")); h.Status != health.Unknown || h.RuleError == nil || h.RuleError.Field != "" {
+	if h := health.NewEvaluator(noon, health.Rule{Kind: "Widget.example.com", Healthy: "tru"}).Evaluate(widget(t, "status: {a: 1}")); h.Status != health.Unknown || h.RuleError == nil || h.RuleError.Field != "" {
 		t.Errorf("a rule that nobody checked: %+v", h)
 	}
 }
@@ -337,18 +337,18 @@ func TestRuleVersions(t *testing.T) {
 	}
 	// The catalogue's rule is for the versions that the user's rules leave.
 	rules = append(rules, health.Rule{Kind: "Widget.example.com", Suspended: `status.condition("Ready").status == "False"`})
-	judge := health.NewJudge(noon, rules...)
+	judge := health.NewEvaluator(noon, rules...)
 	for version, want := range map[string]health.Status{"v1beta1": health.Degraded, "v1": health.Healthy, "v1beta2": health.Healthy, "v2": health.Suspended, "": health.Degraded} {
 		o := widget(t, `status: {conditions: [{type: Ready, status: "False"}]}`)
 		o.Version = version
-		h := judge.Of(o)
-		if h.Status != want || h.By != "entry" || (h.History != nil) != (want == health.Healthy) {
+		h := judge.Evaluate(o)
+		if h.Status != want || h.Stage != "entry" || (h.History != nil) != (want == health.Healthy) {
 			t.Errorf("%q: %+v, want %s", version, h, want)
 		}
 		o = widget(t, `status: {seen: 0, conditions: [{type: Ready, status: "False"}]}`)
 		o.Meta.SetGeneration(1)
 		o.Version = version
-		if h := judge.Of(o); (h.Reason == health.Stale) != (want == health.Healthy) {
+		if h := judge.Evaluate(o); (h.Reason == health.ReasonNotObserved) != (want == health.Healthy) {
 			t.Errorf("%q, behind: %+v", version, h)
 		}
 	}
@@ -356,13 +356,13 @@ func TestRuleVersions(t *testing.T) {
 
 // TestRuleAtOnce: a judge is asked by several at once.
 func TestRuleAtOnce(t *testing.T) {
-	judge := health.NewJudge(noon, health.Rule{Kind: "Widget.example.com", Degraded: `status.condition("A").status == "True" || status.condition("B").status == "True" || status.condition("C").status == "True"`})
+	judge := health.NewEvaluator(noon, health.Rule{Kind: "Widget.example.com", Degraded: `status.condition("A").status == "True" || status.condition("B").status == "True" || status.condition("C").status == "True"`})
 	o := widget(t, `status: {conditions: [{type: C, status: "True", message: m}]}`)
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			for range 50 {
-				if h := judge.Of(o); h.Status != health.Degraded || h.Message != "m" {
+				if h := judge.Evaluate(o); h.Status != health.Degraded || h.Message != "m" {
 					t.Errorf("got %+v", h)
 				}
 			}
@@ -372,13 +372,13 @@ func TestRuleAtOnce(t *testing.T) {
 }
 
 func BenchmarkRule(b *testing.B) {
-	judge := health.NewJudge(noon, health.Rule{
+	judge := health.NewEvaluator(noon, health.Rule{
 		Kind: "Widget.example.com", Degraded: ready + `"False"`, Progressing: `status.?phase.orValue("") in ["Starting", "Pending"]`,
 		Suspended: `spec.?suspend.orValue(false) == true`, Healthy: ready + `"True"`,
 	})
 	o := widget(b, `status: {phase: Running, conditions: [{type: Ready, status: "True", message: m}]}`)
 	for b.Loop() {
-		judge.Of(o)
+		judge.Evaluate(o)
 	}
 }
 

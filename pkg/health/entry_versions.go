@@ -48,7 +48,7 @@ func second(item *yaml.Node) *yaml.Node {
 }
 
 // entryOf is the rule for an object: the first that is for its kind and its API version.
-func (j *Judge) entryOf(s *subject) *entry {
+func (j *Evaluator) entryOf(s *subject) *entry {
 	for _, e := range j.entries[s.GroupKind()] {
 		if e.rule.Covers(s.Version) {
 			return e

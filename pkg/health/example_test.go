@@ -21,13 +21,13 @@ func ExampleJudge_Of() {
 	}}
 	o := object.Object{Ref: object.Ref{Group: "example.com", Kind: "Widget", Namespace: "shop", Name: "one"}, Version: "v1", Meta: widget, Body: widget}
 
-	h := health.NewJudge(time.Now()).Of(o)
-	fmt.Println(h.Status, h.By)
+	h := health.NewEvaluator(time.Now()).Evaluate(o)
+	fmt.Println(h.Status, h.Stage)
 	fmt.Println(h.Message)
 
 	// With a rule of its own.
-	h = health.NewJudge(time.Now(), health.Rule{Kind: "Widget.example.com", Suspended: `status.condition("Ready").reason == "InvalidSpec"`}).Of(o)
-	fmt.Println(h.Status, h.By)
+	h = health.NewEvaluator(time.Now(), health.Rule{Kind: "Widget.example.com", Suspended: `status.condition("Ready").reason == "InvalidSpec"`}).Evaluate(o)
+	fmt.Println(h.Status, h.Stage)
 	// Output:
 	// Degraded conditions
 	// size is not a number

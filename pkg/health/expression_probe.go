@@ -16,7 +16,7 @@ import (
 // most so many.
 const (
 	probesPerPlace = 25
-	mostProbes     = 300
+	maxProbes      = 300
 )
 
 // Probe evaluates each expression of the rule on objects in which the fields that it reads
@@ -41,7 +41,7 @@ func (r Rule) Probe() ([]RuleError, error) {
 		}
 		p := prober{random: rand.New(rand.NewPCG(1, 2))}
 		reads := placesOf(tree)
-		for range min(mostProbes, probesPerPlace*reads.count()) {
+		for range min(maxProbes, probesPerPlace*reads.count()) {
 			body, _ := p.mapOf(reads)
 			s := newSubject(probed(body), time.Time{})
 			s.fails(e, field, c.evaluate(field, s.variables()))
@@ -67,7 +67,7 @@ func (r *Rule) expressions() func(func(field, text string) bool) {
 				return
 			}
 		}
-		for _, x := range r.others() {
+		for _, x := range r.textExpressions() {
 			if x.text != "" && !yield(x.field, x.text) {
 				return
 			}

@@ -7,15 +7,15 @@ import (
 
 // fieldsOf looks at the fields of the status, once: for errors, and for words.
 func (s *subject) fieldsOf() (trouble, verdict finding) {
-	if !s.told {
-		s.told = true
+	if !s.assessed {
+		s.assessed = true
 		s.trouble, s.verdict = s.listen()
 	}
 	return s.trouble, s.verdict
 }
 
 func (s *subject) listen() (trouble, verdict finding) {
-	sp := speech{subject: s, ends: s.ends()}
+	sp := statusSummary{subject: s, ends: s.ends()}
 	if word, ok := s.fields["status"].(string); ok {
 		sp.word("status", word, nil, 0)
 	}
@@ -28,7 +28,7 @@ func (s *subject) listen() (trouble, verdict finding) {
 }
 
 // walk looks at the fields of a map, and at those of maps in it, down to three levels.
-func (sp *speech) walk(m map[string]any, depth int) {
+func (sp *statusSummary) walk(m map[string]any, depth int) {
 	for key, value := range m {
 		if depth == 0 {
 			sp.top(key, value, m)
@@ -44,7 +44,7 @@ func (sp *speech) walk(m map[string]any, depth int) {
 				sp.doubt(3*depth + rank)
 			}
 		case map[string]any:
-			if depth < sp.depth() && !apart(key) {
+			if depth < sp.depth() && !isSeparate(key) {
 				sp.walk(v, depth+1)
 			}
 		}
@@ -53,7 +53,7 @@ func (sp *speech) walk(m map[string]any, depth int) {
 
 // depth is how far down is looked: of what is to end, not at its steps, of which some
 // may fail and be done again.
-func (sp *speech) depth() int {
+func (sp *statusSummary) depth() int {
 	if sp.ends {
 		return 1
 	}
@@ -61,7 +61,7 @@ func (sp *speech) depth() int {
 }
 
 // top looks at what only the fields at the top of a status tell.
-func (sp *speech) top(key string, value any, m map[string]any) {
+func (sp *statusSummary) top(key string, value any, m map[string]any) {
 	switch v := value.(type) {
 	case string:
 		if _, ok := speaks(key); !ok && v != "" {
@@ -91,7 +91,7 @@ func speaks(key string) (rank int, ok bool) {
 	case "stage", "robustness", "compliance", "result", "outcome", "verdict", "conclusion", "lifecycle":
 		return 1, true
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], key)
 	if len(words) < 2 {
 		return 0, false
@@ -110,8 +110,8 @@ func speaks(key string) (rank int, ok bool) {
 	return 1, true
 }
 
-// apart reports the fields that speak of something else, or of another time.
-func apart(key string) bool {
+// isSeparate reports the fields that speak of something else, or of another time.
+func isSeparate(key string) bool {
 	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") || strings.Contains(key, "AnalysisRun") {
 		return true
 	}
@@ -124,7 +124,7 @@ func apart(key string) bool {
 
 // plain looks at a text that is not the name of a state: an error, or a field that asks
 // whether something is so.
-func (sp *speech) plain(key, value string, beside map[string]any) {
+func (sp *statusSummary) plain(key, value string, beside map[string]any) {
 	if names(key) {
 		sp.failed(key, value)
 		return
@@ -134,15 +134,15 @@ func (sp *speech) plain(key, value string, beside map[string]any) {
 	}
 	if b, ok := truth(value); ok {
 		sp.flag(key, b, beside)
-	} else if state(value, sp.ends).sense != mute {
+	} else if state(value, sp.ends).sense != neutral {
 		sp.word(key, value, beside, 1)
 	}
 }
 
 // latest looks at what a status says of the last operation. That it went well does not
 // say that the object is well.
-func (sp *speech) latest(m map[string]any) {
-	inner := speech{subject: &subject{}, ends: sp.ends}
+func (sp *statusSummary) latest(m map[string]any) {
+	inner := statusSummary{subject: &subject{}, ends: sp.ends}
 	for key, value := range m {
 		if v, ok := value.(string); ok {
 			if rank, ok := speaks(key); ok {
@@ -156,7 +156,7 @@ func (sp *speech) latest(m map[string]any) {
 }
 
 // labelled looks at labels that name a health. Only trouble is taken from them.
-func (sp *speech) labelled() {
+func (sp *statusSummary) labelled() {
 	for key, value := range sp.subject.Meta.GetLabels() {
 		_, name, ok := strings.Cut(key, "/")
 		if !ok || name != "status" && name != "health" {
@@ -184,7 +184,7 @@ func names(key string) bool {
 }
 
 // failed notes a field that holds an error.
-func (sp *speech) failed(key, message string) {
+func (sp *statusSummary) failed(key, message string) {
 	f := finding{Health: Health{Status: Degraded, Reason: "Error", Message: message}, whole: true, slight: strings.HasPrefix(key, "last")}
 	if sp.trouble.Status == "" || !f.slight && sp.trouble.slight || f.slight == sp.trouble.slight && f.Message < sp.trouble.Message {
 		sp.trouble = f

@@ -10,7 +10,7 @@ import (
 // it. Where the status itself names none, its conditions may. A number that is ahead is
 // no generation of this object, but a hash (early Argo Rollouts), or of a life before
 // a restore: it does not say that the operator has yet to look.
-func (j *Judge) generation(s *subject) (Health, bool) {
+func (j *Evaluator) generation(s *subject) (Health, bool) {
 	want := s.Meta.GetGeneration()
 	if want == 0 || len(s.status) == 0 {
 		return Health{}, false
@@ -80,7 +80,7 @@ func (s *subject) elsewhere() (seen, want int64, behind bool) {
 func stale(seen, want int64, since time.Time) Health {
 	return Health{
 		Status:  Progressing,
-		Reason:  Stale,
+		Reason:  ReasonNotObserved,
 		Message: fmt.Sprintf("its status is of generation %d, and it is at %d", seen, want),
 		Since:   since,
 	}

@@ -21,7 +21,7 @@ func weigh(s string) int {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	words := join(split(buf[:0], s))
 	found := 0
 	for i, w := range words {
@@ -118,7 +118,7 @@ func troubles(key string) bool {
 	if key == "errors" || key == "failed" {
 		return true
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) == 0 || bygone(key) {
 		return false

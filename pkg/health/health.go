@@ -17,7 +17,7 @@
 //
 // # Use
 //
-//	judge := health.NewJudge(now, rules...)
+//	judge := health.NewEvaluator(now, rules...)
 //	one := judge.Of(o)                               // an object by itself
 //	fares := health.Assess(g, own)                   // all of a graph; own returns what was judged
 //	whole := fares.Stack(g.Stack(roots, graph.StackOptions{}))
@@ -86,14 +86,14 @@ type Health struct {
 	Message string
 	// Since is when it became so; zero where nothing tells.
 	Since time.Time
-	// By names the stage that judged, of Stages.
-	By string
+	// Stage names the stage that judged, of Stages.
+	Stage string
 	// Ended says that it has run to its end and will not run again (a pod, a Job): what
 	// came of it is for its owner to say.
 	Ended bool
-	// Quiet says that the object told nothing of its health: that of a custom
+	// Unreported says that the object told nothing of its health: that of a custom
 	// resource is to be derived from what it owns.
-	Quiet bool
+	Unreported bool
 	// RuleError is set where the rule of the kind could not be evaluated, and said nothing
 	// of the health for that; nil otherwise.
 	RuleError *RuleError
@@ -107,7 +107,7 @@ const (
 	// Deleting: it is being deleted.
 	Deleting = "Deleting"
 	// Stale: its operator has not looked at its newest generation yet.
-	Stale = "GenerationNotObserved"
+	ReasonNotObserved = "GenerationNotObserved"
 	// NoStatus: a custom resource without a status.
 	NoStatus = "NoStatus"
 	// NoVerdict: a status in which nothing is known to tell of health.
@@ -120,8 +120,8 @@ const (
 	Derived = "Derived"
 	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.
 	NotYet = "NotYet"
-	// NotThere: it is needed and does not exist.
-	NotThere = "NotFound"
+	// ReasonNotFound: it is needed and does not exist.
+	ReasonNotFound = "NotFound"
 	// Unread: it could not be read.
-	Unread = "NotRead"
+	ReasonUnread = "NotRead"
 )

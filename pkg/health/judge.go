@@ -8,22 +8,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Judge judges objects. It is safe for use by several at once.
-type Judge struct {
+// Evaluator judges objects. It is safe for use by several at once.
+type Evaluator struct {
 	now       time.Time
 	entries   map[schema.GroupKind][]*entry
 	assessors []Assessor
 	budget    budget
 }
 
-// NewJudge returns a judge that knows the rules of entries besides its own. now is
+// NewEvaluator returns a judge that knows the rules of entries besides its own. now is
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a version of a kind the first one counts.
-func NewJudge(now time.Time, rules ...Rule) *Judge {
-	j := &Judge{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{most: maxRunCost}}
+func NewEvaluator(now time.Time, rules ...Rule) *Evaluator {
+	j := &Evaluator{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{limit: maxRunCost}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
-		j.entries[gk] = append(j.entries[gk], &entry{rule: &rules[i], budget: budget{most: maxRuleCost}})
+		j.entries[gk] = append(j.entries[gk], &entry{rule: &rules[i], budget: budget{limit: maxRuleCost}})
 	}
 	return j
 }
@@ -38,17 +38,17 @@ type Assessor interface {
 }
 
 // meter is on what a rule spends in this run.
-func (j *Judge) meter(e *entry) meter { return meter{&j.budget, &e.budget} }
+func (j *Evaluator) meter(e *entry) meter { return meter{&j.budget, &e.budget} }
 
 // Consult has the judge ask assessors before the rules of entries, in their order: the
 // first that gives a health decides. It returns the judge.
-func (j *Judge) Consult(assessors ...Assessor) *Judge {
+func (j *Evaluator) Consult(assessors ...Assessor) *Evaluator {
 	j.assessors = append(j.assessors, assessors...)
 	return j
 }
 
 // customization judges by what assessors say of the object.
-func (j *Judge) customization(s *subject) (Health, bool) {
+func (j *Evaluator) customization(s *subject) (Health, bool) {
 	for _, a := range j.assessors {
 		h, ok := a.Assess(s.Object)
 		if ok {
@@ -64,8 +64,8 @@ func (j *Judge) customization(s *subject) (Health, bool) {
 // stage is one way of judging. It says false where it has nothing to say, and the next
 // one is asked.
 type stage struct {
-	name  string
-	judge func(*Judge, *subject) (Health, bool)
+	name     string
+	evaluate func(*Evaluator, *subject) (Health, bool)
 }
 
 // customization names the stage of the assessors.
@@ -74,14 +74,14 @@ const customization = "customization"
 // stages are asked in this order.
 func stages() [8]stage {
 	return [8]stage{
-		{"deletion", (*Judge).deletion},
-		{"generation", (*Judge).generation},
-		{customization, (*Judge).customization},
-		{"entry", (*Judge).entry},
-		{"kind", (*Judge).kind},
-		{"conditions", (*Judge).conditions},
-		{"words", (*Judge).words},
-		{"suspension", (*Judge).suspension},
+		{"deletion", (*Evaluator).deletion},
+		{"generation", (*Evaluator).generation},
+		{customization, (*Evaluator).customization},
+		{"entry", (*Evaluator).entry},
+		{"kind", (*Evaluator).kind},
+		{"conditions", (*Evaluator).conditions},
+		{"words", (*Evaluator).words},
+		{"suspension", (*Evaluator).suspension},
 	}
 }
 
@@ -94,10 +94,10 @@ func Stages() []string {
 	return names
 }
 
-// Of judges an object by itself. What is there in full is a type of k8s.io/api for a
+// Evaluate judges an object by itself. What is there in full is a type of k8s.io/api for a
 // built-in kind, and maps for a custom resource; of an object that was read as
 // metadata only, little can be said.
-func (j *Judge) Of(o object.Object) Health {
+func (j *Evaluator) Evaluate(o object.Object) Health {
 	s := newSubject(o, j.now)
 	h := j.ask(s)
 	h.History = j.history(s)
@@ -106,10 +106,10 @@ func (j *Judge) Of(o object.Object) Health {
 }
 
 // ask asks the stages in turn.
-func (j *Judge) ask(s *subject) Health {
+func (j *Evaluator) ask(s *subject) Health {
 	for _, stage := range stages() {
-		if h, ok := stage.judge(j, s); ok {
-			h.By = stage.name
+		if h, ok := stage.evaluate(j, s); ok {
+			h.Stage = stage.name
 			return s.noted(s.overdue(j.settle(s, s.withheld(h))))
 		}
 	}
@@ -119,15 +119,15 @@ func (j *Judge) ask(s *subject) Health {
 // settle says Suspended of a custom resource that was told to pause and is otherwise
 // said to be well, or on its way. A rule that tells suspension itself knows better, and so
 // does whoever wrote an assessor.
-func (j *Judge) settle(s *subject, h Health) Health {
-	if !h.yields() || h.By == "deletion" || h.By == "suspension" || h.By == customization {
+func (j *Evaluator) settle(s *subject, h Health) Health {
+	if !h.yields() || h.Stage == "deletion" || h.Stage == "suspension" || h.Stage == customization {
 		return h
 	}
-	if e := j.entryOf(s); h.By == "entry" && e != nil && e.rule.Suspended != "" {
+	if e := j.entryOf(s); h.Stage == "entry" && e != nil && e.rule.Suspended != "" {
 		return h
 	}
 	if stop, ok := j.suspension(s); ok {
-		stop.By = "suspension"
+		stop.Stage = "suspension"
 		return stop
 	}
 	return h

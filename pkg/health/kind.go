@@ -14,7 +14,7 @@ import (
 // read in the form that it understands.
 type kindRule struct {
 	group, version, kind string
-	judge                func(*subject) (Health, bool)
+	evaluate             func(*subject) (Health, bool)
 }
 
 // kindRules are all built-in kinds that are judged, a row each. To add one: a function
@@ -37,13 +37,13 @@ func kindRules() []kindRule {
 var kindIndex = sync.OnceValue(func() map[schema.GroupKind]func(*subject) (Health, bool) {
 	index := map[schema.GroupKind]func(*subject) (Health, bool){}
 	for _, r := range kindRules() {
-		index[schema.GroupKind{Group: r.group, Kind: r.kind}] = r.judge
+		index[schema.GroupKind{Group: r.group, Kind: r.kind}] = r.evaluate
 	}
 	return index
 })
 
 // kind judges the built-in kinds, each by rules of its own.
-func (j *Judge) kind(s *subject) (Health, bool) {
+func (j *Evaluator) kind(s *subject) (Health, bool) {
 	judge, known := kindIndex()[schema.GroupKind{Group: s.Group, Kind: s.Kind}]
 	if !known {
 		return Health{}, false
@@ -99,17 +99,17 @@ func converted[T any](s *subject, gv schema.GroupVersion) (*T, bool) {
 }
 
 const (
-	// patience is how long something that starts is Progressing: as long as a
+	// startTimeout is how long something that starts is Progressing: as long as a
 	// Deployment waits for a rollout that says nothing else
 	// (progressDeadlineSeconds, 600). The kubelet forgets crashes after the same time.
-	patience = 10 * time.Minute
-	// grace is how long what waits for a first decision of the control plane, on a node
+	startTimeout = 10 * time.Minute
+	// decisionGrace is how long what waits for a first decision of the control plane, on a node
 	// or a volume, is Progressing. kstatus waits as long for the scheduler.
-	grace = 15 * time.Second
+	decisionGrace = 15 * time.Second
 )
 
-// judged puts a health together, with a message in the manner of Printf.
-func judged(status Status, since time.Time, reason, format string, args ...any) Health {
+// newHealth puts a health together, with a message in the manner of Printf.
+func newHealth(status Status, since time.Time, reason, format string, args ...any) Health {
 	message := format
 	if len(args) > 0 {
 		message = fmt.Sprintf(format, args...)
@@ -131,13 +131,13 @@ func (s *subject) stale(observed int64) (Health, bool) {
 	case observed >= generation:
 		return Health{}, false
 	case observed == 0:
-		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet"), true
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet"), true
 	}
-	return judged(Progressing, time.Time{}, Stale, "its status is of generation %d, and it is at %d", observed, generation), true
+	return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is of generation %d, and it is at %d", observed, generation), true
 }
 
-// made is when the object was created.
-func (s *subject) made() time.Time { return s.Meta.GetCreationTimestamp().Time }
+// createdAt is when the object was created.
+func (s *subject) createdAt() time.Time { return s.Meta.GetCreationTimestamp().Time }
 
 // lasted says that something is so for at least d. What began nobody knows when has
 // lasted: there is no reason to wait for it.
@@ -145,8 +145,8 @@ func (s *subject) lasted(since time.Time, d time.Duration) bool {
 	return since.IsZero() || s.now.Sub(since) >= d
 }
 
-// until is the status of what may yet come right until it has lasted for d.
-func (s *subject) until(since time.Time, d time.Duration) Status {
+// progressingUntil is the status of what may yet come right until it has lasted for d.
+func (s *subject) progressingUntil(since time.Time, d time.Duration) Status {
 	if s.lasted(since, d) {
 		return Degraded
 	}

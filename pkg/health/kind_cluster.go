@@ -32,10 +32,10 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 	ready := find(n.Status.Conditions, corev1.NodeReady, saidOfNode)
 	switch {
 	case !ready.found():
-		return judged(s.until(s.made(), patience), s.made(), "NodeNotReady", "its kubelet has not said how it is")
+		return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NodeNotReady", "its kubelet has not said how it is")
 	case !ready.yes():
 		h := ready.as(Degraded, "NodeNotReady", "it is not ready")
-		if ready.no() && ready.reason == "KubeletNotReady" && !s.lasted(s.made(), patience) {
+		if ready.no() && ready.reason == "KubeletNotReady" && !s.lasted(s.createdAt(), startTimeout) {
 			h.Status = Progressing // A node that joins waits for its network.
 		}
 		return h
@@ -62,7 +62,7 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 				since = taint.TimeAdded.Time
 			}
 		}
-		return judged(Suspended, since, "SchedulingDisabled", "it is ready, and cordoned: no new pods are put on it")
+		return newHealth(Suspended, since, "SchedulingDisabled", "it is ready, and cordoned: no new pods are put on it")
 	}
 	return ready.as(Healthy, "Ready", "it is ready")
 }
@@ -90,7 +90,7 @@ func namespaceHealth(s *subject) (Health, bool) {
 				since = c.since
 			}
 		}
-		return judged(Progressing, since, Deleting, "%s", strings.Join(words, "; ")), true
+		return newHealth(Progressing, since, Deleting, "%s", strings.Join(words, "; ")), true
 	}
-	return judged(Healthy, s.made(), "Active", "it is active"), true
+	return newHealth(Healthy, s.createdAt(), "Active", "it is active"), true
 }

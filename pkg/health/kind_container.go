@@ -101,7 +101,7 @@ func crashedContainer(p *corev1.Pod) (Health, bool) {
 		if c.Ready || c.State.Running == nil || end == nil || end.ExitCode == 0 {
 			continue
 		}
-		return judged(Degraded, time.Time{}, or(end.Reason, "Error"), "%s%s, last ended: %s; it is not ready since", c.Name, times(c), ending(end)), true
+		return newHealth(Degraded, time.Time{}, or(end.Reason, "Error"), "%s%s, last ended: %s; it is not ready since", c.Name, times(c), ending(end)), true
 	}
 	return Health{}, false
 }
@@ -120,8 +120,8 @@ func (s *subject) restartLoop(p *corev1.Pod) (Health, bool) {
 		if end == nil || run == nil || end.ExitCode == 0 || c.RestartCount < loop || end.StartedAt.IsZero() || run.StartedAt.IsZero() {
 			continue
 		}
-		if last := end.FinishedAt.Sub(end.StartedAt.Time); last < patience && s.now.Sub(run.StartedAt.Time) <= last {
-			return judged(Degraded, end.FinishedAt.Time, or(end.Reason, "Error"), "%s%s, last ended: %s after %s; it is ready, and has not run as long since", c.Name, times(c), ending(end), last), true
+		if last := end.FinishedAt.Sub(end.StartedAt.Time); last < startTimeout && s.now.Sub(run.StartedAt.Time) <= last {
+			return newHealth(Degraded, end.FinishedAt.Time, or(end.Reason, "Error"), "%s%s, last ended: %s after %s; it is ready, and has not run as long since", c.Name, times(c), ending(end), last), true
 		}
 	}
 	return Health{}, false
@@ -256,7 +256,7 @@ func lastEnd(p *corev1.Pod) time.Time {
 // startTime is how long the containers of a pod may take to be ready: what their probes
 // allow, where that is more than patience.
 func startTime(p *corev1.Pod) time.Duration {
-	allowed := patience
+	allowed := startTimeout
 	for i := range p.Spec.Containers {
 		c := &p.Spec.Containers[i]
 		allowed = max(allowed, probing(c.StartupProbe)+probing(c.ReadinessProbe))

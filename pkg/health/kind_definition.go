@@ -25,10 +25,10 @@ func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
 // read as metadata only, which says no more than that they are there.
 func definition() kindRule {
 	rule := mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth)
-	whole := rule.judge
-	rule.judge = func(s *subject) (Health, bool) {
+	whole := rule.evaluate
+	rule.evaluate = func(s *subject) (Health, bool) {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
-			return judged(Healthy, s.made(), Exists, "it is there; of its status nothing was read"), true
+			return newHealth(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
 		}
 		return whole(s)
 	}
@@ -64,10 +64,10 @@ func apiServiceHealth(s *subject) Health {
 		return up.as(Healthy, "Available", "it answers")
 	case up.found():
 		h := up.as(Degraded, "NotAvailable", "it does not answer")
-		if !s.lasted(s.made(), warmUp) {
+		if !s.lasted(s.createdAt(), warmUp) {
 			h.Status = Progressing
 		}
 		return h
 	}
-	return judged(s.until(s.made(), patience), s.made(), "NotObserved", "nobody has asked whether it answers yet")
+	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "nobody has asked whether it answers yet")
 }

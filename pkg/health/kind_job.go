@@ -30,21 +30,21 @@ func jobHealth(_ *subject, job *batchv1.Job) Health {
 		}
 	}
 	if done := state(batchv1.JobComplete); done.yes() {
-		return ended(judged(Healthy, done.since, "Completed", "%s", count))
+		return ended(newHealth(Healthy, done.since, "Completed", "%s", count))
 	}
 	held := state(batchv1.JobSuspended)
 	switch {
 	case job.Spec.Suspend != nil && *job.Spec.Suspend, held.yes():
-		return judged(Suspended, held.since, "JobSuspended", "it is suspended; %s", count)
+		return newHealth(Suspended, held.since, "JobSuspended", "it is suspended; %s", count)
 	case job.Spec.Parallelism != nil && *job.Spec.Parallelism == 0:
 		// The API calls it paused until the number is raised.
-		return judged(Suspended, begun, "NoParallelism", "it may run no pods; %s", count)
+		return newHealth(Suspended, begun, "NoParallelism", "it may run no pods; %s", count)
 	case job.Status.StartTime == nil:
-		return judged(Progressing, job.CreationTimestamp.Time, "NotStarted", "it has not started")
+		return newHealth(Progressing, job.CreationTimestamp.Time, "NotStarted", "it has not started")
 	case state(batchv1.JobSuccessCriteriaMet).yes():
-		return judged(Progressing, begun, "Completing", "%s; its last pods are being ended", count)
+		return newHealth(Progressing, begun, "Completing", "%s; its last pods are being ended", count)
 	}
-	return judged(Progressing, begun, "Running", "%s", count)
+	return newHealth(Progressing, begun, "Running", "%s", count)
 }
 
 // jobCount tells what became of the pods of a Job.
@@ -70,15 +70,15 @@ func jobCount(job *batchv1.Job) string {
 func cronJobHealth(_ *subject, c *batchv1.CronJob) Health {
 	last, success := c.Status.LastScheduleTime, c.Status.LastSuccessfulTime
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {
-		return judged(Suspended, time.Time{}, "CronJobSuspended", "it is suspended")
+		return newHealth(Suspended, time.Time{}, "CronJobSuspended", "it is suspended")
 	}
 	switch {
 	case len(c.Status.Active) > 0:
-		return judged(Healthy, time.Time{}, "Scheduled", "%d jobs run", len(c.Status.Active))
+		return newHealth(Healthy, time.Time{}, "Scheduled", "%d jobs run", len(c.Status.Active))
 	case last == nil:
-		return judged(Healthy, c.CreationTimestamp.Time, "Scheduled", "it has not run yet")
+		return newHealth(Healthy, c.CreationTimestamp.Time, "Scheduled", "it has not run yet")
 	case success == nil, success.Before(last):
-		return judged(Degraded, last.Time, "LastRunFailed", "its last run, of %s, has ended without success", last.UTC().Format(time.RFC3339))
+		return newHealth(Degraded, last.Time, "LastRunFailed", "its last run, of %s, has ended without success", last.UTC().Format(time.RFC3339))
 	}
-	return judged(Healthy, success.Time, "Scheduled", "its last run, of %s, has succeeded", last.UTC().Format(time.RFC3339))
+	return newHealth(Healthy, success.Time, "Scheduled", "its last run, of %s, has succeeded", last.UTC().Format(time.RFC3339))
 }

@@ -43,7 +43,7 @@ func stricter() map[string]string {
 // TestKindsAgainstKstatus: what kstatus calls InProgress, Failed or Terminating is never
 // Healthy here, and what it calls Current is, but for what is listed with its reason.
 func TestKindsAgainstKstatus(t *testing.T) {
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	listed, lenient := stricter(), laxer()
 	agree := 0
 	for _, f := range kindFixtures(t) {
@@ -55,7 +55,7 @@ func TestKindsAgainstKstatus(t *testing.T) {
 			delete(listed, f.name)
 			continue
 		}
-		ours := j.Of(f.typed)
+		ours := j.Evaluate(f.typed)
 		current := theirs.Status == status.CurrentStatus
 		switch healthy := ours.Status == Healthy; {
 		case healthy == current:

@@ -41,7 +41,7 @@ func TestRestartLoop(t *testing.T) {
 					}},
 				},
 			}
-			if h := health.NewJudge(snapshotTime).Of(object.Object{Ref: object.Ref{Kind: "Pod", Name: "p"}, Meta: p, Body: p}); h.Status != c.want {
+			if h := health.NewEvaluator(snapshotTime).Evaluate(object.Object{Ref: object.Ref{Kind: "Pod", Name: "p"}, Meta: p, Body: p}); h.Status != c.want {
 				t.Errorf("%s (%s: %s), want %s", h.Status, h.Reason, h.Message, c.want)
 			}
 		})

@@ -24,7 +24,7 @@ const noAddress = "NoAddress"
 // workloads say.
 func serviceHealth(s *subject, v *corev1.Service) Health {
 	if v.Spec.Type != corev1.ServiceTypeLoadBalancer {
-		return judged(Healthy, s.made(), Exists, "a Service of type %s has no state", or(string(v.Spec.Type), "ClusterIP"))
+		return newHealth(Healthy, s.createdAt(), Exists, "a Service of type %s has no state", or(string(v.Spec.Type), "ClusterIP"))
 	}
 	if ports := find(v.Status.Conditions, corev1.LoadBalancerPortsError, saidOf); ports.yes() {
 		return ports.as(Degraded, corev1.LoadBalancerPortsError, "its load balancer does not serve all of its ports")
@@ -34,17 +34,17 @@ func serviceHealth(s *subject, v *corev1.Service) Health {
 		at = or(at, or(i.Hostname, i.IP))
 		for _, port := range i.Ports {
 			if port.Error != nil {
-				return judged(Degraded, time.Time{}, corev1.LoadBalancerPortsError, "port %d of its load balancer: %s", port.Port, *port.Error)
+				return newHealth(Degraded, time.Time{}, corev1.LoadBalancerPortsError, "port %d of its load balancer: %s", port.Port, *port.Error)
 			}
 		}
 	}
 	switch {
 	case v.Spec.ClusterIP == "":
-		return judged(Progressing, s.made(), noAddress, "it has no cluster IP yet")
+		return newHealth(Progressing, s.createdAt(), noAddress, "it has no cluster IP yet")
 	case len(v.Status.LoadBalancer.Ingress) == 0:
-		return judged(Progressing, s.made(), noAddress, "its load balancer has no address yet")
+		return newHealth(Progressing, s.createdAt(), noAddress, "its load balancer has no address yet")
 	}
-	return judged(Healthy, time.Time{}, "AddressAssigned", "its load balancer is at %s", or(at, "an unnamed address"))
+	return newHealth(Healthy, time.Time{}, "AddressAssigned", "its load balancer is at %s", or(at, "an unnamed address"))
 }
 
 // ingressHealth: without an address no controller has taken it, or one that writes
@@ -55,7 +55,7 @@ func ingressHealth(s *subject, i *networkingv1.Ingress) Health {
 		at = or(at, or(l.Hostname, l.IP))
 		for _, port := range l.Ports {
 			if port.Error != nil {
-				return judged(Degraded, time.Time{}, corev1.LoadBalancerPortsError, "port %d of its load balancer: %s", port.Port, *port.Error)
+				return newHealth(Degraded, time.Time{}, corev1.LoadBalancerPortsError, "port %d of its load balancer: %s", port.Port, *port.Error)
 			}
 		}
 	}
@@ -64,9 +64,9 @@ func ingressHealth(s *subject, i *networkingv1.Ingress) Health {
 		if i.Spec.IngressClassName != nil {
 			class = fmt.Sprintf(" of class %s", *i.Spec.IngressClassName)
 		}
-		return judged(Progressing, s.made(), noAddress, "no controller%s has given it an address; some never write one", class)
+		return newHealth(Progressing, s.createdAt(), noAddress, "no controller%s has given it an address; some never write one", class)
 	}
-	return judged(Healthy, time.Time{}, "AddressAssigned", "it is at %s", or(at, "an unnamed address"))
+	return newHealth(Healthy, time.Time{}, "AddressAssigned", "it is at %s", or(at, "an unnamed address"))
 }
 
 func serviceCIDRHealth(s *subject, c *networkingv1.ServiceCIDR) Health {
@@ -77,5 +77,5 @@ func serviceCIDRHealth(s *subject, c *networkingv1.ServiceCIDR) Health {
 	case ready.found():
 		return ready.as(Degraded, "NotReady", "no addresses can be taken from it")
 	}
-	return judged(Progressing, s.made(), "NotReady", "it does not say whether it is ready")
+	return newHealth(Progressing, s.createdAt(), "NotReady", "it does not say whether it is ready")
 }

@@ -33,11 +33,11 @@ func podHealth(s *subject, p *corev1.Pod) Health {
 func podPhase(s *subject, p *corev1.Pod) Health {
 	switch p.Status.Phase {
 	case corev1.PodSucceeded:
-		return ended(judged(Healthy, lastEnd(p), "Completed", "its containers have completed"))
+		return ended(newHealth(Healthy, lastEnd(p), "Completed", "its containers have completed"))
 	case corev1.PodFailed:
 		return ended(failedPod(p))
 	case corev1.PodUnknown:
-		return judged(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
+		return newHealth(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
 	}
 	if trouble, ok := containerTrouble(p); ok {
 		return trouble
@@ -52,7 +52,7 @@ func podPhase(s *subject, p *corev1.Pod) Health {
 	case corev1.PodRunning:
 		return runningPod(s, p)
 	}
-	return judged(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", p.Status.Phase)
+	return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", p.Status.Phase)
 }
 
 // pendingPod judges a pod that has not started.
@@ -63,7 +63,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	}
 	since := placed.since
 	if since.IsZero() {
-		since = s.made()
+		since = s.createdAt()
 	}
 	total := 0
 	for _, c := range p.Spec.InitContainers {
@@ -78,7 +78,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	done, running, last := initProgress(p)
 	if running != "" {
 		// How long an init container may take nobody says: it may restore a backup.
-		return judged(Progressing, since, "PodInitializing", "%d/%d init containers done; %s runs", done, total, running)
+		return newHealth(Progressing, since, "PodInitializing", "%d/%d init containers done; %s runs", done, total, running)
 	}
 	if last.After(since) {
 		since = last
@@ -92,7 +92,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not taken it yet"
 	}
 	// What a container waits for, an image or a volume, is in the events alone.
-	return judged(s.until(since, patience), since, reason, "%s", message)
+	return newHealth(s.progressingUntil(since, startTimeout), since, reason, "%s", message)
 }
 
 // unplacedPod judges a pod that has no node.
@@ -101,21 +101,21 @@ func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 	case placed.reason == corev1.PodReasonSchedulingGated || len(p.Spec.SchedulingGates) > 0:
 		// Somebody holds it back, as a queue does with a suspended Job, and it does
 		// not move before that somebody lets it go.
-		return judged(Suspended, placed.since, corev1.PodReasonSchedulingGated, "held back by scheduling gates: %s", gates(p))
+		return newHealth(Suspended, placed.since, corev1.PodReasonSchedulingGated, "held back by scheduling gates: %s", gates(p))
 	case p.Status.NominatedNodeName != "":
-		return judged(Progressing, placed.since, or(placed.reason, "Nominated"), "room is being made for it on %s", p.Status.NominatedNodeName)
+		return newHealth(Progressing, placed.since, or(placed.reason, "Nominated"), "room is being made for it on %s", p.Status.NominatedNodeName)
 	case placed.no():
 		since := placed.since
 		if since.IsZero() {
-			since = s.made()
+			since = s.createdAt()
 		}
-		return judged(s.until(since, grace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
+		return newHealth(s.progressingUntil(since, decisionGrace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
 	}
 	message := "no scheduler has looked at it yet"
 	if name := p.Spec.SchedulerName; name != "" {
 		message = "the scheduler " + name + " has not looked at it yet"
 	}
-	return judged(s.until(s.made(), patience), s.made(), "NotScheduled", "%s", message)
+	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotScheduled", "%s", message)
 }
 
 func gates(p *corev1.Pod) string {
@@ -135,10 +135,10 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		return readyPod(s, p, ready)
 	case !ready.found():
 		status := Progressing
-		if s.lasted(s.made(), patience) {
+		if s.lasted(s.createdAt(), startTimeout) {
 			status = Unknown // Who runs it does not speak of readiness.
 		}
-		return judged(status, s.made(), "NotReady", "it runs, and does not say whether it is ready")
+		return newHealth(status, s.createdAt(), "NotReady", "it runs, and does not say whether it is ready")
 	case !ready.no(), p.Status.Reason == nodeLost, ready.reason == nodeLost, ready.reason == "NodeNotReady", ready.reason == "NodeStatusUnknown":
 		return ready.as(Degraded, nodeLost, or(p.Status.Message, "its node does not say how it is"))
 	}
@@ -147,7 +147,7 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		return crashed
 	}
 	if done, of := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == of {
-		return judged(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, of)
+		return newHealth(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, of)
 	}
 	return unreadyPod(s, p, ready)
 }
@@ -169,12 +169,12 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	// The kubelet writes the condition before it starts the containers, and again when
 	// it changes. Times are whole seconds.
 	if !started.IsZero() && ready.since.After(started.Add(time.Second)) {
-		return judged(Degraded, ready.since, reason, "%s; it was ready before", message)
+		return newHealth(Degraded, ready.since, reason, "%s; it was ready before", message)
 	}
 	if started.IsZero() {
 		started = ready.since
 	}
-	return judged(s.until(started, allowed), ready.since, reason, "%s", message)
+	return newHealth(s.progressingUntil(started, allowed), ready.since, reason, "%s", message)
 }
 
 // readyPod judges a pod that is ready. What it went through is told, and not counted,
@@ -183,10 +183,10 @@ func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	if loop, ok := s.restartLoop(p); ok {
 		return loop
 	}
-	h := judged(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
+	h := newHealth(Healthy, ready.since, "Ready", "%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	if text, end := restarts(p); text != "" {
 		h.Message += "; " + text
-		if !end.IsZero() && !s.lasted(end, patience) {
+		if !end.IsZero() && !s.lasted(end, startTimeout) {
 			h.Reason = "Restarted"
 		}
 	}
@@ -198,7 +198,7 @@ func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 
 // failedPod judges a pod that has ended badly.
 func failedPod(p *corev1.Pod) Health {
-	h := judged(Degraded, lastEnd(p), p.Status.Reason, "%s", p.Status.Message)
+	h := newHealth(Degraded, lastEnd(p), p.Status.Reason, "%s", p.Status.Message)
 	for c := range containers(p) {
 		if end := c.State.Terminated; end != nil && (end.ExitCode != 0 || end.Signal != 0) {
 			h.Reason = or(h.Reason, end.Reason)

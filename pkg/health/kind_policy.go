@@ -37,25 +37,25 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	able, active, limited := state(autoscalingv2.AbleToScale), state(autoscalingv2.ScalingActive), state(autoscalingv2.ScalingLimited)
 	switch {
 	case !able.found() && !active.found():
-		return judged(Progressing, s.made(), "NotObserved", "it has not tried to scale yet")
+		return newHealth(Progressing, s.createdAt(), "NotObserved", "it has not tried to scale yet")
 	case able.no() && !strings.HasPrefix(able.reason, "Backoff"):
 		return able.as(Degraded, "UnableToScale", "it is not able to scale")
 	case active.no() && active.reason == "ScalingDisabled":
 		return active.as(Suspended, "ScalingDisabled", "scaling is disabled: its target has no replicas")
 	case active.no():
 		h := active.as(Degraded, "ScalingInactive", "it cannot tell how many replicas are needed")
-		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.made(), warmUp) {
+		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.createdAt(), warmUp) {
 			h.Status = Progressing // The first pods have no metrics yet.
 		}
 		return h
 	case !active.yes():
-		return judged(Progressing, able.since, "NoMetrics", "it has not read its metrics yet")
+		return newHealth(Progressing, able.since, "NoMetrics", "it has not read its metrics yet")
 	}
 	message := fmt.Sprintf("%d replicas, %d wanted", a.Status.CurrentReplicas, a.Status.DesiredReplicas)
 	if limited.yes() {
 		message += "; " + or(limited.message, "it is at its limit")
 	}
-	return judged(Healthy, active.since, or(active.reason, "ScalingActive"), "%s", message)
+	return newHealth(Healthy, active.since, or(active.reason, "ScalingActive"), "%s", message)
 }
 
 // budgetHealth judges a budget by what it allows. One that allows nothing though all of
@@ -69,31 +69,31 @@ func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 	allowed := find(have.Conditions, policyv1.DisruptionAllowedCondition, saidOf)
 	since := allowed.since
 	if since.IsZero() {
-		since = s.made()
+		since = s.createdAt()
 	}
 	count := fmt.Sprintf("%d/%d pods healthy, %d needed", have.CurrentHealthy, have.ExpectedPods, have.DesiredHealthy)
 	switch {
 	case allowed.reason == policyv1.SyncFailedReason:
 		return allowed.as(Degraded, policyv1.SyncFailedReason, "its allowed disruptions cannot be computed")
 	case have.ObservedGeneration == 0 && !allowed.found():
-		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet")
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet")
 	case have.ExpectedPods == 0:
-		return judged(Healthy, since, "NoPods", "there are no pods that it protects")
+		return newHealth(Healthy, since, "NoPods", "there are no pods that it protects")
 	case have.DisruptionsAllowed > 0:
-		return judged(Healthy, since, or(allowed.reason, policyv1.SufficientPodsReason), "%s, %d may be disrupted", count, have.DisruptionsAllowed)
+		return newHealth(Healthy, since, or(allowed.reason, policyv1.SufficientPodsReason), "%s, %d may be disrupted", count, have.DisruptionsAllowed)
 	case have.CurrentHealthy >= have.ExpectedPods && have.DesiredHealthy >= have.ExpectedPods:
-		return judged(Degraded, since, "DisruptionsForbidden", "%s: it forbids every disruption", count)
+		return newHealth(Degraded, since, "DisruptionsForbidden", "%s: it forbids every disruption", count)
 	case have.CurrentHealthy < have.DesiredHealthy:
 		// Pods that have just been made are short of it too.
-		return judged(s.until(since, patience), since, policyv1.InsufficientPodsReason, "%s", count)
+		return newHealth(s.progressingUntil(since, startTimeout), since, policyv1.InsufficientPodsReason, "%s", count)
 	}
-	return judged(Healthy, since, "NoneAllowedNow", "%s, none may be disrupted now", count)
+	return newHealth(Healthy, since, "NoneAllowedNow", "%s, none may be disrupted now", count)
 }
 
 // quotaHealth: a quota that is used up does what it is there for.
 func quotaHealth(s *subject, q *corev1.ResourceQuota) Health {
 	if len(q.Spec.Hard) > 0 && len(q.Status.Hard) == 0 {
-		return judged(Progressing, s.made(), "NotObserved", "what is used of it is not counted yet")
+		return newHealth(Progressing, s.createdAt(), "NotObserved", "what is used of it is not counted yet")
 	}
 	var full []string
 	for name, hard := range q.Status.Hard {
@@ -102,8 +102,8 @@ func quotaHealth(s *subject, q *corev1.ResourceQuota) Health {
 		}
 	}
 	if len(full) == 0 {
-		return judged(Healthy, s.made(), "WithinQuota", "%d resources within their limits", len(q.Status.Hard))
+		return newHealth(Healthy, s.createdAt(), "WithinQuota", "%d resources within their limits", len(q.Status.Hard))
 	}
 	slices.Sort(full)
-	return judged(Healthy, s.made(), "QuotaUsedUp", "used up: %s", strings.Join(full, ", "))
+	return newHealth(Healthy, s.createdAt(), "QuotaUsedUp", "used up: %s", strings.Join(full, ", "))
 }

@@ -37,11 +37,11 @@ func signingHealth(s *subject, r *certificatesv1.CertificateSigningRequest) Heal
 	}
 	switch {
 	case len(r.Status.Certificate) > 0:
-		return judged(Healthy, approved.since, "Issued", "the certificate is signed by %s", r.Spec.SignerName)
+		return newHealth(Healthy, approved.since, "Issued", "the certificate is signed by %s", r.Spec.SignerName)
 	case approved.yes():
-		return judged(Progressing, approved.since, "Approved", "it is approved, and waits for %s to sign it", r.Spec.SignerName)
+		return newHealth(Progressing, approved.since, "Approved", "it is approved, and waits for %s to sign it", r.Spec.SignerName)
 	}
-	return judged(Progressing, s.made(), "Pending", "it waits to be approved")
+	return newHealth(Progressing, s.createdAt(), "Pending", "it waits to be approved")
 }
 
 func podCertificateHealth(s *subject, r *certificatesv1.PodCertificateRequest) Health {
@@ -53,7 +53,7 @@ func podCertificateHealth(s *subject, r *certificatesv1.PodCertificateRequest) H
 	if c := find(r.Status.Conditions, certificatesv1.PodCertificateRequestConditionTypeIssued, saidOf); c.yes() {
 		return c.as(Healthy, "Issued", "the certificate is signed")
 	}
-	return judged(Progressing, s.made(), "Pending", "it waits for %s to sign it", r.Spec.SignerName)
+	return newHealth(Progressing, s.createdAt(), "Pending", "it waits for %s to sign it", r.Spec.SignerName)
 }
 
 // deviceClaimHealth: devices are taken for the first pod that uses the claim, so one
@@ -61,11 +61,11 @@ func podCertificateHealth(s *subject, r *certificatesv1.PodCertificateRequest) H
 func deviceClaimHealth(s *subject, c *resourcev1.ResourceClaim) Health {
 	switch {
 	case c.Status.Allocation == nil:
-		return judged(Progressing, s.made(), "NotAllocated", "no devices are allocated, or no pod uses it yet")
+		return newHealth(Progressing, s.createdAt(), "NotAllocated", "no devices are allocated, or no pod uses it yet")
 	case len(c.Status.ReservedFor) == 0:
-		return judged(Healthy, time.Time{}, "Allocated", "devices are allocated, and nobody uses them")
+		return newHealth(Healthy, time.Time{}, "Allocated", "devices are allocated, and nobody uses them")
 	}
-	return judged(Healthy, time.Time{}, "Reserved", "devices are allocated, for %d users", len(c.Status.ReservedFor))
+	return newHealth(Healthy, time.Time{}, "Reserved", "devices are allocated, for %d users", len(c.Status.ReservedFor))
 }
 
 func deviceTaintHealth(s *subject, r *resourcev1.DeviceTaintRule) Health {
@@ -93,7 +93,7 @@ func admissionPolicyHealth(s *subject, p *admissionv1.ValidatingAdmissionPolicy)
 	}
 	if check := p.Status.TypeChecking; check != nil && len(check.ExpressionWarnings) > 0 {
 		first := check.ExpressionWarnings[0]
-		return judged(Healthy, s.made(), "TypeCheckWarnings", "%d warnings of its type check; %s: %s", len(check.ExpressionWarnings), first.FieldRef, first.Warning)
+		return newHealth(Healthy, s.createdAt(), "TypeCheckWarnings", "%d warnings of its type check; %s: %s", len(check.ExpressionWarnings), first.FieldRef, first.Warning)
 	}
 	return s.exists()
 }
@@ -108,7 +108,7 @@ func migrationHealth(s *subject, m *migrationv1.StorageVersionMigration) Health 
 	if c := find(m.Status.Conditions, string(migrationv1.MigrationRunning), saidOf); c.yes() {
 		return c.as(Progressing, "MigrationRunning", "it runs")
 	}
-	return judged(Progressing, s.made(), "MigrationPending", "it has not started")
+	return newHealth(Progressing, s.createdAt(), "MigrationPending", "it has not started")
 }
 
 func podGroupHealth(s *subject, g *schedulingv1beta1.PodGroup) Health {
@@ -120,7 +120,7 @@ func podGroupHealth(s *subject, g *schedulingv1beta1.PodGroup) Health {
 	case placed.yes():
 		return placed.as(Healthy, "Scheduled", "its pods were scheduled")
 	case placed.no():
-		return placed.as(s.until(placed.since, grace), "Unschedulable", "its pods cannot be scheduled together")
+		return placed.as(s.progressingUntil(placed.since, decisionGrace), "Unschedulable", "its pods cannot be scheduled together")
 	}
-	return judged(Progressing, s.made(), "NotScheduled", "no scheduler has looked at it yet")
+	return newHealth(Progressing, s.createdAt(), "NotScheduled", "no scheduler has looked at it yet")
 }

@@ -87,7 +87,7 @@ func TestKindTable(t *testing.T) {
 // TestKindsEmpty: nothing panics on an object in which nothing is said, or only empty
 // things are; and of what has a state nobody says that it is well.
 func TestKindsEmpty(t *testing.T) {
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	// An empty one of these is well: no state was asked for or is needed.
 	well := "Namespace Service ResourceQuota CronJob FlowSchema ValidatingAdmissionPolicy DeviceTaintRule"
 	for _, r := range kindRules() {
@@ -149,11 +149,11 @@ func fill(v reflect.Value, depth int) {
 // and are ready with nothing in the way; no other ones.
 func TestPodsHealthy(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 7))
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	healthy := 0
 	for range 20000 {
 		p := anyPod(r)
-		h := j.Of(objectOf(t, p))
+		h := j.Evaluate(objectOf(t, p))
 		if h.Status != Healthy {
 			continue
 		}
@@ -206,7 +206,7 @@ func anyPod(r *rand.Rand) *corev1.Pod {
 // Healthy if all replicas that are wanted are there, available, and no others.
 func TestReplicasHealthy(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 5))
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	healthy := 0
 	for range 20000 {
 		n := func() int32 { return int32(r.IntN(3)) }
@@ -224,7 +224,7 @@ func TestReplicasHealthy(t *testing.T) {
 
 		all := replicas == wanted && (wanted == 0 || min(updated, ready, available) >= wanted)
 		for _, o := range []object.Object{objectOf(t, d), objectOf(t, rs), objectOf(t, set)} {
-			h := j.Of(o)
+			h := j.Evaluate(o)
 			if (h.Status == Healthy) != all {
 				t.Fatalf("%s: %v of %d wanted, %d there, %d updated, %d ready, %d available", o.Kind, h, wanted, replicas, updated, ready, available)
 			}
@@ -241,10 +241,10 @@ func TestReplicasHealthy(t *testing.T) {
 // BenchmarkKinds judges 10,000 objects of all fixtures, as types.
 func BenchmarkKinds(b *testing.B) {
 	fixtures := kindFixtures(b)
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for b.Loop() {
 		for i := range 10000 {
-			j.Of(fixtures[i%len(fixtures)].typed)
+			j.Evaluate(fixtures[i%len(fixtures)].typed)
 		}
 	}
 }

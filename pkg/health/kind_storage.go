@@ -22,19 +22,19 @@ func claimHealth(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	case corev1.ClaimPending, "":
 		return pendingClaim(s, c)
 	case corev1.ClaimLost:
-		return judged(Degraded, time.Time{}, "ClaimLost", "its volume %s is gone, and the data with it", c.Spec.VolumeName)
+		return newHealth(Degraded, time.Time{}, "ClaimLost", "its volume %s is gone, and the data with it", c.Spec.VolumeName)
 	case corev1.ClaimBound:
 	default:
-		return judged(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", c.Status.Phase)
+		return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", c.Status.Phase)
 	}
 	if reported := c.Status.HealthStatus; reported != nil && len(reported.HealthConditions) > 0 {
 		first := reported.HealthConditions[0]
-		return judged(Degraded, time.Time{}, or(first.Reason, string(first.Status)), "its volume is %s: %s", strings.ToLower(string(first.Status)), first.Message)
+		return newHealth(Degraded, time.Time{}, or(first.Reason, string(first.Status)), "its volume is %s: %s", strings.ToLower(string(first.Status)), first.Message)
 	}
 	if h, changing := changingClaim(c); changing {
 		return h
 	}
-	return judged(Healthy, time.Time{}, "Bound", "it is bound to %s", c.Spec.VolumeName)
+	return newHealth(Healthy, time.Time{}, "Bound", "it is bound to %s", c.Spec.VolumeName)
 }
 
 // pendingClaim judges a claim without a volume. One that waits for the first pod that
@@ -53,15 +53,15 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	}
 	switch {
 	case c.Spec.VolumeName != "":
-		return judged(Progressing, s.made(), "ClaimPending", "it waits to be bound to %s", c.Spec.VolumeName)
+		return newHealth(Progressing, s.createdAt(), "ClaimPending", "it waits to be bound to %s", c.Spec.VolumeName)
 	case class == "" && !asked:
 		// The server has put in the default class, if there is one. So nothing makes a
 		// volume for it, and one that fits would have been bound at once.
-		return judged(s.until(s.made(), grace), s.made(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
+		return newHealth(s.progressingUntil(s.createdAt(), decisionGrace), s.createdAt(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
 	case asked:
-		return judged(Progressing, s.made(), "Provisioning", "a volume was asked for, and is not there yet")
+		return newHealth(Progressing, s.createdAt(), "Provisioning", "a volume was asked for, and is not there yet")
 	}
-	return judged(Progressing, s.made(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
+	return newHealth(Progressing, s.createdAt(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
 }
 
 // changingClaim judges a claim that is bound, and is being made larger or changed
@@ -84,14 +84,14 @@ func changingClaim(c *corev1.PersistentVolumeClaim) (Health, bool) {
 	slices.Sort(doing)
 	for _, word := range doing {
 		if strings.Contains(word, "Infeasible ") || strings.Contains(word, "Failed ") {
-			return judged(Degraded, time.Time{}, strings.Fields(word)[0], "%s", word), true
+			return newHealth(Degraded, time.Time{}, strings.Fields(word)[0], "%s", word), true
 		}
 	}
 	if m := c.Status.ModifyVolumeStatus; m != nil {
 		if m.Status == corev1.PersistentVolumeClaimModifyVolumeInfeasible {
-			return judged(Degraded, time.Time{}, "ModifyVolumeInfeasible", "its volume cannot be changed to class %s", m.TargetVolumeAttributesClassName), true
+			return newHealth(Degraded, time.Time{}, "ModifyVolumeInfeasible", "its volume cannot be changed to class %s", m.TargetVolumeAttributesClassName), true
 		}
-		return judged(Progressing, time.Time{}, "ModifyingVolume", "its volume is to be changed to class %s", m.TargetVolumeAttributesClassName), true
+		return newHealth(Progressing, time.Time{}, "ModifyingVolume", "its volume is to be changed to class %s", m.TargetVolumeAttributesClassName), true
 	}
 	for _, kind := range []corev1.PersistentVolumeClaimConditionType{
 		corev1.PersistentVolumeClaimResizing, corev1.PersistentVolumeClaimFileSystemResizePending, corev1.PersistentVolumeClaimVolumeModifyingVolume,
@@ -101,7 +101,7 @@ func changingClaim(c *corev1.PersistentVolumeClaim) (Health, bool) {
 		}
 	}
 	if len(doing) > 0 {
-		return judged(Progressing, time.Time{}, strings.Fields(doing[0])[0], "%s", doing[0]), true
+		return newHealth(Progressing, time.Time{}, strings.Fields(doing[0])[0], "%s", doing[0]), true
 	}
 	return Health{}, false
 }
@@ -117,27 +117,27 @@ func volumeHealth(s *subject, v *corev1.PersistentVolume) Health {
 		if ref := v.Spec.ClaimRef; ref != nil {
 			claim = ref.Namespace + "/" + ref.Name
 		}
-		return judged(Healthy, since, "Bound", "it is bound to %s", claim)
+		return newHealth(Healthy, since, "Bound", "it is bound to %s", claim)
 	case corev1.VolumeAvailable:
-		return judged(Healthy, since, "Available", "no claim has it yet")
+		return newHealth(Healthy, since, "Available", "no claim has it yet")
 	case corev1.VolumeReleased:
-		return judged(Healthy, since, "Released", "its claim is gone; its reclaim policy is %s", or(string(v.Spec.PersistentVolumeReclaimPolicy), "Retain"))
+		return newHealth(Healthy, since, "Released", "its claim is gone; its reclaim policy is %s", or(string(v.Spec.PersistentVolumeReclaimPolicy), "Retain"))
 	case corev1.VolumeFailed:
-		return judged(Degraded, since, or(v.Status.Reason, "VolumeFailed"), "%s", or(v.Status.Message, "it could not be reclaimed"))
+		return newHealth(Degraded, since, or(v.Status.Reason, "VolumeFailed"), "%s", or(v.Status.Message, "it could not be reclaimed"))
 	case corev1.VolumePending, "":
-		return judged(Progressing, s.made(), "VolumePending", "it is not available yet")
+		return newHealth(Progressing, s.createdAt(), "VolumePending", "it is not available yet")
 	}
-	return judged(Unknown, since, NotUnderstood, "its phase %s is not known", v.Status.Phase)
+	return newHealth(Unknown, since, NotUnderstood, "its phase %s is not known", v.Status.Phase)
 }
 
 func attachmentHealth(s *subject, a *storagev1.VolumeAttachment) Health {
 	switch {
 	case a.Status.AttachError != nil && !a.Status.Attached:
-		return judged(Degraded, a.Status.AttachError.Time.Time, "AttachError", "%s", or(a.Status.AttachError.Message, "it cannot be attached"))
+		return newHealth(Degraded, a.Status.AttachError.Time.Time, "AttachError", "%s", or(a.Status.AttachError.Message, "it cannot be attached"))
 	case a.Status.DetachError != nil:
-		return judged(Degraded, a.Status.DetachError.Time.Time, "DetachError", "%s", or(a.Status.DetachError.Message, "it cannot be detached"))
+		return newHealth(Degraded, a.Status.DetachError.Time.Time, "DetachError", "%s", or(a.Status.DetachError.Message, "it cannot be detached"))
 	case a.Status.Attached:
-		return judged(Healthy, time.Time{}, "Attached", "it is attached to %s", a.Spec.NodeName)
+		return newHealth(Healthy, time.Time{}, "Attached", "it is attached to %s", a.Spec.NodeName)
 	}
-	return judged(Progressing, s.made(), "Attaching", "it is being attached to %s", a.Spec.NodeName)
+	return newHealth(Progressing, s.createdAt(), "Attaching", "it is being attached to %s", a.Spec.NodeName)
 }

@@ -79,15 +79,15 @@ func objectOf(t testing.TB, body runtime.Object) object.Object {
 // TestKinds: every fixture is judged as its first line says, by the stage of the
 // built-in kinds, and with a message that is not a template.
 func TestKinds(t *testing.T) {
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for _, f := range kindFixtures(t) {
 		t.Run(f.name, func(t *testing.T) {
-			h := j.Of(f.typed)
+			h := j.Evaluate(f.typed)
 			if string(h.Status) != f.status || h.Reason != f.reason {
 				t.Errorf("%s %s (%s), wanted %s %s", h.Status, h.Reason, h.Message, f.status, f.reason)
 			}
-			if h.By != "kind" && h.Reason != Deleting {
-				t.Errorf("judged by %q", h.By)
+			if h.Stage != "kind" && h.Reason != Deleting {
+				t.Errorf("judged by %q", h.Stage)
 			}
 			if h.Message == "" || strings.Contains(h.Message, "%!") || strings.HasSuffix(h.Message, " ") {
 				t.Errorf("message %q", h.Message)
@@ -102,7 +102,7 @@ func TestKinds(t *testing.T) {
 // TestKindsAsMaps: what was read as maps of the version of the type is judged alike;
 // of another version, not at all.
 func TestKindsAsMaps(t *testing.T) {
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for _, f := range kindFixtures(t) {
 		want, _ := j.kind(newSubject(f.typed, noon))
 		if got, ok := j.kind(newSubject(f.mapped, noon)); !ok || got != want {
@@ -137,10 +137,10 @@ func TestKindsSince(t *testing.T) {
 		"crd-names-taken":          "10:00:00",
 		"pod-deleting":             "11:59:50", // The timestamp less the grace.
 	}
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for _, f := range kindFixtures(t) {
 		if since, ok := want[f.name]; ok {
-			if got := j.Of(f.typed).Since.UTC().Format(time.TimeOnly); got != since {
+			if got := j.Evaluate(f.typed).Since.UTC().Format(time.TimeOnly); got != since {
 				t.Errorf("%s: since %s, wanted %s", f.name, got, since)
 			}
 			delete(want, f.name)
@@ -178,10 +178,10 @@ func TestKindMessages(t *testing.T) {
 		"resourcequota-used-up":        "used up: pods 2/2",
 		"hpa-at-limit":                 "5 replicas, 5 wanted; the desired replica count is more than the maximum replica count",
 	}
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for _, f := range kindFixtures(t) {
 		if message, ok := want[f.name]; ok {
-			if got := j.Of(f.typed).Message; got != message {
+			if got := j.Evaluate(f.typed).Message; got != message {
 				t.Errorf("%s: %q, wanted %q", f.name, got, message)
 			}
 			delete(want, f.name)
@@ -195,18 +195,18 @@ func TestKindMessages(t *testing.T) {
 // TestKindsMetadataOnly: of what has no state, of namespaces, and to say of a definition that
 // it is there, metadata is enough; of nothing else.
 func TestKindsMetadataOnly(t *testing.T) {
-	j := NewJudge(noon)
+	j := NewEvaluator(noon)
 	for _, r := range kindRules() {
 		o := object.Object{Ref: object.Ref{Group: r.group, Kind: r.kind, Name: "x"}, Meta: &metav1.PartialObjectMetadata{}}
 		o.Body = o.Meta.(runtime.Object)
-		want := Health{Status: Unknown, Reason: Unread}
+		want := Health{Status: Unknown, Reason: ReasonUnread}
 		switch {
 		case r.kind == "Namespace":
 			want = Health{Status: Healthy, Reason: "Active"}
 		case r.version == "", r.kind == "CustomResourceDefinition":
 			want = Health{Status: Healthy, Reason: Exists}
 		}
-		if h := j.Of(o); h.Status != want.Status || h.Reason != want.Reason {
+		if h := j.Evaluate(o); h.Status != want.Status || h.Reason != want.Reason {
 			t.Errorf("%s.%s: %s %s, wanted %s %s", r.kind, r.group, h.Status, h.Reason, want.Status, want.Reason)
 		}
 	}

@@ -45,17 +45,17 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	count := fmt.Sprintf("%d/%d replicas available", have.AvailableReplicas, wanted)
 	if d.Spec.Paused {
 		// It says so in its condition too, which a rollout that was done keeps.
-		return judged(Suspended, time.Time{}, "DeploymentPaused", "its rollouts are paused; %s", count)
+		return newHealth(Suspended, time.Time{}, "DeploymentPaused", "its rollouts are paused; %s", count)
 	}
 	if failure := find(have.Conditions, appsv1.DeploymentReplicaFailure, saidOfDeployment); failure.yes() {
 		return failure.as(Degraded, "ReplicaFailure", count)
 	}
 	if progress.no() {
 		// ProgressDeadlineExceeded, or ReplicaSetCreateError.
-		return judged(Degraded, progress.since, or(progress.reason, "NoProgress"), "%s; %s", count, or(progress.message, "the rollout made no progress"))
+		return newHealth(Degraded, progress.since, or(progress.reason, "NoProgress"), "%s; %s", count, or(progress.message, "the rollout made no progress"))
 	}
 	moving := func(reason, format string, args ...any) Health {
-		return judged(Progressing, progress.since, reason, format, args...)
+		return newHealth(Progressing, progress.since, reason, format, args...)
 	}
 	switch {
 	case wanted == 0 && have.Replicas == 0:
@@ -82,19 +82,19 @@ func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, c
 	case up.no() && (done || !watched):
 		// The rollout was done, and since then replicas were lost or more were asked
 		// for: the Deployment does not tell which. They have as long as a rollout has.
-		deadline := patience
+		deadline := startTimeout
 		if watched {
 			deadline = time.Duration(*d.Spec.ProgressDeadlineSeconds) * time.Second
 		}
-		return judged(s.until(up.since, deadline), up.since, or(up.reason, notAvailable), "%s", count)
+		return newHealth(s.progressingUntil(up.since, deadline), up.since, or(up.reason, notAvailable), "%s", count)
 	case !enough:
-		return judged(Progressing, progress.since, notAvailable, "%s", count)
+		return newHealth(Progressing, progress.since, notAvailable, "%s", count)
 	case watched && !done:
-		return judged(Progressing, progress.since, rollingOut, "%s, and the rollout is not concluded", count)
+		return newHealth(Progressing, progress.since, rollingOut, "%s, and the rollout is not concluded", count)
 	case !up.yes():
-		return judged(Progressing, up.since, notAvailable, "%s, and it does not say that it is available", count)
+		return newHealth(Progressing, up.since, notAvailable, "%s, and it does not say that it is available", count)
 	}
-	return judged(Healthy, up.since, available, "%s", count)
+	return newHealth(Healthy, up.since, available, "%s", count)
 }
 
 func replicaSetHealth(s *subject, r *appsv1.ReplicaSet) Health {
@@ -123,15 +123,15 @@ func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 	case failure.yes():
 		return failure.as(Degraded, "ReplicaFailure", count)
 	case have > wanted:
-		return judged(Progressing, time.Time{}, scaling, "%d replicas too many still run", have-wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d replicas too many still run", have-wanted)
 	case wanted == 0:
 		return s.atZero()
 	case have < wanted:
-		return judged(Progressing, time.Time{}, scaling, "%d/%d replicas made", have, wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas made", have, wanted)
 	case good < wanted:
-		return judged(Progressing, time.Time{}, notAvailable, "%s", count)
+		return newHealth(Progressing, time.Time{}, notAvailable, "%s", count)
 	}
-	return judged(Healthy, time.Time{}, available, "%s", count)
+	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
 
 // statefulSetHealth judges by counts and revisions: the controller has no conditions,
@@ -149,11 +149,11 @@ func statefulSetHealth(s *subject, set *appsv1.StatefulSet) Health {
 	case wanted == 0 && have.Replicas == 0:
 		return s.atZero()
 	case have.Replicas < wanted:
-		return judged(Progressing, time.Time{}, scaling, "%d/%d replicas made", have.Replicas, wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas made", have.Replicas, wanted)
 	case have.Replicas > wanted:
-		return judged(Progressing, time.Time{}, scaling, "%d replicas too many still run", have.Replicas-wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d replicas too many still run", have.Replicas-wanted)
 	case good < wanted:
-		return judged(Progressing, time.Time{}, notAvailable, "%d/%d replicas available", good, wanted)
+		return newHealth(Progressing, time.Time{}, notAvailable, "%d/%d replicas available", good, wanted)
 	}
 	return statefulSetRevision(set, wanted, good)
 }
@@ -167,9 +167,9 @@ func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		if old := have.Replicas - have.UpdatedReplicas; old > 0 && !same {
 			// That is how it was asked to be: who deletes the pods decides when.
-			return judged(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, old)
+			return newHealth(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, old)
 		}
-		return judged(Healthy, time.Time{}, available, "%s", count)
+		return newHealth(Healthy, time.Time{}, available, "%s", count)
 	}
 	kept := int32(0)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
@@ -177,13 +177,13 @@ func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
 	}
 	switch {
 	case have.UpdatedReplicas < wanted-kept:
-		return judged(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
+		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
 	case !same && kept == 0:
-		return judged(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not concluded", count, have.UpdateRevision)
+		return newHealth(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not concluded", count, have.UpdateRevision)
 	case !same:
-		return judged(Healthy, time.Time{}, "PartitionedRollout", "%s; %d are kept at the older revision by the partition", count, have.Replicas-have.UpdatedReplicas)
+		return newHealth(Healthy, time.Time{}, "PartitionedRollout", "%s; %d are kept at the older revision by the partition", count, have.Replicas-have.UpdatedReplicas)
 	}
-	return judged(Healthy, time.Time{}, available, "%s", count)
+	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
 
 func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
@@ -196,30 +196,30 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 	onDelete := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	switch {
 	case have.ObservedGeneration == 0:
-		return judged(Progressing, s.made(), Stale, "its controller has not looked at it yet")
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet")
 	case have.CurrentNumberScheduled < wanted:
-		return judged(Progressing, time.Time{}, scaling, "%d/%d nodes have a pod", have.CurrentNumberScheduled, wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d/%d nodes have a pod", have.CurrentNumberScheduled, wanted)
 	case have.UpdatedNumberScheduled < wanted && !onDelete:
-		return judged(Progressing, time.Time{}, rollingOut, "%d/%d pods updated", have.UpdatedNumberScheduled, wanted)
+		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d pods updated", have.UpdatedNumberScheduled, wanted)
 	case good < wanted:
-		return judged(Progressing, time.Time{}, notAvailable, "%s", count)
+		return newHealth(Progressing, time.Time{}, notAvailable, "%s", count)
 	case have.UpdatedNumberScheduled < wanted:
-		return judged(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, wanted-have.UpdatedNumberScheduled)
+		return newHealth(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, wanted-have.UpdatedNumberScheduled)
 	case have.NumberMisscheduled > 0:
-		return judged(Healthy, time.Time{}, available, "%s; %d run where they should not", count, have.NumberMisscheduled)
+		return newHealth(Healthy, time.Time{}, available, "%s; %d run where they should not", count, have.NumberMisscheduled)
 	case wanted == 0:
 		// A cluster may have no node of the sort: no GPU, no Windows.
-		return judged(Healthy, time.Time{}, "NoNodes", "no node is to run it")
+		return newHealth(Healthy, time.Time{}, "NoNodes", "no node is to run it")
 	}
-	return judged(Healthy, time.Time{}, available, "%s", count)
+	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
 
 // atZero judges what is to have no replicas, and has none.
 func (s *subject) atZero() Health {
 	if metav1.GetControllerOfNoCopy(s.Meta) != nil {
-		return judged(Healthy, time.Time{}, scaledDown, "its owner wants no replicas of it")
+		return newHealth(Healthy, time.Time{}, scaledDown, "its owner wants no replicas of it")
 	}
-	return judged(Healthy, time.Time{}, scaledToZero, "no replicas are wanted")
+	return newHealth(Healthy, time.Time{}, scaledToZero, "no replicas are wanted")
 }
 
 // desired is the number of replicas that is asked for; 1 where nothing is said.

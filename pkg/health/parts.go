@@ -98,7 +98,7 @@ func partKeys(m map[string]any) []string {
 				keys = append(keys, key)
 			}
 		case map[string]any:
-			if len(v) > 0 && !apart(key) && !bygone(key) {
+			if len(v) > 0 && !isSeparate(key) && !bygone(key) {
 				keys = append(keys, key)
 			}
 		}
@@ -142,7 +142,7 @@ func (ps *parts) named(m map[string]any, at *partPlace) {
 		return
 	}
 	for key, value := range m {
-		if _, word := value.(string); !word || apart(key) || names(key) {
+		if _, word := value.(string); !word || isSeparate(key) || names(key) {
 			return
 		}
 		if _, ok := speaks(key); ok {
@@ -197,7 +197,7 @@ func partSays(key string, value any, m map[string]any) (f finding, known bool) {
 		if b, ok := truth(v); ok {
 			return partFlag(key, b, m)
 		}
-		if p := read(key); p.whole && !p.negated && state(v, false).sense != mute {
+		if p := read(key); p.whole && !p.negated && state(v, false).sense != neutral {
 			return partState(key, v, m)
 		}
 	case bool:
@@ -233,7 +233,7 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 		if grave(explanation(m)) {
 			f.Status = Degraded
 		}
-	case halted:
+	case paused:
 		f.Status = Suspended
 	}
 	return f, true
@@ -312,7 +312,7 @@ func waived(m map[string]any) bool {
 // bygone reports fields that tell of what was, of what may be, or of runs of which each is over:
 // history, recentMaintenance, lastFailedStats, phaseTransitionTimestamps, tombstoneStores.
 func bygone(key string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	for i, w := range split(buf[:0], key) {
 		switch w {
 		case "history", "histories", "last", "previous", "past", "recent", "old", "former", "earlier", "archived", "transition", "transitions",

@@ -62,9 +62,9 @@ func TestParts(t *testing.T) {
 		{"failed without a total", `failed: 2`, health.Healthy, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(snapshotTime).Of(custom(t, "Gadget", "{status: {"+ready+", "+c.status+"}}").object())
+			h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Gadget", "{status: {"+ready+", "+c.status+"}}").object())
 			if h.Status != c.want || !strings.Contains(h.Message, c.says) {
-				t.Errorf("%s by %s (%s: %s), want %s and %q", h.Status, h.By, h.Reason, h.Message, c.want, c.says)
+				t.Errorf("%s by %s (%s: %s), want %s and %q", h.Status, h.Stage, h.Reason, h.Message, c.want, c.says)
 			}
 		})
 	}
@@ -110,9 +110,9 @@ func TestBesideReady(t *testing.T) {
 		{"failed, and paused for it", `{status: {phase: FailedAndPause}}`, health.Degraded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(snapshotTime).Of(custom(t, "Gadget", c.fields).object())
+			h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Gadget", c.fields).object())
 			if h.Status != c.want {
-				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.By, h.Reason, h.Message, c.want)
+				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.Stage, h.Reason, h.Message, c.want)
 			}
 		})
 	}

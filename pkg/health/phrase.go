@@ -18,17 +18,17 @@ type phrase struct {
 	past bool
 }
 
-// longestPhrase and longestText are how many words are looked at.
+// maxPhraseWords and maxTextLength are how many words are looked at.
 const (
-	longestPhrase = 16
-	longestText   = 60
+	maxPhraseWords = 16
+	maxTextLength  = 60
 )
 
 // read gives the sense of words that are written together, as in ReplicaFailure or
 // update_in_progress. The last word that is known decides, since the ones before
 // it say of what.
 func read(s string) phrase {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], s))
 	if len(words) == 1 {
 		if w, ok := alone[words[0]]; ok {
@@ -39,7 +39,7 @@ func read(s string) phrase {
 		return phrase{}
 	}
 	if leave(words) {
-		return phrase{word: word{halted, 0}, whole: true}
+		return phrase{word: word{paused, 0}, whole: true}
 	}
 	p, other, hoped := phrase{}, false, false
 	for i, w := range words {
@@ -65,7 +65,7 @@ func read(s string) phrase {
 			other = true
 		}
 	}
-	p.whole = !other && p.sense != mute && !p.past
+	p.whole = !other && p.sense != neutral && !p.past
 	return p
 }
 
@@ -77,7 +77,7 @@ func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
 func leave(words []string) bool {
 	asked, wanted := -leaveWithin-1, -leaveWithin-1
 	for i, w := range words {
-		if somebody(w) && i+1 < len(words) && words[i+1] == "to" {
+		if isPerson(w) && i+1 < len(words) && words[i+1] == "to" {
 			asked = i
 		}
 		switch w {
@@ -118,8 +118,8 @@ func gives(before, w string) bool {
 	return false
 }
 
-// somebody reports words for people.
-func somebody(w string) bool {
+// isPerson reports words for people.
+func isPerson(w string) bool {
 	switch w {
 	case "user", "human", "admin", "administrator", "person", "somebody", "someone":
 		return true
@@ -135,7 +135,7 @@ func awaitsLeave(s string) bool {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	return leave(split(buf[:0], s))
 }
 
@@ -197,7 +197,7 @@ func deny(w word, denied bool) (word, bool) {
 		return word{moving, 0}, true
 	case w.sense == good:
 		return word{bad, 0}, true
-	case w.sense == bad || w.sense == unsure:
+	case w.sense == bad || w.sense == ambiguous:
 		return word{good, step}, true
 	}
 	return word{}, true
@@ -205,13 +205,13 @@ func deny(w word, denied bool) (word, bool) {
 
 // text gives the sense of a sentence: bad, moving, or mute. A sentence that begins by
 // waiting waits, whatever for.
-func text(s string) sense {
+func text(s string) wordClass {
 	if len(s) > maxText {
 		s = s[:maxText]
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	words := join(split(buf[:0], s))
-	found := mute
+	found := neutral
 	for i, w := range words {
 		m, known := meaning(w)
 		if !known || w == "new" || w == "init" || w == "initial" || w == "set" {
@@ -235,8 +235,8 @@ func text(s string) sense {
 			return bad
 		case m.sense == moving && m.trait&plain == 0:
 			found = moving
-		case m.sense == halted && found == mute:
-			found = halted
+		case m.sense == paused && found == neutral:
+			found = paused
 		}
 	}
 	return found

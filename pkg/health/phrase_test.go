@@ -21,7 +21,7 @@ func TestSplit(t *testing.T) {
 		"--":                   "",
 		"Cluster Is Not Ready": "cluster is not ready",
 	} {
-		var buf [longestPhrase]string
+		var buf [maxPhraseWords]string
 		if got := strings.Join(join(split(buf[:0], in)), " "); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
@@ -29,7 +29,7 @@ func TestSplit(t *testing.T) {
 }
 
 func TestReadTypes(t *testing.T) {
-	for want, types := range map[sense]string{
+	for want, types := range map[wordClass]string{
 		good: `Ready Available AllReplicasReady ConfigurationValid ReconcileSuccess MinimumReplicasAvailable ResolvedRefs
 			NoErrors NoWarnings ErrorsResolved UpToDate Established NamesAccepted Synced ScalingActive`,
 		bad: `Failed ReplicaFailure ReconcileError Degraded Stalled VersionMismatch FailedScale HasErrors Unavailable
@@ -37,9 +37,9 @@ func TestReadTypes(t *testing.T) {
 			MemoryPressure NonCompliant`,
 		moving: `Progressing Reconciling UpgradeInProgress ScalingUp RollingOut NotReady NotReconciled WaitForServeDeploymentReady
 			Issuing Terminating ProjectBeingConfigured`,
-		halted: `Suspended Paused ReconciliationPaused Stopped Hibernating ScaledToZero Unmanaged`,
-		mute:   `Frobnicated Upgradeable UpdateAvailable NewVersionAvailable OverlappingTLSConfig NotPaused Monitoring ContinuousArchiving`,
-		unsure: `Warning Unknown Drifted`,
+		paused:    `Suspended Paused ReconciliationPaused Stopped Hibernating ScaledToZero Unmanaged`,
+		neutral:   `Frobnicated Upgradeable UpdateAvailable NewVersionAvailable OverlappingTLSConfig NotPaused Monitoring ContinuousArchiving`,
+		ambiguous: `Warning Unknown Drifted`,
 	} {
 		for kind := range strings.FieldsSeq(types) {
 			if got := read(kind).sense; got != want {
@@ -50,12 +50,12 @@ func TestReadTypes(t *testing.T) {
 }
 
 func TestReadStates(t *testing.T) {
-	for want, states := range map[sense][]string{
-		good:   {"Running", "GREEN", "HEALTH_OK", "Cluster in healthy state", "UpToDate", "up", "Running (2/2/2)", "active", "provisioned"},
-		bad:    {"red", "Error", "HEALTH_WARN", "SUBMISSION_FAILED", "Unable to create objects", "down", "Failing over to another", "CrashLoopBackOff", "NonCompliant", "FailedNonRetriable"},
-		moving: {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "final" + "ising", "backing-up", "ReadyToStart", "TransitioningToGreen"},
-		halted: {"Paused", "hibernated", "off", "scaled to zero"},
-		mute:   {"3", "v1.2.3", "AtLatestKnown", "string", "a text that says that all is well and nothing goes on, at much too great a length for a state"},
+	for want, states := range map[wordClass][]string{
+		good:    {"Running", "GREEN", "HEALTH_OK", "Cluster in healthy state", "UpToDate", "up", "Running (2/2/2)", "active", "provisioned"},
+		bad:     {"red", "Error", "HEALTH_WARN", "SUBMISSION_FAILED", "Unable to create objects", "down", "Failing over to another", "CrashLoopBackOff", "NonCompliant", "FailedNonRetriable"},
+		moving:  {"yellow", "MigratingData", "ApplyingChanges", "InstallReady", "ImportScheduled", "Waiting for the instances to become active", "new", "NotReconciled", "final" + "ising", "backing-up", "ReadyToStart", "TransitioningToGreen"},
+		paused:  {"Paused", "hibernated", "off", "scaled to zero"},
+		neutral: {"3", "v1.2.3", "AtLatestKnown", "string", "a text that says that all is well and nothing goes on, at much too great a length for a state"},
 	} {
 		for _, s := range states {
 			if got := state(s, false).sense; got != want {
@@ -71,13 +71,13 @@ func TestReadStates(t *testing.T) {
 }
 
 func TestText(t *testing.T) {
-	for want, texts := range map[sense][]string{
+	for want, texts := range map[wordClass][]string{
 		bad: {"could not get secret data from provider", "Update call failed", "image not found", "can't connect"},
 		moving: {
 			"waiting for a Revision, which failed before", "Creating the failed thing anew", "0 pods failed, waiting for 2",
 			"The rollout is in progress", "not yet reconciled",
 		},
-		mute: {"the thing is not ready", "all is well", "", "no errors"},
+		neutral: {"the thing is not ready", "all is well", "", "no errors"},
 	} {
 		for _, s := range texts {
 			if got := text(s); got != want {
@@ -99,7 +99,7 @@ func TestVocabularyHasNoContradictions(t *testing.T) {
 			if w != strings.ToLower(w) {
 				t.Errorf("%s is not in lower case", w)
 			}
-			var buf [longestPhrase]string
+			var buf [maxPhraseWords]string
 			if got := split(buf[:0], w); !slices.Equal(got, []string{w}) {
 				t.Errorf("%s is never found: it is read as %v", w, got)
 			}

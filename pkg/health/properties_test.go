@@ -45,7 +45,7 @@ func TestNeverHealthyInTrouble(t *testing.T) {
 	}
 	words := []string{"Running", "Ready", "green", "Frob", "Succeeded", "ACTIVE", ""}
 	random := rand.New(rand.NewPCG(1, 2))
-	judge := health.NewJudge(snapshotTime)
+	judge := health.NewEvaluator(snapshotTime)
 	for range 3000 {
 		list := []any{trouble[random.IntN(len(trouble))]}
 		for range random.IntN(4) {
@@ -56,9 +56,9 @@ func TestNeverHealthyInTrouble(t *testing.T) {
 		if w := words[random.IntN(len(words))]; w != "" {
 			status["phase"] = w
 		}
-		if h := judge.Of(thing(status, nil)); h.Status == health.Healthy {
+		if h := judge.Evaluate(thing(status, nil)); h.Status == health.Healthy {
 			text, _ := json.Marshal(status)
-			t.Fatalf("healthy by %s (%s): %s", h.By, h.Message, text)
+			t.Fatalf("healthy by %s (%s): %s", h.Stage, h.Message, text)
 		}
 	}
 }
@@ -66,7 +66,7 @@ func TestNeverHealthyInTrouble(t *testing.T) {
 // What nobody knows is never called well.
 func TestNeverHealthyByDefault(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	judge := health.NewJudge(snapshotTime)
+	judge := health.NewEvaluator(snapshotTime)
 	for range 2000 {
 		status := map[string]any{}
 		for range random.IntN(5) {
@@ -76,9 +76,9 @@ func TestNeverHealthyByDefault(t *testing.T) {
 		if random.IntN(2) == 0 {
 			status["conditions"] = []any{conditionMap("Gnorf", [...]string{"True", "False", "Unknown"}[random.IntN(3)])}
 		}
-		if h := judge.Of(thing(status, nil)); h.Status == health.Healthy {
+		if h := judge.Evaluate(thing(status, nil)); h.Status == health.Healthy {
 			text, _ := json.Marshal(status)
-			t.Fatalf("healthy by %s (%s): %s", h.By, h.Message, text)
+			t.Fatalf("healthy by %s (%s): %s", h.Stage, h.Message, text)
 		}
 	}
 }
@@ -86,10 +86,10 @@ func TestNeverHealthyByDefault(t *testing.T) {
 // The order in which maps are walked and lists are written changes nothing.
 func TestSameInputSameHealth(t *testing.T) {
 	for _, k := range readCases(t) {
-		judge := health.NewJudge(object.Newest(k.body.Object))
-		first := judge.Of(k.object())
+		judge := health.NewEvaluator(object.Newest(k.body.Object))
+		first := judge.Evaluate(k.object())
 		for range 5 {
-			if h := judge.Of(k.object()); h != first {
+			if h := judge.Evaluate(k.object()); h != first {
 				t.Fatalf("%s: %+v, then %+v", k.name, first, h)
 			}
 		}
@@ -114,12 +114,12 @@ func FuzzJudge(f *testing.F) {
 		}
 		u := &unstructured.Unstructured{Object: content}
 		o := object.Object{Ref: object.Ref{Group: "example.org", Kind: "Thing"}, Meta: u, Body: u}
-		judge := health.NewJudge(object.Newest(content))
-		h := judge.Of(o)
+		judge := health.NewEvaluator(object.Newest(content))
+		h := judge.Evaluate(o)
 		if h.Status == "" || h.Reason == "" || h.Message == "" {
 			t.Fatalf("%+v", h)
 		}
-		if again := judge.Of(o); again != h {
+		if again := judge.Evaluate(o); again != h {
 			t.Fatalf("%+v, then %+v", h, again)
 		}
 	})
@@ -131,11 +131,11 @@ func BenchmarkJudge(b *testing.B) {
 	for _, k := range readCases(b) {
 		objects = append(objects, k.object())
 	}
-	judge := health.NewJudge(time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC))
+	judge := health.NewEvaluator(time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC))
 	b.ReportAllocs()
 	for b.Loop() {
 		for i := range 10_000 {
-			judge.Of(objects[i%len(objects)])
+			judge.Evaluate(objects[i%len(objects)])
 		}
 	}
 }

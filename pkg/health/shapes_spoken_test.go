@@ -60,9 +60,9 @@ func TestSpokenShapes(t *testing.T) {
 		{"not all up to date", `{spec: {replicas: 3}, status: {phase: Running, replicas: 3, readyReplicas: 3, upToDateReplicas: 1}}`, health.Progressing},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(snapshotTime).Of(custom(t, "Gadget", c.fields).object())
+			h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Gadget", c.fields).object())
 			if h.Status != c.want {
-				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.By, h.Reason, h.Message, c.want)
+				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.Stage, h.Reason, h.Message, c.want)
 			}
 		})
 	}

@@ -157,9 +157,9 @@ func TestShapes(t *testing.T) {
 		{"the last operation went wrong", "Thing", `{status: {lastUpdate: {state: failed, message: boom}}}`, health.Degraded},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := health.NewJudge(snapshotTime).Of(custom(t, c.kind, c.fields).object())
+			h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, c.kind, c.fields).object())
 			if h.Status != c.want {
-				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.By, h.Reason, h.Message, c.want)
+				t.Errorf("%s by %s (%s: %s), want %s", h.Status, h.Stage, h.Reason, h.Message, c.want)
 			}
 			if h.Reason == "" || h.Message == "" {
 				t.Errorf("no reason or no message: %+v", h)

@@ -2,8 +2,8 @@ package health
 
 import "strings"
 
-// told is what a field says, and how far down it is.
-type told struct {
+// rankedFinding is what a field says, and how far down it is.
+type rankedFinding struct {
 	finding
 	rank int
 }
@@ -11,8 +11,8 @@ type told struct {
 // ranks is how far down words are, and how directly they speak, at most: three a level.
 const ranks = 9
 
-// speech gathers what the fields of a status say.
-type speech struct {
+// statusSummary gathers what the fields of a status say.
+type statusSummary struct {
 	subject *subject
 	ends    bool
 	ranks   [ranks]finding
@@ -23,7 +23,7 @@ type speech struct {
 }
 
 // word notes a word that says in which state something is.
-func (sp *speech) word(key, value string, beside map[string]any, rank int) {
+func (sp *statusSummary) word(key, value string, beside map[string]any, rank int) {
 	p := state(value, sp.ends)
 	f := finding{}
 	f.Reason, f.Message = value, explanation(beside)
@@ -50,7 +50,7 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		}
 	case moving:
 		f.Status = hindered(f.Message, beside)
-	case halted:
+	case paused:
 		f.Status = Suspended
 	default:
 		if rank < 3 && stepOf(key+"Status") == "" && !strings.EqualFold(value, "none") && !strings.EqualFold(value, "n/a") {
@@ -59,7 +59,7 @@ func (sp *speech) word(key, value string, beside map[string]any, rank int) {
 		}
 		return
 	}
-	sp.note(told{f, rank})
+	sp.note(rankedFinding{f, rank})
 }
 
 // outcome reports fields that tell what came of a thing that is over.
@@ -117,7 +117,7 @@ func stepOf(key string) string {
 }
 
 // flag notes a boolean whose name says what is so: ready, readyToUse, failed.
-func (sp *speech) flag(key string, value bool, beside map[string]any) {
+func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 	p := read(asked(key))
 	if !p.whole && (value || p.trait&plain == 0) {
 		return
@@ -138,7 +138,7 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 		f.Status = Degraded
 	case p.sense == moving && value:
 		f.Status = Progressing
-	case p.sense == halted && value:
+	case p.sense == paused && value:
 		f.Status = Suspended
 	default:
 		return
@@ -150,7 +150,7 @@ func (sp *speech) flag(key string, value bool, beside map[string]any) {
 	if f.Message == "" {
 		f.Message = key + " is " + map[bool]string{true: "true", false: "false"}[value]
 	}
-	sp.note(told{f, rank})
+	sp.note(rankedFinding{f, rank})
 }
 
 // asked is what a boolean asks whose name is written as one word: ready, of isready.
@@ -164,7 +164,7 @@ func asked(key string) string {
 }
 
 // note keeps, of words equally near to the top, the weightiest one.
-func (sp *speech) note(t told) {
+func (sp *statusSummary) note(t rankedFinding) {
 	old := &sp.ranks[min(t.rank, len(sp.ranks)-1)]
 	a, b := t.weight(), old.weight()
 	if a > b || a == b && t.Message < old.Message {
@@ -173,12 +173,12 @@ func (sp *speech) note(t told) {
 }
 
 // doubt notes that there is a word at a rank that nobody knows.
-func (sp *speech) doubt(rank int) { sp.doubts[min(rank, len(sp.doubts)-1)] = true }
+func (sp *statusSummary) doubt(rank int) { sp.doubts[min(rank, len(sp.doubts)-1)] = true }
 
 // verdict is what the word nearest to the top says. Where all is well there, trouble
 // farther down is heard (but not of the steps of what has come to its end), and that some
 // part is switched off is not. Nothing is well below or beside a word that nobody knows.
-func (sp *speech) verdict() finding {
+func (sp *statusSummary) verdict() finding {
 	var best finding
 	doubt := false
 	for rank, f := range sp.ranks {

@@ -35,8 +35,8 @@ type Part struct {
 	Own Health
 	// Below is the worst of what it owns and needs in this stack; empty for nothing.
 	Below Status
-	// Counts says that the stack is no better than this part.
-	Counts bool
+	// Required says that the stack is no better than this part.
+	Required bool
 	// Depth is how many steps it is from a root; -1 where it does not count.
 	Depth int
 }
@@ -72,7 +72,7 @@ func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	w.s = &Stack{Counts: map[Status]int{}, index: w.index}
 	for i, id := range st.Members() {
 		w.index[id] = i
-		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.told(id), Depth: -1})
+		w.s.Parts = append(w.s.Parts, Part{ID: id, Own: w.healthOf(id), Depth: -1})
 	}
 	w.led()
 	w.count()
@@ -92,10 +92,10 @@ type walk struct {
 	from    []int   // of each part that counts and is no root, who leads to it
 }
 
-// told is what is said of a member by itself; of what is missing also who makes it.
-func (w *walk) told(id graph.ID) Health {
+// healthOf is what is said of a member by itself; of what is missing also who makes it.
+func (w *walk) healthOf(id graph.ID) Health {
 	h := w.a.own[id]
-	if h.Status != Missing || h.Reason != NotThere {
+	if h.Status != Missing || h.Reason != ReasonNotFound {
 		return h
 	}
 	var makers []string
@@ -120,7 +120,7 @@ func (w *walk) led() {
 				continue
 			}
 			w.counted[i] = append(w.counted[i], to)
-			if p.Counts {
+			if p.Required {
 				w.below[i] = append(w.below[i], to)
 			}
 		}
@@ -130,7 +130,7 @@ func (w *walk) led() {
 // counts says whether a member is no better than a part. One that scales it counts where it
 // cannot: suspended, on its way or unknown is its own affair.
 func (a *Assessment) counts(p graph.Part) bool {
-	return p.Counts || p.Scales() && a.own[p.To].Status == Degraded
+	return p.Required || p.Scales() && a.own[p.To].Status == Degraded
 }
 
 // weighs leaves out what has ended and was replaced, and what only guards others.
@@ -151,7 +151,7 @@ func (a *Assessment) vouched(by, id graph.ID) bool {
 		return false
 	}
 	h := a.own[by]
-	return h.Status != "" && h.Status != Unknown && h.Reason != Exists && !h.Quiet
+	return h.Status != "" && h.Status != Unknown && h.Reason != Exists && !h.Unreported
 }
 
 // guards tells what says how a part may be treated, and nothing of whether it works: a
@@ -166,7 +166,7 @@ func (w *walk) count() {
 	var next []int
 	for _, root := range w.st.Roots() {
 		if i, in := w.index[root]; in {
-			w.s.Parts[i].Depth, w.s.Parts[i].Counts = 0, true
+			w.s.Parts[i].Depth, w.s.Parts[i].Required = 0, true
 			next = append(next, i)
 		}
 	}
@@ -174,8 +174,8 @@ func (w *walk) count() {
 		at := next[0]
 		next = next[1:]
 		for _, to := range w.counted[at] {
-			if p := &w.s.Parts[to]; !p.Counts {
-				p.Counts, p.Depth = true, w.s.Parts[at].Depth+1
+			if p := &w.s.Parts[to]; !p.Required {
+				p.Required, p.Depth = true, w.s.Parts[at].Depth+1
 				w.from[to] = at
 				next = append(next, to)
 			}
@@ -214,7 +214,7 @@ func (w *walk) settle() {
 		}
 	}
 	for i := range w.s.Parts {
-		if p := &w.s.Parts[i]; p.Counts {
+		if p := &w.s.Parts[i]; p.Required {
 			w.s.Counts[p.Own.Status]++
 			w.s.Status = Worst(w.s.Status, p.Own.Status)
 		}
@@ -230,7 +230,7 @@ func (w *walk) causes() {
 	}
 	for i := range s.Parts {
 		p := &s.Parts[i]
-		if !p.Counts || !w.troubled(p.Own) || w.explained(i) {
+		if !p.Required || !w.troubled(p.Own) || w.explained(i) {
 			continue
 		}
 		c := Cause{ID: p.ID, Health: p.Own, Depth: p.Depth, Root: p.Depth == 0}
@@ -269,7 +269,7 @@ func (w *walk) troubled(h Health) bool {
 // that are all in trouble the first one stands for them.
 func (w *walk) explained(i int) bool {
 	own := w.s.Parts[i].Own
-	if own.By == derivedStage {
+	if own.Stage == derivedStage {
 		return true
 	}
 	seen := map[int]bool{i: true}
@@ -280,7 +280,7 @@ func (w *walk) explained(i int) bool {
 			continue
 		}
 		seen[at] = true
-		if h := w.s.Parts[at].Own; h.By != derivedStage && (h.Status == Missing || !own.Status.Worse(h.Status)) && w.troubled(h) && (at < i || !w.reaches(at, i)) {
+		if h := w.s.Parts[at].Own; h.Stage != derivedStage && (h.Status == Missing || !own.Status.Worse(h.Status)) && w.troubled(h) && (at < i || !w.reaches(at, i)) {
 			return true
 		}
 		next = append(next, w.below[at]...)

@@ -43,19 +43,19 @@ func ExampleAssess() {
 		fmt.Println(err)
 		return
 	}
-	verdicts := health.NewCollector(health.NewJudge(time.Now()))
+	verdicts := health.NewCollector(health.NewEvaluator(time.Now()))
 	links := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
 	inv := inventory.New(nil, links.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		verdicts.Add(o)
 		return nil
 	})
-	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {
 		fmt.Println(err)
 		return
 	}
 	g := links.Build(inv)
 
-	fares := health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Of(g.Ref(id)) })
+	fares := health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Health(g.Ref(id)) })
 	root, _ := g.Find(object.Ref{Group: "example.com", Kind: "Widget", Namespace: "shop", Name: "one"})
 	stack := fares.Stack(g.Stack([]graph.ID{root}, graph.StackOptions{}))
 	fmt.Println("the stack is", stack.Status)

@@ -26,7 +26,7 @@ func (a *Assessment) outlived(id graph.ID) bool {
 		case a.g.State(owner) != graph.Present:
 		case isJob(a.g, id):
 			return a.succeeded(owner, id)
-		case !h.Quiet && h.Status != Degraded:
+		case !h.Unreported && h.Status != Degraded:
 			return true
 		}
 	}

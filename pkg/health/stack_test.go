@@ -123,7 +123,7 @@ func TestDerived(t *testing.T) {
 				from = append(from, nameOf(g.Ref(id)))
 			}
 			slices.Sort(from)
-			if got := a.Own(id); got.Status != c.status || strings.Join(from, " ") != c.from {
+			if got := a.OwnHealth(id); got.Status != c.status || strings.Join(from, " ") != c.from {
 				t.Errorf("%s, derived from %v, want %s from %q", got.Status, from, c.status, c.from)
 			}
 		})
@@ -147,7 +147,7 @@ func TestRandomStacks(t *testing.T) {
 		_, _, s := newWorld(t, lines.String()).stack("t0")
 		var worst health.Status
 		for _, p := range s.Parts {
-			if p.Counts {
+			if p.Required {
 				worst = health.Worst(worst, p.Own.Status)
 			}
 			if p.Depth == 0 && p.Status() != s.Status {

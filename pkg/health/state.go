@@ -12,11 +12,11 @@ func state(s string, ends bool) phrase {
 	if len(s) <= maxState {
 		p = read(s)
 	}
-	if p.sense == mute && goesOn(s) {
+	if p.sense == neutral && goesOn(s) {
 		p.word = word{moving, 0}
 	}
 	switch {
-	case p.sense == good && strings.Contains(s, " ") && hedged(s) != mute:
+	case p.sense == good && strings.Contains(s, " ") && hedged(s) != neutral:
 		p.word = word{hedged(s), 0}
 	case p.sense == good && imminent(s):
 		p.word = word{moving, 0}
@@ -24,23 +24,23 @@ func state(s string, ends bool) phrase {
 		p.word = word{moving, 0}
 	case p.sense == good && ends && unfinished(s):
 		p.word = word{moving, 0}
-	case p.sense == unsure && strings.HasPrefix(strings.ToLower(lastWord(s)), "warn"):
+	case p.sense == ambiguous && strings.HasPrefix(strings.ToLower(lastWord(s)), "warn"):
 		p.word = word{bad, 0}
 	}
 	return p
 }
 
 // hedged gives the sense of a sentence that ends well, but says more than that.
-func hedged(s string) sense {
+func hedged(s string) wordClass {
 	if told := text(s); told == bad || told == moving {
 		return told
 	}
-	return mute
+	return neutral
 }
 
 // imminent reports states of what is ready to begin, InstallReady, or not quite there.
 func imminent(s string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], s)
 	for _, w := range words {
 		switch w {
@@ -64,7 +64,7 @@ func imminent(s string) bool {
 // actionOf reports fields that tell the state of something that is done to an object, and is to end:
 // actionState, operationStatus. Running, it is under way.
 func actionOf(key string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], key)
 	if len(words) < 2 {
 		return false
@@ -98,7 +98,7 @@ func goesOn(s string) bool {
 	if len(s) > maxState {
 		return false
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	return slices.ContainsFunc(split(buf[:0], s), activity)
 }
 
@@ -116,7 +116,7 @@ func unfinished(s string) bool {
 }
 
 func lastWord(s string) string {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], s)
 	if len(words) == 0 {
 		return ""

@@ -24,7 +24,7 @@ type subject struct {
 	parts   *parts         // what the status says of parts of the object, once read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
-	told             bool
+	assessed         bool
 	notes            []string // of assessors that gave no health
 }
 
@@ -83,7 +83,7 @@ type nature struct {
 }
 
 func (s *subject) nature() nature {
-	made := s.made()
+	made := s.createdAt()
 	young := !made.IsZero() && s.now.Sub(made) < unexplainedFor
 	if young && !s.now.After(made) {
 		// Where that it was made is the newest moment that is known, only another time shows that the status is of then.
@@ -99,7 +99,7 @@ func (s *subject) unknown() Health {
 	switch {
 	case s.fields == nil:
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
-			return Health{Status: Unknown, Reason: Unread, Message: "only its metadata was read"}
+			return Health{Status: Unknown, Reason: ReasonUnread, Message: "only its metadata was read"}
 		}
 		return Health{Status: Unknown, Reason: NoVerdict, Message: "nothing is known of the health of this kind"}
 	case s.seen.words:
@@ -115,19 +115,19 @@ func (s *subject) unknown() Health {
 	return h
 }
 
-// youth is how long a custom resource may be without a status before that says that
+// newObjectGrace is how long a custom resource may be without a status before that says that
 // nobody will write one.
-const youth = 5 * time.Minute
+const newObjectGrace = 5 * time.Minute
 
 // silent judges a custom resource without a status: its operator may still come to it, unless it
 // is of a kind that others only read.
 func (s *subject) silent() Health {
 	made := s.Meta.GetCreationTimestamp().Time
-	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Quiet: true}
+	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Unreported: true}
 	switch {
 	case s.settings():
 		h.Message = "it has no status: by its kind it is a setting that others read"
-	case made.IsZero() || s.now.Sub(made) < youth:
+	case made.IsZero() || s.now.Sub(made) < newObjectGrace:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}
 	return h

@@ -6,7 +6,7 @@ import (
 
 // suspension finds objects that were told to pause: by their spec, by an annotation or
 // by a label.
-func (j *Judge) suspension(s *subject) (Health, bool) {
+func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if s.fields == nil {
 		return Health{}, false
 	}
@@ -52,7 +52,7 @@ func pausedBy(spec map[string]any, depth int) string {
 				field = key
 			}
 		case map[string]any:
-			if inner := within(key, v, depth); inner != "" {
+			if inner := pausedIn(key, v, depth); inner != "" {
 				field = key + "." + inner
 			}
 		}
@@ -63,8 +63,8 @@ func pausedBy(spec map[string]any, depth int) string {
 	return first
 }
 
-// within looks into a part of a spec.
-func within(key string, part map[string]any, depth int) string {
+// pausedIn looks into a part of a spec.
+func pausedIn(key string, part map[string]any, depth int) string {
 	switch squeeze(key) {
 	case "suspension", "hibernation", "suspend", "pause":
 		return anyTrue(part)

@@ -29,7 +29,7 @@ func TestSignals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	judge := health.NewJudge(snapshotTime)
+	judge := health.NewEvaluator(snapshotTime)
 	tried := 0
 	for line := range strings.Lines(string(data)) {
 		part := strings.Split(strings.TrimSpace(line), "\t")
@@ -52,8 +52,8 @@ func TestSignals(t *testing.T) {
 				want = health.Healthy
 			}
 		}
-		if h := judge.Of(o); h.Status != want {
-			t.Errorf("%s %s: %s by %s, want %s", kind, patch, h.Status, h.By, want)
+		if h := judge.Evaluate(o); h.Status != want {
+			t.Errorf("%s %s: %s by %s, want %s", kind, patch, h.Status, h.Stage, want)
 		}
 	}
 	if tried < 60 {
@@ -71,8 +71,8 @@ func TestNotSuspended(t *testing.T) {
 		`{metadata: {annotations: {a.io/paused: "false", b.io/reconcile: enabled, c.io/hibernation: "off"}, labels: {d.io/managed: "true"}}, status: {phase: Ready}}`,
 		`{metadata: {annotations: {paused: "true", note.io/pause-window: "true"}}, status: {phase: Ready}}`,
 	} {
-		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Healthy {
-			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		if h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Thing", fields).object()); h.Status != health.Healthy {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.Stage, h.Message)
 		}
 	}
 }
@@ -90,16 +90,16 @@ func TestSuspended(t *testing.T) {
 		`{spec: {replicas: 10, updateStrategy: {rollingUpdate: {partition: 4}}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
 		`{spec: {replicas: 10, updateStrategy: {partition: "40%"}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
 	} {
-		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Suspended {
-			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		if h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Thing", fields).object()); h.Status != health.Suspended {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.Stage, h.Message)
 		}
 	}
 	for _, fields := range []string{
 		`{spec: {replicas: 10, updateStrategy: {rollingUpdate: {partition: 0}}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 6, phase: Running}}`,
 		`{spec: {replicas: 10, updateStrategy: {partition: 4}}, status: {replicas: 10, readyReplicas: 10, updatedReplicas: 5, phase: Running}}`,
 	} {
-		if h := health.NewJudge(snapshotTime).Of(custom(t, "Thing", fields).object()); h.Status != health.Progressing {
-			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.By, h.Message)
+		if h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, "Thing", fields).object()); h.Status != health.Progressing {
+			t.Errorf("%s: %s by %s: %s", fields, h.Status, h.Stage, h.Message)
 		}
 	}
 }
@@ -119,8 +119,8 @@ func TestSettings(t *testing.T) {
 		"AlertmanagerConfig":   {young + `, spec: {}}`, health.Progressing},
 		"ClusterConfiguration": {young + `, spec: {}, status: {phase: Ready}}`, health.Healthy},
 	} {
-		if h := health.NewJudge(snapshotTime).Of(custom(t, kind, c.fields).object()); h.Status != c.want {
-			t.Errorf("%s: %s by %s: %s", kind, h.Status, h.By, h.Message)
+		if h := health.NewEvaluator(snapshotTime).Evaluate(custom(t, kind, c.fields).object()); h.Status != c.want {
+			t.Errorf("%s: %s by %s: %s", kind, h.Status, h.Stage, h.Message)
 		}
 	}
 }

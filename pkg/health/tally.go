@@ -58,7 +58,7 @@ func (ps *parts) countTrouble(m map[string]any, at *partPlace) {
 		case n <= 0:
 		case role == failedCount:
 			ps.shortOf(at, Degraded, key, n)
-		case role == lackingCount:
+		case role == missingCount:
 			ps.shortOf(at, Progressing, key, n)
 		}
 	}
@@ -72,7 +72,7 @@ func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have in
 		if !ok {
 			continue
 		}
-		var buf [longestPhrase]string
+		var buf [maxPhraseWords]string
 		words := join(split(buf[:0], wanted))
 		if len(words) == 2 && words[0] == "expected" && parted(words[1]) {
 			ps.tally(at, key, have, n, true)
@@ -83,7 +83,7 @@ func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have in
 // countParts compares a number that names what it counts, readyShards, with how many the same map
 // says that there should be, or takes it for trouble: failedClusters.
 func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64) {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) < 2 {
 		return
@@ -162,14 +162,14 @@ const (
 	wantedCount
 	readyCount
 	failedCount
-	lackingCount
+	missingCount
 	availableCount // of what is desired; of a total it is what is free
 )
 
 // roleOf tells what a field of a summary counts, by its name alone: total, desiredReady, readyNum,
 // errApplied.
 func roleOf(key string) countRole {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
 	if len(words) > 1 {
 		switch words[len(words)-1] {
@@ -188,7 +188,7 @@ func roleOf(key string) countRole {
 	case "failed", "failing", "errored", "unhealthy", "broken", "degraded", "errapplied":
 		return failedCount
 	case "notready", "unready", "waitapplied":
-		return lackingCount
+		return missingCount
 	}
 	return noCount
 }

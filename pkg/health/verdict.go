@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// judge says what a condition of an object of a certain nature means.
-func (c *condition) judge(of nature) finding {
+// evaluate says what a condition of an object of a certain nature means.
+func (c *condition) evaluate(of nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
@@ -14,16 +14,16 @@ func (c *condition) judge(of nature) finding {
 		f.Reason = c.named()
 	}
 	if f.Message == "" {
-		f.Message = c.spoken()
+		f.Message = c.defaultMessage()
 	}
 	switch {
 	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
 		if c.said == yes {
 			f.Status, f.step = Healthy, true
 		}
-	case c.said == resting && p.sense != mute:
+	case c.said == resting && p.sense != neutral:
 		f.Status = Suspended
-	case p.negated && p.sense == mute: // NotPaused
+	case p.negated && p.sense == neutral: // NotPaused
 	case p.negated || p.partly && p.sense == good:
 		c.denied(p, of, &f)
 	case p.sense == good:
@@ -32,9 +32,9 @@ func (c *condition) judge(of nature) finding {
 		c.negative(p, of, &f)
 	case p.sense == moving:
 		c.underway(&f)
-	case p.sense == halted:
+	case p.sense == paused:
 		c.stopped(&f)
-	case p.sense == unsure:
+	case p.sense == ambiguous:
 		f.slight = true
 		if c.said == yes {
 			f.Status, f.soft = Degraded, true
@@ -71,26 +71,26 @@ func (c *condition) positive(p phrase, of nature, f *finding) {
 		}
 	case c.said == yes && p.sense == good && read(c.reason).sense == bad:
 		f.Status = Degraded
-	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !over(c.reason):
+	case c.said == yes && strings.EqualFold(c.kind, "Running") && text(c.message) == moving && !isFinished(c.reason):
 		f.Status = Progressing
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		c.undecided(p, of, f)
+		c.assessUnknown(p, of, f)
 	case !p.whole && moot(c.reason):
 		// A part of it is not asked for: MetricsReady is False, because of Disabled.
 	default:
-		c.lacking(p, of, f)
+		c.assessFalse(p, of, f)
 	}
 }
 
-// undecided judges a condition that should be True, and of which nobody knows yet.
-func (c *condition) undecided(p phrase, of nature, f *finding) {
+// assessUnknown judges a condition that should be True, and of which nobody knows yet.
+func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
 	status, soft := c.cause(of)
 	switch reason := read(c.reason); {
 	case soft:
-	case status == Suspended && reason.sense == halted && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
+	case status == Suspended && reason.sense == paused && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
 		// Who should tell has stopped: LeaseUpdateStopped.
 		f.Status, f.soft = Degraded, false
 	case status == Suspended:
@@ -100,8 +100,8 @@ func (c *condition) undecided(p phrase, of nature, f *finding) {
 	}
 }
 
-// lacking judges a condition that should be True, and is not.
-func (c *condition) lacking(p phrase, of nature, f *finding) {
+// assessFalse judges a condition that should be True, and is not.
+func (c *condition) assessFalse(p phrase, of nature, f *finding) {
 	f.Status, f.soft = c.cause(of)
 	if f.Status == "" {
 		f.Status = Degraded
@@ -118,10 +118,10 @@ func (c *condition) lacking(p phrase, of nature, f *finding) {
 // unmoved reports texts that tell why something is not so, and of no lack: a different strategy is
 // used.
 func unmoved(message string) bool {
-	if message == "" || text(message) != mute || complaint(message) {
+	if message == "" || text(message) != neutral || complaint(message) {
 		return false
 	}
-	var buf [longestText]string
+	var buf [maxTextLength]string
 	words := join(split(buf[:0], message))
 	for i, w := range words {
 		if m, known := meaning(w); known && m.sense == good && negatedAt(words, i) {
@@ -146,10 +146,10 @@ func digit(c byte) bool { return c >= '0' && c <= '9' }
 // moot reports reasons that say that something is not asked for.
 func moot(reason string) bool {
 	p := read(reason)
-	if p.sense == halted && !p.negated {
+	if p.sense == paused && !p.negated {
 		return true
 	}
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := split(buf[:0], reason)
 	for i, w := range words {
 		switch w {
@@ -182,20 +182,20 @@ func (c *condition) negative(p phrase, of nature, f *finding) {
 
 // asleep reports reasons that say that somebody stopped it, and of no trouble: HibernatingOrStopping.
 func asleep(reason string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	stopped := false
 	for _, w := range join(split(buf[:0], reason)) {
 		m, _ := meaning(w)
 		if m.sense == bad || negators[w] {
 			return false
 		}
-		stopped = stopped || m.sense == halted
+		stopped = stopped || m.sense == paused
 	}
 	return stopped
 }
 
-// over reports reasons that say that something has come to its end.
-func over(reason string) bool {
+// isFinished reports reasons that say that something has come to its end.
+func isFinished(reason string) bool {
 	if p := read(reason); p.sense != good || p.negated {
 		return false
 	}
@@ -233,9 +233,9 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 func (c *condition) underway(f *finding) {
 	reason := read(c.reason)
 	switch {
-	case c.said == yes && over(c.reason):
+	case c.said == yes && isFinished(c.reason):
 		// Progressing because it has come to an end: as Deployments say it.
-	case reason.sense == halted && !reason.negated, c.said == yes && awaitsLeave(c.message):
+	case reason.sense == paused && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
@@ -274,7 +274,7 @@ func (c *condition) strange(f *finding) {
 	switch {
 	case c.said == no && awaitsLeave(c.reason):
 		f.Status = Suspended
-	case c.said == no && (p.sense == mute || p.sense == good) && text(c.message) == bad:
+	case c.said == no && (p.sense == neutral || p.sense == good) && text(c.message) == bad:
 		f.Status, f.slight = Degraded, offer || !grave(c.message)
 	case p.sense == bad && !p.negated && c.said != unclear:
 		f.Status, f.soft = Degraded, c.said != no
@@ -293,17 +293,17 @@ func offersKind(kind string) bool {
 // time. soft says that neither told.
 func (c *condition) cause(of nature) (status Status, soft bool) {
 	reason := read(c.reason)
-	if reason.sense == mute && goesOn(c.reason) {
+	if reason.sense == neutral && goesOn(c.reason) {
 		reason.sense = moving
 	}
 	if reason.trait&plain != 0 && reason.sense != good {
-		reason.sense = mute // NotReady says nothing that we did not know
+		reason.sense = neutral // NotReady says nothing that we did not know
 	}
 	if reason.negated && reason.sense == bad {
-		reason.sense = mute // as NotAvailable does
+		reason.sense = neutral // as NotAvailable does
 	}
 	passes := reason.trait&passing != 0
-	if reason.sense == mute || reason.sense == good || reason.sense == unsure {
+	if reason.sense == neutral || reason.sense == good || reason.sense == ambiguous {
 		reason.sense = text(c.message)
 		passes = !grave(c.message)
 	}
@@ -322,7 +322,7 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 		return Degraded, absent(c.reason)
 	case moving:
 		return Progressing, false
-	case halted:
+	case paused:
 		return Suspended, false
 	}
 	switch c.severity {
@@ -342,7 +342,7 @@ func awaits(s string) bool {
 
 // absent reports reasons that say that something is not there. It may come yet.
 func absent(reason string) bool {
-	var buf [longestPhrase]string
+	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], reason))
 	if len(words) == 0 {
 		return false

@@ -2,16 +2,16 @@ package health
 
 import "strings"
 
-// sense is what a word says of the thing that it is said of.
-type sense uint8
+// wordClass is what a word says of the thing that it is said of.
+type wordClass uint8
 
 const (
-	mute sense = iota
+	neutral wordClass = iota
 	good
 	bad
-	moving // on its way
-	halted // stopped, or let alone, on purpose
-	unsure // says that nobody knows, or that there is something to look at
+	moving    // on its way
+	paused    // stopped, or let alone, on purpose
+	ambiguous // says that nobody knows, or that there is something to look at
 )
 
 // trait refines a word's sense.
@@ -35,7 +35,7 @@ const (
 
 // word is an entry of the vocabulary.
 type word struct {
-	sense sense
+	sense wordClass
 	trait trait
 }
 
@@ -86,9 +86,9 @@ var senses = []entryOfLexicon{
 		healing evicting resyncing rebuilding growing cancelling canceling aborting transient partial partially being delayed remediating invalidating requeueing
 		executing copying transferring uploading scanning evaluating compacting repairing reindexing converting
 		relocating evacuating activating`},
-	{word{halted, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
+	{word{paused, 0}, `suspended suspend suspending paused pause pausing hibernated hibernating hibernation
 		hibernate stopped held cordoned parked asleep sleeping deactivated deallocated poweroff poweredoff disabled halted unmanaged inactive frozen shutdown dormant scaledtozero`},
-	{word{unsure, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
+	{word{ambiguous, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 }
 
 // entryOfLexicon is a word's meaning, and the words that have it.
@@ -170,10 +170,10 @@ var negators = map[string]bool{
 
 // alone are words that tell only where they are all that is said.
 var alone = map[string]word{
-	"up": {good, 0}, "down": {bad, 0}, "on": {good, 0}, "off": {halted, 0},
+	"up": {good, 0}, "down": {bad, 0}, "on": {good, 0}, "off": {paused, 0},
 	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
 	"false": {moving, 0}, "insync": {good, 0}, "open": {good, 0}, "opened": {good, 0},
-	"closed": {halted, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
+	"closed": {paused, 0}, "scheduling": {moving, 0}, "staging": {moving, 0},
 	"retry": {moving, 0},
 }
 

@@ -2,17 +2,17 @@ package health
 
 // words judges by the phase or state that a status names, by fields that hold an error,
 // by booleans, and by what is ready of what is wanted.
-func (j *Judge) words(s *subject) (Health, bool) {
-	f := s.spoken()
+func (j *Evaluator) words(s *subject) (Health, bool) {
+	f := s.summarizeStatus()
 	if f.Status == "" {
 		return Health{}, false
 	}
 	return f.Health, true
 }
 
-// spoken is what the fields of the status say together: trouble first, then what the
+// summarizeStatus is what the fields of the status say together: trouble first, then what the
 // word nearest to the top says.
-func (s *subject) spoken() finding {
+func (s *subject) summarizeStatus() finding {
 	trouble, verdict := s.fieldsOf()
 	parts := s.partsOf()
 	switch {

@@ -96,9 +96,9 @@ func hour(text string) time.Time {
 }
 
 func (w *world) says(r object.Ref, words []string) {
-	h := health.Health{Status: health.Status(words[1]), Reason: "Said", Ended: words[0] == "ended", By: "conditions"}
+	h := health.Health{Status: health.Status(words[1]), Reason: "Said", Ended: words[0] == "ended", Stage: "conditions"}
 	if words[1] == "silent" {
-		h = health.Health{Status: health.Unknown, Reason: health.NoStatus, Message: "it has no status", Quiet: true}
+		h = health.Health{Status: health.Unknown, Reason: health.NoStatus, Message: "it has no status", Unreported: true}
 	}
 	if len(words) == 4 {
 		h.Since = hour(words[3])
@@ -110,7 +110,7 @@ func (w *world) says(r object.Ref, words []string) {
 func (w *world) keep(r object.Ref, words []string) {
 	h, ok := w.own[r]
 	if !ok {
-		h = health.Health{Status: health.Healthy, Reason: "Said", By: "conditions"}
+		h = health.Health{Status: health.Healthy, Reason: "Said", Stage: "conditions"}
 	}
 	h.History = &health.History{Revision: words[1]}
 	if words[0] == "kept-by" {
@@ -151,7 +151,7 @@ func (w *world) graph() *graph.Graph {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
 	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "scales": relation.Serves, "targets": relation.Serves, "makes": relation.Owns} {
 		said := w.links[name]
-		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.Emit) {
+		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.EmitFunc) {
 			for _, l := range said[o.Ref] {
 				emit(l)
 			}
@@ -182,7 +182,7 @@ func (w *world) assess() (*graph.Graph, *health.Assessment) {
 	return g, health.Assess(g, func(id graph.ID) (health.Health, bool) {
 		h, ok := w.own[g.Ref(id)]
 		if !ok {
-			h = health.Health{Status: health.Healthy, Reason: "Said", By: "conditions"}
+			h = health.Health{Status: health.Healthy, Reason: "Said", Stage: "conditions"}
 		}
 		return h, true
 	})

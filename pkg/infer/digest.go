@@ -5,13 +5,13 @@ import "strings"
 // Version is that of what Compile makes: a digest of another one is not read.
 const Version = 2
 
-// Digest is what the structural schema of a kind adds to the content of its
+// SchemaHints is what the structural schema of a kind adds to the content of its
 // objects: what a field refers to although its key does not say so. It has a
 // field only where there is something to say, and can be written as JSON.
-type Digest struct {
-	Fields map[string]*Digest `json:"f,omitempty"`
+type SchemaHints struct {
+	Fields map[string]*SchemaHints `json:"f,omitempty"`
 	// Items is that of the items of a list, and of the values of a map.
-	Items *Digest `json:"i,omitempty"`
+	Items *SchemaHints `json:"i,omitempty"`
 	// To is the stem of the built-in kind that the field names: secret, configmap.
 	To string `json:"t,omitempty"`
 	// Kind and Group are those of a reference that does not say them itself.
@@ -21,7 +21,7 @@ type Digest struct {
 	Free bool `json:"x,omitempty"`
 }
 
-func (d *Digest) field(key string) *Digest {
+func (d *SchemaHints) field(key string) *SchemaHints {
 	if d == nil {
 		return nil
 	}
@@ -34,20 +34,20 @@ func (d *Digest) field(key string) *Digest {
 	return nil
 }
 
-func (d *Digest) item() *Digest {
+func (d *SchemaHints) item() *SchemaHints {
 	if d == nil {
 		return nil
 	}
 	return d.Items
 }
 
-func (d *Digest) empty() bool {
+func (d *SchemaHints) empty() bool {
 	return len(d.Fields) == 0 && d.Items == nil && d.To == "" && d.Kind == "" && !d.Free
 }
 
 // Compile reads the schema of a version out of a CustomResourceDefinition; nil
 // where it says nothing.
-func Compile(crd map[string]any, version string) *Digest {
+func Compile(crd map[string]any, version string) *SchemaHints {
 	spec, _ := crd["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
@@ -57,7 +57,7 @@ func Compile(crd map[string]any, version string) *Digest {
 		}
 		s, _ := m["schema"].(map[string]any)
 		root, _ := s["openAPIV3Schema"].(map[string]any)
-		fields := map[string]*Digest{}
+		fields := map[string]*SchemaHints{}
 		properties, _ := root["properties"].(map[string]any)
 		for key, p := range properties {
 			if key != "status" && key != "metadata" {
@@ -67,7 +67,7 @@ func Compile(crd map[string]any, version string) *Digest {
 			}
 		}
 		if len(fields) > 0 {
-			return &Digest{Fields: fields}
+			return &SchemaHints{Fields: fields}
 		}
 		return nil
 	}
@@ -76,12 +76,12 @@ func Compile(crd map[string]any, version string) *Digest {
 
 // compile reads the schema of one field; about is what is said of the list that
 // holds it.
-func compile(key string, v any, about string, depth int) *Digest {
+func compile(key string, v any, about string, depth int) *SchemaHints {
 	s, ok := v.(map[string]any)
-	if !ok || depth > deepest || skipped(key) {
+	if !ok || depth > maxDepth || skipped(key) {
 		return nil
 	}
-	d := &Digest{}
+	d := &SchemaHints{}
 	words, _ := s["description"].(string)
 	if about != "" {
 		words = about + " " + words
@@ -89,7 +89,7 @@ func compile(key string, v any, about string, depth int) *Digest {
 	properties, _ := s["properties"].(map[string]any)
 	switch typ, _ := s["type"].(string); typ {
 	case "string":
-		if !telling(key, true) {
+		if !isReferenceKey(key, true) {
 			d.To = namesA(key, words)
 		}
 	case "array":
@@ -111,29 +111,29 @@ func compile(key string, v any, about string, depth int) *Digest {
 }
 
 // object reads the schema of an object: a reference, or its fields.
-func (d *Digest) object(key, words string, properties map[string]any, depth int) {
+func (d *SchemaHints) object(key, words string, properties map[string]any, depth int) {
 	if _, named := properties["name"]; named && small(properties) {
-		if !telling(key, false) {
+		if !isReferenceKey(key, false) {
 			d.To = refersToA(words, properties)
 		}
 		if d.To == "" {
-			d.Kind, d.Group = only(properties["kind"]), onlyGroup(properties)
+			d.Kind, d.Group = fixedValue(properties["kind"]), onlyGroup(properties)
 		}
 		return
 	}
 	for name, p := range properties {
 		if f := compile(name, p, "", depth+1); f != nil {
 			if d.Fields == nil {
-				d.Fields = map[string]*Digest{}
+				d.Fields = map[string]*SchemaHints{}
 			}
 			d.Fields[name] = f
 		}
 	}
 }
 
-// telling says whether a key says by itself what text, or an object, under it
+// isReferenceKey says whether a key says by itself what text, or an object, under it
 // refers to.
-func telling(key string, text bool) bool {
+func isReferenceKey(key string, text bool) bool {
 	form, stem := formOf(key)
 	if form == noForm || text && form == itself && !bareText(stem) {
 		return false
@@ -143,8 +143,8 @@ func telling(key string, text bool) bool {
 	return ok || ofKey
 }
 
-// only returns the value that a field has where nothing else is said.
-func only(v any) string {
+// fixedValue returns the value that a field has where nothing else is said.
+func fixedValue(v any) string {
 	s, _ := v.(map[string]any)
 	if text, ok := s["default"].(string); ok {
 		return text
@@ -158,11 +158,11 @@ func only(v any) string {
 
 func onlyGroup(properties map[string]any) *string {
 	for _, key := range [...]string{"group", "apiGroup"} {
-		if g := only(properties[key]); g != "" {
+		if g := fixedValue(properties[key]); g != "" {
 			return &g
 		}
 	}
-	if v := only(properties["apiVersion"]); v != "" {
+	if v := fixedValue(properties["apiVersion"]); v != "" {
 		return groupOf(map[string]any{"apiVersion": v})
 	}
 	return nil

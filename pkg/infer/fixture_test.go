@@ -33,7 +33,7 @@ import (
 // found only where the schema is known.
 type fixture struct {
 	kinds   *object.Kinds
-	digests map[schema.GroupKind]*infer.Digest
+	digests map[schema.GroupKind]*infer.SchemaHints
 	crds    []map[string]any
 	objects []object.Object
 	present map[object.Ref]bool
@@ -70,7 +70,7 @@ func readFixture(t testing.TB, file string) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &fixture{digests: map[schema.GroupKind]*infer.Digest{}, present: map[object.Ref]bool{}, links: map[string]bool{}, bare: map[string]bool{}}
+	f := &fixture{digests: map[schema.GroupKind]*infer.SchemaHints{}, present: map[object.Ref]bool{}, links: map[string]bool{}, bare: map[string]bool{}}
 	var docs []source.Document
 	for _, s := range archive.Files {
 		switch s.Name {
@@ -110,7 +110,7 @@ func readFixture(t testing.TB, file string) *fixture {
 		t.Fatal(err)
 	}
 	f.kinds, _ = snap.Kinds(context.Background(), nil)
-	if err := snap.Read(context.Background(), source.Ask{All: true}, collector{f}); err != nil {
+	if err := snap.Read(context.Background(), source.Query{All: true}, collector{f}); err != nil {
 		t.Fatal(err)
 	}
 	for _, crd := range f.crds {
@@ -238,7 +238,7 @@ func TestFixtures(t *testing.T) {
 	for _, file := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
 			f := readFixture(t, file)
-			compare(t, "with the schema", f.found(t, func(gk schema.GroupKind) *infer.Digest { return f.digests[gk] }), f.links)
+			compare(t, "with the schema", f.found(t, func(gk schema.GroupKind) *infer.SchemaHints { return f.digests[gk] }), f.links)
 			compare(t, "without", f.found(t, nil), f.bare)
 		})
 	}
@@ -277,7 +277,7 @@ func TestDigestsAreJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var back *infer.Digest
+			var back *infer.SchemaHints
 			if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(d, back) {
 				t.Errorf("%s: %s came back as another, %v", gk, text, err)
 			}
@@ -311,7 +311,7 @@ func FuzzWalk(f *testing.F) {
 			return
 		}
 		digest := infer.Compile(definition, "v1")
-		set := relation.NewSet(infer.Rules([]schema.GroupKind{gk}, base.kinds, func(schema.GroupKind) *infer.Digest { return digest })...)
+		set := relation.NewSet(infer.Rules([]schema.GroupKind{gk}, base.kinds, func(schema.GroupKind) *infer.SchemaHints { return digest })...)
 		u := &unstructured.Unstructured{Object: fields}
 		for _, ns := range []string{"shop", ""} {
 			o := object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: ns, Name: "x"}, Meta: &metav1.ObjectMeta{}, Body: u}

@@ -27,7 +27,7 @@ import (
 const Origin = "inferred"
 
 // Schemas returns what the schema of a kind adds, nil where it is not known.
-type Schemas func(schema.GroupKind) *Digest
+type Schemas func(schema.GroupKind) *SchemaHints
 
 // The places of the rules; behind them come those of pods.
 const (
@@ -61,7 +61,7 @@ func Rules(from []schema.GroupKind, kinds *object.Kinds, schemas Schemas) []rela
 		if fields == nil {
 			return
 		}
-		var d *Digest
+		var d *SchemaHints
 		if schemas != nil {
 			d = schemas(o.GroupKind())
 		}

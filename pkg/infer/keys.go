@@ -2,19 +2,19 @@ package infer
 
 import "strings"
 
-// form is what a key says of its value.
-type form uint8
+// keyForm is what a key says of its value.
+type keyForm uint8
 
 const (
-	noForm   form = iota
-	nameForm      // secretName: text is a name
-	refForm       // secretRef: an object with a name, or text that is one
-	itself        // secret, storageClass, existingClaim: either
+	noForm   keyForm = iota
+	nameForm         // secretName: text is a name
+	refForm          // secretRef: an object with a name, or text that is one
+	itself           // secret, storageClass, existingClaim: either
 )
 
 // formOf splits a key into what it says and its stem, in small letters without
 // marks. Plural endings are those of lists.
-func formOf(key string) (form, string) {
+func formOf(key string) (keyForm, string) {
 	n := len(key)
 	if n < 3 || n > 64 {
 		return noForm, ""
@@ -33,7 +33,7 @@ func formOf(key string) (form, string) {
 	}
 	for _, end := range [...]struct {
 		text string
-		form form
+		form keyForm
 	}{{"Name", nameForm}, {"_name", nameForm}, {"-name", nameForm}, {"ObjectReference", refForm}, {"ObjectRef", refForm}, {"Reference", refForm}, {"Ref", refForm}, {"_ref", refForm}} {
 		if stem, ok := strings.CutSuffix(one, end.text); ok && stem != "" {
 			return end.form, plain(stem)

@@ -179,9 +179,9 @@ func near(all []kind, group string) (kind, bool) {
 	return found, n == 1
 }
 
-// said returns the kind that a reference says itself. Without a group it is one
+// statedKind returns the kind that a reference says itself. Without a group it is one
 // of the group of the object, or a built-in one, or the only one of its name.
-func (t *table) said(name string, group *string, own string) (kind, bool) {
+func (t *table) statedKind(name string, group *string, own string) (kind, bool) {
 	if group != nil {
 		r, ok := t.kinds.Kind(schema.GroupKind{Group: *group, Kind: name})
 		return kindOf(r), ok

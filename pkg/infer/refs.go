@@ -61,7 +61,7 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 	}
 	k, ok := kind{}, false
 	if said != "" {
-		k, ok = w.said(said, group, w.self.Group)
+		k, ok = w.statedKind(said, group, w.self.Group)
 	} else if rule != target {
 		k, ok = w.refKind(stem)
 		ok = ok && (group == nil || *group == k.Group)

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// deepest bounds how deep fields are followed; what people write is not deeper.
-const deepest = 40
+// maxDepth bounds how deep fields are followed; what people write is not deeper.
+const maxDepth = 40
 
 // walker goes through the fields of one object. The work grows with the size of
 // the object, which the server bounds.
@@ -29,7 +29,7 @@ type step struct {
 
 // place is what is known of where the walker is.
 type place struct {
-	schema  *Digest
+	schema  *SchemaHints
 	free    bool // in a map whose keys are nobody's fields
 	traces  bool // below a key that speaks of traces
 	outward bool // below a key that speaks of how the object is reached
@@ -38,7 +38,7 @@ type place struct {
 
 // root walks an object, but for what is not its operator's input: its identity,
 // and its status, which says what was found.
-func (w *walker) root(fields map[string]any, d *Digest) {
+func (w *walker) root(fields map[string]any, d *SchemaHints) {
 	for key, v := range fields {
 		switch key {
 		case "apiVersion", "kind", "metadata", "status":
@@ -56,7 +56,7 @@ func (w *walker) value(key string, v any, in map[string]any, at place) {
 		w.text(key, v, in, at)
 		w.pop()
 	case map[string]any:
-		if len(v) == 0 || skipped(key) || isManifest(v) || len(w.path) > deepest {
+		if len(v) == 0 || skipped(key) || isManifest(v) || len(w.path) > maxDepth {
 			return
 		}
 		w.push(step{key: key})
@@ -67,7 +67,7 @@ func (w *walker) value(key string, v any, in map[string]any, at place) {
 		w.pop()
 	case []any:
 		// A list of metadata is not that of an object: Dapr's are properties.
-		if len(v) == 0 || skipped(key) && key != "metadata" || len(w.path) > deepest {
+		if len(v) == 0 || skipped(key) && key != "metadata" || len(w.path) > maxDepth {
 			return
 		}
 		w.push(step{key: key})
@@ -90,7 +90,7 @@ func (w *walker) list(key string, list []any, in map[string]any, at place) {
 				w.fields(v, nil, at)
 			}
 		case []any:
-			if len(w.path) <= deepest {
+			if len(w.path) <= maxDepth {
 				w.list(key, v, in, at)
 			}
 		}
@@ -135,7 +135,7 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 		if k, ok := w.textKind(key, at); ok {
 			namespace := ""
 			if k.namespaced {
-				namespace = w.besides(key, in)
+				namespace = w.siblingNamespace(key, in)
 			}
 			w.link(reference, k, namespace, v, false)
 			return
@@ -231,9 +231,9 @@ func (w *walker) refKind(stem string) (kind, bool) {
 	return kind{}, false
 }
 
-// besides returns the namespace that stands beside a name: secretNamespace, or
+// siblingNamespace returns the namespace that stands beside a name: secretNamespace, or
 // namespace, or that of the object.
-func (w *walker) besides(key string, in map[string]any) string {
+func (w *walker) siblingNamespace(key string, in map[string]any) string {
 	for _, end := range [...]string{"Name", "Ref"} {
 		if stem, ok := strings.CutSuffix(key, end); ok {
 			if ns, ok := in[stem+"Namespace"].(string); ok {

@@ -21,7 +21,7 @@ type ObjectChange struct {
 }
 
 // objectChanges are what the steps do to objects, in the order of the steps.
-func (m *maker) objectChanges() []ObjectChange {
+func (m *planner) objectChanges() []ObjectChange {
 	var out []ObjectChange
 	for i := range m.plan.Steps {
 		s := &m.plan.Steps[i]
@@ -48,7 +48,7 @@ func (m *maker) objectChanges() []ObjectChange {
 }
 
 // stepRecords are the objects that a release has before and after a step, and the hooks of after.
-func (m *maker) stepRecords(s *Step) (was, is, hooks []*unstructured.Unstructured) {
+func (m *planner) stepRecords(s *Step) (was, is, hooks []*unstructured.Unstructured) {
 	live := m.state.release(s.Namespace, s.Release)
 	if live != nil && live.Status != Uninstalled && s.Kind != InstallRelease {
 		if record := live.Current(); record != nil {
@@ -68,7 +68,7 @@ func (m *maker) stepRecords(s *Step) (was, is, hooks []*unstructured.Unstructure
 	return was, rendered(p).Objects, hookObjects(rendered(p).Hooks)
 }
 
-func (m *maker) partOf(s *Step) *Part {
+func (m *planner) partOf(s *Step) *Part {
 	for _, p := range m.plan.Parts {
 		if p.Release == s.Release && p.Namespace == s.Namespace {
 			return p
@@ -78,7 +78,7 @@ func (m *maker) partOf(s *Step) *Part {
 }
 
 // releaseChanges compare the objects of a release before and after a step.
-func (m *maker) releaseChanges(s *Step) []ObjectChange {
+func (m *planner) releaseChanges(s *Step) []ObjectChange {
 	p := m.partOf(s)
 	if p == nil {
 		return nil

@@ -40,7 +40,7 @@ func CheckConnection(c Connection) error {
 }
 
 // connections checks those of a part, and tells what is not there yet.
-func (m *maker) connections(p *Part) {
+func (m *planner) connections(p *Part) {
 	for _, c := range p.Connections {
 		refuse := func(hint, format string, args ...any) {
 			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -62,11 +62,11 @@ func (m *maker) connections(p *Part) {
 			refuse("", "the connection of %s, from %s: %v", p.Name, c.From, err)
 			continue
 		}
-		m.foresee(p, c, to)
+		m.checkConnection(p, c, to)
 	}
 }
 
-func (m *maker) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
+func (m *planner) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	for _, u := range rendered(p).Objects {
 		if refOf(u) == ref {
 			return u
@@ -75,8 +75,8 @@ func (m *maker) objectOf(p *Part, ref object.Ref) *unstructured.Unstructured {
 	return nil
 }
 
-// foresee tells that a value is waited for, and refuses one that is there and does not fit.
-func (m *maker) foresee(p *Part, c Connection, to *unstructured.Unstructured) {
+// checkConnection tells that a value is waited for, and refuses one that is there and does not fit.
+func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstructured) {
 	from := m.state.Objects[c.From]
 	var value any
 	err := error(nil)
@@ -96,7 +96,7 @@ func (m *maker) foresee(p *Part, c Connection, to *unstructured.Unstructured) {
 }
 
 // fitted is a value as it stands in its field; the value itself where it does not fit.
-func (m *maker) fitted(p *Part, c Connection, value any) any {
+func (m *planner) fitted(p *Part, c Connection, value any) any {
 	if to := m.objectOf(p, c.To); to != nil {
 		to = to.DeepCopy()
 		if Flow(c, to, value, m.schemaOf(c.To, to.GroupVersionKind().Version)) == nil {
@@ -109,7 +109,7 @@ func (m *maker) fitted(p *Part, c Connection, value any) any {
 }
 
 // inSchema says that a field is one that objects of the kind have, as far as their schema is known.
-func (m *maker) inSchema(ref object.Ref, version, at string) error {
+func (m *planner) inSchema(ref object.Ref, version, at string) error {
 	path, err := field.Parse(at)
 	if err != nil {
 		return err
@@ -125,7 +125,7 @@ func (m *maker) inSchema(ref object.Ref, version, at string) error {
 
 // schemaOf is the schema of a version of a kind, as a part brings it or as it is there; nil
 // where it is not known. Without a version it is the stored one.
-func (m *maker) schemaOf(ref object.Ref, version string) map[string]any {
+func (m *planner) schemaOf(ref object.Ref, version string) map[string]any {
 	for _, p := range m.plan.Parts {
 		for _, u := range rendered(p).Definitions {
 			if live := m.state.Definitions[u.GetName()]; kindOf(u) == ref.GroupKind() && (live == nil || !p.KeepDefinitions) {

@@ -175,25 +175,25 @@ func TestMakeConnections(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			parts := shopParts(t)
 			c.change(&parts[0].Connections[0])
-			p := Make(Install, shopSystem, parts, emptyState(), planOptions)
+			p := NewPlan(Install, shopSystem, parts, emptyState(), planOptions)
 			wantRefusal(t, p, "connection", c.say)
 		})
 	}
 	t.Run("a value that does not fit", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[0].Connections[0].Field = "spec.replicas"
-		s := doPlan(t, emptyState(), Make(Install, shopSystem, shopParts(t), emptyState(), planOptions))
+		s := doPlan(t, emptyState(), NewPlan(Install, shopSystem, shopParts(t), emptyState(), planOptions))
 		db := s.Objects[parts[0].Connections[0].From].DeepCopy()
 		if err := SetValue(db, "status.host", "db.shop.svc"); err != nil {
 			t.Fatal(err)
 		}
 		s.Objects[refOf(db)] = db
-		wantRefusal(t, Make(Install, shopSystem, parts, s, planOptions), "connection", "does not fit into spec.replicas")
+		wantRefusal(t, NewPlan(Install, shopSystem, parts, s, planOptions), "connection", "does not fit into spec.replicas")
 	})
 	t.Run("the name of a Secret that is to be made", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[0].Connections[0].From, parts[0].Connections[0].Path = object.Ref{Kind: "Secret", Namespace: "shop", Name: "db-app"}, "metadata.name"
-		p := Make(Install, shopSystem, parts, emptyState(), planOptions)
+		p := NewPlan(Install, shopSystem, parts, emptyState(), planOptions)
 		if len(p.Refusals) > 0 {
 			t.Error(refusalTexts(p))
 		}

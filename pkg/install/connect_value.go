@@ -20,62 +20,62 @@ import (
 // that is what fields hold which an operator has not filled in.
 var ErrNoValue = errors.New("there is no value yet")
 
-// way is a path to one value.
-type way struct {
+// valuePath is a path to one value.
+type valuePath struct {
 	text  string
-	steps []wayStep
+	steps []pathElement
 }
 
-// wayStep is a field by name, or an item of a list by its index.
-type wayStep struct {
+// pathElement is a field by name, or an item of a list by its index.
+type pathElement struct {
 	name  string
 	index int
 	item  bool
 }
 
 // wayOf reads a path that leads to one value: without stars, and with indices for lists.
-func wayOf(text string) (way, error) {
+func wayOf(text string) (valuePath, error) {
 	path, err := field.Parse(text)
 	if err != nil {
-		return way{}, err
+		return valuePath{}, err
 	}
-	w := way{text: path.String()}
+	w := valuePath{text: path.String()}
 	for rest := w.text; rest != ""; {
 		step, n, err := readStep(rest)
 		if err != nil {
-			return way{}, fmt.Errorf("path %q: %w", field.Shorten(text), err)
+			return valuePath{}, fmt.Errorf("path %q: %w", field.Shorten(text), err)
 		}
 		w.steps = append(w.steps, step)
 		rest = strings.TrimPrefix(rest[n:], ".")
 	}
 	if len(w.steps) == 0 || w.steps[0].item {
-		return way{}, fmt.Errorf("path %q: want a field, such as status.host", text)
+		return valuePath{}, fmt.Errorf("path %q: want a field, such as status.host", text)
 	}
 	return w, nil
 }
 
 // readStep reads one step of a path as field.Path writes it.
-func readStep(text string) (wayStep, int, error) {
+func readStep(text string) (pathElement, int, error) {
 	if text[0] != '[' {
 		n := strings.IndexAny(text, ".[")
 		if n < 0 {
 			n = len(text)
 		}
 		if text[:n] == "*" {
-			return wayStep{}, 0, errors.New("a star finds several values, and one can flow: name the field")
+			return pathElement{}, 0, errors.New("a star finds several values, and one can flow: name the field")
 		}
-		return wayStep{name: text[:n]}, n, nil
+		return pathElement{name: text[:n]}, n, nil
 	}
 	if quote := text[1]; quote == '"' || quote == '\'' {
 		end := strings.IndexByte(text[2:], quote)
-		return wayStep{name: text[2 : 2+end]}, end + 4, nil
+		return pathElement{name: text[2 : 2+end]}, end + 4, nil
 	}
 	end := strings.IndexByte(text, ']')
 	i, err := strconv.Atoi(text[1:end])
 	if err != nil {
-		return wayStep{}, 0, errors.New("[] finds several values, and one can flow: want an index, such as [0]")
+		return pathElement{}, 0, errors.New("[] finds several values, and one can flow: want an index, such as [0]")
 	}
-	return wayStep{index: i, item: true}, end + 1, nil
+	return pathElement{index: i, item: true}, end + 1, nil
 }
 
 // ResolveValue returns a copy of the value at a path of an object; ErrNoValue where there is none.
@@ -116,7 +116,7 @@ func SetValue(u *unstructured.Unstructured, path string, value any) error {
 }
 
 // setAt returns what stands at a step with the value in it.
-func setAt(at any, steps []wayStep, value any) (any, error) {
+func setAt(at any, steps []pathElement, value any) (any, error) {
 	if len(steps) == 0 {
 		return value, nil
 	}
@@ -166,7 +166,7 @@ func removeValue(u *unstructured.Unstructured, path string) {
 	}
 }
 
-func removeAt(at any, steps []wayStep) (empty bool) {
+func removeAt(at any, steps []pathElement) (empty bool) {
 	s := steps[0]
 	if s.item {
 		list, _ := at.([]any)

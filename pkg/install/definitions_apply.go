@@ -37,7 +37,7 @@ func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState)
 		if err != nil {
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		before, err := x.Store.Keep(ctx, x.j.Run.ID, is)
+		before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, is)
 		if err != nil {
 			return err
 		}
@@ -60,21 +60,21 @@ func beforeMark(d *unstructured.Unstructured) (run, sum string) {
 
 // noteSum notes the sum of what a definition is before the step. Where something of the run was
 // kept before, that must be what the definition is now, or what it says of itself.
-func (x *run) noteSum(ctx context.Context, s *Step, b Before, is *unstructured.Unstructured) error {
+func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, is *unstructured.Unstructured) error {
 	if x.sums == nil {
 		x.sums = map[object.Ref]string{}
 	}
 	if x.sums[b.Object] = b.Sum; b.Sum != "" {
 		return nil
 	}
-	was, err := x.Store.Kept(ctx, b)
+	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
 		return err
 	}
 	sum := journal.Sum(was)
 	run, before := beforeMark(is)
 	if !sameContent(is, was) && (run != x.j.Run.ID || before != sum) {
-		return x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was")
+		return x.tampered(s.ID, b.Object, "what is kept of it ("+b.StoredIn+") is not what it was")
 	}
 	x.sums[b.Object] = sum
 	return nil
@@ -92,7 +92,7 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 		}
 	}
 	defer x.Discovery.Refresh()
-	end := time.Now().Add(x.o.patience(s.Timeout))
+	end := time.Now().Add(x.o.statusTimeout(s.Timeout))
 	for _, d := range s.Definitions {
 		if err := x.waitServed(ctx, d, max(time.Until(end), x.poll())); err != nil {
 			return err
@@ -101,8 +101,8 @@ func (x *run) applyDefinitions(ctx context.Context, s *Step, state *StepState) e
 	return nil
 }
 
-// mostStale is how often a definition may be changed by others while it is applied.
-const mostStale = 5
+// maxStale is how often a definition may be changed by others while it is applied.
+const maxStale = 5
 
 func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured, p *Part, made bool) error {
 	ref := refOf(d)
@@ -146,7 +146,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		switch {
 		case err == nil:
 			return nil
-		case apierrors.IsConflict(err) && try < mostStale && !fieldConflict(err):
+		case apierrors.IsConflict(err) && try < maxStale && !fieldConflict(err):
 			continue
 		case fieldConflict(err):
 			return fmt.Errorf("apply %s: %w; --take-ownership takes its fields", ref, err)
@@ -188,7 +188,7 @@ func ownConflict(err error) bool {
 func (x *run) waitServed(ctx context.Context, d *unstructured.Unstructured, timeout time.Duration) error {
 	ref := refOf(d)
 	kind := definedKind(d)
-	err := x.every(ctx, timeout, func(ctx context.Context) (bool, error) {
+	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
 		is, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
 			return true, fmt.Errorf("%s is gone: somebody deleted it", ref)
@@ -286,7 +286,7 @@ func (x *run) undoDefinitions(ctx context.Context, s *StepState) (why []string) 
 		}
 		gone = append(gone, ref)
 	}
-	if err := x.waitGone(ctx, gone, x.o.patience(0)); err != nil {
+	if err := x.waitGone(ctx, gone, x.o.statusTimeout(0)); err != nil {
 		why = append(why, err.Error())
 	}
 	x.Discovery.Refresh()
@@ -295,8 +295,8 @@ func (x *run) undoDefinitions(ctx context.Context, s *StepState) (why []string) 
 
 // restoreDefinition gives a definition back what it was, if nobody else changed it since and
 // no object would be lost by it.
-func (x *run) restoreDefinition(ctx context.Context, b Before) error {
-	was, err := x.Store.Kept(ctx, b)
+func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
+	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -331,7 +331,7 @@ func (x *run) restoreDefinition(ctx context.Context, b Before) error {
 		back.SetAnnotations(was.GetAnnotations())
 		back.SetManagedFields(was.GetManagedFields())
 		_, err = x.Objects.Replace(ctx, back)
-		if apierrors.IsConflict(err) && try < mostStale {
+		if apierrors.IsConflict(err) && try < maxStale {
 			continue
 		}
 		return err

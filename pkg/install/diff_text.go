@@ -14,9 +14,9 @@ import (
 const (
 	// around is how many lines are shown around a change.
 	around = 3
-	// mostEdits bounds how far two texts may lie apart to be compared line by line; beyond,
+	// maxEdits bounds how far two texts may lie apart to be compared line by line; beyond,
 	// one takes the place of the other.
-	mostEdits = 2000
+	maxEdits = 2000
 )
 
 // secretData is what a Secret holds, as data has it.
@@ -162,7 +162,7 @@ func appendAll(out []edit, op byte, texts []string) []edit {
 // each d to walk back along.
 func middle(a, b []string) []edit {
 	n, m := len(a), len(b)
-	most := min(n+m, mostEdits)
+	most := min(n+m, maxEdits)
 	v := make([]int, 2*most+2)
 	var trace [][]int
 	for d := 0; d <= most; d++ {

@@ -18,8 +18,8 @@ type ReleaseName struct{ Name, Namespace string }
 // String returns namespace/name.
 func (r ReleaseName) String() string { return r.Namespace + "/" + r.Name }
 
-// Marks are the labels of a release's record.
-type Marks struct {
+// RecordLabels are the labels of a release's record.
+type RecordLabels struct {
 	// Run is the id of the run, Package the name of the package, System that of the system;
 	// each may be empty.
 	Run, Package, System string
@@ -31,8 +31,8 @@ type Marks struct {
 	Version string
 }
 
-// Change is a release that is installed, or changed to another version or other values.
-type Change struct {
+// ReleaseSpec is a release that is installed, or changed to another version or other values.
+type ReleaseSpec struct {
 	Release ReleaseName
 	Chart   *chart.Chart
 	Values  map[string]any
@@ -46,12 +46,12 @@ type Change struct {
 	TakeOwnership, ForceConflicts bool
 	// Lookup lets templates read the cluster.
 	Lookup bool
-	Marks  Marks
+	Marks  RecordLabels
 }
 
-// Return is how a release goes back, or away.
-type Return struct {
-	Marks   Marks
+// RevertOptions is how a release goes back, or away.
+type RevertOptions struct {
+	Marks   RecordLabels
 	Timeout time.Duration // of each hook
 	// KeepHistory keeps the records of an uninstalled release, so that it can be brought back.
 	KeepHistory bool
@@ -81,7 +81,7 @@ type Record struct {
 	Description string
 	Updated     time.Time
 	RollbackOf  int // the revision it went back to; 0 for none
-	Marks       Marks
+	Marks       RecordLabels
 	Objects     []object.Ref // of its manifest, but those that Helm keeps
 	Kept        []object.Ref // with helm.sh/resource-policy: keep
 	Hooks       []HookObject
@@ -100,11 +100,11 @@ type HookObject struct {
 // Engine does what Helm does. Each call ends when its context does, and leaves then what an
 // interrupted Helm leaves: a record that is pending.
 type Engine interface {
-	Install(ctx context.Context, c Change) error
-	Upgrade(ctx context.Context, c Change) error
+	Install(ctx context.Context, c ReleaseSpec) error
+	Upgrade(ctx context.Context, c ReleaseSpec) error
 	// Rollback brings a release back to a revision, also one that was uninstalled.
-	Rollback(ctx context.Context, r ReleaseName, to int, o Return) error
-	Uninstall(ctx context.Context, r ReleaseName, o Return) error
+	Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error
+	Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) error
 	// History returns the records, the latest last; none for a release that is not there.
 	History(ctx context.Context, r ReleaseName) ([]Record, error)
 	// Forget deletes the records of a release that was uninstalled.

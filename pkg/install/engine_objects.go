@@ -51,7 +51,7 @@ func NewObjects(config *rest.Config) (*ClusterObjects, error) {
 
 // Get reads an object.
 func (c *ClusterObjects) Get(ctx context.Context, ref object.Ref) (*unstructured.Unstructured, error) {
-	of, err := c.of(ref.GroupKind(), "", ref.Namespace, ref.Name)
+	of, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (c *ClusterObjects) Get(ctx context.Context, ref object.Ref) (*unstructured
 
 // List lists the objects of a kind.
 func (c *ClusterObjects) List(ctx context.Context, kind schema.GroupKind, namespace string) ([]unstructured.Unstructured, error) {
-	of, err := c.of(kind, "", namespace, "")
+	of, err := c.resourceFor(kind, "", namespace, "")
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +100,7 @@ func (c *ClusterObjects) Replace(ctx context.Context, o *unstructured.Unstructur
 
 // Delete deletes an object in the foreground.
 func (c *ClusterObjects) Delete(ctx context.Context, ref object.Ref, p Precondition) error {
-	of, err := c.of(ref.GroupKind(), "", ref.Namespace, ref.Name)
+	of, err := c.resourceFor(ref.GroupKind(), "", ref.Namespace, ref.Name)
 	if err != nil {
 		return err
 	}
@@ -189,12 +189,12 @@ func listAll(ctx context.Context, of dynamic.ResourceInterface) ([]unstructured.
 
 func (c *ClusterObjects) ofObject(o *unstructured.Unstructured) (dynamic.ResourceInterface, error) {
 	gvk := o.GroupVersionKind()
-	return c.of(gvk.GroupKind(), gvk.Version, o.GetNamespace(), o.GetName())
+	return c.resourceFor(gvk.GroupKind(), gvk.Version, o.GetNamespace(), o.GetName())
 }
 
-// of is where the objects of a kind are. A kind that is not known may be new: it is looked
+// resourceFor is where the objects of a kind are. A kind that is not known may be new: it is looked
 // for once more.
-func (c *ClusterObjects) of(kind schema.GroupKind, version, namespace, name string) (dynamic.ResourceInterface, error) {
+func (c *ClusterObjects) resourceFor(kind schema.GroupKind, version, namespace, name string) (dynamic.ResourceInterface, error) {
 	var versions []string
 	if version != "" {
 		versions = []string{version}

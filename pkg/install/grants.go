@@ -39,7 +39,7 @@ type Grant struct {
 }
 
 // grantsOf is every rule that objects grant, a grant for each binding.
-func (m *maker) grantsOf(p *Part, objects []*unstructured.Unstructured) []Grant {
+func (m *planner) grantsOf(p *Part, objects []*unstructured.Unstructured) []Grant {
 	roles, bound := map[object.Ref]*unstructured.Unstructured{}, map[object.Ref]bool{}
 	var bindings []*unstructured.Unstructured
 	for _, u := range objects {
@@ -114,7 +114,7 @@ func rulesOf(g Grant, role *unstructured.Unstructured) []Grant {
 }
 
 // grants are all rules that the run grants, those that it did not grant before in front.
-func (m *maker) grants() []Grant {
+func (m *planner) grants() []Grant {
 	var out []Grant
 	for i := range m.plan.Steps {
 		s := &m.plan.Steps[i]

@@ -26,7 +26,7 @@ func webWith(t *testing.T, rules string, more ...string) *Part {
 	return p
 }
 
-func grantTexts(p *Planned) (out []string) {
+func grantTexts(p *Plan) (out []string) {
 	for _, g := range p.Grants {
 		text := g.String()
 		if g.New {
@@ -41,7 +41,7 @@ func grantTexts(p *Planned) (out []string) {
 // they are called new.
 func TestPlanHasEveryGrant(t *testing.T) {
 	was := webWith(t, `{verbs: [get, list], apiGroups: [""], resources: [pods]}, {verbs: [get], apiGroups: [apps], resources: [deployments], resourceNames: [web]}`)
-	first := Make(Install, shopSystem, []*Part{was}, emptyState(), MakeOptions{})
+	first := NewPlan(Install, shopSystem, []*Part{was}, emptyState(), PlanOptions{})
 	if got := grantTexts(first); len(got) != 2 || slices.ContainsFunc(got, func(s string) bool { return !strings.HasPrefix(s, "new: ServiceAccount shop/web: ") }) {
 		t.Errorf("of an install: %q", got)
 	}
@@ -49,7 +49,7 @@ func TestPlanHasEveryGrant(t *testing.T) {
 	cluster := `{apiVersion: rbac.authorization.k8s.io/v1, kind: ClusterRoleBinding, metadata: {name: web}, roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}, subjects: [{kind: ServiceAccount, name: web, namespace: shop}]}`
 	is := webWith(t, `{verbs: [get, list, delete], apiGroups: [""], resources: [pods, secrets]}, {verbs: [get], apiGroups: [apps], resources: [deployments], resourceNames: [web]}`, cluster)
 	is.Version = "2.0.0"
-	got := grantTexts(Make(Upgrade, shopSystem, []*Part{is}, state, MakeOptions{}))
+	got := grantTexts(NewPlan(Upgrade, shopSystem, []*Part{is}, state, PlanOptions{}))
 	want := []string{
 		"new: ServiceAccount shop/web: everything, in all namespaces (ClusterRole cluster-admin)",
 		"new: ServiceAccount shop/web: get, list, delete pods, secrets, in shop (Role web)",
@@ -65,9 +65,9 @@ func TestPlanHasEveryGrant(t *testing.T) {
 // What of a rule is new is told apart from what was there.
 func TestGrantIsParted(t *testing.T) {
 	was := webWith(t, `{verbs: [get, list], apiGroups: ["", apps], resources: [pods]}`)
-	state := doPlan(t, emptyState(), Make(Install, shopSystem, []*Part{was}, emptyState(), MakeOptions{}))
+	state := doPlan(t, emptyState(), NewPlan(Install, shopSystem, []*Part{was}, emptyState(), PlanOptions{}))
 	is := webWith(t, `{verbs: [get, list, watch], apiGroups: ["", apps], resources: [pods]}`)
-	p := Make(Upgrade, shopSystem, []*Part{is}, state, MakeOptions{})
+	p := NewPlan(Upgrade, shopSystem, []*Part{is}, state, PlanOptions{})
 	want := []string{"new: ServiceAccount shop/web: watch pods, pods.apps, in shop (Role web)", "ServiceAccount shop/web: get, list pods, pods.apps, in shop (Role web)"}
 	if got := grantTexts(p); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -84,17 +84,17 @@ func TestPlanHasEveryObject(t *testing.T) {
 		p.App = true
 		return p
 	}
-	changes := func(p *Planned) (out []string) {
+	changes := func(p *Plan) (out []string) {
 		for _, c := range p.Changes {
 			out = append(out, c.Change+" "+c.Object.String())
 		}
 		return out
 	}
-	first := Make(Install, shopSystem, []*Part{part(object("stays", "x"), object("changes", "x"), object("goes", "x"))}, emptyState(), MakeOptions{})
+	first := NewPlan(Install, shopSystem, []*Part{part(object("stays", "x"), object("changes", "x"), object("goes", "x"))}, emptyState(), PlanOptions{})
 	if got := changes(first); len(got) != 4 || got[0] != "added Namespace/shop" {
 		t.Errorf("of an install: %q", got)
 	}
-	second := Make(Upgrade, shopSystem, []*Part{part(object("stays", "x"), object("changes", "y"), object("comes", "x"))}, doPlan(t, emptyState(), first), MakeOptions{})
+	second := NewPlan(Upgrade, shopSystem, []*Part{part(object("stays", "x"), object("changes", "y"), object("comes", "x"))}, doPlan(t, emptyState(), first), PlanOptions{})
 	if got, want := changes(second), []string{"added ConfigMap/shop/comes", "changed ConfigMap/shop/changes", "removed ConfigMap/shop/goes"}; !slices.Equal(got, want) {
 		t.Errorf("of an upgrade: %q, want %q", got, want)
 	}
@@ -104,7 +104,7 @@ func TestPlanHasEveryObject(t *testing.T) {
 func TestFingerprintHasArguments(t *testing.T) {
 	part := webWith(t, "")
 	with := func(a string) string {
-		return Make(Install, shopSystem, []*Part{part}, emptyState(), MakeOptions{Arguments: a}).Fingerprint
+		return NewPlan(Install, shopSystem, []*Part{part}, emptyState(), PlanOptions{Arguments: a}).Fingerprint
 	}
 	first, again, other := with("a"), with("a"), with("b")
 	if first != again || first == other {

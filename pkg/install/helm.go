@@ -56,7 +56,7 @@ type act struct {
 	waiting []kube.WaitOption
 }
 
-func (h *Helm) act(ctx context.Context, namespace string, m Marks) (*act, error) {
+func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act, error) {
 	g, err := newGetter(ctx, h.config, namespace, h.warn)
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
@@ -82,7 +82,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m Marks) (*act, error)
 }
 
 // see lets templates see what the plan was rendered with, and no more.
-func (a *act) see(c Change) error {
+func (a *act) see(c ReleaseSpec) error {
 	v, err := common.ParseKubeVersion(c.Kubernetes)
 	if err != nil {
 		return fmt.Errorf("kubernetes version %q: %w", c.Kubernetes, err)
@@ -103,7 +103,7 @@ func orDefault(d time.Duration) time.Duration {
 }
 
 // Install makes the first revision of a release.
-func (h *Helm) Install(ctx context.Context, c Change) error {
+func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
 		return err
@@ -128,7 +128,7 @@ func (h *Helm) Install(ctx context.Context, c Change) error {
 }
 
 // Upgrade makes the next revision of a release.
-func (h *Helm) Upgrade(ctx context.Context, c Change) error {
+func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
 	if err != nil {
 		return err
@@ -148,7 +148,7 @@ func (h *Helm) Upgrade(ctx context.Context, c Change) error {
 }
 
 // Rollback makes a revision like a former one.
-func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o Return) error {
+func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error {
 	a, err := h.act(ctx, r.Namespace, o.Marks)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o Return) er
 }
 
 // Uninstall deletes the objects of a release, and its records unless they are kept.
-func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o Return) error {
+func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) error {
 	a, err := h.act(ctx, r.Namespace, o.Marks)
 	if err != nil {
 		return err
@@ -189,7 +189,7 @@ func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
 	if err != nil || ctx.Err() != nil {
 		return because(ctx, err)
 	}
-	a, err := h.act(ctx, r.Namespace, Marks{})
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
 	if err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
 
 // History returns the records of a release, the latest last.
 func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
-	a, err := h.act(ctx, r.Namespace, Marks{})
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
 	if err != nil {
 		return nil, err
 	}
@@ -222,7 +222,7 @@ func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
 // List returns the latest record of each release of a namespace, or of all where it is
 // empty, but of those that were uninstalled.
 func (h *Helm) List(ctx context.Context, namespace string) ([]Record, error) {
-	a, err := h.act(ctx, namespace, Marks{})
+	a, err := h.act(ctx, namespace, RecordLabels{})
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +261,7 @@ func (h *Helm) Forget(ctx context.Context, r ReleaseName) error {
 	if last := list[len(list)-1]; last.Status != Uninstalled {
 		return fmt.Errorf("release %s is %s again: its records are not deleted", r, last.Status)
 	}
-	a, err := h.act(ctx, r.Namespace, Marks{})
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ import (
 // rollback, which takes those of the former revision along.
 type marking struct {
 	driver.Driver
-	marks Marks
+	marks RecordLabels
 }
 
 // Create writes a new record.
@@ -57,7 +57,7 @@ func (m *marking) Update(key string, r release.Releaser) error {
 }
 
 // labels are the marks as they are on a record; those that are empty are left out.
-func (m Marks) labels() map[string]string {
+func (m RecordLabels) labels() map[string]string {
 	out := map[string]string{
 		RunLabel: m.Run, PackageLabel: m.Package, SystemLabel: m.System, SystemNamespaceLabel: m.SystemNamespace, VersionLabel: strings.ReplaceAll(m.Version, "+", "_"),
 		InstallationLabel: m.Installation, InstallationNamespaceLabel: m.InstallationNamespace,
@@ -67,8 +67,8 @@ func (m Marks) labels() map[string]string {
 }
 
 // marksOf reads the marks of a record.
-func marksOf(labels map[string]string) Marks {
-	return Marks{
+func marksOf(labels map[string]string) RecordLabels {
+	return RecordLabels{
 		Run: labels[RunLabel], Package: labels[PackageLabel], System: labels[SystemLabel], SystemNamespace: labels[SystemNamespaceLabel],
 		Version: strings.ReplaceAll(labels[VersionLabel], "_", "+"), Installation: labels[InstallationLabel], InstallationNamespace: labels[InstallationNamespaceLabel],
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 // boundedSecrets are the Secrets that Helm's own driver reads. That unpacks a release without a
-// bound, and 1 MiB in a Secret can be 1 GiB of text; so what is larger than mostRecord is kept
+// bound, and 1 MiB in a Secret can be 1 GiB of text; so what is larger than maxRecordBytes is kept
 // from it.
 type boundedSecrets struct {
 	clientcorev1.SecretInterface
@@ -24,7 +24,7 @@ type boundedSecrets struct {
 func (s boundedSecrets) Get(ctx context.Context, name string, o metav1.GetOptions) (*corev1.Secret, error) {
 	secret, err := s.SecretInterface.Get(ctx, name, o)
 	if err == nil && isOversized(secret) {
-		return nil, fmt.Errorf("read Secret %s: the release in it unpacks to more than %d MiB", name, mostRecord>>20)
+		return nil, fmt.Errorf("read Secret %s: the release in it unpacks to more than %d MiB", name, maxRecordBytes>>20)
 	}
 	return secret, err
 }
@@ -43,13 +43,13 @@ func (s boundedSecrets) List(ctx context.Context, o metav1.ListOptions) (*corev1
 	return list, nil
 }
 
-// isOversized reports whether the release of a Secret unpacks to more than mostRecord. What is
+// isOversized reports whether the release of a Secret unpacks to more than maxRecordBytes. What is
 // not packed is no larger than the Secret.
 func isOversized(secret *corev1.Secret) bool {
 	packed, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(string(secret.Data["release"]))))
 	if err != nil {
 		return false
 	}
-	n, _ := io.Copy(io.Discard, io.LimitReader(packed, mostRecord+1))
-	return n > mostRecord
+	n, _ := io.Copy(io.Discard, io.LimitReader(packed, maxRecordBytes+1))
+	return n > maxRecordBytes
 }

@@ -27,7 +27,7 @@ func bombSecret(t *testing.T, name string) *corev1.Secret {
 		t.Fatal(err)
 	}
 	space := bytes.Repeat([]byte(" "), 1<<20)
-	for range (mostRecord >> 20) + 1 {
+	for range (maxRecordBytes >> 20) + 1 {
 		if _, err := w.Write(space); err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestDriverUnpacksWithinBounds(t *testing.T) {
 		t.Errorf("Query: %d, %v", len(found), err)
 	}
 	runtime.ReadMemStats(&after)
-	if used := after.TotalAlloc - before.TotalAlloc; used > mostRecord {
+	if used := after.TotalAlloc - before.TotalAlloc; used > maxRecordBytes {
 		t.Errorf("it took %d MiB", used>>20)
 	}
 }

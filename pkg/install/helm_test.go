@@ -73,7 +73,7 @@ func TestCopiedChart(t *testing.T) {
 // Every record that a run makes has its marks, also that of a rollback, which brings those of
 // the former one along.
 func TestRecordsAreMarked(t *testing.T) {
-	m := &marking{Driver: driver.NewMemory(), marks: Marks{Run: "new", Package: "db"}}
+	m := &marking{Driver: driver.NewMemory(), marks: RecordLabels{Run: "new", Package: "db"}}
 	former := map[string]string{RunLabel: "old", "team": "a", "owner": "helm", "status": "deployed"}
 	r := &v1.Release{Name: "db", Namespace: "default", Version: 2, Info: &v1.Info{Status: "pending-rollback"}, Labels: former}
 	if err := m.Create("sh.helm.release.v1.db.v2", r); err != nil {

@@ -13,7 +13,7 @@ type History struct {
 	// Run is not ended.
 	Run *Run `json:"run,omitempty"`
 	// Past are the runs that ended, the latest last.
-	Past []Past `json:"past"`
+	Past []RunRecord `json:"past"`
 	// Releases are the revisions that Helm knows of the releases that runs touched.
 	Releases []ReleaseHistory `json:"releases"`
 	// Manifest is the text of the System as it was installed last.
@@ -46,9 +46,9 @@ func (r *Runner) History(ctx context.Context) (History, error) {
 	if err != nil {
 		return History{}, err
 	}
-	h := History{Installation: j.Installation, Run: j.Run, Past: j.Past, Manifest: j.Manifest}
+	h := History{Installation: j.Installation, Run: j.Run, Past: j.Runs, Manifest: j.Manifest}
 	var names []ReleaseName
-	for _, p := range j.Past {
+	for _, p := range j.Runs {
 		for _, s := range p.Releases {
 			names = append(names, ReleaseName{s.Release, s.Namespace})
 		}
@@ -76,7 +76,7 @@ var errNoFormer = errors.New("there is no former state to go back to")
 // Target is the run whose releases a rollback goes back to: that of a revision of the
 // history, or for 0 the last one that was whole before the one that is live. A rollback is
 // live as what it went back to: so nothing goes forward.
-func (h History) Target(revision int) (Past, error) {
+func (h History) Target(revision int) (RunRecord, error) {
 	if revision == 0 {
 		return h.former()
 	}
@@ -84,37 +84,37 @@ func (h History) Target(revision int) (Past, error) {
 		switch {
 		case p.Revision != revision:
 		case p.Result != ResultDone || p.Action == Uninstall:
-			return Past{}, fmt.Errorf("revision %d cannot be gone back to: it is an %s that was %s", revision, p.Action, p.Result)
+			return RunRecord{}, fmt.Errorf("revision %d cannot be gone back to: it is an %s that was %s", revision, p.Action, p.Result)
 		default:
 			return p, nil
 		}
 	}
 	if len(h.Past) == 0 {
-		return Past{}, fmt.Errorf("revision %d is not known: %w", revision, errNoFormer)
+		return RunRecord{}, fmt.Errorf("revision %d is not known: %w", revision, errNoFormer)
 	}
-	return Past{}, fmt.Errorf("revision %d is not known: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
+	return RunRecord{}, fmt.Errorf("revision %d is not known: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
 }
 
 // former is the last run that was whole before the one that is live, since it was installed.
-func (h History) former() (Past, error) {
+func (h History) former() (RunRecord, error) {
 	live, ok := h.live()
 	if !ok {
-		return Past{}, errNoFormer
+		return RunRecord{}, errNoFormer
 	}
 	for _, p := range slices.Backward(h.Past) {
 		switch {
 		case p.Revision >= live.Revision || p.Result != ResultDone:
 		case p.Action == Uninstall:
-			return Past{}, fmt.Errorf("%w: before revision %d it was uninstalled", errNoFormer, live.Revision)
+			return RunRecord{}, fmt.Errorf("%w: before revision %d it was uninstalled", errNoFormer, live.Revision)
 		default:
 			return p, nil
 		}
 	}
-	return Past{}, errNoFormer
+	return RunRecord{}, errNoFormer
 }
 
 // live is the run that brought what is there: of a rollback the one that it went back to.
-func (h History) live() (Past, bool) {
+func (h History) live() (RunRecord, bool) {
 	at := len(h.Past) - 1
 	for at >= 0 && h.Past[at].Result != ResultDone {
 		at--
@@ -122,12 +122,12 @@ func (h History) live() (Past, bool) {
 	for at >= 0 && h.Past[at].Action == Rollback {
 		next := h.wentBackTo(at)
 		if next < 0 || next >= at {
-			return Past{}, false // it is kept no more what is live: nothing is known to be before it
+			return RunRecord{}, false // it is kept no more what is live: nothing is known to be before it
 		}
 		at = next
 	}
 	if at < 0 || h.Past[at].Action == Uninstall {
-		return Past{}, false
+		return RunRecord{}, false
 	}
 	return h.Past[at], true
 }
@@ -137,7 +137,7 @@ func (h History) live() (Past, bool) {
 // it that had the same releases in the same versions.
 func (h History) wentBackTo(at int) int {
 	if to := h.Past[at].To; to > 0 {
-		return slices.IndexFunc(h.Past, func(p Past) bool { return p.Revision == to })
+		return slices.IndexFunc(h.Past, func(p RunRecord) bool { return p.Revision == to })
 	}
 	for i := at - 2; i >= 0; i-- {
 		if p := h.Past[i]; p.Result == ResultDone && p.Action != Uninstall && sameVersions(p.Releases, h.Past[at].Releases) {

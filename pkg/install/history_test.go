@@ -5,28 +5,28 @@ import "testing"
 // Without a revision a rollback goes to the last one that was whole before the live one, and
 // never forward.
 func TestHistoryTarget(t *testing.T) {
-	run := func(revision int, a Action, result string, to int, version string) Past {
-		return Past{Revision: revision, Action: a, Result: result, To: to, Releases: []ReleaseState{{Release: "a", Namespace: "n", Version: version}}}
+	run := func(revision int, a Action, result string, to int, version string) RunRecord {
+		return RunRecord{Revision: revision, Action: a, Result: result, To: to, Releases: []ReleaseState{{Release: "a", Namespace: "n", Version: version}}}
 	}
 	first, second := run(1, Install, ResultDone, 0, "1"), run(2, Upgrade, ResultDone, 0, "2")
 	for name, c := range map[string]struct {
-		past []Past
+		past []RunRecord
 		want int // 0 for none
 	}{
 		"nothing":              {nil, 0},
-		"one":                  {[]Past{first}, 0},
-		"an upgrade":           {[]Past{first, second}, 1},
-		"after a rollback":     {[]Past{first, second, run(3, Rollback, ResultDone, 1, "1")}, 0},
-		"of three, then again": {[]Past{first, second, run(3, Upgrade, ResultDone, 0, "3"), run(4, Rollback, ResultDone, 2, "2")}, 1},
-		"upgraded since":       {[]Past{first, second, run(3, Rollback, ResultDone, 1, "1"), run(4, Upgrade, ResultDone, 0, "3")}, 3},
-		"back and back":        {[]Past{first, second, run(3, Rollback, ResultDone, 1, "1"), run(4, Upgrade, ResultDone, 0, "3"), run(5, Rollback, ResultDone, 3, "1")}, 0},
-		"one that was undone":  {[]Past{first, second, run(3, Upgrade, ResultUndone, 0, "2")}, 1},
-		"only half undone":     {[]Past{first, run(2, Upgrade, ResultLeft, 0, "2"), run(3, Upgrade, ResultDone, 0, "3")}, 1},
-		"of an older version":  {[]Past{first, second, run(3, Rollback, ResultDone, 0, "1")}, 0},
-		"kept no more":         {[]Past{run(12, Upgrade, ResultDone, 0, "9"), run(13, Rollback, ResultDone, 2, "2")}, 0},
-		"installed anew":       {[]Past{first, second, run(3, Uninstall, ResultDone, 0, ""), run(4, Install, ResultDone, 0, "2")}, 0},
-		"uninstalled":          {[]Past{first, second, run(3, Uninstall, ResultDone, 0, "")}, 0},
-		"failed at first":      {[]Past{run(1, Install, ResultUndone, 0, ""), run(2, Install, ResultDone, 0, "1")}, 0},
+		"one":                  {[]RunRecord{first}, 0},
+		"an upgrade":           {[]RunRecord{first, second}, 1},
+		"after a rollback":     {[]RunRecord{first, second, run(3, Rollback, ResultDone, 1, "1")}, 0},
+		"of three, then again": {[]RunRecord{first, second, run(3, Upgrade, ResultDone, 0, "3"), run(4, Rollback, ResultDone, 2, "2")}, 1},
+		"upgraded since":       {[]RunRecord{first, second, run(3, Rollback, ResultDone, 1, "1"), run(4, Upgrade, ResultDone, 0, "3")}, 3},
+		"back and back":        {[]RunRecord{first, second, run(3, Rollback, ResultDone, 1, "1"), run(4, Upgrade, ResultDone, 0, "3"), run(5, Rollback, ResultDone, 3, "1")}, 0},
+		"one that was undone":  {[]RunRecord{first, second, run(3, Upgrade, ResultUndone, 0, "2")}, 1},
+		"only half undone":     {[]RunRecord{first, run(2, Upgrade, ResultPartlyUndone, 0, "2"), run(3, Upgrade, ResultDone, 0, "3")}, 1},
+		"of an older version":  {[]RunRecord{first, second, run(3, Rollback, ResultDone, 0, "1")}, 0},
+		"kept no more":         {[]RunRecord{run(12, Upgrade, ResultDone, 0, "9"), run(13, Rollback, ResultDone, 2, "2")}, 0},
+		"installed anew":       {[]RunRecord{first, second, run(3, Uninstall, ResultDone, 0, ""), run(4, Install, ResultDone, 0, "2")}, 0},
+		"uninstalled":          {[]RunRecord{first, second, run(3, Uninstall, ResultDone, 0, "")}, 0},
+		"failed at first":      {[]RunRecord{run(1, Install, ResultUndone, 0, ""), run(2, Install, ResultDone, 0, "1")}, 0},
 	} {
 		got, err := History{Past: c.past}.Target(0)
 		if got.Revision != c.want || (err == nil) != (c.want > 0) {

@@ -157,8 +157,8 @@ type Step struct {
 	Data []object.Ref
 }
 
-// Planned is what is to be done, in order, and why not.
-type Planned struct {
+// Plan is what is to be done, in order, and why not.
+type Plan struct {
 	Installation Installation
 	Action       Action
 	// Parts are the parts that the run is about, in the order of needs.

@@ -12,11 +12,11 @@ type Phase string
 
 // How far a step is. Begun is written before anything of the step is done.
 const (
-	Begun  Phase = "begun"
-	Done   Phase = "done"
-	Undone Phase = "undone"
-	// Left was not undone, for the reason that Note gives.
-	Left Phase = "left"
+	Started Phase = "begun"
+	Done    Phase = "done"
+	Undone  Phase = "undone"
+	// NotUndone was not undone, for the reason that Note gives.
+	NotUndone Phase = "left"
 )
 
 // Journal is what is kept of an installation: the run that is not ended, and those that are.
@@ -24,8 +24,8 @@ type Journal struct {
 	Installation Installation `json:"installation"`
 	// Run is not ended: its process goes on, or was killed.
 	Run *Run `json:"run,omitempty"`
-	// Past are the runs that ended, the latest last; the last ten.
-	Past []Past `json:"past,omitempty"`
+	// Runs are the runs that ended, the latest last; the last ten.
+	Runs []RunRecord `json:"past,omitempty"`
 	// Manifest is the text of the System as it was installed last.
 	Manifest string `json:"manifest,omitempty"`
 
@@ -70,16 +70,16 @@ type StepState struct {
 	// Irreversible says what undoing cannot bring back.
 	Irreversible string `json:"irreversible,omitempty"`
 	// Revision is the one that the step made, known when it is Done.
-	Revision int          `json:"revision,omitempty"`
-	Made     []object.Ref `json:"made,omitempty"`    // objects that were not there before
-	Changed  []Before     `json:"changed,omitempty"` // objects that were
+	Revision int           `json:"revision,omitempty"`
+	Made     []object.Ref  `json:"made,omitempty"`    // objects that were not there before
+	Changed  []BeforeImage `json:"changed,omitempty"` // objects that were
 }
 
-// Before says where an object that was changed is kept as it was.
-type Before = journal.BeforeImage
+// BeforeImage says where an object that was changed is kept as it was.
+type BeforeImage = journal.BeforeImage
 
-// Past is a run that ended.
-type Past struct {
+// RunRecord is a run that ended.
+type RunRecord struct {
 	Revision int       `json:"revision"`
 	ID       string    `json:"id"`
 	Action   Action    `json:"action"`

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// MakeOptions are what is decided for all of a run.
-type MakeOptions struct {
+// PlanOptions are what is decided for all of a run.
+type PlanOptions struct {
 	// TakeOwnership lets parts take objects, definitions and releases that somebody else keeps.
 	TakeOwnership bool
 	// ForceDefinitions lets definitions change in ways that clients may not expect, as long
@@ -48,12 +48,12 @@ type MakeOptions struct {
 	ToRevision int
 }
 
-// maker makes one plan.
-type maker struct {
-	plan    *Planned
+// planner makes one plan.
+type planner struct {
+	plan    *Plan
 	state   *State
-	options MakeOptions
-	order   *ordering
+	options PlanOptions
+	order   *installOrder
 	kinds   *object.Kinds // what is served, and what will be
 	// stranger are parts whose release is somebody else's; busy are those that have steps
 	// besides to be waited for.
@@ -62,15 +62,15 @@ type maker struct {
 	made map[object.Ref]string
 }
 
-// Make says what is to be done so that the parts are there (Install, Upgrade), are as they
-// were (Rollback, to MakeOptions.To) or are gone (Uninstall), and why it must not be begun. It
+// NewPlan says what is to be done so that the parts are there (Install, Upgrade), are as they
+// were (Rollback, to PlanOptions.To) or are gone (Uninstall), and why it must not be begun. It
 // reads nothing, and changes none of what it is given; the same input gives the same plan.
 // Parts of an uninstallation need not be rendered: what is there counts.
 //
 // What is refused has its steps nevertheless, so that people see what would be done.
-func Make(action Action, in Installation, parts []*Part, state State, o MakeOptions) *Planned {
-	m := &maker{
-		plan:  &Planned{Installation: in, Action: action},
+func NewPlan(action Action, in Installation, parts []*Part, state State, o PlanOptions) *Plan {
+	m := &planner{
+		plan:  &Plan{Installation: in, Action: action},
 		state: &state, options: o,
 		stranger: map[string]bool{}, busy: map[string]bool{}, made: map[object.Ref]string{},
 	}
@@ -96,7 +96,7 @@ func Make(action Action, in Installation, parts []*Part, state State, o MakeOpti
 
 // install plans the parts, each after those that it needs, and then takes away what a system
 // has no more.
-func (m *maker) install() {
+func (m *planner) install() {
 	var waits []int
 	for _, p := range m.plan.Parts {
 		m.kubernetes(p)
@@ -115,11 +115,11 @@ func (m *maker) install() {
 			}
 		}
 	}
-	m.gone()
+	m.planRemovals()
 }
 
 // gaps refuses to plan over what could not be read.
-func (m *maker) gaps() {
+func (m *planner) gaps() {
 	for _, r := range GapRefusals(m.state.Gaps) {
 		m.refuse(r)
 	}
@@ -155,20 +155,20 @@ func GapRefusals(gaps []object.Gap) []Refusal {
 	return out
 }
 
-func (m *maker) note(format string, args ...any) {
+func (m *planner) note(format string, args ...any) {
 	if text := fmt.Sprintf(format, args...); !slices.Contains(m.plan.Notes, text) {
 		m.plan.Notes = append(m.plan.Notes, text)
 	}
 }
 
-func (m *maker) refuse(r Refusal) {
+func (m *planner) refuse(r Refusal) {
 	if !slices.Contains(m.plan.Refusals, r) {
 		m.plan.Refusals = append(m.plan.Refusals, r)
 	}
 }
 
 // step adds a step of a part, which makes it busy.
-func (m *maker) step(s Step) {
+func (m *planner) step(s Step) {
 	s.Timeout = m.options.Timeout
 	m.plan.Steps = append(m.plan.Steps, s)
 	m.busy[s.Part] = true

@@ -11,11 +11,11 @@ import (
 
 // safe refuses changes by which objects or clients would break. With ForceDefinitions those
 // pass by which only clients may.
-func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
+func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 	refuse := func(hint, message string) {
 		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
 	}
-	v, err := crd.Judge(live, want, m.state.Custom[want.GetName()].whole())
+	v, err := crd.CheckUpgrade(live, want, m.state.Custom[want.GetName()].whole())
 	if err != nil {
 		refuse("", err.Error())
 		return
@@ -37,9 +37,9 @@ func (m *maker) safe(p *Part, live, want *unstructured.Unstructured) {
 			m.note("%s: %s", p.Name, text)
 			continue
 		}
-		refuse("choose a version that is nearer to what is there; or --force it: "+harmless(len(v.Undecided) > 0), text)
+		refuse("choose a version that is nearer to what is there; or --force it: "+harmless(len(v.UnevaluatedRules) > 0), text)
 	}
-	for _, text := range v.Undecided {
+	for _, text := range v.UnevaluatedRules {
 		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)
 	}
 }
@@ -62,7 +62,7 @@ func (c CustomResources) whole() []*unstructured.Unstructured {
 
 // customOf are the custom resources of the definitions of a package that do not go with
 // releases of the same run.
-func (m *maker) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
+func (m *planner) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
 	var out []object.Ref
 	for _, u := range m.customObjects(name, more, goes) {
 		out = append(out, refOf(u))
@@ -70,7 +70,7 @@ func (m *maker) customOf(name string, more []*unstructured.Unstructured, goes ma
 	return sortRefs(out)
 }
 
-func (m *maker) customObjects(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []*unstructured.Unstructured {
+func (m *planner) customObjects(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for _, n := range m.definitionNames(name, more) {
 		for _, u := range m.state.Custom[n].Objects {
@@ -83,7 +83,7 @@ func (m *maker) customObjects(name string, more []*unstructured.Unstructured, go
 }
 
 // definitionNames are the definitions of a package that are there: by our mark, and by what it brings.
-func (m *maker) definitionNames(name string, more []*unstructured.Unstructured) []string {
+func (m *planner) definitionNames(name string, more []*unstructured.Unstructured) []string {
 	names := m.state.definitionsOf(name)
 	for _, u := range more {
 		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[PackageLabel] == "" {

@@ -14,7 +14,7 @@ var statefulSetKind = schema.GroupKind{Group: "apps", Kind: "StatefulSet"}
 
 // Losses are the custom resources, claims and definitions that a plan deletes, sorted: what is
 // in them is lost, whatever the run is. A plan that has any needs more than a yes.
-func (p *Planned) Losses() []object.Ref {
+func (p *Plan) Losses() []object.Ref {
 	var out []object.Ref
 	for i := range p.Steps {
 		out = append(out, p.Steps[i].Data...)
@@ -25,7 +25,7 @@ func (p *Planned) Losses() []object.Ref {
 // data are the custom resources and claims among objects of a manifest that go, sorted, and
 // the claims that go with their StatefulSet. Whether a custom resource stands for data, only
 // its operator knows: all of them count.
-func (m *maker) data(goes []*unstructured.Unstructured, namespace string) []object.Ref {
+func (m *planner) data(goes []*unstructured.Unstructured, namespace string) []object.Ref {
 	var out []object.Ref
 	for _, u := range goes {
 		if u.GetAnnotations()[resourcePolicy] == keepPolicy {
@@ -61,15 +61,15 @@ func claimsWith(set *unstructured.Unstructured, ref object.Ref) []object.Ref {
 	for _, t := range templates {
 		template, _ := t.(map[string]any)
 		name, _, _ := unstructured.NestedString(template, "metadata", "name")
-		for i := range min(replicas, mostReplicas) {
+		for i := range min(replicas, maxReplicas) {
 			out = append(out, object.Ref{Kind: claimKind.Kind, Namespace: ref.Namespace, Name: fmt.Sprintf("%s-%s-%d", name, ref.Name, start+i)})
 		}
 	}
 	return out
 }
 
-// mostReplicas bounds how many claims of a StatefulSet are named.
-const mostReplicas = 1000
+// maxReplicas bounds how many claims of a StatefulSet are named.
+const maxReplicas = 1000
 
 // number reads a whole number of a manifest, which was YAML or JSON.
 func number(u *unstructured.Unstructured, path ...string) (int64, bool) {

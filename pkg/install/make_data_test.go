@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-func wantLosses(t *testing.T, p *Planned, want ...string) {
+func wantLosses(t *testing.T, p *Plan, want ...string) {
 	t.Helper()
 	var got []string
 	for _, ref := range p.Losses() {
@@ -24,28 +24,28 @@ func TestLosses(t *testing.T) {
 	s, o := shopInstalled(t)
 	const db = "Cluster.pg.example.com/shop/db"
 	const web = "Certificate.cert.example.com/shop/web"
-	wantLosses(t, Make(Uninstall, shopSystem, shopParts(t), s, o), web, db)
+	wantLosses(t, NewPlan(Uninstall, shopSystem, shopParts(t), s, o), web, db)
 	o.DeleteDefinitions = true
-	wantLosses(t, Make(Uninstall, shopSystem, shopParts(t), s, o),
+	wantLosses(t, NewPlan(Uninstall, shopSystem, shopParts(t), s, o),
 		"CustomResourceDefinition.apiextensions.k8s.io/certificates.cert.example.com", "CustomResourceDefinition.apiextensions.k8s.io/clusters.pg.example.com", web, db)
 
 	// An upgrade that drops the app, or an object of it; and nothing where nothing goes.
 	s, o = shopInstalled(t)
-	wantLosses(t, Make(Upgrade, shopSystem, shopParts(t), s, o))
+	wantLosses(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, o))
 	var rest []*Part
 	for _, p := range shopParts(t) {
 		if p.Name != "db" {
 			rest = append(rest, p)
 		}
 	}
-	wantLosses(t, Make(Upgrade, shopSystem, rest, s, o), db)
+	wantLosses(t, NewPlan(Upgrade, shopSystem, rest, s, o), db)
 	parts := shopParts(t)
 	for _, p := range parts {
 		if p.Name == "db" {
 			p.Rendered.Objects = nil
 		}
 	}
-	wantLosses(t, Make(Upgrade, shopSystem, parts, s, o), db)
+	wantLosses(t, NewPlan(Upgrade, shopSystem, parts, s, o), db)
 
 	// A rollback takes away what was made since: also the claims that go with a StatefulSet.
 	first := o.Before
@@ -57,10 +57,10 @@ func TestLosses(t *testing.T) {
 		planObject(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: cache, namespace: shop}, spec: {replicas: 2, "+
 			"persistentVolumeClaimRetentionPolicy: {whenDeleted: Delete}, volumeClaimTemplates: [{metadata: {name: data}}]}}"),
 		planObject(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: retained, namespace: shop}, spec: {volumeClaimTemplates: [{metadata: {name: data}}]}}"))
-	up := Make(Upgrade, shopSystem, append(shopParts(t), extra), s, o)
+	up := NewPlan(Upgrade, shopSystem, append(shopParts(t), extra), s, o)
 	s = doPlan(t, s, up)
 	o.Before, o.To = statesOf(s, up), first
-	wantLosses(t, Make(Rollback, shopSystem, nil, s, o), "PersistentVolumeClaim/shop/data-cache-0", "PersistentVolumeClaim/shop/data-cache-1", "PersistentVolumeClaim/shop/scratch")
+	wantLosses(t, NewPlan(Rollback, shopSystem, nil, s, o), "PersistentVolumeClaim/shop/data-cache-0", "PersistentVolumeClaim/shop/data-cache-1", "PersistentVolumeClaim/shop/scratch")
 }
 
 // What may not be read is said once for each resource of a namespace.
@@ -70,7 +70,7 @@ func TestGapsAreSaidOnce(t *testing.T) {
 		s.Gaps = append(s.Gaps, object.Gap{Resource: "customresourcedefinitions.apiextensions.k8s.io", Reason: "Forbidden", Message: n + " is forbidden"})
 	}
 	s.Gaps = append(s.Gaps, object.Gap{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "secrets is forbidden"})
-	p := Make(Install, shopSystem, shopParts(t), s, planOptions)
+	p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 	if n := strings.Count(refusalTexts(p), "cannot be read"); n != 2 {
 		t.Errorf("%d refusals, want 2:\n%s", n, refusalTexts(p))
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 // definitions makes and changes those of a part, where it may and where that is safe.
-func (m *maker) definitions(p *Part) {
+func (m *planner) definitions(p *Part) {
 	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
 	for _, want := range rendered(p).Definitions {
 		ref := refOf(want)
@@ -40,7 +40,7 @@ func (m *maker) definitions(p *Part) {
 }
 
 // shared is a definition that another part makes in the same run.
-func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
+func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured) {
 	for _, o := range m.plan.Parts {
 		if o.Name != other {
 			continue
@@ -57,7 +57,7 @@ func (m *maker) shared(p *Part, other string, want *unstructured.Unstructured) {
 }
 
 // changes says whether a definition that is there is to be changed, and refuses where it must not be.
-func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
+func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	then := m.marked(p, want, live)
 	if was := live.GetLabels()[VersionLabel]; was != "" {
 		labels := then.GetLabels()
@@ -65,7 +65,7 @@ func (m *maker) changes(p *Part, live, want *unstructured.Unstructured) bool {
 		then.SetLabels(labels)
 	}
 	same := crd.Same(live, then)
-	k, foreign := m.keeperOfDefinition(p, live)
+	k, foreign := m.definitionManager(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
 			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("definition %s is being deleted", live.GetName()),
@@ -101,20 +101,20 @@ func newerThere(p *Part, live *unstructured.Unstructured) bool {
 	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && is.GreaterThan(want)
 }
 
-// keeperOfDefinition says who else keeps a definition, and whether anybody does.
-func (m *maker) keeperOfDefinition(p *Part, live *unstructured.Unstructured) (Keeper, bool) {
-	k := KeptBy(live)
+// definitionManager says who else keeps a definition, and whether anybody does.
+func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (Manager, bool) {
+	k := ManagerOf(live)
 	switch {
 	case k.By == "sysop" && k.Name == p.Name:
-		return Keeper{}, false
+		return Manager{}, false
 	case k.By == "helm" && k.Name == p.Release && k.Namespace == p.Namespace && !m.foreignRelease(p):
-		return Keeper{}, false
+		return Manager{}, false
 	}
 	return k, true
 }
 
 // already refuses to bring what is there, brought by others.
-func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
+func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	m.refuse(Refusal{
 		Topic: "ownership", Part: p.Name, Object: refOf(live),
 		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
@@ -124,7 +124,7 @@ func (m *maker) already(p *Part, live *unstructured.Unstructured, k Keeper) {
 
 // marked is a definition as it is applied: with our marks, and with the relationship
 // annotations of the catalogue where it carries none.
-func (m *maker) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
+func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
 	u := want.DeepCopy()
 	labels := nonNil(u.GetLabels())
 	labels[PackageLabel] = p.Name
@@ -142,7 +142,7 @@ func (m *maker) marked(p *Part, want, live *unstructured.Unstructured) *unstruct
 
 // annotations are those of relationships for a definition that has none of its own, neither
 // in the chart nor where it is live.
-func (m *maker) annotations(want, live *unstructured.Unstructured) map[string]string {
+func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]string {
 	if m.options.Annotate == nil {
 		return nil
 	}

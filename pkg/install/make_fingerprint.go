@@ -7,7 +7,7 @@ import (
 )
 
 // fingerprint is a hash over what is wanted. Maps are written in the order of their keys.
-func fingerprint(action Action, in Installation, parts []*Part, o MakeOptions) string {
+func fingerprint(action Action, in Installation, parts []*Part, o PlanOptions) string {
 	type wanted struct {
 		Name, Release, Namespace, Version, Digest string
 

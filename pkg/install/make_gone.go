@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// gone takes away what the system had and has no more, the last one made first, apps before
+// planRemovals takes away what the system had and has no more, the last one made first, apps before
 // packages. A package whose custom resources are still there stays.
-func (m *maker) gone() {
+func (m *planner) planRemovals() {
 	if !m.plan.Installation.System {
 		return
 	}
@@ -46,7 +46,7 @@ func (m *maker) gone() {
 }
 
 // needed notes that a package stays, since others need it.
-func (m *maker) needed(name, why string) bool {
+func (m *planner) needed(name, why string) bool {
 	by := m.options.Needed[name]
 	if len(by) > 0 {
 		m.note("%s %s, and stays: it is needed by %s", name, why, strings.Join(by, ", "))
@@ -55,7 +55,7 @@ func (m *maker) needed(name, why string) bool {
 }
 
 // lastFirst sorts releases to be taken away: apps before packages, the last one made first.
-func (m *maker) lastFirst(rs []*LiveRelease) {
+func (m *planner) lastFirst(rs []*LiveRelease) {
 	place := func(r *LiveRelease) int {
 		return slices.IndexFunc(m.options.Before, func(b ReleaseState) bool { return b.Release == r.Name && b.Namespace == r.Namespace })
 	}
@@ -71,7 +71,7 @@ func (m *maker) lastFirst(rs []*LiveRelease) {
 }
 
 // nameOf is the name of the part that a release was, as the last run wrote it down.
-func (m *maker) nameOf(r *LiveRelease) string {
+func (m *planner) nameOf(r *LiveRelease) string {
 	for _, b := range m.options.Before {
 		if b.Release == r.Name && b.Namespace == r.Namespace {
 			return b.Part
@@ -81,7 +81,7 @@ func (m *maker) nameOf(r *LiveRelease) string {
 }
 
 // willGo adds the objects of a release to those that go with it.
-func (m *maker) willGo(r *LiveRelease, goes map[object.Ref]bool) {
+func (m *planner) willGo(r *LiveRelease, goes map[object.Ref]bool) {
 	record := r.Current()
 	if record == nil {
 		return
@@ -94,7 +94,7 @@ func (m *maker) willGo(r *LiveRelease, goes map[object.Ref]bool) {
 }
 
 // remove takes a release away, with its custom resources, for which it is waited.
-func (m *maker) remove(r *LiveRelease, part string) {
+func (m *planner) remove(r *LiveRelease, part string) {
 	s := Step{ID: "remove/" + r.Namespace + "/" + r.Name, Kind: RemoveRelease, Part: part, Release: r.Name, Namespace: r.Namespace, Was: r.Deployed, From: m.versionOf(r)}
 	goes := map[object.Ref]bool{}
 	m.willGo(r, goes)

@@ -12,7 +12,7 @@ import (
 
 // namespaces makes those of a part that are missing: that of its release, those that its
 // chart has, and no others.
-func (m *maker) namespaces(p *Part) {
+func (m *planner) namespaces(p *Part) {
 	wanted := map[string]bool{p.Namespace: true}
 	names := []string{p.Namespace}
 	for _, u := range rendered(p).Namespaces {
@@ -57,7 +57,7 @@ func marked(u *unstructured.Unstructured) bool {
 
 // await waits for the objects of a part that its gate asks for; false where it has none that
 // could be waited for.
-func (m *maker) await(p *Part) (Step, bool) {
+func (m *planner) await(p *Part) (Step, bool) {
 	refs := slices.Clone(p.Ready)
 	if len(refs) == 0 {
 		for _, u := range rendered(p).Objects {
@@ -71,7 +71,7 @@ func (m *maker) await(p *Part) (Step, bool) {
 }
 
 // kubernetes holds the range of the chart against the version of the cluster.
-func (m *maker) kubernetes(p *Part) {
+func (m *planner) kubernetes(p *Part) {
 	if p.Chart == nil || p.Chart.Helm == nil || p.Chart.Helm.Metadata == nil {
 		return
 	}

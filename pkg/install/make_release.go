@@ -15,7 +15,7 @@ import (
 var claimKind = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 
 // release installs or upgrades that of a part, unless it is there as it is wanted.
-func (m *maker) release(p *Part) {
+func (m *planner) release(p *Part) {
 	live := m.state.release(p.Namespace, p.Release)
 	step := Step{
 		ID: "release/" + p.Namespace + "/" + p.Release, Kind: InstallRelease, Part: p.Name,
@@ -38,12 +38,12 @@ func (m *maker) release(p *Part) {
 		step.Kind = InstallRelease
 	}
 	m.downgrade(p, live)
-	step.Irreversible, step.Data = m.lost(p, live)
+	step.Irreversible, step.Data = m.deletedData(p, live)
 	m.step(step)
 }
 
 // foreignRelease says that the release of a part is there, and is not ours, or not of that part.
-func (m *maker) foreignRelease(p *Part) bool {
+func (m *planner) foreignRelease(p *Part) bool {
 	live := m.state.release(p.Namespace, p.Release)
 	switch {
 	case live == nil || live.Status == "uninstalled":
@@ -56,7 +56,7 @@ func (m *maker) foreignRelease(p *Part) bool {
 
 // ownRelease refuses a release of the name that is not ours; with leave it is taken, if it
 // is of the same chart: another chart would delete all that it has.
-func (m *maker) ownRelease(p *Part, live *LiveRelease) {
+func (m *planner) ownRelease(p *Part, live *LiveRelease) {
 	if !m.foreignRelease(p) {
 		return
 	}
@@ -102,7 +102,7 @@ func chartVersionOf(p *Part) string {
 
 // settled refuses a release that somebody is at, or was when he was killed. What the run
 // left that is resumed, the run goes on with.
-func (m *maker) settled(p *Part, live *LiveRelease) {
+func (m *planner) settled(p *Part, live *LiveRelease) {
 	if !strings.HasPrefix(live.Status, "pending-") && live.Status != "uninstalling" {
 		return
 	}
@@ -121,7 +121,7 @@ func (m *maker) settled(p *Part, live *LiveRelease) {
 
 // versionOf is the version of what is there: as its record says, as the last run wrote it
 // down, or that of the chart.
-func (m *maker) versionOf(live *LiveRelease) string {
+func (m *planner) versionOf(live *LiveRelease) string {
 	if v := live.Labels[VersionLabel]; v != "" {
 		return strings.ReplaceAll(v, "_", "+")
 	}
@@ -137,7 +137,7 @@ func (m *maker) versionOf(live *LiveRelease) string {
 }
 
 // downgrade tells that a part goes back.
-func (m *maker) downgrade(p *Part, live *LiveRelease) {
+func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	record := live.Current()
 	if record == nil || record.Chart != chartOf(p) {
 		return
@@ -152,9 +152,9 @@ func (m *maker) downgrade(p *Part, live *LiveRelease) {
 	}
 }
 
-// lost says what an upgrade deletes that holds data, and refuses where a release has
+// deletedData says what an upgrade deletes that holds data, and refuses where a release has
 // definitions or namespaces among its objects, which Helm would delete with all that is in them.
-func (m *maker) lost(p *Part, live *LiveRelease) (string, []object.Ref) {
+func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref) {
 	record := live.Current()
 	if record == nil {
 		return "", nil
@@ -197,7 +197,7 @@ func (m *maker) lost(p *Part, live *LiveRelease) (string, []object.Ref) {
 	return text, data
 }
 
-func (m *maker) wouldDelete(p *Part, ref object.Ref, kind string) {
+func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 	m.refuse(Refusal{
 		Topic: "data", Part: p.Name, Object: ref,
 		Message: fmt.Sprintf("the release %s has %s among its objects, and %s has it no more: Helm would delete it with all that is in it", p.Release, ref, p.Name),

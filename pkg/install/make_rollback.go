@@ -11,7 +11,7 @@ import (
 
 // rollback brings the releases back to the revisions that they were at, those that need
 // others first, and takes away what was installed since. Definitions stay as they are.
-func (m *maker) rollback() {
+func (m *planner) rollback() {
 	// What was removed since is made again first, in the order in which it was made.
 	removed := func(to ReleaseState) bool {
 		live := m.state.release(to.Namespace, to.Release)
@@ -19,12 +19,12 @@ func (m *maker) rollback() {
 	}
 	for _, to := range m.options.To {
 		if removed(to) {
-			m.back(to)
+			m.planRollback(to)
 		}
 	}
 	for _, to := range slices.Backward(m.options.To) {
 		if !removed(to) {
-			m.back(to)
+			m.planRollback(to)
 		}
 	}
 	if len(m.options.To) == 0 {
@@ -58,8 +58,8 @@ func (m *maker) rollback() {
 	}
 }
 
-// back brings one release back, and waits for what it had then.
-func (m *maker) back(to ReleaseState) {
+// planRollback brings one release back, and waits for what it had then.
+func (m *planner) planRollback(to ReleaseState) {
 	live := m.state.release(to.Namespace, to.Release)
 	refuse := func(hint, format string, args ...any) {
 		m.refuse(Refusal{Topic: "release", Part: to.Part, Message: fmt.Sprintf(format, args...), Hint: hint})
@@ -108,7 +108,7 @@ func (m *maker) back(to ReleaseState) {
 }
 
 // isAt says that a release is deployed at a revision, or at one with the same content.
-func (m *maker) isAt(p *Part, live *LiveRelease, revision int) bool {
+func (m *planner) isAt(p *Part, live *LiveRelease, revision int) bool {
 	is, was := live.Current(), live.Records[revision]
 	switch {
 	case live.Status != "deployed":
@@ -123,7 +123,7 @@ func (m *maker) isAt(p *Part, live *LiveRelease, revision int) bool {
 }
 
 // gate waits for what a record makes that has health.
-func (m *maker) gate(p *Part, record *LiveRecord) (Step, bool) {
+func (m *planner) gate(p *Part, record *LiveRecord) (Step, bool) {
 	if record == nil {
 		return Step{}, false
 	}
@@ -133,14 +133,14 @@ func (m *maker) gate(p *Part, record *LiveRecord) (Step, bool) {
 }
 
 // lostBack says what rolling back deletes that holds data.
-func (m *maker) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
+func (m *planner) lostBack(p *Part, live *LiveRelease, was *LiveRecord) (string, []object.Ref) {
 	part := *p
 	part.Rendered = renderedOf(m, was, p.Namespace)
-	return m.lost(&part, live)
+	return m.deletedData(&part, live)
 }
 
 // againHint says how to have again what cannot be brought back.
-func (m *maker) againHint(to ReleaseState) string {
+func (m *planner) againHint(to ReleaseState) string {
 	if to.App {
 		return "upgrade -f with a manifest that has the app " + to.Part
 	}
@@ -148,7 +148,7 @@ func (m *maker) againHint(to ReleaseState) string {
 }
 
 // emptied notes what is made again without the data that it had: it went when it was removed.
-func (m *maker) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
+func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
 	there := map[object.Ref]bool{}
 	if is := live.Current(); is != nil && live.Status != Uninstalled {
 		for _, u := range is.Objects {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestMakeFirstInstall(t *testing.T) {
-	p := Make(Install, shopSystem, shopParts(t), emptyState(), planOptions)
+	p := NewPlan(Install, shopSystem, shopParts(t), emptyState(), planOptions)
 	wantSteps(t, p,
 		"namespace/cert-system", "definitions/cert", "release/cert-system/cert", "await/cert",
 		"namespace/pg-system", "definitions/pg", "release/pg-system/pg", "await/pg",
@@ -33,9 +33,9 @@ func TestMakeFirstInstall(t *testing.T) {
 
 func TestMakeAgainIsNothing(t *testing.T) {
 	s := emptyState()
-	p := Make(Install, shopSystem, shopParts(t), s, planOptions)
+	p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 	s = doPlan(t, s, p)
-	again := Make(Install, shopSystem, shopParts(t), s, planOptions)
+	again := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 	wantSteps(t, again)
 	if want := []string{"cert", "pg", "db", "web"}; !slices.Equal(again.Unchanged, want) {
 		t.Errorf("unchanged: %v, want %v", again.Unchanged, want)
@@ -47,7 +47,7 @@ func TestMakeAgainIsNothing(t *testing.T) {
 
 func TestMakeUpgrade(t *testing.T) {
 	s := emptyState()
-	first := Make(Install, shopSystem, shopParts(t), s, planOptions)
+	first := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 	s = doPlan(t, s, first)
 	o := planOptions
 	o.Before = statesOf(s, first)
@@ -55,7 +55,7 @@ func TestMakeUpgrade(t *testing.T) {
 	t.Run("values of an app", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[0].Values = map[string]any{"size": int64(2)}
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		// What the app itself needs is waited for before it is touched.
 		wantSteps(t, p, "await/cert", "await/db", "release/shop/web", "await/web")
 		up := p.Steps[2]
@@ -69,7 +69,7 @@ func TestMakeUpgrade(t *testing.T) {
 	t.Run("a definition, safely", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[2].Rendered.Definitions = []*unstructured.Unstructured{planDefinition(t, "Cluster", "pg.example.com", "replicas: integer")}
-		wantSteps(t, Make(Upgrade, shopSystem, parts, s, o), "await/cert", "definitions/pg", "await/pg")
+		wantSteps(t, NewPlan(Upgrade, shopSystem, parts, s, o), "await/cert", "definitions/pg", "await/pg")
 	})
 	t.Run("a definition, not safely", func(t *testing.T) {
 		parts := shopParts(t)
@@ -80,7 +80,7 @@ func TestMakeUpgrade(t *testing.T) {
 			t.Fatal(err)
 		}
 		parts[2].Rendered.Definitions = []*unstructured.Unstructured{d}
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantRefusal(t, p, "definitions", "spec.name", "v1")
 		if !slices.Contains(stepIDs(p), "definitions/pg") {
 			t.Error("what is refused has no step")
@@ -91,38 +91,38 @@ func TestMakeUpgrade(t *testing.T) {
 		d := s.Definitions["clusters.pg.example.com"].DeepCopy()
 		d.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 		s.Definitions[d.GetName()] = d
-		wantRefusal(t, Make(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "definition clusters.pg.example.com is being deleted")
+		wantRefusal(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "definition clusters.pg.example.com is being deleted")
 	})
 	t.Run("a definition that is kept", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[2].KeepDefinitions = true
 		parts[2].Rendered.Definitions = []*unstructured.Unstructured{planDefinition(t, "Cluster", "pg.example.com", "replicas: integer")}
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p)
 		wantNote(t, p, "definition clusters.pg.example.com is there, and is left as it is")
 	})
 	t.Run("another chart, back", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[3].Chart.Helm.Metadata.Version = "0.9.0"
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "release/cert-system/cert", "await/cert")
 		wantNote(t, p, "cert goes back from chart 1.0.0 to 0.9.0")
 	})
 	t.Run("another version with the same chart", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[3].Version = "1.0.0+2"
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "release/cert-system/cert", "await/cert")
 		if step := p.Steps[0]; step.From != "1.0.0" || step.Version != "1.0.0+2" {
 			t.Errorf("from %q to %q", step.From, step.Version)
 		}
 		done := doPlan(t, s, p)
-		wantSteps(t, Make(Upgrade, shopSystem, parts, done, o))
+		wantSteps(t, NewPlan(Upgrade, shopSystem, parts, done, o))
 	})
 	t.Run("an app goes, with its data", func(t *testing.T) {
 		parts := slices.DeleteFunc(shopParts(t), func(p *Part) bool { return p.Name == "db" })
 		parts[0].Connections = nil
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "remove/shop/db")
 		if !strings.Contains(p.Steps[0].Irreversible, "Cluster.pg.example.com/shop/db") {
 			t.Errorf("irreversible: %q", p.Steps[0].Irreversible)
@@ -131,21 +131,21 @@ func TestMakeUpgrade(t *testing.T) {
 	t.Run("apps and their operator go", func(t *testing.T) {
 		parts := slices.DeleteFunc(shopParts(t), func(p *Part) bool { return p.Name == "db" || p.Name == "pg" })
 		parts[0].Connections = nil
-		wantSteps(t, Make(Upgrade, shopSystem, parts, s, o), "remove/shop/db", "remove/pg-system/pg")
+		wantSteps(t, NewPlan(Upgrade, shopSystem, parts, s, o), "remove/shop/db", "remove/pg-system/pg")
 	})
 	t.Run("an operator that others use stays", func(t *testing.T) {
 		parts := slices.DeleteFunc(shopParts(t), func(p *Part) bool { return p.Name == "db" || p.Name == "pg" })
 		parts[0].Connections = nil
 		s := copyState(s)
 		s.with(planCustom(t, "Cluster", "pg.example.com", "other", "theirs"))
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "remove/shop/db")
 		wantNote(t, p, "pg is not in the system any more, and stays")
 	})
 	t.Run("a custom resource goes out of an app", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[0].Rendered.Objects = parts[0].Rendered.Objects[:1]
-		p := Make(Upgrade, shopSystem, parts, s, o)
+		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		for _, step := range p.Steps {
 			if step.Kind == UpgradeRelease && !strings.Contains(step.Irreversible, "Certificate.cert.example.com/shop/web") {
 				t.Errorf("irreversible: %q", step.Irreversible)
@@ -157,7 +157,7 @@ func TestMakeUpgrade(t *testing.T) {
 
 func TestMakeConnectionsChange(t *testing.T) {
 	s := emptyState()
-	s = doPlan(t, s, Make(Install, shopSystem, shopParts(t), s, planOptions))
+	s = doPlan(t, s, NewPlan(Install, shopSystem, shopParts(t), s, planOptions))
 	set := func(host string, s State) State {
 		s = copyState(s)
 		ref := object.Ref{Group: "pg.example.com", Kind: "Cluster", Namespace: "shop", Name: "db"}
@@ -173,8 +173,8 @@ func TestMakeConnectionsChange(t *testing.T) {
 	if err := SetValue(record.Objects[0], `metadata.annotations["db"]`, "one"); err != nil {
 		t.Fatal(err)
 	}
-	wantSteps(t, Make(Install, shopSystem, shopParts(t), set("one", s), planOptions))
-	p := Make(Install, shopSystem, shopParts(t), set("two", s), planOptions)
+	wantSteps(t, NewPlan(Install, shopSystem, shopParts(t), set("one", s), planOptions))
+	p := NewPlan(Install, shopSystem, shopParts(t), set("two", s), planOptions)
 	wantSteps(t, p, "await/cert", "await/db", "release/shop/web", "await/web")
 }
 
@@ -226,14 +226,14 @@ func TestMakeOwnership(t *testing.T) {
 			live := planDeployment(t, "shop", "web", "old:1")
 			c.marks(live)
 			s.Objects[refOf(live)] = live
-			p := Make(Install, shopSystem, shopParts(t), s, planOptions)
+			p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
 			wantRefusal(t, p, "ownership", append(c.say, "Deployment.apps/shop/web")...)
 			if !slices.Contains(stepIDs(p), "release/shop/web") {
 				t.Error("what is refused has no step")
 			}
 			o := planOptions
 			o.TakeOwnership = true
-			taken := Make(Install, shopSystem, shopParts(t), s, o)
+			taken := NewPlan(Install, shopSystem, shopParts(t), s, o)
 			if len(taken.Refusals) > 0 {
 				t.Errorf("taken, and refused: %s", refusalTexts(taken))
 			}
@@ -246,21 +246,21 @@ func TestMakeOwnership(t *testing.T) {
 	t.Run("a mark about another object", func(t *testing.T) {
 		u := planDeployment(t, "shop", "web", "old:1")
 		u.SetAnnotations(map[string]string{trackingNote: "shop-app:apps/Deployment:shop/api"})
-		if k := KeptBy(u); k.By == "argocd" {
+		if k := ManagerOf(u); k.By == "argocd" {
 			t.Errorf("copied annotation is believed: %v", k)
 		}
 	})
 	t.Run("our own ApplySet", func(t *testing.T) {
 		s := emptyState()
-		s = doPlan(t, s, Make(Install, shopSystem, shopParts(t), s, planOptions))
+		s = doPlan(t, s, NewPlan(Install, shopSystem, shopParts(t), s, planOptions))
 		ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 		u := s.Objects[ref].DeepCopy()
 		u.SetLabels(map[string]string{"applyset.kubernetes.io/part-of": "applyset-ours-v1"})
 		s.Objects[ref] = u
 		o := planOptions
 		o.Set = "applyset-ours-v1"
-		wantSteps(t, Make(Upgrade, shopSystem, shopParts(t), s, o))
-		wantRefusal(t, Make(Upgrade, shopSystem, shopParts(t), s, planOptions), "ownership", "applyset-ours-v1")
+		wantSteps(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, o))
+		wantRefusal(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, planOptions), "ownership", "applyset-ours-v1")
 	})
 }
 
@@ -276,12 +276,12 @@ func TestMakeHooks(t *testing.T) {
 	foreign := job.DeepCopy()
 	foreign.SetAnnotations(nil)
 	s.Objects[refOf(job)] = foreign
-	wantRefusal(t, Make(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
+	wantRefusal(t, NewPlan(Install, shopSystem, parts(), s, planOptions), "ownership", "Job.batch/shop/migrate")
 
 	s = emptyState()
-	s = doPlan(t, s, Make(Install, shopSystem, parts(), s, planOptions))
+	s = doPlan(t, s, NewPlan(Install, shopSystem, parts(), s, planOptions))
 	s.Objects[refOf(job)] = job // Helm leaves hooks behind, without the marks of a release
-	wantSteps(t, Make(Install, shopSystem, parts(), s, planOptions))
+	wantSteps(t, NewPlan(Install, shopSystem, parts(), s, planOptions))
 }
 
 func TestMakeAlreadyThere(t *testing.T) {
@@ -299,11 +299,11 @@ func TestMakeAlreadyThere(t *testing.T) {
 			d := planDefinition(t, "Certificate", "cert.example.com")
 			d.SetAnnotations(c.marks)
 			s.Definitions[d.GetName()] = d
-			p := Make(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, planOptions)
+			p := NewPlan(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, planOptions)
 			wantRefusal(t, p, "ownership", "cert is there already: definition certificates.cert.example.com is kept by "+c.say, "--take-ownership")
 			o := planOptions
 			o.TakeOwnership = true
-			wantSteps(t, Make(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, o),
+			wantSteps(t, NewPlan(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, o),
 				"namespace/cert-system", "definitions/cert", "release/cert-system/cert", "await/cert")
 		})
 	}
@@ -312,7 +312,7 @@ func TestMakeAlreadyThere(t *testing.T) {
 func TestMakeReleases(t *testing.T) {
 	in := Installation{Name: "cert", Namespace: "cert-system"}
 	parts := func() []*Part { return []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")} }
-	installed := doPlan(t, emptyState(), Make(Install, in, parts(), emptyState(), planOptions))
+	installed := doPlan(t, emptyState(), NewPlan(Install, in, parts(), emptyState(), planOptions))
 	change := func(f func(*LiveRelease)) State {
 		s := copyState(installed)
 		f(&s.Releases[0])
@@ -321,7 +321,7 @@ func TestMakeReleases(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		release func(*LiveRelease)
-		options func(*MakeOptions)
+		options func(*PlanOptions)
 		topic   string
 		say     []string
 		step    Step
@@ -330,19 +330,19 @@ func TestMakeReleases(t *testing.T) {
 		{name: "not ours, another chart", release: func(r *LiveRelease) {
 			r.Labels = nil
 			r.Records[1] = &LiveRecord{Chart: "postgres", Version: "1.0.0"}
-		}, options: func(o *MakeOptions) { o.TakeOwnership = true }, topic: "release", say: []string{"chart postgres"}},
-		{name: "not ours, taken", release: func(r *LiveRelease) { r.Labels = nil }, options: func(o *MakeOptions) { o.TakeOwnership = true }, step: Step{Kind: UpgradeRelease, Was: 1}},
+		}, options: func(o *PlanOptions) { o.TakeOwnership = true }, topic: "release", say: []string{"chart postgres"}},
+		{name: "not ours, taken", release: func(r *LiveRelease) { r.Labels = nil }, options: func(o *PlanOptions) { o.TakeOwnership = true }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "of another package", release: func(r *LiveRelease) { r.Labels[PackageLabel] = "issuer" }, topic: "release", say: []string{"is of the package issuer"}},
 		{name: "pending", release: func(r *LiveRelease) {
 			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, topic: "release", say: []string{"is pending-upgrade (revision 2)", "helm rollback cert 1 -n cert-system"}},
 		{name: "pending, and resumed", release: func(r *LiveRelease) {
 			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
-		}, options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: UpgradeRelease, Was: 1}},
+		}, options: func(o *PlanOptions) { o.Resume = "killed" }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "pending first installation", release: func(r *LiveRelease) { r.Status, r.Deployed = "pending-install", 0 }, topic: "release", say: []string{"helm uninstall cert -n cert-system"}},
 		{
 			name: "pending first installation, resumed", release: func(r *LiveRelease) { r.Status, r.Deployed, r.Labels[RunLabel] = "pending-install", 0, "killed" },
-			options: func(o *MakeOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease},
+			options: func(o *PlanOptions) { o.Resume = "killed" }, step: Step{Kind: InstallRelease},
 		},
 		{name: "failed, after one that is deployed", release: func(r *LiveRelease) { r.Status, r.Revision, r.Revisions = "failed", 2, []int{1, 2} }, step: Step{Kind: UpgradeRelease, Was: 1}},
 		{name: "failed at first", release: func(r *LiveRelease) { r.Status, r.Deployed = "failed", 0 }, step: Step{Kind: UpgradeRelease}},
@@ -353,7 +353,7 @@ func TestMakeReleases(t *testing.T) {
 			if c.options != nil {
 				c.options(&o)
 			}
-			p := Make(Install, in, parts(), change(c.release), o)
+			p := NewPlan(Install, in, parts(), change(c.release), o)
 			if c.topic != "" {
 				wantRefusal(t, p, c.topic, c.say...)
 			} else if len(p.Refusals) > 0 {
@@ -373,7 +373,7 @@ func TestMakeReleases(t *testing.T) {
 func TestMakeTakesNoDataAlong(t *testing.T) {
 	in := Installation{Name: "cert", Namespace: "cert-system"}
 	part := operatorPart(t, "cert", "Certificate", "cert.example.com")
-	s := doPlan(t, emptyState(), Make(Install, in, []*Part{part}, emptyState(), planOptions))
+	s := doPlan(t, emptyState(), NewPlan(Install, in, []*Part{part}, emptyState(), planOptions))
 	// A plain release that has its definitions among its objects, as many charts do.
 	live := &s.Releases[0]
 	live.Labels = nil
@@ -385,13 +385,13 @@ func TestMakeTakesNoDataAlong(t *testing.T) {
 	s.Definitions[d.GetName()] = d
 	o := planOptions
 	o.TakeOwnership = true
-	p := Make(Install, in, []*Part{part}, s, o)
+	p := NewPlan(Install, in, []*Part{part}, s, o)
 	wantSteps(t, p, "definitions/cert", "release/cert-system/cert", "await/cert")
 	if got := p.Steps[0].Definitions[0].GetAnnotations()[resourcePolicy]; got != keepPolicy {
 		t.Errorf("the definition would go with the release: %s=%q", resourcePolicy, got)
 	}
 	part.KeepDefinitions = true
-	wantRefusal(t, Make(Install, in, []*Part{part}, s, o), "data", "Helm would delete it", "kubectl annotate crd certificates.cert.example.com")
+	wantRefusal(t, NewPlan(Install, in, []*Part{part}, s, o), "data", "Helm would delete it", "kubectl annotate crd certificates.cert.example.com")
 }
 
 func TestMakeNamespaces(t *testing.T) {
@@ -399,17 +399,17 @@ func TestMakeNamespaces(t *testing.T) {
 	part := operatorPart(t, "cert", "Certificate", "cert.example.com")
 	s := emptyState()
 	s.Namespaces["cert-system"] = "Terminating"
-	wantRefusal(t, Make(Install, in, []*Part{part}, s, planOptions), "namespace", "cert-system is being deleted")
+	wantRefusal(t, NewPlan(Install, in, []*Part{part}, s, planOptions), "namespace", "cert-system is being deleted")
 
 	part.Rendered.Objects = append(part.Rendered.Objects, planDeployment(t, "kube-elsewhere", "x", "x"))
-	wantRefusal(t, Make(Install, in, []*Part{part}, emptyState(), planOptions), "namespace", "kube-elsewhere", "kubectl create namespace")
+	wantRefusal(t, NewPlan(Install, in, []*Part{part}, emptyState(), planOptions), "namespace", "kube-elsewhere", "kubectl create namespace")
 
 	part.Rendered.Namespaces = []*unstructured.Unstructured{planObject(t, "{apiVersion: v1, kind: Namespace, metadata: {name: kube-elsewhere, labels: {a: b}}}")}
-	wantSteps(t, Make(Install, in, []*Part{part}, emptyState(), planOptions),
+	wantSteps(t, NewPlan(Install, in, []*Part{part}, emptyState(), planOptions),
 		"namespace/cert-system", "namespace/kube-elsewhere", "definitions/cert", "release/cert-system/cert", "await/cert")
 	s = emptyState()
 	s.Namespaces["kube-elsewhere"] = "Active"
-	wantNote(t, Make(Install, in, []*Part{part}, s, planOptions), "namespace kube-elsewhere is there, and is left as it is")
+	wantNote(t, NewPlan(Install, in, []*Part{part}, s, planOptions), "namespace kube-elsewhere is there, and is left as it is")
 }
 
 func TestMakeAnnotates(t *testing.T) {
@@ -424,20 +424,20 @@ func TestMakeAnnotates(t *testing.T) {
 		}
 		return map[string]string{"resource/composition": "Secret"}
 	}
-	p := Make(Install, in, []*Part{part}, emptyState(), o)
+	p := NewPlan(Install, in, []*Part{part}, emptyState(), o)
 	if got := p.Steps[1].Definitions[0].GetAnnotations()["resource/composition"]; got != "Secret" {
 		t.Errorf("annotation %q", got)
 	}
 	s := doPlan(t, emptyState(), p)
-	wantSteps(t, Make(Install, in, []*Part{part}, s, o))
+	wantSteps(t, NewPlan(Install, in, []*Part{part}, s, o))
 	// Somebody wrote annotations of his own: ours are not put beside them.
-	s = doPlan(t, emptyState(), Make(Install, in, []*Part{part}, emptyState(), planOptions))
+	s = doPlan(t, emptyState(), NewPlan(Install, in, []*Part{part}, emptyState(), planOptions))
 	d := s.Definitions["certificates.cert.example.com"].DeepCopy()
 	notes := d.GetAnnotations()
 	notes["resource/usage"] = "x"
 	d.SetAnnotations(notes)
 	s.Definitions[d.GetName()] = d
-	wantSteps(t, Make(Install, in, []*Part{part}, s, o))
+	wantSteps(t, NewPlan(Install, in, []*Part{part}, s, o))
 }
 
 func TestMakeRefusesGapsAndVersions(t *testing.T) {
@@ -445,7 +445,7 @@ func TestMakeRefusesGapsAndVersions(t *testing.T) {
 	s.Gaps = []object.Gap{{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "secrets is forbidden"}}
 	parts := shopParts(t)
 	parts[3].Chart.Helm.Metadata.KubeVersion = ">=1.34"
-	p := Make(Install, shopSystem, parts, s, planOptions)
+	p := NewPlan(Install, shopSystem, parts, s, planOptions)
 	wantRefusal(t, p, "rights", "secrets in shop cannot be read", "--print-rbac")
 	wantRefusal(t, p, "kubernetes", "cert runs on Kubernetes >=1.34, and the cluster is v1.33.2")
 }

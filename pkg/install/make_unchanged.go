@@ -12,7 +12,7 @@ import (
 
 // unchanged says that a release is deployed as it is wanted: the same chart, values, objects
 // and hooks, and the same values of connections, as far as these are there.
-func (m *maker) unchanged(p *Part, live *LiveRelease) bool {
+func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
 	record := live.Current()
 	if record == nil || live.Status != "deployed" || record.Chart != chartOf(p) || record.Version != chartVersionOf(p) || !sameJSON(record.Values, p.Values) {
 		return false
@@ -27,7 +27,7 @@ func (m *maker) unchanged(p *Part, live *LiveRelease) bool {
 
 // contents is the JSON of each object, without the namespace, which a manifest may leave
 // out, and without what connections fill in. Definitions and namespaces are no part of a release.
-func (m *maker) contents(p *Part, us []*unstructured.Unstructured) map[object.Ref]string {
+func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.Ref]string {
 	out := map[object.Ref]string{}
 	for _, u := range us {
 		ref := m.placed(u, p.Namespace)
@@ -51,7 +51,7 @@ func (m *maker) contents(p *Part, us []*unstructured.Unstructured) map[object.Re
 }
 
 // sameConnections says that no value of a connection is known to be another one by now.
-func (m *maker) sameConnections(p *Part, record *LiveRecord) bool {
+func (m *planner) sameConnections(p *Part, record *LiveRecord) bool {
 	for _, c := range p.Connections {
 		from := m.state.Objects[c.From]
 		if from == nil {
@@ -109,7 +109,7 @@ func sameJSON(a, b any) bool {
 }
 
 // renderedOf is a record as if it had been rendered: each object with its namespace.
-func renderedOf(m *maker, record *LiveRecord, namespace string) *chart.Rendered {
+func renderedOf(m *planner, record *LiveRecord, namespace string) *chart.Rendered {
 	out := &chart.Rendered{}
 	for _, u := range record.Objects {
 		c := u.DeepCopy()

@@ -133,7 +133,7 @@ func copyState(s State) State {
 }
 
 // doPlan is what a cluster looks like once a plan was done: as a Runner would leave it.
-func doPlan(t *testing.T, s State, p *Planned) State {
+func doPlan(t *testing.T, s State, p *Plan) State {
 	t.Helper()
 	s = copyState(s)
 	for _, step := range p.Steps {
@@ -176,7 +176,7 @@ func doPlan(t *testing.T, s State, p *Planned) State {
 	return s
 }
 
-func (s *State) part(t *testing.T, p *Planned, step Step) *Part {
+func (s *State) part(t *testing.T, p *Plan, step Step) *Part {
 	t.Helper()
 	for _, part := range p.Parts {
 		if part.Name == step.Part {
@@ -218,7 +218,7 @@ func takeRelease(s *State, step Step) {
 }
 
 // putRelease is what Helm leaves of a part.
-func putRelease(p *Part, s *State, plan *Planned) {
+func putRelease(p *Part, s *State, plan *Plan) {
 	old := s.release(p.Namespace, p.Release)
 	live := LiveRelease{Name: p.Release, Namespace: p.Namespace, Revision: 1, Records: map[int]*LiveRecord{}}
 	if old != nil {
@@ -257,7 +257,7 @@ func putRelease(p *Part, s *State, plan *Planned) {
 }
 
 // statesOf is what a journal would have of the releases, in the order of a plan.
-func statesOf(s State, p *Planned) []ReleaseState {
+func statesOf(s State, p *Plan) []ReleaseState {
 	var out []ReleaseState
 	for _, part := range p.Parts {
 		if r := s.release(part.Namespace, part.Release); r != nil {
@@ -267,7 +267,7 @@ func statesOf(s State, p *Planned) []ReleaseState {
 	return out
 }
 
-func stepIDs(p *Planned) []string {
+func stepIDs(p *Plan) []string {
 	var out []string
 	for _, s := range p.Steps {
 		out = append(out, s.ID)
@@ -275,7 +275,7 @@ func stepIDs(p *Planned) []string {
 	return out
 }
 
-func refusalTexts(p *Planned) string {
+func refusalTexts(p *Plan) string {
 	var out []string
 	for _, r := range p.Refusals {
 		out = append(out, r.Topic+": "+r.Message)
@@ -284,7 +284,7 @@ func refusalTexts(p *Planned) string {
 }
 
 // wantSteps fails unless the plan has these steps and no refusal.
-func wantSteps(t *testing.T, p *Planned, ids ...string) {
+func wantSteps(t *testing.T, p *Plan, ids ...string) {
 	t.Helper()
 	if len(p.Refusals) > 0 {
 		t.Errorf("refused:\n%s", refusalTexts(p))
@@ -295,7 +295,7 @@ func wantSteps(t *testing.T, p *Planned, ids ...string) {
 }
 
 // wantRefusal fails unless one refusal of the topic says all of the words.
-func wantRefusal(t *testing.T, p *Planned, topic string, words ...string) {
+func wantRefusal(t *testing.T, p *Plan, topic string, words ...string) {
 	t.Helper()
 	for _, r := range p.Refusals {
 		all := r.Topic == topic
@@ -309,11 +309,11 @@ func wantRefusal(t *testing.T, p *Planned, topic string, words ...string) {
 	t.Errorf("no refusal %s that says %q; there are:\n%s", topic, words, refusalTexts(p))
 }
 
-func wantNote(t *testing.T, p *Planned, words string) {
+func wantNote(t *testing.T, p *Plan, words string) {
 	t.Helper()
 	if !slices.ContainsFunc(p.Notes, func(n string) bool { return strings.Contains(n, words) }) {
 		t.Errorf("no note says %q; there are:\n%s", words, strings.Join(p.Notes, "\n"))
 	}
 }
 
-var planOptions = MakeOptions{Timeout: time.Minute}
+var planOptions = PlanOptions{Timeout: time.Minute}

@@ -143,7 +143,7 @@ func (x *run) undoNamespace(ctx context.Context, s *StepState) (why string, err 
 		return "", nil
 	}
 	for _, other := range x.j.Run.Steps {
-		if other.Phase == Left && other.Namespace == s.Namespace && other.ofRelease() {
+		if other.Phase == NotUndone && other.Namespace == s.Namespace && other.ofRelease() {
 			return "release " + other.Release + " stays in it", nil
 		}
 	}
@@ -178,12 +178,12 @@ func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string
 	if name == x.of.Namespace {
 		x.gone = true
 		ctx = x.stopOnly(ctx) // the lock, which ctx ends with, goes with it
-		if err := x.waitGone(ctx, []object.Ref{ref}, x.o.patience(0)); ctx.Err() == nil {
+		if err := x.waitGone(ctx, []object.Ref{ref}, x.o.statusTimeout(0)); ctx.Err() == nil {
 			return "", err
 		}
 		return "", nil // it goes, also when nobody waits for it
 	}
-	return "", x.waitGone(ctx, []object.Ref{ref}, x.o.patience(0))
+	return "", x.waitGone(ctx, []object.Ref{ref}, x.o.statusTimeout(0))
 }
 
 // foreign are objects that neither the run brought, nor a program of it wrote, nor Kubernetes.

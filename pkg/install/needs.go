@@ -22,8 +22,8 @@ type Need struct {
 // run that is not ended wants them.
 func (j *Journal) Needs() []Need {
 	var out []Need
-	if n := len(j.Past); n > 0 {
-		out = append(out, j.Past[n-1].Needs...)
+	if n := len(j.Runs); n > 0 {
+		out = append(out, j.Runs[n-1].Needs...)
 	}
 	if j.Run != nil {
 		out = append(out, j.Run.Needs...)
@@ -45,8 +45,8 @@ func (j *Journal) needsAfter(result string) []Need {
 	if result == ResultDone {
 		return j.Run.Needs
 	}
-	if n := len(j.Past); n > 0 {
-		return j.Past[n-1].Needs
+	if n := len(j.Runs); n > 0 {
+		return j.Runs[n-1].Needs
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ func TestNeededStays(t *testing.T) {
 		}
 	}
 	o.Needed = map[string][]string{"cert": {"pg 1.0.0 in other"}}
-	p := Make(Upgrade, shopSystem, rest, s, o)
+	p := NewPlan(Upgrade, shopSystem, rest, s, o)
 	wantNote(t, p, "cert is not in the system any more, and stays: it is needed by pg 1.0.0 in other")
 	for _, step := range p.Steps {
 		if step.Kind == RemoveRelease && step.Part == "cert" {
@@ -35,7 +35,7 @@ func TestNeedsAreWrittenDown(t *testing.T) {
 	r.Gate = notHealthy(f, func() {})
 	gate := r.Gate
 	r.Gate = f.runner().Gate
-	r.Tell = func(Event) {
+	r.Progress = func(Progress) {
 		if j, err := f.Load(t.Context()); err == nil && j.Run != nil {
 			during = max(during, len(j.Needs()))
 		}

@@ -13,16 +13,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ordering is who needs whom among parts, by their places in a list, and why.
-type ordering struct {
+// installOrder is who needs whom among parts, by their places in a list, and why.
+type installOrder struct {
 	parts []*Part
 	needs []map[int]string
 }
 
 // orderOf finds what parts need of each other: what they say (Needs), the definitions of the
 // kinds that they have objects of, and where their connections come from.
-func orderOf(parts []*Part) *ordering {
-	o := &ordering{parts: parts, needs: make([]map[int]string, len(parts))}
+func orderOf(parts []*Part) *installOrder {
+	o := &installOrder{parts: parts, needs: make([]map[int]string, len(parts))}
 	named, makes, brings := map[string]int{}, map[object.Ref]int{}, map[schema.GroupKind]int{}
 	for i, p := range parts {
 		o.needs[i] = map[int]string{}
@@ -66,11 +66,11 @@ func first[K comparable](m map[K]int, k K, i int) {
 }
 
 // brings says that a part has the definition of a kind itself.
-func (o *ordering) brings(i int, gk schema.GroupKind) bool {
+func (o *installOrder) brings(i int, gk schema.GroupKind) bool {
 	return slices.ContainsFunc(rendered(o.parts[i]).Definitions, func(u *unstructured.Unstructured) bool { return kindOf(u) == gk })
 }
 
-func (o *ordering) add(from, to int, why string) {
+func (o *installOrder) add(from, to int, why string) {
 	if from == to {
 		return
 	}
@@ -81,7 +81,7 @@ func (o *ordering) add(from, to int, why string) {
 
 // sorted returns the parts, each after those that it needs, and otherwise in the order in
 // which they came; parts that need each other in a circle come last, as they came.
-func (o *ordering) sorted() (order, left []int) {
+func (o *installOrder) sorted() (order, left []int) {
 	done := make([]bool, len(o.parts))
 	for len(order) < len(o.parts) {
 		next := -1
@@ -105,7 +105,7 @@ func (o *ordering) sorted() (order, left []int) {
 	return order, left
 }
 
-func (o *ordering) ready(i int, done []bool) bool {
+func (o *installOrder) ready(i int, done []bool) bool {
 	for at := range o.needs[i] {
 		if !done[at] {
 			return false
@@ -116,7 +116,7 @@ func (o *ordering) ready(i int, done []bool) bool {
 
 // loop is a circle among parts of which each needs one that is left; the first part again at
 // its end.
-func (o *ordering) loop(left []int) []int {
+func (o *installOrder) loop(left []int) []int {
 	var way []int
 	at := left[0]
 	for {
@@ -129,7 +129,7 @@ func (o *ordering) loop(left []int) []int {
 }
 
 // parts in the order of needs, and the refusal where there is none.
-func inOrder(parts []*Part) (sorted []*Part, o *ordering, refused []Refusal) {
+func inOrder(parts []*Part) (sorted []*Part, o *installOrder, refused []Refusal) {
 	o = orderOf(parts)
 	order, left := o.sorted()
 	for _, i := range append(order, left...) {
@@ -141,7 +141,7 @@ func inOrder(parts []*Part) (sorted []*Part, o *ordering, refused []Refusal) {
 	return sorted, o, refused
 }
 
-func (o *ordering) refuse(loop []int) Refusal {
+func (o *installOrder) refuse(loop []int) Refusal {
 	var said []string
 	for i, at := range loop[:len(loop)-1] {
 		to := loop[i+1]
@@ -159,7 +159,7 @@ func (o *ordering) refuse(loop []int) Refusal {
 }
 
 // needed says for each part, by name, whether one of the parts that are in need of it is wanted.
-func (o *ordering) needed(name string, wanted func(*Part) bool) bool {
+func (o *installOrder) needed(name string, wanted func(*Part) bool) bool {
 	for i, p := range o.parts {
 		for at := range o.needs[i] {
 			if o.parts[at].Name == name && wanted(p) {

@@ -21,7 +21,7 @@ func TestOrderRefusesLoops(t *testing.T) {
 	b.Rendered.Objects = append(b.Rendered.Objects, planCustom(t, "Gamma", "c.example.com", "b-system", "x"))
 	c.Needs = []string{"a"}
 	free := operatorPart(t, "free", "Delta", "d.example.com")
-	p := Make(Install, Installation{Name: "x", Namespace: "x", System: true}, []*Part{a, b, c, free}, emptyState(), planOptions)
+	p := NewPlan(Install, Installation{Name: "x", Namespace: "x", System: true}, []*Part{a, b, c, free}, emptyState(), planOptions)
 	wantRefusal(t, p, "dependants", "a needs b, b needs c (it brings Gamma.c.example.com), c needs a")
 	for _, n := range []string{"a", "b", "c", "free"} {
 		if !slices.Contains(stepIDs(p), "release/"+n+"-system/"+n) {
@@ -36,18 +36,18 @@ func TestOrderRefusesLoops(t *testing.T) {
 func TestOrderRefusesParts(t *testing.T) {
 	in := Installation{Name: "x", Namespace: "x", System: true}
 	a, b := operatorPart(t, "a", "Alpha", "a.example.com"), operatorPart(t, "a", "Beta", "b.example.com")
-	wantRefusal(t, Make(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "two parts are called a")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "two parts are called a")
 
 	b.Name = "b"
-	wantRefusal(t, Make(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "a and b would be one release, a in a-system")
-	wantRefusal(t, Make(Install, in, []*Part{a, b}, emptyState(), planOptions), "ownership", "a and b would both make Deployment.apps/a-system/a")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "a and b would be one release, a in a-system")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "ownership", "a and b would both make Deployment.apps/a-system/a")
 
 	a.Needs = []string{"nobody"}
-	wantRefusal(t, Make(Install, in, []*Part{a}, emptyState(), planOptions), "dependants", "a needs nobody, which is not among what is installed")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a}, emptyState(), planOptions), "dependants", "a needs nobody, which is not among what is installed")
 
 	c := operatorPart(t, "c", "Beta", "b.example.com")
 	c.Rendered.Definitions[0] = planDefinition(t, "Beta", "b.example.com", "other: string")
-	wantRefusal(t, Make(Install, in, []*Part{b, c}, emptyState(), planOptions), "definitions", "b and c both bring betas.b.example.com, and not the same")
+	wantRefusal(t, NewPlan(Install, in, []*Part{b, c}, emptyState(), planOptions), "definitions", "b and c both bring betas.b.example.com, and not the same")
 }
 
 // randomParts makes packages and apps that need each other at random, without loops but in
@@ -90,22 +90,22 @@ func TestMakeProperties(t *testing.T) {
 	for seed := range uint64(300) {
 		r := rand.New(rand.NewPCG(seed, 8))
 		parts := randomParts(t, r, false)
-		p := Make(Install, in, parts, emptyState(), planOptions)
+		p := NewPlan(Install, in, parts, emptyState(), planOptions)
 		if len(p.Refusals) > 0 {
 			t.Fatalf("seed %d: %s", seed, refusalTexts(p))
 		}
 		checkOrder(t, seed, p)
 		checkOnce(t, seed, p)
-		if again := Make(Install, in, parts, emptyState(), planOptions); !slices.Equal(stepIDs(again), stepIDs(p)) || again.Fingerprint != p.Fingerprint {
+		if again := NewPlan(Install, in, parts, emptyState(), planOptions); !slices.Equal(stepIDs(again), stepIDs(p)) || again.Fingerprint != p.Fingerprint {
 			t.Fatalf("seed %d: the same input gives another plan", seed)
 		}
 		s := doPlan(t, emptyState(), p)
-		if after := Make(Install, in, parts, s, planOptions); len(after.Steps)+len(after.Refusals) > 0 || len(after.Unchanged) != len(parts) {
+		if after := NewPlan(Install, in, parts, s, planOptions); len(after.Steps)+len(after.Refusals) > 0 || len(after.Unchanged) != len(parts) {
 			t.Fatalf("seed %d: done, and still to do: %v %s", seed, stepIDs(after), refusalTexts(after))
 		}
 		o := planOptions
 		o.Before, o.DeleteDefinitions = statesOf(s, p), true
-		gone := doPlan(t, s, Make(Uninstall, in, parts, s, o))
+		gone := doPlan(t, s, NewPlan(Uninstall, in, parts, s, o))
 		if len(gone.Releases)+len(gone.Definitions) > 0 {
 			t.Fatalf("seed %d: uninstalled, and there are %d releases and %d definitions", seed, len(gone.Releases), len(gone.Definitions))
 		}
@@ -113,7 +113,7 @@ func TestMakeProperties(t *testing.T) {
 }
 
 // checkOrder says that everything of a part comes after the gate of what it needs.
-func checkOrder(t *testing.T, seed uint64, p *Planned) {
+func checkOrder(t *testing.T, seed uint64, p *Plan) {
 	t.Helper()
 	first, last := map[string]int{}, map[string]int{}
 	for i, s := range p.Steps {
@@ -133,7 +133,7 @@ func checkOrder(t *testing.T, seed uint64, p *Planned) {
 }
 
 // checkOnce says that each object is made by exactly one step, and that no two steps have one ID.
-func checkOnce(t *testing.T, seed uint64, p *Planned) {
+func checkOnce(t *testing.T, seed uint64, p *Plan) {
 	t.Helper()
 	made, ids := map[object.Ref]int{}, map[string]bool{}
 	for _, s := range p.Steps {
@@ -176,7 +176,7 @@ func TestMakeRefusalsKeepSteps(t *testing.T) {
 				}
 			}
 		}
-		p := Make(Install, in, parts, s, planOptions)
+		p := NewPlan(Install, in, parts, s, planOptions)
 		for _, part := range parts {
 			if !slices.Contains(stepIDs(p), "release/"+part.Namespace+"/"+part.Release) {
 				t.Fatalf("seed %d: %s has no step; refused: %s", seed, part.Name, refusalTexts(p))

@@ -28,8 +28,8 @@ const (
 	resourcePolicy, keepPolicy = "helm.sh/resource-policy", "keep"
 )
 
-// Keeper is who keeps an object as it is.
-type Keeper struct {
+// Manager is who keeps an object as it is.
+type Manager struct {
 	// By is "helm", "argocd", "flux", "applyset", "controller", "sysop" (a package or a
 	// system of ours), "manager" (somebody who applied it) or "unknown".
 	By string
@@ -41,7 +41,7 @@ type Keeper struct {
 }
 
 // String is the keeper as people say it.
-func (k Keeper) String() string {
+func (k Manager) String() string {
 	in := ""
 	if k.Namespace != "" {
 		in = " in " + k.Namespace
@@ -65,71 +65,71 @@ func (k Keeper) String() string {
 	return "nobody we know"
 }
 
-// KeptBy says who keeps an object as it is, the one who would put it back first: Argo CD,
+// ManagerOf says who keeps an object as it is, the one who would put it back first: Argo CD,
 // Flux, a controller, an ApplySet, a release, whoever applied it.
-func KeptBy(u *unstructured.Unstructured) Keeper {
-	for _, by := range []func(*unstructured.Unstructured) (Keeper, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
+func ManagerOf(u *unstructured.Unstructured) Manager {
+	for _, by := range []func(*unstructured.Unstructured) (Manager, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {
 		if k, is := by(u); is {
 			return k
 		}
 	}
-	return Keeper{By: "unknown"}
+	return Manager{By: "unknown"}
 }
 
 // byArgoCD believes the mark only where it is about the object itself: controllers copy annotations.
-func byArgoCD(u *unstructured.Unstructured) (Keeper, bool) {
+func byArgoCD(u *unstructured.Unstructured) (Manager, bool) {
 	app, rest, ok := strings.Cut(u.GetAnnotations()[trackingNote], ":")
 	kind, self, both := strings.Cut(rest, ":")
 	gk := u.GroupVersionKind().GroupKind()
 	namespace, name, _ := strings.Cut(self, "/")
 	if !ok || !both || kind != gk.Group+"/"+gk.Kind || name != u.GetName() || u.GetNamespace() != "" && namespace != u.GetNamespace() {
-		return Keeper{}, false
+		return Manager{}, false
 	}
-	k := Keeper{By: "argocd", Name: app, Reverts: true}
+	k := Manager{By: "argocd", Name: app, Reverts: true}
 	if in, name, qualified := strings.Cut(app, "_"); qualified {
 		k.Namespace, k.Name = in, name
 	}
 	return k, true
 }
 
-func byFlux(u *unstructured.Unstructured) (Keeper, bool) {
+func byFlux(u *unstructured.Unstructured) (Manager, bool) {
 	labels := u.GetLabels()
 	for _, m := range [][2]string{{kustomizationLabel, "Kustomization"}, {helmReleaseLabel, "HelmRelease"}} {
 		if name := labels[m[0]+"/name"]; name != "" {
-			return Keeper{By: "flux", Kind: m[1], Name: name, Namespace: labels[m[0]+"/namespace"], Reverts: true}, true
+			return Manager{By: "flux", Kind: m[1], Name: name, Namespace: labels[m[0]+"/namespace"], Reverts: true}, true
 		}
 	}
-	return Keeper{}, false
+	return Manager{}, false
 }
 
-func byController(u *unstructured.Unstructured) (Keeper, bool) {
+func byController(u *unstructured.Unstructured) (Manager, bool) {
 	if c := metav1.GetControllerOf(u); c != nil {
-		return Keeper{By: "controller", Kind: c.Kind, Name: c.Name, Reverts: true}, true
+		return Manager{By: "controller", Kind: c.Kind, Name: c.Name, Reverts: true}, true
 	}
-	return Keeper{}, false
+	return Manager{}, false
 }
 
-func byApplySet(u *unstructured.Unstructured) (Keeper, bool) {
+func byApplySet(u *unstructured.Unstructured) (Manager, bool) {
 	id := u.GetLabels()[system.MemberLabel]
-	return Keeper{By: "applyset", Name: id}, id != ""
+	return Manager{By: "applyset", Name: id}, id != ""
 }
 
-func byHelm(u *unstructured.Unstructured) (Keeper, bool) {
+func byHelm(u *unstructured.Unstructured) (Manager, bool) {
 	notes := u.GetAnnotations()
 	name := notes[graph.HelmName]
-	return Keeper{By: "helm", Name: name, Namespace: notes[graph.HelmNamespace]}, name != ""
+	return Manager{By: "helm", Name: name, Namespace: notes[graph.HelmNamespace]}, name != ""
 }
 
-func byPackage(u *unstructured.Unstructured) (Keeper, bool) {
+func byPackage(u *unstructured.Unstructured) (Manager, bool) {
 	name := u.GetLabels()[PackageLabel]
-	return Keeper{By: "sysop", Name: name}, name != ""
+	return Manager{By: "sysop", Name: name}, name != ""
 }
 
 // byManager names the last who wrote more than the status.
-func byManager(u *unstructured.Unstructured) (Keeper, bool) {
+func byManager(u *unstructured.Unstructured) (Manager, bool) {
 	fields := slices.DeleteFunc(slices.Clone(u.GetManagedFields()), func(m metav1.ManagedFieldsEntry) bool { return m.Subresource != "" || m.Manager == "" })
 	if len(fields) == 0 {
-		return Keeper{}, false
+		return Manager{}, false
 	}
 	last := slices.MaxFunc(fields, func(a, b metav1.ManagedFieldsEntry) int {
 		switch {
@@ -139,26 +139,26 @@ func byManager(u *unstructured.Unstructured) (Keeper, bool) {
 			return a.Time.Compare(b.Time.Time)
 		}
 	})
-	return Keeper{By: "manager", Name: last.Manager}, true
+	return Manager{By: "manager", Name: last.Manager}, true
 }
 
 // foreignTo says who else keeps an object that a part wants to make, and whether there is
 // anybody: our release may be written to by others, and keeps its objects all the same.
-func (m *maker) foreignTo(p *Part, u *unstructured.Unstructured) (Keeper, bool) {
-	k := KeptBy(u)
+func (m *planner) foreignTo(p *Part, u *unstructured.Unstructured) (Manager, bool) {
+	k := ManagerOf(u)
 	if k.By == "applyset" && k.Name == m.options.Set && m.options.Set != "" {
 		if k, _ = byHelm(u); k.Name == "" {
 			k, _ = byManager(u)
 		}
 	}
 	if k.By == "helm" && k.Name == p.Release && k.Namespace == p.Namespace {
-		return Keeper{}, false
+		return Manager{}, false
 	}
 	return k, true
 }
 
 // ownObjects refuses, or with leave notes, that objects are there that others keep.
-func (m *maker) ownObjects(p *Part) {
+func (m *planner) ownObjects(p *Part) {
 	if m.stranger[p.Name] {
 		return // the release itself is refused, and with it all that it keeps
 	}
@@ -187,7 +187,7 @@ func (m *maker) ownObjects(p *Part) {
 }
 
 // hooksBefore are the hooks that the release of a part had.
-func (m *maker) hooksBefore(p *Part) map[object.Ref]bool {
+func (m *planner) hooksBefore(p *Part) map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	if r := m.state.release(p.Namespace, p.Release); r != nil {
 		for _, record := range r.Records {
@@ -200,7 +200,7 @@ func (m *maker) hooksBefore(p *Part) map[object.Ref]bool {
 }
 
 // placed is the reference of an object of a manifest, which may leave out its namespace.
-func (m *maker) placed(u *unstructured.Unstructured, namespace string) object.Ref {
+func (m *planner) placed(u *unstructured.Unstructured, namespace string) object.Ref {
 	ref := refOf(u)
 	if r, known := m.kinds.Kind(ref.GroupKind()); known {
 		switch {
@@ -214,7 +214,7 @@ func (m *maker) placed(u *unstructured.Unstructured, namespace string) object.Re
 }
 
 // take takes what somebody else keeps, where that is allowed, and refuses where it is not.
-func (m *maker) take(p *Part, ref object.Ref, k Keeper) {
+func (m *planner) take(p *Part, ref object.Ref, k Manager) {
 	if m.options.TakeOwnership {
 		text := fmt.Sprintf("%s is taken over from %s", ref, k)
 		if k.Reverts {

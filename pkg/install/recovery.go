@@ -43,7 +43,7 @@ type RecoveryAct struct {
 // RecoveryPlan is what recovering a run that is not ended will write.
 type RecoveryPlan struct {
 	Run Run
-	// What is RecoveredGoesOn where only what was begun is undone, RecoveredDone where all was
+	// What is RecoveredResumed where only what was begun is undone, RecoveredDone where all was
 	// done, RecoveredUndone where all is undone, RecoveredNothing where there is no run.
 	What Recovery
 	Acts []RecoveryAct
@@ -130,14 +130,14 @@ func (x *run) planRecovery(ctx context.Context, fingerprint string) (RecoveryPla
 	}
 	for i := len(r.Steps) - 1; i >= 0; i-- {
 		s := &r.Steps[i]
-		if s.Phase == Undone || s.Phase == Left {
+		if s.Phase == Undone || s.Phase == NotUndone {
 			continue
 		}
 		acts, err := x.heldAgainst(ctx, s)
 		if err != nil {
 			return p, err
 		}
-		if p.What == RecoveredUndone || s.Phase == Begun {
+		if p.What == RecoveredUndone || s.Phase == Started {
 			p.Acts = append(p.Acts, acts...)
 		}
 	}
@@ -150,7 +150,7 @@ func (x *run) recovers(fingerprint string) Recovery {
 	case r.Committed:
 		return RecoveredDone
 	case !r.Undoing && fingerprint != "" && r.Fingerprint == fingerprint:
-		return RecoveredGoesOn
+		return RecoveredResumed
 	}
 	return RecoveredUndone
 }

@@ -36,11 +36,11 @@ func plantedJournal(t *testing.T, of Installation, steps ...StepState) *fakeClus
 	for _, n := range []ReleaseName{{"own", "apps"}, {"real", "victim"}} {
 		c := &chart.Chart{}
 		f.charts[c] = []*unstructured.Unstructured{thing("ConfigMap", n.Namespace, n.Name, nil)}
-		marks := Marks{Run: "former"}
+		marks := RecordLabels{Run: "former"}
 		if n.Name == "real" {
 			marks.Run = realRun
 		}
-		if err := (fakeHelm{f}).Install(t.Context(), Change{Release: n, Chart: c, Marks: marks}); err != nil {
+		if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: marks}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -62,9 +62,9 @@ func plant(t *testing.T, f *fakeCluster, j *Journal) {
 }
 
 // forged keeps something for an object that it never was.
-func (f *fakeCluster) forged(o *unstructured.Unstructured) Before {
+func (f *fakeCluster) forged(o *unstructured.Unstructured) BeforeImage {
 	f.kept["forged"] = o
-	return Before{Object: refOf(o), Kept: "forged"}
+	return BeforeImage{Object: refOf(o), StoredIn: "forged"}
 }
 
 // What a journal says that no record of Helm, and no mark on the object itself, bears out is
@@ -86,17 +86,17 @@ func TestForgedJournals(t *testing.T) {
 		},
 		"changed a ClusterRole": func(f *fakeCluster, r *Run) {
 			s := release(UpgradeRelease, "own", "apps", 1)
-			s.Changed = []Before{f.forged(rbac("ClusterRole", "view", "everything"))}
+			s.Changed = []BeforeImage{f.forged(rbac("ClusterRole", "view", "everything"))}
 			r.Steps = []StepState{s}
 		},
 		"changed a binding that is not there": func(f *fakeCluster, r *Run) {
 			s := release(UpgradeRelease, "own", "apps", 1)
-			s.Changed = []Before{f.forged(rbac("ClusterRoleBinding", "tenant", "cluster-admin"))}
+			s.Changed = []BeforeImage{f.forged(rbac("ClusterRoleBinding", "tenant", "cluster-admin"))}
 			r.Steps = []StepState{s}
 		},
 		"changed a Secret of others": func(f *fakeCluster, r *Run) {
 			s := release(UpgradeRelease, "own", "apps", 1)
-			s.Changed = []Before{f.forged(thing("Secret", "victim", "password", map[string]any{"data": "forged"}))}
+			s.Changed = []BeforeImage{f.forged(thing("Secret", "victim", "password", map[string]any{"data": "forged"}))}
 			r.Steps = []StepState{s}
 		},
 		"the id of another run": func(_ *fakeCluster, r *Run) {
@@ -108,7 +108,7 @@ func TestForgedJournals(t *testing.T) {
 			r.Steps = []StepState{{ID: "namespace/x", Kind: MakeNamespace, Namespace: "x", Phase: Done, Made: []object.Ref{namespaceRef("victim")}}}
 		},
 		"a definition that is none": func(f *fakeCluster, r *Run) {
-			r.Steps = []StepState{{ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []Before{f.forged(rbac("ClusterRole", "view", "everything"))}}}
+			r.Steps = []StepState{{ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []BeforeImage{f.forged(rbac("ClusterRole", "view", "everything"))}}}
 		},
 		"made by a wait": func(_ *fakeCluster, r *Run) {
 			r.Steps = []StepState{{ID: "await/x", Kind: Await, Phase: Done, Made: []object.Ref{adminBinding}}}
@@ -137,7 +137,7 @@ func TestForgedJournals(t *testing.T) {
 					t.Errorf("%s: it says %v", what, err)
 				}
 			}
-			p := &Planned{Installation: shopHere, Action: Install, Fingerprint: "x"}
+			p := &Plan{Installation: shopHere, Action: Install, Fingerprint: "x"}
 			if _, err = f.runner().Do(t.Context(), p, Options{}); !errors.As(err, &tampered) || f.writes > 0 {
 				t.Errorf("%s: gone on with: %v after %d writes", what, err, f.writes)
 			}
@@ -152,7 +152,7 @@ func TestForgedIsLeft(t *testing.T) {
 	for what, step := range map[string]StepState{
 		"a namespace":        {ID: "namespace/victim", Kind: MakeNamespace, Namespace: "victim", Phase: Done, Made: []object.Ref{namespaceRef("victim")}},
 		"a definition":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Made: []object.Ref{refOf(definition("Kettle", 1))}},
-		"a conversion":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []Before{{Object: refOf(converting), Kept: "forged"}}},
+		"a conversion":       {ID: "definitions/x", Kind: ApplyDefinitions, Phase: Done, Changed: []BeforeImage{{Object: refOf(converting), StoredIn: "forged"}}},
 		"a removed release":  {ID: "release/real", Kind: RemoveRelease, Release: "real", Namespace: "victim", Was: 1, Phase: Done},
 		"an upgraded one":    {ID: "release/real", Kind: UpgradeRelease, Release: "real", Namespace: "victim", Was: 1, Revision: 2, Phase: Done},
 		"an installed one":   {ID: "release/real", Kind: InstallRelease, Release: "real", Namespace: "victim", Phase: Done},
@@ -223,7 +223,7 @@ func takenOver(t *testing.T) *fakeCluster {
 		r.Gate = notHealthy(f, func() {})
 		return r.Do(t.Context(), p, Options{TakeOwnership: true, KeepFailed: true})
 	}()
-	if err == nil || rep.Result != ResultKept {
+	if err == nil || rep.Result != ResultKeptFailed {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	return f
@@ -248,7 +248,7 @@ func TestRecoverLeavesRights(t *testing.T) {
 		t.Errorf("planned %v %v", verbs, err)
 	}
 	what, rep, err := f.runner().Recover(t.Context(), shopHere, "", Options{Seen: plan.Seen})
-	if err != nil || what != RecoveredLeft || len(rep.Left()) != 1 || !strings.Contains(rep.Left()[0].Note, "it gives rights") {
+	if err != nil || what != RecoveredPartly || len(rep.Left()) != 1 || !strings.Contains(rep.Left()[0].Note, "it gives rights") {
 		t.Errorf("%s %+v %v", what, rep, err)
 	}
 	if len(f.kept) == 0 {
@@ -276,7 +276,7 @@ func TestRecoverDefinition(t *testing.T) {
 		p.Steps = append(p.Steps, Step{ID: "await/a", Kind: Await, Part: "a"})
 		r := f.runner()
 		r.Gate = notHealthy(f, func() {})
-		if rep, err := r.Do(t.Context(), p, Options{KeepFailed: true}); err == nil || rep.Result != ResultKept {
+		if rep, err := r.Do(t.Context(), p, Options{KeepFailed: true}); err == nil || rep.Result != ResultKeptFailed {
 			t.Fatalf("%+v %v", rep, err)
 		}
 		f.writes = 0
@@ -312,7 +312,7 @@ func TestUndoHoldsWhatWasKept(t *testing.T) {
 	})
 	p.Steps = p.Steps[1:]
 	rep, err := r.Do(t.Context(), p, Options{TakeOwnership: true})
-	if err == nil || rep.Result != ResultLeft || !strings.Contains(rep.Left()[0].Note, "was changed by somebody") {
+	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note, "was changed by somebody") {
 		t.Errorf("%+v %v", rep, err)
 	}
 }

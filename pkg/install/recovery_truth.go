@@ -84,7 +84,7 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 	return out, nil
 }
 
-func (x *run) heldDefinition(ctx context.Context, s *StepState, b Before) (RecoveryAct, error) {
+func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (RecoveryAct, error) {
 	if b.Object.GroupKind() != definitionKind {
 		return RecoveryAct{}, x.tampered(s.ID, b.Object, "it is no definition")
 	}
@@ -95,7 +95,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b Before) (Recov
 	if err != nil {
 		return RecoveryAct{}, err
 	}
-	was, err := x.Store.Kept(ctx, b)
+	was, err := x.Store.LoadBefore(ctx, b)
 	switch {
 	case apierrors.IsNotFound(err):
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "how it was is kept no more"}, nil
@@ -108,7 +108,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b Before) (Recov
 	case run != x.j.Run.ID:
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: errNotApplied.Error()}, nil
 	case sum != journal.Sum(was):
-		return RecoveryAct{}, x.tampered(s.ID, b.Object, "what is kept of it ("+b.Kept+") is not what it was: its sum is another one than the definition carries")
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, "what is kept of it ("+b.StoredIn+") is not what it was: its sum is another one than the definition carries")
 	}
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if nobody changed it since, and no object is stored in a new version"}, nil
 }
@@ -190,16 +190,16 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	name := ReleaseName{s.Release, s.Namespace}
 	if len(v.list) > 0 {
 		last := v.list[len(v.list)-1]
-		what, why := x.fateOf(ctx, v.list, s)
+		what, why := x.recoveryActionOf(ctx, v.list, s)
 		switch what {
-		case fateUninstall:
+		case recoverUninstall:
 			out = append(out, RecoveryAct{Verb: RecoverUninstall, Release: name, Objects: last.Objects})
-		case fateRollback, fateReturned:
+		case recoverRollback, recoverReturned:
 			if !v.former(s, x.j.Run.ID) {
 				return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("revision %d of release %s is not the one that was there before", s.Was, name))
 			}
 			out = append(out, RecoveryAct{Verb: RecoverRollback, Release: name, Revision: s.Was, Objects: objectsAt(v.list, s.Was)})
-		case fateLeave:
+		case recoverLeave:
 			return append(out, RecoveryAct{Verb: RecoverLeave, Release: name, Note: why}), nil
 		}
 	}
@@ -246,13 +246,13 @@ func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]Recovery
 // heldBefore: what is given back was taken over by the run's own records. That what is kept is
 // what it was is known of what this process kept; else it is written only where whoever may
 // write it there could as well write the object.
-func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b Before) (RecoveryAct, error) {
+func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeImage) (RecoveryAct, error) {
 	is, err := x.Objects.Get(ctx, b.Object)
 	gone := apierrors.IsNotFound(err)
 	if err != nil && !gone {
 		return RecoveryAct{}, fmt.Errorf("read %s: %w", b.Object, err)
 	}
-	was, err := x.Store.Kept(ctx, b)
+	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return RecoveryAct{}, err
 	}

@@ -15,10 +15,10 @@ import (
 
 // rightsOfRun gathers what a run does to an API server.
 type rightsOfRun struct {
-	plan  *Planned
+	plan  *Plan
 	state *State
 	kinds *object.Kinds
-	set   map[regulate.Right]bool
+	set   map[regulate.Permission]bool
 }
 
 // Rights is what doing the plan takes, and undoing it: the journal and the lock, the records
@@ -26,11 +26,11 @@ type rightsOfRun struct {
 // to escalate and to bind are optional: who holds what a role gives needs none (Escalations).
 // Kinds that definitions of the run make are known by these. The rights are sorted, each
 // once; a plan without steps takes none.
-func Rights(p *Planned, state State, kinds *object.Kinds) []regulate.Right {
+func Rights(p *Plan, state State, kinds *object.Kinds) []regulate.Permission {
 	if len(p.Steps) == 0 {
 		return nil
 	}
-	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), set: map[regulate.Right]bool{}}
+	r := &rightsOfRun{plan: p, state: &state, kinds: kindsWith(kinds, p.Parts), set: map[regulate.Permission]bool{}}
 	r.keeping()
 	r.looking()
 	for i := range p.Steps {
@@ -44,8 +44,8 @@ func Rights(p *Planned, state State, kinds *object.Kinds) []regulate.Right {
 	return slices.SortedFunc(maps.Keys(r.set), compareRights)
 }
 
-func compareRights(a, b regulate.Right) int {
-	optional := func(r regulate.Right) int {
+func compareRights(a, b regulate.Permission) int {
+	optional := func(r regulate.Permission) int {
 		if r.Optional {
 			return 1
 		}
@@ -55,7 +55,7 @@ func compareRights(a, b regulate.Right) int {
 		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb), cmp.Compare(optional(a), optional(b)))
 }
 
-func (r *rightsOfRun) add(right regulate.Right, verbs ...string) {
+func (r *rightsOfRun) add(right regulate.Permission, verbs ...string) {
 	for _, v := range verbs {
 		right.Verb = v
 		r.set[right] = true
@@ -69,22 +69,22 @@ func (r *rightsOfRun) keeping() {
 	if _, there := r.state.Namespaces[in.Namespace]; !there {
 		r.step(&Step{Kind: MakeNamespace, Namespace: in.Namespace})
 	}
-	r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
+	r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "create", "delete", "get", "list", "update")
 	if in.System { // It is made known by its ApplySet, whose parent is a ConfigMap that is applied.
-		r.add(regulate.Right{Resource: "configmaps", Namespace: in.Namespace}, "patch")
+		r.add(regulate.Permission{Resource: "configmaps", Namespace: in.Namespace}, "patch")
 	}
-	secret := regulate.Right{Resource: "secrets", Namespace: in.Namespace, Optional: true}
+	secret := regulate.Permission{Resource: "secrets", Namespace: in.Namespace, Optional: true}
 	r.add(secret, "create") // Who may not make the key writes a journal that is not signed.
 	secret.Name = journal.KeyName(JournalName(in.Name))
 	r.add(secret, "delete")
 	secret.Optional = false
 	r.add(secret, "get")
 	if r.changesSecrets() {
-		r.add(regulate.Right{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
+		r.add(regulate.Permission{Resource: "secrets", Namespace: in.Namespace}, "create", "delete", "get")
 	}
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
-	r.add(regulate.Right{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
+	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace}, "create")
+	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name)}, "get", "update")
+	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
 // looking is what making the plan takes besides: the namespaces that are there, and which
@@ -96,11 +96,11 @@ func (r *rightsOfRun) looking() {
 	}
 	for _, name := range in {
 		if _, there := r.state.Namespaces[name]; there {
-			r.add(regulate.Right{Resource: "namespaces", Name: name}, "get")
+			r.add(regulate.Permission{Resource: "namespaces", Name: name}, "get")
 		}
 	}
 	if slices.ContainsFunc(r.plan.Parts, func(p *Part) bool { return !p.App }) {
-		r.add(regulate.Right{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
+		r.add(regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
 	}
 }
 
@@ -119,12 +119,12 @@ func (r *rightsOfRun) changesSecrets() bool {
 func (r *rightsOfRun) step(s *Step) {
 	switch s.Kind {
 	case MakeNamespace:
-		ns := regulate.Right{Resource: "namespaces"}
+		ns := regulate.Permission{Resource: "namespaces"}
 		r.add(ns, "create")
 		ns.Name = s.Namespace
 		r.add(ns, "delete", "get", "patch")
 		// Before it is deleted in undoing, it is looked whether somebody else put something in it.
-		r.add(regulate.Right{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
+		r.add(regulate.Permission{Group: "*", Resource: "*", Namespace: s.Namespace, Optional: true}, "list")
 	case ApplyDefinitions, DeleteDefinitions:
 		r.definitions(s)
 	case Await:
@@ -133,7 +133,7 @@ func (r *rightsOfRun) step(s *Step) {
 		for _, ref := range s.Objects {
 			r.object(ref, "", "delete", "get")
 			if k, known := r.kinds.Kind(ref.GroupKind()); known {
-				r.add(regulate.Right{Group: k.Group, Resource: k.Plural}, "list")
+				r.add(regulate.Permission{Group: k.Group, Resource: k.Plural}, "list")
 			}
 		}
 	default:
@@ -144,7 +144,7 @@ func (r *rightsOfRun) step(s *Step) {
 // definitions are created and changed, and deleted where that is undone. Of what is undone
 // or deleted it is asked first whether objects are there.
 func (r *rightsOfRun) definitions(s *Step) {
-	all := regulate.Right{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
+	all := regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}
 	if s.Kind == ApplyDefinitions {
 		r.add(all, "create")
 	}
@@ -165,7 +165,7 @@ func (r *rightsOfRun) definitions(s *Step) {
 			continue
 		}
 		if k, ok := resourceOf(u); ok {
-			r.add(regulate.Right{Group: k.Group, Resource: k.Plural}, "list")
+			r.add(regulate.Permission{Group: k.Group, Resource: k.Plural}, "list")
 		}
 	}
 }
@@ -176,10 +176,10 @@ func (r *rightsOfRun) gate(s *Step) {
 		namespace := ref.Namespace
 		r.object(ref, "", "get")
 		if k, known := r.kinds.Kind(ref.GroupKind()); known {
-			r.add(regulate.Right{Group: k.Group, Resource: k.Plural, Namespace: namespace}, "list", "watch")
+			r.add(regulate.Permission{Group: k.Group, Resource: k.Plural, Namespace: namespace}, "list", "watch")
 		}
 		if namespace != "" {
-			r.add(regulate.Right{Resource: "pods", Namespace: namespace}, "list", "watch")
+			r.add(regulate.Permission{Resource: "pods", Namespace: namespace}, "list", "watch")
 		}
 	}
 }
@@ -187,7 +187,7 @@ func (r *rightsOfRun) gate(s *Step) {
 // release is what Helm takes: its records, the objects of the release as they were and as
 // they are wanted, and hooks.
 func (r *rightsOfRun) release(s *Step) {
-	secrets := regulate.Right{Resource: "secrets", Namespace: s.Namespace}
+	secrets := regulate.Permission{Resource: "secrets", Namespace: s.Namespace}
 	r.add(secrets, "create", "list")
 	live := r.state.release(s.Namespace, s.Release)
 	last := 0
@@ -239,7 +239,7 @@ func (r *rightsOfRun) object(ref object.Ref, namespace string, verbs ...string) 
 	if !known {
 		return // it is not served: nothing will be done to it
 	}
-	right := regulate.Right{Group: k.Group, Resource: k.Plural}
+	right := regulate.Permission{Group: k.Group, Resource: k.Plural}
 	if k.Namespaced {
 		right.Namespace = cmp.Or(ref.Namespace, namespace)
 	}

@@ -18,16 +18,16 @@ type Escalation struct {
 	Part   string
 	Object object.Ref
 	// Either is the right to escalate the role, or to bind it.
-	Either regulate.Right
+	Either regulate.Permission
 	// Or are the rights that the role gives, as far as they are known; Unknown says that
 	// there are more: those of a role that is not among what the run makes, rights to URLs
 	// and what aggregation brings.
-	Or      []regulate.Right
+	Or      []regulate.Permission
 	Unknown bool
 }
 
 // Escalations are the roles and bindings that a run makes, in its order.
-func Escalations(p *Planned) []Escalation {
+func Escalations(p *Plan) []Escalation {
 	roles := map[object.Ref]*unstructured.Unstructured{}
 	for _, part := range p.Parts {
 		for _, u := range madeBy(part) {
@@ -57,8 +57,8 @@ func Escalations(p *Planned) []Escalation {
 }
 
 // onRole is a right on a role: it is asked of the role's own resource.
-func onRole(verb string, role object.Ref) regulate.Right {
-	return regulate.Right{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
+func onRole(verb string, role object.Ref) regulate.Permission {
+	return regulate.Permission{Verb: verb, Group: rolesGroup, Resource: strings.ToLower(role.Kind) + "s", Namespace: role.Namespace, Name: role.Name}
 }
 
 // bindingOf is what a binding takes: it gives what its role does, in the namespace of the binding.
@@ -80,7 +80,7 @@ func bindingOf(part string, u *unstructured.Unstructured, roles map[object.Ref]*
 }
 
 // given are the rights that a role gives, in a namespace or, where that is empty, everywhere.
-func given(role *unstructured.Unstructured, namespace string) (rights []regulate.Right, more bool) {
+func given(role *unstructured.Unstructured, namespace string) (rights []regulate.Permission, more bool) {
 	if _, aggregated := role.Object["aggregationRule"]; aggregated {
 		more = true
 	}
@@ -99,7 +99,7 @@ func given(role *unstructured.Unstructured, namespace string) (rights []regulate
 				plural, sub, _ := strings.Cut(resource, "/")
 				for _, verb := range textsOf(rule, "verbs") {
 					for _, name := range names {
-						rights = append(rights, regulate.Right{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
+						rights = append(rights, regulate.Permission{Verb: verb, Group: group, Resource: plural, Subresource: sub, Namespace: namespace, Name: name})
 					}
 				}
 			}
@@ -123,8 +123,8 @@ func textsOf(fields map[string]any, name string) []string {
 // CheckEscalations refuses roles and bindings that the API server would not let pass, by the
 // rights that are missing of all that they ask for (Either and Or). Where what a role gives
 // is not known whole, and nothing of it is missing, the server alone can say: that is a note.
-func CheckEscalations(all []Escalation, missing []regulate.Right) ([]Refusal, []string) {
-	lacks := map[regulate.Right]bool{}
+func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusal, []string) {
+	lacks := map[regulate.Permission]bool{}
 	for _, r := range missing {
 		r.Optional = false
 		lacks[r] = true

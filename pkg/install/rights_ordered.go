@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/restored"
 )
 
-// mostNamed is how many pods of a StatefulSet are named in rights.
-const mostNamed = 16
+// maxNamed is how many pods of a StatefulSet are named in rights.
+const maxNamed = 16
 
 // ordered is what looking after StatefulSets takes that are brought back, and whose pods come in
 // order: a pod that crashes with the revision that was undone has to be deleted.
@@ -47,7 +47,7 @@ func (r *rightsOfRun) pods(set *appsv1.StatefulSet) []string {
 			replicas = max(replicas, *is.Spec.Replicas)
 		}
 	}
-	if replicas > mostNamed {
+	if replicas > maxNamed {
 		return nil
 	}
 	var out []string

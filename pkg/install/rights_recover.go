@@ -11,11 +11,11 @@ import (
 // RecoveryRights is what recovering a run takes: the journal and the lock, the records of
 // releases, and every object that is deleted, brought back or given back. They are sorted,
 // each once.
-func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Right {
+func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regulate.Permission {
 	if p.What == RecoveredNothing {
 		return nil
 	}
-	r := &rightsOfRun{plan: &Planned{Installation: of}, state: &State{Namespaces: map[string]string{of.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Right]bool{}}
+	r := &rightsOfRun{plan: &Plan{Installation: of}, state: &State{Namespaces: map[string]string{of.Namespace: "Active"}}, kinds: kindsWith(kinds, nil), set: map[regulate.Permission]bool{}}
 	r.keeping()
 	for _, a := range p.Acts {
 		switch {
@@ -23,9 +23,9 @@ func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regu
 		case a.Release != (ReleaseName{}):
 			r.recoverRelease(a)
 		case a.Object.GroupKind() == namespaceKind:
-			ns := regulate.Right{Resource: "namespaces", Name: a.Object.Name}
+			ns := regulate.Permission{Resource: "namespaces", Name: a.Object.Name}
 			r.add(ns, "delete", "get")
-			r.add(regulate.Right{Group: "*", Resource: "*", Namespace: a.Object.Name, Optional: true}, "list")
+			r.add(regulate.Permission{Group: "*", Resource: "*", Namespace: a.Object.Name, Optional: true}, "list")
 		case a.Verb == RecoverDelete:
 			r.object(a.Object, "", "delete", "get")
 		default:
@@ -37,7 +37,7 @@ func RecoveryRights(of Installation, p RecoveryPlan, kinds *object.Kinds) []regu
 
 // recoverRelease is what Helm takes: its records, and the objects of the release.
 func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
-	r.add(regulate.Right{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
+	r.add(regulate.Permission{Resource: "secrets", Namespace: a.Release.Namespace}, "create", "delete", "get", "list", "update")
 	verbs := []string{"delete", "get", "update"}
 	if a.Verb == RecoverRollback {
 		verbs = append(verbs, "create", "patch")

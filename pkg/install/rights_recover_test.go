@@ -23,7 +23,7 @@ func TestRecoveryRights(t *testing.T) {
 		{Verb: RecoverDelete, Object: namespaceRef("made")},
 	}}
 	got := RecoveryRights(shopHere, plan, kinds)
-	for _, want := range []regulate.Right{
+	for _, want := range []regulate.Permission{
 		{Verb: "create", Group: rolesGroup, Resource: "clusterroles"},
 		{Verb: "patch", Group: rolesGroup, Resource: "clusterroles", Name: "view"},
 		{Verb: "update", Resource: "secrets", Namespace: "apps"},
@@ -35,7 +35,7 @@ func TestRecoveryRights(t *testing.T) {
 			t.Errorf("no right to %s in %v", want, got)
 		}
 	}
-	if slices.ContainsFunc(got, func(r regulate.Right) bool { return r.Resource == "clusterrolebindings" }) {
+	if slices.ContainsFunc(got, func(r regulate.Permission) bool { return r.Resource == "clusterrolebindings" }) {
 		t.Errorf("rights to what is left: %v", got)
 	}
 	if got := RecoveryRights(shopHere, RecoveryPlan{What: RecoveredNothing}, kinds); len(got) > 0 {

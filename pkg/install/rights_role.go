@@ -14,8 +14,8 @@ import (
 // Role makes the roles that give the rights and nothing else: a ClusterRole for what is of
 // the whole cluster, and a Role in each namespace. Namespaces that are missing come before,
 // since a Role is in one. The same rights give the same roles.
-func Role(name string, rights []regulate.Right, missing ...string) []*unstructured.Unstructured {
-	by := map[string][]regulate.Right{}
+func Role(name string, rights []regulate.Permission, missing ...string) []*unstructured.Unstructured {
+	by := map[string][]regulate.Permission{}
 	for _, r := range rights {
 		by[r.Namespace] = append(by[r.Namespace], r)
 	}
@@ -40,7 +40,7 @@ func Role(name string, rights []regulate.Right, missing ...string) []*unstructur
 // rulesFor makes few rules of the rights in one namespace: verbs of one object are gathered,
 // then objects of a kind with the same verbs, then kinds of a group with the same verbs that
 // are not by name.
-func rulesFor(rights []regulate.Right) []any {
+func rulesFor(rights []regulate.Permission) []any {
 	type one struct{ group, resource, name string }
 	verbs := map[one][]string{}
 	for _, r := range rights {

@@ -26,7 +26,7 @@ func rolesPart(t *testing.T) *Part {
 	})
 }
 
-func rightTexts(rights []regulate.Right) []string {
+func rightTexts(rights []regulate.Permission) []string {
 	var out []string
 	for _, r := range rights {
 		text := r.String()
@@ -40,7 +40,7 @@ func rightTexts(rights []regulate.Right) []string {
 
 func TestRights(t *testing.T) {
 	s := emptyState()
-	p := Make(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, s, planOptions)
+	p := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, s, planOptions)
 	got := rightTexts(Rights(p, s, s.Kinds))
 	for _, want := range []string{
 		"create namespaces", "delete namespaces op",
@@ -66,7 +66,7 @@ func TestRights(t *testing.T) {
 		}
 	}
 	after := doPlan(t, s, p)
-	if again := Make(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, after, planOptions); len(Rights(again, after, after.Kinds)) > 0 {
+	if again := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, after, planOptions); len(Rights(again, after, after.Kinds)) > 0 {
 		t.Error("nothing is to be done, and it takes rights")
 	}
 }
@@ -84,9 +84,9 @@ func TestRightsOfOrdered(t *testing.T) {
 		", ordinals: {start: 3}":          {"list pods in op (optional)", "delete pods db-3 in op (optional)", "delete pods db-4 in op (optional)"},
 		", podManagementPolicy: Parallel": nil,
 	} {
-		first := Make(Install, in, []*Part{part("1.0.0", more)}, emptyState(), planOptions)
+		first := NewPlan(Install, in, []*Part{part("1.0.0", more)}, emptyState(), planOptions)
 		s := doPlan(t, emptyState(), first)
-		for action, p := range map[Action]*Planned{Install: first, Upgrade: Make(Upgrade, in, []*Part{part("1.1.0", more)}, s, planOptions)} {
+		for action, p := range map[Action]*Plan{Install: first, Upgrade: NewPlan(Upgrade, in, []*Part{part("1.1.0", more)}, s, planOptions)} {
 			state, want := s, want
 			if action == Install {
 				state, want = emptyState(), nil // nothing is brought back
@@ -107,12 +107,12 @@ func TestRightsOfOrdered(t *testing.T) {
 
 func TestRightsOfUninstall(t *testing.T) {
 	in := Installation{Name: "op", Namespace: "op"}
-	s := doPlan(t, emptyState(), Make(Install, in, []*Part{rolesPart(t)}, emptyState(), planOptions))
+	s := doPlan(t, emptyState(), NewPlan(Install, in, []*Part{rolesPart(t)}, emptyState(), planOptions))
 	s.with(planCustom(t, "Thing", "x.example.com", "other", "a"))
 	o := planOptions
 	o.DeleteData, o.DeleteDefinitions = true, true
 	part := &Part{Name: "op", Release: "op", Namespace: "op"}
-	p := Make(Uninstall, in, []*Part{part}, s, o)
+	p := NewPlan(Uninstall, in, []*Part{part}, s, o)
 	got := rightTexts(Rights(p, s, s.Kinds))
 	for _, want := range []string{
 		"delete things.x.example.com a in other", "delete customresourcedefinitions.apiextensions.k8s.io things.x.example.com",
@@ -125,7 +125,7 @@ func TestRightsOfUninstall(t *testing.T) {
 }
 
 func TestCheckEscalations(t *testing.T) {
-	p := Make(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, emptyState(), planOptions)
+	p := NewPlan(Install, Installation{Name: "op", Namespace: "op"}, []*Part{rolesPart(t)}, emptyState(), planOptions)
 	all := Escalations(p)
 	if len(all) != 3 {
 		t.Fatalf("%d escalations: %+v", len(all), all)
@@ -138,18 +138,18 @@ func TestCheckEscalations(t *testing.T) {
 		t.Errorf("nothing is missing: %v %v", refused, notes)
 	}
 	// Who holds what the role gives need not escalate.
-	refused, notes := CheckEscalations(all, []regulate.Right{role.Either, all[2].Either})
+	refused, notes := CheckEscalations(all, []regulate.Permission{role.Either, all[2].Either})
 	if len(refused) > 0 || len(notes) != 1 || !strings.Contains(notes[0], "RoleBinding.rbac.authorization.k8s.io/op/view gives rights that are not known here") {
 		t.Errorf("%v %v", refused, notes)
 	}
-	refused, _ = CheckEscalations(all, []regulate.Right{role.Either, role.Or[1]})
+	refused, _ = CheckEscalations(all, []regulate.Permission{role.Either, role.Or[1]})
 	if len(refused) != 1 || refused[0].Topic != "rights" || !strings.Contains(refused[0].Message, "gives rights that you do not hold (get secrets)") {
 		t.Errorf("%+v", refused)
 	}
 }
 
 func TestRole(t *testing.T) {
-	rights := []regulate.Right{
+	rights := []regulate.Permission{
 		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web"},
 		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "web"},
 		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "api"},
@@ -161,7 +161,7 @@ func TestRole(t *testing.T) {
 		{Verb: "create", Resource: "namespaces"},
 		{Verb: "get", Resource: "pods", Subresource: "log"},
 	}
-	text := func(rights []regulate.Right) string {
+	text := func(rights []regulate.Permission) string {
 		var all []string
 		for _, u := range Role("sysop-install-a", rights, "a", "unused") {
 			b, err := yaml.Marshal(u.Object)

@@ -24,12 +24,12 @@ type Store interface {
 	Save(ctx context.Context, j *Journal) error
 	// Remove deletes it.
 	Remove(ctx context.Context, j *Journal) error
-	// Keep keeps an object as it is now; the same run and object are kept in the same place.
-	Keep(ctx context.Context, run string, o *unstructured.Unstructured) (Before, error)
-	// Kept returns what was kept.
-	Kept(ctx context.Context, b Before) (*unstructured.Unstructured, error)
+	// SaveBefore keeps an object as it is now; the same run and object are kept in the same place.
+	SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error)
+	// LoadBefore returns what was kept.
+	LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error)
 	// Drop forgets what a run kept, also what its journal does not say.
-	Drop(ctx context.Context, run string, kept []Before) error
+	Drop(ctx context.Context, run string, kept []BeforeImage) error
 }
 
 // Runner does what was planned, or undoes it.
@@ -50,10 +50,10 @@ type Runner struct {
 	// Restorable says why a definition cannot get its former content back; nil that it can.
 	// Where it is nil, the API server alone decides.
 	Restorable func(is, was *unstructured.Unstructured) error
-	// Tell is told of what goes on; it may be nil.
-	Tell func(Event)
-	By   string
-	Now  func() time.Time
+	// Progress is told of what goes on; it may be nil.
+	Progress func(Progress)
+	By       string
+	Now      func() time.Time
 	// Poll is how often is looked at what is waited for; 0 for half a second.
 	Poll time.Duration
 }
@@ -84,8 +84,8 @@ type Options struct {
 	// Look is how long is waited, after an undo, until what was brought back is Healthy; 0 for
 	// Patience.
 	Look time.Duration
-	// Patience is how long one thing is waited for that has no timeout; 0 for five minutes.
-	Patience time.Duration
+	// StatusTimeout is how long one thing is waited for that has no timeout; 0 for five minutes.
+	StatusTimeout time.Duration
 }
 
 // Resolved is a connection with its value. The value is never written down by a run.
@@ -94,24 +94,24 @@ type Resolved struct {
 	Value any
 }
 
-// EventKind is what an Event is about.
-type EventKind string
+// ProgressKind is what an Event is about.
+type ProgressKind string
 
 // What is told.
 const (
-	StepBegun  EventKind = "begun"
-	StepDone   EventKind = "done"
-	StepUndone EventKind = "undone"
-	StepLeft   EventKind = "left"
-	Waiting    EventKind = "waiting"
-	Undoing    EventKind = "undoing"
-	Noted      EventKind = "note"
+	StepStarted   ProgressKind = "begun"
+	StepDone      ProgressKind = "done"
+	StepUndone    ProgressKind = "undone"
+	StepNotUndone ProgressKind = "left"
+	Waiting       ProgressKind = "waiting"
+	Undoing       ProgressKind = "undoing"
+	Noted         ProgressKind = "note"
 )
 
-// Event is progress.
-type Event struct {
-	At   time.Time `json:"at"`
-	Kind EventKind `json:"kind"`
+// Progress is progress.
+type Progress struct {
+	At   time.Time    `json:"at"`
+	Kind ProgressKind `json:"kind"`
 	// Step is the ID of the step, empty for what is about the whole run.
 	Step     string   `json:"step,omitempty"`
 	StepKind StepKind `json:"stepKind,omitempty"`
@@ -121,13 +121,13 @@ type Event struct {
 
 // Results of a run.
 const (
-	ResultDone   = "done"
-	ResultUndone = "undone"
-	ResultLeft   = "left"
-	// ResultKept says that a run failed and was left as it is, as asked.
-	ResultKept = "kept"
-	// ResultOpen says that a run neither ended nor was undone: the journal says how far it is.
-	ResultOpen = "open"
+	ResultDone         = "done"
+	ResultUndone       = "undone"
+	ResultPartlyUndone = "left"
+	// ResultKeptFailed says that a run failed and was left as it is, as asked.
+	ResultKeptFailed = "kept"
+	// ResultUnfinished says that a run neither ended nor was undone: the journal says how far it is.
+	ResultUnfinished = "open"
 )
 
 // Report is what became of a run.
@@ -147,7 +147,7 @@ type Report struct {
 // Left are the steps that were not undone.
 func (r Report) Left() (out []StepState) {
 	for _, s := range r.Steps {
-		if s.Phase == Left {
+		if s.Phase == NotUndone {
 			out = append(out, s)
 		}
 	}
@@ -206,9 +206,9 @@ func (e *FailedError) Error() string {
 	switch e.Result {
 	case ResultUndone:
 		return text + "; " + e.Restored.undone("everything that the run did was undone", "what the run did was taken back")
-	case ResultLeft:
+	case ResultPartlyUndone:
 		return text + "; " + e.Restored.undone("what the run did was undone, but for what is told", "what the run did was taken back, but for what is told")
-	case ResultKept:
+	case ResultKeptFailed:
 		return text + "; what was done was kept: run it again to go on, or uninstall it"
 	}
 	return text + "; what was done is not undone yet: run the same again, it goes on from what the journal says"
@@ -218,16 +218,16 @@ func (e *FailedError) Unwrap() error { return e.Err }
 
 var errStopped = errors.New("interrupted")
 
-func (r *Runner) tell(e Event) {
-	if r.Tell == nil {
+func (r *Runner) notify(e Progress) {
+	if r.Progress == nil {
 		return
 	}
 	e.At = r.now()
-	r.Tell(e)
+	r.Progress(e)
 }
 
-func (r *Runner) tellStep(kind EventKind, s StepState, message string) {
-	r.tell(Event{Kind: kind, Step: s.ID, StepKind: s.Kind, Part: s.Part, Message: message})
+func (r *Runner) tellStep(kind ProgressKind, s StepState, message string) {
+	r.notify(Progress{Kind: kind, Step: s.ID, StepKind: s.Kind, Part: s.Part, Message: message})
 }
 
 func (r *Runner) now() time.Time {
@@ -244,13 +244,13 @@ func (r *Runner) poll() time.Duration {
 	return r.Poll
 }
 
-// patience is how long a step is waited for.
-func (o Options) patience(timeout time.Duration) time.Duration {
+// statusTimeout is how long a step is waited for.
+func (o Options) statusTimeout(timeout time.Duration) time.Duration {
 	switch {
 	case timeout > 0:
 		return timeout
-	case o.Patience > 0:
-		return o.Patience
+	case o.StatusTimeout > 0:
+		return o.StatusTimeout
 	}
 	return 5 * time.Minute
 }

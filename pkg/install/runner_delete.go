@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HangingError says that objects were asked to go, and do not.
-type HangingError struct {
-	Objects []Hanging
+// StuckError says that objects were asked to go, and do not.
+type StuckError struct {
+	Objects []StuckObject
 	After   time.Duration
 }
 
-// Hanging is an object that does not go.
-type Hanging struct {
+// StuckObject is an object that does not go.
+type StuckObject struct {
 	Object object.Ref
 	// Deleting says that its deletion was begun; Finalizers are those it waits for.
 	Deleting   bool
@@ -29,7 +29,7 @@ type Hanging struct {
 	Why string
 }
 
-func (e *HangingError) Error() string {
+func (e *StuckError) Error() string {
 	var lines []string
 	for i, h := range e.Objects {
 		if i == 5 {
@@ -42,7 +42,7 @@ func (e *HangingError) Error() string {
 }
 
 // String says what it waits for.
-func (h Hanging) String() string {
+func (h StuckObject) String() string {
 	switch {
 	case h.Why != "":
 		return h.Object.String() + " could not be read: " + h.Why
@@ -58,18 +58,18 @@ func (h Hanging) String() string {
 // waitGone waits until none of the objects is there.
 func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Duration) error {
 	left := slices.Clone(refs)
-	var hanging []Hanging
+	var hanging []StuckObject
 	told := false
-	err := x.every(ctx, timeout, func(ctx context.Context) (bool, error) {
+	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
 		hanging = nil
 		for _, ref := range left {
 			is, err := x.Objects.Get(ctx, ref)
 			switch {
 			case apierrors.IsNotFound(err):
 			case err != nil:
-				hanging = append(hanging, Hanging{Object: ref, Why: err.Error()})
+				hanging = append(hanging, StuckObject{Object: ref, Why: err.Error()})
 			default:
-				hanging = append(hanging, Hanging{Object: ref, Deleting: is.GetDeletionTimestamp() != nil, Finalizers: waitsFor(is)})
+				hanging = append(hanging, StuckObject{Object: ref, Deleting: is.GetDeletionTimestamp() != nil, Finalizers: waitsFor(is)})
 			}
 		}
 		left = nil
@@ -78,12 +78,12 @@ func (x *run) waitGone(ctx context.Context, refs []object.Ref, timeout time.Dura
 		}
 		if len(left) > 0 && !told {
 			told = true
-			x.tell(Event{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(left))})
+			x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("until they are gone: %s", listed(left))})
 		}
 		return len(left) == 0, nil
 	})
 	if err != nil && ctx.Err() == nil && len(hanging) > 0 {
-		return &HangingError{Objects: hanging, After: timeout}
+		return &StuckError{Objects: hanging, After: timeout}
 	}
 	return err
 }

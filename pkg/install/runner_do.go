@@ -17,7 +17,7 @@ import (
 type run struct {
 	*Runner
 	o  Options
-	p  *Planned // nil where only the journal is known
+	p  *Plan // nil where only the journal is known
 	of Installation
 	j  *Journal
 	// id is that of a run that is begun; one that goes on has its own.
@@ -44,7 +44,7 @@ type run struct {
 
 // Do does what was planned, all of it or nothing. An error is a *FailedError where something
 // was begun; the report says what became of it. Do waits for the lock.
-func (r *Runner) Do(ctx context.Context, p *Planned, o Options) (Report, error) {
+func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
 	if len(p.Refusals) > 0 {
 		return x.report, &RefusedError{Refusals: p.Refusals}
@@ -80,7 +80,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 			end(&BusyError{Holder: holder, Since: since})
 			return
 		}
-		x.tell(Event{Kind: Waiting, Message: fmt.Sprintf("%s acts on %s since %s", holder, x.of.Name, since.UTC().Format(time.RFC3339))})
+		x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("%s acts on %s since %s", holder, x.of.Name, since.UTC().Format(time.RFC3339))})
 	})
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (x *run) nothing(ctx context.Context) error {
 // goesOn says that the run of the journal is the one that was planned, and is sorted out.
 func (x *run) goesOn() bool {
 	r := x.j.Run
-	return !r.Undoing && r.Fingerprint == x.p.Fingerprint && !slices.ContainsFunc(r.Steps, func(s StepState) bool { return s.Phase == Begun })
+	return !r.Undoing && r.Fingerprint == x.p.Fingerprint && !slices.ContainsFunc(r.Steps, func(s StepState) bool { return s.Phase == Started })
 }
 
 // step writes that a step is begun, does it, and writes that it is done.
@@ -194,7 +194,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Removed: s.Removed, Phase: Begun, Irreversible: s.Irreversible}
+	state := StepState{ID: s.ID, Kind: s.Kind, Part: s.Part, Release: s.Release, Namespace: s.Namespace, Was: s.Was, Removed: s.Removed, Phase: Started, Irreversible: s.Irreversible}
 	if s.Kind == MakeNamespace && s.Namespace == "" {
 		state.Namespace = s.Release
 	}
@@ -209,7 +209,7 @@ func (x *run) step(ctx context.Context, s *Step) error {
 	if err := x.save(ctx); err != nil {
 		return err
 	}
-	x.tellStep(StepBegun, *is, "")
+	x.tellStep(StepStarted, *is, "")
 	if err := x.perform(ctx, s, is); err != nil {
 		return err
 	}
@@ -234,19 +234,19 @@ func (x *run) fail(ctx context.Context, step string, failed error) error {
 	}
 	switch {
 	case errors.As(failed, new(*journal.ConflictError)):
-		return as(ResultOpen, failed)
+		return as(ResultUnfinished, failed)
 	case ctx.Err() != nil:
-		return as(ResultOpen, errors.Join(failed, context.Cause(ctx)))
+		return as(ResultUnfinished, errors.Join(failed, context.Cause(ctx)))
 	case x.o.KeepFailed:
 		if err := x.save(ctx); err != nil {
-			return as(ResultOpen, errors.Join(failed, err))
+			return as(ResultUnfinished, errors.Join(failed, err))
 		}
-		return as(ResultKept, failed)
+		return as(ResultKeptFailed, failed)
 	}
-	x.tell(Event{Kind: Undoing, Step: step, Message: failed.Error()})
+	x.notify(Progress{Kind: Undoing, Step: step, Message: failed.Error()})
 	result, err := x.undo(ctx)
 	if err != nil {
-		return as(ResultOpen, errors.Join(failed, err))
+		return as(ResultUnfinished, errors.Join(failed, err))
 	}
 	return as(result, errors.Join(failed, x.free(ctx)))
 }
@@ -289,8 +289,8 @@ func (x *run) afterLoss(ctx context.Context, failed error) error {
 	if err == nil && x.report.Result == ResultDone {
 		return nil
 	}
-	x.report.Result = ResultOpen
-	return &FailedError{Result: ResultOpen, Err: errors.Join(failed, err)}
+	x.report.Result = ResultUnfinished
+	return &FailedError{Result: ResultUnfinished, Err: errors.Join(failed, err)}
 }
 
 func (x *run) save(ctx context.Context) error { return x.Store.Save(ctx, x.j) }

@@ -20,23 +20,23 @@ func (x *run) end(ctx context.Context, result string) error {
 		if err := x.forgetRemoved(ctx); err != nil {
 			return x.open(err)
 		}
-		x.forgetFormer(ctx, x.j.Past)
+		x.forgetFormer(ctx, x.j.Runs)
 	}
 	stayed := x.claims(ctx, result)
 	if err := x.forgetUndone(ctx); err != nil {
 		return x.open(err)
 	}
-	if result == ResultLeft && len(x.left) > 0 {
-		x.tell(Event{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
-	} else if err := x.Store.Drop(ctx, r.ID, kept(r)); err != nil {
+	if result == ResultPartlyUndone && len(x.left) > 0 {
+		x.notify(Progress{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
+	} else if err := x.Store.Drop(ctx, r.ID, beforeImages(r)); err != nil {
 		return x.open(err)
 	}
 	past := x.past(ctx, result)
 	past.Stayed = stayed
-	x.j.Past = append(x.j.Past, past)
-	if old := len(x.j.Past) - mostPast; old > 0 {
-		x.forgetFormer(ctx, x.j.Past[:old])
-		x.j.Past = x.j.Past[old:]
+	x.j.Runs = append(x.j.Runs, past)
+	if old := len(x.j.Runs) - maxRuns; old > 0 {
+		x.forgetFormer(ctx, x.j.Runs[:old])
+		x.j.Runs = x.j.Runs[old:]
 	}
 	x.j.Run = nil
 	if result == ResultDone && x.o.Manifest != "" {
@@ -109,9 +109,9 @@ func (x *run) forget(ctx context.Context, s *StepState) error {
 }
 
 // past is the run as it ended.
-func (x *run) past(ctx context.Context, result string) Past {
+func (x *run) past(ctx context.Context, result string) RunRecord {
 	r := x.j.Run
-	past := Past{
+	past := RunRecord{
 		Revision: 1, ID: r.ID, Action: r.Action, By: r.By, Started: r.Started, Ended: x.now().UTC().Truncate(time.Second), Result: result, Why: r.Why, To: r.To,
 		Releases: x.releases(ctx, result), Needs: x.j.needsAfter(result),
 	}
@@ -119,23 +119,23 @@ func (x *run) past(ctx context.Context, result string) Past {
 		if s.Phase == Done && s.Irreversible != "" && result == ResultDone {
 			past.Lost = append(past.Lost, s.ID+": "+s.Irreversible)
 		}
-		if s.Phase == Left {
+		if s.Phase == NotUndone {
 			past.Left = append(past.Left, s.ID+": "+s.Note)
 		}
 	}
-	if n := len(x.j.Past); n > 0 {
-		past.Revision = x.j.Past[n-1].Revision + 1
+	if n := len(x.j.Runs); n > 0 {
+		past.Revision = x.j.Runs[n-1].Revision + 1
 	}
 	return past
 }
 
 func (x *run) open(err error) error {
-	x.report.Result = ResultOpen
-	return &FailedError{Result: ResultOpen, Err: err}
+	x.report.Result = ResultUnfinished
+	return &FailedError{Result: ResultUnfinished, Err: err}
 }
 
-// kept is all that was kept for undoing a run.
-func kept(r *Run) (out []Before) {
+// beforeImages is all that was kept for undoing a run.
+func beforeImages(r *Run) (out []BeforeImage) {
 	for _, s := range r.Steps {
 		out = append(out, s.Changed...)
 	}
@@ -171,8 +171,8 @@ func (x *run) releases(ctx context.Context, result string) []ReleaseState {
 // its plan, of another one those that were there before as well.
 func (x *run) concerned(result string) []ReleaseState {
 	var out []ReleaseState
-	if result != ResultDone && x.j != nil && len(x.j.Past) > 0 {
-		out = append(out, x.j.Past[len(x.j.Past)-1].Releases...)
+	if result != ResultDone && x.j != nil && len(x.j.Runs) > 0 {
+		out = append(out, x.j.Runs[len(x.j.Runs)-1].Releases...)
 	}
 	if x.p != nil {
 		out = append(out, x.p.Stays...)

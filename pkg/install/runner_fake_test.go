@@ -285,9 +285,9 @@ func (f *fakeCluster) Remove(_ context.Context, j *Journal) error {
 	})
 }
 
-func (f *fakeCluster) Keep(_ context.Context, run string, o *unstructured.Unstructured) (Before, error) {
+func (f *fakeCluster) SaveBefore(_ context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
 	key := run + " " + refOf(o).String()
-	b := Before{Object: refOf(o), Kept: key}
+	b := BeforeImage{Object: refOf(o), StoredIn: key}
 	err := f.write(func() error {
 		if _, ok := f.kept[key]; !ok {
 			f.kept[key] = o.DeepCopy()
@@ -298,15 +298,15 @@ func (f *fakeCluster) Keep(_ context.Context, run string, o *unstructured.Unstru
 	return b, err
 }
 
-func (f *fakeCluster) Kept(_ context.Context, b Before) (*unstructured.Unstructured, error) {
-	o, ok := f.kept[b.Kept]
+func (f *fakeCluster) LoadBefore(_ context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+	o, ok := f.kept[b.StoredIn]
 	if !ok {
-		return nil, fmt.Errorf("%s is not kept", b.Kept)
+		return nil, fmt.Errorf("%s is not kept", b.StoredIn)
 	}
 	return o.DeepCopy(), nil
 }
 
-func (f *fakeCluster) Drop(_ context.Context, run string, _ []Before) error {
+func (f *fakeCluster) Drop(_ context.Context, run string, _ []BeforeImage) error {
 	return f.write(func() error {
 		maps.DeleteFunc(f.kept, func(k string, _ *unstructured.Unstructured) bool { return strings.HasPrefix(k, run+" ") })
 		return nil
@@ -423,7 +423,7 @@ func (h fakeHelm) runHooks(ctx context.Context, c *chart.Chart) error {
 	return nil
 }
 
-func (h fakeHelm) change(ctx context.Context, c Change, from *Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
+func (h fakeHelm) change(ctx context.Context, c ReleaseSpec, from *Record, revision, rollbackOf int, bodies []*unstructured.Unstructured) error {
 	r := Record{Release: c.Release, Revision: revision, Status: "pending", Marks: c.Marks, RollbackOf: rollbackOf}
 	for _, o := range h.f.hooks[c.Chart] {
 		r.Hooks = append(r.Hooks, HookObject{Object: refOf(o)})
@@ -452,14 +452,14 @@ func (h fakeHelm) change(ctx context.Context, c Change, from *Record, revision, 
 	return h.status(ctx, c.Release, revision, Deployed)
 }
 
-func (h fakeHelm) Install(ctx context.Context, c Change) error {
+func (h fakeHelm) Install(ctx context.Context, c ReleaseSpec) error {
 	if h.last(c.Release) != nil {
 		return errors.New("cannot reuse a name that is still in use")
 	}
 	return h.change(ctx, c, nil, 1, 0, h.f.charts[c.Chart])
 }
 
-func (h fakeHelm) Upgrade(ctx context.Context, c Change) error {
+func (h fakeHelm) Upgrade(ctx context.Context, c ReleaseSpec) error {
 	last := h.last(c.Release)
 	if last == nil || last.Status != Deployed {
 		return errors.New("has no deployed releases")
@@ -467,15 +467,15 @@ func (h fakeHelm) Upgrade(ctx context.Context, c Change) error {
 	return h.change(ctx, c, last, last.Revision+1, 0, h.f.charts[c.Chart])
 }
 
-func (h fakeHelm) Rollback(ctx context.Context, n ReleaseName, to int, o Return) error {
+func (h fakeHelm) Rollback(ctx context.Context, n ReleaseName, to int, o RevertOptions) error {
 	last := h.last(n)
 	if last == nil {
 		return errors.New("release: not found")
 	}
-	return h.change(ctx, Change{Release: n, Marks: o.Marks}, last, last.Revision+1, to, h.f.bodies[key(n, to)])
+	return h.change(ctx, ReleaseSpec{Release: n, Marks: o.Marks}, last, last.Revision+1, to, h.f.bodies[key(n, to)])
 }
 
-func (h fakeHelm) Uninstall(ctx context.Context, n ReleaseName, o Return) error {
+func (h fakeHelm) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
 	last := h.last(n)
 	if last == nil {
 		return errors.New("release: not found")

@@ -13,10 +13,10 @@ import (
 // forgetFormer deletes the records of releases that former runs removed, and that nothing of
 // what is kept of the history names any more. What cannot be deleted is of no consequence: it
 // is told.
-func (x *run) forgetFormer(ctx context.Context, runs []Past) {
+func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 	named := map[ReleaseName]bool{}
-	if len(runs) < len(x.j.Past) {
-		for _, p := range x.j.Past[len(runs):] {
+	if len(runs) < len(x.j.Runs) {
+		for _, p := range x.j.Runs[len(runs):] {
 			for _, r := range p.Releases {
 				named[ReleaseName{r.Release, r.Namespace}] = true
 			}
@@ -30,7 +30,7 @@ func (x *run) forgetFormer(ctx context.Context, runs []Past) {
 			}
 			named[name] = true
 			if err := x.forgetUninstalled(ctx, name); err != nil {
-				x.tell(Event{Kind: Noted, Message: fmt.Sprintf("the records of the release %s, which was removed before, stay: %v", name, err)})
+				x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("the records of the release %s, which was removed before, stay: %v", name, err)})
 			}
 		}
 	}
@@ -59,12 +59,12 @@ func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
 // claims are the claims that an installation which was undone has left: those of the
 // StatefulSets that it made, which nobody deletes with them.
 func (x *run) claims(ctx context.Context, result string) []string {
-	if result != ResultUndone && result != ResultLeft {
+	if result != ResultUndone && result != ResultPartlyUndone {
 		return nil
 	}
 	var out []string
 	for _, s := range x.j.Run.Steps {
-		if s.Kind != InstallRelease || s.Phase == Left {
+		if s.Kind != InstallRelease || s.Phase == NotUndone {
 			continue
 		}
 		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
@@ -80,7 +80,7 @@ func (x *run) claims(ctx context.Context, result string) []string {
 	slices.Sort(out)
 	out = slices.Compact(out)
 	for _, text := range out {
-		x.tell(Event{Kind: Noted, Message: text + " stays: its data is left alone"})
+		x.notify(Progress{Kind: Noted, Message: text + " stays: its data is left alone"})
 	}
 	return out
 }

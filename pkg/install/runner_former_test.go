@@ -12,7 +12,7 @@ import (
 )
 
 // removed is a system whose release a was installed, and taken away by an upgrade.
-func removed(t *testing.T) (*fakeCluster, *Planned) {
+func removed(t *testing.T) (*fakeCluster, *Plan) {
 	t.Helper()
 	f, p, _ := oneInstall()
 	f.put(newNamespace("apps", "", nil), "kubectl")
@@ -20,11 +20,11 @@ func removed(t *testing.T) (*fakeCluster, *Planned) {
 	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	away := &Planned{Installation: p.Installation, Action: Upgrade, Fingerprint: "y", Steps: []Step{{ID: "remove/apps/a", Kind: RemoveRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1}}}
+	away := &Plan{Installation: p.Installation, Action: Upgrade, Fingerprint: "y", Steps: []Step{{ID: "remove/apps/a", Kind: RemoveRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1}}}
 	if _, err := f.runner().Do(t.Context(), away, Options{}); err != nil {
 		t.Fatal(err)
 	}
-	return f, &Planned{Installation: p.Installation, Action: Rollback, Fingerprint: "z", To: 1, Parts: p.Parts, Steps: []Step{
+	return f, &Plan{Installation: p.Installation, Action: Rollback, Fingerprint: "z", To: 1, Parts: p.Parts, Steps: []Step{
 		{ID: "release/apps/a", Kind: RollbackRelease, Part: "a", Release: "a", Namespace: "apps", To: 1, Removed: true}, {ID: "await/a", Kind: Await, Part: "a"},
 	}}
 }
@@ -43,7 +43,7 @@ func TestRollbackMakesAgain(t *testing.T) {
 		t.Errorf("%+v", list)
 	}
 	j, _ := f.Load(t.Context())
-	if last := j.Past[len(j.Past)-1]; last.To != 1 || last.Action != Rollback {
+	if last := j.Runs[len(j.Runs)-1]; last.To != 1 || last.Action != Rollback {
 		t.Errorf("%+v", last)
 	}
 }
@@ -69,7 +69,7 @@ func TestRollbackMakesAgainOrNot(t *testing.T) {
 				t.Fatalf("%s %d: %v", what, at, err)
 			}
 			j, _ := f.Load(t.Context())
-			done := j.Past[len(j.Past)-1].Result == ResultDone && j.Past[len(j.Past)-1].Action == Rollback
+			done := j.Runs[len(j.Runs)-1].Result == ResultDone && j.Runs[len(j.Runs)-1].Action == Rollback
 			list := f.records[ReleaseName{"a", "apps"}]
 			if !done && (len(list) == 0 || list[len(list)-1].Status != Uninstalled || len(f.objects) != before) {
 				t.Errorf("%s %d: %+v, objects %v", what, at, list, f.sorted())
@@ -82,7 +82,7 @@ func TestRollbackMakesAgainOrNot(t *testing.T) {
 }
 
 // atWrite does a plan that is killed at a write, or whose gate never opens.
-func atWrite(t *testing.T, f *fakeCluster, p *Planned, what string, at int) (died bool, err error) {
+func atWrite(t *testing.T, f *fakeCluster, p *Plan, what string, at int) (died bool, err error) {
 	t.Helper()
 	r := f.runner()
 	f.writes = 0
@@ -110,7 +110,7 @@ func has(f *fakeCluster, all []*unstructured.Unstructured) bool {
 // An uninstallation forgets also what former runs removed.
 func TestUninstallForgetsFormer(t *testing.T) {
 	f, _ := removed(t)
-	p := &Planned{Installation: Installation{Name: "shop", Namespace: "apps", System: true}, Action: Uninstall, Fingerprint: "u", Steps: []Step{{ID: "delete", Kind: DeleteObjects, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "none"}}}}}
+	p := &Plan{Installation: Installation{Name: "shop", Namespace: "apps", System: true}, Action: Uninstall, Fingerprint: "u", Steps: []Step{{ID: "delete", Kind: DeleteObjects, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "none"}}}}}
 	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func TestUninstallLeavesRecordsOfOthers(t *testing.T) {
 	for _, list := range f.records {
 		list[len(list)-1].Marks.SystemNamespace = "elsewhere"
 	}
-	p := &Planned{Installation: Installation{Name: "shop", Namespace: "apps", System: true}, Action: Uninstall, Fingerprint: "u", Steps: []Step{{ID: "delete", Kind: DeleteObjects, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "none"}}}}}
+	p := &Plan{Installation: Installation{Name: "shop", Namespace: "apps", System: true}, Action: Uninstall, Fingerprint: "u", Steps: []Step{{ID: "delete", Kind: DeleteObjects, Objects: []object.Ref{{Kind: "ConfigMap", Namespace: "apps", Name: "none"}}}}}
 	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
 		t.Fatal(err)
 	}
@@ -155,10 +155,10 @@ func TestFailedInstallLeavesARecord(t *testing.T) {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	j, err := f.Load(t.Context())
-	if err != nil || len(j.Past) != 1 || j.Past[0].Result != ResultUndone {
+	if err != nil || len(j.Runs) != 1 || j.Runs[0].Result != ResultUndone {
 		t.Fatalf("%+v %v", j, err)
 	}
-	if got := strings.Join(j.Past[0].Stayed, ", "); got != "PersistentVolumeClaim/apps/data-db-0, PersistentVolumeClaim/apps/data-db-1" {
+	if got := strings.Join(j.Runs[0].Stayed, ", "); got != "PersistentVolumeClaim/apps/data-db-0, PersistentVolumeClaim/apps/data-db-1" {
 		t.Errorf("stayed: %s", got)
 	}
 }

@@ -86,7 +86,7 @@ func newWish(seed uint64) (*fakeCluster, *wish) {
 			c := &chart.Chart{}
 			f.charts[c] = bodies(name, 1)
 			n := ReleaseName{name, "apps"}
-			if err := h.Install(context.Background(), Change{Release: n, Chart: c, Marks: Marks{Run: "former"}}); err != nil {
+			if err := h.Install(context.Background(), ReleaseSpec{Release: n, Chart: c, Marks: RecordLabels{Run: "former"}}); err != nil {
 				panic(err)
 			}
 		}
@@ -96,8 +96,8 @@ func newWish(seed uint64) (*fakeCluster, *wish) {
 }
 
 // plan says what is to be done for a wish, over what is there.
-func (w *wish) plan(f *fakeCluster) *Planned {
-	p := &Planned{Installation: Installation{Name: "shop", Namespace: w.own}, Action: Install, Fingerprint: "wish"}
+func (w *wish) plan(f *fakeCluster) *Plan {
+	p := &Plan{Installation: Installation{Name: "shop", Namespace: w.own}, Action: Install, Fingerprint: "wish"}
 	for _, ns := range w.namespaces {
 		if _, ok := f.objects[namespaceRef(ns)]; !ok {
 			p.Steps = append(p.Steps, Step{ID: "namespace/" + ns, Kind: MakeNamespace, Namespace: ns})
@@ -257,7 +257,7 @@ func one(t *testing.T, label string, seed uint64, at int, what string, before, a
 		switch {
 		case err == nil && rep.Result == ResultDone:
 			sameImage(t, label+", done", f, after)
-		case errors.As(err, &failed) && failed.Result == ResultOpen:
+		case errors.As(err, &failed) && failed.Result == ResultUnfinished:
 			dead = true // the journal says what is left to do
 		case errors.As(err, &failed) && failed.Result != ResultUndone:
 			t.Errorf("%s: %s %v", label, failed.Result, err)
@@ -296,9 +296,9 @@ func goOn(t *testing.T, label string, random *rand.Rand, f *fakeCluster, w *wish
 			continue
 		}
 		committed = committed || what == RecoveredDone
-		if err != nil || what == RecoveredLeft {
+		if err != nil || what == RecoveredPartly {
 			j, _ := f.Load(context.Background())
-			t.Errorf("%s: recovered %s: %v; past %+v", label, what, err, j.Past)
+			t.Errorf("%s: recovered %s: %v; past %+v", label, what, err, j.Runs)
 			return
 		}
 		if !again {

@@ -15,14 +15,14 @@ type Recovery string
 const (
 	// RecoveredNothing says that there was none.
 	RecoveredNothing Recovery = "nothing"
-	// RecoveredGoesOn says that it is sorted out: Do goes on with it, after a new plan over
+	// RecoveredResumed says that it is sorted out: Do goes on with it, after a new plan over
 	// what is there now.
-	RecoveredGoesOn Recovery = "goes-on"
+	RecoveredResumed Recovery = "goes-on"
 	// RecoveredDone says that all of it was done.
 	RecoveredDone Recovery = "done"
-	// RecoveredUndone and RecoveredLeft say that it was undone, all of it or not.
+	// RecoveredUndone and RecoveredPartly say that it was undone, all of it or not.
 	RecoveredUndone Recovery = "undone"
-	RecoveredLeft   Recovery = "left"
+	RecoveredPartly Recovery = "left"
 )
 
 // Recover sorts out the run of an installation that was killed, from its journal alone. Where
@@ -76,9 +76,9 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	case p.What == RecoveredDone:
 		x.report.Action = r.Action
 		return RecoveredDone, x.end(undoing, ResultDone)
-	case p.What == RecoveredGoesOn:
+	case p.What == RecoveredResumed:
 		x.report.Action = r.Action
-		return RecoveredGoesOn, x.sortOut(undoing)
+		return RecoveredResumed, x.sortOut(undoing)
 	case r.Why == "":
 		r.Why = "it was killed, or lost its connection"
 	}
@@ -86,11 +86,11 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 	result, err := x.undo(undoing)
 	x.report.Run, x.report.Result = j.runID(x.report.Run), result
 	if err != nil {
-		x.report.Result = ResultOpen
+		x.report.Result = ResultUnfinished
 		return "", err
 	}
-	if result == ResultLeft {
-		return RecoveredLeft, nil
+	if result == ResultPartlyUndone {
+		return RecoveredPartly, nil
 	}
 	return RecoveredUndone, nil
 }
@@ -106,7 +106,7 @@ func (j *Journal) runID(known string) string {
 func (x *run) sortOut(ctx context.Context) error {
 	for i := range slices.Backward(x.j.Run.Steps) {
 		s := &x.j.Run.Steps[i]
-		if s.Phase != Begun {
+		if s.Phase != Started {
 			continue
 		}
 		switch s.Kind {

@@ -44,7 +44,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	case InstallRelease, UpgradeRelease:
 		return x.putRelease(ctx, s, state)
 	case RollbackRelease:
-		err := x.Engine.Rollback(ctx, s.name(), s.To, Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
+		err := x.Engine.Rollback(ctx, s.name(), s.To, RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, ForceConflicts: x.o.ForceConflicts})
 		if err != nil {
 			return err
 		}
@@ -53,11 +53,11 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 		return x.removeRelease(ctx, s)
 	case Await:
 		x.tellStep(Waiting, *state, fmt.Sprintf("until %s healthy", counted(s.Objects)))
-		return x.Gate(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.Gate(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	case DeleteObjects:
-		return x.deleteObjects(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.deleteObjects(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	case DeleteDefinitions:
-		return x.deleteDefinitions(ctx, s.Objects, x.o.patience(s.Timeout))
+		return x.deleteDefinitions(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	}
 	return fmt.Errorf("a step of kind %q is not known", s.Kind)
 }
@@ -82,8 +82,8 @@ func (x *run) part(name string) *Part {
 	return x.p.Parts[i]
 }
 
-func (x *run) marks(p *Part) Marks {
-	m := Marks{Run: x.j.Run.ID}
+func (x *run) marks(p *Part) RecordLabels {
+	m := RecordLabels{Run: x.j.Run.ID}
 	if x.of.System {
 		m.System, m.SystemNamespace = x.of.Name, x.of.Namespace
 	} else {
@@ -125,7 +125,7 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
 		case x.o.TakeOwnership || ownedBy(is, s.name()):
-			before, err := x.Store.Keep(ctx, x.j.Run.ID, is)
+			before, err := x.Store.SaveBefore(ctx, x.j.Run.ID, is)
 			if err != nil {
 				return err
 			}
@@ -218,7 +218,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	case len(values) > 0:
 		return errors.New("its connections cannot be filled in: nobody renders them")
 	}
-	c := Change{
+	c := ReleaseSpec{
 		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,
 		TakeOwnership: x.o.TakeOwnership, ForceConflicts: x.o.ForceConflicts, Lookup: x.o.Lookup, Marks: x.marks(p),
 	}
@@ -264,11 +264,11 @@ func (x *run) removeRelease(ctx context.Context, s *Step) error {
 		return err
 	}
 	if last.Status != Uninstalled {
-		if err := x.Engine.Uninstall(ctx, s.name(), Return{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
+		if err := x.Engine.Uninstall(ctx, s.name(), RevertOptions{Marks: x.marks(x.part(s.Part)), Timeout: s.Timeout, KeepHistory: true}); err != nil {
 			return err
 		}
 	}
-	return x.waitGone(ctx, gone, x.o.patience(s.Timeout))
+	return x.waitGone(ctx, gone, x.o.statusTimeout(s.Timeout))
 }
 
 // ownedOf are the objects of a record that are still its release's: Helm leaves others.
@@ -288,9 +288,9 @@ func (x *run) ownedOf(ctx context.Context, v Record) (out []object.Ref, err erro
 	return out, nil
 }
 
-// every calls look until it is done, or says why not; a time that is over is no error of its
+// pollUntil calls look until it is done, or says why not; a time that is over is no error of its
 // own: what look said last is.
-func (x *run) every(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
+func (x *run) pollUntil(ctx context.Context, timeout time.Duration, look func(context.Context) (done bool, err error)) error {
 	end := time.NewTimer(timeout)
 	defer end.Stop()
 	tick := time.NewTicker(x.poll())

@@ -18,13 +18,13 @@ import (
 var shopHere = Installation{Name: "shop", Namespace: "apps"}
 
 // oneInstall is a cluster, and a plan that installs release a into a new namespace.
-func oneInstall() (*fakeCluster, *Planned, *Part) {
+func oneInstall() (*fakeCluster, *Plan, *Part) {
 	f := newFake("apps")
 	f.charts, f.hooks = map[*chart.Chart][]*unstructured.Unstructured{}, map[*chart.Chart][]*unstructured.Unstructured{}
 	c := &chart.Chart{}
 	f.charts[c] = bodies("a", 1)
 	part := &Part{Name: "a", Release: "a", Namespace: "apps", Chart: c, Rendered: &chart.Rendered{Objects: bodies("a", 1)}}
-	return f, &Planned{Installation: shopHere, Action: Install, Fingerprint: "x", Parts: []*Part{part}, Steps: []Step{
+	return f, &Plan{Installation: shopHere, Action: Install, Fingerprint: "x", Parts: []*Part{part}, Steps: []Step{
 		{ID: "namespace/apps", Kind: MakeNamespace, Namespace: "apps"},
 		{ID: "definitions/a", Kind: ApplyDefinitions, Part: "a", Definitions: []*unstructured.Unstructured{definition("Made", 1)}},
 		{ID: "release/apps/a", Kind: InstallRelease, Part: "a", Release: "a", Namespace: "apps"},
@@ -49,7 +49,7 @@ func TestRunnerLeavesWhatOthersMade(t *testing.T) {
 		f.put(o, "kubectl-create")
 	})
 	rep, err := r.Do(t.Context(), p, Options{})
-	if err == nil || rep.Result != ResultLeft || len(rep.Left()) != 2 {
+	if err == nil || rep.Result != ResultPartlyUndone || len(rep.Left()) != 2 {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	for _, s := range rep.Left() {
@@ -58,7 +58,7 @@ func TestRunnerLeavesWhatOthersMade(t *testing.T) {
 		}
 	}
 	j, err := f.Load(t.Context())
-	if err != nil || j.Run != nil || len(j.Past) != 1 || len(j.Past[0].Left) != 2 || len(f.records) > 0 {
+	if err != nil || j.Run != nil || len(j.Runs) != 1 || len(j.Runs[0].Left) != 2 || len(f.records) > 0 {
 		t.Errorf("%+v %v", j, err)
 	}
 }
@@ -85,12 +85,12 @@ func TestRunnerLeavesAReleaseOfOthers(t *testing.T) {
 		run := f.records[n][0].Marks
 		c := &chart.Chart{}
 		f.charts[c] = bodies("a", 2)
-		if err := (fakeHelm{f}).Upgrade(t.Context(), Change{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
+		if err := (fakeHelm{f}).Upgrade(t.Context(), ReleaseSpec{Release: n, Chart: c, Marks: run}); err != nil { // helm takes labels along
 			t.Error(err)
 		}
 	})
 	rep, err := r.Do(t.Context(), p, Options{})
-	if err == nil || rep.Result != ResultLeft || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[ReleaseName{"a", "apps"}]) != 2 {
+	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note+rep.Left()[1].Note, "revision 2") || len(f.records[ReleaseName{"a", "apps"}]) != 2 {
 		t.Errorf("%+v %v", rep, err)
 	}
 }
@@ -115,7 +115,7 @@ func TestRunnerKeepsWhatFailed(t *testing.T) {
 	r := f.runner()
 	r.Gate = notHealthy(f, func() {})
 	rep, err := r.Do(t.Context(), p, Options{KeepFailed: true})
-	if err == nil || rep.Result != ResultKept || len(f.records) != 1 {
+	if err == nil || rep.Result != ResultKeptFailed || len(f.records) != 1 {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	if _, err := r.Do(t.Context(), p, Options{}); !errors.As(err, new(*UnfinishedError)) {
@@ -168,7 +168,7 @@ func TestRunnerLosesItsLock(t *testing.T) {
 		})
 		rep, err := r.Do(t.Context(), p, Options{})
 		failed := new(FailedError)
-		want := map[bool]string{false: ResultUndone, true: ResultOpen}[taken]
+		want := map[bool]string{false: ResultUndone, true: ResultUnfinished}[taken]
 		if !errors.As(err, &failed) || !errors.As(err, new(*journal.LostError)) || failed.Result != want || rep.Result != want || lock.turns != 2 {
 			t.Errorf("taken %v: %+v %v after %d turns", taken, rep, err, lock.turns)
 		}
@@ -212,14 +212,14 @@ func TestRunnerStopsUndoing(t *testing.T) {
 	r := f.runner()
 	ctx, interrupt := context.WithCancel(t.Context())
 	stop, again := context.WithCancel(context.Background())
-	r.Tell = func(e Event) {
+	r.Progress = func(e Progress) {
 		if e.Kind == Undoing {
 			again()
 		}
 	}
 	r.Gate = func(context.Context, []object.Ref, time.Duration) error { interrupt(); <-ctx.Done(); return ctx.Err() }
 	rep, err := r.Do(ctx, p, Options{Stop: stop})
-	if err == nil || rep.Result != ResultOpen || !strings.Contains(err.Error(), "run the same again") {
+	if err == nil || rep.Result != ResultUnfinished || !strings.Contains(err.Error(), "run the same again") {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	if what, _, err := f.runner().Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone || len(f.objects) > 0 {
@@ -244,7 +244,7 @@ func TestRunnerDeletes(t *testing.T) {
 	one.SetAPIVersion("example.com/v1")
 	f.put(one, "kubectl")
 	del := Step{ID: "delete-definitions", Kind: DeleteDefinitions, Objects: []object.Ref{refOf(made)}}
-	p := &Planned{Installation: shopHere, Action: Uninstall, Fingerprint: "y", Steps: []Step{del}}
+	p := &Plan{Installation: shopHere, Action: Uninstall, Fingerprint: "y", Steps: []Step{del}}
 	if rep, err := f.runner().Do(t.Context(), p, Options{}); err == nil || !strings.Contains(err.Error(), "one") || f.objects[refOf(made)] == nil {
 		t.Errorf("with an object: %+v %v", rep, err)
 	}
@@ -268,14 +268,14 @@ func TestHangingIsExplained(t *testing.T) {
 	f.put(o, "kubectl")
 	x := &run{Runner: f.runner()}
 	err := x.waitGone(t.Context(), []object.Ref{refOf(o)}, 5*time.Millisecond)
-	hanging := new(HangingError)
+	hanging := new(StuckError)
 	if !errors.As(err, &hanging) || len(hanging.Objects[0].Finalizers) != 1 || !strings.Contains(err.Error(), "example.com/cleanup") || !strings.Contains(err.Error(), "ConfigMap") {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestTarget(t *testing.T) {
-	h := History{Past: []Past{
+	h := History{Past: []RunRecord{
 		{Revision: 1, Action: Install, Result: ResultDone},
 		{Revision: 2, Action: Upgrade, Result: ResultUndone},
 		{Revision: 3, Action: Upgrade, Result: ResultDone},

@@ -113,8 +113,8 @@ type Reader interface {
 	ListMetadata(ctx context.Context, r object.Resource, namespace, selector string) ([]*unstructured.Unstructured, error)
 }
 
-// Ask is what a State is to be gathered for.
-type Ask struct {
+// StateRequest is what a State is to be gathered for.
+type StateRequest struct {
 	Installation Installation
 	Action       Action
 	Parts        []*Part

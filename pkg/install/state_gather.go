@@ -17,20 +17,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// gathering is one Gather.
-type gathering struct {
+// stateReader is one Gather.
+type stateReader struct {
 	ctx    context.Context
 	reader Reader
-	ask    Ask
+	ask    StateRequest
 	state  State
 }
 
-// Gather reads what Make looks at, and nothing else: the releases of the parts and of the
+// ReadState reads what Make looks at, and nothing else: the releases of the parts and of the
 // installation, the definitions that they bring or brought, the objects that they would
 // make, where connections come from, and custom resources where a new schema or an
 // uninstallation is about them. What may not be read is a Gap; other failures are errors.
-func Gather(ctx context.Context, reader Reader, ask Ask) (State, error) {
-	g := &gathering{ctx: ctx, reader: reader, ask: ask, state: State{
+func ReadState(ctx context.Context, reader Reader, ask StateRequest) (State, error) {
+	g := &stateReader{ctx: ctx, reader: reader, ask: ask, state: State{
 		Kinds: ask.Kinds, Namespaces: map[string]string{}, Definitions: map[string]*unstructured.Unstructured{},
 		Objects: map[object.Ref]*unstructured.Unstructured{}, Custom: map[string]CustomResources{},
 	}}
@@ -54,7 +54,7 @@ func Gather(ctx context.Context, reader Reader, ask Ask) (State, error) {
 }
 
 // absent sorts errors: what is not there is nothing, what may not be read is a gap.
-func (g *gathering) absent(r object.Resource, namespace string, err error) error {
+func (g *stateReader) absent(r object.Resource, namespace string, err error) error {
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil
@@ -70,12 +70,12 @@ func (g *gathering) absent(r object.Resource, namespace string, err error) error
 }
 
 // kind is how a kind is served; false where it is not, or where nothing is known of it.
-func (g *gathering) kind(gk schema.GroupKind) (object.Resource, bool) {
+func (g *stateReader) kind(gk schema.GroupKind) (object.Resource, bool) {
 	return g.state.Kinds.Kind(gk)
 }
 
 // namespacesAsked are those that parts are in, sorted.
-func (g *gathering) namespacesAsked() []string {
+func (g *stateReader) namespacesAsked() []string {
 	names := []string{g.ask.Installation.Namespace}
 	for _, p := range g.ask.Parts {
 		names = append(names, p.Namespace)
@@ -95,7 +95,7 @@ func (g *gathering) namespacesAsked() []string {
 	return slices.DeleteFunc(distinct(names), func(n string) bool { return n == "" })
 }
 
-func (g *gathering) namespaces() error {
+func (g *stateReader) namespaces() error {
 	r, ok := g.kind(namespaceKind)
 	if !ok {
 		r = object.Resource{Version: "v1", Kind: namespaceKind.Kind, Plural: "namespaces"}
@@ -122,7 +122,7 @@ func (g *gathering) namespaces() error {
 
 // definitions reads those that parts bring, those that packages of ours brought, and those of
 // the kinds of connections.
-func (g *gathering) definitions() error {
+func (g *stateReader) definitions() error {
 	r, ok := g.kind(definitionKind)
 	if !ok {
 		return nil // a cluster without custom resources has none
@@ -155,7 +155,7 @@ func (g *gathering) definitions() error {
 }
 
 // definitionNames are those that are asked for by name, sorted.
-func (g *gathering) definitionNames() []string {
+func (g *stateReader) definitionNames() []string {
 	var names []string
 	for _, p := range g.ask.Parts {
 		for _, u := range rendered(p).Definitions {
@@ -185,7 +185,7 @@ func (g *gathering) definitionNames() []string {
 
 // packages are those whose definitions are asked for by our mark: what is uninstalled, and
 // what was installed and is wanted no more.
-func (g *gathering) packages() []string {
+func (g *stateReader) packages() []string {
 	var names []string
 	for _, p := range g.ask.Parts {
 		if !p.App {
@@ -200,7 +200,7 @@ func (g *gathering) packages() []string {
 
 // objects reads those that parts want to make, in the version in which they are written, and
 // where connections come from. What is in a namespace that is not there is not there.
-func (g *gathering) objects() error {
+func (g *stateReader) objects() error {
 	var all []wanted
 	seen := map[object.Ref]bool{}
 	add := func(ref object.Ref, version string) {
@@ -249,7 +249,7 @@ type wanted struct {
 const atOnce = 8
 
 // readAll reads objects, some at a time; each goes where it was asked for.
-func (g *gathering) readAll(all []wanted) {
+func (g *stateReader) readAll(all []wanted) {
 	var group sync.WaitGroup
 	next := make(chan int)
 	for range min(atOnce, len(all)) {
@@ -267,7 +267,7 @@ func (g *gathering) readAll(all []wanted) {
 }
 
 // get reads an object in a version, or in the preferred one where that is not served.
-func (g *gathering) get(r object.Resource, version string, ref object.Ref) (*unstructured.Unstructured, error) {
+func (g *stateReader) get(r object.Resource, version string, ref object.Ref) (*unstructured.Unstructured, error) {
 	if version != "" && version != r.Version {
 		other := r
 		other.Version = version
@@ -280,7 +280,7 @@ func (g *gathering) get(r object.Resource, version string, ref object.Ref) (*uns
 
 // custom reads custom resources: whole where they must fit another schema, their metadata
 // where packages go.
-func (g *gathering) custom() error {
+func (g *stateReader) custom() error {
 	whole := g.changing()
 	for _, name := range slices.Sorted(maps.Keys(g.state.Definitions)) {
 		live := g.state.Definitions[name]
@@ -306,7 +306,7 @@ func (g *gathering) custom() error {
 }
 
 // changing are the definitions of which a part has another one.
-func (g *gathering) changing() map[string]bool {
+func (g *stateReader) changing() map[string]bool {
 	out := map[string]bool{}
 	for _, p := range g.ask.Parts {
 		if p.KeepDefinitions || g.ask.Action == Uninstall {
@@ -322,7 +322,7 @@ func (g *gathering) changing() map[string]bool {
 }
 
 // leaves says that the package of a definition is none of the parts that are wanted.
-func (g *gathering) leaves(definition *unstructured.Unstructured) bool {
+func (g *stateReader) leaves(definition *unstructured.Unstructured) bool {
 	name := definition.GetLabels()[PackageLabel]
 	return name != "" && !slices.ContainsFunc(g.ask.Parts, func(p *Part) bool { return !p.App && p.Name == name })
 }

@@ -20,12 +20,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// mostRecord bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
-const mostRecord = 64 << 20
+// maxRecordBytes bounds what a record may unpack to: more than a Secret can hold, and less than a trap.
+const maxRecordBytes = 64 << 20
 
 // releases reads what Helm keeps: the metadata of all records of a namespace, and then those
 // whose content counts.
-func (g *gathering) releases() error {
+func (g *stateReader) releases() error {
 	r, ok := g.kind(secretKind)
 	if !ok {
 		r = object.Resource{Version: "v1", Kind: secretKind.Kind, Plural: "secrets", Namespaced: true}
@@ -62,7 +62,7 @@ func (g *gathering) releases() error {
 }
 
 // concerns says that a release is of a part, or of the installation.
-func (g *gathering) concerns(live *LiveRelease) bool {
+func (g *stateReader) concerns(live *LiveRelease) bool {
 	for _, p := range g.ask.Parts {
 		if p.Release == live.Name && p.Namespace == live.Namespace {
 			return true
@@ -113,7 +113,7 @@ func releasesIn(namespace string, records []*unstructured.Unstructured) []LiveRe
 }
 
 // records reads the contents of a release that count: what is deployed, what is rolled back to.
-func (g *gathering) records(r object.Resource, live *LiveRelease) error {
+func (g *stateReader) records(r object.Resource, live *LiveRelease) error {
 	revisions := []int{live.Revision}
 	if live.Deployed > 0 {
 		revisions = []int{live.Deployed}
@@ -156,12 +156,12 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	if err != nil {
 		return nil, errors.New("it holds no release of Helm")
 	}
-	data, err := io.ReadAll(io.LimitReader(packed, mostRecord+1))
+	data, err := io.ReadAll(io.LimitReader(packed, maxRecordBytes+1))
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("the release in it cannot be unpacked: %w", err)
-	case len(data) > mostRecord:
-		return nil, fmt.Errorf("the release in it unpacks to more than %d MiB", mostRecord>>20)
+	case len(data) > maxRecordBytes:
+		return nil, fmt.Errorf("the release in it unpacks to more than %d MiB", maxRecordBytes>>20)
 	}
 	var kept struct {
 		Chart struct {

@@ -161,7 +161,7 @@ func readerOf(t *testing.T, s State) *memoryReader {
 // What is gathered from a cluster is enough to plan over: the same plans as over the State itself.
 func TestGather(t *testing.T) {
 	ctx := context.Background()
-	first := Make(Install, shopSystem, shopParts(t), emptyState(), planOptions)
+	first := NewPlan(Install, shopSystem, shopParts(t), emptyState(), planOptions)
 	installed := doPlan(t, emptyState(), first)
 	o := planOptions
 	o.Before = statesOf(installed, first)
@@ -170,7 +170,7 @@ func TestGather(t *testing.T) {
 		action Action
 		state  State
 		parts  []*Part
-		o      MakeOptions
+		o      PlanOptions
 	}{
 		{"first", Install, emptyState(), shopParts(t), planOptions},
 		{"again", Install, installed, shopParts(t), o},
@@ -178,11 +178,11 @@ func TestGather(t *testing.T) {
 		{"uninstall", Uninstall, installed, shopParts(t), o},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s, err := Gather(ctx, readerOf(t, c.state), Ask{Installation: shopSystem, Action: c.action, Parts: c.parts, Kinds: c.state.Kinds, Before: c.o.Before})
+			s, err := ReadState(ctx, readerOf(t, c.state), StateRequest{Installation: shopSystem, Action: c.action, Parts: c.parts, Kinds: c.state.Kinds, Before: c.o.Before})
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, got := Make(c.action, shopSystem, c.parts, c.state, c.o), Make(c.action, shopSystem, c.parts, s, c.o)
+			want, got := NewPlan(c.action, shopSystem, c.parts, c.state, c.o), NewPlan(c.action, shopSystem, c.parts, s, c.o)
 			if !slices.Equal(stepIDs(got), stepIDs(want)) || !slices.Equal(got.Unchanged, want.Unchanged) || refusalTexts(got) != refusalTexts(want) {
 				t.Errorf("got  %v, unchanged %v\n%s\nwant %v, unchanged %v\n%s", stepIDs(got), got.Unchanged, refusalTexts(got), stepIDs(want), want.Unchanged, refusalTexts(want))
 			}
@@ -191,20 +191,20 @@ func TestGather(t *testing.T) {
 	t.Run("rollback", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[0].Values = map[string]any{"size": int64(2)}
-		s := doPlan(t, installed, Make(Upgrade, shopSystem, parts, installed, o))
+		s := doPlan(t, installed, NewPlan(Upgrade, shopSystem, parts, installed, o))
 		back := o
 		back.To = o.Before
-		read, err := Gather(ctx, readerOf(t, s), Ask{Installation: shopSystem, Action: Rollback, Kinds: s.Kinds, Before: o.Before, To: back.To})
+		read, err := ReadState(ctx, readerOf(t, s), StateRequest{Installation: shopSystem, Action: Rollback, Kinds: s.Kinds, Before: o.Before, To: back.To})
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantSteps(t, Make(Rollback, shopSystem, nil, read, back), "release/shop/web", "await/web")
+		wantSteps(t, NewPlan(Rollback, shopSystem, nil, read, back), "release/shop/web", "await/web")
 	})
 }
 
 func TestGatherAsksLittle(t *testing.T) {
 	m := readerOf(t, emptyState())
-	if _, err := Gather(context.Background(), m, Ask{Installation: shopSystem, Action: Install, Parts: shopParts(t), Kinds: planKinds()}); err != nil {
+	if _, err := ReadState(context.Background(), m, StateRequest{Installation: shopSystem, Action: Install, Parts: shopParts(t), Kinds: planKinds()}); err != nil {
 		t.Fatal(err)
 	}
 	// In namespaces that are not there is nothing, and of kinds that are not served neither.
@@ -220,12 +220,12 @@ func TestGatherAsksLittle(t *testing.T) {
 }
 
 func TestGatherTellsWhatMayNotBeRead(t *testing.T) {
-	installed := doPlan(t, emptyState(), Make(Install, shopSystem, shopParts(t), emptyState(), planOptions))
-	ask := Ask{Installation: shopSystem, Action: Install, Parts: shopParts(t), Kinds: installed.Kinds}
+	installed := doPlan(t, emptyState(), NewPlan(Install, shopSystem, shopParts(t), emptyState(), planOptions))
+	ask := StateRequest{Installation: shopSystem, Action: Install, Parts: shopParts(t), Kinds: installed.Kinds}
 	for _, plural := range []string{"namespaces", "secrets", "customresourcedefinitions", "deployments", "clusters"} {
 		m := readerOf(t, installed)
 		m.forbidden = map[string]bool{plural: true}
-		s, err := Gather(context.Background(), m, ask)
+		s, err := ReadState(context.Background(), m, ask)
 		if err != nil {
 			t.Errorf("%s: %v", plural, err)
 			continue
@@ -233,11 +233,11 @@ func TestGatherTellsWhatMayNotBeRead(t *testing.T) {
 		if !slices.ContainsFunc(s.Gaps, func(g object.Gap) bool { return strings.HasPrefix(g.Resource, plural) && g.Reason == "Forbidden" }) {
 			t.Errorf("%s: gaps %v", plural, s.Gaps)
 		}
-		wantRefusal(t, Make(Install, shopSystem, shopParts(t), s, planOptions), "rights", plural, "cannot be read")
+		wantRefusal(t, NewPlan(Install, shopSystem, shopParts(t), s, planOptions), "rights", plural, "cannot be read")
 
 		m = readerOf(t, installed)
 		m.broken = map[string]bool{plural: true}
-		if _, err := Gather(context.Background(), m, ask); err == nil || !strings.Contains(err.Error(), "read "+plural) {
+		if _, err := ReadState(context.Background(), m, ask); err == nil || !strings.Contains(err.Error(), "read "+plural) {
 			t.Errorf("%s fails: %v", plural, err)
 		}
 	}
@@ -256,7 +256,7 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		"not packed": {secret([]byte("{}")), "holds no release"},
 		"no JSON":    {secret(zipped(t, []byte("what"))), "cannot be read"},
 		"no YAML":    {secret(zipped(t, []byte(`{"manifest": "a: b: c"}`))), "the manifest in it"},
-		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), mostRecord+1))), "more than 64 MiB"},
+		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), maxRecordBytes+1))), "more than 64 MiB"},
 	} {
 		if _, err := decodeRecord(c.u); err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v, want %q", name, err, c.say)

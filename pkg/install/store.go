@@ -52,18 +52,18 @@ func placeOf(of Installation) journal.Place {
 	return journal.Place{Namespace: of.Namespace, Name: JournalName(of.Name), Labels: labels, FieldManager: FieldManager}
 }
 
-// Keep keeps an object as it is now.
-func (s *ClusterStore) Keep(ctx context.Context, run string, o *unstructured.Unstructured) (Before, error) {
+// SaveBefore keeps an object as it is now.
+func (s *ClusterStore) SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
 	return s.images.Keep(ctx, run, o)
 }
 
-// Kept returns what was kept.
-func (s *ClusterStore) Kept(ctx context.Context, b Before) (*unstructured.Unstructured, error) {
+// LoadBefore returns what was kept.
+func (s *ClusterStore) LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
 	return s.images.Kept(ctx, b)
 }
 
 // Drop forgets what a run kept.
-func (s *ClusterStore) Drop(ctx context.Context, run string, kept []Before) error {
+func (s *ClusterStore) Drop(ctx context.Context, run string, kept []BeforeImage) error {
 	return s.images.Drop(ctx, run, kept)
 }
 

@@ -13,8 +13,8 @@ const (
 	JournalKind = "InstallJournal"
 	// journalVersion is of its form.
 	journalVersion = "sysop.dev/v1alpha1"
-	// mostPast is how many runs that ended are remembered.
-	mostPast = 10
+	// maxRuns is how many runs that ended are remembered.
+	maxRuns = 10
 )
 
 type document struct {
@@ -48,7 +48,7 @@ func (j *Journal) valid() error {
 	if j.Installation.Name == "" || j.Installation.Namespace == "" {
 		return errNameless
 	}
-	for _, p := range j.Past {
+	for _, p := range j.Runs {
 		for _, r := range p.Releases {
 			if r.App && (r.Namespace != j.Installation.Namespace || r.Release != j.Installation.Name+"-"+r.Part) {
 				return fmt.Errorf("release %s/%s is not that of an app of %s", r.Namespace, r.Release, j.Installation.Name)
@@ -63,7 +63,7 @@ func (j *Journal) valid() error {
 	}
 	for i, s := range j.Run.Steps {
 		switch {
-		case !slices.Contains([]Phase{Begun, Done, Undone, Left}, s.Phase):
+		case !slices.Contains([]Phase{Started, Done, Undone, NotUndone}, s.Phase):
 			return fmt.Errorf("step %d (%s): phase %q is not known", i, s.ID, s.Phase)
 		case !slices.Contains(stepKinds(), s.Kind):
 			return fmt.Errorf("step %d (%s): kind %q is not known", i, s.ID, s.Kind)
@@ -71,8 +71,8 @@ func (j *Journal) valid() error {
 			return fmt.Errorf("step %d (%s): it names no release", i, s.ID)
 		}
 		for _, b := range s.Changed {
-			if b.Kept != journal.ImageName(JournalName(j.Installation.Name), j.Run.ID, b.Object) {
-				return fmt.Errorf("step %d (%s): %s is not where %s is kept", i, s.ID, b.Kept, b.Object)
+			if b.StoredIn != journal.ImageName(JournalName(j.Installation.Name), j.Run.ID, b.Object) {
+				return fmt.Errorf("step %d (%s): %s is not where %s is kept", i, s.ID, b.StoredIn, b.Object)
 			}
 		}
 	}

@@ -24,7 +24,7 @@ func TestJournalOfOlderVersions(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		r := j.Run
-		if r == nil || len(r.Steps) != 2 || len(r.Steps[0].Changed) != 1 || r.Steps[1].Was != 1 || len(j.Past) != 1 || j.Past[0].Releases[0].Release != "shop-web" || j.Manifest == "" || !ownRun(r.ID, shopAt) {
+		if r == nil || len(r.Steps) != 2 || len(r.Steps[0].Changed) != 1 || r.Steps[1].Was != 1 || len(j.Runs) != 1 || j.Runs[0].Releases[0].Release != "shop-web" || j.Manifest == "" || !ownRun(r.ID, shopAt) {
 			t.Errorf("%s: %+v", name, j)
 		}
 	}

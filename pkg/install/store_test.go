@@ -67,7 +67,7 @@ func TestStoreKeepsTheJournal(t *testing.T) {
 	if err != nil || j.Run != nil || j.Installation != shopAt {
 		t.Fatalf("%+v %v", j, err)
 	}
-	j.Run = &Run{ID: "one", Action: Install, Steps: []StepState{{ID: "release/apps/db", Kind: InstallRelease, Release: "db", Namespace: "apps", Phase: Begun, Made: []object.Ref{{Kind: "Job", Namespace: "apps", Name: "x"}}}}}
+	j.Run = &Run{ID: "one", Action: Install, Steps: []StepState{{ID: "release/apps/db", Kind: InstallRelease, Release: "db", Namespace: "apps", Phase: Started, Made: []object.Ref{{Kind: "Job", Namespace: "apps", Name: "x"}}}}}
 	if err := s.Save(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
@@ -185,32 +185,32 @@ func TestStoreKeeps(t *testing.T) {
 	s := testStore(c)
 	secret := thing("Secret", "apps", "password", map[string]any{"data": map[string]any{"p": "czNjcmV0"}})
 	plain := definition("Kettle", 1)
-	var kept []Before
+	var kept []BeforeImage
 	for _, o := range []*unstructured.Unstructured{secret, plain} {
-		b, err := s.Keep(t.Context(), "one", o)
+		b, err := s.SaveBefore(t.Context(), "one", o)
 		if err != nil {
 			t.Fatal(err)
 		}
 		changed := o.DeepCopy()
 		changed.SetLabels(map[string]string{"later": "yes"})
-		if again, err := s.Keep(t.Context(), "one", changed); err != nil || again.Object != b.Object || again.Kept != b.Kept || b.Sum == "" || again.Sum != "" {
+		if again, err := s.SaveBefore(t.Context(), "one", changed); err != nil || again.Object != b.Object || again.StoredIn != b.StoredIn || b.Sum == "" || again.Sum != "" {
 			t.Errorf("again: %+v %v", again, err)
 		}
-		is, err := s.Kept(t.Context(), b)
+		is, err := s.LoadBefore(t.Context(), b)
 		if err != nil || !sameContent(is, o) {
 			t.Errorf("%s: %v %v, want the oldest", b.Object, is, err)
 		}
 		kept = append(kept, b)
 	}
-	if !strings.HasPrefix(kept[0].Kept, "secret/") {
-		t.Errorf("a Secret is kept in %s", kept[0].Kept)
+	if !strings.HasPrefix(kept[0].StoredIn, "secret/") {
+		t.Errorf("a Secret is kept in %s", kept[0].StoredIn)
 	}
 	if err := s.Drop(t.Context(), "one", nil); err != nil {
 		t.Error(err)
 	}
 	for _, b := range kept {
-		if _, err := s.Kept(t.Context(), b); !apierrors.IsNotFound(err) {
-			t.Errorf("%s: %v", b.Kept, err)
+		if _, err := s.LoadBefore(t.Context(), b); !apierrors.IsNotFound(err) {
+			t.Errorf("%s: %v", b.StoredIn, err)
 		}
 	}
 }

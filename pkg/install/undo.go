@@ -35,8 +35,8 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 	}
 	result = ResultUndone
 	for _, s := range r.Steps {
-		if s.Phase == Left {
-			result = ResultLeft
+		if s.Phase == NotUndone {
+			result = ResultPartlyUndone
 		}
 	}
 	x.report.Steps = append([]StepState(nil), r.Steps...)
@@ -48,15 +48,15 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 
 // undoOne undoes a step, and writes what became of it.
 func (x *run) undoOne(ctx context.Context, s *StepState) error {
-	if s.Phase == Undone || s.Phase == Left {
+	if s.Phase == Undone || s.Phase == NotUndone {
 		return nil
 	}
 	if x.o.Stop != nil && x.o.Stop.Err() != nil {
 		return errors.Join(errStopped, fmt.Errorf("%s is not undone yet", s.ID))
 	}
 	own := s.Kind == MakeNamespace && s.Namespace == x.of.Namespace && len(s.Made) > 0
-	if own && len(x.j.Past) > 0 {
-		s.Phase, s.Note = Left, "the history of the installation is in it"
+	if own && len(x.j.Runs) > 0 {
+		s.Phase, s.Note = NotUndone, "the history of the installation is in it"
 	} else {
 		if own { // nothing is left to write with once it is gone
 			if err := x.forgetUndone(ctx); err != nil {
@@ -72,11 +72,11 @@ func (x *run) undoOne(ctx context.Context, s *StepState) error {
 		}
 		s.Phase, s.Note = Undone, ""
 		if why != "" {
-			s.Phase, s.Note = Left, why
+			s.Phase, s.Note = NotUndone, why
 		}
 	}
-	if s.Phase == Left {
-		x.tellStep(StepLeft, *s, s.Note)
+	if s.Phase == NotUndone {
+		x.tellStep(StepNotUndone, *s, s.Note)
 	} else {
 		x.tellStep(StepUndone, *s, "")
 	}
@@ -123,8 +123,8 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 		return "", err
 	}
 	if len(list) > 0 {
-		what, why := x.fateOf(ctx, list, s)
-		if what == fateLeave {
+		what, why := x.recoveryActionOf(ctx, list, s)
+		if what == recoverLeave {
 			return why, nil
 		}
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
@@ -148,17 +148,17 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	if err := x.uninstall(ctx, last.Release); err != nil {
 		return err
 	}
-	return x.waitGone(ctx, gone, x.o.patience(0))
+	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
 func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
-	o := Return{Marks: Marks{Run: x.j.Run.ID}, KeepHistory: true}
+	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, KeepHistory: true}
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
 	list, again := x.Engine.History(ctx, name)
 	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
 		return nil
@@ -170,22 +170,22 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
 	return nil
 }
 
-// fate is what becomes of a release when its step is undone.
-type fate int
+// recoveryAction is what becomes of a release when its step is undone.
+type recoveryAction int
 
 const (
-	fateNothing fate = iota
-	// fateLeave leaves it as it is, for a reason.
-	fateLeave
-	fateUninstall
-	fateRollback
-	// fateTidy is for one that was not changed yet, fateReturned for one that was brought back.
-	fateTidy
-	fateReturned
+	recoverNothing recoveryAction = iota
+	// recoverLeave leaves it as it is, for a reason.
+	recoverLeave
+	recoverUninstall
+	recoverRollback
+	// recoverTidy is for one that was not changed yet, recoverReturned for one that was brought back.
+	recoverTidy
+	recoverReturned
 )
 
-// fateOf says what becomes of a release of which there are records.
-func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fate, why string) {
+// recoveryActionOf says what becomes of a release of which there are records.
+func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (what recoveryAction, why string) {
 	name := ReleaseName{s.Release, s.Namespace}
 	last := list[len(list)-1]
 	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
@@ -193,31 +193,31 @@ func (x *run) fateOf(ctx context.Context, list []Record, s *StepState) (what fat
 	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
 		switch {
 		case last.Status == Uninstalled:
-			return fateTidy, ""
+			return recoverTidy, ""
 		case !x.isOurs(last, s):
-			return fateLeave, others
+			return recoverLeave, others
 		}
-		return fateUninstall, ""
+		return recoverUninstall, ""
 	}
 	removed := s.Kind == RemoveRelease && (last.Status == Uninstalled || last.Status == Uninstalling)
 	switch {
 	case last.Revision == s.Was && last.Status == Deployed && s.Kind != RemoveRelease:
-		return fateTidy, ""
+		return recoverTidy, ""
 	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
-		return fateReturned, "" // it was brought back already
+		return recoverReturned, "" // it was brought back already
 	case s.Was == 0:
-		return fateLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
+		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
 	case !x.isOurs(last, s):
-		return fateLeave, others
+		return recoverLeave, others
 	}
 	if s.Kind == RemoveRelease && last.Status == Deployed && last.Revision == s.Was && (x.loaded && !mine || x.whole(ctx, last)) {
-		return fateNothing, "" // nothing was taken away
+		return recoverNothing, "" // nothing was taken away
 	}
 	if x.loaded && !mine {
-		return fateLeave, others
+		return recoverLeave, others
 	}
-	return fateRollback, ""
+	return recoverRollback, ""
 }
 
 // undoChange brings a release back to the revision there was.
@@ -230,16 +230,16 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	if len(list) == 0 {
 		return fmt.Sprintf("the records of release %s are gone", name), nil
 	}
-	switch what, why := x.fateOf(ctx, list, s); what {
-	case fateLeave:
+	switch what, why := x.recoveryActionOf(ctx, list, s); what {
+	case recoverLeave:
 		return why, nil
-	case fateNothing:
+	case recoverNothing:
 		return "", nil
-	case fateTidy:
+	case recoverTidy:
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
-	case fateReturned:
+	case recoverReturned:
 		return "", x.afterReturn(ctx, list, s)
-	case fateUninstall: // it was made again of its records
+	case recoverUninstall: // it was made again of its records
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
 		}
@@ -285,7 +285,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 			}
 		}
 	}
-	return errors.Join(x.deleteObjects(ctx, gone, x.o.patience(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+	return errors.Join(x.deleteObjects(ctx, gone, x.o.statusTimeout(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
 }
 
 // whole says that all objects of a record are there.
@@ -301,12 +301,12 @@ func (x *run) whole(ctx context.Context, v Record) bool {
 // rollback goes back with the hooks of the chart, and without them where they fail. Fields
 // that the run took from others are taken from who took them since: they were the release's.
 func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
-	o := Return{Marks: Marks{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
+	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
 	err := x.Engine.Rollback(ctx, name, to, o)
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.tell(Event{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
 	o.NoHooks = true
 	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
 		return errors.Join(err, again)
@@ -316,16 +316,16 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 
 // disown takes the marks of the release from objects that were there before it: Helm leaves
 // them then.
-func (x *run) disown(ctx context.Context, kept []Before) error {
+func (x *run) disown(ctx context.Context, kept []BeforeImage) error {
 	return x.eachKept(ctx, kept, func(a map[string]string) { delete(a, releaseNameAnnotation) })
 }
 
 // holdOn has Helm leave objects that were there before the release took them.
-func (x *run) holdOn(ctx context.Context, kept []Before) error {
+func (x *run) holdOn(ctx context.Context, kept []BeforeImage) error {
 	return x.eachKept(ctx, kept, func(a map[string]string) { a[policyAnnotation] = "keep" })
 }
 
-func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[string]string)) error {
+func (x *run) eachKept(ctx context.Context, kept []BeforeImage, change func(map[string]string)) error {
 	for _, b := range kept {
 		for try := 0; ; try++ {
 			is, err := x.Objects.Get(ctx, b.Object)
@@ -345,7 +345,7 @@ func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[strin
 			if err == nil {
 				break
 			}
-			if !apierrors.IsConflict(err) || try == mostStale {
+			if !apierrors.IsConflict(err) || try == maxStale {
 				return err
 			}
 		}
@@ -354,7 +354,7 @@ func (x *run) eachKept(ctx context.Context, kept []Before, change func(map[strin
 }
 
 // restoreAll gives objects back what they were before the release took them.
-func (x *run) restoreAll(ctx context.Context, kept []Before) error {
+func (x *run) restoreAll(ctx context.Context, kept []BeforeImage) error {
 	var failed []error
 	for _, b := range kept {
 		if err := x.restore(ctx, b); err != nil {
@@ -364,16 +364,16 @@ func (x *run) restoreAll(ctx context.Context, kept []Before) error {
 	return errors.Join(failed...)
 }
 
-func (x *run) restore(ctx context.Context, b Before) error {
+func (x *run) restore(ctx context.Context, b BeforeImage) error {
 	if why := x.left[b.Object]; why != "" && b.Sum == "" {
 		return errors.New(why)
 	}
-	was, err := x.Store.Kept(ctx, b)
+	was, err := x.Store.LoadBefore(ctx, b)
 	if err != nil {
 		return err
 	}
 	if b.Sum != "" && journal.Sum(was) != b.Sum {
-		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.Kept)
+		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.StoredIn)
 	}
 	for try := 0; ; try++ {
 		is, err := x.Objects.Get(ctx, b.Object)
@@ -394,7 +394,7 @@ func (x *run) restore(ctx context.Context, b Before) error {
 			return nil
 		}
 		back.SetResourceVersion(is.GetResourceVersion())
-		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == mostStale {
+		if _, err = x.Objects.Replace(ctx, back); err == nil || !apierrors.IsConflict(err) || try == maxStale {
 			return err
 		}
 	}
@@ -403,5 +403,5 @@ func (x *run) restore(ctx context.Context, b Before) error {
 // deleteMade deletes what the run made and Helm leaves: objects of hooks, and those that are
 // to be kept.
 func (x *run) deleteMade(ctx context.Context, made []object.Ref) error {
-	return x.deleteObjects(ctx, made, x.o.patience(0))
+	return x.deleteObjects(ctx, made, x.o.statusTimeout(0))
 }

@@ -31,7 +31,7 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 	if len(refs) == 0 {
 		return nil, ctx.Err() //nolint:nilnil // as above
 	}
-	note := func(text string) { x.tell(Event{Kind: Noted, Message: text}) }
+	note := func(text string) { x.notify(Progress{Kind: Noted, Message: text}) }
 	note("looking whether what was brought back is Healthy")
 	i := restored.Inspector{Objects: InspectedObjects(x.Objects), Gate: x.Gate, Note: note, Poll: x.Poll}
 	var err error
@@ -72,7 +72,7 @@ func (o Options) look() time.Duration {
 	if o.Look > 0 {
 		return o.Look
 	}
-	return o.patience(0)
+	return o.statusTimeout(0)
 }
 
 // restoredObjects are the objects of the releases that this run brought back; what cannot be read

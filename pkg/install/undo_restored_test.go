@@ -48,11 +48,11 @@ func undoneUpgrade(t *testing.T, f *fakeCluster, r *Runner) (Report, error) {
 	f.charts[second] = append(f.charts[second], set)
 	f.put(thing("Namespace", "", "apps", nil), "kubectl")
 	n := ReleaseName{"a", "apps"}
-	if err := (fakeHelm{f}).Install(t.Context(), Change{Release: n, Chart: first}); err != nil {
+	if err := (fakeHelm{f}).Install(t.Context(), ReleaseSpec{Release: n, Chart: first}); err != nil {
 		t.Fatal(err)
 	}
 	part := &Part{Name: "a", Release: "a", Namespace: "apps", Chart: second, Rendered: &chart.Rendered{Objects: f.charts[second]}}
-	return r.Do(t.Context(), &Planned{Installation: shopHere, Action: Upgrade, Fingerprint: "x", Parts: []*Part{part}, Steps: []Step{
+	return r.Do(t.Context(), &Plan{Installation: shopHere, Action: Upgrade, Fingerprint: "x", Parts: []*Part{part}, Steps: []Step{
 		{ID: "release/apps/a", Kind: UpgradeRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1},
 		{ID: "await/a", Kind: Await, Part: "a"},
 	}}, Options{Look: 200 * time.Millisecond})
@@ -66,7 +66,7 @@ func TestUndoLooks(t *testing.T) {
 		f := newFake("apps")
 		r := f.runner()
 		var notes []string
-		r.Tell = func(e Event) { notes = append(notes, e.Message) }
+		r.Progress = func(e Progress) { notes = append(notes, e.Message) }
 		r.Objects = withController{fakeCluster: f, fixed: !cured}
 		gates := 0
 		r.Gate = func(context.Context, []object.Ref, time.Duration) error {

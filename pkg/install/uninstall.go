@@ -12,7 +12,7 @@ import (
 
 // uninstall takes the parts away, each before those that it needs: apps first, then for each
 // package its custom resources, the operator, its definitions, as far as that is allowed.
-func (m *maker) uninstall() {
+func (m *planner) uninstall() {
 	goes := map[object.Ref]bool{}
 	for _, p := range m.plan.Parts {
 		if r := m.state.release(p.Namespace, p.Release); r != nil {
@@ -49,7 +49,7 @@ func rankOf(p *Part) int {
 	return 1
 }
 
-func (m *maker) strangerGoes(p *Part, r *LiveRelease) {
+func (m *planner) strangerGoes(p *Part, r *LiveRelease) {
 	if m.foreignRelease(p) {
 		m.refuse(Refusal{
 			Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s is not of %s: it was not installed by us", r.Name, r.Namespace, p.Name),
@@ -60,7 +60,7 @@ func (m *maker) strangerGoes(p *Part, r *LiveRelease) {
 
 // customData is what becomes of the custom resources of a package: they are deleted (DeleteData),
 // or they are why its definitions must stay.
-func (m *maker) customData(p *Part, goes map[object.Ref]bool) {
+func (m *planner) customData(p *Part, goes map[object.Ref]bool) {
 	left := m.customObjects(p.Name, rendered(p).Definitions, goes)
 	if len(left) == 0 {
 		return
@@ -88,7 +88,7 @@ func (m *maker) customData(p *Part, goes map[object.Ref]bool) {
 
 // deleteObjects deletes custom resources, but not those of others. What a custom resource
 // owns goes with it.
-func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
+func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 	mine := map[string]bool{}
 	for _, u := range left {
 		mine[string(u.GetUID())] = true
@@ -96,7 +96,7 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 	var refs, foreign []object.Ref
 	for _, u := range left {
 		owned := slices.ContainsFunc(u.GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID != "" && mine[string(o.UID)] })
-		switch k := KeptBy(u); {
+		switch k := ManagerOf(u); {
 		case owned:
 		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
 			foreign = append(foreign, refOf(u))
@@ -119,7 +119,7 @@ func (m *maker) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 }
 
 // deleteDefinitions deletes those of a package of which no custom resource is left.
-func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
+func (m *planner) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 	names := m.definitionNames(p.Name, rendered(p).Definitions)
 	if !m.options.DeleteDefinitions || len(names) == 0 {
 		if len(names) > 0 && len(m.customObjects(p.Name, rendered(p).Definitions, goes)) == 0 {
@@ -136,7 +136,7 @@ func (m *maker) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 		if _, asked := m.state.Custom[n]; !asked {
 			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
 		}
-		if k, foreign := m.keeperOfDefinition(p, live); foreign && !m.options.TakeOwnership {
+		if k, foreign := m.definitionManager(p, live); foreign && !m.options.TakeOwnership {
 			m.note("definition %s stays: it is kept by %s", n, k)
 			continue
 		}

@@ -11,9 +11,9 @@ import (
 )
 
 // shopInstalled is a cluster with the shop on it.
-func shopInstalled(t *testing.T) (State, MakeOptions) {
+func shopInstalled(t *testing.T) (State, PlanOptions) {
 	t.Helper()
-	p := Make(Install, shopSystem, shopParts(t), emptyState(), planOptions)
+	p := NewPlan(Install, shopSystem, shopParts(t), emptyState(), planOptions)
 	s := doPlan(t, emptyState(), p)
 	o := planOptions
 	o.Before = statesOf(s, p)
@@ -22,25 +22,25 @@ func shopInstalled(t *testing.T) (State, MakeOptions) {
 
 func TestUninstallSystem(t *testing.T) {
 	s, o := shopInstalled(t)
-	p := Make(Uninstall, shopSystem, shopParts(t), s, o)
+	p := NewPlan(Uninstall, shopSystem, shopParts(t), s, o)
 	wantSteps(t, p, "remove/shop/web", "remove/shop/db", "remove/pg-system/pg", "remove/cert-system/cert")
 	wantNote(t, p, "1 definitions of pg stay")
 	if data := p.Steps[1].Irreversible; !strings.Contains(data, "Cluster.pg.example.com/shop/db") {
 		t.Errorf("irreversible: %q", data)
 	}
 	s = doPlan(t, s, p)
-	wantSteps(t, Make(Uninstall, shopSystem, shopParts(t), s, o))
+	wantSteps(t, NewPlan(Uninstall, shopSystem, shopParts(t), s, o))
 
 	s, o = shopInstalled(t)
 	o.DeleteDefinitions = true
-	wantSteps(t, Make(Uninstall, shopSystem, shopParts(t), s, o),
+	wantSteps(t, NewPlan(Uninstall, shopSystem, shopParts(t), s, o),
 		"remove/shop/web", "remove/shop/db", "remove/pg-system/pg", "delete-definitions/pg", "remove/cert-system/cert", "delete-definitions/cert")
 }
 
 func TestUninstallWithData(t *testing.T) {
 	in := Installation{Name: "pg", Namespace: "pg-system"}
 	parts := func() []*Part { return []*Part{operatorPart(t, "pg", "Cluster", "pg.example.com")} }
-	s := doPlan(t, emptyState(), Make(Install, in, parts(), emptyState(), planOptions))
+	s := doPlan(t, emptyState(), NewPlan(Install, in, parts(), emptyState(), planOptions))
 	mine := planCustom(t, "Cluster", "pg.example.com", "a", "one")
 	mine.SetFinalizers([]string{"pg.example.com/x"})
 	mine.SetUID("1")
@@ -48,23 +48,23 @@ func TestUninstallWithData(t *testing.T) {
 	owned := planObject(t, "{apiVersion: pg.example.com/v1, kind: Cluster, metadata: {name: two, namespace: a, ownerReferences: [{apiVersion: pg.example.com/v1, kind: Cluster, name: one, uid: '1', controller: true}]}}")
 	s.with(owned)
 
-	p := Make(Uninstall, in, parts(), s, planOptions)
+	p := NewPlan(Uninstall, in, parts(), s, planOptions)
 	wantRefusal(t, p, "dependants", "custom resources of pg", "Cluster.pg.example.com/a/one", "--orphan")
 
 	o := planOptions
 	o.Orphan = true
-	p = Make(Uninstall, in, parts(), s, o)
+	p = NewPlan(Uninstall, in, parts(), s, o)
 	wantSteps(t, p, "remove/pg-system/pg")
 	wantNote(t, p, "2 custom resources of pg stay")
 	wantNote(t, p, "1 of them have finalizers, which nobody answers once pg is gone")
 
 	o = planOptions
 	o.DeleteDefinitions = true
-	p = Make(Uninstall, in, parts(), s, o)
+	p = NewPlan(Uninstall, in, parts(), s, o)
 	wantRefusal(t, p, "data", "2 custom resources of pg", "Cluster.pg.example.com/a/one", "--delete-data")
 
 	o.DeleteData = true
-	p = Make(Uninstall, in, parts(), s, o)
+	p = NewPlan(Uninstall, in, parts(), s, o)
 	wantSteps(t, p, "objects/pg", "remove/pg-system/pg", "delete-definitions/pg")
 	if want := []object.Ref{refOf(mine)}; !slices.Equal(p.Steps[0].Objects, want) {
 		t.Errorf("deletes %v, want %v: what they own goes with them", p.Steps[0].Objects, want)
@@ -76,28 +76,28 @@ func TestUninstallWithData(t *testing.T) {
 	theirs := planCustom(t, "Cluster", "pg.example.com", "b", "theirs")
 	theirs.SetAnnotations(map[string]string{graph.HelmName: "app", graph.HelmNamespace: "b"})
 	s.with(theirs)
-	wantRefusal(t, Make(Uninstall, in, parts(), s, o), "dependants", "Cluster.pg.example.com/b/theirs needs pg, and is kept by the Helm release app in b")
+	wantRefusal(t, NewPlan(Uninstall, in, parts(), s, o), "dependants", "Cluster.pg.example.com/b/theirs needs pg, and is kept by the Helm release app in b")
 }
 
 func TestUninstallWhatIsNotOurs(t *testing.T) {
 	in := Installation{Name: "pg", Namespace: "pg-system"}
 	parts := []*Part{operatorPart(t, "pg", "Cluster", "pg.example.com")}
-	s := doPlan(t, emptyState(), Make(Install, in, parts, emptyState(), planOptions))
+	s := doPlan(t, emptyState(), NewPlan(Install, in, parts, emptyState(), planOptions))
 	s.Releases[0].Labels = nil
-	wantRefusal(t, Make(Uninstall, in, parts, s, planOptions), "release", "was not installed by us")
+	wantRefusal(t, NewPlan(Uninstall, in, parts, s, planOptions), "release", "was not installed by us")
 
-	s = doPlan(t, emptyState(), Make(Install, in, parts, emptyState(), planOptions))
+	s = doPlan(t, emptyState(), NewPlan(Install, in, parts, emptyState(), planOptions))
 	o := planOptions
 	o.DeleteDefinitions = true
 	delete(s.Custom, "clusters.pg.example.com")
-	wantRefusal(t, Make(Uninstall, in, parts, s, o), "data", "whether there are custom resources of clusters.pg.example.com is not known")
+	wantRefusal(t, NewPlan(Uninstall, in, parts, s, o), "data", "whether there are custom resources of clusters.pg.example.com is not known")
 
 	// Definitions among the objects of a release would take all data along.
 	s.Custom["clusters.pg.example.com"] = CustomResources{}
 	record := *s.Releases[0].Records[1]
 	record.Objects = append(slices.Clone(record.Objects), planDefinition(t, "Cluster", "pg.example.com"))
 	s.Releases[0].Records[1] = &record
-	wantRefusal(t, Make(Uninstall, in, parts, s, planOptions), "data", "Helm would delete it with all that is in it")
+	wantRefusal(t, NewPlan(Uninstall, in, parts, s, planOptions), "data", "Helm would delete it with all that is in it")
 }
 
 func TestRollback(t *testing.T) {
@@ -110,23 +110,23 @@ func TestRollback(t *testing.T) {
 	parts = append(parts, extra)
 
 	extra.Rendered.Objects = append(extra.Rendered.Objects, planDeployment(t, "shop", "cache", "cache:1"))
-	up := Make(Upgrade, shopSystem, parts, s, o)
+	up := NewPlan(Upgrade, shopSystem, parts, s, o)
 	s = doPlan(t, s, up)
 	o.Before = statesOf(s, up)
 
 	o.To = first
-	back := Make(Rollback, shopSystem, nil, s, o)
+	back := NewPlan(Rollback, shopSystem, nil, s, o)
 	wantSteps(t, back, "release/shop/web", "await/web", "remove/shop/cache")
 	if step := back.Steps[0]; step.Kind != RollbackRelease || step.Was != 2 || step.To != 1 {
 		t.Errorf("%+v", step)
 	}
 	s = doPlan(t, s, back)
-	wantSteps(t, Make(Rollback, shopSystem, nil, s, o))
+	wantSteps(t, NewPlan(Rollback, shopSystem, nil, s, o))
 
 	o.To = []ReleaseState{{Part: "web", App: true, Release: "web", Namespace: "shop", Version: "0.0.9", Revision: 9}}
-	wantRefusal(t, Make(Rollback, shopSystem, nil, s, o), "release", "revision 9 of the release web in shop is not kept any more")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "revision 9 of the release web in shop is not kept any more")
 	o.To = []ReleaseState{{Part: "gone", Release: "gone", Namespace: "shop", Version: "1.0.0", Revision: 1}}
-	wantRefusal(t, Make(Rollback, shopSystem, nil, s, o), "release", "gone in shop is not there any more")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "gone in shop is not there any more")
 	o.To = nil
-	wantRefusal(t, Make(Rollback, shopSystem, nil, s, o), "release", "nothing is known")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "nothing is known")
 }

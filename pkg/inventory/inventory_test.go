@@ -145,12 +145,12 @@ func TestNotes(t *testing.T) {
 	o := made(ref("ns", "a"), "", map[string]string{"kept": "label"})
 	o.Meta.SetAnnotations(map[string]string{"kept": "note", "other": "x"})
 	inv.Add(o)
-	note, ok := inv.Note(0, "kept")
+	note, ok := inv.Annotation(0, "kept")
 	label, _ := inv.Label(0, "kept")
 	if !ok || note != "note" || label != "label" || len(inv.Labels(0)) != 1 {
 		t.Errorf("note %q, label %q, labels %v", note, label, inv.Labels(0))
 	}
-	if _, ok := inv.Note(0, "other"); ok {
+	if _, ok := inv.Annotation(0, "other"); ok {
 		t.Error("nobody asked for this annotation")
 	}
 	if _, ok := inv.Label(0, "never"); ok {

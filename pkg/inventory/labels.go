@@ -45,8 +45,10 @@ func (inv *Inventory) Labels(id ID) map[string]string {
 	return out
 }
 
-// Note returns the value of an annotation of the row, of those that are kept.
-func (inv *Inventory) Note(id ID, name string) (string, bool) { return inv.Label(id, noteKey(name)) }
+// Annotation returns the value of an annotation of the row, of those that are kept.
+func (inv *Inventory) Annotation(id ID, name string) (string, bool) {
+	return inv.Label(id, noteKey(name))
+}
 
 func (inv *Inventory) labels(id ID) []uint32 {
 	r := &inv.rows[id]

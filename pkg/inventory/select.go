@@ -135,7 +135,7 @@ func (x *Index) matches(id ID, want []pair, q Query) bool {
 		}
 	}
 	if q.Annotation != "" {
-		if v, ok := x.inv.Note(id, q.Annotation); !ok || !q.Match(v) {
+		if v, ok := x.inv.Annotation(id, q.Annotation); !ok || !q.Match(v) {
 			return false
 		}
 	}

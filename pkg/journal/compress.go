@@ -12,10 +12,10 @@ const (
 	// compressAbove is the size from which a document is compressed. Below it people can read
 	// it where it is.
 	compressAbove = 256 << 10
-	// mostBytes is what an API server takes for the data of a ConfigMap, less what goes around it.
-	mostBytes = 1000 << 10
-	// mostDecompressed bounds what is unpacked: what somebody else put there may be anything.
-	mostDecompressed = 64 << 20
+	// maxBytes is what an API server takes for the data of a ConfigMap, less what goes around it.
+	maxBytes = 1000 << 10
+	// maxDecompressed bounds what is unpacked: what somebody else put there may be anything.
+	maxDecompressed = 64 << 20
 )
 
 // compress returns the same bytes for the same text.
@@ -32,9 +32,9 @@ func decompress(zip []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text, err := io.ReadAll(io.LimitReader(r, mostDecompressed+1))
-	if len(text) > mostDecompressed {
-		return nil, fmt.Errorf("it has more than %d bytes", mostDecompressed)
+	text, err := io.ReadAll(io.LimitReader(r, maxDecompressed+1))
+	if len(text) > maxDecompressed {
+		return nil, fmt.Errorf("it has more than %d bytes", maxDecompressed)
 	}
 	return text, err
 }

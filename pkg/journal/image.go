@@ -36,18 +36,18 @@ const (
 // BeforeImage says where an object that a run changes is kept as it was.
 type BeforeImage struct {
 	Object object.Ref `json:"object"`
-	// Kept is the name of a ConfigMap beside the journal, or secret/NAME.
-	Kept string `json:"kept"`
+	// StoredIn is the name of a ConfigMap beside the journal, or secret/NAME.
+	StoredIn string `json:"kept"`
 	// Sum is that of what this process kept itself (Sum); empty for what a journal says was kept.
 	Sum string `json:"-"`
 }
 
 // Resource is the kind and the name of the object that keeps it.
 func (b BeforeImage) Resource() (kind, name string) {
-	if name, ok := strings.CutPrefix(b.Kept, inSecret); ok {
+	if name, ok := strings.CutPrefix(b.StoredIn, inSecret); ok {
 		return "secret", name
 	}
-	return "configmap", b.Kept
+	return "configmap", b.StoredIn
 }
 
 // Images keeps objects as they were beside a journal, each in an object of its own.
@@ -96,10 +96,10 @@ func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructu
 	if err != nil {
 		return BeforeImage{}, err
 	}
-	if len(zip) > mostBytes {
-		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), mostBytes)
+	if len(zip) > maxBytes {
+		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), maxBytes)
 	}
-	b := BeforeImage{Object: ref, Kept: ImageName(s.place.Name, run, ref)}
+	b := BeforeImage{Object: ref, StoredIn: ImageName(s.place.Name, run, ref)}
 	kind, name := b.Resource()
 	meta := metav1.ObjectMeta{Name: name, Namespace: s.place.Namespace, Labels: s.labels(run), Annotations: map[string]string{"sysop.dev/object": ref.String()}}
 	body := Unstructured(&corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: meta, BinaryData: map[string][]byte{ImageKey: zip}})
@@ -138,14 +138,14 @@ func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
 
 // Kept returns what was kept.
 func (s *Images) Kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
-	o, err := s.kept(ctx, b)
+	o, err := s.load(ctx, b)
 	if err != nil {
-		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.Kept, err)
+		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.StoredIn, err)
 	}
 	return o, nil
 }
 
-func (s *Images) kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+func (s *Images) load(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
 	client, name := s.at(b)
 	var u *unstructured.Unstructured
 	err := Retry(ctx, s.Limit, func(ctx context.Context) (err error) {
@@ -184,7 +184,7 @@ func (s *Images) kept(ctx context.Context, b BeforeImage) (*unstructured.Unstruc
 // Drop deletes what a run kept, also what was kept and then never written into the journal.
 func (s *Images) Drop(ctx context.Context, run string, images []BeforeImage) error {
 	for _, b := range s.list(ctx, run) {
-		if !slices.ContainsFunc(images, func(k BeforeImage) bool { return k.Kept == b.Kept }) {
+		if !slices.ContainsFunc(images, func(k BeforeImage) bool { return k.StoredIn == b.StoredIn }) {
 			images = append(images, b)
 		}
 	}
@@ -192,7 +192,7 @@ func (s *Images) Drop(ctx context.Context, run string, images []BeforeImage) err
 	for _, b := range images {
 		client, name := s.at(b)
 		if err := remove(ctx, s.Limit, client, name, metav1.DeleteOptions{}); err != nil {
-			failed = append(failed, fmt.Errorf("delete %s: %w", b.Kept, err))
+			failed = append(failed, fmt.Errorf("delete %s: %w", b.StoredIn, err))
 		}
 	}
 	return errors.Join(failed...)
@@ -207,7 +207,7 @@ func (s *Images) list(ctx context.Context, run string) (out []BeforeImage) {
 			continue
 		}
 		for _, u := range list.Items {
-			out = append(out, BeforeImage{Kept: prefix + u.GetName()})
+			out = append(out, BeforeImage{StoredIn: prefix + u.GetName()})
 		}
 	}
 	return out

@@ -90,7 +90,7 @@ func (s *Store[T]) signingKey(ctx context.Context, r *Revision) (*key, error) {
 	case apierrors.IsForbidden(err):
 		return nil, nil
 	case apierrors.IsAlreadyExists(err):
-		return nil, Again(err)
+		return nil, Retryable(err)
 	}
 	return nil, err
 }

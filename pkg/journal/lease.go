@@ -88,7 +88,7 @@ func (o LeaseOptions) complete() LeaseOptions {
 // Do waits for its turn and runs act. The context of act ends when the turn is lost, and Do
 // returns a *LostError then. When act has returned, for whatever reason, the lease is let go.
 func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
-	t := &turn{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
+	t := &leaseHolder{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
 	if err := t.take(ctx); err != nil {
 		return err
 	}

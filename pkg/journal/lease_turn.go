@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// turn is one use of a lock. Its times are of the monotonic clock.
-type turn struct {
+// leaseHolder is one use of a lock. Its times are of the monotonic clock.
+type leaseHolder struct {
 	lock *Lease
 	id   string
 	// lease is as it was last seen, or written; seen is when it was first seen like that.
@@ -24,7 +24,7 @@ type turn struct {
 }
 
 // take waits until the lease is ours.
-func (t *turn) take(ctx context.Context) error {
+func (t *leaseHolder) take(ctx context.Context) error {
 	began := time.Now()
 	answered, told := began, ""
 	for {
@@ -53,12 +53,12 @@ func (t *turn) take(ctx context.Context) error {
 
 // pause is how long to wait before looking again: often enough that a lease that was let go
 // is soon seen.
-func (t *turn) pause() time.Duration {
+func (t *leaseHolder) pause() time.Duration {
 	return min(max(t.lock.Duration/15, 50*time.Millisecond), time.Second)
 }
 
 // try takes the lease if nobody has it.
-func (t *turn) try(ctx context.Context) (bool, error) {
+func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	sent := time.Now()
 	now := metav1.NewMicroTime(sent)
 	seconds := int32(t.lock.Duration / time.Second)
@@ -89,7 +89,7 @@ func (t *turn) try(ctx context.Context) (bool, error) {
 	return t.written(is, err, sent)
 }
 
-func (t *turn) written(is *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
+func (t *leaseHolder) written(is *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
@@ -98,7 +98,7 @@ func (t *turn) written(is *coordinationv1.Lease, err error, sent time.Time) (boo
 }
 
 // observe remembers when a lease was first seen as it is.
-func (t *turn) observe(is *coordinationv1.Lease) {
+func (t *leaseHolder) observe(is *coordinationv1.Lease) {
 	if t.lease == nil || t.lease.ResourceVersion != is.ResourceVersion || t.lease.UID != is.UID {
 		t.seen = time.Now()
 	}
@@ -106,7 +106,7 @@ func (t *turn) observe(is *coordinationv1.Lease) {
 }
 
 // keep renews the lease until the context ends, and returns why it was lost.
-func (t *turn) keep(ctx context.Context) error {
+func (t *leaseHolder) keep(ctx context.Context) error {
 	every := t.lock.Duration / 5
 	for {
 		if nap(ctx, every) != nil {
@@ -148,7 +148,7 @@ func (e *takenError) Error() string {
 
 // renew writes the lease again. Somebody else's write of it is borne (an annotation), unless
 // it made it theirs.
-func (t *turn) renew(ctx context.Context, end time.Time) error {
+func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	sent := time.Now()
 	ctx, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
@@ -163,7 +163,7 @@ func (t *turn) renew(ctx context.Context, end time.Time) error {
 	if apierrors.IsNotFound(err) {
 		return &takenError{} // it was deleted, and anybody may have made it again
 	}
-	if !MaybeWritten(err) {
+	if !MayHaveWritten(err) {
 		return err
 	}
 	is, gone := t.lock.api.get(ctx)
@@ -181,14 +181,14 @@ func (t *turn) renew(ctx context.Context, end time.Time) error {
 
 // release lets the lease go, also when the context has ended. Where that fails, others wait
 // until it runs out; it is not worth an error.
-func (t *turn) release(ctx context.Context) {
+func (t *leaseHolder) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(t.lock.Duration, 5*time.Second))
 	defer cancel()
 	_ = Retry(ctx, t.lock.Duration, func(ctx context.Context) error {
 		free := t.lease.DeepCopy()
 		free.Spec.HolderIdentity = nil
 		_, err := t.lock.api.update(ctx, free)
-		if err == nil || !MaybeWritten(err) {
+		if err == nil || !MayHaveWritten(err) {
 			return err
 		}
 		is, gone := t.lock.api.get(ctx)
@@ -199,12 +199,12 @@ func (t *turn) release(ctx context.Context) {
 			return nil // it was let go, or is another one's
 		}
 		t.lease = is
-		return Again(err)
+		return Retryable(err)
 	})
 }
 
 // forget deletes the lease if nobody holds it; that it stays is of no consequence.
-func (t *turn) forget(ctx context.Context) {
+func (t *leaseHolder) forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	if is, err := t.lock.api.get(ctx); err == nil && holderOf(is) == "" {

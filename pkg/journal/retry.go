@@ -17,8 +17,8 @@ type retryError struct{ error }
 
 func (e retryError) Unwrap() error { return e.error }
 
-// Again asks Retry for another attempt, for the reason that err gives.
-func Again(err error) error { return retryError{err} }
+// Retryable asks Retry for another attempt, for the reason that err gives.
+func Retryable(err error) error { return retryError{err} }
 
 // Retry tries until it works, fails for good, or the server has not answered for as long as
 // the limit says. An attempt that returns Again is made again as well.
@@ -53,8 +53,8 @@ func IsTransient(err error) bool {
 	return code == http.StatusTooManyRequests || code >= http.StatusInternalServerError
 }
 
-// MaybeWritten says that a write may have been done although it failed, or that somebody else
+// MayHaveWritten says that a write may have been done although it failed, or that somebody else
 // was there first.
-func MaybeWritten(err error) bool {
+func MayHaveWritten(err error) bool {
 	return IsTransient(err) || apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err)
 }

@@ -174,7 +174,7 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	expect := r.version
 	err = Retry(ctx, s.Limit, func(ctx context.Context) error {
 		is, err := s.write(ctx, want, expect)
-		if err != nil && MaybeWritten(err) {
+		if err != nil && MayHaveWritten(err) {
 			is, err = s.settle(ctx, want, &expect, err)
 		}
 		if err == nil {
@@ -223,14 +223,14 @@ func (s *Store[T]) settle(ctx context.Context, want *corev1.ConfigMap, expect *s
 	case is == nil:
 		// What it said is known here, and nowhere else.
 		*expect = ""
-		return nil, Again(failed)
+		return nil, Retryable(failed)
 	case sameDocument(is, want):
 		return is, nil
 	case *expect == "" && isShell(is):
 		*expect = is.ResourceVersion
-		return nil, Again(failed)
+		return nil, Retryable(failed)
 	case is.ResourceVersion == *expect:
-		return nil, Again(failed)
+		return nil, Retryable(failed)
 	}
 	return nil, &ConflictError{Object: s.object()}
 }

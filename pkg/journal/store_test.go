@@ -148,7 +148,7 @@ func listFormat() Format[list] {
 		},
 		Open:    "was begun",
 		Pending: func(l *list) bool { return len(l.Items) > 0 },
-		Beside:  func(l *list) map[string]string { return map[string]string{"count": strconv.Itoa(len(l.Items))} },
+		Summary: func(l *list) map[string]string { return map[string]string{"count": strconv.Itoa(len(l.Items))} },
 	}
 }
 
@@ -265,7 +265,7 @@ func TestStoreSize(t *testing.T) {
 
 // A gzip that unpacks to more than any journal has is no journal.
 func TestDecompressBounded(t *testing.T) {
-	zip, err := compress(make([]byte, mostDecompressed+1))
+	zip, err := compress(make([]byte, maxDecompressed+1))
 	if err != nil {
 		t.Fatal(err)
 	}

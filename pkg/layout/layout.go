@@ -27,14 +27,14 @@ type Options struct {
 	Aspect int
 }
 
-// Placed is a layout: the boxes in preorder of the roots, and how large all is.
-type Placed struct {
+// Result is a layout: the boxes in preorder of the roots, and how large all is.
+type Result struct {
 	Boxes         []Box
 	Width, Height int
 }
 
-// Place lays out a forest. Larger trees come first; among those of a height the order is kept.
-func Place(roots []*Node, o Options) Placed {
+// Layout lays out a forest. Larger trees come first; among those of a height the order is kept.
+func Layout(roots []*Node, o Options) Result {
 	f := newForest(roots)
 	var trees []tree
 	for at := 0; at < len(f.nodes); at += f.size[at] {
@@ -158,7 +158,7 @@ func (f *forest) join(v, root int, outlines []*outline, o Options) *outline {
 		if sum == nil {
 			sum = next
 		} else {
-			f.box[c].Y = f.below(sum, next, o.Between)
+			f.box[c].Y = f.clearance(sum, next, o.Between)
 			next.shift += f.box[c].Y
 			sum = merge(sum, next)
 		}
@@ -174,8 +174,8 @@ func (f *forest) join(v, root int, outlines []*outline, o Options) *outline {
 	return sum
 }
 
-// below returns how far down next has to go to be clear of what is above it.
-func (f *forest) below(above, next *outline, between int) int {
+// clearance returns how far down next has to go to be clear of what is above it.
+func (f *forest) clearance(above, next *outline, between int) int {
 	a, n := len(above.bottom), len(next.top)
 	down := above.bottom[a-1] + above.shift - next.top[n-1] - next.shift
 	for i := 2; i <= min(a, n); i++ {

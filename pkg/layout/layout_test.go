@@ -105,7 +105,7 @@ func fixtures(t testing.TB) []string {
 func TestFixtures(t *testing.T) {
 	for _, path := range fixtures(t) {
 		f := read(t, path)
-		p := Place(f.roots(), Options(f.Options))
+		p := Layout(f.roots(), Options(f.Options))
 		got := f
 		got.Width, got.Height, got.Sum, got.Boxes = p.Width, p.Height, sum(p.Boxes), nil
 		for _, b := range p.Boxes {
@@ -134,7 +134,7 @@ func TestFixtures(t *testing.T) {
 }
 
 // holds tells whether a layout is tidy.
-func holds(t *testing.T, what string, roots []*Node, o Options, p Placed) {
+func holds(t *testing.T, what string, roots []*Node, o Options, p Result) {
 	t.Helper()
 	var nodes []*Node
 	box := map[*Node]Box{}
@@ -202,9 +202,9 @@ func TestAnyForestIsTidy(t *testing.T) {
 		roots := forestOf(m.cards())
 		o := usual
 		o.Aspect = 20 * (1 + seed%20)
-		p := Place(roots, o)
+		p := Layout(roots, o)
 		holds(t, fmt.Sprintf("%+v", m), roots, o, p)
-		if again := Place(roots, o); !slices.Equal(again.Boxes, p.Boxes) {
+		if again := Layout(roots, o); !slices.Equal(again.Boxes, p.Boxes) {
 			t.Errorf("%+v: another layout of the same", m)
 		}
 	}
@@ -215,7 +215,7 @@ func TestTreesArePackedToTheWindow(t *testing.T) {
 	for _, aspect := range []int{50, 100, 160, 240} {
 		o := usual
 		o.Aspect = aspect
-		p := Place(forestOf(made{Seed: 5, Count: 2000, Reach: 6, Roots: 4}.cards()), o)
+		p := Layout(forestOf(made{Seed: 5, Count: 2000, Reach: 6, Roots: 4}.cards()), o)
 		if got := p.Width * 100 / p.Height; got < aspect*7/10 || got > aspect*14/10 {
 			t.Errorf("%d by %d is an aspect of %d, not about %d", p.Width, p.Height, got, aspect)
 		}
@@ -251,14 +251,14 @@ func TestDeepChainsHaveRoom(t *testing.T) {
 	for i := range cards {
 		cards[i] = card{i - 1, 10, 10}
 	}
-	p := Place(forestOf(cards), Options{Across: 1, Between: 1, Apart: 1, Aspect: 100})
+	p := Layout(forestOf(cards), Options{Across: 1, Between: 1, Apart: 1, Aspect: 100})
 	if last := p.Boxes[deep-1]; last.X != 11*(deep-1) || last.Y != 0 {
 		t.Errorf("the last card is at %v", last)
 	}
 }
 
 func TestNothing(t *testing.T) {
-	if p := Place(nil, usual); len(p.Boxes) != 0 || p.Width != 0 || p.Height != 0 {
+	if p := Layout(nil, usual); len(p.Boxes) != 0 || p.Width != 0 || p.Height != 0 {
 		t.Errorf("nothing takes %v", p)
 	}
 }
@@ -269,7 +269,7 @@ func BenchmarkPlace(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				Place(roots, usual)
+				Layout(roots, usual)
 			}
 		})
 	}

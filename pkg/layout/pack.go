@@ -21,9 +21,9 @@ const (
 
 // pack puts trees on shelves so that all of them fit a window of the aspect as large as can be.
 // It sets x and y of each.
-func pack(trees []tree, o Options) Placed {
+func pack(trees []tree, o Options) Result {
 	if len(trees) == 0 {
-		return Placed{}
+		return Result{}
 	}
 	order := make([]int, len(trees))
 	area, widest := 0, 0
@@ -48,8 +48,8 @@ func pack(trees []tree, o Options) Placed {
 
 // shelve puts trees, the highest first, on shelves no wider than most. Those that are lower than
 // their shelf stand one below the other there.
-func shelve(trees []tree, order []int, most, apart int) Placed {
-	var p Placed
+func shelve(trees []tree, order []int, most, apart int) Result {
+	var p Result
 	shelf, height := 0, -1 // of the shelf: where it begins, how high it is
 	left, wide, y := 0, 0, 0
 	for _, i := range order {

@@ -18,7 +18,7 @@ const (
 
 // Follower follows the logs of containers that come, restart and go.
 type Follower struct {
-	Open Open
+	Open OpenFunc
 	// Max is how many logs may be open at once, at least 1. The others wait until one of
 	// these ends, in their order.
 	Max int
@@ -30,9 +30,9 @@ type Follower struct {
 	// Emit takes the lines of all logs, one at a time, as they come. Its error ends the
 	// following.
 	Emit func(Line) error
-	// Tell takes what happens, one call at a time; what is found out together comes
+	// Notify takes what happens, one call at a time; what is found out together comes
 	// together.
-	Tell func([]Note)
+	Notify func([]Notice)
 
 	stop    context.CancelCauseFunc
 	failed  chan *tail
@@ -66,7 +66,7 @@ func (f *Follower) Run(ctx context.Context, states <-chan []Container) error {
 		case all := <-states:
 			f.update(following, all, first)
 		case t := <-f.failed:
-			f.tell(Note{Container: t.container, Event: Failed, Err: t.refused})
+			f.tell(Notice{Container: t.container, Event: Failed, Err: t.refused})
 			if t.over = true; f.allOver() {
 				return t.refused
 			}
@@ -86,7 +86,7 @@ func (f *Follower) allOver() bool {
 // update begins to follow what is new, and tells those that follow the rest what has
 // become of it.
 func (f *Follower) update(ctx context.Context, all []Container, first bool) {
-	var notes []Note
+	var notes []Notice
 	seen := map[key]bool{}
 	for _, c := range all {
 		k := key{c.UID, c.Name}
@@ -96,7 +96,7 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 			t = f.begin(ctx, c, first)
 			f.tails[k] = t
 			if t.queued {
-				notes = append(notes, Note{Container: c, Event: Queued})
+				notes = append(notes, Notice{Container: c, Event: Queued})
 			}
 		} else {
 			t.become(c)
@@ -105,7 +105,7 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 	}
 	for k, t := range f.tails {
 		if !seen[k] {
-			notes = append(notes, Note{Container: t.leave(), Event: Gone})
+			notes = append(notes, Notice{Container: t.leave(), Event: Gone})
 			delete(f.tails, k)
 		}
 	}
@@ -113,28 +113,28 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 }
 
 // news is what there is to tell of the present state of a container.
-func (t *tail) news(c Container, first bool) []Note {
-	var notes []Note
-	if worthTelling(c, first) && !t.waiting[c.Waiting] {
+func (t *tail) news(c Container, first bool) []Notice {
+	var notes []Notice
+	if isWorthReporting(c, first) && !t.waiting[c.Waiting] {
 		t.waiting[c.Waiting] = true
-		notes = append(notes, Note{Container: c, Event: Waiting, Reason: c.Waiting})
+		notes = append(notes, Notice{Container: c, Event: Waiting, Reason: c.Waiting})
 	}
 	if c.Running && c.Lost != "" && c.Lost != t.lost {
-		notes = append(notes, Note{Container: c, Event: Unreached, Reason: c.Lost})
+		notes = append(notes, Notice{Container: c, Event: NodeNotReady, Reason: c.Lost})
 	}
 	t.lost = c.Lost
 	if c.Ended != "" && !t.ended {
 		t.ended = true
 		if !first { // Else it is no news.
-			notes = append(notes, Note{Container: c, Event: Ended, Reason: c.Ended})
+			notes = append(notes, Notice{Container: c, Event: Ended, Reason: c.Ended})
 		}
 	}
 	return notes
 }
 
-// worthTelling says whether it is worth a word that a container waits. All of them are at
+// isWorthReporting says whether it is worth a word that a container waits. All of them are at
 // the beginning; later, those that do not simply come up.
-func worthTelling(c Container, first bool) bool {
+func isWorthReporting(c Container, first bool) bool {
 	switch c.Waiting {
 	case "":
 		return false
@@ -185,11 +185,11 @@ func (f *Follower) emit(l Line) {
 	}
 }
 
-func (f *Follower) tell(notes ...Note) {
+func (f *Follower) tell(notes ...Notice) {
 	if len(notes) == 0 {
 		return
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.Tell(notes)
+	f.Notify(notes)
 }

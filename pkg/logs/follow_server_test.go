@@ -149,7 +149,7 @@ type following struct {
 
 	mu    sync.Mutex
 	lines []string
-	notes []Note
+	notes []Notice
 }
 
 // follow runs a test with a Follower that may hold so many logs open.
@@ -166,7 +166,7 @@ func follow(t *testing.T, most int, first Options, f func(*following)) {
 				w.lines = append(w.lines, l.Container.Pod+" "+l.Text)
 				return nil
 			},
-			Tell: func(notes []Note) {
+			Notify: func(notes []Notice) {
 				w.mu.Lock()
 				defer w.mu.Unlock()
 				w.notes = append(w.notes, notes...)
@@ -210,7 +210,7 @@ func (w *following) told(want ...string) {
 	synctest.Wait()
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	words := map[Event]string{Waiting: "waits", Queued: "queued", Unreached: "unreached", Ended: "ended", Gone: "gone", Failed: "failed", Broken: "broken"}
+	words := map[Event]string{Waiting: "waits", Queued: "queued", NodeNotReady: "unreached", Ended: "ended", Gone: "gone", Failed: "failed", Interrupted: "broken"}
 	var got []string
 	for _, n := range w.notes {
 		text := n.Container.Pod + " " + words[n.Event] + " " + n.Reason

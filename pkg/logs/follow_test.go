@@ -307,7 +307,7 @@ func TestFollowWhatMayNotBeRead(t *testing.T) {
 		w.state(secret, a)
 		w.saw("a one")
 		// Whether the other one was refused before or after this one had its turn is chance.
-		w.notes = slices.DeleteFunc(w.notes, func(n Note) bool { return n.Event == Queued })
+		w.notes = slices.DeleteFunc(w.notes, func(n Notice) bool { return n.Event == Queued })
 		w.told("secret failed " + forbidden("secret").Error())
 		w.state(runs("secret", 2), a)
 		time.Sleep(time.Hour)
@@ -322,7 +322,7 @@ func TestFollowNothing(t *testing.T) {
 		n := newNode()
 		n.refuse("a", forbidden("a"))
 		n.refuse("b", forbidden("b"))
-		f := &Follower{Open: n.openLog, Max: 9, Began: time.Now(), Emit: func(Line) error { return nil }, Tell: func([]Note) {}}
+		f := &Follower{Open: n.openLog, Max: 9, Began: time.Now(), Emit: func(Line) error { return nil }, Notify: func([]Notice) {}}
 		go func() { ended <- f.Run(t.Context(), states) }()
 		states <- []Container{runs("a", 1), runs("b", 1)}
 		if err := <-ended; !apierrors.IsForbidden(err) {
@@ -354,7 +354,7 @@ func TestFollowEndsWithItsReader(t *testing.T) {
 			n.write(pod, "one", "two")
 		}
 		lines := 0
-		f := &Follower{Open: n.openLog, Max: 9, Began: time.Now(), Emit: func(Line) error { lines++; return full }, Tell: func([]Note) {}}
+		f := &Follower{Open: n.openLog, Max: 9, Began: time.Now(), Emit: func(Line) error { lines++; return full }, Notify: func([]Notice) {}}
 		go func() { ended <- f.Run(context.Background(), states) }()
 		states <- []Container{runs("a", 1), runs("b", 1)}
 		if err := <-ended; !errors.Is(err, full) || lines != 1 {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// mostOfLine is how much of a line is kept, in bytes: a program may write for days
+// maxLineBytes is how much of a line is kept, in bytes: a program may write for days
 // without ending one.
-const mostOfLine = 1 << 20
+const maxLineBytes = 1 << 20
 
 // keptBuffer is how much room a reader keeps for its next line: one long line in each of
 // a thousand logs should not stay.
@@ -39,7 +39,7 @@ func (l *lineReader) next() (line Line, whole bool, err error) {
 		if err == nil {
 			part = part[:len(part)-1]
 		}
-		room := min(len(part), mostOfLine-len(l.buf))
+		room := min(len(part), maxLineBytes-len(l.buf))
 		l.buf = append(l.buf, part[:room]...)
 		line.Cut += len(part) - room
 		if !errors.Is(err, bufio.ErrBufferFull) {

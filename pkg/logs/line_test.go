@@ -33,7 +33,7 @@ func readLines(t testing.TB, r io.Reader) ([]readLine, error) {
 
 func TestLines(t *testing.T) {
 	const stamp = "2026-11-15T09:00:00.000000001Z"
-	long := strings.Repeat("x", mostOfLine)
+	long := strings.Repeat("x", maxLineBytes)
 	for _, c := range []struct {
 		name, in string
 		want     []readLine

@@ -28,9 +28,9 @@ type Options struct {
 	Tail *int64
 }
 
-// Open opens the log of a container, each line with its time in RFC 3339 and a space
+// OpenFunc opens the log of a container, each line with its time in RFC 3339 and a space
 // before it. The log ends with the context.
-type Open func(ctx context.Context, c Container, o Options) (io.ReadCloser, error)
+type OpenFunc func(ctx context.Context, c Container, o Options) (io.ReadCloser, error)
 
 // Line is a line of a log.
 type Line struct {
@@ -55,7 +55,7 @@ const (
 	// Queued: as many logs are followed as may be.
 	Queued
 	// Unreached: the node is not ready, and nothing may come of the log.
-	Unreached
+	NodeNotReady
 	// Ended: the pod will not run again.
 	Ended
 	// Gone: the container is no longer among those that are followed.
@@ -63,11 +63,11 @@ const (
 	// Failed: the log cannot be read.
 	Failed
 	// Broken: the log broke off, or could not be opened; it is tried again.
-	Broken
+	Interrupted
 )
 
-// Note tells of an event, and why it happened: Err, or a word of the server.
-type Note struct {
+// Notice tells of an event, and why it happened: Err, or a word of the server.
+type Notice struct {
 	Container Container
 	Event     Event
 	Reason    string

@@ -2,10 +2,10 @@ package logs
 
 import "time"
 
-// past knows which lines of a container were handed on already, for when its log is
+// seenLines knows which lines of a container were handed on already, for when its log is
 // opened again. Times tell, and of lines of one time their number: a server is asked for
 // the lines since a second.
-type past struct {
+type seenLines struct {
 	last time.Time
 	same int // lines at last
 	skip int // of these, still to be left out
@@ -13,11 +13,11 @@ type past struct {
 	own  string // the last line that the server put in by itself
 }
 
-// again says that the log is opened again.
-func (p *past) again() { p.skip, p.back = p.same, !p.last.IsZero() }
+// restart says that the log is opened again.
+func (p *seenLines) restart() { p.skip, p.back = p.same, !p.last.IsZero() }
 
 // fresh says whether a line is new.
-func (p *past) fresh(l Line) bool {
+func (p *seenLines) fresh(l Line) bool {
 	switch at := l.Time; {
 	case at.IsZero():
 		// It would come again each time that the log is opened.

@@ -23,10 +23,10 @@ func TestPast(t *testing.T) {
 		}) {
 			log = append(log, Line{Time: start.Add(time.Duration(at) * 100 * time.Millisecond), Text: string(rune('A' + i))})
 		}
-		var p past
+		var p seenLines
 		var got []Line
 		for len(got) < len(log) {
-			p.again()
+			p.restart()
 			since := p.last.Truncate(time.Second)
 			left := 1 + rnd.IntN(12)
 			for _, l := range log {
@@ -48,13 +48,13 @@ func TestPast(t *testing.T) {
 }
 
 func TestPastOfTheServersOwnLines(t *testing.T) {
-	var p past
+	var p seenLines
 	at := Line{Time: time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)}
 	for i, c := range []struct {
 		line Line
 		want bool
 	}{{Line{Text: "no log"}, true}, {Line{Text: "no log"}, false}, {at, true}, {Line{Text: "other"}, true}} {
-		p.again()
+		p.restart()
 		if p.skip > 0 {
 			p.skip = 0
 		}
@@ -66,9 +66,9 @@ func TestPastOfTheServersOwnLines(t *testing.T) {
 
 // Programs write to two streams, whose times need not be in order.
 func TestPastOfLinesOutOfOrder(t *testing.T) {
-	var p past
+	var p seenLines
 	at := time.Date(2026, 11, 15, 9, 0, 0, 0, time.UTC)
-	p.again()
+	p.restart()
 	for i, s := range []int{1, 3, 2, 4} {
 		if !p.fresh(Line{Time: at.Add(time.Duration(s) * time.Millisecond)}) {
 			t.Errorf("line %d is left out", i)

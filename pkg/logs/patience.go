@@ -17,7 +17,7 @@ func (s *silence) Error() string { return fmt.Sprintf("no answer within %s", s.a
 // stand between wait for it for minutes.
 func openPatiently(ctx context.Context, patience time.Duration, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &patient{ctx: ctx, cancel: cancel, patience: patience}
+	p := &idleTimeoutReader{ctx: ctx, cancel: cancel, timeout: patience}
 	p.timer = time.AfterFunc(patience, func() { cancel(&silence{patience}) })
 	var err error
 	p.body, err = open(ctx)
@@ -30,17 +30,17 @@ func openPatiently(ctx context.Context, patience time.Duration, open func(contex
 	return p, nil
 }
 
-type patient struct {
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	patience time.Duration
-	timer    *time.Timer
-	body     io.ReadCloser
+type idleTimeoutReader struct {
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timeout time.Duration
+	timer   *time.Timer
+	body    io.ReadCloser
 }
 
 // Read counts only while somebody waits for it: a log may well lie for a while.
-func (p *patient) Read(b []byte) (int, error) {
-	p.timer.Reset(p.patience)
+func (p *idleTimeoutReader) Read(b []byte) (int, error) {
+	p.timer.Reset(p.timeout)
 	n, err := p.body.Read(b)
 	p.timer.Stop()
 	if err != nil {
@@ -49,14 +49,14 @@ func (p *patient) Read(b []byte) (int, error) {
 	return n, err
 }
 
-func (p *patient) Close() error {
+func (p *idleTimeoutReader) Close() error {
 	p.timer.Stop()
 	err := p.body.Close()
 	p.cancel(nil)
 	return err
 }
 
-func (p *patient) cause(err error) error {
+func (p *idleTimeoutReader) cause(err error) error {
 	if quiet, ok := context.Cause(p.ctx).(*silence); ok { //nolint:errorlint // the cause is the very value, never wrapped
 		return quiet
 	}

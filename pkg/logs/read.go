@@ -12,11 +12,11 @@ import (
 
 // Reader reads what there is of some logs.
 type Reader struct {
-	Open Open
+	Open OpenFunc
 	// Max is how many logs may be open at once, at least 1.
 	Max int
-	// Patience is how long to wait for a server that says nothing.
-	Patience time.Duration
+	// IdleTimeout is how long to wait for a server that says nothing.
+	IdleTimeout time.Duration
 }
 
 // Read hands the lines of all logs to emit, in the order of their times; where these are
@@ -26,7 +26,7 @@ type Reader struct {
 //
 // A log that cannot be read, or breaks off, is a note, and does not end the others. The
 // error is that of emit, or of the context.
-func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(Line) error) ([]Note, error) {
+func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(Line) error) ([]Notice, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	streams := r.openAll(ctx, all, o)
@@ -35,10 +35,10 @@ func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(
 			s.close()
 		}
 	}()
-	var notes []Note
+	var notes []Notice
 	note := func(s *stream) {
 		if !errors.Is(s.err, io.EOF) {
-			notes = append(notes, Note{Container: s.container, Event: s.event(), Err: s.err})
+			notes = append(notes, Notice{Container: s.container, Event: s.event(), Err: s.err})
 		}
 	}
 	var heads heads
@@ -95,7 +95,7 @@ func (s *stream) advance() {
 
 func (s *stream) event() Event {
 	if s.begun {
-		return Broken
+		return Interrupted
 	}
 	return Failed
 }
@@ -132,7 +132,7 @@ func (r Reader) open(ctx context.Context, s *stream, o Options, aside bool) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := openPatiently(ctx, r.Patience, func(ctx context.Context) (io.ReadCloser, error) { return r.Open(ctx, s.container, o) })
+	body, err := openPatiently(ctx, r.IdleTimeout, func(ctx context.Context) (io.ReadCloser, error) { return r.Open(ctx, s.container, o) })
 	if err != nil {
 		return err
 	}

@@ -32,14 +32,14 @@ func stamped(first int, texts ...string) string {
 }
 
 // texts opens logs that are given by pod.
-func texts(logs map[string]string) Open {
+func texts(logs map[string]string) OpenFunc {
 	return func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
 		return io.NopCloser(strings.NewReader(logs[c.Pod])), nil
 	}
 }
 
 // collect reads all logs and returns "POD TEXT" of each line.
-func collect(t *testing.T, r Reader, all []Container) ([]string, []Note) {
+func collect(t *testing.T, r Reader, all []Container) ([]string, []Notice) {
 	t.Helper()
 	var got []string
 	notes, err := r.Read(t.Context(), all, Options{}, func(l Line) error {
@@ -62,7 +62,7 @@ func TestReadMerges(t *testing.T) {
 	all := []Container{named("a"), named("b"), named("c"), named("d")}
 	want := []string{"d before all", "a one", "b two", "b the server's own", "d three", "b four", "a five", "b five too", "a six"}
 	for most := 1; most <= 5; most++ {
-		got, notes := collect(t, Reader{Open: texts(logs), Max: most, Patience: time.Minute}, all)
+		got, notes := collect(t, Reader{Open: texts(logs), Max: most, IdleTimeout: time.Minute}, all)
 		if !slices.Equal(got, want) || len(notes) > 0 {
 			t.Errorf("%d at once: %q, notes %v", most, got, notes)
 		}
@@ -89,7 +89,7 @@ func TestReadKeepsOrder(t *testing.T) {
 			}
 			logs[pod] = b.String()
 		}
-		r, last := Reader{Open: texts(logs), Max: 1 + rnd.IntN(9), Patience: time.Minute}, time.Time{}
+		r, last := Reader{Open: texts(logs), Max: 1 + rnd.IntN(9), IdleTimeout: time.Minute}, time.Time{}
 		if _, err := r.Read(t.Context(), all, Options{}, func(l Line) error {
 			if l.Time.Before(last) {
 				t.Fatalf("seed %d: %s after %s", seed, l.Time, last)
@@ -135,7 +135,7 @@ func TestReadTellsFailures(t *testing.T) {
 	all := []Container{named("refused"), named("broken"), named("broken-late"), named("broken-at-once"), named("fine")}
 	want := []string{"broken one", "broken par", "broken-late " + long, "broken-late two", "fine fine"}
 	for most := 1; most <= 5; most += 4 {
-		got, notes := collect(t, Reader{Open: open, Max: most, Patience: time.Minute}, all)
+		got, notes := collect(t, Reader{Open: open, Max: most, IdleTimeout: time.Minute}, all)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d at once: %.200q", most, got)
 		}
@@ -144,7 +144,7 @@ func TestReadTellsFailures(t *testing.T) {
 			told[n.Container.Pod] = fmt.Sprint(n.Event, n.Err)
 		}
 		for pod, what := range map[string]string{
-			"refused": fmt.Sprint(Failed, refused), "broken": fmt.Sprint(Broken, broken), "broken-late": fmt.Sprint(Broken, broken), "broken-at-once": fmt.Sprint(Failed, broken),
+			"refused": fmt.Sprint(Failed, refused), "broken": fmt.Sprint(Interrupted, broken), "broken-late": fmt.Sprint(Interrupted, broken), "broken-at-once": fmt.Sprint(Failed, broken),
 		} {
 			if told[pod] != what {
 				t.Errorf("%d at once: %s: %q, want %q", most, pod, told[pod], what)
@@ -164,7 +164,7 @@ func TestReadIsBounded(t *testing.T) {
 	for i := range 20 {
 		all = append(all, named(fmt.Sprintf("p%02d", i)))
 	}
-	r := Reader{Max: most, Patience: time.Minute, Open: func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
+	r := Reader{Max: most, IdleTimeout: time.Minute, Open: func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
 		now := open.Add(1)
 		for {
 			before := high.Load()
@@ -197,7 +197,7 @@ func (silent) Close() error               { return nil }
 func TestReadHasPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		r := Reader{Max: 9, Patience: 30 * time.Second, Open: func(ctx context.Context, c Container, _ Options) (io.ReadCloser, error) {
+		r := Reader{Max: 9, IdleTimeout: 30 * time.Second, Open: func(ctx context.Context, c Container, _ Options) (io.ReadCloser, error) {
 			switch c.Pod {
 			case "never-opens":
 				<-ctx.Done()
@@ -221,7 +221,7 @@ func TestReadHasPatience(t *testing.T) {
 		if want := []string{"never-goes-on one", "slow slow", "slow slow", "slow slow", "slow slow", "fine last"}; !slices.Equal(got, want) {
 			t.Errorf("lines %q", got)
 		}
-		if len(notes) != 2 || notes[0].Event != Failed || notes[1].Event != Broken {
+		if len(notes) != 2 || notes[0].Event != Failed || notes[1].Event != Interrupted {
 			t.Errorf("notes %v", notes)
 		}
 		for _, n := range notes {
@@ -238,7 +238,7 @@ func TestReadHasPatience(t *testing.T) {
 // Reading ends with its context, and with an error of who takes the lines.
 func TestReadEnds(t *testing.T) {
 	full := errors.New("disk full")
-	r := Reader{Max: 2, Patience: time.Minute, Open: texts(map[string]string{"a": stamped(1, "one", "two"), "b": stamped(1, "one")})}
+	r := Reader{Max: 2, IdleTimeout: time.Minute, Open: texts(map[string]string{"a": stamped(1, "one", "two"), "b": stamped(1, "one")})}
 	if _, err := r.Read(t.Context(), []Container{named("a"), named("b")}, Options{}, func(Line) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}

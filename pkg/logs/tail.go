@@ -34,11 +34,11 @@ type tail struct {
 	gone      bool
 
 	// Of run alone.
-	read  string // the instance that was read last
-	whole bool   // and it was read to its end
-	past  past
-	late  bool // it was told that it waits for its turn
-	told  map[string]bool
+	read     string // the instance that was read last
+	whole    bool   // and it was read to its end
+	past     seenLines
+	late     bool // it was told that it waits for its turn
+	reported map[string]bool
 	// refused is why the log may not be read. It is set before the Follower hears of it.
 	refused error
 }
@@ -143,7 +143,7 @@ func (t *tail) turn(ctx context.Context) bool {
 	}
 	if c, _ := t.state(); !t.queued && !t.late {
 		t.late = true
-		t.f.tell(Note{Container: c, Event: Queued})
+		t.f.tell(Notice{Container: c, Event: Queued})
 	}
 	select {
 	case t.f.slots <- struct{}{}:
@@ -170,14 +170,14 @@ func (t *tail) sleep(ctx context.Context, limit time.Duration) {
 
 // tellOnce tells why a log broke off, each reason once.
 func (t *tail) tellOnce(c Container, err error) {
-	if err == nil || t.told[err.Error()] {
+	if err == nil || t.reported[err.Error()] {
 		return
 	}
-	if t.told == nil {
-		t.told = map[string]bool{}
+	if t.reported == nil {
+		t.reported = map[string]bool{}
 	}
-	t.told[err.Error()] = true
-	t.f.tell(Note{Container: c, Event: Broken, Err: err})
+	t.reported[err.Error()] = true
+	t.f.tell(Notice{Container: c, Event: Interrupted, Err: err})
 }
 
 // follow reads a log until it ends, and hands on what was not read before. There is an
@@ -196,7 +196,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 		return 0, err
 	}
 	defer func() { _ = body.Close() }() // It was only read.
-	t.past.again()
+	t.past.restart()
 	for r := newLineReader(body); ; {
 		line, whole, err := r.next()
 		if errors.Is(err, io.EOF) {

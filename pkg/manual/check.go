@@ -56,7 +56,7 @@ func (c *checker) report(at, format string, args ...any) {
 func (c *checker) value(at string, schema map[string]any, v any, branch bool) {
 	c.depth++
 	defer func() { c.depth-- }()
-	if c.depth > 2*deepest {
+	if c.depth > 2*maxDepth {
 		return
 	}
 	if v == nil {

@@ -15,15 +15,15 @@ type Owned struct {
 	Through schema.GroupKind
 }
 
-// Declared is what one source says that instances are made of.
-type Declared struct {
+// DeclaredParts is what one source says that instances are made of.
+type DeclaredParts struct {
 	By    string
 	Kinds []schema.GroupKind
 }
 
 // Compose brings together what is declared and what was observed: parts that are
 // declared in the order of their declaration, then the others.
-func Compose(declared []Declared, owned []Owned) []Part {
+func Compose(declared []DeclaredParts, owned []Owned) []Part {
 	parts := []Part{}
 	find := func(gk schema.GroupKind) *Part {
 		i := slices.IndexFunc(parts, func(p Part) bool { return p.Kind == gk.String() })

@@ -29,30 +29,30 @@ type Field struct {
 	Below int `json:"below,omitempty"`
 }
 
-// Choice says which fields are wanted.
-type Choice struct {
+// FieldSelection says which fields are wanted.
+type FieldSelection struct {
 	// All is every field of the spec, at any depth.
 	All bool
 	// Path is a field, with all that is below it.
 	Path string
 }
 
-// most is how many fields are shown where no choice is made.
-const most = 40
+// maxFields is how many fields are shown where no choice is made.
+const maxFields = 40
 
 // Fields returns the fields of a schema by a choice, and how many of those that
 // one might set are left out. Without a choice these are the required ones, then
 // those of the first level (with a default, an enumeration or a name that is
 // common first, and those that say what they are for), then those of the second
 // level that have a default or an enumeration; so many and no more.
-func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
+func Fields(schema map[string]any, c FieldSelection) ([]Field, int, error) {
 	if schema == nil {
 		return []Field{}, 0, nil
 	}
 	w := &walker{}
 	w.children("", "", schema, 0, true)
 	if c.Path != "" {
-		return below(schema, w.found, c.Path)
+		return fieldsBelow(schema, w.found, c.Path)
 	}
 	var all []found
 	for _, f := range w.found {
@@ -76,7 +76,7 @@ func Fields(schema map[string]any, c Choice) ([]Field, int, error) {
 	for _, f := range chosen {
 		one := f.Field
 		for _, other := range all {
-			if !shown[other.Path] && other.under(f.Path) {
+			if !shown[other.Path] && other.isUnder(f.Path) {
 				one.Below++
 			}
 		}
@@ -96,10 +96,10 @@ type found struct {
 
 // settable says whether a user may set the field: the status is the operator's.
 func (f *found) settable() bool {
-	return f.Path != "spec" && f.Path != "status" && !f.under("status")
+	return f.Path != "spec" && f.Path != "status" && !f.isUnder("status")
 }
 
-func (f *found) under(path string) bool {
+func (f *found) isUnder(path string) bool {
 	rest, ok := strings.CutPrefix(f.Path, path)
 	return ok && rest != "" && strings.ContainsAny(rest[:1], ".[")
 }
@@ -137,8 +137,8 @@ func worth(all []found) []found {
 		}
 	}
 	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(a.rank()-b.rank(), a.depth-b.depth, comparePaths(a.Path, b.Path)) })
-	if len(chosen) > most {
-		chosen = chosen[:most]
+	if len(chosen) > maxFields {
+		chosen = chosen[:maxFields]
 	}
 	slices.SortStableFunc(chosen, func(a, b found) int { return cmp.Or(min(a.rank(), 1)-min(b.rank(), 1), comparePaths(a.Path, b.Path)) })
 	return chosen
@@ -149,8 +149,8 @@ func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "."), strings.Split(b, "."))
 }
 
-// below chooses a field and all that is below it.
-func below(schema map[string]any, all []found, text string) ([]Field, int, error) {
+// fieldsBelow chooses a field and all that is below it.
+func fieldsBelow(schema map[string]any, all []found, text string) ([]Field, int, error) {
 	p, err := field.Parse(text)
 	if err != nil {
 		return nil, 0, err

@@ -80,7 +80,7 @@ func show(all []manual.Field) string {
 }
 
 func TestFieldsWorthSetting(t *testing.T) {
-	got, left, err := manual.Fields(spec(t, database), manual.Choice{})
+	got, left, err := manual.Fields(spec(t, database), manual.FieldSelection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ spec["odd.key"]: boolean default false
 }
 
 func TestAllFields(t *testing.T) {
-	got, left, err := manual.Fields(spec(t, database), manual.Choice{All: true})
+	got, left, err := manual.Fields(spec(t, database), manual.FieldSelection{All: true})
 	if err != nil || left != 0 || len(got) != 24 {
 		t.Errorf("%d fields, %d left out, %v", len(got), left, err)
 	}
@@ -141,7 +141,7 @@ func TestFieldsBelowAPath(t *testing.T) {
 		"spec.anything.deep": "error: says nothing",
 		"spec.":              "error: missing",
 	} {
-		got, _, err := manual.Fields(spec(t, database), manual.Choice{Path: path})
+		got, _, err := manual.Fields(spec(t, database), manual.FieldSelection{Path: path})
 		if wrong, ok := strings.CutPrefix(want, "error: "); ok {
 			if err == nil || !strings.Contains(err.Error(), wrong) {
 				t.Errorf("%s: error %v, want %s", path, err, wrong)
@@ -156,7 +156,7 @@ func TestFieldsBelowAPath(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %s", path, paths, err, want)
 		}
 	}
-	got, _, _ := manual.Fields(spec(t, database), manual.Choice{Path: "spec.owner"})
+	got, _, _ := manual.Fields(spec(t, database), manual.FieldSelection{Path: "spec.owner"})
 	if want := "Who it belongs to. More of that."; got[0].Description != want {
 		t.Errorf("description %q, want %q", got[0].Description, want)
 	}
@@ -170,7 +170,7 @@ func TestFieldsAreBounded(t *testing.T) {
 	for i := range 90 {
 		fmt.Fprintf(&b, "  a%02d: {type: string, description: One of many.}\n", i)
 	}
-	got, left, err := manual.Fields(spec(t, b.String()), manual.Choice{})
+	got, left, err := manual.Fields(spec(t, b.String()), manual.FieldSelection{})
 	if err != nil || len(got) != 40 || left != 53 || got[0].Path != "spec.zone" {
 		t.Fatalf("%d fields, %d left out, %v", len(got), left, err)
 	}
@@ -192,11 +192,11 @@ properties:
   data: {type: object, required: [key], properties: {key: {type: string}}}
   status: {type: object, properties: {phase: {type: string}}}
 `)
-	got, left, err := manual.Fields(schema, manual.Choice{})
+	got, left, err := manual.Fields(schema, manual.FieldSelection{})
 	if want := "data: object required\ndata.key: string required\n"; show(got) != want || left != 0 || err != nil {
 		t.Errorf("%d left out, %v, got\n%s", left, err, show(got))
 	}
-	if got, left, err := manual.Fields(nil, manual.Choice{}); len(got)+left != 0 || err != nil {
+	if got, left, err := manual.Fields(nil, manual.FieldSelection{}); len(got)+left != 0 || err != nil {
 		t.Errorf("of no schema: %v, %d, %v", got, left, err)
 	}
 }

@@ -28,7 +28,7 @@ func FuzzSchema(f *testing.F) {
 		schema := map[string]any{"type": "object", "properties": map[string]any{"spec": s}}
 		d, r := define(t, schema)
 		got := manual.Build(d, r)
-		for _, c := range []manual.Choice{{}, {All: true}, {Path: "spec"}} {
+		for _, c := range []manual.FieldSelection{{}, {All: true}, {Path: "spec"}} {
 			if _, _, err := manual.Fields(schema, c); err != nil {
 				t.Error(err)
 			}

@@ -69,8 +69,8 @@ func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 	return Draft{}, notes
 }
 
-// Marks are what a definition carries of whoever installed it.
-type Marks struct {
+// InstallerLabels are what a definition carries of whoever installed it.
+type InstallerLabels struct {
 	// ServiceVersions are those that it was installed with, newest unknown.
 	ServiceVersions []object.Ref
 	// Release is the Helm release; Chart the chart and its version, by a label.
@@ -84,8 +84,8 @@ type Marks struct {
 const alongside = "operatorframework.io/installed-alongside-"
 
 // MarksOf reads the marks of a definition.
-func MarksOf(d Definition) Marks {
-	var m Marks
+func MarksOf(d Definition) InstallerLabels {
+	var m InstallerLabels
 	meta := mapOf(d.fields, "metadata")
 	notes, labels := mapOf(meta, "annotations"), mapOf(meta, "labels")
 	for key := range notes {

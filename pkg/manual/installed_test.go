@@ -12,29 +12,29 @@ import (
 func TestMarks(t *testing.T) {
 	for name, c := range map[string]struct {
 		crd  string
-		want manual.Marks
+		want manual.InstallerLabels
 	}{
-		"none": {`{metadata: {name: x}}`, manual.Marks{}},
+		"none": {`{metadata: {name: x}}`, manual.InstallerLabels{}},
 		"the Operator Lifecycle Manager": {
 			`{metadata: {annotations: {operatorframework.io/installed-alongside-2: ops/b.v2, operatorframework.io/installed-alongside-1: ops/a.v1, operatorframework.io/installed-alongside-3: odd, operatorframework.io/installed-alongside-4: a/b/c}}}`,
-			manual.Marks{ServiceVersions: []object.Ref{
+			manual.InstallerLabels{ServiceVersions: []object.Ref{
 				{Group: "operators.coreos.com", Kind: "ClusterServiceVersion", Namespace: "ops", Name: "a.v1"},
 				{Group: "operators.coreos.com", Kind: "ClusterServiceVersion", Namespace: "ops", Name: "b.v2"},
 			}},
 		},
 		"Helm": {
 			`{metadata: {annotations: {meta.helm.sh/release-name: cm, meta.helm.sh/release-namespace: ops}, labels: {helm.sh/chart: cm-1.2.3, app.kubernetes.io/name: cert-manager, app.kubernetes.io/instance: cm, app.kubernetes.io/version: v1}}}`,
-			manual.Marks{Release: "cm", ReleaseNamespace: "ops", Chart: "cm-1.2.3", Name: "cert-manager", Instance: "cm", Version: "v1"},
+			manual.InstallerLabels{Release: "cm", ReleaseNamespace: "ops", Chart: "cm-1.2.3", Name: "cert-manager", Instance: "cm", Version: "v1"},
 		},
 		"a webhook": {
 			`{spec: {conversion: {strategy: Webhook, webhook: {clientConfig: {service: {namespace: ops, name: hook, path: /convert}}}}}}`,
-			manual.Marks{Webhook: object.Ref{Kind: "Service", Namespace: "ops", Name: "hook"}},
+			manual.InstallerLabels{Webhook: object.Ref{Kind: "Service", Namespace: "ops", Name: "hook"}},
 		},
 		"a webhook of old": {
 			`{spec: {conversion: {webhookClientConfig: {service: {namespace: ops, name: hook}}}}}`,
-			manual.Marks{Webhook: object.Ref{Kind: "Service", Namespace: "ops", Name: "hook"}},
+			manual.InstallerLabels{Webhook: object.Ref{Kind: "Service", Namespace: "ops", Name: "hook"}},
 		},
-		"what is of no type that is wanted": {`{metadata: {annotations: {meta.helm.sh/release-name: 1}, labels: []}, spec: text}`, manual.Marks{}},
+		"what is of no type that is wanted": {`{metadata: {annotations: {meta.helm.sh/release-name: 1}, labels: []}, spec: text}`, manual.InstallerLabels{}},
 	} {
 		if got := manual.MarksOf(manual.NewDefinition(fields(t, c.crd))); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: got %+v, want %+v", name, got, c.want)

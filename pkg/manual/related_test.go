@@ -50,7 +50,7 @@ serves reversed=true Machine.x,Secret spec.for other=true (built-in)
 func TestCompose(t *testing.T) {
 	set, pod, claim, secret := schema.ParseGroupKind("StatefulSet.apps"), schema.ParseGroupKind("Pod"), schema.ParseGroupKind("PersistentVolumeClaim"), schema.ParseGroupKind("Secret")
 	got := manual.Compose(
-		[]manual.Declared{{By: "a", Kinds: []schema.GroupKind{set, pod}}, {By: "b", Kinds: []schema.GroupKind{pod, secret}}},
+		[]manual.DeclaredParts{{By: "a", Kinds: []schema.GroupKind{set, pod}}, {By: "b", Kinds: []schema.GroupKind{pod, secret}}},
 		[]manual.Owned{{Kind: pod, Count: 3, Through: set}, {Kind: claim, Count: 2, Through: set}, {Kind: claim, Count: 1}, {Kind: set, Count: 1}},
 	)
 	want := []manual.Part{

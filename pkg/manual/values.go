@@ -46,14 +46,14 @@ func (b *builder) completed(name string, schema map[string]any, v any) any {
 	if !ok || valid(schema, v) {
 		return v
 	}
-	if made, ok := b.object(name, without(schema, "default")).(map[string]any); ok {
+	if made, ok := b.object(name, withoutKey(schema, "default")).(map[string]any); ok {
 		maps.Copy(made, m)
 		return made
 	}
 	return v
 }
 
-func without(schema map[string]any, key string) map[string]any {
+func withoutKey(schema map[string]any, key string) map[string]any {
 	out := maps.Clone(schema)
 	delete(out, key)
 	return out
@@ -213,7 +213,7 @@ func another(schema map[string]any, v any, i int) any {
 
 // intOrString prefers a quantity where only a text fits.
 func intOrString(name string, schema map[string]any) any {
-	text := without(schema, "x-kubernetes-int-or-string")
+	text := withoutKey(schema, "x-kubernetes-int-or-string")
 	delete(text, "anyOf")
 	delete(text, "allOf")
 	text["type"] = "string"

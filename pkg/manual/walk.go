@@ -11,8 +11,8 @@ import (
 // walker finds the fields of a schema, in the order of their paths.
 type walker struct{ found []found }
 
-// deepest bounds the walk: no schema that a server takes is deeper.
-const deepest = 64
+// maxDepth bounds the walk: no schema that a server takes is deeper.
+const maxDepth = 64
 
 // children walks the fields of an object. within is the nearest field above that
 // need not be there.
@@ -61,14 +61,14 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 	f.Enum = enumOf(schema)
 	f.Description = sentence(f.long)
 	w.found = append(w.found, f)
-	if depth > deepest {
+	if depth > maxDepth {
 		return
 	}
 	if !always {
 		within = path
 	}
 	inner, mark := schema, ""
-	for range deepest {
+	for range maxDepth {
 		if items := mapOf(inner, "items"); items != nil {
 			inner, mark = items, mark+"[]"
 		} else if values := mapOf(inner, "additionalProperties"); values != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ReadingOptions say what goes into a reading.
-type ReadingOptions struct {
+// ReportOptions say what goes into a reading.
+type ReportOptions struct {
 	// Keep chooses pods, claims and Services; nil keeps all. A claim that is mounted
 	// by pods that are not kept is still split among all that mount it.
 	Keep func(object.Ref) bool
@@ -22,12 +22,12 @@ type ReadingOptions struct {
 	Whole bool
 }
 
-func (o ReadingOptions) keeps(r object.Ref) bool { return o.Keep == nil || o.Keep(r) }
+func (o ReportOptions) keeps(r object.Ref) bool { return o.Keep == nil || o.Keep(r) }
 
 // pieceHours is the precision of the hours of a mount, in decimal places.
 const pieceHours = 12
 
-// Reading returns what is reserved at an instant: the pods that are on a node and
+// Report returns what is reserved at an instant: the pods that are on a node and
 // have not ended (those that have cost nothing any more, those that wait for a node
 // nothing yet), the claims that have a volume, the load balancers that have an
 // address, and the nodes. Its amounts are rates, which stand for an hour.
@@ -35,11 +35,11 @@ const pieceHours = 12
 // Nothing is measured yet: that is for Sources, and for Settle after them. The maps
 // Requested and Limited may be shared among pods: they may be replaced, and must not
 // be changed.
-func (c *Collector) Reading(at time.Time, o ReadingOptions) *Reading {
+func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	hour := decimal.New(1, 0)
-	r := &Reading{To: at, Hours: hour}
+	r := &UsageReport{To: at, Hours: hour}
 	mounts := make(map[object.Ref][]Mount, len(c.claims))
 	if o.Keep == nil {
 		r.Pods = make([]Pod, 0, len(c.pods))
@@ -62,9 +62,9 @@ func (c *Collector) Reading(at time.Time, o ReadingOptions) *Reading {
 		switch {
 		case !o.keeps(ref):
 		case c.balancers[ref]:
-			r.Balancers = append(r.Balancers, Balancer{Service: ref, Hours: hour})
+			r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: ref, Hours: hour})
 		default:
-			r.Notes = append(r.Notes, Note{About: ref.String(), Reason: "Pending", Message: "the load balancer has no address yet, and is not counted"})
+			r.Notes = append(r.Notes, Note{Subject: ref.String(), Reason: "Pending", Message: "the load balancer has no address yet, and is not counted"})
 		}
 	}
 	r.Nodes = c.nodesAt(o, hour)
@@ -82,7 +82,7 @@ func (p *podFacts) at(ref object.Ref) Pod {
 	return out
 }
 
-func (c *Collector) claimsAt(mounts map[object.Ref][]Mount, o ReadingOptions, r *Reading) []Claim {
+func (c *Collector) claimsAt(mounts map[object.Ref][]Mount, o ReportOptions, r *UsageReport) []Claim {
 	var out []Claim
 	var waiting []string
 	for _, ref := range sortedRefs(c.claims) {
@@ -101,7 +101,7 @@ func (c *Collector) claimsAt(mounts map[object.Ref][]Mount, o ReadingOptions, r 
 		out = append(out, claim)
 	}
 	if len(waiting) > 0 {
-		r.Notes = append(r.Notes, Note{About: few(waiting), Reason: "Pending", Message: "volume claims without a volume take up no storage, and are not counted"})
+		r.Notes = append(r.Notes, Note{Subject: listNames(waiting), Reason: "Pending", Message: "volume claims without a volume take up no storage, and are not counted"})
 	}
 	return out
 }
@@ -147,7 +147,7 @@ func split(hours decimal.Decimal, mounts []Mount) decimal.Decimal {
 	return decimal.Decimal{}
 }
 
-func (c *Collector) nodesAt(o ReadingOptions, hours decimal.Decimal) []Node {
+func (c *Collector) nodesAt(o ReportOptions, hours decimal.Decimal) []Node {
 	out := make([]Node, 0, len(c.nodes))
 	for name, f := range c.nodes {
 		out = append(out, Node{Name: name, Labels: f.labels, ProviderID: f.providerID, Hours: hours, Capacity: f.capacity, Whole: o.Whole})
@@ -159,10 +159,10 @@ func (c *Collector) nodesAt(o ReadingOptions, hours decimal.Decimal) []Node {
 // Window returns what is there, for a history to say what it used between from and
 // to: every pod, also those that have ended or wait for a node, the claims and the
 // nodes, without hours and amounts.
-func (c *Collector) Window(from, to time.Time, o ReadingOptions) *Reading {
+func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r := &Reading{From: from, To: to, Hours: decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)}
+	r := &UsageReport{From: from, To: to, Hours: decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)}
 	for _, ref := range sortedRefs(c.pods) {
 		if p := c.pods[ref]; o.keeps(ref) {
 			r.Pods = append(r.Pods, Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host})
@@ -192,8 +192,8 @@ func sortedRefs[T any](m map[object.Ref]T) []object.Ref {
 	return refs
 }
 
-// few names some of many, for a message.
-func few(names []string) string {
+// listNames names some of many, for a message.
+func listNames(names []string) string {
 	const shown = 4
 	if len(names) <= shown {
 		return strings.Join(names, ", ")

@@ -95,14 +95,14 @@ func TestReading(t *testing.T) {
 		for _, o := range parse(t, untyped, world) {
 			c.Add(o)
 		}
-		r := c.Reading(now, metrics.ReadingOptions{Whole: true})
+		r := c.Report(now, metrics.ReportOptions{Whole: true})
 		if !r.Instant() || !r.To.Equal(now) || r.Hours.String() != "1" {
 			t.Errorf("an instant: %+v", r)
 		}
 		checkPods(t, r)
 		checkClaims(t, r)
-		if len(r.Balancers) != 1 || r.Balancers[0].Service.Name != "front" || r.Balancers[0].Hours.String() != "1" {
-			t.Errorf("balancers %+v", r.Balancers)
+		if len(r.LoadBalancers) != 1 || r.LoadBalancers[0].Service.Name != "front" || r.LoadBalancers[0].Hours.String() != "1" {
+			t.Errorf("balancers %+v", r.LoadBalancers)
 		}
 		if len(r.Nodes) != 2 || r.Nodes[0].Name != "n1" || r.Nodes[1].ProviderID != "aws:///n2" || r.Nodes[1].Labels["kind"] != "big" || !r.Nodes[1].Whole {
 			t.Fatalf("nodes %+v", r.Nodes)
@@ -116,7 +116,7 @@ func TestReading(t *testing.T) {
 		}
 		var notes []string
 		for _, n := range r.Notes {
-			notes = append(notes, n.Reason+" "+n.About)
+			notes = append(notes, n.Reason+" "+n.Subject)
 		}
 		if got := strings.Join(notes, "; "); got != "Pending other/waits; Pending Service/shop/soon" {
 			t.Errorf("notes %s", got)
@@ -124,7 +124,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-func checkPods(t *testing.T, r *metrics.Reading) {
+func checkPods(t *testing.T, r *metrics.UsageReport) {
 	t.Helper()
 	var names []string
 	for i := range r.Pods {
@@ -153,7 +153,7 @@ func checkPods(t *testing.T, r *metrics.Reading) {
 	has(t, "the sidecar", gpu.Containers[0].Limited, metrics.CPU, "")
 }
 
-func checkClaims(t *testing.T, r *metrics.Reading) {
+func checkClaims(t *testing.T, r *metrics.UsageReport) {
 	t.Helper()
 	type claim struct{ name, class, size, mounts, unmounted string }
 	var got []claim
@@ -191,8 +191,8 @@ func TestCollectorReplaces(t *testing.T) {
 {kind: PersistentVolumeClaim, metadata: {namespace: shop, name: data}, spec: {volumeName: pv-1}, status: {phase: Lost}}`) {
 		c.Add(o)
 	}
-	r := c.Reading(now, metrics.ReadingOptions{Keep: func(o object.Ref) bool { return o.Namespace == "shop" }})
-	if len(r.Pods) != 2 || r.Pods[1].UID != "new" || r.Pods[1].Requested[metrics.CPU].String() != "0" || len(r.Balancers) != 0 || len(r.Claims) != 1 {
+	r := c.Report(now, metrics.ReportOptions{Keep: func(o object.Ref) bool { return o.Namespace == "shop" }})
+	if len(r.Pods) != 2 || r.Pods[1].UID != "new" || r.Pods[1].Requested[metrics.CPU].String() != "0" || len(r.LoadBalancers) != 0 || len(r.Claims) != 1 {
 		t.Errorf("%+v", r)
 	}
 }
@@ -203,7 +203,7 @@ func TestKeepDoesNotInflate(t *testing.T) {
 	for _, o := range parse(t, false, world) {
 		c.Add(o)
 	}
-	r := c.Reading(now, metrics.ReadingOptions{Keep: func(o object.Ref) bool { return o.Name == "data" || o.Name == "web-10" }})
+	r := c.Report(now, metrics.ReportOptions{Keep: func(o object.Ref) bool { return o.Name == "data" || o.Name == "web-10" }})
 	if len(r.Pods) != 1 || len(r.Claims) != 2 || len(r.Claims[1].Mounts) != 3 || r.Claims[1].Mounts[2].Hours.String() != "0.333333333333" {
 		t.Errorf("%+v", r)
 	}
@@ -220,7 +220,7 @@ func TestHoursOfMountsAddUp(t *testing.T) {
 			pod.Spec.Volumes = []corev1.Volume{{VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "d"}}}}
 			c.Add(object.Object{Ref: podRef("s", fmt.Sprint(i)), Body: pod})
 		}
-		claim := c.Reading(now, metrics.ReadingOptions{}).Claims[0]
+		claim := c.Report(now, metrics.ReportOptions{}).Claims[0]
 		sum, least, most := claim.Unmounted, claim.Mounts[0].Hours, claim.Mounts[0].Hours
 		for _, m := range claim.Mounts {
 			sum, least, most = sum.Add(m.Hours), decimal.Min(least, m.Hours), decimal.Max(most, m.Hours)
@@ -234,7 +234,7 @@ func TestHoursOfMountsAddUp(t *testing.T) {
 // The order in which objects come, and from how many sides, makes no difference.
 func TestCollectorInAnyOrder(t *testing.T) {
 	objects := parse(t, false, world)
-	read := func() *metrics.Reading {
+	read := func() *metrics.UsageReport {
 		var c metrics.Collector
 		rand.Shuffle(len(objects), func(i, j int) { objects[i], objects[j] = objects[j], objects[i] })
 		var wg sync.WaitGroup
@@ -242,7 +242,7 @@ func TestCollectorInAnyOrder(t *testing.T) {
 			wg.Go(func() { c.Add(o) })
 		}
 		wg.Wait()
-		return c.Reading(now, metrics.ReadingOptions{})
+		return c.Report(now, metrics.ReportOptions{})
 	}
 	first := fmt.Sprintf("%+v", read())
 	for range 20 {
@@ -257,8 +257,8 @@ func TestWindowOfWhatIsThere(t *testing.T) {
 	for _, o := range parse(t, false, world) {
 		c.Add(o)
 	}
-	r := c.Window(now.Add(-90*time.Minute), now, metrics.ReadingOptions{})
-	if r.Instant() || r.Hours.String() != "1.5" || len(r.Pods) != 7 || len(r.Claims) != 5 || len(r.Nodes) != 2 || r.Nodes[0].Capacity != nil || len(r.Balancers) != 0 {
+	r := c.Window(now.Add(-90*time.Minute), now, metrics.ReportOptions{})
+	if r.Instant() || r.Hours.String() != "1.5" || len(r.Pods) != 7 || len(r.Claims) != 5 || len(r.Nodes) != 2 || r.Nodes[0].Capacity != nil || len(r.LoadBalancers) != 0 {
 		t.Errorf("%+v", r)
 	}
 	for _, p := range r.Pods {
@@ -273,7 +273,7 @@ func TestCollectorOfMetadata(t *testing.T) {
 	var c metrics.Collector
 	c.Add(object.Object{Ref: podRef("s", "a"), Body: &corev1.Secret{}})
 	c.Add(object.Object{Ref: object.Ref{Group: "example.com", Kind: "Pod", Namespace: "s", Name: "b"}, Body: &corev1.Pod{Spec: corev1.PodSpec{NodeName: "n"}}})
-	if r := c.Reading(now, metrics.ReadingOptions{}); len(r.Pods) != 0 {
+	if r := c.Report(now, metrics.ReportOptions{}); len(r.Pods) != 0 {
 		t.Errorf("%+v", r.Pods)
 	}
 }
@@ -319,7 +319,7 @@ func BenchmarkReading(b *testing.B) {
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		metrics.Settle(c.Reading(now, metrics.ReadingOptions{}))
+		metrics.Settle(c.Report(now, metrics.ReportOptions{}))
 	}
 }
 
@@ -361,7 +361,7 @@ func TestSettle(t *testing.T) {
 		}
 		return a
 	}
-	r := &metrics.Reading{To: now, Pods: []metrics.Pod{
+	r := &metrics.UsageReport{To: now, Pods: []metrics.Pod{
 		{UID: types.UID("more used"), Used: amounts("2", "10"), Requested: amounts("1", "20"), Unmeasured: "no sample yet"},
 		{UID: "not measured", Requested: amounts("1", "0")},
 		{UID: "known why", Requested: amounts("0", "0"), Unmeasured: "no sample yet"},
@@ -384,7 +384,7 @@ func TestSettle(t *testing.T) {
 	if len(r.Notes) != 2 || r.Notes[0].Source != "a" {
 		t.Errorf("notes %+v", r.Notes)
 	}
-	window := &metrics.Reading{From: now.Add(-time.Hour), To: now, Pods: []metrics.Pod{{Used: amounts("2", "2"), Charged: amounts("3", "3")}}}
+	window := &metrics.UsageReport{From: now.Add(-time.Hour), To: now, Pods: []metrics.Pod{{Used: amounts("2", "2"), Charged: amounts("3", "3")}}}
 	metrics.Settle(window)
 	has(t, "what a history charged", window.Pods[0].Charged, metrics.CPU, "3")
 }

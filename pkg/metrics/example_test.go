@@ -60,13 +60,13 @@ func Example() {
 		facts.Add(o)
 		return nil
 	})
-	if err := snapshot.Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {
 		fmt.Println(err)
 		return
 	}
 	g := links.Build(inv)
 
-	reading := facts.Reading(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), metrics.ReadingOptions{Whole: true})
+	reading := facts.Report(time.Date(2026, 11, 1, 12, 0, 0, 0, time.UTC), metrics.ReportOptions{Whole: true})
 	if err := metrics.NewAPI(snapshot.Get, true).Measure(ctx, reading); err != nil {
 		fmt.Println(err)
 		return

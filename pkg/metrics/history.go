@@ -38,7 +38,7 @@ type HistoryOptions struct {
 //
 //	h, err := metrics.NewHistory("svc:monitoring/prometheus-k8s:9090", cluster.Get, metrics.HistoryOptions{Window: w})
 //	...
-//	reading := metrics.Reading{}           // or an instant's, with the pods that are there
+//	reading := metrics.UsageReport{}           // or an instant's, with the pods that are there
 //	err = h.Measure(ctx, &reading)
 //
 // It asks for raw samples and adds them up itself, since rate and increase extrapolate.
@@ -68,7 +68,7 @@ type History struct {
 // NewHistory returns a source that asks target: the URL of a server, with what comes
 // before /api/v1, or svc:[SCHEME:]NAMESPACE/NAME[:PORT][/PREFIX] for a Service that is
 // reached with get, through the proxy of the API server. It asks nothing yet.
-func NewHistory(target string, get Get, o HistoryOptions) (*History, error) {
+func NewHistory(target string, get GetFunc, o HistoryOptions) (*History, error) {
 	ask, name, err := parseTarget(target, get, o.Client)
 	if err != nil {
 		return nil, err
@@ -99,7 +99,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // those that only the history knows are added, pods with Gone set. It fails, and leaves
 // the reading as it was, where the server cannot be asked, or stops answering: half a
 // window would be a wrong figure.
-func (h *History) Measure(ctx context.Context, r *Reading) error {
+func (h *History) Measure(ctx context.Context, r *UsageReport) error {
 	p := newPast(h.options, r)
 	f := newFetcher(h.server)
 	if err := h.recall(ctx, f, p); err != nil {
@@ -119,7 +119,7 @@ func (h *History) Measure(ctx context.Context, r *Reading) error {
 }
 
 // recall reads what does not change: starts, ends, owners, labels.
-func (h *History) recall(ctx context.Context, f *fetcher, p *past) error {
+func (h *History) recall(ctx context.Context, f *fetcher, p *windowState) error {
 	from, to := h.options.Window.From.UnixMilli()-lookBack, h.options.Window.To.UnixMilli()+lookAhead
 	const piece = 7 * 24 * reach
 	for ; from < to; from += piece {
@@ -140,7 +140,7 @@ const (
 	wantSamples = 100_000
 )
 
-func (h *History) read(ctx context.Context, f *fetcher, p *past, from, to int64) error {
+func (h *History) read(ctx context.Context, f *fetcher, p *windowState, from, to int64) error {
 	for length := p.piece; from < to; {
 		end := min(to, from+length)
 		most := 0
@@ -194,7 +194,7 @@ func (h *History) together(ctx context.Context, f *fetcher, streams []stream, as
 	}
 	for i, s := range streams {
 		if errs[i] != nil {
-			f.note(Note{About: s.name, Reason: "Refused", Message: errs[i].Error(), Marks: true})
+			f.note(Note{Subject: s.name, Reason: "Refused", Message: errs[i].Error(), LowersFigures: true})
 			continue
 		}
 		for _, see := range seen {
@@ -238,7 +238,7 @@ type stream struct {
 }
 
 // selector writes the selector of a stream, for the namespaces that are asked for.
-func (p *past) selector(s stream) string {
+func (p *windowState) selector(s stream) string {
 	var matchers []string
 	for _, m := range []string{s.matchers, p.options.Matchers} {
 		if m != "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // claimStreams are volume claims, what they have and who mounts them.
-func (p *past) claimStreams() []stream {
+func (p *windowState) claimStreams() []stream {
 	return []stream{
 		{name: "kube_persistentvolume_capacity_bytes", everywhere: true, back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "persistentvolume") {
@@ -34,7 +34,7 @@ func (p *past) claimStreams() []stream {
 	}
 }
 
-func (p *past) claim(labels map[string]string) *claim {
+func (p *windowState) claim(labels map[string]string) *claim {
 	key := podName{labels["namespace"], labels["persistentvolumeclaim"]}
 	c := p.claims[key]
 	if c == nil {
@@ -44,7 +44,7 @@ func (p *past) claim(labels map[string]string) *claim {
 	return c
 }
 
-func (p *past) takeMounts(list []series) {
+func (p *windowState) takeMounts(list []series) {
 	// A pod can mount a claim under several names: that is once.
 	for _, g := range groups(list, "namespace", "pod", "uid", "persistentvolumeclaim") {
 		if g.labels["persistentvolumeclaim"] == "" {
@@ -56,7 +56,7 @@ func (p *past) takeMounts(list []series) {
 	}
 }
 
-func (p *past) takeBindings(list []series) {
+func (p *windowState) takeBindings(list []series) {
 	for _, g := range groups(list, "namespace", "persistentvolumeclaim", "volumename") {
 		if volume := g.labels["volumename"]; volume != "" {
 			entry(p.claim(g.labels).volumes, volume).feed(g.samples())
@@ -65,7 +65,7 @@ func (p *past) takeBindings(list []series) {
 }
 
 // settleClaim ends a piece: it adds up what its samples say together.
-func (p *past) settleClaim(c *claim, at int64) {
+func (p *windowState) settleClaim(c *claim, at int64) {
 	got, holes := c.lane.feed(p.sizes(c), span{start: c.started})
 	p.hole(c.namespace, c.name, holes)
 	for _, v := range got {
@@ -89,7 +89,7 @@ func compareNames(a, b podName) int {
 // sizes are the samples of how large a claim is: the capacity of its volume, or what
 // it requests where it is bound to none that is known. A released volume outlives its
 // claim, so that the samples are those of the claim.
-func (p *past) sizes(c *claim) []sample {
+func (p *windowState) sizes(c *claim) []sample {
 	times := slices.Clone(c.requests.samples)
 	for _, s := range c.volumes {
 		times = append(times, s.samples...)
@@ -174,7 +174,7 @@ func (q *pod) ranAt(a, b int64) bool {
 	if q.life.end > 0 {
 		return true
 	}
-	for _, s := range []*steps{&q.running, &q.beside} {
+	for _, s := range []*steps{&q.running, &q.containerRuns} {
 		if v, ok := s.at(a, b); ok {
 			return v > 0
 		}

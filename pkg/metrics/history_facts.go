@@ -15,10 +15,10 @@ type ownerKey struct{ kind, namespace, name string }
 
 // facts are the streams of what does not change, of which the last value is enough.
 // That of the names of pods comes first.
-func (p *past) facts() []stream {
+func (p *windowState) facts() []stream {
 	return []stream{
 		{name: "kube_pod_info", take: p.takeInfo},
-		{name: "kube_pod_created", scale: 3, take: p.takeTime(func(q *pod, at int64) { q.born = at })},
+		{name: "kube_pod_created", scale: 3, take: p.takeTime(func(q *pod, at int64) { q.created = at })},
 		{name: "kube_pod_start_time", scale: 3, take: p.takeTime(func(q *pod, at int64) { q.life.start = at })},
 		{name: "kube_pod_completion_time", scale: 3, take: p.takeTime(func(q *pod, at int64) { q.life.end = at })},
 		{name: "kube_pod_owner", take: p.takeOwner},
@@ -27,8 +27,8 @@ func (p *past) facts() []stream {
 		{name: "kube_pod_labels", take: p.takeLabels},
 		{name: "kube_pod_init_container_info", matchers: `restart_policy="Always"`, take: func(list []series) {
 			for _, s := range list {
-				c := p.of(s.labels, 0).container(s.labels["container"])
-				c.init, c.aside = true, true
+				c := p.podFor(s.labels, 0).container(s.labels["container"])
+				c.init, c.sidecar = true, true
 			}
 		}},
 		{name: "container_start_time_seconds", matchers: `pod!=""`, scale: 3, take: func(list []series) {
@@ -76,34 +76,34 @@ func (p *past) facts() []stream {
 // value is the last one of a series.
 func (s series) value() int64 { return s.samples[len(s.samples)-1].v }
 
-func (p *past) takeInfo(list []series) {
+func (p *windowState) takeInfo(list []series) {
 	if len(list) > 0 {
 		p.served["pods"] = true
 	}
 	for _, s := range list {
-		q := p.of(s.labels, 0)
+		q := p.podFor(s.labels, 0)
 		q.node = cmp.Or(s.labels["node"], q.node)
-		q.host = s.labels["host_network"] == "true"
+		q.hostNetwork = s.labels["host_network"] == "true"
 		if kind := s.labels["created_by_kind"]; !q.owned && kind != "" && kind != "<none>" {
 			q.owner = owner{kind, s.labels["created_by_name"]}
 		}
 	}
 }
 
-func (p *past) takeTime(set func(*pod, int64)) func([]series) {
+func (p *windowState) takeTime(set func(*pod, int64)) func([]series) {
 	return func(list []series) {
 		for _, s := range list {
 			if at := s.value(); at > 0 {
-				set(p.of(s.labels, at), at)
+				set(p.podFor(s.labels, at), at)
 			}
 		}
 	}
 }
 
-func (p *past) takeOwner(list []series) {
+func (p *windowState) takeOwner(list []series) {
 	for _, s := range list {
 		kind := s.labels["owner_kind"]
-		q := p.of(s.labels, 0)
+		q := p.podFor(s.labels, 0)
 		// Of several owners the one that controls it counts.
 		if controls := s.labels["owner_is_controller"] == "true"; kind != "" && kind != "<none>" && (controls || !q.owned) {
 			q.owner = owner{kind, s.labels["owner_name"]}
@@ -112,7 +112,7 @@ func (p *past) takeOwner(list []series) {
 	}
 }
 
-func (p *past) takeOwners(kind, label string) func([]series) {
+func (p *windowState) takeOwners(kind, label string) func([]series) {
 	return func(list []series) {
 		for _, s := range list {
 			if by := s.labels["owner_kind"]; by != "" && by != "<none>" {
@@ -123,7 +123,7 @@ func (p *past) takeOwners(kind, label string) func([]series) {
 }
 
 // chain are the owners of a pod, nearest first.
-func (p *past) chain(q *pod) []object.Ref {
+func (p *windowState) chain(q *pod) []object.Ref {
 	var out []object.Ref
 	for o, ok := q.owner, q.owner.kind != ""; ok && len(out) < 8; o, ok = p.owners[ownerKey{o.kind, q.namespace, o.name}] {
 		ref := object.Ref{Group: p.groupOf(o.kind), Kind: o.kind, Namespace: q.namespace, Name: o.name}
@@ -137,7 +137,7 @@ func (p *past) chain(q *pod) []object.Ref {
 
 // groupOf is the API group of a kind that owns things. It is empty, as for the core,
 // where nobody knows it.
-func (p *past) groupOf(kind string) string {
+func (p *windowState) groupOf(kind string) string {
 	switch kind {
 	case "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet":
 		return "apps"
@@ -154,10 +154,10 @@ func (p *past) groupOf(kind string) string {
 	return ""
 }
 
-func (p *past) takeLabels(list []series) {
+func (p *windowState) takeLabels(list []series) {
 	for _, s := range list {
 		if labels := labelsOf(s.labels); len(labels) > 0 {
-			p.of(s.labels, 0).label = labels
+			p.podFor(s.labels, 0).label = labels
 		}
 	}
 }

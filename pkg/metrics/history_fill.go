@@ -20,7 +20,7 @@ const (
 	nanocores    = milliseconds * 1_000_000_000 // nanocore-milliseconds
 )
 
-func (a amount) of(units int64) decimal.Decimal { return a.sum.over(units) }
+func (a amount) perUnits(units int64) decimal.Decimal { return a.sum.perUnits(units) }
 
 // amountsOf are sums over time in hours. What nothing was added to is not known.
 func integralsOf(m map[Resource]*amount) Amounts {
@@ -36,29 +36,29 @@ func integralsOf(m map[Resource]*amount) Amounts {
 		if name == CPU {
 			units = nanocores
 		}
-		out[name] = a.of(units)
+		out[name] = a.perUnits(units)
 	}
 	return out
 }
 
 // fill writes what was read into a reading.
-func (p *past) fill(r *Reading, f *fetcher) {
+func (p *windowState) fill(r *UsageReport, f *fetcher) {
 	w := p.options.Window
 	r.From, r.To = w.From.UTC().Truncate(time.Millisecond), w.To.UTC().Truncate(time.Millisecond)
 	span := total{}.add(uint64(r.To.UnixMilli() - r.From.UnixMilli()))
-	r.Hours = span.over(milliseconds)
+	r.Hours = span.perUnits(milliseconds)
 	p.fillPods(r)
 	p.fillClaims(r)
 	p.fillBalancers(r)
 	p.fillNodes(r)
 	slices.SortFunc(r.Pods, func(a, b Pod) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })
 	slices.SortFunc(r.Claims, func(a, b Claim) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })
-	slices.SortFunc(r.Balancers, func(a, b Balancer) int { return object.Compare(a.Service, b.Service) })
+	slices.SortFunc(r.LoadBalancers, func(a, b LoadBalancer) int { return object.Compare(a.Service, b.Service) })
 	slices.SortFunc(r.Nodes, func(a, b Node) int { return strings.Compare(a.Name, b.Name) })
 	p.tell(r, f)
 }
 
-func (p *past) fillPods(r *Reading) {
+func (p *windowState) fillPods(r *UsageReport) {
 	here := map[*pod]bool{}
 	for i := range r.Pods {
 		out := &r.Pods[i]
@@ -73,7 +73,7 @@ func (p *past) fillPods(r *Reading) {
 			}
 			out := Pod{
 				Ref: object.Ref{Kind: "Pod", Namespace: q.namespace, Name: q.name}, UID: types.UID(q.uid),
-				Node: q.node, Gone: true, Owners: p.chain(q), Labels: q.label, HostNetwork: q.host,
+				Node: q.node, Gone: true, Owners: p.chain(q), Labels: q.label, HostNetwork: q.hostNetwork,
 			}
 			p.fillPod(&out, q)
 			r.Pods = append(r.Pods, out)
@@ -90,7 +90,7 @@ func (q *pod) measured() bool {
 // as well, and holds nothing.
 func (q *pod) asks() bool {
 	all := []map[Resource]*amount{q.charged}
-	for _, c := range q.box {
+	for _, c := range q.containersByName {
 		all = append(all, c.limited)
 	}
 	return slices.ContainsFunc(all, func(m map[Resource]*amount) bool {
@@ -103,9 +103,9 @@ func (q *pod) asks() bool {
 	})
 }
 
-func (p *past) fillPod(out *Pod, q *pod) {
-	out.Hours = q.hours.of(milliseconds)
-	out.HostNetwork = out.HostNetwork || q.host
+func (p *windowState) fillPod(out *Pod, q *pod) {
+	out.Hours = q.hours.perUnits(milliseconds)
+	out.HostNetwork = out.HostNetwork || q.hostNetwork
 	out.Used, out.Requested, out.Charged = integralsOf(q.used), integralsOf(q.requested), integralsOf(q.charged)
 	out.Limited, out.Unmeasured, out.Containers = nil, "", nil
 	if out.Node == "" {
@@ -119,7 +119,7 @@ func (p *past) fillPod(out *Pod, q *pod) {
 		if out.Used == nil {
 			out.Used = Amounts{}
 		}
-		out.Used[direction] = a.of(1)
+		out.Used[direction] = a.perUnits(1)
 		delete(out.Counters, direction)
 	}
 	_, cpu := out.Used[CPU]
@@ -154,13 +154,13 @@ func with(a Amounts, name Resource) Amounts {
 // pod: those that every one of them has.
 func (q *pod) fillContainers(out *Pod) {
 	told := false // by kube-state-metrics
-	for _, c := range q.box {
+	for _, c := range q.containersByName {
 		told = told || c.main
 	}
 	limits, bounded, count := map[Resource]*amount{}, map[Resource]int{}, 0
-	for _, name := range slices.Sorted(maps.Keys(q.box)) {
-		c := q.box[name]
-		if c.init && !c.aside && !c.ran {
+	for _, name := range slices.Sorted(maps.Keys(q.containersByName)) {
+		c := q.containersByName[name]
+		if c.init && !c.sidecar && !c.ran {
 			continue
 		}
 		shown := Container{Name: name, Used: integralsOf(c.used), Requested: integralsOf(c.requested), Limited: integralsOf(c.limited)}
@@ -191,7 +191,7 @@ func (q *pod) fillContainers(out *Pod) {
 	out.Limited = integralsOf(limits)
 }
 
-func (p *past) fillClaims(r *Reading) {
+func (p *windowState) fillClaims(r *UsageReport) {
 	present := map[podName]Claim{}
 	for _, c := range r.Claims {
 		present[podName{c.Ref.Namespace, c.Ref.Name}] = c
@@ -206,13 +206,13 @@ func (p *past) fillClaims(r *Reading) {
 			out = Claim{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: key.namespace, Name: key.name}, Gone: true}
 		}
 		out.Class, out.Volume = cmp.Or(out.Class, c.class), cmp.Or(out.Volume, c.volume)
-		out.Claimed = c.claimed.of(milliseconds)
-		out.Used, out.UsedKnown = c.used.of(milliseconds), c.used.known
-		out.Mounts, out.Unmounted = nil, c.unmounted.over(nanoseconds)
+		out.Claimed = c.claimed.perUnits(milliseconds)
+		out.Used, out.UsedKnown = c.used.perUnits(milliseconds), c.used.known
+		out.Mounts, out.Unmounted = nil, c.unmounted.perUnits(nanoseconds)
 		// The sum of the rounded parts is the whole.
 		out.Hours = out.Unmounted
 		for q, sum := range c.mounted {
-			hours := sum.over(nanoseconds)
+			hours := sum.perUnits(nanoseconds)
 			out.Hours = out.Hours.Add(hours)
 			out.Mounts = append(out.Mounts, Mount{Pod: object.Ref{Kind: "Pod", Namespace: q.namespace, Name: q.name}, UID: types.UID(q.uid), Hours: hours})
 		}
@@ -223,18 +223,18 @@ func (p *past) fillClaims(r *Reading) {
 	p.unknown(r, "volume claims", len(present))
 }
 
-func (p *past) fillBalancers(r *Reading) {
+func (p *windowState) fillBalancers(r *UsageReport) {
 	present := map[podName]bool{}
-	for _, b := range r.Balancers {
+	for _, b := range r.LoadBalancers {
 		present[podName{b.Service.Namespace, b.Service.Name}] = true
 	}
-	r.Balancers = nil
+	r.LoadBalancers = nil
 	for key, b := range p.balancers {
 		if !b.hours.known {
 			continue
 		}
 		delete(present, key)
-		r.Balancers = append(r.Balancers, Balancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.of(milliseconds)})
+		r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: object.Ref{Kind: "Service", Namespace: key.namespace, Name: key.name}, Hours: b.hours.perUnits(milliseconds)})
 	}
 	p.unknown(r, "load balancers", len(present))
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // nodeStreams are nodes and load balancers.
-func (p *past) nodeStreams() []stream {
+func (p *windowState) nodeStreams() []stream {
 	return []stream{
 		{name: "kube_node_status_capacity", matchers: `resource="cpu"`, everywhere: true, scale: 9, back: backGauge, take: p.takeCapacity("")},
 		{name: "kube_node_status_capacity", matchers: `resource!="cpu"`, everywhere: true, back: backGauge, take: p.takeCapacity("")},
@@ -26,7 +26,7 @@ func (p *past) nodeStreams() []stream {
 	}
 }
 
-func (p *past) node(name string) *node {
+func (p *windowState) node(name string) *node {
 	n := p.nodes[name]
 	if n == nil {
 		n = &node{name: name, capacity: map[Resource]*amount{}}
@@ -35,7 +35,7 @@ func (p *past) node(name string) *node {
 	return n
 }
 
-func (p *past) takeCapacity(resource Resource) func([]series) {
+func (p *windowState) takeCapacity(resource Resource) func([]series) {
 	return func(list []series) {
 		for _, g := range groups(list, "node", "resource") {
 			name := resource
@@ -68,7 +68,7 @@ func (n *node) settle() {
 
 // fillNodes gives the nodes of a reading the time that they were there, and adds those
 // that are not in it: of a few namespaces those alone that pods of theirs ran on.
-func (p *past) fillNodes(r *Reading) {
+func (p *windowState) fillNodes(r *UsageReport) {
 	whole := len(p.options.Namespaces) == 0 && p.options.Pods == nil
 	wanted := map[string]bool{}
 	for i := range r.Pods {
@@ -78,7 +78,7 @@ func (p *past) fillNodes(r *Reading) {
 	for i := range r.Nodes {
 		n := &r.Nodes[i]
 		here[n.Name] = true
-		n.Hours, n.Capacity = p.node(n.Name).hours.of(milliseconds), p.node(n.Name).amounts()
+		n.Hours, n.Capacity = p.node(n.Name).hours.perUnits(milliseconds), p.node(n.Name).amounts()
 		n.Whole = n.Whole && whole && n.Capacity != nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.nodes)) {
@@ -88,7 +88,7 @@ func (p *past) fillNodes(r *Reading) {
 		}
 		r.Nodes = append(r.Nodes, Node{
 			Name: name, Labels: n.labels, ProviderID: n.provider,
-			Hours: n.hours.of(milliseconds), Capacity: n.amounts(), Whole: whole,
+			Hours: n.hours.perUnits(milliseconds), Capacity: n.amounts(), Whole: whole,
 		})
 	}
 }

@@ -10,18 +10,18 @@ import (
 )
 
 // unknown tells that things of the cluster are in no sample, and so not in the window.
-func (p *past) unknown(r *Reading, what string, n int) {
+func (p *windowState) unknown(r *UsageReport, what string, n int) {
 	if n > 0 {
 		r.Notes = append(r.Notes, Note{
-			Source: "prometheus", Reason: "NotServed", Marks: true,
+			Source: "prometheus", Reason: "NotServed", LowersFigures: true,
 			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what),
 		})
 	}
 }
 
 // tell adds the notes: of the server, and of what is not there.
-func (p *past) tell(r *Reading, f *fetcher) {
-	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, Marks: true}) }
+func (p *windowState) tell(r *UsageReport, f *fetcher) {
+	missing := func(message string) { f.note(Note{Reason: "NotServed", Message: message, LowersFigures: true}) }
 	var cpu, memory, pods, requests bool
 	for _, l := range p.counters {
 		cpu = cpu || l.have
@@ -52,7 +52,7 @@ func (p *past) tell(r *Reading, f *fetcher) {
 	if len(p.holes) > 0 {
 		longest := slices.MaxFunc(slices.Sorted(maps.Keys(p.holes)), func(a, b string) int { return cmp.Compare(p.holes[a], p.holes[b]) })
 		f.note(Note{
-			About: strings.TrimPrefix(longest, "/"), Reason: "Gap", Marks: true,
+			Subject: strings.TrimPrefix(longest, "/"), Reason: "Gap", LowersFigures: true,
 			Message: fmt.Sprintf("samples of %d objects have holes, of up to %s: what was used and reserved meanwhile is not counted",
 				len(p.holes), (time.Duration(p.holes[longest]) * time.Millisecond).Round(time.Second)),
 		})
@@ -65,11 +65,11 @@ func (p *past) tell(r *Reading, f *fetcher) {
 		})
 	}
 	if p.wild > 0 {
-		f.note(Note{Reason: "Garbage", Marks: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
+		f.note(Note{Reason: "Garbage", LowersFigures: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
 	}
 	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
 }
 
 func compareNotes(a, b Note) int {
-	return cmp.Or(strings.Compare(a.Reason, b.Reason), strings.Compare(a.About, b.About), strings.Compare(a.Message, b.Message))
+	return cmp.Or(strings.Compare(a.Reason, b.Reason), strings.Compare(a.Subject, b.Subject), strings.Compare(a.Message, b.Message))
 }

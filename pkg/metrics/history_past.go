@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// past is what is known of the pods, claims, nodes and balancers of a window, while it
+// windowState is what is known of the pods, claims, nodes and balancers of a window, while it
 // is being read.
-type past struct {
+type windowState struct {
 	options HistoryOptions
 	piece   int64 // how long the next piece of the window is
 	pods    map[podName][]*pod
 	claims  map[podName]*claim
 	nodes   map[string]*node
 	// balancers are Services of type LoadBalancer, capacities those of volumes.
-	balancers  map[podName]*lasting
+	balancers  map[podName]*lifetime
 	capacities map[string]*steps
 
 	counters map[string]*counter
@@ -51,22 +51,22 @@ func (a *amount) area(v interval) { a.add(v.whole()) }
 // pod is one pod: of a name that is used again there are several.
 type pod struct {
 	podName
-	uid   string
-	id    string // of its own, also where the UID is not known yet
-	node  string
-	host  bool
-	life  span
-	born  int64 // when it was created
-	first int64 // its first sample, of any metric
-	owner owner
-	owned bool
-	label map[string]string
+	uid         string
+	id          string // of its own, also where the UID is not known yet
+	node        string
+	hostNetwork bool
+	life        span
+	created     int64 // when it was created
+	first       int64 // its first sample, of any metric
+	owner       owner
+	owned       bool
+	label       map[string]string
 
-	running, pending, beside steps // phases, and whether a container runs
-	run, phase, seen         track
-	use                      map[Resource]*track
-	scheduler, containers    map[Resource]*track
-	box                      map[string]*container
+	running, pending, containerRuns steps // phases, and whether a container runs
+	run, phase, seen                intervalTrack
+	use                             map[Resource]*intervalTrack
+	scheduler, containers           map[Resource]*intervalTrack
+	containersByName                map[string]*container
 
 	hours                    amount
 	traffic                  map[Resource]*amount
@@ -79,7 +79,7 @@ type container struct {
 	name string
 	// main and init say what kube-state-metrics told of it; aside that an init
 	// container is a sidecar, and ran that it was seen running beside the others.
-	main, init, aside, ran   bool
+	main, init, sidecar, ran bool
 	running                  steps
 	used, requested, limited map[Resource]*amount
 }
@@ -110,8 +110,8 @@ type node struct {
 	capacity       map[Resource]*amount
 }
 
-// lasting is something that is there for a time.
-type lasting struct {
+// lifetime is something that is there for a time.
+type lifetime struct {
 	lane  gauge
 	hours amount
 }
@@ -122,11 +122,11 @@ type gaugeLane struct {
 	begun bool
 }
 
-func newPast(o HistoryOptions, r *Reading) *past {
-	p := &past{
+func newPast(o HistoryOptions, r *UsageReport) *windowState {
+	p := &windowState{
 		options: o, piece: firstPiece,
 		pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{},
-		balancers: map[podName]*lasting{}, capacities: map[string]*steps{},
+		balancers: map[podName]*lifetime{}, capacities: map[string]*steps{},
 		counters: map[string]*counter{}, gauges: map[string]*gaugeLane{},
 		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, seen: map[string]*steps{},
 		extended: map[string]Resource{}, served: map[string]bool{}, serviceStarted: map[podName]int64{}, holes: map[string]int64{},
@@ -146,14 +146,14 @@ func newPast(o HistoryOptions, r *Reading) *past {
 }
 
 // learn remembers the true names of resources, which metrics have with underscores.
-func (p *past) learn(a Amounts) {
+func (p *windowState) learn(a Amounts) {
 	for name := range a {
 		p.extended[sanitize(string(name))] = name
 	}
 }
 
 // resource is what a label says; false for what is no resource of a pod.
-func (p *past) resource(label string) (Resource, bool) {
+func (p *windowState) resource(label string) (Resource, bool) {
 	if label == "" || label == "pods" || strings.HasPrefix(label, "attachable_volumes") {
 		return "", false
 	}
@@ -165,7 +165,7 @@ func (p *past) resource(label string) (Resource, bool) {
 
 // pod returns the pod that is meant at a moment, and makes it where it is not known.
 // Without a UID it is the youngest one of the name that was there.
-func (p *past) pod(namespace, name, uid string, at int64) *pod {
+func (p *windowState) pod(namespace, name, uid string, at int64) *pod {
 	key := podName{namespace, name}
 	list := p.pods[key]
 	// The kubelet knows a static pod by the hash of its file, and the API server by
@@ -190,8 +190,8 @@ func (p *past) pod(namespace, name, uid string, at int64) *pod {
 	}
 	if found == nil {
 		found = &pod{
-			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*track{}, scheduler: map[Resource]*track{}, containers: map[Resource]*track{},
-			box: map[string]*container{}, traffic: map[Resource]*amount{},
+			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*intervalTrack{}, scheduler: map[Resource]*intervalTrack{}, containers: map[Resource]*intervalTrack{},
+			containersByName: map[string]*container{}, traffic: map[Resource]*amount{},
 			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{}, overhead: map[Resource]*amount{},
 		}
 		p.pods[key] = append(list, found)
@@ -202,19 +202,19 @@ func (p *past) pod(namespace, name, uid string, at int64) *pod {
 	return found
 }
 
-// of returns the pod that labels name.
-func (p *past) of(labels map[string]string, at int64) *pod {
+// podFor returns the pod that labels name.
+func (p *windowState) podFor(labels map[string]string, at int64) *pod {
 	return p.pod(labels["namespace"], labels["pod"], labels["uid"], at)
 }
 
 // begun is when the pod began, as well as that is known.
-func (q *pod) begun() int64 { return cmp.Or(q.born, q.life.start, q.first) }
+func (q *pod) begun() int64 { return cmp.Or(q.created, q.life.start, q.first) }
 
 func (q *pod) container(name string) *container {
-	c := q.box[name]
+	c := q.containersByName[name]
 	if c == nil {
 		c = &container{name: name, used: map[Resource]*amount{}, requested: map[Resource]*amount{}, limited: map[Resource]*amount{}}
-		q.box[name] = c
+		q.containersByName[name] = c
 	}
 	return c
 }

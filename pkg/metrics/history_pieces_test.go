@@ -39,7 +39,7 @@ func TestPieces(t *testing.T) {
 			t.Fatal(err)
 		}
 		h.want = samples
-		var r Reading
+		var r UsageReport
 		if err := h.Measure(t.Context(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestPieces(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.want = 200
-	if err := h.Measure(t.Context(), &Reading{}); err != nil {
+	if err := h.Measure(t.Context(), &UsageReport{}); err != nil {
 		t.Fatal(err)
 	}
 	large := 0
@@ -100,7 +100,7 @@ func BenchmarkMeasure(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		var r Reading
+		var r UsageReport
 		if err := h.Measure(b.Context(), &r); err != nil {
 			b.Fatal(err)
 		}

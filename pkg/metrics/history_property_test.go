@@ -159,7 +159,7 @@ func bit(b bool) string {
 }
 
 // figures are all amounts of a reading, by what they are of.
-func figures(r *Reading) map[string]decimal.Decimal {
+func figures(r *UsageReport) map[string]decimal.Decimal {
 	out := map[string]decimal.Decimal{"hours": r.Hours}
 	put := func(key string, a Amounts) {
 		for name, v := range a {
@@ -185,7 +185,7 @@ func figures(r *Reading) map[string]decimal.Decimal {
 			out[key+" "+string(m.UID)] = m.Hours
 		}
 	}
-	for _, b := range r.Balancers {
+	for _, b := range r.LoadBalancers {
 		out[b.Service.String()] = b.Hours
 	}
 	for _, n := range r.Nodes {

@@ -4,7 +4,7 @@ import "slices"
 
 // requestStreams are what pods ask for. CPU has a stream of its own, since its values
 // are fractions.
-func (p *past) requestStreams() []stream {
+func (p *windowState) requestStreams() []stream {
 	var out []stream
 	add := func(name string, take func(Resource) func([]series)) {
 		out = append(out,
@@ -46,14 +46,14 @@ func (q *pod) reserves(at int64) bool {
 	case known || waits:
 		return false
 	}
-	if runs, known := q.beside.at(at-staleness, at); known {
+	if runs, known := q.containerRuns.at(at-staleness, at); known {
 		return runs > 0
 	}
 	return true
 }
 
 // ask feeds the samples of what is asked for, as far as it is held.
-func (p *past) ask(key string, q *pod, samples []sample, holds func(at int64) bool, take func(interval)) {
+func (p *windowState) ask(key string, q *pod, samples []sample, holds func(at int64) bool, take func(interval)) {
 	samples = slices.Clone(samples)
 	for i := range samples {
 		if !holds(samples[i].t) {
@@ -68,7 +68,7 @@ func (p *past) ask(key string, q *pod, samples []sample, holds func(at int64) bo
 }
 
 // asked groups series of requests by pod, container and resource.
-func (p *past) asked(list []series, resource Resource, take func(g group, name Resource)) {
+func (p *windowState) asked(list []series, resource Resource, take func(g group, name Resource)) {
 	for _, g := range groups(list, "namespace", "pod", "uid", "container", "resource") {
 		name := resource
 		if name == "" {
@@ -81,14 +81,14 @@ func (p *past) asked(list []series, resource Resource, take func(g group, name R
 	}
 }
 
-func (p *past) takeRequests(init bool) func(Resource) func([]series) {
+func (p *windowState) takeRequests(init bool) func(Resource) func([]series) {
 	return p.takeOfContainers("requests", init, func(q *pod, c *container, name Resource, v interval) {
 		entry(q.containers, name).add(v)
 		entry(c.requested, name).area(v)
 	})
 }
 
-func (p *past) takeLimits(init bool) func(Resource) func([]series) {
+func (p *windowState) takeLimits(init bool) func(Resource) func([]series) {
 	return p.takeOfContainers("limits", init, func(_ *pod, c *container, name Resource, v interval) {
 		entry(c.limited, name).area(v)
 	})
@@ -96,20 +96,20 @@ func (p *past) takeLimits(init bool) func(Resource) func([]series) {
 
 // takeOfContainers takes what containers ask for, or are held to; of init containers as
 // long as they run beside the others.
-func (p *past) takeOfContainers(what string, init bool, take func(*pod, *container, Resource, interval)) func(Resource) func([]series) {
+func (p *windowState) takeOfContainers(what string, init bool, take func(*pod, *container, Resource, interval)) func(Resource) func([]series) {
 	return func(resource Resource) func([]series) {
 		return func(list []series) {
 			p.asked(list, resource, func(g group, name Resource) {
 				p.served[what] = true
 				samples := g.samples()
-				q := p.of(g.labels, samples[0].t)
+				q := p.podFor(g.labels, samples[0].t)
 				c := q.container(g.labels["container"])
 				if init {
 					c.init = true
 				} else {
 					c.main = true
 				}
-				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAside(c, at)) }
+				holds := func(at int64) bool { return q.reserves(at) && (!init || q.runsAsSidecar(c, at)) }
 				key := what + string(name) + keyOf(g.labels, []string{"namespace", "pod", "uid", "container"})
 				p.ask(key, q, samples, holds, func(v interval) { take(q, c, name, v) })
 			})
@@ -117,14 +117,14 @@ func (p *past) takeOfContainers(what string, init bool, take func(*pod, *contain
 	}
 }
 
-// runsAside says that an init container runs beside the others, as a sidecar does: it
+// runsAsSidecar says that an init container runs beside the others, as a sidecar does: it
 // is one, or is seen running while they do.
-func (q *pod) runsAside(c *container, at int64) bool {
-	if c.aside {
+func (q *pod) runsAsSidecar(c *container, at int64) bool {
+	if c.sidecar {
 		return true
 	}
 	own, _ := c.running.at(at-staleness, at)
-	others, _ := q.beside.at(at-staleness, at)
+	others, _ := q.containerRuns.at(at-staleness, at)
 	if own == 0 || others == 0 {
 		return false
 	}
@@ -132,11 +132,11 @@ func (q *pod) runsAside(c *container, at int64) bool {
 	return true
 }
 
-func (p *past) takeOverhead(resource Resource) func([]series) {
+func (p *windowState) takeOverhead(resource Resource) func([]series) {
 	return func(list []series) {
 		for _, g := range groups(list, podNames...) {
 			samples := g.samples()
-			q := p.of(g.labels, samples[0].t)
+			q := p.podFor(g.labels, samples[0].t)
 			p.ask("overhead"+string(resource)+g.key, q, samples, q.reserves, func(v interval) {
 				entry(q.containers, resource).add(v)
 				entry(q.overhead, resource).area(v)
@@ -148,7 +148,7 @@ func (p *past) takeOverhead(resource Resource) func([]series) {
 // takeScheduler takes the effective requests of pods that kube-scheduler tells: it
 // knows init containers, overhead and what is asked for pods as a whole. They have no
 // UID, and of a pod that is on no node yet no node.
-func (p *past) takeScheduler(Resource) func([]series) {
+func (p *windowState) takeScheduler(Resource) func([]series) {
 	return func(list []series) {
 		list = slices.DeleteFunc(list, func(s series) bool { return s.labels["node"] == "" })
 		for _, g := range groups(list, "namespace", "pod", "node", "resource") {
@@ -173,10 +173,10 @@ type podSamples struct {
 }
 
 // byPod splits the samples of a name among the pods that had it.
-func (p *past) byPod(g group) []podSamples {
+func (p *windowState) byPod(g group) []podSamples {
 	var out []podSamples
 	for _, s := range g.samples() {
-		q := p.of(g.labels, s.t)
+		q := p.podFor(g.labels, s.t)
 		if n := len(out); n == 0 || out[n-1].pod != q {
 			out = append(out, podSamples{pod: q})
 		}

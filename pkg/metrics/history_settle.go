@@ -6,13 +6,13 @@ import (
 )
 
 // begin starts the window: what came before it is remembered, and not counted.
-func (p *past) begin() {
+func (p *windowState) begin() {
 	for _, list := range p.pods {
 		for _, q := range list {
 			q.hours, q.traffic = amount{}, map[Resource]*amount{}
 			q.used, q.requested, q.charged = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
 			q.overhead = map[Resource]*amount{}
-			for _, c := range q.box {
+			for _, c := range q.containersByName {
 				c.used, c.requested, c.limited = map[Resource]*amount{}, map[Resource]*amount{}, map[Resource]*amount{}
 			}
 		}
@@ -33,7 +33,7 @@ func (p *past) begin() {
 
 // settle ends a piece: what its samples made known is added, and what can matter to no
 // later one is forgotten.
-func (p *past) settle(at int64) {
+func (p *windowState) settle(at int64) {
 	for _, c := range p.claims { // before the pods forget when they ran
 		p.settleClaim(c, at)
 	}
@@ -57,39 +57,39 @@ func (p *past) settle(at int64) {
 }
 
 func (q *pod) settle(at int64) {
-	tracks := []*track{&q.run, &q.phase, &q.seen}
+	tracks := []*intervalTrack{&q.run, &q.phase, &q.seen}
 	if fresh(tracks...) {
 		q.hours.plus(gained(presence, tracks...))
 	}
 	names := map[Resource]bool{}
-	for _, m := range []map[Resource]*track{q.use, q.scheduler, q.containers} {
+	for _, m := range []map[Resource]*intervalTrack{q.use, q.scheduler, q.containers} {
 		for name := range m {
 			names[name] = true
 		}
 	}
 	for name := range names {
-		use, asked := entry(q.use, name), []*track{entry(q.scheduler, name), entry(q.containers, name)}
+		use, asked := entry(q.use, name), []*intervalTrack{entry(q.scheduler, name), entry(q.containers, name)}
 		if fresh(asked...) {
 			entry(q.requested, name).plus(gained(first, asked...))
 		}
 		if fresh(append(asked, use)...) {
-			entry(q.charged, name).plus(gained(paid, append([]*track{use}, asked...)...))
+			entry(q.charged, name).plus(gained(paid, append([]*intervalTrack{use}, asked...)...))
 		}
 		tracks = append(tracks, append(asked, use)...)
 	}
 	for _, t := range tracks {
 		t.settle(at)
 	}
-	for _, s := range []*steps{&q.running, &q.pending, &q.beside} {
+	for _, s := range []*steps{&q.running, &q.pending, &q.containerRuns} {
 		s.forget(at)
 	}
-	for _, c := range q.box {
+	for _, c := range q.containersByName {
 		c.running.forget(at)
 	}
 }
 
-func fresh(tracks ...*track) bool {
-	return slices.ContainsFunc(tracks, func(t *track) bool { return len(t.fresh) > 0 })
+func fresh(tracks ...*intervalTrack) bool {
+	return slices.ContainsFunc(tracks, func(t *intervalTrack) bool { return len(t.fresh) > 0 })
 }
 
 // presence is the rule of a pod's hours: of what says best whether it ran. Containers

@@ -35,11 +35,11 @@ func (f *truth) ramp(name string, labels map[string]string, zero, from, to, perM
 }
 
 // read measures the minutes 120 to 240.
-func (f *truth) read(seed *Reading, change ...func(*HistoryOptions)) *Reading {
+func (f *truth) read(seed *UsageReport, change ...func(*HistoryOptions)) *UsageReport {
 	return measure(f.T, f.start(f.T), window(at(120), at(240)), seed, change...)
 }
 
-func podOf(t *testing.T, r *Reading, name, uid string) Pod {
+func podOf(t *testing.T, r *UsageReport, name, uid string) Pod {
 	t.Helper()
 	for _, p := range r.Pods {
 		if p.Ref.Name == name && (uid == "" || string(p.UID) == uid) {
@@ -165,7 +165,7 @@ func TestReplicas(t *testing.T) {
 	equal(t, "memory", p.Used[Memory], "1000")
 	equal(t, "requested", p.Requested[CPU], "2")
 	equal(t, "hours", p.Hours, "2")
-	if n := note(r, "Gap"); n.Marks {
+	if n := note(r, "Gap"); n.LowersFigures {
 		t.Errorf("note is %+v", n)
 	}
 }
@@ -284,7 +284,7 @@ func TestTraffic(t *testing.T) {
 	host := podLabels("shop", "proxy", uidB)
 	f.over("kube_pod_info", with2(host, "host_network", "true", "node", "n1"), 0, 240, "1")
 	f.ramp("container_network_receive_bytes_total", map[string]string{"namespace": "shop", "pod": "proxy", "id": "/kubepods/pod" + uidB, "interface": "eth0"}, 0, 0, 240, 1000)
-	seed := &Reading{Pods: []Pod{{
+	seed := &UsageReport{Pods: []Pod{{
 		Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, UID: uidA, Counters: amountsFrom(Received, "5", Sent, "6"),
 	}}}
 	r := f.read(seed)
@@ -385,7 +385,7 @@ func TestPresent(t *testing.T) {
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidB+"/1"), 0, 0, 200, 60)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "left-out", "app", "/x"), 0, 0, 240, 60)
 	ref := func(name string) object.Ref { return object.Ref{Kind: "Pod", Namespace: "shop", Name: name} }
-	seed := &Reading{Hours: windowHour(), Pods: []Pod{
+	seed := &UsageReport{Hours: windowHour(), Pods: []Pod{
 		{Ref: ref("web"), UID: uidA, Node: "n1", Hours: windowHour(), Requested: amountsFrom(CPU, "1")},
 		{Ref: ref("api"), UID: "an-uid-of-the-api"},
 		{Ref: ref("young"), UID: "young", Hours: windowHour(), Requested: amountsFrom(CPU, "1"), Charged: amountsFrom(CPU, "1")},
@@ -404,7 +404,7 @@ func TestPresent(t *testing.T) {
 		t.Errorf("a pod without samples is %+v", young)
 	}
 	equal(t, "hours of the window", r.Hours, "2")
-	if n := note(r, "NotServed"); !n.Marks {
+	if n := note(r, "NotServed"); !n.LowersFigures {
 		t.Errorf("that kube-state-metrics is missing is not told: %+v", r.Notes)
 	}
 }
@@ -428,7 +428,7 @@ func TestClaims(t *testing.T) {
 	mount("one", uidA, 0, 180)
 	mount("two", uidB, 165, 195)
 	f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", map[string]string{"namespace": "other", "persistentvolumeclaim": "data"}, 0, 240, "7")
-	r := f.read(&Reading{Claims: []Claim{{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: "other", Name: "data"}, UID: "u", Class: "hdd"}}})
+	r := f.read(&UsageReport{Claims: []Claim{{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: "other", Name: "data"}, UID: "u", Class: "hdd"}}})
 	if len(r.Claims) != 2 || r.Claims[0].Gone || r.Claims[0].Class != "hdd" || !r.Claims[1].Gone {
 		t.Fatalf("claims are %+v", r.Claims)
 	}
@@ -463,9 +463,9 @@ func TestNodes(t *testing.T) {
 		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node, "type": "LoadBalancer"}, 0, to, "1")
 		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node + "-internal", "type": "ClusterIP"}, 0, to, "1")
 	}
-	seed := &Reading{
-		Nodes:     []Node{{Name: "n1", Labels: map[string]string{"a": "b"}, Hours: windowHour(), Whole: true}},
-		Balancers: []Balancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "unknown"}, Hours: windowHour()}},
+	seed := &UsageReport{
+		Nodes:         []Node{{Name: "n1", Labels: map[string]string{"a": "b"}, Hours: windowHour(), Whole: true}},
+		LoadBalancers: []LoadBalancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "unknown"}, Hours: windowHour()}},
 	}
 	r := f.read(seed)
 	if len(r.Nodes) != 2 || r.Nodes[0].Labels["a"] != "b" || r.Nodes[1].Labels["spot"] != "true" || r.Nodes[1].ProviderID != "kind://n2" || !r.Nodes[0].Whole || !r.Nodes[1].Whole {
@@ -476,10 +476,10 @@ func TestNodes(t *testing.T) {
 	equal(t, "cores", r.Nodes[1].Capacity[CPU], "4")
 	equal(t, "GPUs", r.Nodes[0].Capacity["nvidia.com/gpu"], "4")
 	equal(t, "ephemeral storage", r.Nodes[0].Capacity[Ephemeral], "10")
-	if _, ok := r.Nodes[0].Capacity["pods"]; ok || len(r.Balancers) != 2 {
+	if _, ok := r.Nodes[0].Capacity["pods"]; ok || len(r.LoadBalancers) != 2 {
 		t.Errorf("reading is %+v", r)
 	}
-	equal(t, "load balancer", r.Balancers[1].Hours, "1")
+	equal(t, "load balancer", r.LoadBalancers[1].Hours, "1")
 	if r = f.read(nil, func(o *HistoryOptions) { o.Namespaces = []string{"shop"} }); len(r.Nodes) != 0 {
 		t.Errorf("nodes of a namespace without pods are %+v", r.Nodes)
 	}
@@ -497,7 +497,7 @@ func TestGap(t *testing.T) {
 	r := f.read(nil)
 	equal(t, "CPU", r.Pods[0].Used[CPU], "2")
 	equal(t, "memory", r.Pods[0].Used[Memory], "101")
-	if n := note(r, "Gap"); !n.Marks || !strings.Contains(n.Message, "20m0s") || n.About != "shop/web" {
+	if n := note(r, "Gap"); !n.LowersFigures || !strings.Contains(n.Message, "20m0s") || n.Subject != "shop/web" {
 		t.Errorf("notes are %+v", r.Notes)
 	}
 }
@@ -512,7 +512,7 @@ func TestGapBefore(t *testing.T) {
 	}
 	r := f.read(nil)
 	equal(t, "CPU", r.Pods[0].Used[CPU], "2.5")
-	if n := note(r, "Gap"); n.Marks || !strings.Contains(n.Message, "30m0s before") {
+	if n := note(r, "Gap"); n.LowersFigures || !strings.Contains(n.Message, "30m0s before") {
 		t.Errorf("notes are %+v", r.Notes)
 	}
 }
@@ -524,12 +524,12 @@ func TestClusters(t *testing.T) {
 		l := map[string]string{"namespace": "shop", "persistentvolumeclaim": "data", "cluster": cluster}
 		f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", l, 0, 240, strconv.Itoa(100*(i+1)))
 	}
-	if n := note(f.read(nil), "Ambiguous"); !n.Marks {
+	if n := note(f.read(nil), "Ambiguous"); !n.LowersFigures {
 		t.Error("that they are mixed up is not told")
 	}
 	r := f.read(nil, func(o *HistoryOptions) { o.Matchers = `cluster="one"` })
 	equal(t, "claimed", r.Claims[0].Claimed, "200")
-	if n := note(r, "Ambiguous"); n.Marks {
+	if n := note(r, "Ambiguous"); n.LowersFigures {
 		t.Errorf("note is %+v", n)
 	}
 }
@@ -540,7 +540,7 @@ func TestNothing(t *testing.T) {
 	r := f.read(nil)
 	var told []string
 	for _, n := range r.Notes {
-		if n.Reason == "NotServed" && n.Marks {
+		if n.Reason == "NotServed" && n.LowersFigures {
 			told = append(told, n.Message)
 		}
 	}

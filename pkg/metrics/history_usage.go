@@ -19,7 +19,7 @@ const nanosecond = 1000
 
 // streams are the metrics that a window is read from. What says which pods ran comes
 // before what depends on it.
-func (p *past) streams() []stream {
+func (p *windowState) streams() []stream {
 	usage := `container!="",container!="POD"`
 	out := []stream{
 		{name: "kube_pod_status_phase", matchers: `phase=~"Pending|Running"`, back: backRequest + staleness, take: p.takePhase},
@@ -38,7 +38,7 @@ func (p *past) streams() []stream {
 
 // startOf is when a container started, as far as that is known, for its first sample
 // at a moment: by itself, by its name, or not before its pod.
-func (p *past) startOf(labels map[string]string, q *pod, at int64) int64 {
+func (p *windowState) startOf(labels map[string]string, q *pod, at int64) int64 {
 	if start := p.started[keyOf(labels, containerNames)]; start > 0 && start <= at {
 		return start
 	}
@@ -51,7 +51,7 @@ func (p *past) startOf(labels map[string]string, q *pod, at int64) int64 {
 	return cmp.Or(start, q.life.start)
 }
 
-func (p *past) takeStarted(list []series) {
+func (p *windowState) takeStarted(list []series) {
 	for _, s := range list {
 		name := keyOf(s.labels, containerName)
 		for _, x := range s.samples {
@@ -64,8 +64,8 @@ func (p *past) takeStarted(list []series) {
 }
 
 // count feeds a counter and gives each interval, with the pod that it is of.
-func (p *past) count(g group, key string, start func(q *pod, at int64) int64, take func(*pod, interval)) {
-	for _, part := range p.apart(g) {
+func (p *windowState) count(g group, key string, start func(q *pod, at int64) int64, take func(*pod, interval)) {
+	for _, part := range p.splitGroups(g) {
 		list, holes := entry(p.counters, key+part.pod.id).feed(merge(part.lists), func(at int64) int64 { return start(part.pod, at) })
 		for _, v := range list {
 			p.early = max(p.early, p.options.Window.From.UnixMilli()-v.a)
@@ -81,9 +81,9 @@ type podGroup struct {
 	pod *pod
 }
 
-// apart splits a group of cAdvisor by pods. Mostly it is of one, which its cgroup says;
+// splitGroups splits a group of cAdvisor by pods. Mostly it is of one, which its cgroup says;
 // else a name that was used again is split by time.
-func (p *past) apart(g group) []podGroup {
+func (p *windowState) splitGroups(g group) []podGroup {
 	namespace, name, uid := g.labels["namespace"], g.labels["pod"], uidOf(g.labels)
 	if known := p.pods[podName{namespace, name}]; strings.Contains(uid, "-") || len(known) < 2 {
 		return []podGroup{{g, p.pod(namespace, name, uid, g.begun())}}
@@ -103,14 +103,14 @@ func (p *past) apart(g group) []podGroup {
 	return out
 }
 
-func (p *past) hole(namespace, name string, length int64) {
+func (p *windowState) hole(namespace, name string, length int64) {
 	if length > 0 {
 		key := namespace + "/" + name
 		p.holes[key] = max(p.holes[key], length)
 	}
 }
 
-func (p *past) takeCPU(list []series) {
+func (p *windowState) takeCPU(list []series) {
 	for _, g := range groups(p.onlyTotal(list), append(slices.Clone(containerNames), "cpu")...) {
 		name := g.labels["container"]
 		p.count(g, "cpu"+g.key, func(q *pod, at int64) int64 { return p.startOf(g.labels, q, at) }, func(q *pod, v interval) {
@@ -128,7 +128,7 @@ func (p *past) takeCPU(list []series) {
 
 // onlyTotal leaves out the series of the single CPUs of a container that has one of
 // their sum as well.
-func (p *past) onlyTotal(list []series) []series {
+func (p *windowState) onlyTotal(list []series) []series {
 	total := map[string]bool{}
 	for _, s := range list {
 		if cpu := s.labels["cpu"]; cpu == "total" || cpu == "" {
@@ -141,18 +141,18 @@ func (p *past) onlyTotal(list []series) []series {
 	})
 }
 
-func (p *past) takeMemory(list []series) {
+func (p *windowState) takeMemory(list []series) {
 	for _, g := range groups(list, containerName...) {
 		entry(p.seen, g.key).feed(g.samples())
 	}
 	for _, g := range groups(list, containerNames...) {
-		for _, part := range p.apart(g) {
+		for _, part := range p.splitGroups(g) {
 			p.takeMemoryOf(part)
 		}
 	}
 }
 
-func (p *past) takeMemoryOf(g podGroup) {
+func (p *windowState) takeMemoryOf(g podGroup) {
 	q, samples := g.pod, g.samples()
 	lane := entry(p.gauges, "memory"+g.key+q.id)
 	if !lane.begun {
@@ -177,12 +177,12 @@ func (p *past) takeMemoryOf(g podGroup) {
 
 // takeTraffic adds up the interfaces of a pod, which share one network among its
 // containers.
-func (p *past) takeTraffic(direction Resource) func([]series) {
+func (p *windowState) takeTraffic(direction Resource) func([]series) {
 	names := append(slices.Clone(containerNames), "interface")
 	return func(list []series) {
 		for _, g := range groups(list, names...) {
 			start := func(q *pod, at int64) int64 {
-				return cmp.Or(p.started[keyOf(g.labels, containerNames)], q.life.start, q.born)
+				return cmp.Or(p.started[keyOf(g.labels, containerNames)], q.life.start, q.created)
 			}
 			p.count(g, string(direction)+g.key, start, func(q *pod, v interval) {
 				entry(q.traffic, direction).add(v.n)
@@ -194,10 +194,10 @@ func (p *past) takeTraffic(direction Resource) func([]series) {
 // podNames are the labels that name a pod of kube-state-metrics.
 var podNames = []string{"namespace", "pod", "uid"} //nolint:gochecknoglobals // a constant
 
-func (p *past) takePhase(list []series) {
+func (p *windowState) takePhase(list []series) {
 	for _, g := range groups(list, append(slices.Clone(podNames), "phase")...) {
 		samples := g.samples()
-		q := p.of(g.labels, samples[0].t)
+		q := p.podFor(g.labels, samples[0].t)
 		if g.labels["phase"] != "Running" {
 			q.pending.feed(samples)
 			continue
@@ -207,20 +207,20 @@ func (p *past) takePhase(list []series) {
 	}
 }
 
-func (p *past) takeRunning(list []series) {
+func (p *windowState) takeRunning(list []series) {
 	for _, s := range list {
-		p.of(s.labels, s.samples[0].t).container(s.labels["container"]).main = true
+		p.podFor(s.labels, s.samples[0].t).container(s.labels["container"]).main = true
 	}
 	for _, g := range groups(list, podNames...) {
 		samples := g.samples()
-		q := p.of(g.labels, samples[0].t)
-		q.beside.feed(samples)
+		q := p.podFor(g.labels, samples[0].t)
+		q.containerRuns.feed(samples)
 		p.present("run"+g.key, q, samples, &q.run)
 	}
 }
 
 // present feeds a gauge that is 1 while a pod runs.
-func (p *past) present(key string, q *pod, samples []sample, to *track) {
+func (p *windowState) present(key string, q *pod, samples []sample, to *intervalTrack) {
 	if q.life.end > 0 {
 		// What ended is told as not running, of the time since the sample before too; its
 		// end says better until when it ran.
@@ -236,10 +236,10 @@ func (p *past) present(key string, q *pod, samples []sample, to *track) {
 	p.hole(q.namespace, q.name, holes)
 }
 
-func (p *past) takeInitRunning(list []series) {
+func (p *windowState) takeInitRunning(list []series) {
 	for _, g := range groups(list, append(slices.Clone(podNames), "container")...) {
 		samples := g.samples()
-		c := p.of(g.labels, samples[0].t).container(g.labels["container"])
+		c := p.podFor(g.labels, samples[0].t).container(g.labels["container"])
 		c.init = true
 		c.running.feed(samples)
 	}

@@ -25,7 +25,7 @@ import (
 //
 // Of a window's reading nothing is charged here: there the larger of both counts at
 // every sample, which only its history knows.
-func Settle(r *Reading) {
+func Settle(r *UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
 		if r.Instant() {
@@ -45,7 +45,7 @@ func Settle(r *Reading) {
 		}
 	}
 	slices.SortStableFunc(r.Notes, func(a, b Note) int {
-		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.About, b.About), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Subject, b.Subject), cmp.Compare(a.Message, b.Message))
 	})
 	r.Notes = slices.Compact(r.Notes)
 }
@@ -103,7 +103,7 @@ func refused(ctx context.Context, err error) (Note, error) {
 	if runes := []rune(message); len(runes) > long {
 		message = string(runes[:long]) + "..."
 	}
-	return Note{Reason: string(reason), Message: message, Marks: true}, nil
+	return Note{Reason: string(reason), Message: message, LowersFigures: true}, nil
 }
 
 // errUnreadable says that an answer is not what it should be.

@@ -52,7 +52,7 @@ func forbidden() answer {
 }
 
 // get starts the server, and returns the requests of a cluster to it.
-func (s *server) get(t *testing.T) metrics.Get {
+func (s *server) get(t *testing.T) metrics.GetFunc {
 	t.Helper()
 	s.asked = map[string]int{}
 	h := httptest.NewServer(s)
@@ -120,8 +120,8 @@ func podRef(ns, name string) object.Ref {
 
 // podsOf returns a reading of pods "ns/name" or "ns/name@node", which are in order
 // and have run for an hour.
-func podsOf(names ...string) *metrics.Reading {
-	r := &metrics.Reading{To: now}
+func podsOf(names ...string) *metrics.UsageReport {
+	r := &metrics.UsageReport{To: now}
 	for _, name := range names {
 		name, node, _ := strings.Cut(name, "@")
 		ns, name, _ := strings.Cut(name, "/")
@@ -133,7 +133,7 @@ func podsOf(names ...string) *metrics.Reading {
 	return r
 }
 
-func measure(t *testing.T, s metrics.Source, r *metrics.Reading) {
+func measure(t *testing.T, s metrics.Source, r *metrics.UsageReport) {
 	t.Helper()
 	if err := s.Measure(t.Context(), r); err != nil {
 		t.Fatal(err)

@@ -13,7 +13,7 @@
 // Each [Source] then fills in what it measures, and [Settle] ends the reading. [NewPlacement]
 // says to which stacks of a graph its pods, claims and Services belong:
 //
-//	reading := collector.Reading(now, metrics.ReadingOptions{Whole: true})
+//	reading := collector.Reading(now, metrics.ReportOptions{Whole: true})
 //	err := metrics.NewAPI(get, true).Measure(ctx, reading)
 //	metrics.Settle(reading)
 //	placed := metrics.NewPlacement(g, stacks, reading, graph.StackOptions{})
@@ -58,24 +58,24 @@ const (
 // bytes.
 type Amounts map[Resource]decimal.Decimal
 
-// Reading is what was used and reserved. Its lists are sorted by Ref, then UID.
-type Reading struct {
+// UsageReport is what was used and reserved. Its lists are sorted by Ref, then UID.
+type UsageReport struct {
 	// From and To bound a window, (From, To]. From is zero for an instant, which is
 	// then at To.
 	From, To time.Time
 	// Hours is how long the window is; 1 for an instant.
 	Hours decimal.Decimal
 
-	Pods      []Pod
-	Claims    []Claim
-	Balancers []Balancer
-	Nodes     []Node
+	Pods          []Pod
+	Claims        []Claim
+	LoadBalancers []LoadBalancer
+	Nodes         []Node
 	// Notes are what could not be measured and what a source had to say.
 	Notes []Note
 }
 
 // Instant says that the reading is of one moment.
-func (r *Reading) Instant() bool { return r.From.IsZero() }
+func (r *UsageReport) Instant() bool { return r.From.IsZero() }
 
 // Pod is what a pod used and reserved. Pods that ended are in an instant's reading
 // no more; in a window's they are, for the time that they ran.
@@ -143,8 +143,8 @@ type Mount struct {
 	Hours decimal.Decimal
 }
 
-// Balancer is a Service of type LoadBalancer that has an address of its own.
-type Balancer struct {
+// LoadBalancer is a Service of type LoadBalancer that has an address of its own.
+type LoadBalancer struct {
 	Service object.Ref
 	Hours   decimal.Decimal
 }
@@ -167,21 +167,21 @@ type Node struct {
 type Note struct {
 	// Source is the name of a Source, or empty.
 	Source string `json:"source,omitempty"`
-	// About is the object or the place that it is about; may be empty.
-	About   string `json:"about,omitempty"`
+	// Subject is the object or the place that it is about; may be empty.
+	Subject string `json:"about,omitempty"`
 	Reason  string `json:"reason"` // one word: Forbidden, NotServed, Unavailable, Warning, Gap, ...
 	Message string `json:"message"`
-	// Marks says that figures are less than the truth because of it.
-	Marks bool `json:"marks,omitempty"`
+	// LowersFigures says that figures are less than the truth because of it.
+	LowersFigures bool `json:"marks,omitempty"`
 }
 
-// Get sends a GET request to an API server, by path and query, and returns the
+// GetFunc sends a GET request to an API server, by path and query, and returns the
 // body. Its error is that of apimachinery (IsForbidden, IsNotFound), or of the
 // connection.
-type Get func(ctx context.Context, path string, query url.Values) ([]byte, error)
+type GetFunc func(ctx context.Context, path string, query url.Values) ([]byte, error)
 
 // Source measures. It adds what it knows to a reading, and tells in its notes what
 // it could not find out; it fails only where the context ends or nobody can go on.
 type Source interface {
-	Measure(ctx context.Context, r *Reading) error
+	Measure(ctx context.Context, r *UsageReport) error
 }

@@ -21,19 +21,19 @@ type Stack struct {
 // What the root of a stack owns is a part of that stack alone, whoever else of them
 // needs it: it is paid for where it is shown for itself. What none of them owns and
 // several need, they share.
-func NewPlacement(g *graph.Graph, stacks []Stack, r *Reading, o graph.StackOptions) *Placement {
-	p := placer{g: g, opts: o, out: &Placement{Of: map[object.Ref]Place{}}, in: map[graph.ID][]int{}, paths: map[graph.ID][]object.Ref{}, tops: map[graph.ID]int{}}
+func NewPlacement(g *graph.Graph, stacks []Stack, r *UsageReport, o graph.StackOptions) *Attribution {
+	p := attributor{g: g, opts: o, out: &Attribution{Of: map[object.Ref]Path{}}, in: map[graph.ID][]int{}, paths: map[graph.ID][]object.Ref{}, tops: map[graph.ID]int{}}
 	var roots []graph.ID
 	for _, s := range stacks {
 		roots = append(roots, s.Roots...)
 	}
-	o.Apart = g.Apart(roots, o)
+	o.PartOf = g.PartOf(roots, o)
 	p.stacks = slices.SortedFunc(slices.Values(stacks), func(a, b Stack) int { return object.Compare(a.Ref, b.Ref) })
 	for i, s := range p.stacks {
 		p.out.Stacks = append(p.out.Stacks, s.Ref)
 		stack := g.Stack(s.Roots, o)
 		for _, id := range stack.Members() {
-			if stack.Holds(id) {
+			if stack.IsOwnPart(id) {
 				p.in[id] = append(p.in[id], i)
 			}
 		}
@@ -47,17 +47,17 @@ func NewPlacement(g *graph.Graph, stacks []Stack, r *Reading, o graph.StackOptio
 	for i := range r.Claims {
 		p.thing(r.Claims[i].Ref)
 	}
-	for i := range r.Balancers {
-		p.thing(r.Balancers[i].Service)
+	for i := range r.LoadBalancers {
+		p.thing(r.LoadBalancers[i].Service)
 	}
 	return p.out
 }
 
-// placer finds places.
-type placer struct {
+// attributor finds places.
+type attributor struct {
 	g      *graph.Graph
 	opts   graph.StackOptions
-	out    *Placement
+	out    *Attribution
 	stacks []Stack
 	in     map[graph.ID][]int // the stacks that hold a node, by number, in order
 	tops   map[graph.ID]int   // the stack that a node is a root of
@@ -66,7 +66,7 @@ type placer struct {
 	labelled map[instance]int
 }
 
-func (p *placer) pod(pod *Pod) {
+func (p *attributor) pod(pod *Pod) {
 	if p.thing(pod.Ref) {
 		return
 	}
@@ -85,7 +85,7 @@ func (p *placer) pod(pod *Pod) {
 	}
 	name, _ := Label(pod.Labels, instanceLabel)
 	if i, ok := p.instances()[instance{pod.Ref.Namespace, name}]; ok && i >= 0 {
-		p.out.Of[pod.Ref] = Place{Stacks: []object.Ref{p.stacks[i].Ref}}
+		p.out.Of[pod.Ref] = Path{Stacks: []object.Ref{p.stacks[i].Ref}}
 	}
 }
 
@@ -96,7 +96,7 @@ type instance struct{ namespace, name string }
 
 // instances maps instance labels to the stack that has them, or to -1 where several
 // do.
-func (p *placer) instances() map[instance]int {
+func (p *attributor) instances() map[instance]int {
 	if p.labelled != nil {
 		return p.labelled
 	}
@@ -118,7 +118,7 @@ func (p *placer) instances() map[instance]int {
 }
 
 // thing places an object that is in the graph.
-func (p *placer) thing(ref object.Ref) bool {
+func (p *attributor) thing(ref object.Ref) bool {
 	id, ok := p.g.Find(ref)
 	if !ok || p.g.State(id) != graph.Present {
 		return false
@@ -130,12 +130,12 @@ func (p *placer) thing(ref object.Ref) bool {
 }
 
 // place returns where a node belongs; false where no stack holds it.
-func (p *placer) place(id graph.ID) (Place, bool) {
+func (p *attributor) place(id graph.ID) (Path, bool) {
 	in := p.in[id]
 	if len(in) == 0 {
-		return Place{}, false
+		return Path{}, false
 	}
-	place := Place{Stacks: make([]object.Ref, 0, len(in)), Path: p.path(id, in)}
+	place := Path{Stacks: make([]object.Ref, 0, len(in)), Path: p.path(id, in)}
 	for _, i := range in {
 		place.Stacks = append(place.Stacks, p.stacks[i].Ref)
 	}
@@ -144,7 +144,7 @@ func (p *placer) place(id graph.ID) (Place, bool) {
 
 // path returns the owners of a node from the topmost that its stacks hold, or from
 // the root among them. Siblings share it.
-func (p *placer) path(id graph.ID, in []int) []object.Ref {
+func (p *attributor) path(id graph.ID, in []int) []object.Ref {
 	above := p.g.OwnerPath(id, p.opts)
 	if len(above) == 0 {
 		return nil

@@ -60,7 +60,7 @@ func graphOf(t testing.TB, words string, instances map[string]string) *graph.Gra
 	var rules []relation.Rule
 	for _, r := range relation.Relations() {
 		via := map[relation.Relation]relation.Via{relation.Owns: relation.Owner, relation.Needs: relation.Spec, relation.Serves: relation.Label}[r]
-		rules = append(rules, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: via, Links: func(o object.Object, emit relation.Emit) {
+		rules = append(rules, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: via, Links: func(o object.Object, emit relation.EmitFunc) {
 			for _, s := range says[o.Ref] {
 				if s.how == r.String() {
 					emit(relation.Link{Target: relation.Target{Kind: s.to.GroupKind(), Namespace: s.to.Namespace, Name: s.to.Name}, Field: "spec", Value: s.to.Name})
@@ -103,7 +103,7 @@ func stacksOf(t testing.TB, g *graph.Graph, ids string) []metrics.Stack {
 }
 
 // write is a place in one line.
-func write(p metrics.Place, ok bool) string {
+func write(p metrics.Path, ok bool) string {
 	if !ok {
 		return "nowhere"
 	}
@@ -121,7 +121,7 @@ Db.test/web/d needs PersistentVolumeClaim/web/d
 `, nil)
 	app, db, pod, gone := ref(t, "Deployment.apps/web/a"), ref(t, "Db.test/web/d"), ref(t, "Pod/web/d-0"), ref(t, "Pod/web/d-gone")
 	claim := ref(t, "PersistentVolumeClaim/web/d")
-	r := &metrics.Reading{
+	r := &metrics.UsageReport{
 		Pods:   []metrics.Pod{{Ref: ref(t, "Pod/web/a-x")}, {Ref: pod}, {Ref: gone, Owners: []object.Ref{db}}},
 		Claims: []metrics.Claim{{Ref: claim}},
 	}
@@ -137,7 +137,7 @@ Db.test/web/d needs PersistentVolumeClaim/web/d
 			t.Errorf("%s is charged to %v, want %s", thing, got, db)
 		}
 	}
-	if apexes := g.Apexes([]graph.ID{stacksOf(t, g, pod.String())[0].Roots[0], stacksOf(t, g, app.String())[0].Roots[0]}, graph.StackOptions{}); len(apexes) != 2 {
+	if apexes := g.TopOwners([]graph.ID{stacksOf(t, g, pod.String())[0].Roots[0], stacksOf(t, g, app.String())[0].Roots[0]}, graph.StackOptions{}); len(apexes) != 2 {
 		t.Errorf("apexes %v: the maker is a stack of its own", apexes)
 	}
 }
@@ -161,12 +161,12 @@ func TestPlaces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			g := graphOf(t, system, nil)
 			thing := ref(t, c.thing)
-			r := &metrics.Reading{}
+			r := &metrics.UsageReport{}
 			switch thing.Kind {
 			case "Pod":
 				r.Pods = []metrics.Pod{{Ref: thing}}
 			case "Service":
-				r.Balancers = []metrics.Balancer{{Service: thing}}
+				r.LoadBalancers = []metrics.LoadBalancer{{Service: thing}}
 			default:
 				r.Claims = []metrics.Claim{{Ref: thing}}
 			}
@@ -209,7 +209,7 @@ func TestPlacesOfPodsThatAreGone(t *testing.T) {
 			if c.instance != "" {
 				gone.Labels = map[string]string{"app.kubernetes.io/instance": c.instance}
 			}
-			p := metrics.NewPlacement(g, stacksOf(t, g, both), &metrics.Reading{Pods: []metrics.Pod{gone}}, graph.StackOptions{})
+			p := metrics.NewPlacement(g, stacksOf(t, g, both), &metrics.UsageReport{Pods: []metrics.Pod{gone}}, graph.StackOptions{})
 			got, ok := p.Of[gone.Ref]
 			if write(got, ok) != c.want {
 				t.Errorf("%s, want %s", write(got, ok), c.want)
@@ -222,7 +222,7 @@ func TestPlacesOfPodsThatAreGone(t *testing.T) {
 // databases that they share, and places the pods.
 func BenchmarkPlacement(b *testing.B) {
 	var words strings.Builder
-	r := &metrics.Reading{}
+	r := &metrics.UsageReport{}
 	pod := func(name string) string {
 		r.Pods = append(r.Pods, metrics.Pod{Ref: object.Ref{Kind: "Pod", Namespace: "web", Name: name}})
 		return "Pod/web/" + name
@@ -249,7 +249,7 @@ func BenchmarkPlacement(b *testing.B) {
 			pods = append(pods, id)
 		}
 		var stacks []metrics.Stack
-		for _, id := range g.Apexes(pods, graph.StackOptions{}) {
+		for _, id := range g.TopOwners(pods, graph.StackOptions{}) {
 			stacks = append(stacks, metrics.Stack{Ref: g.Ref(id), Roots: []graph.ID{id}})
 		}
 		if p := metrics.NewPlacement(g, stacks, r, graph.StackOptions{}); len(p.Stacks) != 1000 || len(p.Of) != 10_000 {

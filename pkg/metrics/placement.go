@@ -6,9 +6,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Placement says to which stacks the things of a reading belong. Every place has one
+// Attribution says to which stacks the things of a reading belong. Every place has one
 // path to each of its stacks.
-type Placement struct {
+type Attribution struct {
 	// Stacks are the roots, in order.
 	Stacks []object.Ref
 	// Weights are those that a stack asks for (annotation sysop.dev/share-weight); 1
@@ -16,11 +16,11 @@ type Placement struct {
 	Weights map[object.Ref]decimal.Decimal
 	// Of maps pods, claims and Services, by reference, to where they belong. What is
 	// not in it belongs to no stack.
-	Of map[object.Ref]Place
+	Of map[object.Ref]Path
 }
 
-// Place is where a thing belongs.
-type Place struct {
+// Path is where a thing belongs.
+type Path struct {
 	// Stacks that it is in, in order. More than one share it.
 	Stacks []object.Ref
 	// Path leads from the topmost owner to the owner of the thing: custom resources

@@ -16,8 +16,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// ask sends one query of the HTTP API and returns the status and the body.
-type ask func(ctx context.Context, form url.Values) (status int, body []byte, err error)
+// queryFunc sends one query of the HTTP API and returns the status and the body.
+type queryFunc func(ctx context.Context, form url.Values) (status int, body []byte, err error)
 
 const (
 	// maxBody bounds a response: far above what a piece of a window has.
@@ -35,7 +35,7 @@ var (
 
 // parseTarget returns how to ask the server that text names, and the name of it for
 // errors, without a password.
-func parseTarget(text string, get Get, client *http.Client) (ask, string, error) {
+func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, string, error) {
 	if rest, ok := strings.CutPrefix(text, "svc:"); ok {
 		return serviceTarget(text, rest, get)
 	}
@@ -56,7 +56,7 @@ func parseTarget(text string, get Get, client *http.Client) (ask, string, error)
 
 // serviceTarget reaches a Service through the proxy of the API server, which needs the
 // right to get services/proxy there, and no more: it is only ever GET.
-func serviceTarget(text, rest string, get Get) (ask, string, error) {
+func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 	m := serviceForm.FindStringSubmatch(rest)
 	if m == nil {
 		return nil, "", fmt.Errorf("address of prometheus %q: is no svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
@@ -89,7 +89,7 @@ func serviceTarget(text, rest string, get Get) (ask, string, error) {
 	}, text, nil
 }
 
-func directTarget(u *url.URL, client *http.Client) ask {
+func directTarget(u *url.URL, client *http.Client) queryFunc {
 	if client == nil {
 		// A question is sent by POST, and its token with it: neither is for another host.
 		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
@@ -184,7 +184,7 @@ func (e *QueryError) transient() bool {
 // prometheus asks one server.
 type prometheus struct {
 	name    string
-	ask     ask
+	ask     queryFunc
 	timeout time.Duration
 	wait    func(ctx context.Context, d time.Duration) error
 }
@@ -195,7 +195,7 @@ type prometheus struct {
 func (p *prometheus) query(ctx context.Context, expression string, at int64, scale int) (*answer, error) {
 	form := url.Values{"query": {expression}, "time": {formatMillis(at)}, "timeout": {strconv.Itoa(int(p.timeout.Seconds())) + "s"}}
 	for try := 0; ; try++ {
-		got, err := p.once(ctx, form, scale)
+		got, err := p.attempt(ctx, form, scale)
 		var refused *QueryError
 		retry := err != nil && (!errors.As(err, &refused) || refused.transient()) && !errors.Is(err, context.DeadlineExceeded)
 		if !retry || try == 2 || ctx.Err() != nil {
@@ -207,7 +207,7 @@ func (p *prometheus) query(ctx context.Context, expression string, at int64, sca
 	}
 }
 
-func (p *prometheus) once(ctx context.Context, form url.Values, scale int) (*answer, error) {
+func (p *prometheus) attempt(ctx context.Context, form url.Values, scale int) (*answer, error) {
 	// The server is given the time first, so that it can say that it was too short.
 	limited, cancel := context.WithTimeout(ctx, p.timeout+p.timeout/8)
 	defer cancel()

@@ -207,7 +207,7 @@ func window(from, to int64) Window {
 }
 
 // measure reads a window of a server.
-func measure(t *testing.T, target string, w Window, seed *Reading, change ...func(*HistoryOptions)) *Reading {
+func measure(t *testing.T, target string, w Window, seed *UsageReport, change ...func(*HistoryOptions)) *UsageReport {
 	t.Helper()
 	o := HistoryOptions{Window: w}
 	for _, c := range change {
@@ -218,7 +218,7 @@ func measure(t *testing.T, target string, w Window, seed *Reading, change ...fun
 		t.Fatal(err)
 	}
 	if seed == nil {
-		seed = &Reading{}
+		seed = &UsageReport{}
 	}
 	if err := h.Measure(t.Context(), seed); err != nil {
 		t.Fatal(err)

@@ -118,13 +118,13 @@ func (f *fetcher) query(ctx context.Context, expression string, at int64, scale 
 	for _, w := range got.Warnings {
 		// Those of the language itself are of how a query is written; all others say
 		// that a part of the data is missing.
-		f.note(Note{About: f.server.name, Reason: "Warning", Message: w, Marks: !strings.HasPrefix(w, "PromQL ")})
+		f.note(Note{Subject: f.server.name, Reason: "Warning", Message: w, LowersFigures: !strings.HasPrefix(w, "PromQL ")})
 	}
 	for _, i := range got.Infos {
-		f.note(Note{About: f.server.name, Reason: "Info", Message: i})
+		f.note(Note{Subject: f.server.name, Reason: "Info", Message: i})
 	}
 	if got.IsPartial {
-		f.note(Note{About: f.server.name, Reason: "Warning", Message: "the answer is partial: a part of the storage did not answer", Marks: true})
+		f.note(Note{Subject: f.server.name, Reason: "Warning", Message: "the answer is partial: a part of the storage did not answer", LowersFigures: true})
 	}
 	return got, nil
 }
@@ -139,7 +139,7 @@ func (f *fetcher) compare(list []series) {
 		}
 		if f.cluster != "" {
 			f.note(Note{
-				About: f.server.name, Reason: "Ambiguous", Marks: true,
+				Subject: f.server.name, Reason: "Ambiguous", LowersFigures: true,
 				Message: "the server has series of several clusters (label cluster), which are mixed up: ask for those of one alone",
 			})
 			return

@@ -86,7 +86,7 @@ func TestServiceProxy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var r Reading
+		var r UsageReport
 		if err := h.Measure(t.Context(), &r); err != nil {
 			t.Fatal(err)
 		}
@@ -107,7 +107,7 @@ func TestServiceProxyRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Measure(t.Context(), &Reading{}); !apierrors.IsForbidden(err) {
+	if err := h.Measure(t.Context(), &UsageReport{}); !apierrors.IsForbidden(err) {
 		t.Errorf("error is %v, want the refusal", err)
 	}
 	f := steady()
@@ -124,7 +124,7 @@ func TestServiceProxyRefuses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r Reading
+	var r UsageReport
 	if err := h.Measure(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -203,12 +203,12 @@ func TestRefused(t *testing.T) {
 	if _, ok := r.Pods[0].Used[Memory]; ok {
 		t.Error("memory is known")
 	}
-	if n := note(r, "Refused"); !n.Marks || n.About != "container_memory_working_set_bytes" || !strings.Contains(n.Message, "too many samples") {
+	if n := note(r, "Refused"); !n.LowersFigures || n.Subject != "container_memory_working_set_bytes" || !strings.Contains(n.Message, "too many samples") {
 		t.Errorf("note is %+v", n)
 	}
 }
 
-func note(r *Reading, reason string) Note {
+func note(r *UsageReport, reason string) Note {
 	for _, n := range r.Notes {
 		if n.Reason == reason {
 			return n
@@ -227,9 +227,9 @@ func TestWarnings(t *testing.T) {
 	var marked, plain int
 	for _, n := range r.Notes {
 		switch {
-		case n.Reason == "Warning" && n.Marks:
+		case n.Reason == "Warning" && n.LowersFigures:
 			marked++
-		case n.Reason == "Info" && !n.Marks:
+		case n.Reason == "Info" && !n.LowersFigures:
 			plain++
 		}
 	}
@@ -289,7 +289,7 @@ func failure(t *testing.T, target string) error {
 		t.Fatal(err)
 	}
 	h.server.wait = func(context.Context, time.Duration) error { return nil }
-	r := Reading{Hours: windowHour()}
+	r := UsageReport{Hours: windowHour()}
 	err = h.Measure(t.Context(), &r)
 	if err != nil && (!r.From.IsZero() || len(r.Pods) > 0) {
 		t.Errorf("the reading was changed: %+v", r)
@@ -345,7 +345,7 @@ func TestTries(t *testing.T) {
 		}
 		return status, body, err
 	}
-	var r Reading
+	var r UsageReport
 	if err := h.Measure(t.Context(), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -360,7 +360,7 @@ func TestCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.Measure(ctx, &Reading{}); !errors.Is(err, context.Canceled) {
+	if err := h.Measure(ctx, &UsageReport{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("error is %v, want that the context ended", err)
 	}
 }
@@ -392,7 +392,7 @@ func TestMuteServer(t *testing.T) {
 		return 0, nil, ctx.Err()
 	}
 	var refused *QueryError
-	if err := h.Measure(t.Context(), &Reading{}); !errors.As(err, &refused) || refused.Type != "timeout" {
+	if err := h.Measure(t.Context(), &UsageReport{}); !errors.As(err, &refused) || refused.Type != "timeout" {
 		t.Errorf("error is %v, want that no answer came", err)
 	}
 	if n := asked.Load(); n > 4*parallel {

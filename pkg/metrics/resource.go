@@ -22,7 +22,7 @@ import (
 // the working set, of containers without the overhead of their pod. It is what
 // kubectl top shows.
 type API struct {
-	get        Get
+	get        GetFunc
 	everywhere bool
 	version    atomic.Pointer[string] // that is served, once it is known
 }
@@ -40,12 +40,12 @@ const liveParallel = 16
 // NewAPI returns the resource metrics API as a source. Everywhere asks with one list
 // for all namespaces; otherwise, and where that is forbidden, there is one list for
 // each namespace that has pods in the reading.
-func NewAPI(get Get, everywhere bool) *API { return &API{get: get, everywhere: everywhere} }
+func NewAPI(get GetFunc, everywhere bool) *API { return &API{get: get, everywhere: everywhere} }
 
 // Measure fills in what the pods of an instant's reading use. A pod of which the API
 // says nothing is not measured: a metrics server leaves a pod out as long as one of
 // its containers has no two samples.
-func (a *API) Measure(ctx context.Context, r *Reading) error {
+func (a *API) Measure(ctx context.Context, r *UsageReport) error {
 	if len(r.Pods) == 0 {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (a *API) Measure(ctx context.Context, r *Reading) error {
 
 // measureNamespaces asks for each namespace. The first is asked alone: it tells which
 // version there is, and whether anybody answers.
-func (a *API) measureNamespaces(ctx context.Context, r *Reading) error {
+func (a *API) measureNamespaces(ctx context.Context, r *UsageReport) error {
 	parts := byNamespace(r.Pods)
 	lists := make([]*metricsv1beta1.PodMetricsList, len(parts))
 	errs := make([]error, len(parts))
@@ -134,12 +134,12 @@ func (a *API) list(ctx context.Context, namespace string) (*metricsv1beta1.PodMe
 }
 
 // refuse notes why pods are not measured.
-func (a *API) refuse(ctx context.Context, r *Reading, about string, pods []Pod, err error) error {
+func (a *API) refuse(ctx context.Context, r *UsageReport, about string, pods []Pod, err error) error {
 	note, err := refused(ctx, err)
 	if err != nil {
 		return err
 	}
-	note.Source, note.About = apiName, about
+	note.Source, note.Subject = apiName, about
 	why := "the metrics API is not available"
 	switch note.Reason {
 	case "NotServed":
@@ -160,7 +160,7 @@ func (a *API) refuse(ctx context.Context, r *Reading, about string, pods []Pod, 
 }
 
 // fill takes over the samples of pods.
-func (a *API) fill(r *Reading, pods []Pod, list *metricsv1beta1.PodMetricsList) {
+func (a *API) fill(r *UsageReport, pods []Pod, list *metricsv1beta1.PodMetricsList) {
 	samples := make(map[object.Ref]*metricsv1beta1.PodMetrics, len(list.Items))
 	for i := range list.Items {
 		samples[podRef(list.Items[i].Namespace, list.Items[i].Name)] = &list.Items[i]
@@ -275,12 +275,12 @@ func gathered(notes []Note, source string) []Note {
 			at[n.Reason] = len(out)
 			out = append(out, n)
 		}
-		if n.About != "" {
-			about[n.Reason] = append(about[n.Reason], n.About)
+		if n.Subject != "" {
+			about[n.Reason] = append(about[n.Reason], n.Subject)
 		}
 	}
 	for reason, i := range at {
-		out[i].About = few(about[reason])
+		out[i].Subject = listNames(about[reason])
 	}
 	return out
 }

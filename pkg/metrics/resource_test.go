@@ -122,7 +122,7 @@ func TestAPIForbiddenInPart(t *testing.T) {
 			t.Errorf("%s: %q", r.Pods[i].Ref, why)
 		}
 	}
-	if len(r.Notes) != 1 || r.Notes[0].Reason != "Forbidden" || r.Notes[0].About != "a, c" || !r.Notes[0].Marks {
+	if len(r.Notes) != 1 || r.Notes[0].Reason != "Forbidden" || r.Notes[0].Subject != "a, c" || !r.Notes[0].LowersFigures {
 		t.Errorf("notes: %+v", r.Notes)
 	}
 	if asked, all := s.requests("/"); all != 4 {
@@ -175,7 +175,7 @@ func TestAPIEnds(t *testing.T) {
 	if err := metrics.NewAPI(s.get(t), false).Measure(ctx, r); err == nil || len(r.Notes) != 0 {
 		t.Errorf("an ended context: %v, notes %v", err, r.Notes)
 	}
-	if err := metrics.NewAPI(s.get(t), true).Measure(t.Context(), &metrics.Reading{}); err != nil {
+	if err := metrics.NewAPI(s.get(t), true).Measure(t.Context(), &metrics.UsageReport{}); err != nil {
 		t.Error(err)
 	}
 	if asked, all := s.requests("/"); all != 0 {

@@ -88,9 +88,9 @@ func (t total) big() *big.Int {
 	return n.Lsh(n, 64).Add(n, new(big.Int).SetUint64(t.lo))
 }
 
-// over is the total divided by the units that make one of a Reading. Quotients that
+// perUnits is the total divided by the units that make one of a Reading. Quotients that
 // have no end are rounded to 18 places.
-func (t total) over(units int64) decimal.Decimal {
+func (t total) perUnits(units int64) decimal.Decimal {
 	n := decimal.NewFromBigInt(t.big(), 0)
 	if units == 1 {
 		return n
@@ -98,14 +98,14 @@ func (t total) over(units int64) decimal.Decimal {
 	return n.DivRound(decimal.NewFromInt(units), 18)
 }
 
-// voices are intervals that say something of the same time: several of one voice add
+// sources are intervals that say something of the same time: several of one voice add
 // up (the containers of a pod), and several voices are weighed by a rule.
-type voices [][]interval
+type sources [][]interval
 
 // weigh is the sum over time of what rule makes of the voices. rule is given, for
 // (x, y] in which nothing changes, how long that is, what each voice has in it, and
 // how many intervals of each say so (none: it says nothing).
-func (vs voices) weigh(rule func(ms int64, parts []uint64, say []int) uint64) total {
+func (vs sources) weigh(rule func(ms int64, parts []uint64, say []int) uint64) total {
 	type edge struct {
 		t     int64
 		voice int
@@ -160,17 +160,17 @@ func first(_ int64, parts []uint64, say []int) uint64 {
 	return 0
 }
 
-// track is what a voice is made of: the intervals of the piece of the window that is
+// intervalTrack is what a voice is made of: the intervals of the piece of the window that is
 // being read, and those of before that can still matter to it.
-type track struct{ old, fresh []interval }
+type intervalTrack struct{ old, fresh []interval }
 
-func (t *track) add(list ...interval) { t.fresh = append(t.fresh, list...) }
+func (t *intervalTrack) add(list ...interval) { t.fresh = append(t.fresh, list...) }
 
-func (t *track) empty() bool { return len(t.old)+len(t.fresh) == 0 }
+func (t *intervalTrack) empty() bool { return len(t.old)+len(t.fresh) == 0 }
 
 // settle ends a piece at a moment: what ended more than reach before can overlap
 // nothing that is still to come.
-func (t *track) settle(at int64) {
+func (t *intervalTrack) settle(at int64) {
 	kept := t.old[:0]
 	for _, list := range [][]interval{t.old, t.fresh} {
 		for _, v := range list {
@@ -183,8 +183,8 @@ func (t *track) settle(at int64) {
 }
 
 // gained is what the fresh intervals of tracks add to the weight of the old ones.
-func gained(rule func(int64, []uint64, []int) uint64, tracks ...*track) total {
-	before, after := make(voices, len(tracks)), make(voices, len(tracks))
+func gained(rule func(int64, []uint64, []int) uint64, tracks ...*intervalTrack) total {
+	before, after := make(sources, len(tracks)), make(sources, len(tracks))
 	fresh := false
 	for i, t := range tracks {
 		before[i] = t.old

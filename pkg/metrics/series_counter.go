@@ -9,8 +9,8 @@ import (
 // marked with the moment at which it began, and may take that long.
 const late = 10 * second
 
-// tagged is a sample and who stored it.
-type tagged struct {
+// scrapedSample is a sample and who stored it.
+type scrapedSample struct {
 	sample
 	by string
 }
@@ -27,25 +27,25 @@ type counter struct {
 	// since is when the epoch began, and before the value that it began after.
 	since, before int64
 	recent        []sample // of the epoch, of the last moments
-	own           map[string]owned
+	own           map[string]lastSample
 }
 
-// owned is what a scraper saw last.
-type owned struct {
+// lastSample is what a scraper saw last.
+type lastSample struct {
 	v     int64
 	epoch int
 	t     int64
 }
 
 // merge puts the samples of several scrapers in order: of one moment the larger first.
-func merge(lists map[string][]sample) []tagged {
-	var out []tagged
+func merge(lists map[string][]sample) []scrapedSample {
+	var out []scrapedSample
 	for by, list := range lists {
 		for _, s := range list {
-			out = append(out, tagged{s, by})
+			out = append(out, scrapedSample{s, by})
 		}
 	}
-	slices.SortFunc(out, func(a, b tagged) int {
+	slices.SortFunc(out, func(a, b scrapedSample) int {
 		return cmp.Or(cmp.Compare(a.t, b.t), cmp.Compare(b.v, a.v), cmp.Compare(a.by, b.by))
 	})
 	return out
@@ -55,7 +55,7 @@ func merge(lists map[string][]sample) []tagged {
 // as that is known (0) at a sample: where it started less than reach before its first
 // sample, the first value was used since. It returns how long the holes are, too,
 // over which nothing can be said.
-func (c *counter) feed(samples []tagged, start func(at int64) int64) (out []interval, holes int64) {
+func (c *counter) feed(samples []scrapedSample, start func(at int64) int64) (out []interval, holes int64) {
 	emit := func(a, b, n int64) { out = append(out, interval{a: min(a, b-1), b: b, n: uint64(n)}) }
 	for _, s := range samples {
 		switch {
@@ -79,24 +79,24 @@ func (c *counter) feed(samples []tagged, start func(at int64) int64) (out []inte
 				emit(from, s.t, s.v)
 				holes = 0
 			}
-			*c = counter{have: true, last: s.t, high: s.v, since: s.t, own: map[string]owned{}}
+			*c = counter{have: true, last: s.t, high: s.v, since: s.t, own: map[string]lastSample{}}
 			c.recent = append(c.recent, s.sample)
 		}
-		c.own[s.by] = owned{s.v, c.epoch, s.t}
+		c.own[s.by] = lastSample{s.v, c.epoch, s.t}
 	}
 	return out, holes
 }
 
 // stray says that s was taken before the reset that another scraper has seen, though
 // it is marked with a later time.
-func (c *counter) stray(s tagged) bool {
+func (c *counter) stray(s scrapedSample) bool {
 	_, own := c.seen(s)
 	return c.epoch > 0 && s.t-c.since <= late && !own && s.v >= c.before
 }
 
 // grow returns by how much a sample raises the counter; false if it is a late one,
 // that says nothing new.
-func (c *counter) grow(s tagged) (n int64, taken bool) {
+func (c *counter) grow(s scrapedSample) (n int64, taken bool) {
 	n = s.v - c.high
 	if n < 0 {
 		mine, seen := c.seen(s)
@@ -117,7 +117,7 @@ func (c *counter) grow(s tagged) (n int64, taken bool) {
 }
 
 // seen is what who stored s saw last in this epoch.
-func (c *counter) seen(s tagged) (int64, bool) {
+func (c *counter) seen(s scrapedSample) (int64, bool) {
 	o, ok := c.own[s.by]
 	return o.v, ok && o.epoch == c.epoch && s.t-o.t <= reach
 }

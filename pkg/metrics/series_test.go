@@ -237,7 +237,7 @@ func TestGaugeCases(t *testing.T) {
 func TestWeigh(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		vs := make(voices, 3)
+		vs := make(sources, 3)
 		for i := range vs {
 			for range r.IntN(4) {
 				a := r.Int64N(80)
@@ -278,10 +278,10 @@ func TestPart(t *testing.T) {
 
 func TestTotal(t *testing.T) {
 	big := total{}.add(1 << 63).add(1 << 63).add(3_600_000)
-	if got := big.over(milliseconds).String(); got != "5124095576031.431004444444444444" {
+	if got := big.perUnits(milliseconds).String(); got != "5124095576031.431004444444444444" {
 		t.Errorf("2^64 ms are %s hours and one", got)
 	}
-	if got := big.minus(big).minus(total{}.add(2)).over(1).String(); got != "-2" {
+	if got := big.minus(big).minus(total{}.add(2)).perUnits(1).String(); got != "-2" {
 		t.Errorf("0 - 2 is %s", got)
 	}
 }

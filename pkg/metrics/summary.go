@@ -19,7 +19,7 @@ import (
 // node proxy (stats/summary): network traffic since the pod started, ephemeral
 // storage, what is used of volumes, and CPU and memory where nobody else knew them.
 type Summary struct {
-	get   Get
+	get   GetFunc
 	asked func(object.Ref) bool
 }
 
@@ -28,7 +28,7 @@ const summaryName = "kubelet"
 
 // NewSummary returns the kubelets' summaries as a source. Only nodes that run a pod
 // that is asked about are called, each once; nil asks about all.
-func NewSummary(get Get, asked func(object.Ref) bool) *Summary {
+func NewSummary(get GetFunc, asked func(object.Ref) bool) *Summary {
 	return &Summary{get: get, asked: asked}
 }
 
@@ -39,7 +39,7 @@ func SummaryPath(node string) string { return "/api/v1/nodes/" + node + "/proxy/
 // them (get on nodes/proxy) is one that many do not give: a first refusal ends the
 // asking, and is noted once. A node that does not answer is noted, and the others
 // stand.
-func (s *Summary) Measure(ctx context.Context, r *Reading) error {
+func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 	nodes := s.nodes(r)
 	if len(nodes) == 0 {
 		return nil
@@ -55,7 +55,7 @@ func (s *Summary) Measure(ctx context.Context, r *Reading) error {
 			if err != nil {
 				return err
 			}
-			note.Source, note.About = summaryName, node
+			note.Source, note.Subject = summaryName, node
 			r.Notes = append(r.Notes, explained(note))
 			continue
 		}
@@ -76,7 +76,7 @@ func (s *Summary) Measure(ctx context.Context, r *Reading) error {
 }
 
 // nodes returns those that run a pod that is asked about, in order.
-func (s *Summary) nodes(r *Reading) []string {
+func (s *Summary) nodes(r *UsageReport) []string {
 	var out []string
 	for i := range r.Pods {
 		if p := &r.Pods[i]; p.Node != "" && (s.asked == nil || s.asked(p.Ref)) {
@@ -120,7 +120,7 @@ func (s *Summary) one(ctx context.Context, node string) (*stats.Summary, error) 
 func explained(n Note) Note {
 	const lost = "traffic, ephemeral storage and what is used of volumes are not known"
 	if n.Reason == "Forbidden" {
-		n.About = ""
+		n.Subject = ""
 		n.Message = lost + " (reading them needs the right to get nodes/proxy): " + n.Message
 		return n
 	}
@@ -128,7 +128,7 @@ func explained(n Note) Note {
 	return n
 }
 
-func podsByNode(r *Reading) map[string][]*Pod {
+func podsByNode(r *UsageReport) map[string][]*Pod {
 	out := map[string][]*Pod{}
 	for i := range r.Pods {
 		if p := &r.Pods[i]; p.Node != "" {
@@ -258,7 +258,7 @@ func inner(name string) bool {
 }
 
 // claimSizes returns what the claims of a reading hold.
-func claimSizes(r *Reading) map[object.Ref]decimal.Decimal {
+func claimSizes(r *UsageReport) map[object.Ref]decimal.Decimal {
 	out := make(map[object.Ref]decimal.Decimal, len(r.Claims))
 	for i := range r.Claims {
 		out[r.Claims[i].Ref] = r.Claims[i].Claimed
@@ -301,7 +301,7 @@ func sharedNote(shared map[object.Ref]bool) []Note {
 		names = append(names, ref.Namespace+"/"+ref.Name)
 	}
 	return []Note{{
-		Source: summaryName, About: few(names), Reason: "SharedFilesystem", Marks: true,
+		Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
 		Message: "the file system is larger than the volume, and holds more than its claim: what the claim uses is not known",
 	}}
 }

@@ -105,7 +105,7 @@ func TestSummaryRefused(t *testing.T) {
 	if asked, all := s.requests("/"); all != 1 {
 		t.Errorf("asked %v", asked)
 	}
-	if len(r.Notes) != 1 || r.Notes[0].Reason != "Forbidden" || r.Notes[0].About != "" || !strings.Contains(r.Notes[0].Message, "nodes/proxy") || !r.Notes[0].Marks {
+	if len(r.Notes) != 1 || r.Notes[0].Reason != "Forbidden" || r.Notes[0].Subject != "" || !strings.Contains(r.Notes[0].Message, "nodes/proxy") || !r.Notes[0].LowersFigures {
 		t.Errorf("notes %+v", r.Notes)
 	}
 	if r.Pods[0].Counters != nil || r.Pods[0].Used != nil {
@@ -125,7 +125,7 @@ func TestSummaryOfNodesThatFail(t *testing.T) {
 	has(t, "c", r.Pods[2].Counters, metrics.Sent, "3")
 	reasons := map[string]string{}
 	for _, n := range r.Notes {
-		reasons[n.About] = n.Reason
+		reasons[n.Subject] = n.Reason
 	}
 	for node, want := range map[string]string{"down": "Unavailable", "login": "Unreadable", "gone": "NotServed"} {
 		if reasons[node] != want {
@@ -212,7 +212,7 @@ func TestSummaryOfVolumes(t *testing.T) {
 			t.Errorf("%s: used %q, want %q", r.Claims[i].Ref, got, want)
 		}
 	}
-	if len(r.Notes) != 1 || r.Notes[0].Reason != "SharedFilesystem" || r.Notes[0].About != "shop/nfs" {
+	if len(r.Notes) != 1 || r.Notes[0].Reason != "SharedFilesystem" || r.Notes[0].Subject != "shop/nfs" {
 		t.Errorf("notes %+v", r.Notes)
 	}
 }
@@ -231,7 +231,7 @@ func TestSummaryEnds(t *testing.T) {
 		t.Error("an ended context is no error")
 	}
 	close(hold)
-	if err := metrics.NewSummary(get, nil).Measure(t.Context(), &metrics.Reading{}); err != nil {
+	if err := metrics.NewSummary(get, nil).Measure(t.Context(), &metrics.UsageReport{}); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,11 +16,11 @@ func Newest(fields map[string]any) time.Time {
 	return newest
 }
 
-// deepest is how far down times and words are looked for.
-const deepest = 8
+// maxDepth is how far down times and words are looked for.
+const maxDepth = 8
 
 func eachTime(v any, depth int, found func(time.Time)) {
-	if depth > deepest {
+	if depth > maxDepth {
 		return
 	}
 	switch v := v.(type) {

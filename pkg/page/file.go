@@ -48,7 +48,7 @@ document.getElementById('page').textContent = 'This browser cannot unpack the pa
 // but for the title. The same Picture gives the same bytes.
 //
 // A file is mailed around: what it may not hold, the Picture may not hold.
-func File(w io.Writer, p *view.Picture) error {
+func File(w io.Writer, p *view.UIState) error {
 	same, err := build()
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func build() (*parts, error) {
 	return &parts{policy: policy(style, code), code: packed}, err
 }
 
-func (same *parts) write(w io.Writer, p *view.Picture) error {
+func (same *parts) write(w io.Writer, p *view.UIState) error {
 	shown := *p
 	shown.Mode = "file"
 	data, err := json.Marshal(&shown)

@@ -15,65 +15,65 @@ import (
 
 // admission says what the API server said in its dry runs, and of Pod Security what it
 // could not be asked.
-func (f *foresight) admission() {
+func (f *evaluation) admission() {
 	if f.Admissions == nil && len(f.order) > 0 {
-		f.add(Judgement{
-			Topic: Admitted, Verdict: undecided, Reason: "NoServer",
+		f.add(Finding{
+			Topic: Admitted, Verdict: verdictUnknown, Reason: "NoServer",
 			Message: "no API server was asked: whether its validation, webhooks and policies admit the objects is not known",
 			Remedy:  "ask the cluster itself instead of a snapshot",
 		})
 	}
 	objects, pods := 0, 0
 	for _, it := range f.order {
-		if a := f.said[it.Ref]; a != nil {
+		if a := f.dryRuns[it.Ref]; a != nil {
 			objects++
 			f.object(it, a)
 		}
 	}
 	for _, c := range f.crews {
-		if a := f.saidPod[c.item.Ref]; a != nil && c.by == "" {
+		if a := f.podDryRuns[c.item.Ref]; a != nil && c.by == "" {
 			pods++
 			f.podSaid(c, a)
 		}
 	}
 	switch {
 	case pods > 0:
-		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", many(objects, "object"), many(pods, "template"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", countText(objects, "object"), countText(pods, "template"))
 	case objects > 0:
-		f.looked[Admitted] = fmt.Sprintf("the API server would admit %s", many(objects, "object"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", countText(objects, "object"))
 	}
 	f.nodePorts()
 	f.podSecurity()
 }
 
-func (f *foresight) object(it *Item, a *Admission) {
+func (f *evaluation) object(it *Item, a *Admission) {
 	switch {
-	case a.Undecided != "":
-		f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
+	case a.Unknown != "":
+		f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Reason: "NotTried", Message: a.Unknown})
 	case a.Admitted != nil:
-	case f.summed(Judgement{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
+	case f.summed(Finding{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try %s, since it needs %s of the batch", plain(it.Ref), plain(f.awaits(a)))
 	default:
-		f.add(Judgement{Topic: Admitted, Verdict: impossible, Object: it.Ref, Reason: a.Reason, Message: "the API server refuses it: " + trim(a.Message)})
+		f.add(Finding{Topic: Admitted, Verdict: impossible, Object: it.Ref, Reason: a.Reason, Message: "the API server refuses it: " + trim(a.Message)})
 		f.refuse(it)
 	}
 }
 
 // podSaid judges what the API server said of a pod of a template. Of quotas it counts one
 // pod and all that is there: what that means for the batch is for the sums to say.
-func (f *foresight) podSaid(c *crew, a *Admission) {
-	j := Judgement{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
+func (f *evaluation) podSaid(c *podSet, a *Admission) {
+	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
-	case a.Undecided != "":
-		j.Verdict, j.Reason, j.Message = undecided, "NotTried", "its pods: "+a.Undecided
+	case a.Unknown != "":
+		j.Verdict, j.Reason, j.Message = verdictUnknown, "NotTried", "its pods: "+a.Unknown
 	case a.Admitted != nil, f.summed(j, c.pod.Namespace, a):
 		return
 	case f.awaits(a).Name != "":
 		f.note("the API server could not try the pods of %s, since they need %s of the batch: webhooks on pods were not asked", plain(c.of), plain(f.awaits(a)))
 		return
 	case c.missing() == 0 && !c.later:
-		j.Verdict, j.Reason = undecided, "NewPodsRefused"
+		j.Verdict, j.Reason = verdictUnknown, "NewPodsRefused"
 		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
 	default:
 		j.Message = "the API server refuses its pods: " + trim(a.Message)
@@ -84,13 +84,13 @@ func (f *foresight) podSaid(c *crew, a *Admission) {
 
 // refusal is one of the API server for a quota.
 type refusal struct {
-	Judgement
+	Finding
 	quota object.Ref
 }
 
 // summed says that something was refused for a quota that was read: then the sums tell
 // more, and j is kept in case that they do not.
-func (f *foresight) summed(j Judgement, namespace string, a *Admission) bool {
+func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 	_, after, ok := strings.Cut(a.Message, "exceeded quota: ")
 	if !ok {
 		return false
@@ -100,26 +100,26 @@ func (f *foresight) summed(j Judgement, namespace string, a *Admission) bool {
 	if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, ref); !ok {
 		return false
 	}
-	j.Verdict, j.Message = undecided, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
+	j.Verdict, j.Message = verdictUnknown, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
 	f.byQuota = append(f.byQuota, refusal{j, ref})
 	return true
 }
 
 // refusals tells of refusals for quotas of which the sums said nothing.
-func (f *foresight) refusals() {
+func (f *evaluation) refusals() {
 	for _, r := range f.byQuota {
-		told := slices.ContainsFunc(f.found, func(j Judgement) bool {
+		told := slices.ContainsFunc(f.found, func(j Finding) bool {
 			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && lends(near(r.quota, r.quota.Namespace), j.Message)
 		})
 		if !told {
-			f.add(r.Judgement)
+			f.add(r.Finding)
 		}
 	}
 }
 
 // awaits returns the object of the batch for the want of which the API server could not
 // try: it is there only once the batch is.
-func (f *foresight) awaits(a *Admission) object.Ref {
+func (f *evaluation) awaits(a *Admission) object.Ref {
 	lower := strings.ToLower(a.Message)
 	for _, it := range f.order {
 		switch it.Ref.GroupKind() {
@@ -138,14 +138,14 @@ func (f *foresight) awaits(a *Admission) object.Ref {
 
 // podSecurity evaluates the Pod Security level that a namespace enforces by its labels, for
 // pods that the API server was not asked about under these labels.
-func (f *foresight) podSecurity() {
+func (f *evaluation) podSecurity() {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		return
 	}
 	open := psaapi.LevelVersion{Level: psaapi.LevelPrivileged, Version: psaapi.LatestVersion()}
 	for _, c := range f.crews {
-		if a := f.saidPod[c.item.Ref]; a != nil && a.Admitted != nil && !f.inBatch(object.Ref{Kind: "Namespace", Name: c.pod.Namespace}) {
+		if a := f.podDryRuns[c.item.Ref]; a != nil && a.Admitted != nil && !f.inBatch(object.Ref{Kind: "Namespace", Name: c.pod.Namespace}) {
 			continue
 		}
 		labels, known := f.labelsOf(c.pod.Namespace)
@@ -154,20 +154,20 @@ func (f *foresight) podSecurity() {
 		}
 		p, errs := psaapi.PolicyToEvaluate(labels, psaapi.Policy{Enforce: open, Audit: open, Warn: open})
 		if len(errs) > 0 {
-			f.add(Judgement{Topic: Admitted, Verdict: undecided, Object: c.item.Ref, Reason: "PodSecurity", Message: fmt.Sprintf("the Pod Security labels of Namespace/%s cannot be read: %v", c.pod.Namespace, errs.ToAggregate())})
+			f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "PodSecurity", Message: fmt.Sprintf("the Pod Security labels of Namespace/%s cannot be read: %v", c.pod.Namespace, errs.ToAggregate())})
 			continue
 		}
 		result := policy.AggregateCheckResults(evaluator.EvaluatePod(p.Enforce, &c.pod.ObjectMeta, &c.pod.Spec))
 		if result.Allowed {
 			continue
 		}
-		j := Judgement{
+		j := Finding{
 			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Reason: "PodSecurity",
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
 			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
 		}
 		if j.Field = c.template(); c.guess {
-			j.Verdict = undecided
+			j.Verdict = verdictUnknown
 		} else {
 			c.refuse()
 		}

@@ -17,8 +17,8 @@ import (
 
 // copies makes crews of workloads, for an object that would have such as another has. Of its
 // own ones, names and claims are those that are there.
-func (f *foresight) copies(it *Item, donor object.Ref, list []*check.Workload) []*crew {
-	var out []*crew
+func (f *evaluation) copies(it *Item, donor object.Ref, list []*check.Workload) []*podSet {
+	var out []*podSet
 	for _, w := range list {
 		specs := w.Specs()
 		if len(specs) == 0 || w.Ref.Kind == "CronJob" {
@@ -35,7 +35,7 @@ func (f *foresight) copies(it *Item, donor object.Ref, list []*check.Workload) [
 			claims = f.detach(w, &template.Spec)
 			rename(template, donor.Name, it.Ref.Name)
 			base = it.Ref.Name + "-" + base
-			if i := slices.IndexFunc(out, func(c *crew) bool { return w.Template == nil && c.bare && alike(&c.pod.Spec, &template.Spec) }); i >= 0 {
+			if i := slices.IndexFunc(out, func(c *podSet) bool { return w.Template == nil && c.bare && alike(&c.pod.Spec, &template.Spec) }); i >= 0 {
 				out[i].wanted++
 				continue
 			}
@@ -77,7 +77,7 @@ func templateOf(w *check.Workload, spec *corev1.PodSpec) *corev1.PodTemplateSpec
 
 // detach takes the claims out of the spec of a pod that runs. They are returned as templates,
 // where each pod has claims of its own.
-func (f *foresight) detach(w *check.Workload, s *corev1.PodSpec) []corev1.PersistentVolumeClaim {
+func (f *evaluation) detach(w *check.Workload, s *corev1.PodSpec) []corev1.PersistentVolumeClaim {
 	var claims []corev1.PersistentVolumeClaim
 	s.Volumes = slices.DeleteFunc(s.Volumes, func(v corev1.Volume) bool {
 		if v.PersistentVolumeClaim == nil {

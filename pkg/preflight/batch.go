@@ -42,8 +42,8 @@ type pointer[T any] interface {
 // content returns an object of the batch as the API server would keep it, where it said
 // so, or as it was written. Its namespace is the one that was meant: a dry run may have
 // been in another one.
-func (f *foresight) content(it *Item) map[string]any {
-	if a := f.said[it.Ref]; a != nil && a.Admitted != nil {
+func (f *evaluation) content(it *Item) map[string]any {
+	if a := f.dryRuns[it.Ref]; a != nil && a.Admitted != nil {
 		u := &unstructured.Unstructured{Object: a.Admitted.DeepCopy().Object}
 		u.SetNamespace(it.Ref.Namespace)
 		return u.Object
@@ -53,12 +53,12 @@ func (f *foresight) content(it *Item) map[string]any {
 
 // typed returns an object of the batch as its Go type; nil where it does not have that
 // shape, which is told once.
-func typed[T any, P pointer[T]](f *foresight, it *Item) P {
+func typed[T any, P pointer[T]](f *evaluation, it *Item) P {
 	out := P(new(T))
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(f.content(it), out); err != nil {
-		if a := f.said[it.Ref]; a == nil || a.Reason == "" {
-			f.add(Judgement{
-				Topic: Admitted, Verdict: undecided, Object: it.Ref, Origin: it.Origin, Reason: "Malformed",
+		if a := f.dryRuns[it.Ref]; a == nil || a.Reason == "" {
+			f.add(Finding{
+				Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Origin: it.Origin, Reason: "Malformed",
 				Message: "it does not have the fields of its kind: " + err.Error(), Remedy: "correct the field that is named",
 			})
 		}
@@ -70,7 +70,7 @@ func typed[T any, P pointer[T]](f *foresight, it *Item) P {
 }
 
 // ofKind returns the items of a kind, in the order of their references.
-func (f *foresight) ofKind(gk schema.GroupKind) []*Item {
+func (f *evaluation) ofKind(gk schema.GroupKind) []*Item {
 	var out []*Item
 	for _, it := range f.order {
 		if it.Ref.GroupKind() == gk {
@@ -83,7 +83,7 @@ func (f *foresight) ofKind(gk schema.GroupKind) []*Item {
 // together returns the objects of a kind as they would be with the batch: those of the
 // cluster, and new ones of the batch. Of one that is in both it is the cluster's. They are
 // shared, and must not be changed.
-func together[T any, P pointer[T]](f *foresight, gk schema.GroupKind) []P {
+func together[T any, P pointer[T]](f *evaluation, gk schema.GroupKind) []P {
 	if have, ok := f.sets[gk].([]P); ok {
 		return have
 	}
@@ -105,8 +105,8 @@ func refOf(gk schema.GroupKind, o metav1.Object) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// there says whether an object is in the cluster; known is false where nobody can tell.
-func (f *foresight) there(ref object.Ref) (is, known bool) {
+// exists says whether an object is in the cluster; known is false where nobody can tell.
+func (f *evaluation) exists(ref object.Ref) (is, known bool) {
 	if id, ok := f.World.Graph.Find(ref); ok && f.World.Graph.State(id) == present {
 		return true, true
 	}
@@ -114,17 +114,17 @@ func (f *foresight) there(ref object.Ref) (is, known bool) {
 }
 
 // inBatch says whether an object is in the batch.
-func (f *foresight) inBatch(ref object.Ref) bool { return f.items[ref] != nil }
+func (f *evaluation) inBatch(ref object.Ref) bool { return f.items[ref] != nil }
 
 // newNamespace says that a namespace is made by the batch.
-func (f *foresight) newNamespace(name string) bool {
+func (f *evaluation) newNamespace(name string) bool {
 	it := f.items[object.Ref{Kind: "Namespace", Name: name}]
 	return it != nil && !it.Exists
 }
 
 // labelsOf returns the labels that a namespace would have; known is false where it was
 // not read.
-func (f *foresight) labelsOf(namespace string) (labels map[string]string, known bool) {
+func (f *evaluation) labelsOf(namespace string) (labels map[string]string, known bool) {
 	ref := object.Ref{Kind: "Namespace", Name: namespace}
 	labels = map[string]string{"kubernetes.io/metadata.name": namespace}
 	if ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); ok {
@@ -139,7 +139,7 @@ func (f *foresight) labelsOf(namespace string) (labels map[string]string, known 
 }
 
 // definitions are the CustomResourceDefinitions of the batch by what they define.
-func (f *foresight) definitions() map[schema.GroupKind]*Item {
+func (f *evaluation) definitions() map[schema.GroupKind]*Item {
 	if f.defined != nil {
 		return f.defined
 	}

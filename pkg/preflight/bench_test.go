@@ -26,7 +26,7 @@ func BenchmarkForesee(b *testing.B) {
 	q := ask(b, cluster.String(), batch.String())
 	b.ReportAllocs()
 	for b.Loop() {
-		if r := Foresee(q); r.Pods != 300 {
+		if r := Evaluate(q); r.Pods != 300 {
 			b.Fatalf("%d pods", r.Pods)
 		}
 	}

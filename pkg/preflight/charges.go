@@ -14,7 +14,7 @@ import (
 
 // charges are what the batch would use in a namespace: its objects, the pods, and what
 // controllers make of them at once.
-func (f *foresight) charges(namespace string) []charge {
+func (f *evaluation) charges(namespace string) []charge {
 	var out []charge
 	for _, it := range f.order {
 		if it.Ref.Namespace == namespace {
@@ -22,13 +22,13 @@ func (f *foresight) charges(namespace string) []charge {
 		}
 	}
 	for _, c := range f.claims {
-		if c.Namespace == namespace && c.crew != nil {
-			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.crew})
+		if c.Namespace == namespace && c.podSet != nil {
+			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.podSet})
 		}
 	}
 	for _, c := range f.crews {
 		if c.pod.Namespace == namespace && !c.later {
-			out = append(out, charge{item: c.item, usage: podUsage(c.pod), pod: c.pod, crew: c})
+			out = append(out, charge{item: c.item, usage: podUsage(c.pod), pod: c.pod, podSet: c})
 		}
 	}
 	return out
@@ -36,7 +36,7 @@ func (f *foresight) charges(namespace string) []charge {
 
 // chargesOf is what an object of the batch uses by being made; of one that is there, what it
 // uses more than now.
-func (f *foresight) chargesOf(it *Item) []charge {
+func (f *evaluation) chargesOf(it *Item) []charge {
 	var usage corev1.ResourceList
 	switch it.Ref.GroupKind() {
 	case podKind:
@@ -59,7 +59,7 @@ func (f *foresight) chargesOf(it *Item) []charge {
 	return out
 }
 
-func (f *foresight) changedClaim(it *Item) corev1.ResourceList {
+func (f *evaluation) changedClaim(it *Item) corev1.ResourceList {
 	if it.Exists {
 		is := typed[corev1.PersistentVolumeClaim](f, it)
 		was, ok := check.Of[*corev1.PersistentVolumeClaim](f.World.Facts, it.Ref)
@@ -67,7 +67,7 @@ func (f *foresight) changedClaim(it *Item) corev1.ResourceList {
 			return nil
 		}
 		is.Spec.StorageClassName, is.Annotations = was.Spec.StorageClassName, was.Annotations
-		return beyond(claimUsage(is), claimUsage(was))
+		return excess(claimUsage(is), claimUsage(was))
 	}
 	for _, c := range f.claims {
 		if c.item == it {
@@ -77,7 +77,7 @@ func (f *foresight) changedClaim(it *Item) corev1.ResourceList {
 	return countUsage(schema.GroupResource{Resource: "persistentvolumeclaims"})
 }
 
-func (f *foresight) changedService(it *Item) corev1.ResourceList {
+func (f *evaluation) changedService(it *Item) corev1.ResourceList {
 	is := typed[corev1.Service](f, it)
 	if is == nil {
 		return nil
@@ -89,12 +89,12 @@ func (f *foresight) changedService(it *Item) corev1.ResourceList {
 	if !ok {
 		return nil
 	}
-	return beyond(serviceUsage(is), serviceUsage(was))
+	return excess(serviceUsage(is), serviceUsage(was))
 }
 
 // madeBy are the objects that controllers make at once for a new object: ReplicaSets,
 // revisions, EndpointSlices.
-func (f *foresight) madeBy(it *Item) []schema.GroupResource {
+func (f *evaluation) madeBy(it *Item) []schema.GroupResource {
 	if it.Exists {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (f *foresight) madeBy(it *Item) []schema.GroupResource {
 
 // resourceOf returns the plural name of a kind, of the cluster or of a definition of the
 // batch; without a name where neither tells it.
-func (f *foresight) resourceOf(gk schema.GroupKind) schema.GroupResource {
+func (f *evaluation) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	if r, ok := f.World.Kinds.Kind(gk); ok {
 		return schema.GroupResource{Group: gk.Group, Resource: r.Plural}
 	}
@@ -125,7 +125,7 @@ func (f *foresight) resourceOf(gk schema.GroupKind) schema.GroupResource {
 }
 
 // count finds out what is used of a new quota: the API server counts what is there already.
-func (f *foresight) count(b *budget) {
+func (f *evaluation) count(b *budget) {
 	b.used = corev1.ResourceList{}
 	for name := range b.hard {
 		b.used[name] = resource.Quantity{}
@@ -159,7 +159,7 @@ func (f *foresight) count(b *budget) {
 }
 
 // countKind counts the objects of one kind, and says so where they were not read.
-func (f *foresight) countKind(b *budget, name corev1.ResourceName, whole bool) {
+func (f *evaluation) countKind(b *budget, name corev1.ResourceName, whole bool) {
 	gk := podKind
 	counted, byCount := strings.CutPrefix(string(name), "count/")
 	switch {

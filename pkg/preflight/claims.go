@@ -18,16 +18,16 @@ import (
 type claim struct {
 	*corev1.PersistentVolumeClaim
 	// item says that it is to be, itself or by a template.
-	item  *Item
-	field string
-	crew  *crew
+	item   *Item
+	field  string
+	podSet *podSet
 }
 
 func (c *claim) ref() object.Ref { return refOf(claimKind, c) }
 
 // readClaims finds the claims that are to be made: those of the batch, those of the
 // templates of StatefulSets, and those of volumes that live with their pods.
-func (f *foresight) readClaims() {
+func (f *evaluation) readClaims() {
 	for _, it := range f.ofKind(claimKind) {
 		if _, ok := check.Of[*corev1.PersistentVolumeClaim](f.World.Facts, it.Ref); ok || it.Exists {
 			continue
@@ -47,16 +47,16 @@ func (f *foresight) readClaims() {
 }
 
 // claimsOf adds the claims of one pod of a crew that are not there yet.
-func (f *foresight) claimsOf(c *crew, i int) {
+func (f *evaluation) claimsOf(c *podSet, i int) {
 	for n := range c.templates {
 		t := &c.templates[n]
 		meta := metav1.ObjectMeta{Namespace: c.pod.Namespace, Name: fmt.Sprintf("%s-%s-%d", t.Name, c.base, c.ordinal(i)), Labels: t.Labels, Annotations: t.Annotations}
 		ref := object.Ref{Kind: "PersistentVolumeClaim", Namespace: meta.Namespace, Name: meta.Name}
-		if is, _ := f.there(ref); is || f.inBatch(ref) {
+		if is, _ := f.exists(ref); is || f.inBatch(ref) {
 			continue
 		}
 		made := f.newClaim(c.item, fmt.Sprintf("spec.volumeClaimTemplates[%d].spec", n), meta, t.Spec)
-		made.crew = c
+		made.podSet = c
 		f.claims = append(f.claims, made)
 	}
 	for n := range c.pod.Spec.Volumes {
@@ -67,12 +67,12 @@ func (f *foresight) claimsOf(c *crew, i int) {
 		t := v.Ephemeral.VolumeClaimTemplate
 		meta := metav1.ObjectMeta{Namespace: c.pod.Namespace, Name: c.podName(i) + "-" + v.Name, Labels: t.Labels, Annotations: t.Annotations}
 		made := f.newClaim(c.item, fmt.Sprintf("spec.template.spec.volumes[%d].ephemeral.volumeClaimTemplate.spec", n), meta, t.Spec)
-		made.crew = c
+		made.podSet = c
 		f.claims = append(f.claims, made)
 	}
 }
 
-func (f *foresight) newClaim(it *Item, field string, meta metav1.ObjectMeta, spec corev1.PersistentVolumeClaimSpec) *claim {
+func (f *evaluation) newClaim(it *Item, field string, meta metav1.ObjectMeta, spec corev1.PersistentVolumeClaimSpec) *claim {
 	p := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: meta.Namespace, Name: meta.Name, Labels: meta.Labels, Annotations: meta.Annotations}, Spec: *spec.DeepCopy()}
 	p.Status.Phase = corev1.ClaimPending
 	// What the admission plugin for default classes does.
@@ -86,7 +86,7 @@ func (f *foresight) newClaim(it *Item, field string, meta metav1.ObjectMeta, spe
 
 // ordinal is the number of the i-th pod that is missing. Those that are kept have the
 // numbers that they have.
-func (c *crew) ordinal(i int) int {
+func (c *podSet) ordinal(i int) int {
 	has := map[string]bool{}
 	for _, p := range c.kept {
 		has[p.Name] = true
@@ -103,7 +103,7 @@ func (c *crew) ordinal(i int) int {
 }
 
 // podName is what the i-th pod that is missing would be called, as far as that matters.
-func (c *crew) podName(i int) string {
+func (c *podSet) podName(i int) string {
 	switch {
 	case c.of.GroupKind() == podKind:
 		return c.base
@@ -120,7 +120,7 @@ const (
 
 // defaultClass returns the class of claims that name none: of several the newest, as the
 // API server takes it.
-func (f *foresight) defaultClass() *storagev1.StorageClass {
+func (f *evaluation) defaultClass() *storagev1.StorageClass {
 	var defaults []*storagev1.StorageClass
 	for _, c := range together[storagev1.StorageClass](f, classKind) {
 		if c.Annotations[defaultClassKey] == "true" || c.Annotations[betaDefaultClassKey] == "true" {
@@ -136,7 +136,7 @@ func (f *foresight) defaultClass() *storagev1.StorageClass {
 	return defaults[0]
 }
 
-func (f *foresight) class(name string) *storagev1.StorageClass {
+func (f *evaluation) class(name string) *storagev1.StorageClass {
 	for _, c := range together[storagev1.StorageClass](f, classKind) {
 		if c.Name == name {
 			return c
@@ -146,7 +146,7 @@ func (f *foresight) class(name string) *storagev1.StorageClass {
 }
 
 // volumes are those that there would be, each in the phase in which it can be bound.
-func (f *foresight) volumes() []*corev1.PersistentVolume {
+func (f *evaluation) volumes() []*corev1.PersistentVolume {
 	if f.pvs != nil {
 		return f.pvs
 	}

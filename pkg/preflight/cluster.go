@@ -12,7 +12,7 @@ import (
 
 // cluster is what the scheduler would look at: what there is, and what the batch adds to
 // it. Its pods are those that stay whatever happens; old ones are added by question.
-func (f *foresight) cluster() *schedule.Cluster {
+func (f *evaluation) cluster() *schedule.Cluster {
 	away := map[object.Ref]bool{}
 	for _, crew := range f.crews {
 		for _, list := range [][]*corev1.Pod{crew.old, crew.waiting} {
@@ -41,7 +41,7 @@ func (f *foresight) cluster() *schedule.Cluster {
 
 // claimsRead says that the claims of every namespace in which a pod of the batch would run
 // were read.
-func (f *foresight) claimsRead() bool {
+func (f *evaluation) claimsRead() bool {
 	for _, c := range f.crews {
 		if ns := c.pod.Namespace; !f.newNamespace(ns) && !f.World.Read(claimKind, ns) {
 			return false
@@ -51,7 +51,7 @@ func (f *foresight) claimsRead() bool {
 }
 
 // pods are n of those that a crew is missing.
-func (c *crew) pods(n int) []schedule.Pod {
+func (c *podSet) pods(n int) []schedule.Pod {
 	out := make([]schedule.Pod, 0, n)
 	for i := range min(n, c.missing()) {
 		p := schedule.Pod{Name: c.name(i), Group: c.title, Pod: c.pod}
@@ -68,7 +68,7 @@ func (c *crew) pods(n int) []schedule.Pod {
 
 // differs says that the pods of the crew are not equal: each has a node or claims of its
 // own.
-func (c *crew) differs() bool {
+func (c *podSet) differs() bool {
 	if len(c.nodes) > 0 || len(c.templates) > 0 {
 		return true
 	}
@@ -81,7 +81,7 @@ func (c *crew) differs() bool {
 }
 
 // own gives the i-th pod what it alone has.
-func (c *crew) own(p *corev1.Pod, i int) {
+func (c *podSet) own(p *corev1.Pod, i int) {
 	if len(c.nodes) > 0 {
 		bind(p, c.nodes[i])
 	}

@@ -15,7 +15,7 @@ import (
 
 // customResource finds the pods of a custom resource: those of a footprint, those that it
 // has, or those that another one of its kind has. Else nobody can tell.
-func (f *foresight) customResource(it *Item) {
+func (f *evaluation) customResource(it *Item) {
 	if prints, declared := f.Footprints[it.Ref]; declared {
 		for i := range prints {
 			c := f.footprint(it, &prints[i])
@@ -40,15 +40,15 @@ func (f *foresight) customResource(it *Item) {
 	case others > 0 && f.World.Read(podKind, ""):
 		f.note("whether %s runs pods: of the objects of its kind that are there (%d) none does", plain(it.Ref), others)
 	default:
-		f.add(Judgement{
-			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
+		f.add(Finding{
+			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
 			Message: fmt.Sprintf("what pods its operator runs for it is not known: no %s is there to compare with, and no footprint is declared", it.Ref.Kind),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}
 }
 
-func (f *foresight) footprint(it *Item, p *Footprint) *crew {
+func (f *evaluation) footprint(it *Item, p *PodFootprint) *podSet {
 	c := f.enlist(it, &p.Template, int(p.Replicas))
 	c.by, c.guess = p.Origin, strings.HasPrefix(p.Origin, "like ")
 	c.base = it.Ref.Name
@@ -65,18 +65,18 @@ func (f *foresight) footprint(it *Item, p *Footprint) *crew {
 
 // changed is about a custom resource that is there. Anew, it runs what it runs now; what its
 // operator makes of a change is its own affair.
-func (f *foresight) changed(it *Item, pods []*check.Workload) {
+func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 	switch live := f.Live[it.Ref]; {
-	case f.Anew:
+	case f.FromScratch:
 		for _, c := range f.copies(it, it.Ref, pods) {
 			c.guess = false
 		}
-	case live != nil && within(it.Object.Object["spec"], live["spec"]):
+	case live != nil && isWithin(it.Object.Object["spec"], live["spec"]):
 	case len(pods) == 0 && f.World.Read(podKind, ""):
 	default:
-		f.add(Judgement{
-			Topic: Scheduling, Verdict: undecided, Object: it.Ref, Reason: "ChangeUnknown",
-			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", many(podsOf(pods), "pod")),
+		f.add(Finding{
+			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Reason: "ChangeUnknown",
+			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", countText(podsOf(pods), "pod")),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}
@@ -90,7 +90,7 @@ func podsOf(list []*check.Workload) int {
 	return n
 }
 
-func (f *foresight) composes(gk schema.GroupKind) ([]string, bool) {
+func (f *evaluation) composes(gk schema.GroupKind) ([]string, bool) {
 	if f.Composes == nil {
 		return nil, false
 	}
@@ -109,7 +109,7 @@ func mayRun(kind string) bool {
 
 // runs returns the workloads that an object made, at any depth: by ownership or, of a
 // manager, by what it manages.
-func (f *foresight) runs(ref object.Ref) []*check.Workload {
+func (f *evaluation) runs(ref object.Ref) []*check.Workload {
 	g := f.World.Graph
 	id, ok := g.Find(ref)
 	if !ok {
@@ -138,7 +138,7 @@ func (f *foresight) runs(ref object.Ref) []*check.Workload {
 
 // donor picks the instance of the same kind, among those that run pods, that is most alike:
 // by its spec, then by its namespace and name. others counts all instances.
-func (f *foresight) donor(it *Item) (ref object.Ref, pods []*check.Workload, others int) {
+func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, others int) {
 	best := -1
 	for _, other := range f.World.Instances(it.Ref.GroupKind()) {
 		if other == it.Ref {
@@ -164,7 +164,7 @@ func (f *foresight) donor(it *Item) (ref object.Ref, pods []*check.Workload, oth
 func shared(a, b any) int {
 	in, ok := a.(map[string]any)
 	if !ok {
-		if within(a, b) && b != nil {
+		if isWithin(a, b) && b != nil {
 			return 1
 		}
 		return 0
@@ -178,7 +178,7 @@ func shared(a, b any) int {
 }
 
 // like makes crews of the pods of another instance.
-func (f *foresight) like(it *Item, donor object.Ref, pods []*check.Workload) {
+func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
 	crews := f.copies(it, donor, pods)
 	size, field := sizeOf(it.Object.Object)
 	was, _ := sizeOf(f.Live[donor])
@@ -194,13 +194,13 @@ func (f *foresight) like(it *Item, donor object.Ref, pods []*check.Workload) {
 
 // rests says, as a judgement that all is well, on what it rests that a custom resource runs
 // such pods.
-func (f *foresight) rests(c *crew) {
-	j := Judgement{
+func (f *evaluation) rests(c *podSet) {
+	j := Finding{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
-		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", many(c.wanted, "pod"), c.by),
+		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", countText(c.wanted, "pod"), c.by),
 	}
 	if c.guess {
-		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", many(c.wanted, "pod"), c.by)
+		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", countText(c.wanted, "pod"), c.by)
 	}
 	f.add(j)
 }

@@ -22,7 +22,7 @@ var daemonTaints = []corev1.Taint{
 // daemonSet reads a DaemonSet: a pod for each node that its selector, affinity and
 // tolerations take, as its controller chooses them. Whether there is room is no matter to
 // the controller.
-func (f *foresight) daemonSet(it *Item) {
+func (f *evaluation) daemonSet(it *Item) {
 	d := typed[appsv1.DaemonSet](f, it)
 	if d == nil {
 		return
@@ -40,7 +40,7 @@ func (f *foresight) daemonSet(it *Item) {
 }
 
 // onNodes gives the crew of a DaemonSet the nodes on which it is to run.
-func (f *foresight) onNodes(c *crew) {
+func (f *evaluation) onNodes(c *podSet) {
 	s := &c.pod.Spec
 	for _, t := range daemonTaints {
 		tolerate(s, t.Key, t.Effect)

@@ -2,9 +2,9 @@ package preflight
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 
-// fate is what becomes of an object of which a reference leads nowhere. What Kubernetes
+// outcome is what becomes of an object of which a reference leads nowhere. What Kubernetes
 // itself refuses, or waits for, is impossible; what others make of it is not decided.
-type fate struct {
+type outcome struct {
 	verdict schedule.Verdict
 	reason  string
 	message string
@@ -12,9 +12,9 @@ type fate struct {
 
 const refusesPods = "the API server refuses every pod"
 
-// fates are those of the built-in rules, by name. A rule that is not here is not decided;
+// outcomes are those of the built-in rules, by name. A rule that is not here is not decided;
 // one with no verdict is judged elsewhere, or does not matter.
-var fates = map[string]fate{
+var outcomes = map[string]outcome{
 	"pod-env-configmap":           {impossible, "CreateContainerConfigError", "containers cannot start"},
 	"pod-env-secret":              {impossible, "CreateContainerConfigError", "containers cannot start"},
 	"pod-envfrom-configmap":       {impossible, "CreateContainerConfigError", "containers cannot start"},
@@ -27,7 +27,7 @@ var fates = map[string]fate{
 	"pod-csi-secret":              {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-legacy-volume-secret":    {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-secret-provider":         {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
-	"pod-csi-driver":              {undecided, "DriverUnknown", "a driver need not have such an object, but most have"},
+	"pod-csi-driver":              {verdictUnknown, "DriverUnknown", "a driver need not have such an object, but most have"},
 	"pod-volume-claim":            {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim":          {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim-template": {impossible, "ClaimMissing", "pods stay Pending"},
@@ -35,8 +35,8 @@ var fates = map[string]fate{
 	"pod-priority-class":          {impossible, "PriorityClassMissing", refusesPods},
 	"pod-runtime-class":           {impossible, "RuntimeClassMissing", refusesPods},
 	"pod-node":                    {impossible, "NodeMissing", "the pod is taken away"},
-	"pod-pull-secret":             {undecided, "PullSecretMissing", "images that need it cannot be pulled; others can"},
-	"statefulset-service":         {undecided, "ReferenceMissing", "pods start, but have no names in DNS"},
+	"pod-pull-secret":             {verdictUnknown, "PullSecretMissing", "images that need it cannot be pulled; others can"},
+	"statefulset-service":         {verdictUnknown, "ReferenceMissing", "pods start, but have no names in DNS"},
 	"claim-class":                 {}, // storage.go knows volumes that suit without it
 	"claim-volume":                {},
 	"volume-class":                {},
@@ -46,10 +46,10 @@ var fates = map[string]fate{
 	"claim-node":                  {},
 	"claim-provisioner":           {},
 	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is made, and the claim stays Pending"},
-	"ingress-class":               {undecided, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
+	"ingress-class":               {verdictUnknown, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
 }
 
 // refuses says that the pods are not made at all.
-func (w fate) refuses() bool {
+func (w outcome) refuses() bool {
 	return w.message == refusesPods
 }

@@ -16,59 +16,59 @@ import (
 
 // Short names of what is said all the time.
 const (
-	impossible = schedule.Impossible
-	undecided  = schedule.Undecided
-	fits       = schedule.Fits
+	impossible     = schedule.DoesNotFit
+	verdictUnknown = schedule.Unknown
+	fits           = schedule.Fits
 
 	present = graph.Present
 )
 
 // placer is schedule.Cluster.Place.
-type placer func(*schedule.Cluster, []schedule.Pod) schedule.Answer
+type placer func(*schedule.Cluster, []schedule.Pod) schedule.Result
 
-// foresight is one batch while it is looked at.
-type foresight struct {
-	Question
+// evaluation is one batch while it is looked at.
+type evaluation struct {
+	Request
 	place placer
 	// items are the batch by reference, order the same in order.
 	items map[object.Ref]*Item
 	order []*Item
-	// said are the dry runs of objects, saidPod those of pods of their templates.
-	said, saidPod map[object.Ref]*Admission
-	crews         []*crew
+	// dryRuns are the dry runs of objects, podDryRuns those of pods of their templates.
+	dryRuns, podDryRuns map[object.Ref]*Admission
+	crews               []*podSet
 	// resting are objects that make no pods until they are resumed.
 	resting []*Item
 	claims  []*claim
-	found   []Judgement
-	// looked says of each topic what was looked at.
-	looked map[Topic]string
-	notes  map[string]bool
-	placed []schedule.Placed
+	found   []Finding
+	// checked says of each topic what was looked at.
+	checked map[Topic]string
+	notes   map[string]bool
+	placed  []schedule.Placed
 	// byQuota are refusals of the API server for a quota, which the sums tell better.
 	byQuota []refusal
-	once
+	lookups
 }
 
-// once is what is looked up often, and found out at the first question.
-type once struct {
+// lookups is what is looked up often, and found out at the first question.
+type lookups struct {
 	defined map[schema.GroupKind]*Item
 	sets    map[schema.GroupKind]any
 	pvs     []*corev1.PersistentVolume
 	says    map[*Item][]graph.Problem
 }
 
-// Foresee says whether all of a batch will start. It never fails: what cannot be told is
+// Evaluate says whether all of a batch will start. It never fails: what cannot be told is
 // not decided, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
-func Foresee(q Question) *Report {
-	return foresee(q, (*schedule.Cluster).Place)
+func Evaluate(q Request) *Report {
+	return evaluate(q, (*schedule.Cluster).Place)
 }
 
-func foresee(q Question, place placer) *Report {
-	f := &foresight{
-		Question: q, place: place, items: map[object.Ref]*Item{},
-		said: map[object.Ref]*Admission{}, saidPod: map[object.Ref]*Admission{},
-		looked: map[Topic]string{}, notes: map[string]bool{}, once: once{sets: map[schema.GroupKind]any{}, says: map[*Item][]graph.Problem{}},
+func evaluate(q Request, place placer) *Report {
+	f := &evaluation{
+		Request: q, place: place, items: map[object.Ref]*Item{},
+		dryRuns: map[object.Ref]*Admission{}, podDryRuns: map[object.Ref]*Admission{},
+		checked: map[Topic]string{}, notes: map[string]bool{}, lookups: lookups{sets: map[schema.GroupKind]any{}, says: map[*Item][]graph.Problem{}},
 	}
 	for i := range q.Batch {
 		it := &q.Batch[i]
@@ -79,10 +79,10 @@ func foresee(q Question, place placer) *Report {
 	for i := range q.Admissions {
 		a := &q.Admissions[i]
 		if a.Pod {
-			f.saidPod[a.Ref] = a
+			f.podDryRuns[a.Ref] = a
 			continue
 		}
-		f.said[a.Ref] = a
+		f.dryRuns[a.Ref] = a
 	}
 	f.readCrews()
 	f.readClaims()
@@ -97,7 +97,7 @@ func foresee(q Question, place placer) *Report {
 }
 
 // add keeps a judgement. Where it has no origin it gets that of its object.
-func (f *foresight) add(j Judgement) {
+func (f *evaluation) add(j Finding) {
 	if it := f.items[j.Object]; it != nil && j.Origin == "" {
 		j.Origin = it.Origin
 	}
@@ -105,11 +105,11 @@ func (f *foresight) add(j Judgement) {
 }
 
 // note keeps something that nobody can judge before.
-func (f *foresight) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
+func (f *evaluation) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
 
 // report puts it all in order: the worst first, by topic and object, each cause once.
-func (f *foresight) report() *Report {
-	r := &Report{Verdict: fits, Placement: f.placed, Grows: f.grows()}
+func (f *evaluation) report() *Report {
+	r := &Report{Verdict: fits, Placement: f.placed, AutoscalerNote: f.grows()}
 	for _, c := range f.crews {
 		if !c.later {
 			r.Pods += c.missing()
@@ -120,27 +120,27 @@ func (f *foresight) report() *Report {
 		told[j.Topic] = told[j.Topic] || j.Verdict != fits
 	}
 	for _, t := range Topics() {
-		if what := f.looked[t]; !told[t] && what != "" {
-			f.found = append(f.found, Judgement{Topic: t, Verdict: fits, Reason: "Looked", Message: what})
+		if what := f.checked[t]; !told[t] && what != "" {
+			f.found = append(f.found, Finding{Topic: t, Verdict: fits, Reason: "Looked", Message: what})
 		}
 	}
 	topics := Topics()
-	slices.SortStableFunc(f.found, func(a, b Judgement) int {
+	slices.SortStableFunc(f.found, func(a, b Finding) int {
 		return cmp.Or(
 			cmp.Compare(a.Verdict, b.Verdict), cmp.Compare(slices.Index(topics, a.Topic), slices.Index(topics, b.Topic)),
 			object.Compare(a.Object, b.Object), cmp.Compare(a.Field, b.Field), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message),
 		)
 	})
-	r.Judgements = slices.CompactFunc(f.found, func(a, b Judgement) bool {
+	r.Findings = slices.CompactFunc(f.found, func(a, b Finding) bool {
 		return a.Topic == b.Topic && a.Verdict == b.Verdict && a.Object == b.Object && a.Field == b.Field && a.Reason == b.Reason && a.Message == b.Message
 	})
-	for _, j := range r.Judgements {
+	for _, j := range r.Findings {
 		r.Verdict = min(r.Verdict, j.Verdict)
 	}
 	if r.Pods > 0 {
 		f.note("whether the images can be pulled")
 		f.note("whether the programs in the containers start, and become ready")
 	}
-	r.NotJudged = slices.Sorted(maps.Keys(f.notes))
+	r.NotChecked = slices.Sorted(maps.Keys(f.notes))
 	return r
 }

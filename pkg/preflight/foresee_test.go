@@ -36,15 +36,15 @@ func TestCases(t *testing.T) {
 				in[f.Name] = string(f.Data)
 			}
 			q := question(t, in)
-			got := dump(foresee(q, firstFit))
+			got := dump(evaluate(q, firstFit))
 			turned := q
 			turned.Batch, turned.Admissions = slices.Clone(q.Batch), slices.Clone(q.Admissions)
 			slices.Reverse(turned.Batch)
 			slices.Reverse(turned.Admissions)
-			if again := dump(foresee(turned, firstFit)); again != got {
+			if again := dump(evaluate(turned, firstFit)); again != got {
 				t.Errorf("the other way round, it says\n%s\nand not\n%s", again, got)
 			}
-			if real := Foresee(q); real.Verdict.String() != strings.SplitN(got, ",", 2)[0] {
+			if real := Evaluate(q); real.Verdict.String() != strings.SplitN(got, ",", 2)[0] {
 				t.Errorf("with the rules of the scheduler it says\n%s\nand without\n%s", dump(real), got)
 			}
 			if got == in["want"] {
@@ -70,7 +70,7 @@ func TestCases(t *testing.T) {
 // question reads a case. The file options has a word a line: unread KIND, autoscaler,
 // anew, snapshot. The file admissions has a line for each dry run that is told:
 // KIND/NAMESPACE/NAME [pod] admitted | refused REASON MESSAGE | undecided MESSAGE.
-func question(t *testing.T, in map[string]string) Question {
+func question(t *testing.T, in map[string]string) Request {
 	t.Helper()
 	var unread []string
 	for line := range strings.Lines(in["options"]) {
@@ -84,7 +84,7 @@ func question(t *testing.T, in map[string]string) Question {
 		case "autoscaler":
 			q.Autoscaler = true
 		case "anew":
-			q.Anew = true
+			q.FromScratch = true
 		case "snapshot":
 			q.Admissions = nil
 		}
@@ -92,10 +92,10 @@ func question(t *testing.T, in map[string]string) Question {
 	for line := range strings.Lines(in["admissions"]) {
 		q.Admissions = append(q.Admissions, admissionOf(t, q, strings.TrimSpace(line)))
 	}
-	q.Footprints = map[object.Ref][]Footprint{}
+	q.Footprints = map[object.Ref][]PodFootprint{}
 	for name, data := range in {
 		if ref, ok := strings.CutPrefix(name, "footprint "); ok {
-			var f []Footprint
+			var f []PodFootprint
 			if err := yaml.Unmarshal([]byte(data), &f); err != nil {
 				t.Fatal(err)
 			}
@@ -118,7 +118,7 @@ func parse(t *testing.T, text string) object.Ref {
 	return ref
 }
 
-func admissionOf(t *testing.T, q Question, line string) Admission {
+func admissionOf(t *testing.T, q Request, line string) Admission {
 	t.Helper()
 	who, rest, _ := strings.Cut(line, " ")
 	a := Admission{Ref: parse(t, who)}
@@ -138,7 +138,7 @@ func admissionOf(t *testing.T, q Question, line string) Admission {
 	case "refused":
 		a.Reason, a.Message, _ = strings.Cut(rest, " ")
 	case "undecided":
-		a.Undecided = rest
+		a.Unknown = rest
 	default:
 		t.Fatalf("admission %q", line)
 	}

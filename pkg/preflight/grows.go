@@ -13,7 +13,7 @@ import (
 
 // grows says by what it is known that the cluster may get more nodes; empty where nothing
 // says so. Proofs that are about the nodes as they are say so too then.
-func (f *foresight) grows() string {
+func (f *evaluation) grows() string {
 	why := f.autoscaler()
 	switch {
 	case why != "":
@@ -31,14 +31,14 @@ func (f *foresight) grows() string {
 	return why
 }
 
-func (f *foresight) autoscaler() string {
+func (f *evaluation) autoscaler() string {
 	for _, kind := range []string{"NodePool", "Provisioner"} {
 		for _, ref := range f.World.Instances(schema.GroupKind{Group: "karpenter.sh", Kind: kind}) {
 			return fmt.Sprintf("%s of Karpenter is there", plain(ref))
 		}
 	}
 	status := object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "cluster-autoscaler-status"}
-	if is, _ := f.there(status); is {
+	if is, _ := f.exists(status); is {
 		return fmt.Sprintf("%s is there, in which cluster-autoscaler reports", plain(status))
 	}
 	for _, w := range f.World.Workloads() {

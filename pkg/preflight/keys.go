@@ -13,7 +13,7 @@ import (
 
 // keys finds containers that take a key from a ConfigMap or Secret of the batch that has no
 // such key. Those of the cluster are never read that far.
-func (f *foresight) keys() {
+func (f *evaluation) keys() {
 	for _, c := range f.crews {
 		if c.wanted == 0 && !c.later {
 			continue
@@ -28,7 +28,7 @@ func (f *foresight) keys() {
 	}
 }
 
-func (f *foresight) keyOf(c *crew, in *corev1.Container, env *corev1.EnvVar) {
+func (f *evaluation) keyOf(c *podSet, in *corev1.Container, env *corev1.EnvVar) {
 	if env.ValueFrom == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (f *foresight) keyOf(c *crew, in *corev1.Container, env *corev1.EnvVar) {
 	}
 	slices.Sort(keys)
 	c.lost = true
-	f.add(Judgement{
+	f.add(Finding{
 		Topic: References, Verdict: impossible, Object: c.of, Reason: "CreateContainerConfigError",
 		Field: fmt.Sprintf(c.spec()+".containers[%s].env[%s].valueFrom", in.Name, env.Name), Value: key,
 		Message: fmt.Sprintf("container %s takes key %q of %s, which the batch makes without it (keys: %s): the container cannot start", in.Name, key, near(ref, ref.Namespace), strings.Join(keys, ", ")),
@@ -69,4 +69,4 @@ func (f *foresight) keyOf(c *crew, in *corev1.Container, env *corev1.EnvVar) {
 	})
 }
 
-func (f *foresight) known(ref object.Ref) bool { is, _ := f.there(ref); return is }
+func (f *evaluation) known(ref object.Ref) bool { is, _ := f.exists(ref); return is }

@@ -9,10 +9,10 @@ import (
 	resourcehelper "k8s.io/component-helpers/resource"
 )
 
-// lighter says that a new pod of a crew can be wherever an old one was, once that has gone:
+// fitsInPlaceOf says that a new pod of a crew can be wherever an old one was, once that has gone:
 // it asks for no more of anything, and chooses nodes in the same way. A pod that looks at
 // where others are (to be near them, or spread) is none.
-func lighter(c *crew, old *corev1.Pod) bool {
+func fitsInPlaceOf(c *podSet, old *corev1.Pod) bool {
 	a, b := &c.pod.Spec, &old.Spec
 	if len(a.ResourceClaims) > 0 || a.HostNetwork != b.HostNetwork || a.PriorityClassName != b.PriorityClassName || a.SchedulerName != cmp.Or(b.SchedulerName, corev1.DefaultSchedulerName) {
 		return false
@@ -80,7 +80,7 @@ func hostPorts(s *corev1.PodSpec) []hostPort {
 
 // claimsIn are the claims that a pod mounts, but for those that each pod of a StatefulSet
 // has of its own.
-func claimsIn(c *crew, s *corev1.PodSpec) []string {
+func claimsIn(c *podSet, s *corev1.PodSpec) []string {
 	var out []string
 	for i := range s.Volumes {
 		v := &s.Volumes[i]

@@ -15,7 +15,7 @@ import (
 
 // limitRanges are those that a namespace would have, in the order of their names: those of
 // the batch stand for those of the same name.
-func (f *foresight) limitRanges(namespace string) []*corev1.LimitRange {
+func (f *evaluation) limitRanges(namespace string) []*corev1.LimitRange {
 	by := map[string]*corev1.LimitRange{}
 	for _, r := range together[corev1.LimitRange](f, limitKind) {
 		if r.Namespace == namespace {
@@ -38,7 +38,7 @@ func (f *foresight) limitRanges(namespace string) []*corev1.LimitRange {
 }
 
 // limitDefaults gives containers that say nothing what the LimitRanges say.
-func (f *foresight) limitDefaults(p *corev1.Pod) {
+func (f *evaluation) limitDefaults(p *corev1.Pod) {
 	for _, r := range f.limitRanges(p.Namespace) {
 		limits, requests := defaultsOf(r)
 		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
@@ -83,7 +83,7 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 
 // limits holds pods and claims against the LimitRanges. What the API server admitted is
 // held against those of the batch alone.
-func (f *foresight) limits() {
+func (f *evaluation) limits() {
 	n := 0
 	for _, c := range f.crews {
 		if !c.lost && (c.missing() > 0 || c.later) {
@@ -95,22 +95,22 @@ func (f *foresight) limits() {
 			n++
 			for _, b := range claimBreaches(r, c.PersistentVolumeClaim) {
 				b.field = c.field + ".resources.requests"
-				f.limited(c.item, c.crew, r, b)
+				f.limited(c.item, c.podSet, r, b)
 			}
 		}
 	}
 	if n > 0 {
-		f.looked[Limits] = "the LimitRanges allow all containers, pods and claims"
+		f.checked[Limits] = "the LimitRanges allow all containers, pods and claims"
 	}
 }
 
 // limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
-func (f *foresight) limitsOf(c *crew) (n int) {
-	a := f.saidPod[c.item.Ref]
-	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
+func (f *evaluation) limitsOf(c *podSet) (n int) {
+	a := f.podDryRuns[c.item.Ref]
+	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
 	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
-		f.add(Judgement{
-			Topic: Limits, Verdict: undecided, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
+		f.add(Finding{
+			Topic: Limits, Verdict: verdictUnknown, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
 			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is not known",
 		})
 	}
@@ -128,25 +128,25 @@ func (f *foresight) limitsOf(c *crew) (n int) {
 }
 
 // firstRunning is the first object of a namespace that runs pods.
-func (f *foresight) firstRunning(namespace string) *Item {
-	i := slices.IndexFunc(f.crews, func(c *crew) bool { return c.pod.Namespace == namespace && !c.lost })
+func (f *evaluation) firstRunning(namespace string) *Item {
+	i := slices.IndexFunc(f.crews, func(c *podSet) bool { return c.pod.Namespace == namespace && !c.lost })
 	return f.crews[i].item
 }
 
-// breach is one thing that a LimitRange does not allow.
-type breach struct {
+// violation is one thing that a LimitRange does not allow.
+type violation struct {
 	field, value, message string
 }
 
-func (f *foresight) limited(it *Item, c *crew, r *corev1.LimitRange, b breach) {
-	j := Judgement{
+func (f *evaluation) limited(it *Item, c *podSet, r *corev1.LimitRange, b violation) {
+	j := Finding{
 		Topic: Limits, Verdict: impossible, Object: it.Ref, Field: b.field, Value: b.value, Reason: "LimitRange",
 		Message: fmt.Sprintf("%s does not allow it: %s", near(object.Ref{Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name}, it.Ref.Namespace), b.message),
 		Remedy:  "change the figure, or the LimitRange",
 	}
 	if c != nil {
 		if c.guess {
-			j.Verdict = undecided
+			j.Verdict = verdictUnknown
 		} else {
 			c.refuse()
 		}
@@ -155,8 +155,8 @@ func (f *foresight) limited(it *Item, c *crew, r *corev1.LimitRange, b breach) {
 	f.add(j)
 }
 
-func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
-	var out []breach
+func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
+	var out []violation
 	for _, l := range r.Spec.Limits {
 		switch l.Type {
 		case corev1.LimitTypeContainer:
@@ -178,8 +178,8 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []breach {
 }
 
 // claimBreaches holds what a claim asks for against the limits on claims.
-func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []breach {
-	var out []breach
+func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []violation {
+	var out []violation
 	for _, l := range r.Spec.Limits {
 		if l.Type != corev1.LimitTypePersistentVolumeClaim {
 			continue
@@ -197,10 +197,10 @@ func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []brea
 
 // held holds requests and limits against one item of a LimitRange, as the LimitRanger
 // plugin does.
-func held(l corev1.LimitRangeItem, who, field string, requests, limits corev1.ResourceList) []breach {
-	var out []breach
+func held(l corev1.LimitRangeItem, who, field string, requests, limits corev1.ResourceList) []violation {
+	var out []violation
 	add := func(kind string, name corev1.ResourceName, q *resource.Quantity, rule string) {
-		b := breach{field: field + "." + kind + "." + string(name), message: fmt.Sprintf("%s %s, but %s has none", name, rule, who)}
+		b := violation{field: field + "." + kind + "." + string(name), message: fmt.Sprintf("%s %s, but %s has none", name, rule, who)}
 		if field == "" {
 			b.field = ""
 		}

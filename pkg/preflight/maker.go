@@ -15,7 +15,7 @@ import (
 // maker says who may make something that is not there: a custom resource of the batch or
 // of the namespace that says so, names it, or lends it its name, or a Job of the batch that
 // is given its name. Empty means nobody that is known.
-func (f *foresight) maker(by *Item, missing object.Ref, id graph.ID) string {
+func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 	for e := range f.Graph.In(id) {
 		from := f.Graph.Ref(e.From)
 		if e.Relation == relation.Owns && from != by.Ref && f.Graph.State(e.From) == graph.Present {
@@ -48,7 +48,7 @@ func (f *foresight) maker(by *Item, missing object.Ref, id graph.ID) string {
 
 // spread says that something puts an object of the name into namespaces: at least two have
 // one, and a new namespace may get one too (the root certificate of a mesh).
-func (f *foresight) spread(missing object.Ref) string {
+func (f *evaluation) spread(missing object.Ref) string {
 	if !f.newNamespace(missing.Namespace) {
 		return ""
 	}
@@ -65,7 +65,7 @@ func (f *foresight) spread(missing object.Ref) string {
 }
 
 // lender finds a custom resource of the cluster whose name is part of a missing one's.
-func (f *foresight) lender(missing object.Ref) string {
+func (f *evaluation) lender(missing object.Ref) string {
 	for _, r := range f.World.Kinds.All() {
 		if !r.Custom || !r.Namespaced || missing.Namespace == "" {
 			continue
@@ -132,14 +132,14 @@ func anyText(v any, is func(string) bool) bool {
 }
 
 // custom says whether an object of the batch is one that an operator acts on.
-func (f *foresight) custom(it *Item) bool { return f.customKind(it.Ref.GroupKind()) }
+func (f *evaluation) custom(it *Item) bool { return f.customKind(it.Ref.GroupKind()) }
 
-func (f *foresight) customKind(gk schema.GroupKind) bool {
+func (f *evaluation) customKind(gk schema.GroupKind) bool {
 	r, served := f.World.Kinds.Kind(gk)
 	return served && r.Custom || f.definitions()[gk] != nil
 }
 
-func (f *foresight) isServed(gk schema.GroupKind) bool {
+func (f *evaluation) isServed(gk schema.GroupKind) bool {
 	_, ok := f.World.Kinds.Kind(gk)
 	return ok
 }

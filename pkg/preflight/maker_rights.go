@@ -33,7 +33,7 @@ func asks(it *Item, name string) bool {
 
 // entitled finds pods of the batch that may create what is missing: an operator makes the
 // Secret of its own webhooks, and a Job before it that of the first password.
-func (f *foresight) entitled(by *Item, missing object.Ref) string {
+func (f *evaluation) entitled(by *Item, missing object.Ref) string {
 	plural := map[object.Ref]string{
 		{Kind: secretKind.Kind}: "secrets", {Kind: configMapKind.Kind}: "configmaps",
 	}[object.Ref{Group: missing.Group, Kind: missing.Kind}]
@@ -59,7 +59,7 @@ func (f *foresight) entitled(by *Item, missing object.Ref) string {
 
 // entitles returns the service accounts that a binding of the batch lets create a resource
 // in a namespace, by a role of the batch or of the cluster.
-func (f *foresight) entitles(it *Item, plural, namespace string) []object.Ref {
+func (f *evaluation) entitles(it *Item, plural, namespace string) []object.Ref {
 	if it.Ref.Group != rbacv1.GroupName || it.Ref.Kind != "ClusterRoleBinding" && (it.Ref.Kind != "RoleBinding" || it.Ref.Namespace != namespace) {
 		return nil
 	}
@@ -87,7 +87,7 @@ func (f *foresight) entitles(it *Item, plural, namespace string) []object.Ref {
 }
 
 // rulesOf returns the rules of a role.
-func (f *foresight) rulesOf(role object.Ref) []rbacv1.PolicyRule {
+func (f *evaluation) rulesOf(role object.Ref) []rbacv1.PolicyRule {
 	if at := slices.IndexFunc(f.order, func(it *Item) bool { return it.Ref == role }); at >= 0 {
 		var r rbacv1.Role // A ClusterRole has the same rules.
 		if runtime.DefaultUnstructuredConverter.FromUnstructured(f.order[at].Object.Object, &r) != nil {

@@ -17,7 +17,7 @@ type nodePort struct {
 
 // nodePorts finds node ports that two Services ask for, of the batch or one of the cluster:
 // each of them alone is admitted, the second of them never.
-func (f *foresight) nodePorts() {
+func (f *evaluation) nodePorts() {
 	taken := map[nodePort]*corev1.Service{}
 	for _, s := range together[corev1.Service](f, serviceKind) {
 		for _, p := range s.Spec.Ports {
@@ -56,12 +56,12 @@ func (f *foresight) nodePorts() {
 }
 
 // clash tells of a port that another Service has, unless the API server said so.
-func (f *foresight) clash(it *Item, i int, at nodePort, other *corev1.Service) {
+func (f *evaluation) clash(it *Item, i int, at nodePort, other *corev1.Service) {
 	has := refOf(serviceKind, other)
-	if a := f.said[it.Ref]; has == it.Ref || a != nil && strings.Contains(a.Message, "already allocated") {
+	if a := f.dryRuns[it.Ref]; has == it.Ref || a != nil && strings.Contains(a.Message, "already allocated") {
 		return
 	}
-	f.add(Judgement{
+	f.add(Finding{
 		Topic: Admitted, Verdict: impossible, Object: it.Ref, Field: fmt.Sprintf("spec.ports[%d].nodePort", i), Value: fmt.Sprint(at.number), Reason: "NodePortTaken",
 		Message: fmt.Sprintf("%s asks for node port %d too: the API server refuses the second of them", plain(has), at.number),
 		Remedy:  "leave nodePort out, or choose another",

@@ -162,8 +162,8 @@ func TestFirstOf(t *testing.T) {
 // TestGrows says that proofs about nodes are about the nodes as they are, where the cluster
 // may grow, and no others.
 func TestGrows(t *testing.T) {
-	refuse := func(*schedule.Cluster, []schedule.Pod) schedule.Answer {
-		return schedule.Answer{Verdict: impossible, Proofs: []schedule.Proof{{
+	refuse := func(*schedule.Cluster, []schedule.Pod) schedule.Result {
+		return schedule.Result{Verdict: impossible, Proofs: []schedule.Reason{{
 			Pods: []string{"Deployment/shop/web, pod 1 of 1"}, Reason: "InsufficientCPU", Message: "no node takes it",
 			Nodes: []schedule.NodeReason{{Nodes: []string{"n1"}, Reason: "InsufficientCPU", Message: "cpu"}},
 		}}}
@@ -172,9 +172,9 @@ func TestGrows(t *testing.T) {
 	for said, want := range map[bool]string{false: "no node takes it", true: "on the nodes as they are: no node takes it"} {
 		q := ask(t, "", batch)
 		q.Autoscaler = said
-		r := foresee(q, refuse)
-		if j := r.Judgements[0]; j.Message != want || j.Remedy == "" || j.Origin != "batch.yaml:1" || (r.Grows != "") != said || r.Verdict != impossible {
-			t.Errorf("with an autoscaler %v: %+v, grows %q", said, j, r.Grows)
+		r := evaluate(q, refuse)
+		if j := r.Findings[0]; j.Message != want || j.Remedy == "" || j.Origin != "batch.yaml:1" || (r.AutoscalerNote != "") != said || r.Verdict != impossible {
+			t.Errorf("with an autoscaler %v: %+v, grows %q", said, j, r.AutoscalerNote)
 		}
 	}
 }
@@ -182,7 +182,7 @@ func TestGrows(t *testing.T) {
 // TestNothing says that an empty batch is no reason to worry.
 func TestNothing(t *testing.T) {
 	q := ask(t, "", "")
-	if r := Foresee(q); r.Verdict != fits || len(r.Judgements) > 1 || r.Pods != 0 {
+	if r := Evaluate(q); r.Verdict != fits || len(r.Findings) > 1 || r.Pods != 0 {
 		t.Errorf("of nothing: %s", dump(r))
 	}
 }

@@ -1,7 +1,7 @@
 package preflight
 
 // spec is the path of the pod's spec in the object that runs it, as people write it there.
-func (c *crew) spec() string {
+func (c *podSet) spec() string {
 	switch {
 	case c.by != "":
 		return "pod"
@@ -12,7 +12,7 @@ func (c *crew) spec() string {
 }
 
 // template is the path of the pod's template.
-func (c *crew) template() string {
+func (c *podSet) template() string {
 	switch {
 	case c.by != "" || c.of.GroupKind() == podKind:
 		return ""

@@ -11,7 +11,7 @@ import (
 )
 
 // served says which kinds of the batch nobody serves.
-func (f *foresight) served() {
+func (f *evaluation) served() {
 	defined := f.definitions()
 	by := map[string][]*Item{}
 	for _, it := range f.order {
@@ -26,13 +26,13 @@ func (f *foresight) served() {
 		if len(items) == 0 || items[0] != it {
 			continue
 		}
-		j := Judgement{
+		j := Finding{
 			Topic: References, Verdict: impossible, Object: it.Ref, Field: "kind", Value: gk.String(), Reason: "KindNotServed",
-			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, many(len(items), "object")),
+			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, countText(len(items), "object")),
 			Remedy:  "install what brings the kind first, or add its CustomResourceDefinition to the batch",
 		}
 		if !f.World.Kinds.NotServed(gk) {
-			j.Verdict, j.Reason, j.Remedy = undecided, "KindUnknown", ""
+			j.Verdict, j.Reason, j.Remedy = verdictUnknown, "KindUnknown", ""
 			j.Message = fmt.Sprintf("whether the cluster serves %s is not known", gk)
 		}
 		f.add(j)
@@ -40,7 +40,7 @@ func (f *foresight) served() {
 }
 
 // namespaces says which namespaces of the batch are not there.
-func (f *foresight) namespaces() {
+func (f *evaluation) namespaces() {
 	told := map[string]bool{}
 	for _, it := range f.order {
 		name := it.Ref.Namespace
@@ -55,21 +55,21 @@ func (f *foresight) namespaces() {
 				n++
 			}
 		}
-		j := Judgement{Topic: References, Verdict: impossible, Object: it.Ref, Field: "metadata.namespace", Value: name}
-		is, known := f.there(ref)
+		j := Finding{Topic: References, Verdict: impossible, Object: it.Ref, Field: "metadata.namespace", Value: name}
+		is, known := f.exists(ref)
 		switch ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); {
 		case ok && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating):
-			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, many(n, "object"))
+			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, countText(n, "object"))
 			j.Remedy = "wait until it is gone, and create it anew"
 		case is || ok:
 			continue
 		case known:
-			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, many(n, "object"))
+			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, countText(n, "object"))
 			j.Remedy = "create the namespace first, or add it to the batch"
 		case f.asked(name):
 			continue
 		default:
-			j.Verdict, j.Reason, j.Message = undecided, "Unread", fmt.Sprintf("whether Namespace/%s exists is not known: it was not read", name)
+			j.Verdict, j.Reason, j.Message = verdictUnknown, "Unread", fmt.Sprintf("whether Namespace/%s exists is not known: it was not read", name)
 		}
 		if j.Verdict == impossible {
 			f.loseAll(name)
@@ -79,11 +79,11 @@ func (f *foresight) namespaces() {
 }
 
 // asked says that the API server admitted an object of the namespace, so that it is there.
-func (f *foresight) asked(namespace string) bool {
+func (f *evaluation) asked(namespace string) bool {
 	return slices.ContainsFunc(f.Admissions, func(a Admission) bool { return a.Ref.Namespace == namespace && a.Admitted != nil })
 }
 
-func (f *foresight) loseAll(namespace string) {
+func (f *evaluation) loseAll(namespace string) {
 	for _, it := range f.order {
 		if it.Ref.Namespace == namespace {
 			f.refuse(it)

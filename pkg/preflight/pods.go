@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// crew is the pods that an object of the batch would run, all of one template.
-type crew struct {
+// podSet is the pods that an object of the batch would run, all of one template.
+type podSet struct {
 	item *Item
 	// of is the object that people know the pods by, title how they call its pods.
 	of    object.Ref
@@ -53,16 +53,16 @@ type crew struct {
 }
 
 // stay says that nothing replaces the old pods.
-func (c *crew) stay() { c.kept, c.old = append(c.kept, c.old...), nil }
+func (c *podSet) stay() { c.kept, c.old = append(c.kept, c.old...), nil }
 
 // refuse says that the pods are not made at all.
-func (c *crew) refuse() { c.lost, c.refused = true, true }
+func (c *podSet) refuse() { c.lost, c.refused = true, true }
 
 // missing is how many pods are to be placed.
-func (c *crew) missing() int { return max(0, c.wanted-len(c.kept)) }
+func (c *podSet) missing() int { return max(0, c.wanted-len(c.kept)) }
 
 // name is how people know a pod of the crew, by its number from 0.
-func (c *crew) name(i int) string {
+func (c *podSet) name(i int) string {
 	switch {
 	case len(c.nodes) > 0:
 		return fmt.Sprintf("%s, pod for node %s", c.title, c.nodes[i])
@@ -73,7 +73,7 @@ func (c *crew) name(i int) string {
 }
 
 // readCrews finds the pods of the batch.
-func (f *foresight) readCrews() {
+func (f *evaluation) readCrews() {
 	read := map[schema.GroupKind]func(*Item){
 		podKind:                              f.barePod,
 		{Group: "apps", Kind: "Deployment"}:  f.deployment,
@@ -96,16 +96,16 @@ func (f *foresight) readCrews() {
 }
 
 // enlist makes a crew of a template, and holds it against the pods that are there.
-func (f *foresight) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *crew {
-	c := &crew{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
+func (f *evaluation) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
+	c := &podSet{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
 	f.crews = append(f.crews, c)
 	return c
 }
 
-func (f *foresight) barePod(it *Item) {
+func (f *evaluation) barePod(it *Item) {
 	p := typed[corev1.Pod](f, it)
-	if p == nil || it.Exists && !f.Anew {
+	if p == nil || it.Exists && !f.FromScratch {
 		return
 	}
 	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
@@ -120,12 +120,12 @@ func ending(s *corev1.PodSpec) bool {
 	return s.RestartPolicy == corev1.RestartPolicyNever || s.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-func (f *foresight) deployment(it *Item) {
+func (f *evaluation) deployment(it *Item) {
 	d := typed[appsv1.Deployment](f, it)
 	if d == nil {
 		return
 	}
-	if d.Spec.Paused && (f.Anew || !it.Exists) {
+	if d.Spec.Paused && (f.FromScratch || !it.Exists) {
 		f.rest(it, "paused")
 		return
 	}
@@ -146,12 +146,12 @@ func (f *foresight) deployment(it *Item) {
 }
 
 // rest notes an object that makes no pods until it is resumed.
-func (f *foresight) rest(it *Item, how string) {
+func (f *evaluation) rest(it *Item, how string) {
 	f.resting = append(f.resting, it)
 	f.note("%s is %s: its pods come when it is resumed", plain(it.Ref), how)
 }
 
-func (f *foresight) statefulSet(it *Item) {
+func (f *evaluation) statefulSet(it *Item) {
 	s := typed[appsv1.StatefulSet](f, it)
 	if s == nil {
 		return
@@ -168,7 +168,7 @@ func (f *foresight) statefulSet(it *Item) {
 	}
 }
 
-func (f *foresight) replicaSet(it *Item) {
+func (f *evaluation) replicaSet(it *Item) {
 	s := typed[appsv1.ReplicaSet](f, it)
 	if s == nil {
 		return
@@ -176,7 +176,7 @@ func (f *foresight) replicaSet(it *Item) {
 	f.stays(f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
 }
 
-func (f *foresight) replicationController(it *Item) {
+func (f *evaluation) replicationController(it *Item) {
 	s := typed[corev1.ReplicationController](f, it)
 	if s == nil || s.Spec.Template == nil {
 		return
@@ -185,9 +185,9 @@ func (f *foresight) replicationController(it *Item) {
 }
 
 // job reads a Job: at most parallelism pods run at once, and no more than completions.
-func (f *foresight) job(it *Item) {
+func (f *evaluation) job(it *Item) {
 	j := typed[batchv1.Job](f, it)
-	if j == nil || it.Exists && !f.Anew {
+	if j == nil || it.Exists && !f.FromScratch {
 		return
 	}
 	if j.Spec.Suspend != nil && *j.Spec.Suspend {
@@ -210,7 +210,7 @@ func jobPods(s *batchv1.JobSpec) int {
 	return n
 }
 
-func (f *foresight) cronJob(it *Item) {
+func (f *evaluation) cronJob(it *Item) {
 	j := typed[batchv1.CronJob](f, it)
 	if j == nil {
 		return
@@ -226,14 +226,14 @@ func (f *foresight) cronJob(it *Item) {
 	f.note("%s runs by its schedule: its pods were tried by themselves, and are in no sum", plain(it.Ref))
 }
 
-func (f *foresight) jobLabels(c *crew, name string) {
+func (f *evaluation) jobLabels(c *podSet, name string) {
 	f.label(c, batchv1.JobNameLabel, name)
 	f.label(c, "job-name", name)
 }
 
 // label sets a label that the controller gives its pods, of which the value is not known
 // before.
-func (f *foresight) label(c *crew, key, value string) {
+func (f *evaluation) label(c *podSet, key, value string) {
 	if _, ok := c.pod.Labels[key]; !ok {
 		metav1.SetMetaDataLabel(&c.pod.ObjectMeta, key, value)
 	}

@@ -40,13 +40,13 @@ type Admission struct {
 	Admitted *unstructured.Unstructured
 	// Reason (Invalid, Forbidden, ...) and Message say why it refused.
 	Reason, Message string
-	// Undecided says why the dry run could not tell, where it could not: a webhook that
+	// Unknown says why the dry run could not tell, where it could not: a webhook that
 	// does not support dry runs, no right to create.
-	Undecided string
+	Unknown string
 }
 
-// Footprint is what a custom resource is said to run: pods of a shape.
-type Footprint struct {
+// PodFootprint is what a custom resource is said to run: pods of a shape.
+type PodFootprint struct {
 	// Replicas of Template; they are made in the namespace of the resource.
 	Replicas int32
 	Template corev1.PodTemplateSpec
@@ -54,16 +54,16 @@ type Footprint struct {
 	Origin string
 }
 
-// Question is a batch, and what is known besides.
-type Question struct {
+// Request is a batch, and what is known besides.
+type Request struct {
 	Batch []Item
 	// World is what the cluster has, without the batch; Graph is of both together.
-	World *check.World
+	World *check.ClusterState
 	Graph *graph.Graph
 	// Admissions are what dry runs said; nil where there is no server to ask.
 	Admissions []Admission
 	// Footprints are declared, by the custom resource.
-	Footprints map[object.Ref][]Footprint
+	Footprints map[object.Ref][]PodFootprint
 	// Live are custom resources that are there, whole, of the kinds that the batch has: to
 	// find the one that is most like a new one. It may be nil.
 	Live map[object.Ref]map[string]any
@@ -72,9 +72,9 @@ type Question struct {
 	Composes func(schema.GroupKind) (kinds []string, known bool)
 	// Autoscaler notes that the cluster may grow.
 	Autoscaler bool
-	// Anew asks of a stack that is there whether it would start anywhere anew: its pods
+	// FromScratch asks of a stack that is there whether it would start anywhere anew: its pods
 	// take no room.
-	Anew bool
+	FromScratch bool
 }
 
 // Topic is what a judgement is about.
@@ -93,8 +93,8 @@ const (
 // Topics lists all of them.
 func Topics() []Topic { return []Topic{Admitted, References, Quota, Limits, Storage, Scheduling} }
 
-// Judgement is one thing that is foreseen.
-type Judgement struct {
+// Finding is one thing that is foreseen.
+type Finding struct {
 	Topic   Topic
 	Verdict schedule.Verdict
 	// Object is what it is about: an object of the batch. Origin is where it was written.
@@ -114,15 +114,15 @@ type Judgement struct {
 type Report struct {
 	// Verdict is the worst of the judgements.
 	Verdict schedule.Verdict
-	// Judgements are what is impossible or not decided, the worst first, and for each topic
+	// Findings are what is impossible or not decided, the worst first, and for each topic
 	// in which all is well one that says what was looked at.
-	Judgements []Judgement
+	Findings []Finding
 	// Placement is one way in which all pods find a node.
 	Placement []schedule.Placed
 	// Pods counts those that were placed or tried.
 	Pods int
-	// NotJudged is what nobody can tell before, in words: whether images can be pulled.
-	NotJudged []string
-	// Grows notes that a cluster autoscaler was found, or was said to be there.
-	Grows string
+	// NotChecked is what nobody can tell before, in words: whether images can be pulled.
+	NotChecked []string
+	// AutoscalerNote notes that a cluster autoscaler was found, or was said to be there.
+	AutoscalerNote string
 }

@@ -28,12 +28,12 @@ type budget struct {
 func (b *budget) ref() object.Ref { return refOf(quotaKind, b.ResourceQuota) }
 
 // quotas adds up what the whole batch would use of each quota of its namespaces.
-func (f *foresight) quotas() {
+func (f *evaluation) quotas() {
 	n := 0
 	for _, namespace := range f.namespacesOfBatch() {
 		if !f.newNamespace(namespace) && !f.World.Read(quotaKind, namespace) {
-			f.add(Judgement{
-				Topic: Quota, Verdict: undecided, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
+			f.add(Finding{
+				Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
 				Message: unread(quotaKind, namespace) + ": whether they leave room for the whole batch is not known",
 			})
 		}
@@ -45,11 +45,11 @@ func (f *foresight) quotas() {
 		}
 	}
 	if n > 0 {
-		f.looked[Quota] = fmt.Sprintf("%s: the whole batch is within", many(n, "quota"))
+		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", countText(n, "quota"))
 	}
 }
 
-func (f *foresight) namespacesOfBatch() []string {
+func (f *evaluation) namespacesOfBatch() []string {
 	in := map[string]bool{}
 	for _, it := range f.order {
 		in[it.Ref.Namespace] = true
@@ -58,12 +58,12 @@ func (f *foresight) namespacesOfBatch() []string {
 	return slices.Sorted(maps.Keys(in))
 }
 
-func (f *foresight) firstIn(namespace string) *Item {
+func (f *evaluation) firstIn(namespace string) *Item {
 	return f.order[slices.IndexFunc(f.order, func(it *Item) bool { return it.Ref.Namespace == namespace })]
 }
 
 // budgets are the quotas that a namespace would have, by name.
-func (f *foresight) budgets(namespace string) []*budget {
+func (f *evaluation) budgets(namespace string) []*budget {
 	var out []*budget
 	for _, q := range together[corev1.ResourceQuota](f, quotaKind) {
 		if q.Namespace != namespace {
@@ -95,21 +95,21 @@ func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
 }
 
 // hold holds the batch against one quota, resource by resource.
-func (f *foresight) hold(b *budget, charges []charge) {
+func (f *evaluation) hold(b *budget, charges []charge) {
 	scope := strangeScope(b.ResourceQuota)
 	if scope == "" && byAttributes(b.ResourceQuota) && slices.ContainsFunc(f.claims, func(c *claim) bool { return c.Namespace == b.Namespace && c.Spec.VolumeAttributesClassName != nil }) {
 		scope = string(corev1.ResourceQuotaScopeVolumeAttributesClass)
 	}
 	if scope != "" {
-		f.add(Judgement{
-			Topic: Quota, Verdict: undecided, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
+		f.add(Finding{
+			Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
 			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),
 		})
 		return
 	}
 	said := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(b.hard)) {
-		all := tallied(b, charges, name, course{always, everything})
+		all := tallied(b, charges, name, scenario{anyPodSet, everything})
 		if all.sum.Sign() <= 0 {
 			continue
 		}
@@ -119,24 +119,24 @@ func (f *foresight) hold(b *budget, charges []charge) {
 			if why == "" {
 				why = "its status does not say how much is used"
 			}
-			f.add(Judgement{Topic: Quota, Verdict: undecided, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
+			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
 			continue
 		}
 		// cpu and requests.cpu are the same: one is told.
 		key := strings.TrimPrefix(string(name), "requests.") + all.sum.String() + quantity(b.hard[name]) + quantity(used)
-		if !said[key] && f.over(b, charges, name, used, all) {
+		if !said[key] && f.checkQuota(b, charges, name, used, all) {
 			said[key] = true
 		}
 	}
 }
 
-// over tells of a resource of which there is not enough, and says whether it did.
-func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
-	j := Judgement{
+// checkQuota tells of a resource of which there is not enough, and says whether it did.
+func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
+	j := Finding{
 		Topic: Quota, Verdict: impossible, Object: all.item.Ref, Field: string(name), Reason: "QuotaExceeded",
 		Remedy: fmt.Sprintf("raise %s of %s, or ask for less", name, near(b.ref(), b.Namespace)),
 	}
-	too := func(t *tally, way course, ending bool) (string, bool) {
+	too := func(t *tally, way scenario, ending bool) (string, bool) {
 		left := used.DeepCopy()
 		left.Sub(f.freed(b, name, way, ending))
 		over := left.DeepCopy()
@@ -146,13 +146,13 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch wants %s more (%s): %s too much",
 			near(b.ref(), b.Namespace), hard.String(), name, left.String(), t.sum.String(), t.parts(), over.String()), over.Sign() > 0
 	}
-	message, exceeded := too(all, course{always, everything}, false)
+	message, exceeded := too(all, scenario{anyPodSet, everything}, false)
 	if !exceeded {
 		return false
 	}
 	for _, try := range f.tries(name) {
-		t := tallied(b, charges, name, try.course)
-		text, yes := too(t, try.course, true)
+		t := tallied(b, charges, name, try.scenario)
+		text, yes := too(t, try.scenario, true)
 		if try.fine && !yes {
 			return false
 		}
@@ -162,8 +162,8 @@ func (f *foresight) over(b *budget, charges []charge, name corev1.ResourceName, 
 			return true
 		}
 	}
-	j.Verdict, j.Reason, j.Message = undecided, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
-	if f.has(func(c *crew) bool { return c.guess }) {
+	j.Verdict, j.Reason, j.Message = verdictUnknown, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
+	if f.has(func(c *podSet) bool { return c.guess }) {
 		j.Message = message + ", if the custom resources run what is assumed of them, and all pods are there at the same time"
 	}
 	f.add(j)
@@ -174,9 +174,9 @@ func quantity(q resource.Quantity) string { return " " + q.String() }
 
 // mustSpecify finds containers that do not state what a quota on CPU or memory makes them
 // state. Of pods that the API server admitted that is said already.
-func (f *foresight) mustSpecify(b *budget) {
+func (f *evaluation) mustSpecify(b *budget) {
 	for _, c := range f.crews {
-		if a := f.saidPod[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
+		if a := f.podDryRuns[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
 			continue
 		}
 		if !covers(b.ResourceQuota, c.pod) || c.pod.Spec.Resources != nil {
@@ -185,13 +185,13 @@ func (f *foresight) mustSpecify(b *budget) {
 		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
 			for i := range list {
 				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
-					j := Judgement{
+					j := Finding{
 						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
 						Message: fmt.Sprintf("%s limits %s, so every container must state it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
 						Remedy:  "state it, or have a LimitRange give a default",
 					}
 					if c.guess {
-						j.Verdict = undecided
+						j.Verdict = verdictUnknown
 					} else {
 						c.refuse()
 					}

@@ -12,7 +12,7 @@ import (
 
 // references says what objects of the batch name and what is not there: in the cluster and
 // the batch together.
-func (f *foresight) references() {
+func (f *evaluation) references() {
 	f.served()
 	f.namespaces()
 	if f.Graph == nil {
@@ -31,16 +31,16 @@ func (f *foresight) references() {
 			edges++
 			f.reference(it, e)
 		}
-		f.made(it, id)
+		f.checkProduced(it, id)
 	}
 	f.keys()
-	f.looked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", many(edges, "reference"), many(len(f.order), "object"))
+	f.checked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
 }
 
-// made judges the references of what a custom resource of the batch has made already. Whoever
+// checkProduced judges the references of what a custom resource of the batch has made already. Whoever
 // made it may make what it needs as well, and has not so far. What a kind of Kubernetes has
 // made follows from its template, which is judged by itself.
-func (f *foresight) made(it *Item, root graph.ID) {
+func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	if !it.Exists || !f.custom(it) || idle(f, it) {
 		return
 	}
@@ -55,35 +55,35 @@ func (f *foresight) made(it *Item, root graph.ID) {
 					queue = append(queue, e.To)
 				}
 			case from != root && e.Relation == relation.Needs && !e.Inferred && !e.Backward:
-				if f.lacks(e) && !told[e.To] {
+				if f.addMissing(e) && !told[e.To] {
 					told[e.To] = true
-					f.add(f.lacking(it, from, e))
+					f.add(f.missingFinding(it, from, e))
 				}
 			}
 		}
 	}
 }
 
-// lacks says that what an edge needs is not there, and that this is the end of it.
-func (f *foresight) lacks(e graph.Edge) bool {
-	to, what := f.Graph.Ref(e.To), fates[e.Rule]
+// addMissing says that what an edge needs is not there, and that this is the end of it.
+func (f *evaluation) addMissing(e graph.Edge) bool {
+	to, what := f.Graph.Ref(e.To), outcomes[e.Rule]
 	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !givenToAll(to) && !f.inBatch(to)
 }
 
-// lacking is said of an object that an object of the batch has made.
-func (f *foresight) lacking(by *Item, from graph.ID, e graph.Edge) Judgement {
-	self, what := f.Graph.Ref(from), fates[e.Rule]
-	return Judgement{
-		Topic: References, Verdict: undecided, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
+// missingFinding is said of an object that an object of the batch has made.
+func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Finding {
+	self, what := f.Graph.Ref(from), outcomes[e.Rule]
+	return Finding{
+		Topic: References, Verdict: verdictUnknown, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
 		Message: fmt.Sprintf("%s has made it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
 		Remedy:  fmt.Sprintf("create %s, unless whoever made this makes that as well", near(f.Graph.Ref(e.To), self.Namespace)),
 	}
 }
 
 // reference judges one edge of an object of the batch.
-func (f *foresight) reference(it *Item, e graph.Edge) {
+func (f *evaluation) reference(it *Item, e graph.Edge) {
 	to, state := f.Graph.Ref(e.To), f.Graph.State(e.To)
-	what, known := fates[e.Rule]
+	what, known := outcomes[e.Rule]
 	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || givenToAll(to) {
 		return
 	}
@@ -91,22 +91,22 @@ func (f *foresight) reference(it *Item, e graph.Edge) {
 		return
 	}
 	if !known {
-		what = fate{undecided, "ReferenceMissing", f.follows(it, e)}
+		what = outcome{verdictUnknown, "ReferenceMissing", f.follows(it, e)}
 	}
 	if what.message == "" {
 		return
 	}
-	j := Judgement{
+	j := Finding{
 		Topic: References, Verdict: what.verdict, Object: it.Ref, Field: e.Field, Value: e.Value, Reason: what.reason,
 		Message: fmt.Sprintf("needs %s, which does not exist: %s", near(to, it.Ref.Namespace), what.message),
 		Remedy:  fmt.Sprintf("create %s, add it to the batch, or correct %s", near(to, it.Ref.Namespace), e.Field),
 	}
 	if state == graph.Unread && (!f.newNamespace(to.Namespace) || f.inBatch(to)) {
-		j.Verdict, j.Reason = undecided, "Unread"
+		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, of which it is not known whether it exists: it was not read", near(to, it.Ref.Namespace))
 		j.Remedy = "ask somebody who may read it"
 	} else if by := f.maker(it, to, e.To); by != "" {
-		j.Verdict, j.Reason = undecided, "MadeLater"
+		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)
 		j.Remedy = ""
 	}
@@ -118,7 +118,7 @@ func (f *foresight) reference(it *Item, e graph.Edge) {
 
 // follows is what a diagnosis says of a reference that no rule of ours is about; nothing
 // where it says nothing.
-func (f *foresight) follows(it *Item, e graph.Edge) string {
+func (f *evaluation) follows(it *Item, e graph.Edge) string {
 	if f.Graph.State(e.To) == graph.Unread {
 		return "it cannot work without"
 	}
@@ -141,7 +141,7 @@ func (f *foresight) follows(it *Item, e graph.Edge) string {
 }
 
 // idle says that an object runs no pods: what they would need does not matter now.
-func idle(f *foresight, it *Item) bool {
+func idle(f *evaluation, it *Item) bool {
 	for _, c := range f.crews {
 		if c.item == it {
 			return c.wanted == 0 && !c.later
@@ -152,7 +152,7 @@ func idle(f *foresight, it *Item) bool {
 
 // lose marks the pods of an object as judged: no room is looked for. Those that are refused
 // are not even made.
-func (f *foresight) lose(it *Item, refused bool) {
+func (f *evaluation) lose(it *Item, refused bool) {
 	for _, c := range f.crews {
 		if c.item == it {
 			c.lost, c.refused = true, c.refused || refused
@@ -160,7 +160,7 @@ func (f *foresight) lose(it *Item, refused bool) {
 	}
 }
 
-func (f *foresight) refuse(it *Item) { f.lose(it, true) }
+func (f *evaluation) refuse(it *Item) { f.lose(it, true) }
 
 // givenToAll tells what the control plane makes in every namespace.
 func givenToAll(r object.Ref) bool {

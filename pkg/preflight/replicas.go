@@ -9,7 +9,7 @@ import (
 
 // replicas is how many pods are wanted: what is written, or what is there where nothing is
 // written, within what an autoscaler allows.
-func (f *foresight) replicas(it *Item, written *int32) int {
+func (f *evaluation) replicas(it *Item, written *int32) int {
 	n := int(orOne(written))
 	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {
 		n = int(wl.Replicas)
@@ -27,7 +27,7 @@ func (f *foresight) replicas(it *Item, written *int32) int {
 
 // scaled returns the bounds that a HorizontalPodAutoscaler sets, of the batch or of the
 // cluster.
-func (f *foresight) scaled(ref object.Ref) (low, high int, by object.Ref) {
+func (f *evaluation) scaled(ref object.Ref) (low, high int, by object.Ref) {
 	for _, a := range f.autoscalers() {
 		t := a.Spec.ScaleTargetRef
 		gv, err := schema.ParseGroupVersion(t.APIVersion)
@@ -47,6 +47,6 @@ func orOne(n *int32) int32 {
 	return *n
 }
 
-func (f *foresight) autoscalers() []*autoscalingv2.HorizontalPodAutoscaler {
+func (f *evaluation) autoscalers() []*autoscalingv2.HorizontalPodAutoscaler {
 	return together[autoscalingv2.HorizontalPodAutoscaler](f, schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"})
 }

@@ -12,35 +12,35 @@ import (
 
 // replaced holds a crew against the pods that the object has now. Of an unchanged template
 // they stay, of a changed one they are old.
-func (f *foresight) replaced(c *crew) {
+func (f *evaluation) replaced(c *podSet) {
 	wl, ok := f.World.Workload(c.item.Ref)
 	if !ok {
 		return
 	}
-	same := !f.Anew && (f.unchanged(c.item, wl.Template) || f.pausedOf(wl.Object))
+	same := !f.FromScratch && (f.unchanged(c.item, wl.Template) || f.pausedOf(wl.Object))
 	for _, p := range wl.Pods {
 		f.sort(c, p, same)
 	}
 	c.lighter = len(c.old) > 0
 	for _, p := range c.old {
-		c.lighter = c.lighter && lighter(c, p)
+		c.lighter = c.lighter && fitsInPlaceOf(c, p)
 	}
 }
 
 // stays is replaced for a controller that never replaces a pod that is there.
-func (f *foresight) stays(c *crew) {
+func (f *evaluation) stays(c *podSet) {
 	wl, ok := f.World.Workload(c.item.Ref)
 	if !ok {
 		return
 	}
 	for _, p := range wl.Pods {
-		f.sort(c, p, !f.Anew)
+		f.sort(c, p, !f.FromScratch)
 	}
 }
 
-func (f *foresight) sort(c *crew, p *corev1.Pod, same bool) {
+func (f *evaluation) sort(c *podSet, p *corev1.Pod, same bool) {
 	switch {
-	case f.Anew || p.Spec.NodeName == "":
+	case f.FromScratch || p.Spec.NodeName == "":
 		c.waiting = append(c.waiting, p)
 	case same && p.DeletionTimestamp == nil:
 		c.kept = append(c.kept, p)
@@ -50,7 +50,7 @@ func (f *foresight) sort(c *crew, p *corev1.Pod, same bool) {
 }
 
 // pausedOf says that a Deployment in the cluster rolls nothing out.
-func (f *foresight) pausedOf(o runtime.Object) bool {
+func (f *evaluation) pausedOf(o runtime.Object) bool {
 	d, ok := o.(*appsv1.Deployment)
 	return ok && d.Spec.Paused
 }
@@ -58,7 +58,7 @@ func (f *foresight) pausedOf(o runtime.Object) bool {
 // unchanged says whether the template that would be there is the one that is there. What
 // the API server admitted has its defaults, and is compared as a whole; of what was only
 // written every field must be there.
-func (f *foresight) unchanged(it *Item, live *corev1.PodTemplateSpec) bool {
+func (f *evaluation) unchanged(it *Item, live *corev1.PodTemplateSpec) bool {
 	if live == nil {
 		return false
 	}
@@ -68,24 +68,24 @@ func (f *foresight) unchanged(it *Item, live *corev1.PodTemplateSpec) bool {
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, want) != nil {
 		return false
 	}
-	if a := f.said[it.Ref]; a != nil && a.Admitted != nil {
+	if a := f.dryRuns[it.Ref]; a != nil && a.Admitted != nil {
 		want.CreationTimestamp = live.CreationTimestamp
 		return equality.Semantic.DeepEqual(want, live)
 	}
 	a, errA := runtime.DefaultUnstructuredConverter.ToUnstructured(want)
 	b, errB := runtime.DefaultUnstructuredConverter.ToUnstructured(live)
-	return errA == nil && errB == nil && within(a, b)
+	return errA == nil && errB == nil && isWithin(a, b)
 }
 
-// within says whether all of a is in b: fields of maps, and lists item by item.
-func within(a, b any) bool {
+// isWithin says whether all of a is in b: fields of maps, and lists item by item.
+func isWithin(a, b any) bool {
 	switch a := a.(type) {
 	case nil:
 		return true
 	case map[string]any:
 		in, _ := b.(map[string]any)
 		for k, v := range a {
-			if !within(v, in[k]) {
+			if !isWithin(v, in[k]) {
 				return false
 			}
 		}
@@ -96,7 +96,7 @@ func within(a, b any) bool {
 			return false
 		}
 		for i := range a {
-			if !within(a[i], in[i]) {
+			if !isWithin(a[i], in[i]) {
 				return false
 			}
 		}

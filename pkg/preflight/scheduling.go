@@ -9,29 +9,29 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// course is one way in which things may go: which of the old pods are still there, and how
+// scenario is one way in which things may go: which of the old pods are still there, and how
 // many new ones each crew has to place.
-type course struct {
-	old func(*crew) bool
-	new func(*crew) int
+type scenario struct {
+	old func(*podSet) bool
+	new func(*podSet) int
 }
 
 // everything places all pods at once; what ends takes its room as long as all others.
-func everything(c *crew) int { return c.missing() }
+func everything(c *podSet) int { return c.missing() }
 
 // certain places those that are there for sure, and stay.
-func certain(c *crew) int {
+func certain(c *podSet) int {
 	if c.ends || c.guess {
 		return 0
 	}
 	return c.missing()
 }
 
-func always(*crew) bool { return true }
-func never(*crew) bool  { return false }
+func anyPodSet(*podSet) bool { return true }
+func noPodSet(*podSet) bool  { return false }
 
 // ask asks about a course. Pods that come later, or that do not start anyway, are in none.
-func (f *foresight) ask(base *schedule.Cluster, way course) (schedule.Answer, int) {
+func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result, int) {
 	at := *base
 	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
 	var pods []schedule.Pod
@@ -44,7 +44,7 @@ func (f *foresight) ask(base *schedule.Cluster, way course) (schedule.Answer, in
 		}
 	}
 	if len(pods) == 0 {
-		return schedule.Answer{Verdict: fits}, 0
+		return schedule.Result{Verdict: fits}, 0
 	}
 	return f.place(&at, pods), len(pods)
 }
@@ -52,17 +52,17 @@ func (f *foresight) ask(base *schedule.Cluster, way course) (schedule.Answer, in
 // scheduling says whether all pods find a node. That they fit must hold with the old pods
 // of a roll-out and without them; that they cannot, even when the old ones are gone, what
 // ends by itself has ended, and only what is certain is asked for.
-func (f *foresight) scheduling() {
+func (f *evaluation) scheduling() {
 	base := f.cluster()
 	f.cronJobs(base)
-	all, n := f.ask(base, course{always, everything})
+	all, n := f.ask(base, scenario{anyPodSet, everything})
 	if n == 0 {
 		return
 	}
 	defer func() {
-		f.looked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", many(n, "pod"), many(nodesOf(f.placed), "node"))
+		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", countText(n, "pod"), countText(nodesOf(f.placed), "node"))
 	}()
-	old, ends, guess := f.has(func(c *crew) bool { return len(c.old) > 0 }), f.has(func(c *crew) bool { return c.ends }), f.has(func(c *crew) bool { return c.guess })
+	old, ends, guess := f.has(func(c *podSet) bool { return len(c.old) > 0 }), f.has(func(c *podSet) bool { return c.ends }), f.has(func(c *podSet) bool { return c.guess })
 	f.placed = all.Placement
 	if !old && !ends && !guess {
 		f.answered(all, "")
@@ -70,7 +70,7 @@ func (f *foresight) scheduling() {
 	}
 	gone := all
 	if old {
-		gone, _ = f.ask(base, course{never, everything})
+		gone, _ = f.ask(base, scenario{noPodSet, everything})
 		f.placed = gone.Placement
 	}
 	if gone.Verdict == fits && (all.Verdict == fits || f.inPlace(base)) {
@@ -85,8 +85,8 @@ func (f *foresight) scheduling() {
 // inPlace says that each new pod of the only roll-out finds the room that an old one leaves:
 // it asks for no more, nobody else looks for room, and where one must run first there is
 // room for it.
-func (f *foresight) inPlace(base *schedule.Cluster) bool {
-	var one *crew
+func (f *evaluation) inPlace(base *schedule.Cluster) bool {
+	var one *podSet
 	for _, c := range f.crews {
 		if c.lost || c.later || c.missing() == 0 {
 			continue
@@ -102,11 +102,11 @@ func (f *foresight) inPlace(base *schedule.Cluster) bool {
 	if one.first == 0 {
 		return true
 	}
-	first, _ := f.ask(base, course{always, func(*crew) int { return 1 }})
+	first, _ := f.ask(base, scenario{anyPodSet, func(*podSet) int { return 1 }})
 	return first.Verdict == fits
 }
 
-func (f *foresight) has(is func(*crew) bool) bool {
+func (f *evaluation) has(is func(*podSet) bool) bool {
 	for _, c := range f.crews {
 		if !c.lost && !c.later && is(c) {
 			return true
@@ -117,7 +117,7 @@ func (f *foresight) has(is func(*crew) bool) bool {
 
 // hopeless finds out whether it is impossible without old pods, and with no more of those
 // that end, or are guessed, than there must be: one at a time.
-func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.Answer) bool {
+func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule.Result) bool {
 	if gone.Verdict != impossible {
 		return false
 	}
@@ -125,7 +125,7 @@ func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.
 		f.answered(gone, "")
 		return true
 	}
-	least, _ := f.ask(base, course{never, certain})
+	least, _ := f.ask(base, scenario{noPodSet, certain})
 	if least.Verdict == impossible {
 		f.answered(least, "")
 		return true
@@ -135,7 +135,7 @@ func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.
 		if !one.ends || one.guess {
 			continue
 		}
-		answer, n := f.ask(base, course{never, func(c *crew) int {
+		answer, n := f.ask(base, scenario{noPodSet, func(c *podSet) int {
 			if c == one {
 				return min(1, c.missing())
 			}
@@ -151,15 +151,15 @@ func (f *foresight) hopeless(base *schedule.Cluster, softer bool, gone schedule.
 
 // stuck finds roll-outs that cannot begin: no old pod goes before a new one runs, and
 // there is no room for one beside them.
-func (f *foresight) stuck(base *schedule.Cluster) bool {
+func (f *evaluation) stuck(base *schedule.Cluster) bool {
 	found := false
 	for _, one := range f.crews {
 		if one.first == 0 || one.lost || one.guess || one.wanted < len(one.old) || !ready(one.old) {
 			continue
 		}
-		answer, n := f.ask(base, course{
-			func(c *crew) bool { return c == one },
-			func(c *crew) int {
+		answer, n := f.ask(base, scenario{
+			func(c *podSet) bool { return c == one },
+			func(c *podSet) int {
 				if c == one {
 					return 1
 				}
@@ -167,7 +167,7 @@ func (f *foresight) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")))
+			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
 			found = true
 		}
 	}
@@ -190,7 +190,7 @@ func ready(pods []*corev1.Pod) bool {
 
 // cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows
 // what room there is when they come.
-func (f *foresight) cronJobs(base *schedule.Cluster) {
+func (f *evaluation) cronJobs(base *schedule.Cluster) {
 	for _, c := range f.crews {
 		if !c.later || c.lost || c.missing() == 0 {
 			continue
@@ -202,7 +202,7 @@ func (f *foresight) cronJobs(base *schedule.Cluster) {
 			continue
 		}
 		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {
-			j := Judgement{Topic: Scheduling, Verdict: undecided, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
 			if len(answer.Proofs) > 0 {
 				j.Message += " (" + answer.Proofs[0].Message + ")"
 				j.Nodes = answer.Proofs[0].Nodes

@@ -13,7 +13,7 @@ import (
 
 // sharedVolumes finds claims of which only the pods of one node can have the volume, and
 // that several pods mount: the scheduler does not look at that, and the kubelet waits.
-func (f *foresight) sharedVolumes() {
+func (f *evaluation) sharedVolumes() {
 	for _, c := range f.crews {
 		if c.lost || c.later || len(c.nodes) == 0 && c.wanted < 2 && c.first == 0 {
 			continue
@@ -24,8 +24,8 @@ func (f *foresight) sharedVolumes() {
 				continue
 			}
 			if ref := (object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}); f.oneNode(ref) {
-				f.add(Judgement{
-					Topic: Storage, Verdict: undecided, Object: c.item.Ref, Field: fmt.Sprintf("%s.volumes[%d].persistentVolumeClaim", c.spec(), i), Value: v.ClaimName, Reason: "SharedVolume",
+				f.add(Finding{
+					Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: fmt.Sprintf("%s.volumes[%d].persistentVolumeClaim", c.spec(), i), Value: v.ClaimName, Reason: "SharedVolume",
 					Message: fmt.Sprintf("several pods mount %s, which is ReadWriteOnce: those on another node than the first would wait for its volume", near(ref, c.pod.Namespace)),
 					Remedy:  "use a claim that is ReadWriteMany, a StatefulSet with claims of their own, or the strategy Recreate for a single pod",
 				})
@@ -36,7 +36,7 @@ func (f *foresight) sharedVolumes() {
 
 // oneNode says that the volume of a claim is for one node at a time, and that it could be
 // asked for on several: one that is bound to a local volume cannot.
-func (f *foresight) oneNode(ref object.Ref) bool {
+func (f *evaluation) oneNode(ref object.Ref) bool {
 	p, ok := check.Of[*corev1.PersistentVolumeClaim](f.World.Facts, ref)
 	for _, c := range f.claims {
 		if !ok && c.ref() == ref {

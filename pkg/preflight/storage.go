@@ -15,16 +15,16 @@ const noProvisioner = "kubernetes.io/no-provisioner"
 
 // storage says whether the claims that are to be made find a volume, or somebody who makes
 // one. Which node a volume suits is a matter of scheduling.
-func (f *foresight) storage() {
+func (f *evaluation) storage() {
 	f.sharedVolumes()
 	if len(f.claims) == 0 {
 		return
 	}
-	f.looked[Storage] = fmt.Sprintf("%s: each has a class that makes volumes, or a volume that suits it", many(len(f.claims), "claim"))
+	f.checked[Storage] = fmt.Sprintf("%s: each has a class that makes volumes, or a volume that suits it", countText(len(f.claims), "claim"))
 	var byHand []*claim
 	told := map[string]bool{} // a template is told of once
 	for _, c := range f.claims {
-		j, hand := f.claimFate(c)
+		j, hand := f.claimOutcome(c)
 		if hand {
 			byHand = append(byHand, c)
 		}
@@ -35,8 +35,8 @@ func (f *foresight) storage() {
 		if j.Field == "" {
 			j.Field = c.field + ".storageClassName"
 		}
-		if j.Verdict == impossible && c.crew != nil {
-			c.crew.lost = true
+		if j.Verdict == impossible && c.podSet != nil {
+			c.podSet.lost = true
 		}
 		if key := c.item.Ref.String() + j.Field + j.Reason + j.Value; !told[key] {
 			told[key] = true
@@ -47,40 +47,40 @@ func (f *foresight) storage() {
 	f.markLost()
 }
 
-// claimFate says what becomes of a claim; nil where all is well, as far as can be told.
+// claimOutcome says what becomes of a claim; nil where all is well, as far as can be told.
 // hand says that it needs one of the volumes that are there.
-func (f *foresight) claimFate(c *claim) (j *Judgement, hand bool) {
+func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)
 	switch {
 	case c.Spec.VolumeName != "":
 		return f.named(c), false
 	case name == "" && c.Spec.StorageClassName == nil && !f.World.Read(classKind, ""):
-		return &Judgement{Verdict: undecided, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is not known", c.Name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is not known", c.Name, unread(classKind, ""))}, false
 	case f.anySuits(c.PersistentVolumeClaim):
 		return nil, class == nil || class.Provisioner == noProvisioner
 	case name == "":
 		return f.withoutClass(c), false
 	case class == nil && !f.World.Read(classKind, ""):
-		return &Judgement{Verdict: undecided, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s is there is not known: %s", name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s is there is not known: %s", name, unread(classKind, ""))}, false
 	case class == nil:
-		return &Judgement{
+		return &Finding{
 			Verdict: impossible, Reason: "StorageClassMissing", Value: name,
 			Message: fmt.Sprintf("claim %s names StorageClass/%s, which does not exist, and no volume of that class suits it: it stays Pending, and pods that mount it too", c.Name, name),
 			Remedy:  "create the class, or name one that exists",
 		}, false
 	case class.Provisioner == noProvisioner && !f.World.Read(volumeKind, ""):
-		return &Judgement{Verdict: undecided, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are made by hand, and %s", name, unread(volumeKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are made by hand, and %s", name, unread(volumeKind, ""))}, false
 	case class.Provisioner == noProvisioner:
-		return &Judgement{
+		return &Finding{
 			Verdict: impossible, Reason: "NoVolume", Value: name,
 			Message: fmt.Sprintf("class %s makes no volumes (%s), and none that is available suits claim %s (%s): it stays Pending", name, noProvisioner, c.Name, wants(c.PersistentVolumeClaim)),
 			Remedy:  "create a PersistentVolume that suits it, or name a class that makes volumes",
 		}, false
 	}
 	if c.Spec.Selector != nil {
-		return &Judgement{
-			Verdict: undecided, Reason: "SelectorOnNewVolume", Field: c.field + ".selector",
+		return &Finding{
+			Verdict: verdictUnknown, Reason: "SelectorOnNewVolume", Field: c.field + ".selector",
 			Message: fmt.Sprintf("claim %s selects volumes by label, none that is available suits it, and few provisioners make one for a claim with a selector", c.Name),
 			Remedy:  "leave the selector out, or create a PersistentVolume that it selects",
 		}, false
@@ -89,18 +89,18 @@ func (f *foresight) claimFate(c *claim) (j *Judgement, hand bool) {
 	return nil, false
 }
 
-func (f *foresight) withoutClass(c *claim) *Judgement {
+func (f *evaluation) withoutClass(c *claim) *Finding {
 	if !f.World.Read(volumeKind, "") {
-		return &Judgement{Verdict: undecided, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is not known", c.Name, unread(volumeKind, ""))}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is not known", c.Name, unread(volumeKind, ""))}
 	}
 	if c.Spec.StorageClassName != nil {
-		return &Judgement{
+		return &Finding{
 			Verdict: impossible, Reason: "NoVolume", Value: `""`,
 			Message: fmt.Sprintf("claim %s asks for a volume without a class, and none that is available suits it (%s): it stays Pending", c.Name, wants(c.PersistentVolumeClaim)),
 			Remedy:  "create a PersistentVolume that suits it, or name a class that makes volumes",
 		}
 	}
-	return &Judgement{
+	return &Finding{
 		Verdict: impossible, Reason: "NoDefaultClass",
 		Message: fmt.Sprintf("claim %s names no class, the cluster has no default class, and no volume without a class suits it (%s): it stays Pending, and pods that mount it too", c.Name, wants(c.PersistentVolumeClaim)),
 		Remedy:  "name a StorageClass in the claim, or mark one as the default",
@@ -108,7 +108,7 @@ func (f *foresight) withoutClass(c *claim) *Judgement {
 }
 
 // named says what becomes of a claim that names its volume.
-func (f *foresight) named(c *claim) *Judgement {
+func (f *evaluation) named(c *claim) *Finding {
 	ref := object.Ref{Kind: "PersistentVolume", Name: c.Spec.VolumeName}
 	for _, v := range f.volumes() {
 		if v.Name != ref.Name {
@@ -117,23 +117,23 @@ func (f *foresight) named(c *claim) *Judgement {
 		if suits(c.PersistentVolumeClaim, v) {
 			return nil
 		}
-		return &Judgement{
+		return &Finding{
 			Verdict: impossible, Reason: "VolumeUnsuitable", Field: c.field + ".volumeName", Value: ref.Name,
 			Message: fmt.Sprintf("claim %s names PersistentVolume/%s, which does not suit it: it wants %s, and that one is %s", c.Name, ref.Name, wants(c.PersistentVolumeClaim), offers(v)),
 			Remedy:  "correct the claim, or free the volume",
 		}
 	}
 	if !f.World.Read(volumeKind, "") {
-		return &Judgement{Verdict: undecided, Reason: "Unread", Field: c.field + ".volumeName", Value: ref.Name, Message: unread(volumeKind, "")}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Field: c.field + ".volumeName", Value: ref.Name, Message: unread(volumeKind, "")}
 	}
-	return &Judgement{
+	return &Finding{
 		Verdict: impossible, Reason: "VolumeMissing", Field: c.field + ".volumeName", Value: ref.Name,
 		Message: fmt.Sprintf("claim %s names PersistentVolume/%s, which does not exist: it stays Pending", c.Name, ref.Name),
 		Remedy:  "create the volume, or leave volumeName out",
 	}
 }
 
-func (f *foresight) anySuits(c *corev1.PersistentVolumeClaim) bool {
+func (f *evaluation) anySuits(c *corev1.PersistentVolumeClaim) bool {
 	for _, v := range f.volumes() {
 		if suits(c, v) {
 			return true
@@ -144,7 +144,7 @@ func (f *foresight) anySuits(c *corev1.PersistentVolumeClaim) bool {
 
 // byHand says whether claims that need a volume that is there all get one: no two can have
 // the same.
-func (f *foresight) byHand(claims []*claim) {
+func (f *evaluation) byHand(claims []*claim) {
 	volumes := f.volumes()
 	holder := map[string]int{}
 	var give func(n int, tried map[string]bool) bool
@@ -164,12 +164,12 @@ func (f *foresight) byHand(claims []*claim) {
 	for n, c := range claims {
 		tried := map[string]bool{}
 		if !give(n, tried) {
-			if c.crew != nil {
-				c.crew.lost = true
+			if c.podSet != nil {
+				c.podSet.lost = true
 			}
-			f.add(Judgement{
+			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", many(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
 				Remedy:  "create another PersistentVolume that suits it",
 			})
 			return
@@ -177,8 +177,8 @@ func (f *foresight) byHand(claims []*claim) {
 	}
 	for n, c := range claims {
 		if !f.enough(claims, n, volumes) {
-			f.add(Judgement{
-				Topic: Storage, Verdict: undecided, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
+			f.add(Finding{
+				Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
 				Message: fmt.Sprintf("there is a volume for each claim, but which of them gets which is not certain: %s may be left without one", c.Name),
 				Remedy:  "name the volume in the claim, or set a claimRef on the volume",
 			})
@@ -188,7 +188,7 @@ func (f *foresight) byHand(claims []*claim) {
 }
 
 // enough says that others cannot take all volumes that suit a claim.
-func (f *foresight) enough(claims []*claim, n int, volumes []*corev1.PersistentVolume) bool {
+func (f *evaluation) enough(claims []*claim, n int, volumes []*corev1.PersistentVolume) bool {
 	mine, rivals := 0, map[int]bool{}
 	for _, v := range volumes {
 		if !suits(claims[n].PersistentVolumeClaim, v) {
@@ -205,7 +205,7 @@ func (f *foresight) enough(claims []*claim, n int, volumes []*corev1.PersistentV
 }
 
 // markLost marks the crews that mount a claim of the batch that finds no volume.
-func (f *foresight) markLost() {
+func (f *evaluation) markLost() {
 	lost := map[object.Ref]bool{}
 	for _, j := range f.found {
 		if j.Topic == Storage && j.Verdict == impossible {

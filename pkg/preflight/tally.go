@@ -15,10 +15,10 @@ type charge struct {
 	item  *Item
 	usage corev1.ResourceList
 	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
-	pod  *corev1.Pod
-	crew *crew
+	pod    *corev1.Pod
+	podSet *podSet
 	// of is the crew whose claim it is: without its pods it is not made.
-	of *crew
+	of *podSet
 }
 
 // counts says whether a quota counts what is charged.
@@ -31,10 +31,10 @@ func (c *charge) counts(b *budget) bool {
 
 // tally is what a course would use of one resource, and who most of it.
 type tally struct {
-	sum  resource.Quantity
-	item *Item
-	most resource.Quantity
-	who  map[string]*resource.Quantity
+	sum   resource.Quantity
+	item  *Item
+	limit resource.Quantity
+	who   map[string]*resource.Quantity
 }
 
 func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
@@ -51,8 +51,8 @@ func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
 		t.who[who] = &resource.Quantity{}
 	}
 	t.who[who].Add(q)
-	if t.item == nil || t.who[who].Cmp(t.most) > 0 {
-		t.item, t.most = it, t.who[who].DeepCopy()
+	if t.item == nil || t.who[who].Cmp(t.limit) > 0 {
+		t.item, t.limit = it, t.who[who].DeepCopy()
 	}
 }
 
@@ -72,7 +72,7 @@ func (t *tally) parts() string {
 
 // tallied adds up one resource over the batch, on a course: what is there is counted in the
 // used figure, and comes off it where it goes.
-func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) *tally {
+func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario) *tally {
 	t := &tally{}
 	for i := range charges {
 		c := &charges[i]
@@ -87,8 +87,8 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) 
 		if c.of != nil && (c.of.refused || c.of.guess && way.new(c.of) == 0) {
 			continue
 		}
-		if c.crew != nil {
-			if n = way.new(c.crew); c.crew.refused {
+		if c.podSet != nil {
+			if n = way.new(c.podSet); c.podSet.refused {
 				continue
 			}
 		}
@@ -99,7 +99,7 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way course) 
 
 // freed is what goes with pods that are replaced on a course: those that wait for a node are
 // counted as used, and are among the new ones; old ones go where the course says so.
-func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, ending bool) resource.Quantity {
+func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, ending bool) resource.Quantity {
 	var sum resource.Quantity
 	off := func(list []*corev1.Pod) {
 		for _, p := range list {
@@ -127,6 +127,6 @@ func (f *foresight) freed(b *budget, name corev1.ResourceName, way course, endin
 }
 
 // listed says that a pod is among the old or waiting ones of a crew.
-func (f *foresight) listed(p *corev1.Pod) bool {
-	return slices.ContainsFunc(f.crews, func(c *crew) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
+func (f *evaluation) listed(p *corev1.Pod) bool {
+	return slices.ContainsFunc(f.crews, func(c *podSet) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
 }

@@ -9,11 +9,11 @@ import (
 )
 
 // open tells of a course that was not decided.
-func (f *foresight) open(all, gone schedule.Answer, guess bool) {
+func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	switch {
 	case gone.Verdict == fits:
 		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
-	case gone.Verdict == undecided:
+	case gone.Verdict == verdictUnknown:
 		f.answered(gone, "")
 	case guess:
 		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
@@ -23,14 +23,14 @@ func (f *foresight) open(all, gone schedule.Answer, guess bool) {
 }
 
 // unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
-func (f *foresight) unsure(a schedule.Answer, reason, message string) {
-	j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: reason, Message: message}
+func (f *evaluation) unsure(a schedule.Result, reason, message string) {
+	j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: reason, Message: message}
 	for i, p := range a.Proofs {
 		if i == 0 {
-			j.Message += " (" + f.about(p.Pods) + p.Message + ")"
+			j.Message += " (" + f.objectsOf(p.Pods) + p.Message + ")"
 			j.Nodes = p.Nodes
 		}
-		if c := f.crewOf(p.Pods); c != nil && j.Object.Name == "" {
+		if c := f.podSetOf(p.Pods); c != nil && j.Object.Name == "" {
 			j.Object = c.item.Ref
 			f.basis(&j, c)
 		}
@@ -39,20 +39,20 @@ func (f *foresight) unsure(a schedule.Answer, reason, message string) {
 }
 
 // answered adds what an answer says.
-func (f *foresight) answered(a schedule.Answer, because string) {
+func (f *evaluation) answered(a schedule.Result, because string) {
 	switch a.Verdict {
 	case impossible:
 		for _, p := range a.Proofs {
-			j := Judgement{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + f.about(p.Pods) + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
-			if c := f.crewOf(p.Pods); c != nil {
+			j := Finding{Topic: Scheduling, Verdict: impossible, Reason: p.Reason, Message: because + f.objectsOf(p.Pods) + p.Message, Nodes: p.Nodes, Remedy: remedies[p.Reason]}
+			if c := f.podSetOf(p.Pods); c != nil {
 				j.Object = c.item.Ref
 				f.basis(&j, c)
 			}
 			f.add(j)
 		}
-	case undecided:
-		for _, why := range a.Open {
-			j := Judgement{Topic: Scheduling, Verdict: undecided, Reason: "NotDecided", Message: why}
+	case verdictUnknown:
+		for _, why := range a.Unknown {
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: "NotDecided", Message: why}
 			if c := f.spokenOf(why); c != nil {
 				j.Object = c.item.Ref
 			}
@@ -62,7 +62,7 @@ func (f *foresight) answered(a schedule.Answer, because string) {
 }
 
 // basis says on whose word the pods are known.
-func (f *foresight) basis(j *Judgement, c *crew) {
+func (f *evaluation) basis(j *Finding, c *podSet) {
 	switch {
 	case c.by == "":
 	case c.guess:
@@ -72,8 +72,8 @@ func (f *foresight) basis(j *Judgement, c *crew) {
 	}
 }
 
-// about says which objects a proof is about, where there is more than one.
-func (f *foresight) about(pods []string) string {
+// objectsOf says which objects a proof is about, where there is more than one.
+func (f *evaluation) objectsOf(pods []string) string {
 	var names []string
 	for _, pod := range pods {
 		who, _, _ := strings.Cut(pod, ", pod ")
@@ -116,8 +116,8 @@ var remedies = map[string]string{
 	"NoVolume":                     "create a PersistentVolume that suits it on a node that takes the pod",
 }
 
-// crewOf returns the crew of the first pod that is named.
-func (f *foresight) crewOf(pods []string) *crew {
+// podSetOf returns the crew of the first pod that is named.
+func (f *evaluation) podSetOf(pods []string) *podSet {
 	for _, name := range pods {
 		for _, c := range f.crews {
 			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {
@@ -130,7 +130,7 @@ func (f *foresight) crewOf(pods []string) *crew {
 
 // spokenOf returns the crew whose object is named in a sentence; the only one, where there
 // is one.
-func (f *foresight) spokenOf(sentence string) *crew {
+func (f *evaluation) spokenOf(sentence string) *podSet {
 	if len(f.crews) == 1 {
 		return f.crews[0]
 	}

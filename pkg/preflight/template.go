@@ -12,10 +12,10 @@ import (
 
 // podOf is a pod of a template as the API server would keep it: as a dry run said, or
 // with the defaults that it gives.
-func (f *foresight) podOf(it *Item, template *corev1.PodTemplateSpec) *corev1.Pod {
-	a := f.saidPod[it.Ref]
+func (f *evaluation) podOf(it *Item, template *corev1.PodTemplateSpec) *corev1.Pod {
+	a := f.podDryRuns[it.Ref]
 	if a == nil && it.Ref.GroupKind() == podKind {
-		a = f.said[it.Ref]
+		a = f.dryRuns[it.Ref]
 	}
 	p := &corev1.Pod{}
 	if a == nil || a.Admitted == nil || runtime.DefaultUnstructuredConverter.FromUnstructured(a.Admitted.Object, p) != nil {
@@ -31,7 +31,7 @@ func (f *foresight) podOf(it *Item, template *corev1.PodTemplateSpec) *corev1.Po
 // defaults fills in what the API server and its admission plugins would, as far as it
 // matters here. Of a pod that was admitted there is nothing left to fill in, but for what
 // the batch brings along.
-func (f *foresight) defaults(p *corev1.Pod) {
+func (f *evaluation) defaults(p *corev1.Pod) {
 	s := &p.Spec
 	if s.SchedulerName == "" {
 		s.SchedulerName = corev1.DefaultSchedulerName
@@ -83,7 +83,7 @@ func containerDefaults(c *corev1.Container, hostNetwork bool) {
 
 // priority resolves the class as the Priority plugin does: a pod that names none gets the
 // global default.
-func (f *foresight) priority(s *corev1.PodSpec) {
+func (f *evaluation) priority(s *corev1.PodSpec) {
 	if s.Priority != nil {
 		return
 	}

@@ -7,21 +7,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// try is a course that settles the matter: fine says that all is well if it is within the
+// quotaScenario is a course that settles the matter: fine says that all is well if it is within the
 // quota, else it is impossible if it is not.
-type try struct {
-	course
+type quotaScenario struct {
+	scenario
 	fine          bool
 	before, after string
 }
 
 // tries are the courses by which a quota is judged, one after another: what is there for
 // sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
-func (f *foresight) tries(name corev1.ResourceName) []try {
-	out := []try{{course: course{never, certain}, after: ": part of it cannot be created"}}
+func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
+	out := []quotaScenario{{scenario: scenario{noPodSet, certain}, after: ": part of it cannot be created"}}
 	for _, one := range f.crews {
 		if one.ends && !one.guess && !one.later {
-			out = append(out, try{after: ": its pods cannot be created", course: course{never, func(c *crew) int {
+			out = append(out, quotaScenario{after: ": its pods cannot be created", scenario: scenario{noPodSet, func(c *podSet) int {
 				if c == one {
 					return min(1, c.missing())
 				}
@@ -29,9 +29,9 @@ func (f *foresight) tries(name corev1.ResourceName) []try {
 			}}})
 		}
 		if one.first > 0 && one.wanted >= len(one.old) && ready(one.old) && !one.guess {
-			out = append(out, try{
-				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", many(len(one.old), "old pod")),
-				course: course{func(c *crew) bool { return c == one }, func(c *crew) int {
+			out = append(out, quotaScenario{
+				before: fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")),
+				scenario: scenario{func(c *podSet) bool { return c == one }, func(c *podSet) int {
 					if c == one {
 						return 1
 					}
@@ -40,16 +40,16 @@ func (f *foresight) tries(name corev1.ResourceName) []try {
 			})
 		}
 	}
-	return append(out, try{fine: true, course: course{always, func(c *crew) int {
-		if len(c.old) > 0 && c.overlap && noMore(c, name) {
+	return append(out, quotaScenario{fine: true, scenario: scenario{anyPodSet, func(c *podSet) int {
+		if len(c.old) > 0 && c.overlap && usesNoMore(c, name) {
 			return min(1, c.first)
 		}
 		return c.missing()
 	}}})
 }
 
-// noMore says that a new pod uses no more of a resource than any old one.
-func noMore(c *crew, name corev1.ResourceName) bool {
+// usesNoMore says that a new pod uses no more of a resource than any old one.
+func usesNoMore(c *podSet, name corev1.ResourceName) bool {
 	is := podUsage(c.pod)[name]
 	return !slices.ContainsFunc(c.old, func(p *corev1.Pod) bool {
 		was := podUsage(p)[name]

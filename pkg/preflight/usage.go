@@ -102,8 +102,8 @@ func plus(sum, list corev1.ResourceList, n int) {
 	}
 }
 
-// beyond is what one list has more than another; nothing where it has less.
-func beyond(list, than corev1.ResourceList) corev1.ResourceList {
+// excess is what one list has more than another; nothing where it has less.
+func excess(list, than corev1.ResourceList) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	for name, q := range list {
 		q = q.DeepCopy()

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// many writes a number of things: 1 pod, 3 pods.
-func many(n int, what string) string {
+// countText writes a number of things: 1 pod, 3 pods.
+func countText(n int, what string) string {
 	switch {
 	case n == 1:
 		return "1 " + what

@@ -85,7 +85,7 @@ func readYAML(t testing.TB, text string, unread []string) (*graph.Graph, *check.
 		}
 		return source.Fields, ""
 	}
-	if err := snap.Reading(detail).Read(context.Background(), source.Ask{All: true}, whole{inv, unread}); err != nil {
+	if err := snap.Reading(detail).Read(context.Background(), source.Query{All: true}, whole{inv, unread}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range kinds.All() {
@@ -98,9 +98,9 @@ func readYAML(t testing.TB, text string, unread []string) (*graph.Graph, *check.
 
 // ask is a batch and a cluster as YAML, as a Question. Objects of the batch that the
 // cluster has too exist, and are in the graph of both as the batch has them.
-func ask(t testing.TB, cluster, batch string, unread ...string) Question {
+func ask(t testing.TB, cluster, batch string, unread ...string) Request {
 	t.Helper()
-	q := Question{Admissions: []Admission{}}
+	q := Request{Admissions: []Admission{}}
 	there := map[object.Ref]bool{}
 	var kept []string
 	g, facts, kinds := readYAML(t, basics+cluster, unread)
@@ -163,7 +163,7 @@ func refIn(u *unstructured.Unstructured) object.Ref {
 
 // firstFit places pods by CPU, memory and node selector alone, in their order; where one
 // finds no node, none of the nodes is big enough for what is asked for.
-func firstFit(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
+func firstFit(c *schedule.Cluster, pods []schedule.Pod) schedule.Result {
 	used := map[string]corev1.ResourceList{}
 	take := func(node string, p *corev1.Pod) {
 		if used[node] == nil {
@@ -174,7 +174,7 @@ func firstFit(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
 	for _, p := range c.Pods {
 		take(p.Spec.NodeName, p)
 	}
-	var answer schedule.Answer
+	var answer schedule.Result
 	for _, p := range pods {
 		placed := false
 		for _, n := range c.Nodes {
@@ -185,8 +185,8 @@ func firstFit(c *schedule.Cluster, pods []schedule.Pod) schedule.Answer {
 			}
 		}
 		if !placed {
-			message := fmt.Sprintf("%s: none of %s has room for it", p.Name, many(len(c.Nodes), "node"))
-			return schedule.Answer{Verdict: impossible, Proofs: []schedule.Proof{{Pods: []string{p.Name}, Reason: "InsufficientCPU", Message: message}}}
+			message := fmt.Sprintf("%s: none of %s has room for it", p.Name, countText(len(c.Nodes), "node"))
+			return schedule.Result{Verdict: impossible, Proofs: []schedule.Reason{{Pods: []string{p.Name}, Reason: "InsufficientCPU", Message: message}}}
 		}
 	}
 	answer.Verdict = fits
@@ -217,7 +217,7 @@ func room(n *corev1.Node, used corev1.ResourceList, p *corev1.Pod) bool {
 func dump(r *Report) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s, %d pods\n", r.Verdict, r.Pods)
-	for _, j := range r.Judgements {
+	for _, j := range r.Findings {
 		who := ""
 		if j.Object.Name != "" {
 			who = " " + plain(j.Object)
@@ -231,11 +231,11 @@ func dump(r *Report) string {
 	for _, p := range r.Placement {
 		fmt.Fprintf(&b, "%s -> %s\n", p.Pod, p.Node)
 	}
-	for _, n := range r.NotJudged {
+	for _, n := range r.NotChecked {
 		fmt.Fprintf(&b, "not judged: %s\n", n)
 	}
-	if r.Grows != "" {
-		fmt.Fprintf(&b, "%s\n", r.Grows)
+	if r.AutoscalerNote != "" {
+		fmt.Fprintf(&b, "%s\n", r.AutoscalerNote)
 	}
 	return b.String()
 }

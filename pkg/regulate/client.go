@@ -32,7 +32,7 @@ func NewClient(config *rest.Config) (Client, error) {
 	return &cluster{client: client}, nil
 }
 
-func (c *cluster) of(t Target) dynamic.ResourceInterface {
+func (c *cluster) resourceFor(t Target) dynamic.ResourceInterface {
 	gv, err := schema.ParseGroupVersion(t.APIVersion)
 	if err != nil {
 		gv = schema.GroupVersion{Version: t.APIVersion}
@@ -52,15 +52,15 @@ func (t Target) through() []string {
 }
 
 func (c *cluster) Get(ctx context.Context, t Target) (*unstructured.Unstructured, error) {
-	return c.of(t).Get(ctx, t.Name, metav1.GetOptions{}, t.through()...)
+	return c.resourceFor(t).Get(ctx, t.Name, metav1.GetOptions{}, t.through()...)
 }
 
 func (c *cluster) Patch(ctx context.Context, t Target, pt types.PatchType, body []byte, w WriteOptions) (*unstructured.Unstructured, error) {
-	return c.of(t).Patch(ctx, t.Name, pt, body, metav1.PatchOptions{FieldManager: w.manager(), DryRun: w.dry()}, t.through()...)
+	return c.resourceFor(t).Patch(ctx, t.Name, pt, body, metav1.PatchOptions{FieldManager: w.manager(), DryRun: w.dry()}, t.through()...)
 }
 
 func (c *cluster) Create(ctx context.Context, t Target, o *unstructured.Unstructured, w WriteOptions) (*unstructured.Unstructured, error) {
-	return c.of(t).Create(ctx, o, metav1.CreateOptions{FieldManager: w.manager(), DryRun: w.dry()}, t.through()...)
+	return c.resourceFor(t).Create(ctx, o, metav1.CreateOptions{FieldManager: w.manager(), DryRun: w.dry()}, t.through()...)
 }
 
 // Delete deletes what the target names, with what it owns; another object of that name,
@@ -72,7 +72,7 @@ func (c *cluster) Delete(ctx context.Context, t Target, w WriteOptions) error {
 		uid := types.UID(t.UID)
 		o.Preconditions = &metav1.Preconditions{UID: &uid}
 	}
-	return c.of(t).Delete(ctx, t.Name, o, t.through()...)
+	return c.resourceFor(t).Delete(ctx, t.Name, o, t.through()...)
 }
 
 func (w WriteOptions) manager() string {
@@ -112,8 +112,8 @@ func permanent(format string, args ...any) error {
 	return permanentError{fmt.Errorf(format, args...)}
 }
 
-// lasts says that trying again is of no use: the API server understood, and said no.
-func lasts(err error) bool {
+// isPermanent says that trying again is of no use: the API server understood, and said no.
+func isPermanent(err error) bool {
 	if errors.As(err, new(permanentError)) {
 		return true
 	}
@@ -133,27 +133,27 @@ func lasts(err error) bool {
 
 // How long an API server that does not answer, or says that it cannot now, is asked again.
 const (
-	patientFor   = 30 * time.Second
+	retryTimeout = 30 * time.Second
 	firstBackoff = 100 * time.Millisecond
-	mostBackoff  = 2 * time.Second
-	mostStale    = 8 // conflicts on one object in a row
+	maxBackoff   = 2 * time.Second
+	maxStale     = 8 // conflicts on one object in a row
 )
 
-// patient paces the tries of one thing.
-type patient struct {
+// retrier paces the tries of one thing.
+type retrier struct {
 	since   time.Time
 	backoff time.Duration
 	stale   int
 }
 
-// again waits until err may be over: false says that the patience is at its end, or ctx is.
-func (p *patient) again(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || lasts(err) {
+// wait waits until err may be over: false says that the patience is at its end, or ctx is.
+func (p *retrier) wait(ctx context.Context, err error) bool {
+	if ctx.Err() != nil || isPermanent(err) {
 		return false
 	}
 	if apierrors.IsConflict(err) {
 		p.stale++
-		if p.stale <= mostStale {
+		if p.stale <= maxStale {
 			return true
 		}
 	}
@@ -161,11 +161,11 @@ func (p *patient) again(ctx context.Context, err error) bool {
 		p.since, p.backoff = time.Now(), firstBackoff
 	}
 	wait := p.backoff
-	p.backoff = min(2*p.backoff, mostBackoff)
+	p.backoff = min(2*p.backoff, maxBackoff)
 	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
 		wait = max(wait, time.Duration(seconds)*time.Second)
 	}
-	if time.Since(p.since)+wait > patientFor {
+	if time.Since(p.since)+wait > retryTimeout {
 		return false
 	}
 	return pause(ctx, wait)

@@ -53,7 +53,7 @@ func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation
 		out = append(out, ops...)
 	}
 	for _, o := range out {
-		o.After = after
+		o.OnRecover = after
 	}
 	slices.SortStableFunc(out, func(x, y *Operation) int { return cmp.Compare(x.Index, y.Index) })
 	return out, nil
@@ -63,8 +63,8 @@ func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Op
 	if err := r.allowed(app, act); err != nil {
 		return nil, err
 	}
-	if isDeed(act) {
-		return []*Operation{{Index: a.Index, Action: a.Name, Text: deedText(act), State: Waiting}}, nil
+	if isHook(act) {
+		return []*Operation{{Index: a.Index, Action: a.Name, Text: hookText(act), State: Waiting}}, nil
 	}
 	var out []*Operation
 	for _, ref := range a.Targets {
@@ -96,7 +96,7 @@ func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Op
 // allowed refuses commands where none may be run, inverses included: an app that cannot be
 // let go must not be held.
 func (r *Runner) allowed(app string, act *system.Action) error {
-	if act.Inverse != nil && isDeed(act) != isDeed(act.Inverse) {
+	if act.Inverse != nil && isHook(act) != isHook(act.Inverse) {
 		return fmt.Errorf("%s of %s: its inverse is %s; what runs something is taken back by job, http or exec, and what writes fields by what writes fields", act.Name(), app, act.Inverse.Name())
 	}
 	if r.AllowExec || act.Exec == nil && (act.Inverse == nil || act.Inverse.Exec == nil) {
@@ -155,10 +155,10 @@ func (r *Runner) action(app, signal string, index int, name string) (*system.Act
 	return &list[index], nil
 }
 
-// isDeed tells what does something from what writes fields of objects.
-func isDeed(a *system.Action) bool { return a.Job != nil || a.HTTP != nil || a.Exec != nil }
+// isHook tells what does something from what writes fields of objects.
+func isHook(a *system.Action) bool { return a.Job != nil || a.HTTP != nil || a.Exec != nil }
 
-func deedText(a *system.Action) string {
+func hookText(a *system.Action) string {
 	switch {
 	case a.HTTP != nil:
 		return postText(a.HTTP)
@@ -183,11 +183,11 @@ func textOf(changes []Change) string {
 		} else if rest, ok := strings.CutPrefix(c.Path, "/metadata/labels/"); ok {
 			at = "label " + unescape.Replace(rest)
 		}
-		if !c.Has {
+		if !c.ExistsAfter {
 			out = append(out, at+" taken away")
 			continue
 		}
-		out = append(out, fmt.Sprintf("%s = %s", at, short(c.Now)))
+		out = append(out, fmt.Sprintf("%s = %s", at, short(c.After)))
 	}
 	return strings.Join(out, ", ")
 }

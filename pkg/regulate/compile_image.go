@@ -15,14 +15,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// image is an object as it was read, and what is written of it: itself, or its Scale.
-type image struct {
+// liveObject is an object as it was read, and what is written of it: itself, or its Scale.
+type liveObject struct {
 	main, scale *unstructured.Unstructured
 	// replicas is the way to what a Scale is about in the object, where the API server says.
 	replicas []string
 }
 
-func (i *image) fields() map[string]any {
+func (i *liveObject) fields() map[string]any {
 	if i.scale != nil {
 		return i.scale.Object
 	}
@@ -30,22 +30,22 @@ func (i *image) fields() map[string]any {
 }
 
 // read reads what an operation is about.
-func (r *Runner) read(ctx context.Context, t Target) (*image, error) {
+func (r *Runner) read(ctx context.Context, t Target) (*liveObject, error) {
 	main, err := r.Client.Get(ctx, t.bare())
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", t, err)
 	}
 	if t.Subresource != scaleSubresource {
-		return &image{main: main}, nil
+		return &liveObject{main: main}, nil
 	}
 	scale, err := r.Client.Get(ctx, t)
 	if m := noReplicas.FindStringSubmatch(fmt.Sprint(err)); apierrors.IsInternalError(err) && m != nil {
-		return &image{main: main, scale: unscaled(main), replicas: strings.Split(m[1], ".")}, nil
+		return &liveObject{main: main, scale: unscaled(main), replicas: strings.Split(m[1], ".")}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read scale of %s: %w", t, err)
 	}
-	return &image{main: main, scale: scaleIn(scale)}, nil
+	return &liveObject{main: main, scale: scaleIn(scale)}, nil
 }
 
 // noReplicas is how the API server says that a custom resource does not say how many
@@ -147,15 +147,15 @@ func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, clai
 	}
 	for _, b := range Diff(plain(base, true), plain(alone, true)) {
 		if i := slices.IndexFunc(out, func(c Change) bool { return c.Path == b.Path }); i >= 0 {
-			out[i].Made = b.Made
+			out[i].CreatedParents = b.CreatedParents
 			continue
 		}
-		at, ok := b.where(fields)
+		at, ok := b.resolvePath(fields)
 		if !ok {
 			continue
 		}
 		v, has := lookup(fields, at)
-		b.Had, b.Was, b.Has, b.Now = has, v, has, v
+		b.ExistedBefore, b.Before, b.ExistsAfter, b.After = has, v, has, v
 		out = append(out, b)
 	}
 	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })
@@ -167,7 +167,7 @@ func unkept(changes []Change) []Change {
 }
 
 // claims says that a change writes what is so already, because another hold wrote it.
-func (c *Change) claims() bool { return c.Had == c.Has && same(c.Was, c.Now) }
+func (c *Change) claims() bool { return c.ExistedBefore == c.ExistsAfter && same(c.Before, c.After) }
 
 // ways are those of the fields of an operation in the object itself.
 func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
@@ -183,7 +183,7 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 	var out [][]string
 	for i := range o.Changes {
 		if c := &o.Changes[i]; !c.Kept {
-			at, ok := c.where(main.Object)
+			at, ok := c.resolvePath(main.Object)
 			if !ok {
 				at = tokens(c.Path)
 			}
@@ -196,7 +196,7 @@ func (o *Operation) ways(main *unstructured.Unstructured) [][]string {
 // scaledAt finds what of an object a Scale is about, by what its write changed.
 func scaledAt(before, after *unstructured.Unstructured, was, now any) (Change, bool) {
 	for _, c := range Diff(before.Object, after.Object) {
-		if strings.HasPrefix(c.Path, "/spec/") && c.Has && same(c.Now, now) && (!c.Had || same(c.Was, was)) {
+		if strings.HasPrefix(c.Path, "/spec/") && c.ExistsAfter && same(c.After, now) && (!c.ExistedBefore || same(c.Before, was)) {
 			return c, true
 		}
 	}
@@ -239,7 +239,7 @@ func (o *Operation) adopt(before, after map[string]any) {
 	made := map[string]int{}
 	var out []Change
 	for _, c := range o.Changes {
-		made[c.Path] = c.Made
+		made[c.Path] = c.CreatedParents
 		if c.claims() {
 			out = append(out, c)
 		}
@@ -248,7 +248,7 @@ func (o *Operation) adopt(before, after map[string]any) {
 		if o.Target.Subresource == scaleSubresource && !strings.HasPrefix(c.Path, "/spec") {
 			continue
 		}
-		c.Made = max(c.Made, made[c.Path])
+		c.CreatedParents = max(c.CreatedParents, made[c.Path])
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })

@@ -19,19 +19,19 @@ const (
 	defaultExecTimeout = 5 * time.Minute
 )
 
-// once names an operation to whom it is told: SYSTEM/HOLD/INDEX. Whoever gets it twice
+// operationID names an operation to whom it is told: SYSTEM/HOLD/INDEX. Whoever gets it twice
 // knows by that that it is the same.
-func (x *run) once(it *item) string {
+func (x *run) operationID(it *item) string {
 	s := fmt.Sprintf("%s/%d/%d", x.j.System, it.w.hold.ID, it.op.Index)
-	if it.op.After {
+	if it.op.OnRecover {
 		s += "/recover"
 	}
 	return s
 }
 
-// deed runs what an action is beside writes: a Job, a request, a command. It may be run
+// runAction runs what an action is beside writes: a Job, a request, a command. It may be run
 // twice, after a kill; what is run gets the same name (Once) then.
-func (x *run) deed(ctx context.Context, it *item, act *system.Action) error {
+func (x *run) runAction(ctx context.Context, it *item, act *system.Action) error {
 	var result string
 	var err error
 	switch {
@@ -51,12 +51,12 @@ func (x *run) deed(ctx context.Context, it *item, act *system.Action) error {
 	return nil
 }
 
-// inverseDeed takes an operation back by what its inverse runs.
-func (x *run) inverseDeed(ctx context.Context, it *item, inverse *system.Action) error {
+// runInverse takes an operation back by what its inverse runs.
+func (x *run) runInverse(ctx context.Context, it *item, inverse *system.Action) error {
 	o := it.op
-	o.Once = x.once(it) + "/inverse"
+	o.ID = x.operationID(it) + "/inverse"
 	if inverse.Job == nil {
-		if err := x.deed(ctx, it, inverse); err != nil {
+		if err := x.runAction(ctx, it, inverse); err != nil {
 			return err
 		}
 		x.end(it, Undone, "its inverse: %s", o.Result)
@@ -93,8 +93,8 @@ func (x *run) deleteFirst(ctx context.Context, t Target) error {
 	return x.deleteOne(ctx, t)
 }
 
-// tellings is what a deed is told of why it is run.
-type tellings struct {
+// actionContext is what a deed is told of why it is run.
+type actionContext struct {
 	System    string    `json:"system"`
 	Namespace string    `json:"namespace"`
 	App       string    `json:"app"`
@@ -108,22 +108,22 @@ type tellings struct {
 	At        time.Time `json:"at"`
 }
 
-func (x *run) tellings(it *item) tellings {
+func (x *run) newActionContext(it *item) actionContext {
 	h, o := it.w.hold, it.op
 	step, signal := "do", h.Signal
 	switch {
-	case o.After:
+	case o.OnRecover:
 		step, signal = "after", system.Recover
 	case it.back:
 		step, signal = "undo", system.Recover
 	}
-	return tellings{
+	return actionContext{
 		System: x.j.System, Namespace: x.j.Namespace, App: h.App, Signal: signal, Step: step, Hold: h.ID, Index: o.Index,
-		Once: o.Once, Why: it.w.step.Why, Causes: h.Causes, At: x.Now().UTC(),
+		Once: o.ID, Why: it.w.step.Why, Causes: h.Causes, At: x.Now().UTC(),
 	}
 }
 
-func (t tellings) env() []string {
+func (t actionContext) env() []string {
 	return []string{
 		"SYSOP_SYSTEM=" + t.System, "SYSOP_NAMESPACE=" + t.Namespace, "SYSOP_APP=" + t.App, "SYSOP_SIGNAL=" + t.Signal,
 		"SYSOP_STEP=" + t.Step, "SYSOP_HOLD=" + strconv.Itoa(t.Hold), "SYSOP_ID=" + t.Once,

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// mostOutput is how much of a command's output is kept: the end of it.
-const mostOutput = 2 << 10
+// maxOutput is how much of a command's output is kept: the end of it.
+const maxOutput = 2 << 10
 
 // command runs a command, in a group of processes of its own, which ends with ctx. What is
 // said of it is the program and how it ended: its arguments and what it writes may be secrets,
@@ -27,11 +27,11 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	c := exec.CommandContext(within, e.Command[0], e.Command[1:]...)
-	c.Env = append(os.Environ(), x.tellings(it).env()...)
+	c.Env = append(os.Environ(), x.newActionContext(it).env()...)
 	for _, k := range slices.Sorted(maps.Keys(e.Env)) {
 		c.Env = append(c.Env, k+"="+e.Env[k])
 	}
-	out := &tail{most: mostOutput}
+	out := &tail{limit: maxOutput}
 	c.Stdout, c.Stderr = out, out
 	ownGroup(c)
 	c.WaitDelay = 2 * time.Second
@@ -59,17 +59,17 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	mu   sync.Mutex
-	b    []byte
-	most int
-	cut  bool
+	mu    sync.Mutex
+	b     []byte
+	limit int
+	cut   bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, p...)
-	if n := len(t.b) - t.most; n > 0 {
+	if n := len(t.b) - t.limit; n > 0 {
 		t.b, t.cut = append(t.b[:0], t.b[n:]...), true
 	}
 	return len(p), nil

@@ -34,8 +34,8 @@ const (
 	onceHeader      = "Idempotency-Key"
 )
 
-// mostAnswer is how much of an answer is read.
-const mostAnswer = 4 << 10
+// maxResponse is how much of an answer is read.
+const maxResponse = 4 << 10
 
 // Sign returns the signature of a request's body.
 func Sign(key []byte, timestamp string, body []byte) string {
@@ -53,7 +53,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	if err != nil {
 		return "", err
 	}
-	body, err := json.Marshal(x.tellings(it))
+	body, err := json.Marshal(x.newActionContext(it))
 	if err != nil {
 		return "", permanentError{err}
 	}
@@ -65,8 +65,8 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	client := &http.Client{CheckRedirect: sameHost}
 	defer client.CloseIdleConnections()
 	var last error
-	for wait := firstBackoff; ; wait = min(2*wait, mostBackoff) {
-		status, retry, err := x.postOnce(within, client, h, key, body, it.op.Once)
+	for wait := firstBackoff; ; wait = min(2*wait, maxBackoff) {
+		status, retry, err := x.postOnce(within, client, h, key, body, it.op.ID)
 		if err == nil {
 			return postText(h) + ": " + status, nil
 		}
@@ -115,7 +115,7 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 		return "", 0, fmt.Errorf("%s: %w", postText(h), withoutURL(err))
 	}
 	// What it answers may have secrets in it: only the code is said.
-	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, mostAnswer))
+	_, _ = io.Copy(io.Discard, io.LimitReader(res.Body, maxResponse))
 	_ = res.Body.Close()
 	status := strings.TrimSpace(fmt.Sprintf("%d %s", res.StatusCode, http.StatusText(res.StatusCode)))
 	if res.StatusCode/100 == 2 {
@@ -164,7 +164,7 @@ func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 		return nil, nil
 	}
 	t := Target{APIVersion: "v1", Kind: "Secret", Resource: "secrets", Namespace: x.j.Namespace, Name: h.SecretName}
-	img, err := x.patientRead(ctx, t)
+	img, err := x.readWithRetry(ctx, t)
 	if err != nil {
 		return nil, fmt.Errorf("%s: read the key that signs it: %w", postText(h), err)
 	}

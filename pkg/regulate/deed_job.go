@@ -20,7 +20,7 @@ func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	h, o := it.w.hold, it.op
 	kind := ""
 	switch {
-	case o.After:
+	case o.OnRecover:
 		kind = "-after"
 	case it.back:
 		kind = "-inverse"
@@ -77,16 +77,16 @@ func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout 
 	if err != nil {
 		return "", err
 	}
-	var p patient
+	var p retrier
 	for {
 		_, err = x.Client.Create(ctx, t, job, x.writes())
 		if err == nil || apierrors.IsAlreadyExists(err) {
 			break
 		}
-		if !lasts(err) {
+		if !isPermanent(err) {
 			it.unsure = true
 		}
-		if !p.again(ctx, err) {
+		if !p.wait(ctx, err) {
 			return "", fmt.Errorf("create %s: %w", t, err)
 		}
 	}
@@ -100,17 +100,17 @@ func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout 
 func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Duration) (string, error) {
 	it.unsure = true
 	began, every := time.Now(), 200*time.Millisecond
-	var p patient
+	var p retrier
 	for {
 		o, err := x.Client.Get(ctx, t)
-		if err != nil && !p.again(ctx, err) {
+		if err != nil && !p.wait(ctx, err) {
 			if apierrors.IsNotFound(err) {
 				return "", permanent("%s is gone: somebody deleted it before its end", t)
 			}
 			return "", fmt.Errorf("wait for %s: %w", t, err)
 		}
 		if err == nil {
-			p = patient{}
+			p = retrier{}
 			if o.GetLabels()[system.Label] != x.j.System {
 				return "", permanent("%s is somebody else's; delete it, or give it another name", t)
 			}
@@ -158,12 +158,12 @@ func (x *run) deleteJob(ctx context.Context, it *item) error {
 	}
 	switch ours, err := x.ownJob(ctx, it.op.Target); {
 	case apierrors.IsNotFound(err):
-		x.end(it, Gone, "it is gone")
+		x.end(it, TargetGone, "it is gone")
 		return nil
 	case err != nil:
 		return err
 	case !ours:
-		x.end(it, Gone, "another Job has its name")
+		x.end(it, TargetGone, "another Job has its name")
 		return nil
 	}
 	if err := x.deleteOne(ctx, it.op.Target); err != nil {
@@ -174,13 +174,13 @@ func (x *run) deleteJob(ctx context.Context, it *item) error {
 }
 
 func (x *run) deleteOne(ctx context.Context, t Target) error {
-	var p patient
+	var p retrier
 	for {
 		err := x.Client.Delete(ctx, t, x.writes())
 		if err == nil || apierrors.IsNotFound(err) {
 			return nil
 		}
-		if !p.again(ctx, err) {
+		if !p.wait(ctx, err) {
 			return fmt.Errorf("delete %s: %w", t, err)
 		}
 	}

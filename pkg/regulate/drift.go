@@ -48,7 +48,7 @@ func Drifts(ctx context.Context, client Client, j *Journal) []Drift {
 	var looks []look
 	for _, h := range j.Holds {
 		for _, o := range h.Operations {
-			if h.Phase != Recovering && o.State == Done && !o.After && o.written() && o.Target.UID != "" {
+			if h.Phase != Recovering && o.State == Done && !o.OnRecover && o.writesFields() && o.Target.UID != "" {
 				looks = append(looks, look{h, o})
 			}
 		}
@@ -80,12 +80,12 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 	var out []Drift
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		if now, _ := c.is(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
+		if now, _ := c.compare(img.fields()); now || c.Kept || j.overwritten(o, c.Path) {
 			continue
 		}
 		d := base
 		d.Change = *c
-		if at, ok := c.where(img.fields()); ok {
+		if at, ok := c.resolvePath(img.fields()); ok {
 			d.Is, d.Has = lookup(img.fields(), at)
 		}
 		d.By, d.At = whoChanged(img.main, o, c)
@@ -98,7 +98,7 @@ func (r *Runner) drifts(ctx context.Context, h *Hold, o *Operation, j *Journal) 
 func (j *Journal) overwritten(o *Operation, path string) bool {
 	for _, h := range j.Holds {
 		for _, other := range h.Operations {
-			if other != o && other.on(o) && other.Order > o.Order && (other.State == Done || other.State == Intended) &&
+			if other != o && other.sameTarget(o) && other.Order > o.Order && (other.State == Done || other.State == Started) &&
 				slices.ContainsFunc(other.Changes, func(c Change) bool { return c.Path == path }) {
 				return true
 			}
@@ -110,7 +110,7 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 // whoChanged is the manager that owns the field of a change, the one that wrote last of several.
 // Nobody owns a field that is gone: then it is whoever wrote to the object last, after the hold.
 func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by string, at time.Time) {
-	way, found := c.where(main.Object)
+	way, found := c.resolvePath(main.Object)
 	if o.Target.Subresource == scaleSubresource {
 		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
 	}
@@ -134,7 +134,7 @@ func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by st
 // unchanged says that an entry is that of an owner from before the hold, which has not written
 // since.
 func (e *entry) unchanged(was Owner) bool {
-	return e.is(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
+	return e.isOf(was) && (e.Time == nil || e.Time.UTC().Equal(was.Time))
 }
 
 // Text says for people what was changed, by whom and when.
@@ -151,7 +151,7 @@ func (d *Drift) Text() string {
 		at = " at " + d.At.UTC().Format(time.RFC3339)
 	}
 	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", who, at,
-		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.Has, d.Change.Now), "is "))
+		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
 }
 
 func valueOf(has bool, v any) string {
@@ -193,8 +193,8 @@ func (d *Drift) holdAgain() string {
 	if d.Target.Subresource != "" {
 		through = " --subresource=" + d.Target.Subresource
 	}
-	if d.Change.Has {
-		op["op"], op["value"] = "add", d.Change.Now
+	if d.Change.ExistsAfter {
+		op["op"], op["value"] = "add", d.Change.After
 	}
 	body, err := json.Marshal([]any{op})
 	if err != nil {

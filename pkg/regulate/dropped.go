@@ -15,13 +15,13 @@ import (
 func notTaken(intended []Change, t Target, before, after map[string]any) error {
 	for i := range intended {
 		c := &intended[i]
-		if c.claims() || c.means(c.Was) {
+		if c.claims() || c.means(c.Before) {
 			continue
 		}
-		if _, was := c.is(after); !was {
+		if _, was := c.compare(after); !was {
 			continue
 		}
-		if _, was := c.is(before); was {
+		if _, was := c.compare(before); was {
 			return permanent("the API server took the write and dropped %s of %s: the kind has no such field in this version, or something puts it back", strings.Join(tokens(c.Path), "."), t)
 		}
 	}
@@ -31,13 +31,13 @@ func notTaken(intended []Change, t Target, before, after map[string]any) error {
 // means says that a value is the same as what is intended, to an API server: nothing and an
 // empty value are one, and quantities and durations can be written in many ways.
 func (c *Change) means(v any) bool {
-	if !c.Had || !c.Has {
-		return c.Had == c.Has || empty(c.Was) && empty(c.Now)
+	if !c.ExistedBefore || !c.ExistsAfter {
+		return c.ExistedBefore == c.ExistsAfter || empty(c.Before) && empty(c.After)
 	}
 	a, ok := v.(string)
-	b, is := c.Now.(string)
+	b, is := c.After.(string)
 	if !ok || !is {
-		return empty(v) && empty(c.Now)
+		return empty(v) && empty(c.After)
 	}
 	p, err := resource.ParseQuantity(a)
 	q, err2 := resource.ParseQuantity(b)

@@ -57,7 +57,7 @@ func TestDropped(t *testing.T) {
 			}
 			b.until(t)
 			b.sameAs(t, before)
-			if j := b.journal(t); j.Apps["web"].Refused.IsZero() {
+			if j := b.journal(t); j.AppRecords["web"].Refused.IsZero() {
 				t.Errorf("%+v", j)
 			}
 		})

@@ -27,20 +27,20 @@ var eventsResource = schema.GroupVersionResource{Group: "events.k8s.io", Version
 const Controller = "sysop.dev/regulate"
 
 const (
-	// mostNote, mostWord and mostObjectName are what the API takes, in bytes.
-	mostNote, mostWord, mostObjectName = 1024, 128, 253
-	// mostQueued bounds what waits to be told; what comes on top of it is not told.
-	mostQueued = 2048
+	// maxNote, maxWord and maxObjectName are what the API takes, in bytes.
+	maxNote, maxWord, maxObjectName = 1024, 128, 253
+	// maxQueued bounds what waits to be told; what comes on top of it is not told.
+	maxQueued = 2048
 	// tellers is how many Events are sent at a time.
 	tellers = 4
-	// tellPatience is how long one Event may take.
-	tellPatience = 5 * time.Second
+	// eventTimeout is how long one Event may take.
+	eventTimeout = 5 * time.Second
 )
 
-// EventTeller writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
+// APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
 // cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be told
 // is no error: it is said once.
-type EventTeller struct {
+type APIEventRecorder struct {
 	client   dynamic.NamespaceableResourceInterface
 	instance string
 	warn     func(string)
@@ -56,20 +56,20 @@ type EventTeller struct {
 	closed bool
 }
 
-// NewTeller returns a teller. Instance says who this process is (Holder); warn is told, once,
+// NewEventRecorder returns a teller. Instance says who this process is (Holder); warn is told, once,
 // that something could not be told, and why. Flush ends it.
-func NewTeller(config *rest.Config, instance string, warn func(string)) (*EventTeller, error) {
+func NewEventRecorder(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("reach events: %w", err)
 	}
-	return newTeller(client, instance, warn), nil
+	return newEventRecorder(client, instance, warn), nil
 }
 
-func newTeller(client dynamic.Interface, instance string, warn func(string)) *EventTeller {
-	t := &EventTeller{
-		client: client.Resource(eventsResource), instance: truncated(instance, mostWord), warn: warn, Now: time.Now,
-		queue: make(chan *eventsv1.Event, mostQueued), refuse: map[string]bool{},
+func newEventRecorder(client dynamic.Interface, instance string, warn func(string)) *APIEventRecorder {
+	t := &APIEventRecorder{
+		client: client.Resource(eventsResource), instance: truncated(instance, maxWord), warn: warn, Now: time.Now,
+		queue: make(chan *eventsv1.Event, maxQueued), refuse: map[string]bool{},
 	}
 	for range tellers {
 		go t.work()
@@ -77,10 +77,10 @@ func newTeller(client dynamic.Interface, instance string, warn func(string)) *Ev
 	return t
 }
 
-// Tell writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
+// Record writes an Event about a target soon: what became of it (reason: Stopped, Recovered),
 // by which action, and a note for people. The context is not waited for: what was done is
 // told also when the run was interrupted.
-func (t *EventTeller) Tell(_ context.Context, about Target, warning bool, reason, action, note string) {
+func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool, reason, action, note string) {
 	e := t.event(about, warning, reason, action, note)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,12 +92,12 @@ func (t *EventTeller) Tell(_ context.Context, about Target, warning bool, reason
 	case t.queue <- e:
 	default:
 		t.pending.Done()
-		t.failed(fmt.Errorf("more than %d are waiting", mostQueued))
+		t.failed(fmt.Errorf("more than %d are waiting", maxQueued))
 	}
 }
 
 // Flush waits until everything is told, or the context ends, and ends the teller.
-func (t *EventTeller) Flush(ctx context.Context) {
+func (t *APIEventRecorder) Flush(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {
 		t.mu.Unlock()
@@ -118,15 +118,15 @@ func (t *EventTeller) Flush(ctx context.Context) {
 	}
 }
 
-func (t *EventTeller) work() {
+func (t *APIEventRecorder) work() {
 	for e := range t.queue {
 		t.send(e)
 		t.pending.Done()
 	}
 }
 
-func (t *EventTeller) send(e *eventsv1.Event) {
-	ctx, cancel := context.WithTimeout(context.Background(), tellPatience)
+func (t *APIEventRecorder) send(e *eventsv1.Event) {
+	ctx, cancel := context.WithTimeout(context.Background(), eventTimeout)
 	defer cancel()
 	_, err := t.client.Namespace(e.Namespace).Create(ctx, journal.Unstructured(e), metav1.CreateOptions{FieldManager: FieldManager})
 	switch {
@@ -140,7 +140,7 @@ func (t *EventTeller) send(e *eventsv1.Event) {
 	t.failed(err)
 }
 
-func (t *EventTeller) failed(err error) {
+func (t *APIEventRecorder) failed(err error) {
 	t.once.Do(func() {
 		if t.warn != nil {
 			t.warn(fmt.Sprintf("not every event about what was done could be written: %v", err))
@@ -149,7 +149,7 @@ func (t *EventTeller) failed(err error) {
 }
 
 // event makes an Event. Its name is made of what it says, so that the same is told once.
-func (t *EventTeller) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
+func (t *APIEventRecorder) event(about Target, warning bool, reason, action, note string) *eventsv1.Event {
 	namespace := about.Namespace
 	if namespace == "" {
 		namespace = metav1.NamespaceDefault
@@ -161,9 +161,9 @@ func (t *EventTeller) event(about Target, warning bool, reason, action, note str
 		ReportingController: Controller,
 		ReportingInstance:   t.instance,
 		Type:                corev1.EventTypeNormal,
-		Reason:              truncated(reason, mostWord),
-		Action:              truncated(action, mostWord),
-		Note:                truncated(note, mostNote),
+		Reason:              truncated(reason, maxWord),
+		Action:              truncated(action, maxWord),
+		Note:                truncated(note, maxNote),
 		Regarding:           corev1.ObjectReference{APIVersion: about.APIVersion, Kind: about.Kind, Namespace: about.Namespace, Name: about.Name, UID: types.UID(about.UID)},
 	}
 	if warning {
@@ -177,7 +177,7 @@ func (t *EventTeller) event(about Target, warning bool, reason, action, note str
 	}, "\x00")))
 	mark := "." + hex.EncodeToString(sum[:8])
 	e.Name = strings.TrimRight(strings.ReplaceAll(about.Name, ":", "."), ".")
-	if most := mostObjectName - len(mark); len(e.Name) > most {
+	if most := maxObjectName - len(mark); len(e.Name) > most {
 		e.Name = strings.TrimRight(e.Name[:most], ".-")
 	}
 	e.Name += mark

@@ -28,16 +28,16 @@ var told = Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployme
 
 func TestEventsAreTold(t *testing.T) {
 	server := eventServer()
-	teller := newTeller(server, "alice@laptop (pid 7)", func(s string) { t.Errorf("warned: %s", s) })
+	teller := newEventRecorder(server, "alice@laptop (pid 7)", func(s string) { t.Errorf("warned: %s", s) })
 	now := time.Date(2026, 5, 1, 10, 0, 0, 0, time.UTC)
 	teller.Now = func() time.Time { return now }
 	cluster := Target{APIVersion: "example.com/v1", Kind: "Zone", Name: "eu:" + strings.Repeat("x", 250)}
-	teller.Tell(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff")
-	teller.Tell(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff") // the same
-	teller.Tell(t.Context(), told, true, "LeftAsIs", "", strings.Repeat("é", 1000))
-	teller.Tell(t.Context(), cluster, false, "Recovered", "preset", "as it was")
+	teller.Record(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff")
+	teller.Record(t.Context(), told, false, "Stopped", "preset", "spec.paused = true\xff") // the same
+	teller.Record(t.Context(), told, true, "LeftAsIs", "", strings.Repeat("é", 1000))
+	teller.Record(t.Context(), cluster, false, "Recovered", "preset", "as it was")
 	teller.Flush(t.Context())
-	teller.Tell(t.Context(), told, false, "Late", "x", "after the end") // is not told, and does no harm
+	teller.Record(t.Context(), told, false, "Late", "x", "after the end") // is not told, and does no harm
 	teller.Flush(t.Context())
 	list, err := server.Resource(eventsResource).List(t.Context(), metav1.ListOptions{})
 	if err != nil || len(list.Items) != 3 {
@@ -82,12 +82,12 @@ func TestEventsThatAreRefused(t *testing.T) {
 		return false, nil, nil
 	})
 	var warned []string
-	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
+	teller := newEventRecorder(server, "x", func(s string) { warned = append(warned, s) })
 	for i := range 100 {
-		teller.Tell(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
+		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 		other := told
 		other.Namespace = "test"
-		teller.Tell(t.Context(), other, false, "Stopped", "preset", fmt.Sprint(i))
+		teller.Record(t.Context(), other, false, "Stopped", "preset", fmt.Sprint(i))
 	}
 	teller.Flush(t.Context())
 	list, err := server.Resource(eventsResource).List(t.Context(), metav1.ListOptions{})
@@ -103,9 +103,9 @@ func TestEventsThatHang(t *testing.T) {
 	defer close(hang)
 	server.PrependReactor("create", "events", func(clienttesting.Action) (bool, runtime.Object, error) { <-hang; return false, nil, nil })
 	var warned []string
-	teller := newTeller(server, "x", func(s string) { warned = append(warned, s) })
-	for i := range mostQueued + 100 {
-		teller.Tell(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
+	teller := newEventRecorder(server, "x", func(s string) { warned = append(warned, s) })
+	for i := range maxQueued + 100 {
+		teller.Record(t.Context(), told, false, "Stopped", "preset", fmt.Sprint(i))
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
 	defer cancel()

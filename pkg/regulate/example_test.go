@@ -87,7 +87,7 @@ func Example() {
 			fmt.Printf("  needs %s: %s\n", need.App, need.Edge.Why())
 		}
 	}
-	plan := regulate.Plan(world, sys, &regulate.Journal{System: sys.Name, Namespace: sys.Namespace}, now)
+	plan := regulate.NewPlan(world, sys, &regulate.Journal{System: sys.Name, Namespace: sys.Namespace}, now)
 	for _, step := range plan.Steps {
 		fmt.Println(step.Verb, step.App, step.Signal+":", step.Why)
 	}
@@ -111,19 +111,19 @@ func observation(sys *system.System, objects string, now time.Time) (regulate.Ob
 	}
 	signals := regulate.NewSignals(nil, nil)
 	links := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
-	verdicts := health.NewCollector(health.NewJudge(now))
+	verdicts := health.NewCollector(health.NewEvaluator(now))
 	facts := regulate.NewCollector(sys, signals)
 	inv := inventory.New(nil, links.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		verdicts.Add(o)
 		facts.Add(o)
 		return nil
 	})
-	if err := snapshot.Reading(readAs).Read(ctx, source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Reading(readAs).Read(ctx, source.Query{All: true}, inv); err != nil {
 		return regulate.Observation{}, err
 	}
 	g := links.Build(inv)
 	return regulate.Observation{
 		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: signals,
-		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Of(g.Ref(id)) }),
+		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Health(g.Ref(id)) }),
 	}, nil
 }

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// Meter counts what regulate watch does, and shows it as metrics.
-type Meter struct {
+// Metrics counts what regulate watch does, and shows it as metrics.
+type Metrics struct {
 	// Now tells the time; it is time.Now unless set before the meter is used.
 	Now func() time.Time
 
@@ -38,7 +38,7 @@ type Meter struct {
 }
 
 // NewMeter returns the meter of a system.
-func NewMeter(system string) *Meter {
+func NewMeter(system string) *Metrics {
 	of := prometheus.Labels{"system": system}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
 		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: of}, labels)
@@ -46,7 +46,7 @@ func NewMeter(system string) *Meter {
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
 		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: of}, labels)
 	}
-	m := &Meter{
+	m := &Metrics{
 		Now: time.Now, registry: prometheus.NewRegistry(), holding: map[string]bool{},
 		signals:    counter("sysop_regulate_signals_total", "Signals that were sent to apps, or taken back from them (Recover).", "app", "signal", "result"),
 		operations: counter("sysop_regulate_operations_total", "What was done to objects by signals.", "app", "action", "result"),
@@ -64,8 +64,8 @@ func NewMeter(system string) *Meter {
 	return m
 }
 
-// Did counts what was done.
-func (m *Meter) Did(o *Outcome) {
+// Observe counts what was done.
+func (m *Metrics) Observe(o *Outcome) {
 	type sent struct {
 		hold        int
 		app, signal string
@@ -88,7 +88,7 @@ func (m *Meter) Did(o *Outcome) {
 
 // Turned tells how a turn of the watch ended: with what the journal says then and the plan,
 // or with an error. Journal and plan may be nil.
-func (m *Meter) Turned(j *Journal, p *Planned, err error) {
+func (m *Metrics) Turned(j *Journal, p *Plan, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.count()
@@ -117,7 +117,7 @@ func (m *Meter) Turned(j *Journal, p *Planned, err error) {
 }
 
 // count adds the time since it was last counted to apps that were held meanwhile.
-func (m *Meter) count() {
+func (m *Metrics) count() {
 	now := m.Now()
 	if passed := now.Sub(m.counted).Seconds(); !m.counted.IsZero() && passed > 0 { // clocks go back
 		for app := range m.holding {
@@ -134,7 +134,7 @@ func kindOf(err error) string {
 		return "conflict"
 	case errors.As(err, new(*journal.LostError)):
 		return "lock"
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*MissingError)):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err), errors.As(err, new(*MissingPermissionsError)):
 		return "forbidden"
 	case apierrors.ReasonForError(err) != "" && journal.IsTransient(err):
 		return "server"
@@ -145,7 +145,7 @@ func kindOf(err error) string {
 // Handler serves /metrics (OpenMetrics to who asks for it, else the text format of
 // Prometheus), /healthz and /readyz. It is ready unless its last turn failed: also who stands
 // by for another replica is.
-func (m *Meter) Handler() http.Handler {
+func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", m.expose)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { say(w, http.StatusOK, "ok") })
@@ -170,7 +170,7 @@ func say(w http.ResponseWriter, code int, text string) {
 	fmt.Fprintln(w, text)
 }
 
-func (m *Meter) expose(w http.ResponseWriter, r *http.Request) {
+func (m *Metrics) expose(w http.ResponseWriter, r *http.Request) {
 	m.mu.Lock()
 	m.count()
 	m.mu.Unlock()

@@ -68,18 +68,18 @@ func TestExposition(t *testing.T) {
 	m.Now = func() time.Time { return now }
 	h := m.Handler()
 	held := &Journal{Holds: []*Hold{{ID: 1, App: "web", Signal: "Stop"}, {ID: 2, App: "web", Signal: "drain"}}}
-	m.Turned(&Journal{}, &Planned{}, nil)
-	m.Did(&Outcome{
+	m.Turned(&Journal{}, &Plan{}, nil)
+	m.Observe(&Outcome{
 		Done:   []Record{{Hold: 1, App: "web", Signal: "Stop", Action: "preset"}, {Hold: 1, App: "web", Signal: "Stop", Action: "scale"}, {Hold: 3, App: "db", Signal: "Recover", Action: "preset"}},
 		Failed: []Record{{Hold: 2, App: "web", Signal: "drain", Action: "job"}},
 	})
-	m.Turned(held, &Planned{Steps: make([]Step, 2), Apps: []AppPlan{{App: "web", State: IsHeld}, {App: "db", State: Free}}}, nil)
+	m.Turned(held, &Plan{Steps: make([]Step, 2), Apps: []AppPlan{{App: "web", State: IsHeld}, {App: "db", State: NotHeld}}}, nil)
 	now = now.Add(10 * time.Second)
 	fetched(t, h, "/metrics", "")
 	now = now.Add(-time.Hour) // a clock that goes back takes nothing away
 	fetched(t, h, "/metrics", "")
 	now = now.Add(5 * time.Second)
-	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &MissingError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
+	for i, err := range []error{&journal.ConflictError{Object: "x"}, &journal.LostError{Lease: "x", Why: errCut}, fmt.Errorf("x: %w", apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "x", nil)), &MissingPermissionsError{}, apierrors.NewServiceUnavailable("x"), fmt.Errorf("%s", "x\"\n"), context.Canceled} {
 		m.Turned(nil, nil, err)
 		if res, text := fetched(t, h, "/readyz", ""); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("after error %d: %d %s", i, res.StatusCode, text)
@@ -133,7 +133,7 @@ func TestExpositionOfWhoAsks(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, res.StatusCode, code)
 		}
 	}
-	m.Turned(&Journal{Holds: []*Hold{{App: "web", Signal: "Stop"}}}, &Planned{}, nil)
+	m.Turned(&Journal{Holds: []*Hold{{App: "web", Signal: "Stop"}}}, &Plan{}, nil)
 	if _, text := fetched(t, h, "/metrics", ""); !strings.Contains(text, `sysop_regulate_held{app="web",signal="Stop",system="shop"} 1`) {
 		t.Errorf("held:\n%s", text)
 	}

@@ -100,8 +100,8 @@ type fact struct {
 	tracking string
 	// flux is the object of Flux that it is labeled with as its own; empty for none.
 	flux object.Ref
-	// lacks are the paths that a signal requires and that are not there, by preset.
-	lacks map[string]string
+	// missing are the paths that a signal requires and that are not there, by preset.
+	missing map[string]string
 }
 
 // service is how a Service chooses its pods.
@@ -110,9 +110,9 @@ type service struct {
 	headless bool
 }
 
-// means says whether it chooses pods with these labels. What regulation puts into a
+// selects says whether it chooses pods with these labels. What regulation puts into a
 // selector, so that it chooses none, does not count.
-func (s *service) means(labels map[string]string) bool {
+func (s *service) selects(labels map[string]string) bool {
 	for k, v := range s.selector {
 		if have, is := labels[k]; (!is || have != v) && !strings.HasPrefix(k, ourPrefix) {
 			return false
@@ -141,7 +141,7 @@ func (c *Collector) Add(o object.Object) {
 	c.seen[o.Ref] = f
 }
 
-func (c *Collector) of(r object.Ref) (fact, bool) {
+func (c *Collector) factOf(r object.Ref) (fact, bool) {
 	if c == nil {
 		return fact{}, false
 	}

@@ -57,7 +57,7 @@ func (c *Collector) custom(o object.Object, fields map[string]any) fact {
 	}
 	f.print = sum(spec, nil)
 	f.rollout = unobserved(fields)
-	f.lacks = c.lacking(gvk, fields)
+	f.missing = c.missingFields(gvk, fields)
 	return f
 }
 
@@ -84,8 +84,8 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 	return out
 }
 
-// lacking returns what the signals of a kind require and an object does not have.
-func (c *Collector) lacking(gvk schema.GroupVersionKind, fields map[string]any) map[string]string {
+// missingFields returns what the signals of a kind require and an object does not have.
+func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string]any) map[string]string {
 	if c.signals == nil {
 		return nil
 	}

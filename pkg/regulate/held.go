@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// MostOwned is how many objects a journal remembers with fields that FieldManager owns
+// MaxOwned is how many objects a journal remembers with fields that FieldManager owns
 // although nothing holds them.
-const MostOwned = 200
+const MaxOwned = 200
 
 // Owned are fields of an object that FieldManager owns although no hold wrote them to take
 // them back: what on.Recover and inverses wrote, restarts, and where managedFields could not
@@ -36,7 +36,7 @@ func (j *Journal) own(uid string, paths ...string) {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	j.Owned = append(j.Owned, Owned{uid, slices.Compact(paths)})
-	if n := len(j.Owned) - MostOwned; n > 0 {
+	if n := len(j.Owned) - MaxOwned; n > 0 {
 		j.Owned = slices.Delete(j.Owned, 0, n)
 	}
 }
@@ -44,8 +44,8 @@ func (j *Journal) own(uid string, paths ...string) {
 // ownStaying remembers what stays owned by FieldManager of a hold that is closed.
 func (j *Journal) ownStaying(h *Hold) {
 	for _, o := range h.Operations {
-		paths := slices.Clone(o.Stays)
-		if o.After || o.Action == "restart" {
+		paths := slices.Clone(o.KeptOwnership)
+		if o.OnRecover || o.Action == "restart" {
 			paths = append(paths, o.paths()...)
 		}
 		j.own(o.Target.UID, paths...)
@@ -72,7 +72,7 @@ func (o *Operation) paths() []string {
 // that was scaled to 0 has no owner.
 func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) error {
 	main := it.img.main
-	if it.op.After || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
+	if it.op.OnRecover || act.Restart || !slices.ContainsFunc(main.GetManagedFields(), ofFieldManager) {
 		return nil
 	}
 	known := x.accounted(it)
@@ -97,12 +97,12 @@ func (x *run) accounted(it *item) [][]string {
 	main := it.img.main
 	uid := string(main.GetUID())
 	var out [][]string
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if b.op != it.op && b.op.Target.UID == uid {
 			out = append(out, b.op.ways(main)...)
 		}
 	}
-	for _, h := range x.j.Left {
+	for _, h := range x.j.Conflicts {
 		for _, o := range h.Operations {
 			if o.Target.UID == uid {
 				out = append(out, o.ways(main)...)
@@ -140,7 +140,7 @@ func (x *run) wouldWrite(it *item, act *system.Action, changes []Change) [][]str
 	}
 	var out [][]string
 	for i := range changes {
-		if at, ok := changes[i].where(main.Object); ok {
+		if at, ok := changes[i].resolvePath(main.Object); ok {
 			out = append(out, at)
 		}
 	}

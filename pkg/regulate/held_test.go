@@ -138,11 +138,11 @@ func TestOwnedAndNotHeld(t *testing.T) {
 
 func TestOwnedIsBounded(t *testing.T) {
 	j := &Journal{}
-	for i := range MostOwned + 5 {
+	for i := range MaxOwned + 5 {
 		j.own(fmt.Sprint("u", i), "/b", "/a", "/b")
 	}
 	j.own("u10", "/c")
-	if first, last := j.Owned[0], j.Owned[MostOwned-1]; len(j.Owned) != MostOwned || first.UID != "u5" || last.UID != "u10" || strings.Join(last.Paths, " ") != "/a /b /c" {
+	if first, last := j.Owned[0], j.Owned[MaxOwned-1]; len(j.Owned) != MaxOwned || first.UID != "u5" || last.UID != "u10" || strings.Join(last.Paths, " ") != "/a /b /c" {
 		t.Errorf("%d, %+v to %+v", len(j.Owned), first, last)
 	}
 }

@@ -24,7 +24,7 @@ func (c *Change) UnmarshalJSON(b []byte) error {
 	if err := utiljson.Unmarshal(b, &fields); err != nil {
 		return err
 	}
-	p.Was, p.Now = fields["was"], fields["now"]
+	p.Before, p.After = fields["was"], fields["now"]
 	*c = Change(p)
 	return nil
 }
@@ -59,7 +59,7 @@ func (d *differ) mappings(at []string, before, after map[string]any, made int) {
 		now, has := after[k]
 		to := append(slices.Clip(at), k)
 		if !has {
-			d.add(to, Change{Had: true, Was: was})
+			d.add(to, Change{ExistedBefore: true, Before: was})
 			continue
 		}
 		d.values(to, was, now)
@@ -73,7 +73,7 @@ func (d *differ) mappings(at []string, before, after map[string]any, made int) {
 			d.mappings(to, nil, m, made+1)
 			continue
 		}
-		d.add(to, Change{Has: true, Now: now, Made: made})
+		d.add(to, Change{ExistsAfter: true, After: now, CreatedParents: made})
 	}
 }
 
@@ -91,7 +91,7 @@ func (d *differ) values(at []string, was, now any) {
 		}
 	}
 	if !same(was, now) {
-		d.add(at, Change{Had: true, Was: was, Has: true, Now: now})
+		d.add(at, Change{ExistedBefore: true, Before: was, ExistsAfter: true, After: now})
 	}
 }
 
@@ -166,9 +166,9 @@ func tokens(path string) []string {
 	return out
 }
 
-// where returns the way to the field of a change in an object: list items that have a name
+// resolvePath returns the way to the field of a change in an object: list items that have a name
 // are found by it, wherever they stand now. False says that the way is gone.
-func (c *Change) where(o map[string]any) ([]string, bool) {
+func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 	at := tokens(c.Path)
 	var cur any = o
 	for i := range at {
@@ -266,52 +266,52 @@ func takeAway(o map[string]any, at []string, made int) {
 	}
 }
 
-// is says what is at the field of a change now: what was written, or what was there before.
-func (c *Change) is(o map[string]any) (now, was bool) {
-	at, ok := c.where(o)
+// compare says what is at the field of a change now: what was written, or what was there before.
+func (c *Change) compare(o map[string]any) (now, was bool) {
+	at, ok := c.resolvePath(o)
 	if !ok {
 		return false, false
 	}
 	v, has := lookup(o, at)
-	return has == c.Has && (!has || same(v, c.Now)), has == c.Had && (!has || same(v, c.Was))
+	return has == c.ExistsAfter && (!has || same(v, c.After)), has == c.ExistedBefore && (!has || same(v, c.Before))
 }
 
-// Verdict is what becomes of a change that is taken back.
-type Verdict string
+// UndoResult is what becomes of a change that is taken back.
+type UndoResult string
 
 // The verdicts.
 const (
-	PutBack Verdict = "put back"      // what was there before is to be written
-	AsItWas Verdict = "as it was"     // it is so already
-	Changed Verdict = "changed since" // by somebody else: it is left alone
+	RestoreBefore   UndoResult = "put back"      // what was there before is to be written
+	AlreadyRestored UndoResult = "as it was"     // it is so already
+	ChangedSince    UndoResult = "changed since" // by somebody else: it is left alone
 )
 
 // Undo returns an object as it is when changes have been taken back, and what became of
 // each of them. A field that is not as it was written is left alone, unless force is set.
 // live is not changed.
-func Undo(changes []Change, live map[string]any, force bool) (map[string]any, []Verdict) {
+func Undo(changes []Change, live map[string]any, force bool) (map[string]any, []UndoResult) {
 	out := copied(live)
-	verdicts := make([]Verdict, len(changes))
+	verdicts := make([]UndoResult, len(changes))
 	for i := range changes {
 		c := &changes[i]
-		now, was := c.is(live)
-		at, ok := c.where(out)
+		now, was := c.compare(live)
+		at, ok := c.resolvePath(out)
 		switch {
 		case was && !now:
-			verdicts[i] = AsItWas
+			verdicts[i] = AlreadyRestored
 			continue
-		case was && c.Had == c.Has && same(c.Was, c.Now):
-			verdicts[i] = AsItWas
+		case was && c.ExistedBefore == c.ExistsAfter && same(c.Before, c.After):
+			verdicts[i] = AlreadyRestored
 			continue
 		case !ok || !now && !force:
-			verdicts[i] = Changed
+			verdicts[i] = ChangedSince
 			continue
 		}
-		verdicts[i] = PutBack
-		if !c.Had {
-			takeAway(out, at, c.Made)
-		} else if !put(out, at, copiedValue(c.Was)) {
-			verdicts[i] = Changed
+		verdicts[i] = RestoreBefore
+		if !c.ExistedBefore {
+			takeAway(out, at, c.CreatedParents)
+		} else if !put(out, at, copiedValue(c.Before)) {
+			verdicts[i] = ChangedSince
 		}
 	}
 	return out, verdicts

@@ -26,11 +26,11 @@ func TestDiff(t *testing.T) {
 			got := ""
 			for _, c := range changes {
 				got += c.Path
-				if c.Had {
+				if c.ExistedBefore {
 					got += " was"
 				}
-				if c.Made > 0 {
-					got += " made " + string(rune('0'+c.Made))
+				if c.CreatedParents > 0 {
+					got += " made " + string(rune('0'+c.CreatedParents))
 				}
 				for _, name := range c.Items {
 					got += " at " + name

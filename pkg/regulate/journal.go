@@ -16,32 +16,32 @@ type Journal struct {
 	Next int `json:"next"`
 	// Holds are the signals that were sent and not taken back, in the order of their numbers.
 	Holds []*Hold `json:"holds,omitempty"`
-	// Left is what somebody had changed when it was to be taken back, and what was there
+	// Conflicts is what somebody had changed when it was to be taken back, and what was there
 	// before: a hold each, with the operations and the fields that were left as they are, the
-	// newest last. It is cut at MostLeft. Somebody can have it put back by force.
-	Left []*Hold `json:"left,omitempty"`
+	// newest last. It is cut at MaxConflicts. Somebody can have it put back by force.
+	Conflicts []*Hold `json:"left,omitempty"`
 	// Owned are fields that are FieldManager's although nothing holds them, the newest last.
-	// It is cut at MostOwned.
+	// It is cut at MaxOwned.
 	Owned []Owned `json:"owned,omitempty"`
-	// Apps is what was seen of each app.
-	Apps map[string]*Seen `json:"apps,omitempty"`
-	// History is what is over, the newest last. It is cut at MostHistory.
+	// AppRecords is what was seen of each app.
+	AppRecords map[string]*AppRecord `json:"apps,omitempty"`
+	// History is what is over, the newest last. It is cut at MaxHistory.
 	History []Record `json:"history,omitempty"`
 
 	journal.Revision `json:"-"`
 }
 
-// MostHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
-const MostHistory = 200
+// MaxHistory is how many records a journal keeps: an object of a cluster has 1 MiB.
+const MaxHistory = 200
 
-// Seen is what was seen of an app over time.
-type Seen struct {
-	// Trouble is, by rule, since when it fires without a break; Well since when it has not.
-	Trouble map[string]time.Time `json:"trouble,omitempty"`
-	Well    map[string]time.Time `json:"well,omitempty"`
-	// Settled is the fingerprint at which the app was last seen well. Another one is an
+// AppRecord is what was seen of an app over time.
+type AppRecord struct {
+	// FiringSince is, by rule, since when it fires without a break; Well since when it has not.
+	FiringSince map[string]time.Time `json:"trouble,omitempty"`
+	ClearSince  map[string]time.Time `json:"well,omitempty"`
+	// HealthyFingerprint is the fingerprint at which the app was last seen well. Another one is an
 	// upgrade, until it is well with it.
-	Settled map[string]string `json:"settled,omitempty"`
+	HealthyFingerprint map[string]string `json:"settled,omitempty"`
 	// Needs are the apps that it was last seen to need, by name and in order. What leads to
 	// an app that is gone, such as the Service in front of its pods, leads nowhere then.
 	Needs []string `json:"needs,omitempty"`
@@ -51,9 +51,9 @@ type Seen struct {
 	Recovered time.Time   `json:"recovered,omitzero"`
 	// Refused is when a signal to it failed for good: it is left alone for a while.
 	Refused time.Time `json:"refused,omitzero"`
-	// Excused are causes (rule/app) that somebody overruled by hand: they do not hold this
+	// OverriddenCauses are causes (rule/app) that somebody overruled by hand: they do not hold this
 	// app until they have been gone once.
-	Excused []string `json:"excused,omitempty"`
+	OverriddenCauses []string `json:"excused,omitempty"`
 }
 
 // Phase is how far a hold is.
@@ -67,8 +67,8 @@ const (
 	Held Phase = "Held"
 	// Recovering: they are being taken back.
 	Recovering Phase = "Recovering"
-	// LeftAsIs: they have been taken back but for what somebody had changed (Journal.Left).
-	LeftAsIs Phase = "Left"
+	// Conflicted: they have been taken back but for what somebody had changed (Journal.Left).
+	Conflicted Phase = "Left"
 )
 
 // Hold is a signal that was sent to an app, until it has been taken back.
@@ -92,9 +92,9 @@ type Hold struct {
 type Cause struct {
 	Rule string `json:"rule,omitempty"`
 	App  string `json:"app,omitempty"`
-	// Hand is who asked for it, and Run which command is run meanwhile.
-	Hand string `json:"hand,omitempty"`
-	Run  string `json:"run,omitempty"`
+	// RequestedBy is who asked for it, and Run which command is run meanwhile.
+	RequestedBy string `json:"hand,omitempty"`
+	Run         string `json:"run,omitempty"`
 	// Why is for people: db Degraded for 31 s: StatefulSet/db: 0/1 replicas available.
 	Why string    `json:"why"`
 	At  time.Time `json:"at"`
@@ -105,17 +105,17 @@ type State string
 
 // The states.
 const (
-	Waiting   State = "Waiting"   // its turn has not come
-	Intended  State = "Intended"  // it may have been done
-	Done      State = "Done"      // it was done
-	Already   State = "Already"   // it was so before, by somebody else: it is not ours to take back
-	Undoing   State = "Undoing"   // it may have been taken back
-	Undone    State = "Undone"    // it was taken back
-	Kept      State = "Kept"      // another hold wants it so: that one takes it back
-	Left      State = "Left"      // somebody changed it since: it was left as it is
-	Gone      State = "Gone"      // the object is gone, or is another one of its name
-	NotNeeded State = "NotNeeded" // it was never done, or there is nothing to take back
-	Errored   State = "Errored"   // it failed for good
+	Waiting       State = "Waiting"   // its turn has not come
+	Started       State = "Intended"  // it may have been done
+	Done          State = "Done"      // it was done
+	AlreadySet    State = "Already"   // it was so before, by somebody else: it is not ours to take back
+	Undoing       State = "Undoing"   // it may have been taken back
+	Undone        State = "Undone"    // it was taken back
+	HeldElsewhere State = "Kept"      // another hold wants it so: that one takes it back
+	Conflict      State = "Left"      // somebody changed it since: it was left as it is
+	TargetGone    State = "Gone"      // the object is gone, or is another one of its name
+	NotNeeded     State = "NotNeeded" // it was never done, or there is nothing to take back
+	Failed        State = "Errored"   // it failed for good
 )
 
 // Operation is one action on one object.
@@ -131,19 +131,19 @@ type Operation struct {
 	// Owners are the managers (managedFields) of the fields before, so that ownership is
 	// given back as well.
 	Owners []Owner `json:"owners,omitempty"`
-	// Stays are the JSON pointers of fields that stay owned by FieldManager when it has been
+	// KeptOwnership are the JSON pointers of fields that stay owned by FieldManager when it has been
 	// taken back.
-	Stays []string `json:"stays,omitempty"`
+	KeptOwnership []string `json:"stays,omitempty"`
 	// Replicas is the pointer of what is scaled in the object itself, where that is known.
 	Replicas string `json:"replicas,omitempty"`
 	// Order numbers what is written to objects, over all holds: of two operations on one
 	// field the higher one was written on top of the other.
 	Order int `json:"order,omitempty"`
-	// After says that it belongs to what an app does when it has been let go: it is not taken
+	// OnRecover says that it belongs to what an app does when it has been let go: it is not taken
 	// back.
-	After bool `json:"after,omitempty"`
-	// Once names what must not be done twice, to who is told of it: SYSTEM/HOLD/INDEX.
-	Once  string `json:"once,omitempty"`
+	OnRecover bool `json:"after,omitempty"`
+	// ID names what must not be done twice, to who is told of it: SYSTEM/HOLD/INDEX.
+	ID    string `json:"once,omitempty"`
 	State State  `json:"state"`
 	// Manager is the field manager that it was written with.
 	Manager string    `json:"manager,omitempty"`
@@ -168,13 +168,13 @@ type Target struct {
 type Change struct {
 	// Path is a JSON pointer (RFC 6901).
 	Path string `json:"path"`
-	// Had and Has say whether there is a field before and after; Was and Now what is in it.
-	Had bool `json:"had"`
-	Was any  `json:"was,omitempty"`
-	Has bool `json:"has"`
-	Now any  `json:"now,omitempty"`
-	// Made is how many of the mappings above were made for it.
-	Made int `json:"made,omitempty"`
+	// ExistedBefore and Has say whether there is a field before and after; Was and Now what is in it.
+	ExistedBefore bool `json:"had"`
+	Before        any  `json:"was,omitempty"`
+	ExistsAfter   bool `json:"has"`
+	After         any  `json:"now,omitempty"`
+	// CreatedParents is how many of the mappings above were made for it.
+	CreatedParents int `json:"made,omitempty"`
 	// Items are the names of the list items that the path goes through, by their pointers:
 	// items are found again by name.
 	Items map[string]string `json:"items,omitempty"`

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// MostBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
+// MaxBytes is how long the JSON of a journal may become: an object of a cluster has 1 MiB,
 // and managedFields and whatever else is in it want their part.
-const MostBytes = 700 << 10
+const MaxBytes = 700 << 10
 
-// mostText bounds one text of a record: messages of clusters have no end.
-const mostText = 1000
+// maxText bounds one text of a record: messages of clusters have no end.
+const maxText = 1000
 
 // Clone returns a copy that shares nothing with j, but the values in changes of operations
 // (Was, Now), which nobody changes in place. The clone of nil is an empty journal.
@@ -27,16 +27,16 @@ func (j *Journal) Clone() *Journal {
 			c.Holds = append(c.Holds, h.clone())
 		}
 	}
-	c.Left = nil
-	for _, h := range j.Left {
+	c.Conflicts = nil
+	for _, h := range j.Conflicts {
 		if h != nil {
-			c.Left = append(c.Left, h.clone())
+			c.Conflicts = append(c.Conflicts, h.clone())
 		}
 	}
-	if j.Apps != nil {
-		c.Apps = make(map[string]*Seen, len(j.Apps))
-		for app, s := range j.Apps {
-			c.Apps[app] = s.Clone()
+	if j.AppRecords != nil {
+		c.AppRecords = make(map[string]*AppRecord, len(j.AppRecords))
+		for app, s := range j.AppRecords {
+			c.AppRecords[app] = s.Clone()
 		}
 	}
 	c.Owned = nil
@@ -56,20 +56,20 @@ func (h *Hold) clone() *Hold {
 			continue
 		}
 		d := *o
-		d.Changes, d.Owners, d.Stays = slices.Clone(o.Changes), slices.Clone(o.Owners), slices.Clone(o.Stays)
+		d.Changes, d.Owners, d.KeptOwnership = slices.Clone(o.Changes), slices.Clone(o.Owners), slices.Clone(o.KeptOwnership)
 		c.Operations = append(c.Operations, &d)
 	}
 	return &c
 }
 
 // Clone returns a copy that shares nothing with s; that of nil is empty.
-func (s *Seen) Clone() *Seen {
+func (s *AppRecord) Clone() *AppRecord {
 	if s == nil {
-		return &Seen{}
+		return &AppRecord{}
 	}
 	c := *s
-	c.Trouble, c.Well, c.Settled = maps.Clone(s.Trouble), maps.Clone(s.Well), maps.Clone(s.Settled)
-	c.Stopped, c.Excused, c.Needs = slices.Clone(s.Stopped), slices.Clone(s.Excused), slices.Clone(s.Needs)
+	c.FiringSince, c.ClearSince, c.HealthyFingerprint = maps.Clone(s.FiringSince), maps.Clone(s.ClearSince), maps.Clone(s.HealthyFingerprint)
+	c.Stopped, c.OverriddenCauses, c.Needs = slices.Clone(s.Stopped), slices.Clone(s.OverriddenCauses), slices.Clone(s.Needs)
 	return &c
 }
 
@@ -85,10 +85,10 @@ func (j *Journal) Hold(id int) (*Hold, bool) {
 
 // Remember makes what a plan saw (Planned.Seen) the memory of the journal. It comes before
 // the steps of that plan are told by the other methods, which write into it as well.
-func (j *Journal) Remember(seen map[string]*Seen) {
-	j.Apps = make(map[string]*Seen, len(seen))
+func (j *Journal) Remember(seen map[string]*AppRecord) {
+	j.AppRecords = make(map[string]*AppRecord, len(seen))
 	for app, s := range seen {
-		j.Apps[app] = s.Clone()
+		j.AppRecords[app] = s.Clone()
 	}
 }
 
@@ -97,7 +97,7 @@ func (j *Journal) Remember(seen map[string]*Seen) {
 // those of the hour.
 func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
 	// Numbers are not used twice, whatever became of Next.
-	for _, h := range slices.Concat(j.Holds, j.Left) {
+	for _, h := range slices.Concat(j.Holds, j.Conflicts) {
 		if h != nil && h.ID > j.Next {
 			j.Next = h.ID
 		}
@@ -112,9 +112,9 @@ func (j *Journal) Open(step Step, ops []*Operation, now time.Time) *Hold {
 	return h
 }
 
-// Join adds the causes of a step to its hold, those that are not there yet. It says false
+// AddCauses adds the causes of a step to its hold, those that are not there yet. It says false
 // where there is no such hold.
-func (j *Journal) Join(step Step) bool {
+func (j *Journal) AddCauses(step Step) bool {
 	h, ok := j.Hold(step.Hold)
 	if !ok {
 		return false
@@ -127,9 +127,9 @@ func (j *Journal) Join(step Step) bool {
 	return true
 }
 
-// Leave takes the causes of a step away from its hold. A hold that is left without any is
+// RemoveCauses takes the causes of a step away from its hold. A hold that is left without any is
 // what the next plan lets go. It says false where there is no such hold.
-func (j *Journal) Leave(step Step) bool {
+func (j *Journal) RemoveCauses(step Step) bool {
 	h, ok := j.Hold(step.Hold)
 	if !ok {
 		return false
@@ -138,16 +138,16 @@ func (j *Journal) Leave(step Step) bool {
 	return true
 }
 
-// Stopped says that all operations of a hold are done. What was left of the app, and of the
+// MarkHeld says that all operations of a hold are done. What was left of the app, and of the
 // same fields, is forgotten.
-func (j *Journal) Stopped(h *Hold) {
+func (j *Journal) MarkHeld(h *Hold) {
 	h.Phase = Held
 	j.forget(h)
 }
 
-// TakingBack says that the operations of a hold are about to be taken back. From here on it
+// MarkRecovering says that the operations of a hold are about to be taken back. From here on it
 // is taken back to its end, whatever happens: causes do not join it any more.
-func (j *Journal) TakingBack(h *Hold) { h.Phase = Recovering }
+func (j *Journal) MarkRecovering(h *Hold) { h.Phase = Recovering }
 
 // Fail says that a hold could not be done for good, so that what was done of it is about to
 // be taken back. Rules leave the app alone for a while.
@@ -160,25 +160,25 @@ func (j *Journal) Fail(h *Hold, why string, now time.Time) {
 // down. Rules leave the app alone for a while.
 func (j *Journal) Refuse(app string, now time.Time) { j.seen(app).Refused = now }
 
-// Close takes away a hold that is taken back, and notes what came of it. The app is let go
+// CloseHold takes away a hold that is taken back, and notes what came of it. The app is let go
 // from now on, unless another signal still holds it. What was left as it is is remembered.
-func (j *Journal) Close(h *Hold, now time.Time, records ...Record) {
+func (j *Journal) CloseHold(h *Hold, now time.Time, records ...Record) {
 	j.Holds = slices.DeleteFunc(j.Holds, func(o *Hold) bool { return o == nil || o.ID == h.ID })
 	if !j.Holding(h.App) {
 		j.seen(h.App).Recovered = now
 	}
 	j.leave(h)
 	j.ownStaying(h)
-	j.Note(records...)
+	j.AppendHistory(records...)
 }
 
-// Note appends records to the history, of which the oldest are forgotten.
-func (j *Journal) Note(records ...Record) {
+// AppendHistory appends records to the history, of which the oldest are forgotten.
+func (j *Journal) AppendHistory(records ...Record) {
 	for _, r := range records {
 		r.Why, r.Result = cut(r.Why), cut(r.Result)
 		j.History = append(j.History, r)
 	}
-	if n := len(j.History) - MostHistory; n > 0 {
+	if n := len(j.History) - MaxHistory; n > 0 {
 		j.History = slices.Delete(j.History, 0, n)
 	}
 }
@@ -201,35 +201,35 @@ func (j *Journal) Trim(most int) bool {
 	}
 	j.History = slices.Delete(j.History, 0, drop)
 	drop = 0
-	for ; over > 0 && drop < len(j.Left); drop++ {
-		h, err := json.Marshal(j.Left[drop])
+	for ; over > 0 && drop < len(j.Conflicts); drop++ {
+		h, err := json.Marshal(j.Conflicts[drop])
 		if err != nil {
 			return false
 		}
 		over -= len(h) + 1
 	}
-	j.Left = slices.Delete(j.Left, 0, drop)
+	j.Conflicts = slices.Delete(j.Conflicts, 0, drop)
 	return over <= 0
 }
 
-func (j *Journal) seen(app string) *Seen {
-	if j.Apps == nil {
-		j.Apps = map[string]*Seen{}
+func (j *Journal) seen(app string) *AppRecord {
+	if j.AppRecords == nil {
+		j.AppRecords = map[string]*AppRecord{}
 	}
-	if j.Apps[app] == nil {
-		j.Apps[app] = &Seen{}
+	if j.AppRecords[app] == nil {
+		j.AppRecords[app] = &AppRecord{}
 	}
-	return j.Apps[app]
+	return j.AppRecords[app]
 }
 
 // ofRule says that it ends by itself; causes of a hand and of a run do not.
-func (c Cause) ofRule() bool { return c.Hand == "" && c.Run == "" }
+func (c Cause) ofRule() bool { return c.RequestedBy == "" && c.Run == "" }
 
 func (c Cause) byHand() bool { return !c.ofRule() }
 
 // same says that two causes are one: when it was and what was said of it do not count.
 func (c Cause) same(d Cause) bool {
-	return c.Rule == d.Rule && c.App == d.App && c.Hand == d.Hand && c.Run == d.Run
+	return c.Rule == d.Rule && c.App == d.App && c.RequestedBy == d.RequestedBy && c.Run == d.Run
 }
 
 // recent returns those within the hour before now, in order; what lies after now is now.
@@ -249,10 +249,10 @@ func recent(times []time.Time, now time.Time) []time.Time {
 }
 
 func cut(s string) string {
-	if len(s) <= mostText {
+	if len(s) <= maxText {
 		return s
 	}
-	n := mostText
+	n := maxText
 	for n > 0 && s[n]&0xC0 == 0x80 { // not within a character
 		n--
 	}

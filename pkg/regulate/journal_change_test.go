@@ -14,43 +14,43 @@ import (
 
 func TestJournalChanges(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
-	rule, hand := regulate.Cause{Rule: "r", App: "db"}, regulate.Cause{Hand: "bob"}
-	j := &regulate.Journal{Apps: map[string]*regulate.Seen{"web": {Stopped: []time.Time{now.Add(-2 * time.Hour), now.Add(-time.Minute)}}}}
+	rule, hand := regulate.Cause{Rule: "r", App: "db"}, regulate.Cause{RequestedBy: "bob"}
+	j := &regulate.Journal{AppRecords: map[string]*regulate.AppRecord{"web": {Stopped: []time.Time{now.Add(-2 * time.Hour), now.Add(-time.Minute)}}}}
 	h := j.Open(regulate.Step{App: "web", Signal: "Stop", Causes: []regulate.Cause{rule}}, nil, now)
 	if h.ID != 1 || h.Phase != regulate.Stopping || !j.Holding("web") {
 		t.Errorf("opened %+v", h)
 	}
-	if got := j.Apps["web"].Stopped; len(got) != 2 || !got[1].Equal(now) {
+	if got := j.AppRecords["web"].Stopped; len(got) != 2 || !got[1].Equal(now) {
 		t.Errorf("stopped at %v: want a minute ago and now", got)
 	}
-	if byHand := j.Open(regulate.Step{App: "db", Signal: "Stop", Causes: []regulate.Cause{hand}}, nil, now); byHand.ID != 2 || j.Apps["db"] != nil {
-		t.Errorf("a hand counts as a rule: %+v", j.Apps["db"])
+	if byHand := j.Open(regulate.Step{App: "db", Signal: "Stop", Causes: []regulate.Cause{hand}}, nil, now); byHand.ID != 2 || j.AppRecords["db"] != nil {
+		t.Errorf("a hand counts as a rule: %+v", j.AppRecords["db"])
 	}
-	j.Stopped(h)
+	j.MarkHeld(h)
 	same := rule
 	same.Why, same.At = "again", now
-	if !j.Join(regulate.Step{Hold: 1, Causes: []regulate.Cause{same, hand}}) || len(h.Causes) != 2 {
+	if !j.AddCauses(regulate.Step{Hold: 1, Causes: []regulate.Cause{same, hand}}) || len(h.Causes) != 2 {
 		t.Errorf("joined: %+v", h.Causes)
 	}
-	if !j.Leave(regulate.Step{Hold: 1, Causes: []regulate.Cause{same}}) || !reflect.DeepEqual(h.Causes, []regulate.Cause{hand}) {
+	if !j.RemoveCauses(regulate.Step{Hold: 1, Causes: []regulate.Cause{same}}) || !reflect.DeepEqual(h.Causes, []regulate.Cause{hand}) {
 		t.Errorf("left: %+v", h.Causes)
 	}
-	if j.Join(regulate.Step{Hold: 9}) || j.Leave(regulate.Step{Hold: 9}) {
+	if j.AddCauses(regulate.Step{Hold: 9}) || j.RemoveCauses(regulate.Step{Hold: 9}) {
 		t.Error("a hold that is not there was joined or left")
 	}
 	second := j.Open(regulate.Step{App: "web", Signal: "drain", Causes: []regulate.Cause{hand}}, nil, now)
-	j.TakingBack(h)
-	j.Close(h, now, regulate.Record{App: "web", Result: "done"})
-	if !j.Apps["web"].Recovered.IsZero() || len(j.History) != 1 {
-		t.Errorf("web is let go though it is held by drain: %+v", j.Apps["web"])
+	j.MarkRecovering(h)
+	j.CloseHold(h, now, regulate.Record{App: "web", Result: "done"})
+	if !j.AppRecords["web"].Recovered.IsZero() || len(j.History) != 1 {
+		t.Errorf("web is let go though it is held by drain: %+v", j.AppRecords["web"])
 	}
 	j.Fail(second, "forbidden", now)
-	if second.Phase != regulate.Recovering || second.Failed == "" || !j.Apps["web"].Refused.Equal(now) {
+	if second.Phase != regulate.Recovering || second.Failed == "" || !j.AppRecords["web"].Refused.Equal(now) {
 		t.Errorf("failed: %+v", second)
 	}
-	j.Close(second, now)
-	if !j.Apps["web"].Recovered.Equal(now) || j.Holding("web") {
-		t.Errorf("web is not let go: %+v", j.Apps["web"])
+	j.CloseHold(second, now)
+	if !j.AppRecords["web"].Recovered.Equal(now) || j.Holding("web") {
+		t.Errorf("web is not let go: %+v", j.AppRecords["web"])
 	}
 	// A number is not used twice, though somebody lost count.
 	j.Next = 0
@@ -61,10 +61,10 @@ func TestJournalChanges(t *testing.T) {
 
 func TestJournalHistory(t *testing.T) {
 	j := &regulate.Journal{}
-	for i := range regulate.MostHistory + 50 {
-		j.Note(regulate.Record{App: fmt.Sprint(i), Result: strings.Repeat("é", 10000)})
+	for i := range regulate.MaxHistory + 50 {
+		j.AppendHistory(regulate.Record{App: fmt.Sprint(i), Result: strings.Repeat("é", 10000)})
 	}
-	if n := len(j.History); n != regulate.MostHistory || j.History[n-1].App != fmt.Sprint(regulate.MostHistory+49) {
+	if n := len(j.History); n != regulate.MaxHistory || j.History[n-1].App != fmt.Sprint(regulate.MaxHistory+49) {
 		t.Errorf("%d records, the last of %s", n, j.History[n-1].App)
 	}
 	if r := j.History[0].Result; len(r) > 1010 || strings.ToValidUTF8(r, "") != r {
@@ -103,10 +103,10 @@ func TestJournalClone(t *testing.T) {
 	c = j.Clone()
 	h := c.Holds[0]
 	h.Causes[0].Rule, h.Operations[0].State, h.Operations[0].Changes[0].Path, h.Operations[0].Owners[0].Path = "x", "x", "x", "x"
-	s := c.Apps["web"]
-	s.Trouble["r"], s.Well["r"], s.Settled["x"], s.Stopped[0], s.Excused[0] = time.Time{}, time.Time{}, "", time.Time{}, ""
+	s := c.AppRecords["web"]
+	s.FiringSince["r"], s.ClearSince["r"], s.HealthyFingerprint["x"], s.Stopped[0], s.OverriddenCauses[0] = time.Time{}, time.Time{}, "", time.Time{}, ""
 	c.History[0].App = "x"
-	c.Holds, c.Apps["db"] = slices.Insert(c.Holds, 0, nil), nil
+	c.Holds, c.AppRecords["db"] = slices.Insert(c.Holds, 0, nil), nil
 	if !reflect.DeepEqual(j, read()) {
 		t.Error("the clone shares something")
 	}

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// MostLeft is how many holds a journal remembers of which something was left as it is.
-const MostLeft = 20
+// MaxConflicts is how many holds a journal remembers of which something was left as it is.
+const MaxConflicts = 20
 
 // LeftHold returns what was left when the hold of a number was taken back.
 func (j *Journal) LeftHold(id int) (*Hold, bool) {
-	for _, h := range j.Left {
+	for _, h := range j.Conflicts {
 		if h != nil && h.ID == id {
 			return h, true
 		}
@@ -27,7 +27,7 @@ func (j *Journal) Reopen(id int) (*Hold, bool) {
 	if _, open := j.Hold(id); !ok || open {
 		return nil, false
 	}
-	j.Left = slices.DeleteFunc(j.Left, func(o *Hold) bool { return o == h })
+	j.Conflicts = slices.DeleteFunc(j.Conflicts, func(o *Hold) bool { return o == h })
 	h.Phase, h.Failed, h.OfLeft = Recovering, "", true
 	for _, o := range h.Operations {
 		o.State = Done
@@ -43,31 +43,31 @@ func (j *Journal) leave(h *Hold) {
 		j.succeed(o)
 	}
 	left := h.clone()
-	left.Phase, left.Failed = LeftAsIs, ""
+	left.Phase, left.Failed = Conflicted, ""
 	left.Operations = slices.DeleteFunc(left.Operations, func(o *Operation) bool {
 		o.Changes = unkept(o.Changes)
-		return o.State != Left || !o.written()
+		return o.State != Conflict || !o.writesFields()
 	})
 	if len(left.Operations) == 0 {
 		return
 	}
-	j.Left = append(j.Left, left)
-	if n := len(j.Left) - MostLeft; n > 0 {
-		for _, h := range j.Left[:n] {
+	j.Conflicts = append(j.Conflicts, left)
+	if n := len(j.Conflicts) - MaxConflicts; n > 0 {
+		for _, h := range j.Conflicts[:n] {
 			for _, o := range h.Operations {
 				j.own(o.Target.UID, o.paths()...)
 			}
 		}
-		j.Left = slices.Delete(j.Left, 0, n)
+		j.Conflicts = slices.Delete(j.Conflicts, 0, n)
 	}
 }
 
 // succeed gives what was there before an operation to what was left of one that was written
 // on top of it: what that one saw was not there before regulation.
 func (j *Journal) succeed(first *Operation) {
-	for _, h := range j.Left {
+	for _, h := range j.Conflicts {
 		for _, o := range h.Operations {
-			if !first.on(o) || first.Order >= o.Order {
+			if !first.sameTarget(o) || first.Order >= o.Order {
 				continue
 			}
 			for i := range o.Changes {
@@ -76,8 +76,8 @@ func (j *Journal) succeed(first *Operation) {
 				if n < 0 {
 					continue
 				}
-				if f := &first.Changes[n]; f.Has == c.Had && (!c.Had || same(f.Now, c.Was)) {
-					c.Had, c.Was, c.Made = f.Had, f.Was, max(c.Made, f.Made)
+				if f := &first.Changes[n]; f.ExistsAfter == c.ExistedBefore && (!c.ExistedBefore || same(f.After, c.Before)) {
+					c.ExistedBefore, c.Before, c.CreatedParents = f.ExistedBefore, f.Before, max(c.CreatedParents, f.CreatedParents)
 					o.Owners = inherit(o.Owners, first.Owners)
 					o.Replicas = cmp.Or(o.Replicas, first.Replicas)
 				}
@@ -89,19 +89,19 @@ func (j *Journal) succeed(first *Operation) {
 // forget forgets what was left of an app that is held again, and of the fields that this
 // hold wrote: what is there now is what is put back.
 func (j *Journal) forget(held *Hold) {
-	for _, h := range j.Left {
+	for _, h := range j.Conflicts {
 		for _, o := range h.Operations {
 			for _, now := range held.Operations {
-				if now.on(o) && now.State == Done {
+				if now.sameTarget(o) && now.State == Done {
 					o.Changes = slices.DeleteFunc(o.Changes, func(c Change) bool {
 						return slices.ContainsFunc(now.Changes, func(d Change) bool { return d.Path == c.Path })
 					})
 				}
 			}
 		}
-		h.Operations = slices.DeleteFunc(h.Operations, func(o *Operation) bool { return !o.written() })
+		h.Operations = slices.DeleteFunc(h.Operations, func(o *Operation) bool { return !o.writesFields() })
 	}
-	j.Left = slices.DeleteFunc(j.Left, func(h *Hold) bool { return h.App == held.App || len(h.Operations) == 0 })
+	j.Conflicts = slices.DeleteFunc(j.Conflicts, func(h *Hold) bool { return h.App == held.App || len(h.Operations) == 0 })
 }
 
 // leftText says for people what was left of a hold.
@@ -117,13 +117,13 @@ func leftText(h *Hold) string {
 // operation.
 func PendingIn(j *Journal) []string {
 	var out []string
-	for _, h := range slices.Concat(j.Holds, j.Left) {
+	for _, h := range slices.Concat(j.Holds, j.Conflicts) {
 		for _, o := range h.Operations {
 			line := fmt.Sprintf("%s %s: %s", h.App, h.Signal, o.Action)
 			if o.Target.Name != "" {
 				line += " " + o.Target.String()
 			}
-			if o.written() {
+			if o.writesFields() {
 				line += " (" + wasText(o.Changes) + ")"
 			}
 			out = append(out, line)
@@ -139,7 +139,7 @@ func PendingIn(j *Journal) []string {
 func wasText(changes []Change) string {
 	before := make([]Change, len(changes))
 	for i, c := range changes {
-		before[i] = Change{Path: c.Path, Has: c.Had, Now: c.Was}
+		before[i] = Change{Path: c.Path, ExistsAfter: c.ExistedBefore, After: c.Before}
 	}
 	return "it was " + strings.ReplaceAll(textOf(before), " taken away", " not there")
 }
@@ -148,13 +148,13 @@ func wasText(changes []Change) string {
 // app is not held any more, and else it is said how.
 func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 	var back []Step
-	for _, h := range p.j.Left {
+	for _, h := range p.j.Conflicts {
 		if h.App != app {
 			continue
 		}
 		if force && !held {
 			back = append(back, Step{
-				Verb: TakeBack, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
+				Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
 				Why: fmt.Sprintf("what was left of %s #%d is put back by hand by %s", h.Signal, h.ID, who),
 			})
 			continue
@@ -163,7 +163,7 @@ func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 		if force {
 			how = "ask again when what holds it now has been taken back"
 		}
-		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: BecauseLeft, Message: fmt.Sprintf(
+		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: ReasonConflict, Message: fmt.Sprintf(
 			"somebody had changed it when %s #%d was taken back, and it was left as it is: %s; %s", h.Signal, h.ID, leftText(h), how)})
 	}
 	return back

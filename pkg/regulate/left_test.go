@@ -19,7 +19,7 @@ func (b *bench) force(t *testing.T, app string) {
 	b.runner = func(r *Runner) { r.Force = true }
 	defer func() { b.runner = nil }()
 	j := b.journal(t)
-	w := &World{Apps: []AppState{{Name: app}}}
+	w := &SystemState{Apps: []AppState{{Name: app}}}
 	p := RecoverByHand(w, b.sys, j, app, "bob", true, b.now)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -47,11 +47,11 @@ func TestLeftIsPutBackByForce(t *testing.T) {
 	for n := range 7 { // killed after so many writes of that; 0 for never
 		b, before := leftBench(t)
 		j := b.journal(t)
-		if len(j.Holds) != 0 || len(j.Left) != 1 {
-			t.Fatalf("%d holds, %d left", len(j.Holds), len(j.Left))
+		if len(j.Holds) != 0 || len(j.Conflicts) != 1 {
+			t.Fatalf("%d holds, %d left", len(j.Holds), len(j.Conflicts))
 		}
-		if got, want := leftText(j.Left[0]), "Deployment.apps/shop/web (it was spec.replicas = 3), Deployment.apps/shop/web (it was annotation held not there)"; got != want || j.Left[0].Phase != LeftAsIs {
-			t.Errorf("%s %s\nwant %s", j.Left[0].Phase, got, want)
+		if got, want := leftText(j.Conflicts[0]), "Deployment.apps/shop/web (it was spec.replicas = 3), Deployment.apps/shop/web (it was annotation held not there)"; got != want || j.Conflicts[0].Phase != Conflicted {
+			t.Errorf("%s %s\nwant %s", j.Conflicts[0].Phase, got, want)
 		}
 		from := b.api.requests
 		b.api.fault = func(i int, _ string) fate { return fate{kill: n > 0 && i == from+n} }
@@ -59,8 +59,8 @@ func TestLeftIsPutBackByForce(t *testing.T) {
 		b.api.fault = nil
 		b.force(t, "a") // there is nothing any more, or it goes on
 		b.sameAs(t, before)
-		if j := b.journal(t); len(j.Left)+len(j.Holds) > 0 {
-			t.Errorf("%d holds, %d left", len(j.Holds), len(j.Left))
+		if j := b.journal(t); len(j.Conflicts)+len(j.Holds) > 0 {
+			t.Errorf("%d holds, %d left", len(j.Holds), len(j.Conflicts))
 		}
 		if t.Failed() {
 			t.Fatalf("killed after %d", n)
@@ -72,8 +72,8 @@ func TestLeftIsPutBackByForce(t *testing.T) {
 func TestLeftIsSaid(t *testing.T) {
 	b, _ := leftBench(t)
 	left := b.api.image(t)
-	p := RecoverByHand(&World{Apps: []AppState{{Name: "a"}}}, b.sys, b.journal(t), "a", "bob", false, b.now)
-	if len(p.Steps) > 0 || len(p.Refused) != 1 || p.Refused[0].Reason != BecauseLeft || !strings.Contains(p.Refused[0].Message, "spec.replicas = 3") || !strings.HasSuffix(p.Refused[0].Message, "--force puts it back") {
+	p := RecoverByHand(&SystemState{Apps: []AppState{{Name: "a"}}}, b.sys, b.journal(t), "a", "bob", false, b.now)
+	if len(p.Steps) > 0 || len(p.Refused) != 1 || p.Refused[0].Reason != ReasonConflict || !strings.Contains(p.Refused[0].Message, "spec.replicas = 3") || !strings.HasSuffix(p.Refused[0].Message, "--force puts it back") {
 		t.Errorf("%+v", p)
 	}
 	b.until(t)
@@ -108,14 +108,14 @@ func TestLeftIsNoRecover(t *testing.T) {
 func TestLeftIsForgotten(t *testing.T) {
 	b, _ := leftBench(t)
 	b.until(t, "a")
-	if j := b.journal(t); len(j.Left) != 0 {
-		t.Errorf("%+v", j.Left)
+	if j := b.journal(t); len(j.Conflicts) != 0 {
+		t.Errorf("%+v", j.Conflicts)
 	}
 	b, _ = leftBench(t)
 	left := b.api.image(t)
 	b.until(t, "b") // scales the same object, and writes the same annotation
-	if j := b.journal(t); len(j.Left) != 0 {
-		t.Errorf("%+v", j.Left)
+	if j := b.journal(t); len(j.Conflicts) != 0 {
+		t.Errorf("%+v", j.Conflicts)
 	}
 	b.until(t)
 	b.sameAs(t, left)
@@ -131,8 +131,8 @@ func TestLeftOnTop(t *testing.T) {
 		b.api.change(t, Target{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "web"}, "kubectl", int64(7), "spec", "replicas")
 		b.until(t, "a")
 		b.until(t)
-		if j := b.journal(t); len(j.Left) != 2 {
-			t.Fatalf("%+v", j.Left)
+		if j := b.journal(t); len(j.Conflicts) != 2 {
+			t.Fatalf("%+v", j.Conflicts)
 		}
 		other := map[string]string{"a": "b", "b": "a"}[order]
 		b.force(t, order)
@@ -143,42 +143,42 @@ func TestLeftOnTop(t *testing.T) {
 
 func leftHold(id int, app string) *Hold {
 	return &Hold{ID: id, App: app, Signal: "Stop", Phase: Recovering, Operations: []*Operation{
-		{State: Left, Target: Target{Kind: "A", Name: app, UID: fmt.Sprint("u", id)}, Changes: []Change{{Path: "/a", Has: true, Now: "x", Had: true, Was: strings.Repeat("w", 100)}, {Path: "/b", Kept: true}}},
+		{State: Conflict, Target: Target{Kind: "A", Name: app, UID: fmt.Sprint("u", id)}, Changes: []Change{{Path: "/a", ExistsAfter: true, After: "x", ExistedBefore: true, Before: strings.Repeat("w", 100)}, {Path: "/b", Kept: true}}},
 		{State: Undone, Target: Target{UID: "v"}, Changes: []Change{{Path: "/a"}}},
-		{State: Left}, // nothing of an object
+		{State: Conflict}, // nothing of an object
 	}}
 }
 
 func TestLeftIsBounded(t *testing.T) {
 	j := &Journal{}
-	for i := range MostLeft + 5 {
-		j.Close(leftHold(i+1, fmt.Sprint("app", i)), time.Time{}, Record{Result: strings.Repeat("r", 500)})
+	for i := range MaxConflicts + 5 {
+		j.CloseHold(leftHold(i+1, fmt.Sprint("app", i)), time.Time{}, Record{Result: strings.Repeat("r", 500)})
 	}
-	if len(j.Left) != MostLeft || j.Left[0].ID != 6 {
-		t.Fatalf("%d, the first is %d", len(j.Left), j.Left[0].ID)
+	if len(j.Conflicts) != MaxConflicts || j.Conflicts[0].ID != 6 {
+		t.Fatalf("%d, the first is %d", len(j.Conflicts), j.Conflicts[0].ID)
 	}
-	for _, h := range j.Left {
-		if len(h.Operations) != 1 || len(h.Operations[0].Changes) != 1 || h.Phase != LeftAsIs {
+	for _, h := range j.Conflicts {
+		if len(h.Operations) != 1 || len(h.Operations[0].Changes) != 1 || h.Phase != Conflicted {
 			t.Fatalf("%+v", h)
 		}
 	}
 	c := j.Clone()
-	c.Left[0].Operations[0].Changes[0].Path = "/changed"
-	if j.Left[0].Operations[0].Changes[0].Path != "/a" {
+	c.Conflicts[0].Operations[0].Changes[0].Path = "/changed"
+	if j.Conflicts[0].Operations[0].Changes[0].Path != "/a" {
 		t.Error("a clone shares what was left")
 	}
 	// The history goes first, then the oldest of what was left.
 	size := func() int { b, _ := json.Marshal(j); return len(b) }
-	if !j.Trim(size()-600) || len(j.Left) != MostLeft {
-		t.Errorf("%d left", len(j.Left))
+	if !j.Trim(size()-600) || len(j.Conflicts) != MaxConflicts {
+		t.Errorf("%d left", len(j.Conflicts))
 	}
-	if most := size() / 3; !j.Trim(most) || len(j.History) != 0 || len(j.Left) == 0 || len(j.Left) == MostLeft || size() > most {
-		t.Errorf("%d bytes, %d left, %d records", size(), len(j.Left), len(j.History))
+	if most := size() / 3; !j.Trim(most) || len(j.History) != 0 || len(j.Conflicts) == 0 || len(j.Conflicts) == MaxConflicts || size() > most {
+		t.Errorf("%d bytes, %d left, %d records", size(), len(j.Conflicts), len(j.History))
 	}
-	if newest := j.Left[len(j.Left)-1].ID; newest != MostLeft+5 {
+	if newest := j.Conflicts[len(j.Conflicts)-1].ID; newest != MaxConflicts+5 {
 		t.Errorf("the newest is %d", newest)
 	}
-	if h := j.Open(Step{App: "new", Signal: "Stop"}, nil, time.Time{}); h.ID <= MostLeft+5 {
+	if h := j.Open(Step{App: "new", Signal: "Stop"}, nil, time.Time{}); h.ID <= MaxConflicts+5 {
 		t.Errorf("number %d is used twice", h.ID)
 	}
 }
@@ -196,7 +196,7 @@ func TestLeftIsStored(t *testing.T) {
 		t.Error(got)
 	}
 	back, err := format.Decode(o)
-	if err != nil || len(back.Left) != 1 || !slices.EqualFunc(back.Left[0].Operations, j.Left[0].Operations, func(x, y *Operation) bool { return same(x, y) }) {
+	if err != nil || len(back.Conflicts) != 1 || !slices.EqualFunc(back.Conflicts[0].Operations, j.Conflicts[0].Operations, func(x, y *Operation) bool { return same(x, y) }) {
 		t.Errorf("%v: %+v", err, back)
 	}
 }

@@ -41,7 +41,7 @@ func ManagerKinds() []schema.GroupKind {
 //
 // Argo CD and Flux list what they keep in their status, and mark it: either is enough. ApplySets revert
 // nothing, since somebody must run kubectl again.
-func (o *observer) managers(a *observed) {
+func (o *stateObserver) managers(a *observed) {
 	a.state.Managers = map[object.Ref][]Manager{}
 	for _, actions := range a.state.Actions {
 		for i := range actions {
@@ -60,7 +60,7 @@ func (o *observer) managers(a *observed) {
 }
 
 // keepers returns the managers of a node, and those of them, the topmost first.
-func (o *observer) keepers(id graph.ID) []Manager {
+func (o *stateObserver) keepers(id graph.ID) []Manager {
 	var chain []Manager
 	add := func(m Manager) bool {
 		if slices.ContainsFunc(chain, func(have Manager) bool { return have.Ref == m.Ref }) {
@@ -80,7 +80,7 @@ func (o *observer) keepers(id graph.ID) []Manager {
 		}
 		for _, m := range above {
 			ref := o.Graph.Ref(m)
-			if by := keeperOf(ref); by != "" && m != id && add(Manager{Ref: ref, By: by, Reverts: true}) {
+			if by := revertingTool(ref); by != "" && m != id && add(Manager{Ref: ref, Tool: by, Reverts: true}) {
 				next = append(next, m)
 			}
 		}
@@ -99,8 +99,8 @@ func (o *observer) keepers(id graph.ID) []Manager {
 	return chain
 }
 
-// keeperOf says of a manager which tool it is of; empty for one that reverts nothing.
-func keeperOf(r object.Ref) string {
+// revertingTool says of a manager which tool it is of; empty for one that reverts nothing.
+func revertingTool(r object.Ref) string {
 	switch {
 	case r.Group == applicationKind.Group && (r.Kind == applicationKind.Kind || r.Kind == "ApplicationSet"):
 		return ByArgoCD
@@ -114,16 +114,16 @@ func keeperOf(r object.Ref) string {
 const InstalledLabel = "sysop.dev/installed-by"
 
 // release returns the release of Helm that an object is of, where nobody else keeps it.
-func (o *observer) release(id graph.ID) []Manager {
-	name, is := o.Graph.Note(id, graph.HelmName)
+func (o *stateObserver) release(id graph.ID) []Manager {
+	name, is := o.Graph.Annotation(id, graph.HelmName)
 	if !is || name == "" {
 		return nil
 	}
-	namespace, _ := o.Graph.Note(id, graph.HelmNamespace)
+	namespace, _ := o.Graph.Annotation(id, graph.HelmNamespace)
 	if of, _ := o.Graph.Label(id, InstalledLabel); of != "" && of == o.System.Name && namespace == o.Namespace {
 		return nil // It was installed as an app of this System, and nobody else upgrades it.
 	}
-	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, By: ByHelm}}
+	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, Tool: ByHelm}}
 }
 
 // tracking is the annotation by which Argo CD knows its own: NAME:GROUP/KIND:NAMESPACE/NAME,
@@ -149,13 +149,13 @@ func trackedBy(o object.Object) string {
 
 // marked are the managers that an object carries the marks of. They count whether or not the
 // managers themselves are there: they may act from another cluster.
-func (o *observer) marked(id graph.ID) []Manager {
+func (o *stateObserver) marked(id graph.ID) []Manager {
 	var out []Manager
 	if m, in := o.tracked(id); in {
 		out = append(out, m)
 	}
-	if f, _ := o.Facts.of(o.Graph.Ref(id)); f.flux != (object.Ref{}) {
-		out = append(out, Manager{Ref: f.flux, By: ByFlux, Reverts: true})
+	if f, _ := o.Facts.factOf(o.Graph.Ref(id)); f.flux != (object.Ref{}) {
+		out = append(out, Manager{Ref: f.flux, Tool: ByFlux, Reverts: true})
 	}
 	return out
 }
@@ -171,7 +171,7 @@ func labeledBy(o object.Object) object.Ref {
 	labels := o.Meta.GetLabels()
 	for _, gk := range ManagerKinds() {
 		name, namespace := labels[gk.Group+"/name"], labels[gk.Group+"/namespace"]
-		if keeperOf(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
+		if revertingTool(object.Ref{Group: gk.Group, Kind: gk.Kind}) == ByFlux && name != "" && namespace != "" {
 			return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: namespace, Name: name}
 		}
 	}
@@ -180,8 +180,8 @@ func labeledBy(o object.Object) object.Ref {
 
 // tracked returns the Application that marks an object as its own. It may be in another
 // cluster, or could not be read: then its namespace is not known.
-func (o *observer) tracked(id graph.ID) (Manager, bool) {
-	f, _ := o.Facts.of(o.Graph.Ref(id))
+func (o *stateObserver) tracked(id graph.ID) (Manager, bool) {
+	f, _ := o.Facts.factOf(o.Graph.Ref(id))
 	if f.tracking == "" {
 		return Manager{}, false
 	}
@@ -189,7 +189,7 @@ func (o *observer) tracked(id graph.ID) (Manager, bool) {
 	if !qualified {
 		namespace, name = "", f.tracking
 	}
-	m := Manager{Ref: object.Ref{Group: applicationKind.Group, Kind: applicationKind.Kind, Namespace: namespace, Name: name}, By: ByArgoCD, Reverts: true}
+	m := Manager{Ref: object.Ref{Group: applicationKind.Group, Kind: applicationKind.Kind, Namespace: namespace, Name: name}, Tool: ByArgoCD, Reverts: true}
 	for app := range o.Graph.OfKind(applicationKind) {
 		if ref := o.Graph.Ref(app); ref.Name == name && (namespace == "" || ref.Namespace == namespace) {
 			m.Ref = ref

@@ -23,24 +23,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Install is what is to run in a cluster to regulate a system.
-type Install struct {
+// WatchDeployment is what is to run in a cluster to regulate a system.
+type WatchDeployment struct {
 	System *system.System
-	World  *World
+	World  *SystemState
 	Kinds  *object.Kinds
 	// Namespace is that of the system, where all of it goes.
 	Namespace string
 	// Reads is what is listed and watched.
-	Reads []Reading
+	Reads []WatchedResource
 	// Image is that of kubectl-sysop, Version what it is labelled with.
 	Image, Version string
 	// Replicas is how many run; one of them acts.
 	Replicas int32
 }
 
-// Reading is a resource that is listed and watched; in the whole cluster where Namespace is
+// WatchedResource is a resource that is listed and watched; in the whole cluster where Namespace is
 // empty.
-type Reading struct{ Group, Resource, Namespace string }
+type WatchedResource struct{ Group, Resource, Namespace string }
 
 // Manifest is an object to be applied, and what is to be known of it: lines.
 type Manifest struct {
@@ -58,7 +58,7 @@ const watchUser = 65532
 // of a watch, in the order in which they are to be applied. Of writes all objects are named
 // that the actions of the system are about; what has no name before it is made (create)
 // cannot be narrowed so, nor can lists and watches: comments say where.
-func Manifests(in Install) []Manifest {
+func Manifests(in WatchDeployment) []Manifest {
 	m := &manifests{in: in, name: system.WatchName(in.System.Name)}
 	m.account()
 	m.roles()
@@ -68,7 +68,7 @@ func Manifests(in Install) []Manifest {
 }
 
 type manifests struct {
-	in   Install
+	in   WatchDeployment
 	name string
 	out  []Manifest
 }
@@ -124,7 +124,7 @@ func (m *manifests) roles() {
 	slices.Sort(namespaces)
 	for _, ns := range namespaces {
 		rules := append(slices.Clone(reads[ns]), writes[ns]...)
-		comment := m.told(ns, writes[ns])
+		comment := m.permissionNote(ns, writes[ns])
 		if ns == "" {
 			m.clusterRole(comment, rules)
 			continue
@@ -134,13 +134,13 @@ func (m *manifests) roles() {
 }
 
 // rights are those of the actions, and of the election.
-func (m *manifests) rights() []Right {
+func (m *manifests) rights() []Permission {
 	rights := AllRights(m.in.System, m.in.World, m.in.Kinds, m.in.Namespace)
 	for _, verb := range []string{"get", "update"} {
-		rights = append(rights, Right{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
+		rights = append(rights, Permission{Verb: verb, Group: coordinationv1.GroupName, Resource: "leases", Namespace: m.in.Namespace, Name: system.WatchName(m.in.System.Name)})
 	}
 	// The manifest of the system, which an adopted one has in the cluster.
-	return append(rights, Right{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
+	return append(rights, Permission{Verb: "get", Resource: "configmaps", Namespace: m.in.Namespace, Name: system.ParentName(m.in.System.Name)})
 }
 
 // reads are the rules of what is listed and watched, by namespace: one for each API group.
@@ -168,8 +168,8 @@ func (m *manifests) reads() map[string][]rbacv1.PolicyRule {
 	return out
 }
 
-// told says what of a role cannot be narrowed to names.
-func (m *manifests) told(ns string, writes []rbacv1.PolicyRule) string {
+// permissionNote says what of a role cannot be narrowed to names.
+func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string {
 	where := "in the namespace " + ns
 	if ns == "" {
 		where = "in the whole cluster"

@@ -18,7 +18,7 @@ type rule struct {
 }
 
 func (r rule) resource() string {
-	return Right{Group: r.group, Resource: r.kind, Subresource: r.sub}.resource()
+	return Permission{Group: r.group, Resource: r.kind, Subresource: r.sub}.resource()
 }
 
 // String is the rule as people say it.
@@ -47,7 +47,7 @@ func (r rule) policy() rbacv1.PolicyRule {
 
 // rulesOf makes the fewest rules that give the rights and nothing else: the verbs of an
 // object are gathered, then the objects with the same verbs. They are sorted.
-func rulesOf(rights []Right) []rule {
+func rulesOf(rights []Permission) []rule {
 	type one struct{ namespace, group, kind, sub, name string }
 	verbs := map[one][]string{}
 	for _, r := range rights {
@@ -84,7 +84,7 @@ func rulesOf(rights []Right) []rule {
 }
 
 // policies are the rules of each namespace; those of the key "" are of the whole cluster.
-func policies(rights []Right) map[string][]rbacv1.PolicyRule {
+func policies(rights []Permission) map[string][]rbacv1.PolicyRule {
 	out := map[string][]rbacv1.PolicyRule{}
 	for _, r := range rulesOf(rights) {
 		out[r.namespace] = append(out[r.namespace], r.policy())

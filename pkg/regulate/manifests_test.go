@@ -14,7 +14,7 @@ var updateManifests = flag.Bool("update-manifests", false, "write testdata/manif
 
 func TestManifests(t *testing.T) {
 	s, w := rightsSystem()
-	in := Install{System: s, World: w, Kinds: rightKinds, Namespace: "prod", Image: "registry.example.com/kubectl-sysop:v1", Version: "v1", Replicas: 2, Reads: []Reading{
+	in := WatchDeployment{System: s, World: w, Kinds: rightKinds, Namespace: "prod", Image: "registry.example.com/kubectl-sysop:v1", Version: "v1", Replicas: 2, Reads: []WatchedResource{
 		{Group: "apps", Resource: "deployments", Namespace: "prod"},
 		{Group: "apps", Resource: "statefulsets", Namespace: "data"},
 		{Resource: "pods", Namespace: "prod"},

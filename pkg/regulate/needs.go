@@ -11,7 +11,7 @@ import (
 )
 
 // needs says which app needs which: what the graph shows, and what the manifest says.
-func (o *observer) needs() {
+func (o *stateObserver) needs() {
 	for _, a := range o.apps {
 		found := o.arrivals(a)
 		for _, d := range o.System.Dependencies {
@@ -39,7 +39,7 @@ func at(e system.End) string {
 }
 
 // place is where the manifest has an app.
-func (o *observer) place(name string) int {
+func (o *stateObserver) place(name string) int {
 	return slices.IndexFunc(o.apps, func(a *observed) bool { return a.app.Name == name })
 }
 
@@ -59,7 +59,7 @@ func declare(found []Need, app, reason string) []Need {
 // arrivals walks from the own part of an app, through what is no app's own, to the parts of
 // others. The walk without guesses comes first: its evidence is better, however long the
 // way is.
-func (o *observer) arrivals(a *observed) []Need {
+func (o *stateObserver) arrivals(a *observed) []Need {
 	if a.stack == nil {
 		return nil
 	}
@@ -82,7 +82,7 @@ type came struct {
 }
 
 // walk returns the nearest way to each other app.
-func (o *observer) walk(a *observed, inferred bool) []Need {
+func (o *stateObserver) walk(a *observed, inferred bool) []Need {
 	var found []Need
 	way := map[graph.ID]came{}
 	next := o.lasting(a)
@@ -111,7 +111,7 @@ func (o *observer) walk(a *observed, inferred bool) []Need {
 
 // lasting returns the own part of an app, what lasts first: the evidence of a need is better
 // taken from a root, or from a workload, than from one of its pods.
-func (o *observer) lasting(a *observed) []graph.ID {
+func (o *stateObserver) lasting(a *observed) []graph.ID {
 	rank := func(id graph.ID) int {
 		switch gk := o.Graph.Ref(id).GroupKind(); {
 		case slices.Contains(a.nodes, id):
@@ -127,7 +127,7 @@ func (o *observer) lasting(a *observed) []graph.ID {
 }
 
 // arrived returns the other app that a node belongs to, be it a root that two apps name.
-func (o *observer) arrived(a *observed, id graph.ID) (*observed, bool) {
+func (o *stateObserver) arrived(a *observed, id graph.ID) (*observed, bool) {
 	if b, owned := o.owner(id); owned {
 		return b, true
 	}
@@ -143,14 +143,14 @@ func (o *observer) arrived(a *observed, id graph.ID) (*observed, bool) {
 // merely serves the node is none, nor what it does without, nor what it only looks at: a
 // Prometheus does not need the applications that it watches.
 func leads(p graph.Part, inferred bool) bool {
-	if !p.Counts || p.Leaf() {
+	if !p.Required || p.Terminal() {
 		return false
 	}
 	e, known := p.Edge()
 	return inferred || !known || !e.Inferred
 }
 
-func (o *observer) need(b *observed, to graph.ID, way map[graph.ID]came) Need {
+func (o *stateObserver) need(b *observed, to graph.ID, way map[graph.ID]came) Need {
 	n := Need{App: b.app.Name, To: o.Graph.Ref(to)}
 	path := []object.Ref{n.To}
 	at := to

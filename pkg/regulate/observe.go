@@ -27,8 +27,8 @@ type Observation struct {
 
 // Observe says how the apps of a system are. It is pure and total: what could not be read
 // is told, in the state of the app that has it.
-func Observe(in Observation) *World {
-	o := &observer{Observation: in, opts: graph.StackOptions{NoInferred: in.NoInferred}, appOf: map[graph.ID]*observed{}}
+func Observe(in Observation) *SystemState {
+	o := &stateObserver{Observation: in, opts: graph.StackOptions{NoInferred: in.NoInferred}, appOf: map[graph.ID]*observed{}}
 	for i := range in.System.Apps {
 		app := &in.System.Apps[i]
 		o.apps = append(o.apps, &observed{app: app, state: AppState{Name: app.Name}})
@@ -45,7 +45,7 @@ func Observe(in Observation) *World {
 		o.upgrade(a)
 	}
 	o.needs()
-	w := &World{}
+	w := &SystemState{}
 	for _, a := range o.apps {
 		o.actions(a)
 		o.managers(a)
@@ -54,8 +54,8 @@ func Observe(in Observation) *World {
 	return w
 }
 
-// observer is the making of a World.
-type observer struct {
+// stateObserver is the making of a World.
+type stateObserver struct {
 	Observation
 	opts graph.StackOptions
 	apps []*observed
@@ -77,8 +77,8 @@ type observed struct {
 }
 
 // owner returns the app that a node is an own part of.
-func (o *observer) owner(id graph.ID) (*observed, bool) {
-	of, in := o.opts.Apart[id]
+func (o *stateObserver) owner(id graph.ID) (*observed, bool) {
+	of, in := o.opts.PartOf[id]
 	if !in {
 		return nil, false
 	}
@@ -87,7 +87,7 @@ func (o *observer) owner(id graph.ID) (*observed, bool) {
 }
 
 // isOwn says whether a node is an own part of the app, or a root of it.
-func (o *observer) isOwn(a *observed, id graph.ID) bool {
+func (o *stateObserver) isOwn(a *observed, id graph.ID) bool {
 	of, in := o.owner(id)
 	return in && of == a || slices.Contains(a.nodes, id)
 }

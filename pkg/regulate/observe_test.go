@@ -74,14 +74,14 @@ func lookAt(t testing.TB, sys *system.System, snap *source.Snapshot, unread ...s
 	}
 	set := relation.NewSet(rules...)
 	b := graph.NewBuilder(set, kinds)
-	verdicts := health.NewCollector(health.NewJudge(noon, catalog.Health(kinds)...))
+	verdicts := health.NewCollector(health.NewEvaluator(noon, catalog.Health(kinds)...))
 	facts := regulate.NewCollector(sys, signals)
 	inv := inventory.New(append(set.Annotations(), graph.HelmName, graph.HelmNamespace), b.Extract, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 		verdicts.Add(o)
 		facts.Add(o)
 		return nil
 	})
-	if err := snap.Reading(readAs).Read(ctx, source.Ask{All: true}, some{inv, unread}); err != nil {
+	if err := snap.Reading(readAs).Read(ctx, source.Query{All: true}, some{inv, unread}); err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range kinds.All() {
@@ -92,7 +92,7 @@ func lookAt(t testing.TB, sys *system.System, snap *source.Snapshot, unread ...s
 	g := b.Build(inv)
 	return &seen{regulate.Observation{
 		System: sys, Graph: g, Kinds: kinds, Facts: facts, Signals: signals,
-		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Of(g.Ref(id)) }),
+		Health: health.Assess(g, func(id graph.ID) (health.Health, bool) { return verdicts.Health(g.Ref(id)) }),
 	}}
 }
 
@@ -132,10 +132,10 @@ var builtInKinds = []object.Resource{
 	{Version: "v1", Kind: "Namespace", Plural: "namespaces", Singular: "namespace", ShortNames: []string{"ns"}},
 }
 
-// known are signals for tests, by kind and preset.
-type known map[string]regulate.Signal
+// heldOperation are signals for tests, by kind and preset.
+type heldOperation map[string]regulate.Signal
 
-func (k known) Of(gvk schema.GroupVersionKind, preset string) (regulate.Signal, bool) {
+func (k heldOperation) Of(gvk schema.GroupVersionKind, preset string) (regulate.Signal, bool) {
 	s, is := k[gvk.GroupKind().String()+" "+preset]
 	return s, is
 }
@@ -144,7 +144,7 @@ func spec(name string, value any) map[string]any {
 	return map[string]any{"spec": map[string]any{name: value}}
 }
 
-var signals = known{
+var signals = heldOperation{
 	"Deployment.apps pause":            {Preset: "pause", Patch: spec("paused", true), Effect: "no rollout"},
 	"Deployment.apps stop":             {Preset: "stop", Patch: spec("replicas", int64(0)), Scale: true, Effect: "its pods go"},
 	"StatefulSet.apps stop":            {Preset: "stop", Patch: spec("replicas", int64(0)), Scale: true, Stateful: true, Effect: "its pods go", Caveat: "an operator sets the number back"},
@@ -158,7 +158,7 @@ var signals = known{
 }
 
 // told writes a world for people, a line a fact.
-func told(w *regulate.World) string {
+func told(w *regulate.SystemState) string {
 	var b strings.Builder
 	for i := range w.Apps {
 		tellApp(&b, &w.Apps[i])
@@ -204,7 +204,7 @@ func tellApp(b *strings.Builder, a *regulate.AppState) {
 	}
 	for _, ref := range slices.SortedFunc(maps.Keys(a.Managers), object.Compare) {
 		for _, m := range a.Managers[ref] {
-			fmt.Fprintf(b, "  manager of %s: %s %s reverts=%v\n", ref, m.By, m.Ref, m.Reverts)
+			fmt.Fprintf(b, "  manager of %s: %s %s reverts=%v\n", ref, m.Tool, m.Ref, m.Reverts)
 		}
 	}
 }

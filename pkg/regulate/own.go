@@ -15,7 +15,7 @@ import (
 )
 
 // root finds the roots of an app.
-func (o *observer) root(a *observed) {
+func (o *stateObserver) root(a *observed) {
 	for _, r := range a.app.Roots {
 		ref, state, problem := o.find(r)
 		switch state {
@@ -40,7 +40,7 @@ func (o *observer) root(a *observed) {
 
 // find resolves a root as it is written. Of one that is not there, or of which nobody
 // knows, it says why not.
-func (o *observer) find(r system.Root) (object.Ref, graph.State, string) {
+func (o *stateObserver) find(r system.Root) (object.Ref, graph.State, string) {
 	kind, err := o.Kinds.Find(r.Type)
 	if err != nil {
 		var unknown *object.UnknownKindError
@@ -64,11 +64,11 @@ func (o *observer) find(r system.Root) (object.Ref, graph.State, string) {
 	default:
 		return o.anywhere(r, ref)
 	}
-	return ref, o.Graph.StateOf(ref), o.said(ref)
+	return ref, o.Graph.StateOf(ref), o.absenceReason(ref)
 }
 
-// said says why a root is not among those that are there; empty where it is.
-func (o *observer) said(ref object.Ref) string {
+// absenceReason says why a root is not among those that are there; empty where it is.
+func (o *stateObserver) absenceReason(ref object.Ref) string {
 	switch o.Graph.StateOf(ref) {
 	case graph.Present:
 		return ""
@@ -85,7 +85,7 @@ func (o *observer) said(ref object.Ref) string {
 }
 
 // anywhere finds a root by its name alone, where no namespace is meant.
-func (o *observer) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.State, string) {
+func (o *stateObserver) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.State, string) {
 	var found []string
 	for id := range o.Graph.OfKind(ref.GroupKind()) {
 		if at := o.Graph.Ref(id); at.Name == r.Name && o.Graph.State(id) == graph.Present {
@@ -105,17 +105,17 @@ func (o *observer) anywhere(r system.Root, ref object.Ref) (object.Ref, graph.St
 // divide says what is whose. A Service whose pods are gone selects nothing, and is still
 // in front of the workload that makes such pods: who needs it needs that app, the more so
 // when it is down.
-func (o *observer) divide() {
+func (o *stateObserver) divide() {
 	var groups [][]graph.ID
-	o.opts.As = map[graph.ID]graph.ID{}
+	o.opts.SameRoot = map[graph.ID]graph.ID{}
 	for _, a := range o.apps {
 		if len(a.nodes) == 0 {
 			continue
 		}
 		groups = append(groups, a.nodes)
 		for _, id := range a.nodes {
-			if _, taken := o.opts.As[id]; !taken {
-				o.opts.As[id] = a.nodes[0]
+			if _, taken := o.opts.SameRoot[id]; !taken {
+				o.opts.SameRoot[id] = a.nodes[0]
 			}
 		}
 		if _, taken := o.appOf[a.nodes[0]]; !taken {
@@ -127,7 +127,7 @@ func (o *observer) divide() {
 	if also := o.fronts(part); len(also) > 0 {
 		part = o.Graph.Divide(groups, also, narrow)
 	}
-	o.opts.Apart = part
+	o.opts.PartOf = part
 	for id, of := range part {
 		if a, in := o.appOf[of]; in {
 			a.own = append(a.own, id)
@@ -144,7 +144,7 @@ var serviceKind = schema.GroupKind{Kind: "Service"}
 
 // fronts returns the Services whose selector means the templates of workloads of one group
 // and of no other one.
-func (o *observer) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
+func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
 	also := map[graph.ID]graph.ID{}
 	templates := o.templates()
 	for id := range o.Graph.OfKind(serviceKind) {
@@ -152,13 +152,13 @@ func (o *observer) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
 			continue
 		}
 		ref := o.Graph.Ref(id)
-		f, known := o.Facts.of(ref)
+		f, known := o.Facts.factOf(ref)
 		if !known || f.service == nil || len(f.service.selector) == 0 {
 			continue
 		}
 		group, found, alone := graph.ID(0), false, true
 		for _, t := range templates[ref.Namespace] {
-			if !f.service.means(t.labels) {
+			if !f.service.selects(t.labels) {
 				continue
 			}
 			of, in := part[t.id]
@@ -182,12 +182,12 @@ type template struct {
 }
 
 // templates returns those of the workloads that were read, by namespace.
-func (o *observer) templates() map[string][]template {
+func (o *stateObserver) templates() map[string][]template {
 	out := map[string][]template{}
 	for _, gk := range serving {
 		for id := range o.Graph.OfKind(gk) {
 			ref := o.Graph.Ref(id)
-			if f, known := o.Facts.of(ref); known && len(f.labels) > 0 {
+			if f, known := o.Facts.factOf(ref); known && len(f.labels) > 0 {
 				out[ref.Namespace] = append(out[ref.Namespace], template{id, f.labels})
 			}
 		}

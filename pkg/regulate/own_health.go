@@ -13,7 +13,7 @@ import (
 // health says how an app fares: the worst of what counts in its stack and is of no other
 // app. Ground that nobody owns, such as a Secret that is not there, counts for whoever
 // needs it.
-func (o *observer) health(a *observed) {
+func (o *stateObserver) health(a *observed) {
 	s := &a.state
 	worst := o.parts(a)
 	if len(worst) > 0 {
@@ -33,14 +33,14 @@ func (o *observer) health(a *observed) {
 }
 
 // parts returns the parts that make an app what it is, and sets its health.
-func (o *observer) parts(a *observed) []health.Part {
+func (o *stateObserver) parts(a *observed) []health.Part {
 	if a.stack == nil {
 		return nil
 	}
-	over := o.over(a)
+	over := o.ownersOfOthers(a)
 	var counting []health.Part
 	for _, p := range o.Health.Stack(a.stack).Parts {
-		if of, owned := o.owner(p.ID); !p.Counts || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
+		if of, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
 			continue
 		}
 		counting = append(counting, p)
@@ -49,9 +49,9 @@ func (o *observer) parts(a *observed) []health.Part {
 	return slices.DeleteFunc(counting, func(p health.Part) bool { return p.Own.Status != a.state.Health })
 }
 
-// over returns the own objects above a root of another app: what they have derived from
+// ownersOfOthers returns the own objects above a root of another app: what they have derived from
 // below may be that one's.
-func (o *observer) over(a *observed) map[graph.ID]bool {
+func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 	over := map[graph.ID]bool{}
 	var next []graph.ID
 	for _, b := range o.apps {
@@ -74,7 +74,7 @@ func (o *observer) over(a *observed) map[graph.ID]bool {
 
 // because chooses which of the worst parts is told: one that speaks for itself, the
 // deepest, the one that is known to have begun first.
-func (o *observer) because(a *observed, worst []health.Part) {
+func (o *stateObserver) because(a *observed, worst []health.Part) {
 	s := &a.state
 	derived := func(p health.Part) int {
 		if p.Own.Reason == health.Derived {

@@ -43,7 +43,7 @@ func entriesOf(o *unstructured.Unstructured) []entry {
 	return out
 }
 
-func (e *entry) is(o Owner) bool {
+func (e *entry) isOf(o Owner) bool {
 	return e.Manager == o.Manager && string(e.Operation) == o.Operation && e.APIVersion == o.APIVersion && e.Subresource == o.Subresource
 }
 
@@ -175,7 +175,7 @@ func lostOwners(before, after *unstructured.Unstructured) []Owner {
 	for _, e := range entriesOf(before) {
 		lost := e.set
 		for _, l := range left {
-			if l.is(e.owner(nil)) {
+			if l.isOf(e.owner(nil)) {
 				lost = lost.Difference(l.set)
 			}
 		}
@@ -273,7 +273,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 		if _, lost := ownerless[o.Path]; !ok || lost && o.Manager == FieldManager {
 			continue
 		}
-		i := slices.IndexFunc(entries, func(e entry) bool { return e.is(o) })
+		i := slices.IndexFunc(entries, func(e entry) bool { return e.isOf(o) })
 		if i < 0 {
 			i = len(entries)
 			entries = append(entries, newEntry(o))

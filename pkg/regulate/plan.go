@@ -11,7 +11,7 @@ import (
 // failedFor is how long rules leave an app alone to which a signal failed for good.
 const failedFor = 5 * time.Minute
 
-// Plan says what is to be done at a moment: which signals are sent, which are taken back,
+// NewPlan says what is to be done at a moment: which signals are sent, which are taken back,
 // and why the rest is not. It is pure and total: it reads and changes nothing but what it
 // returns, the same input gives the same plan, and no journal or world makes it fail, times
 // that lie in the future included (they count as now).
@@ -33,7 +33,7 @@ const failedFor = 5 * time.Minute
 //
 // An app that is not known (Unknown, not read) is neither in trouble nor well: what is held
 // because of it stays held, and nothing else is.
-func Plan(w *World, s *system.System, j *Journal, now time.Time) *Planned {
+func NewPlan(w *SystemState, s *system.System, j *Journal, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
 	p.findCauses()
 	p.sendAll()
@@ -50,7 +50,7 @@ type planner struct {
 	names  []string
 	states map[string]*AppState
 	needs  needs
-	seen   map[string]*Seen
+	seen   map[string]*AppRecord
 	held   map[string]bool
 	// frozen are the apps that a rule holds: how they are says nothing.
 	frozen  map[string]bool
@@ -81,15 +81,15 @@ type wave struct {
 	before func(a, b *Step) bool
 }
 
-func newPlanner(w *World, s *system.System, j *Journal, now time.Time) *planner {
+func newPlanner(w *SystemState, s *system.System, j *Journal, now time.Time) *planner {
 	if w == nil {
-		w = &World{}
+		w = &SystemState{}
 	}
 	if s == nil {
 		s = &system.System{}
 	}
 	p := &planner{
-		s: s, j: j.Clone(), now: now.Round(0).UTC(), states: map[string]*AppState{}, seen: map[string]*Seen{}, held: map[string]bool{},
+		s: s, j: j.Clone(), now: now.Round(0).UTC(), states: map[string]*AppState{}, seen: map[string]*AppRecord{}, held: map[string]bool{},
 		matches: map[about]match{}, firing: map[string][]firing{}, passed: map[string]string{}, causes: map[string]bool{},
 		toHold: map[string]bool{}, joins: map[int][]Cause{}, plans: map[string]AppPlan{},
 	}
@@ -109,7 +109,7 @@ func newPlanner(w *World, s *system.System, j *Journal, now time.Time) *planner 
 	}
 	p.freeze()
 	p.remember()
-	p.verdicts = p.judgeHolds()
+	p.verdicts = p.evaluateHolds()
 	return p
 }
 
@@ -149,8 +149,8 @@ func (p *planner) refuse(r Refusal) {
 }
 
 // planned puts together what was found.
-func (p *planner) planned() *Planned {
-	out := &Planned{At: p.now, Waits: p.waits, Refused: p.refused, Seen: orNil(p.seen)}
+func (p *planner) planned() *Plan {
+	out := &Plan{At: p.now, Pending: p.waits, Refused: p.refused, Seen: orNil(p.seen)}
 	next := 0
 	for _, g := range p.groups {
 		levels := levelsOf(g.steps, g.before)
@@ -171,7 +171,7 @@ func (p *planner) planned() *Planned {
 	for _, app := range p.names {
 		out.Apps = append(out.Apps, p.statusOf(app))
 	}
-	out.Again = p.again
+	out.NextCheck = p.again
 	return out
 }
 
@@ -194,7 +194,7 @@ func (p *planner) statusOf(app string) AppPlan {
 	}
 	if until, n := p.damped(app); !until.IsZero() {
 		p.ripens(until)
-		return AppPlan{app, NotRegular, p.dampedWhy(app, n, until)}
+		return AppPlan{app, Flapping, p.dampedWhy(app, n, until)}
 	}
-	return AppPlan{app, Free, p.freeWhy(app)}
+	return AppPlan{app, NotHeld, p.freeWhy(app)}
 }

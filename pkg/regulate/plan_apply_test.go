@@ -22,18 +22,18 @@ const (
 // leave says that what a hold did was left as it is.
 func leave(h *regulate.Hold) {
 	for _, o := range h.Operations {
-		o.State, o.Target = regulate.Left, regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "shop", Name: h.App, UID: "uid-" + h.App}
-		o.Changes = []regulate.Change{{Path: "/spec/paused", Has: true, Now: true}, {Path: "/spec/replicas", Had: true, Was: 3, Has: true, Now: 0}}
+		o.State, o.Target = regulate.Conflict, regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "shop", Name: h.App, UID: "uid-" + h.App}
+		o.Changes = []regulate.Change{{Path: "/spec/paused", ExistsAfter: true, After: true}, {Path: "/spec/replicas", ExistedBefore: true, Before: 3, ExistsAfter: true, After: 0}}
 	}
 }
 
 // apply is a Runner without a cluster: what becomes of a journal when a plan is done.
-func apply(j *regulate.Journal, p *regulate.Planned, how ending, now time.Time) *regulate.Journal {
+func apply(j *regulate.Journal, p *regulate.Plan, how ending, now time.Time) *regulate.Journal {
 	return applied(j, p, how, -1, now)
 }
 
 // applied is apply, killed after so many writes of the journal; never where writes is -1.
-func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, now time.Time) *regulate.Journal {
+func applied(j *regulate.Journal, p *regulate.Plan, how ending, writes int, now time.Time) *regulate.Journal {
 	j = j.Clone()
 	var todo []func()
 	do := func(f func()) { todo = append(todo, f) }
@@ -46,41 +46,41 @@ func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, n
 		h, _ := j.Hold(s.Hold)
 		switch s.Verb {
 		case regulate.Send:
-			first(func() { h = j.Open(s, []*regulate.Operation{{Action: "preset", State: regulate.Intended}}, now) })
+			first(func() { h = j.Open(s, []*regulate.Operation{{Action: "preset", State: regulate.Started}}, now) })
 			switch how {
 			case whole:
-				do(func() { j.Stopped(h) })
+				do(func() { j.MarkHeld(h) })
 			case failing:
 				do(func() { j.Fail(h, "forbidden", now) })
 				do(func() {
-					j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: s.Signal, Result: "forbidden", Error: true})
+					j.CloseHold(h, now, regulate.Record{At: now, App: s.App, Signal: s.Signal, Result: "forbidden", Error: true})
 				})
 			}
-		case regulate.Join:
-			first(func() { j.Join(s) })
-		case regulate.Leave:
-			first(func() { j.Leave(s) })
+		case regulate.AddCause:
+			first(func() { j.AddCauses(s) })
+		case regulate.RemoveCause:
+			first(func() { j.RemoveCauses(s) })
 		case regulate.Resume:
 			switch {
 			case how != whole:
 			case h.Phase == regulate.Recovering || h.Failed != "":
-				first(func() { j.Close(h, now) })
+				first(func() { j.CloseHold(h, now) })
 			default:
-				first(func() { j.Stopped(h) })
+				first(func() { j.MarkHeld(h) })
 			}
-		case regulate.TakeBack:
+		case regulate.RecoverApp:
 			first(func() {
 				if h == nil {
 					h, _ = j.Reopen(s.Hold)
 				}
-				j.TakingBack(h)
+				j.MarkRecovering(h)
 			})
 			if how != killed {
 				do(func() {
 					if how == leaving {
 						leave(h)
 					}
-					j.Close(h, now, regulate.Record{At: now, App: s.App, Signal: "Recover", Why: s.Why, Result: "done"})
+					j.CloseHold(h, now, regulate.Record{At: now, App: s.App, Signal: "Recover", Why: s.Why, Result: "done"})
 				})
 			}
 		}
@@ -100,7 +100,7 @@ func applied(j *regulate.Journal, p *regulate.Planned, how ending, writes int, n
 // holdOrLeft is what a step is about: an open hold, or what was left of one.
 func holdOrLeft(j *regulate.Journal, s regulate.Step) (*regulate.Hold, bool) {
 	h, ok := j.Hold(s.Hold)
-	if !ok && s.Verb == regulate.TakeBack {
+	if !ok && s.Verb == regulate.RecoverApp {
 		h, ok = j.LeftHold(s.Hold)
 	}
 	return h, ok
@@ -108,7 +108,7 @@ func holdOrLeft(j *regulate.Journal, s regulate.Step) (*regulate.Hold, bool) {
 
 // checkSteps holds what is true of the steps of any plan: nothing is held twice by one
 // signal or let go twice, and nobody who is held is a new cause.
-func checkSteps(t testing.TB, j *regulate.Journal, p *regulate.Planned) {
+func checkSteps(t testing.TB, j *regulate.Journal, p *regulate.Plan) {
 	t.Helper()
 	sent := map[string]bool{}
 	for _, s := range p.Steps {
@@ -123,11 +123,11 @@ func checkSteps(t testing.TB, j *regulate.Journal, p *regulate.Planned) {
 	}
 	for i, s := range p.Steps {
 		for _, o := range p.Steps[:i] {
-			if s.App == o.App && s.Signal == o.Signal && (s.Verb == o.Verb || s.Verb == regulate.TakeBack) {
+			if s.App == o.App && s.Signal == o.Signal && (s.Verb == o.Verb || s.Verb == regulate.RecoverApp) {
 				t.Errorf("%s and %s of %s %s in one plan", o.Verb, s.Verb, s.App, s.Signal)
 			}
 		}
-		if s.Verb != regulate.Send && s.Verb != regulate.Join {
+		if s.Verb != regulate.Send && s.Verb != regulate.AddCause {
 			continue
 		}
 		if len(s.Causes) == 0 {

@@ -66,7 +66,7 @@ func TestPlanCases(t *testing.T) {
 // story is a system whose apps fare in one way or another.
 type story struct {
 	system *system.System
-	world  *regulate.World
+	world  *regulate.SystemState
 	j      *regulate.Journal
 	day    time.Time
 }
@@ -74,7 +74,7 @@ type story struct {
 func newStory(t *testing.T, text string) *story {
 	t.Helper()
 	first, regulation, _ := strings.Cut(text, "\n")
-	s := &story{world: &regulate.World{}, j: &regulate.Journal{}, day: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	s := &story{world: &regulate.SystemState{}, j: &regulate.Journal{}, day: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	manifest := "apiVersion: sysop.dev/v1alpha1\nkind: System\nmetadata: {name: shop, namespace: shop}\nspec:\n  apps:\n"
 	for word := range strings.FieldsSeq(strings.TrimPrefix(first, "apps:")) {
 		app, needs, _ := strings.Cut(word, "=")
@@ -137,21 +137,21 @@ func (s *story) at(t *testing.T, clock string) time.Time {
 func (s *story) moment(t *testing.T, clock string, lines []string) string {
 	t.Helper()
 	now := s.at(t, clock)
-	plan := func() *regulate.Planned { return regulate.Plan(s.world, s.system, s.j, now) }
+	plan := func() *regulate.Plan { return regulate.NewPlan(s.world, s.system, s.j, now) }
 	how := whole
 	for _, line := range lines {
 		words := strings.Fields(line)
 		switch rest := words[1:]; words[0] {
 		case "stop":
-			plan = func() *regulate.Planned {
+			plan = func() *regulate.Plan {
 				return regulate.StopByHand(s.world, s.system, s.j, rest[0], rest[1], "bob", now)
 			}
 		case "recover":
-			plan = func() *regulate.Planned {
+			plan = func() *regulate.Plan {
 				return regulate.RecoverByHand(s.world, s.system, s.j, rest[0], "bob", len(rest) > 1, now)
 			}
 		case "run":
-			plan = func() *regulate.Planned {
+			plan = func() *regulate.Plan {
 				p, err := regulate.HoldForRun(s.world, s.system, s.j, rest[0], rest[1], "r1", "helm upgrade", "bob", now)
 				if err != nil {
 					t.Fatal(err)
@@ -159,7 +159,7 @@ func (s *story) moment(t *testing.T, clock string, lines []string) string {
 				return p
 			}
 		case "endrun":
-			plan = func() *regulate.Planned { return regulate.EndRun(s.world, s.system, s.j, "r1", now) }
+			plan = func() *regulate.Plan { return regulate.EndRun(s.world, s.system, s.j, "r1", now) }
 		case "killed":
 			how = killed
 		case "failing":
@@ -211,7 +211,7 @@ func (s *story) change(t *testing.T, a *regulate.AppState, line string, words []
 		s.world.Apps = slices.DeleteFunc(s.world.Apps, func(o regulate.AppState) bool { return o.Name == a.Name })
 	case "kept": // by, Kind/name
 		kind, name, _ := strings.Cut(words[2], "/")
-		a.Managers[ref[0]] = append(a.Managers[ref[0]], regulate.Manager{Ref: object.Ref{Kind: kind, Namespace: "gitops", Name: name}, By: words[1], Reverts: words[1] != "helm"})
+		a.Managers[ref[0]] = append(a.Managers[ref[0]], regulate.Manager{Ref: object.Ref{Kind: kind, Namespace: "gitops", Name: name}, Tool: words[1], Reverts: words[1] != "helm"})
 	default:
 		a.Health, a.Since, a.Cause = health.Status(word), time.Time{}, object.Ref{}
 		_, a.Message, _ = strings.Cut(line, ": ")
@@ -241,7 +241,7 @@ func (s *story) edit(t *testing.T, words []string) {
 }
 
 // planText writes a plan for people to read.
-func planText(p *regulate.Planned) string {
+func planText(p *regulate.Plan) string {
 	var b strings.Builder
 	clock := func(t time.Time) string {
 		if t.IsZero() {
@@ -264,19 +264,19 @@ func planText(p *regulate.Planned) string {
 			}
 		}
 	}
-	for _, w := range p.Waits {
+	for _, w := range p.Pending {
 		fmt.Fprintf(&b, "> wait %s %s %s until %s: %s\n", w.Verb, w.App, w.Signal, clock(w.Until), w.Why)
 	}
 	for _, r := range p.Refused {
 		fmt.Fprintf(&b, "> refused %s %s %s until %s: %s\n", r.App, r.Signal, r.Reason, clock(r.Until), r.Message)
 	}
 	for _, a := range p.Apps {
-		if a.State != regulate.Free || a.Why != "" {
+		if a.State != regulate.NotHeld || a.Why != "" {
 			fmt.Fprintf(&b, "> %s is %s: %s\n", a.App, a.State, a.Why)
 		}
 	}
-	if !p.Again.IsZero() {
-		fmt.Fprintf(&b, "> again %s\n", clock(p.Again))
+	if !p.NextCheck.IsZero() {
+		fmt.Fprintf(&b, "> again %s\n", clock(p.NextCheck))
 	}
 	if b.Len() == 0 {
 		return "> nothing\n"
@@ -288,8 +288,8 @@ func causesText(causes []regulate.Cause) string {
 	var out []string
 	for _, c := range causes {
 		switch {
-		case c.Hand != "":
-			out = append(out, "hand "+c.Hand)
+		case c.RequestedBy != "":
+			out = append(out, "hand "+c.RequestedBy)
 		case c.Run != "":
 			out = append(out, "run "+c.Run)
 		default:

@@ -19,7 +19,7 @@ func (p *planner) findCauses() {
 	for _, app := range p.names {
 		for i := range p.s.Regulation.Rules {
 			r := &p.s.Regulation.Rules[i]
-			if m := p.matches[about{r.Name, app}]; is(r, app) && m.on {
+			if m := p.matches[about{r.Name, app}]; appliesTo(r, app) && m.on {
 				p.fire(r, app, m)
 			}
 		}
@@ -33,7 +33,7 @@ func (p *planner) findCauses() {
 func (p *planner) fire(r *system.Rule, app string, m match) {
 	targets := p.targets(r, app)
 	if why := p.ofAnother(r, app); why != "" {
-		p.passed[app] = p.why(app, r, m) + why
+		p.passed[app] = p.explain(app, r, m) + why
 		return
 	}
 	if until := m.since.Add(r.For); p.now.Before(until) {
@@ -41,7 +41,7 @@ func (p *planner) fire(r *system.Rule, app string, m match) {
 			if h, ok := p.j.HoldOf(t, r.Signal); ok && slices.ContainsFunc(h.Causes, Cause{Rule: r.Name, App: app}.same) {
 				continue // it is held because of this already
 			}
-			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.why(app, r, m), Until: until})
+			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.explain(app, r, m), Until: until})
 		}
 		p.ripens(until)
 		return
@@ -51,11 +51,11 @@ func (p *planner) fire(r *system.Rule, app string, m match) {
 
 // ofAnother says why the trouble of an app may be that of another one, which it needs.
 func (p *planner) ofAnother(r *system.Rule, app string) string {
-	for _, n := range p.needs.of(app) {
+	for _, n := range p.needs.dependencies(app) {
 		if !p.knows(n) {
 			continue
 		}
-		if p.matches[about{r.Name, n}].on && is(r, n) && (!p.needs.all[n][app] || n < app) {
+		if p.matches[about{r.Name, n}].on && appliesTo(r, n) && (!p.needs.all[n][app] || n < app) {
 			return fmt.Sprintf("; but %s, which it needs, is in trouble as well, and its trouble may be of that one", n)
 		}
 		if p.held[n] {
@@ -129,7 +129,7 @@ func (p *planner) next(open []string) string {
 // accept makes a cause of an app, unless it is about to be held itself.
 func (p *planner) accept(app string) {
 	first := p.firing[app][0].rule
-	why := p.why(app, first, p.matches[about{first.Name, app}])
+	why := p.explain(app, first, p.matches[about{first.Name, app}])
 	if p.toHold[app] {
 		p.passed[app] = why + "; but it is about to be held itself"
 		return
@@ -137,7 +137,7 @@ func (p *planner) accept(app string) {
 	p.causes[app] = true
 	held := 0
 	for _, f := range p.firing[app] {
-		c := Cause{Rule: f.rule.Name, App: app, Why: p.why(app, f.rule, p.matches[about{f.rule.Name, app}]), At: p.now}
+		c := Cause{Rule: f.rule.Name, App: app, Why: p.explain(app, f.rule, p.matches[about{f.rule.Name, app}]), At: p.now}
 		for _, t := range f.targets {
 			if p.causes[t] {
 				continue // the two are in a ring: it is a cause, and not held
@@ -154,9 +154,9 @@ func (p *planner) accept(app string) {
 
 // want asks for a signal to an app because of a cause.
 func (p *planner) want(app, signal string, c Cause) {
-	excused := slices.Contains(p.seen[app].Excused, c.Rule+"/"+c.App)
+	excused := slices.Contains(p.seen[app].OverriddenCauses, c.Rule+"/"+c.App)
 	refuse := func() {
-		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: BecauseExcused, Message: fmt.Sprintf(
+		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: ReasonOverridden, Message: fmt.Sprintf(
 			"%s was let go by hand though %s; it is left alone until that is over (regulate stop %s holds it)", app, c.Why, app)})
 	}
 	if h, ok := p.j.HoldOf(app, signal); ok {

@@ -33,13 +33,13 @@ func FuzzPlan(f *testing.F) {
 			r.change()
 		}
 		now := r.now.Add(time.Duration(shift))
-		for _, p := range []*regulate.Planned{
-			regulate.Plan(r.w, r.s, j, now),
+		for _, p := range []*regulate.Plan{
+			regulate.NewPlan(r.w, r.s, j, now),
 			regulate.StopByHand(r.w, r.s, j, "a", "Stop", "bob", now),
 			regulate.RecoverByHand(r.w, r.s, j, "a", "bob", true, now),
 			regulate.EndRun(r.w, r.s, j, "run", now),
-			regulate.Plan(nil, r.s, j, now),
-			regulate.Plan(r.w, nil, j, now),
+			regulate.NewPlan(nil, r.s, j, now),
+			regulate.NewPlan(r.w, nil, j, now),
 		} {
 			for _, s := range p.Steps {
 				if _, ok := holdOrLeft(j.Clone(), s); !ok && s.Verb != regulate.Send {

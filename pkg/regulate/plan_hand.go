@@ -19,11 +19,11 @@ import (
 // got the signal already is joined by that cause, so that it is held until the hand lets go
 // as well. It is refused where the app does nothing on the signal, where the manifest does
 // not allow it, and where somebody else keeps a target as it is.
-func StopByHand(w *World, s *system.System, j *Journal, app, signal, who string, now time.Time) *Planned {
+func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who string, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
 	who = cmp.Or(who, "somebody")
 	p.groups = append(p.groups, p.unfinished(nil))
-	p.hold(app, signal, Cause{Hand: who, Why: "held by hand by " + who, At: p.now})
+	p.hold(app, signal, Cause{RequestedBy: who, Why: "held by hand by " + who, At: p.now})
 	p.sendAll()
 	return p.planned()
 }
@@ -33,7 +33,7 @@ func StopByHand(w *World, s *system.System, j *Journal, app, signal, who string,
 // there is no such rule to those that need it directly. The run is known by an id, by which
 // EndRun lets them go. An app that cannot be held is refused; whether the command is run all
 // the same is the caller's choice. It is an error if the system has no such app.
-func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Planned, error) {
+func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Plan, error) {
 	p := newPlanner(w, s, j, now)
 	if !p.knows(app) {
 		return nil, fmt.Errorf("app %s: the system has none of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
@@ -46,7 +46,7 @@ func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command
 	var targets []string
 	ruled := false
 	for i := range p.s.Regulation.Rules {
-		if r := &p.s.Regulation.Rules[i]; is(r, app) && r.Upgrading && r.Signal == signal {
+		if r := &p.s.Regulation.Rules[i]; appliesTo(r, app) && r.Upgrading && r.Signal == signal {
 			ruled = true
 			targets = append(targets, p.targets(r, app)...)
 		}
@@ -66,7 +66,7 @@ func HoldForRun(w *World, s *system.System, j *Journal, app, signal, id, command
 // hold sends a signal that no rule asks for, or joins the hold that there is.
 func (p *planner) hold(app, signal string, c Cause) {
 	if h, ok := p.j.HoldOf(app, signal); ok {
-		step := Step{Verb: Join, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
+		step := Step{Verb: AddCause, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
 		switch {
 		case ending(h):
 			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back, and that is ended first; ask again then", signal, app)})
@@ -88,7 +88,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 // causes are excused, and do not hold it again until they have been gone once. What was left
 // as it is when the app was let go before, because somebody had changed it, is put back where
 // it is forced; else it is said.
-func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Planned {
+func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
 	var leave, back []Step
 	held := false
@@ -97,7 +97,7 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 			continue
 		}
 		held = true
-		step := Step{Verb: TakeBack, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "let go by hand by " + cmp.Or(who, "somebody")}
+		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "let go by hand by " + cmp.Or(who, "somebody")}
 		rules := slices.DeleteFunc(slices.Clone(p.verdicts[h].on), Cause.byHand)
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
@@ -109,7 +109,7 @@ func RecoverByHand(w *World, s *system.System, j *Journal, app, who string, forc
 			if len(hands) == 0 {
 				continue
 			}
-			step.Verb, step.Causes, step.Actions = Leave, hands, nil
+			step.Verb, step.Causes, step.Actions = RemoveCause, hands, nil
 			leave = append(leave, step)
 		default:
 			p.excuse(app, rules)
@@ -132,17 +132,17 @@ func (p *planner) excuse(app string, causes []Cause) {
 		return
 	}
 	for _, c := range causes {
-		if e := c.Rule + "/" + c.App; !slices.Contains(s.Excused, e) {
-			s.Excused = append(s.Excused, e)
+		if e := c.Rule + "/" + c.App; !slices.Contains(s.OverriddenCauses, e) {
+			s.OverriddenCauses = append(s.OverriddenCauses, e)
 		}
 	}
-	slices.Sort(s.Excused)
+	slices.Sort(s.OverriddenCauses)
 }
 
 // EndRun lets go what a run holds. What nobody makes wait is taken back at once; the others
 // lose the cause, and the plans that follow take them back when what they need is Healthy:
 // while there are Waits, there is something to do yet.
-func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *Planned {
+func EndRun(w *SystemState, s *system.System, j *Journal, id string, now time.Time) *Plan {
 	j = j.Clone()
 	ended := map[int][]Cause{}
 	for _, h := range j.Holds {
@@ -163,17 +163,17 @@ func EndRun(w *World, s *system.System, j *Journal, id string, now time.Time) *P
 		switch {
 		case len(ended[h.ID]) == 0 || ending(h):
 		case len(p.verdicts[h].on) == 0:
-			step.Verb = TakeBack
+			step.Verb = RecoverApp
 			back = append(back, step)
 		default:
-			step.Verb = Leave
+			step.Verb = RemoveCause
 			leave = append(leave, step)
 		}
 	}
 	ready := p.inOrder(back)
 	for _, step := range back {
 		if !slices.ContainsFunc(ready, func(s Step) bool { return s.Hold == step.Hold }) {
-			step.Verb = Leave
+			step.Verb = RemoveCause
 			leave = append(leave, step)
 		}
 	}

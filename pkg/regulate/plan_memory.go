@@ -20,8 +20,8 @@ type match struct {
 	since time.Time
 }
 
-// is says that a rule is about an app.
-func is(r *system.Rule, app string) bool { return r.App == "" || r.App == app }
+// appliesTo says that a rule is about an app.
+func appliesTo(r *system.Rule, app string) bool { return r.App == "" || r.App == app }
 
 // freeze finds the apps that a rule holds. What such an app was a cause of stays so until
 // it has been let go and is well: nothing can be said of it meanwhile. Rings of apps that
@@ -31,7 +31,7 @@ func (p *planner) freeze() {
 	ruled := map[string]bool{}
 	for _, h := range p.j.Holds {
 		for _, c := range h.Causes {
-			ruled[h.App] = ruled[h.App] || c.ofRule() && p.lost(h, c) == ""
+			ruled[h.App] = ruled[h.App] || c.ofRule() && p.obsoleteReason(h, c) == ""
 		}
 	}
 	p.frozen = map[string]bool{}
@@ -39,7 +39,7 @@ func (p *planner) freeze() {
 		more = false
 		for _, h := range p.j.Holds {
 			grounded := slices.ContainsFunc(h.Causes, func(c Cause) bool {
-				return c.ofRule() && p.lost(h, c) == "" && (!ruled[c.App] || p.frozen[c.App])
+				return c.ofRule() && p.obsoleteReason(h, c) == "" && (!ruled[c.App] || p.frozen[c.App])
 			})
 			if grounded && !p.frozen[h.App] {
 				p.frozen[h.App], more = true, true
@@ -52,7 +52,7 @@ func (p *planner) freeze() {
 // knows no more are forgotten.
 func (p *planner) remember() {
 	for _, app := range p.names {
-		s := p.j.Apps[app].Clone()
+		s := p.j.AppRecords[app].Clone()
 		p.clamp(s)
 		p.seen[app] = s
 		p.rebase(app, s)
@@ -60,7 +60,7 @@ func (p *planner) remember() {
 		trouble, well := map[string]time.Time{}, map[string]time.Time{}
 		for i := range p.s.Regulation.Rules {
 			r := &p.s.Regulation.Rules[i]
-			if !is(r, app) {
+			if !appliesTo(r, app) {
 				continue
 			}
 			m := p.look(r, app, s)
@@ -68,8 +68,8 @@ func (p *planner) remember() {
 			switch {
 			case p.states[app] == nil:
 				// Nobody looked: what was known of it is kept.
-				keep(trouble, s.Trouble, r.Name)
-				keep(well, s.Well, r.Name)
+				keep(trouble, s.FiringSince, r.Name)
+				keep(well, s.ClearSince, r.Name)
 			case m.unsure:
 			case m.on:
 				trouble[r.Name] = m.since
@@ -77,13 +77,13 @@ func (p *planner) remember() {
 				well[r.Name] = m.since
 			}
 		}
-		s.Trouble, s.Well = orNil(trouble), orNil(well)
+		s.FiringSince, s.ClearSince = orNil(trouble), orNil(well)
 	}
 	// An excuse ends when its cause has been gone once, which all memories together tell.
 	for _, s := range p.seen {
-		s.Excused = slices.DeleteFunc(s.Excused, func(e string) bool { return !p.mayBe(e) })
-		if len(s.Excused) == 0 {
-			s.Excused = nil
+		s.OverriddenCauses = slices.DeleteFunc(s.OverriddenCauses, func(e string) bool { return !p.mayBe(e) })
+		if len(s.OverriddenCauses) == 0 {
+			s.OverriddenCauses = nil
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (p *planner) remember() {
 // clamp makes now of what lies in the future: a clock was set back. One that was set forward
 // only ends what waits. All times are in UTC, as those of a journal that was read are, so
 // that memories can be compared.
-func (p *planner) clamp(s *Seen) {
+func (p *planner) clamp(s *AppRecord) {
 	past := func(t *time.Time) {
 		*t = t.Round(0).UTC()
 		if t.After(p.now) {
@@ -100,7 +100,7 @@ func (p *planner) clamp(s *Seen) {
 	}
 	past(&s.Recovered)
 	past(&s.Refused)
-	for _, m := range []map[string]time.Time{s.Trouble, s.Well} {
+	for _, m := range []map[string]time.Time{s.FiringSince, s.ClearSince} {
 		for k, t := range m {
 			past(&t)
 			m[k] = t
@@ -112,14 +112,14 @@ func (p *planner) clamp(s *Seen) {
 // rebase makes the present fingerprint the one that the app is settled at: at first sight;
 // when it is well, or somebody else suspended it, and nothing is rolled out; and while what
 // changes may be of our own making, as long as it is held and until it has settled again.
-func (p *planner) rebase(app string, s *Seen) {
+func (p *planner) rebase(app string, s *AppRecord) {
 	a := p.states[app]
 	if a == nil || len(a.Unread) > 0 {
 		return
 	}
 	calm := a.Rollout == "" && (a.Health == health.Healthy || a.Health == health.Suspended)
-	if s.Settled == nil || calm || p.held[app] || p.settling(s) {
-		s.Settled = orNil(maps.Clone(a.Fingerprint))
+	if s.HealthyFingerprint == nil || calm || p.held[app] || p.settling(s) {
+		s.HealthyFingerprint = orNil(maps.Clone(a.Fingerprint))
 	}
 }
 
@@ -131,7 +131,7 @@ func (p *planner) recalled(app string) []string {
 		return a != nil && len(a.Absent) == 0 && len(a.Unread) == 0
 	}
 	var out []string
-	for _, n := range p.j.Apps[app].Clone().Needs {
+	for _, n := range p.j.AppRecords[app].Clone().Needs {
 		if n != app && p.knows(n) && (!whole(app) || !whole(n)) {
 			out = append(out, n)
 		}
@@ -148,13 +148,13 @@ func (p *planner) known(app string) []string {
 }
 
 // settling says that an app was let go less than Settle ago.
-func (p *planner) settling(s *Seen) bool {
+func (p *planner) settling(s *AppRecord) bool {
 	return !s.Recovered.IsZero() && p.now.Before(s.Recovered.Add(p.s.Regulation.Settle))
 }
 
 // upgrading says that an app is being upgraded.
-func upgrading(a *AppState, s *Seen) bool {
-	return a.Rollout != "" || len(a.Unread) == 0 && s.Settled != nil && !maps.Equal(s.Settled, a.Fingerprint)
+func upgrading(a *AppState, s *AppRecord) bool {
+	return a.Rollout != "" || len(a.Unread) == 0 && s.HealthyFingerprint != nil && !maps.Equal(s.HealthyFingerprint, a.Fingerprint)
 }
 
 // healthOf is the health of a state, which is Unknown where nothing was judged.
@@ -167,7 +167,7 @@ func healthOf(a *AppState) health.Status {
 
 // look says how an app is to a rule, and since when. An app that is held is never in
 // trouble; it is well only where its own state counts, since nobody but a hand holds it.
-func (p *planner) look(r *system.Rule, app string, s *Seen) match {
+func (p *planner) look(r *system.Rule, app string, s *AppRecord) match {
 	a := p.states[app]
 	if a == nil {
 		return match{unsure: true}
@@ -183,14 +183,14 @@ func (p *planner) look(r *system.Rule, app string, s *Seen) match {
 		p.ripens(s.Recovered.Add(p.s.Regulation.Settle))
 		return match{unsure: true}
 	}
-	memory := s.Well
+	memory := s.ClearSince
 	if m.on {
-		memory = s.Trouble
+		memory = s.FiringSince
 	}
 	m.since = p.now
 	if t, ok := memory[r.Name]; ok {
 		m.since = t
-	} else if m.health && p.trusted(a.Since, s.Recovered) && p.trusted(a.Since, s.Well[r.Name]) {
+	} else if m.health && p.trusted(a.Since, s.Recovered) && p.trusted(a.Since, s.ClearSince[r.Name]) {
 		m.since = a.Since.Round(0).UTC()
 	}
 	return m
@@ -207,7 +207,7 @@ func (p *planner) mayBe(cause string) bool {
 	for i := range p.s.Regulation.Rules {
 		r := &p.s.Regulation.Rules[i]
 		for _, app := range p.names {
-			if r.Name+"/"+app == cause && is(r, app) {
+			if r.Name+"/"+app == cause && appliesTo(r, app) {
 				return p.wellAt(r, app).IsZero() || p.now.Before(p.wellAt(r, app))
 			}
 		}

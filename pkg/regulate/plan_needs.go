@@ -10,12 +10,12 @@ type needs struct {
 	direct, all map[string]map[string]bool
 }
 
-// nobody recalls nothing.
-func nobody(string) []string { return nil }
+// noHistory recalls nothing.
+func noHistory(string) []string { return nil }
 
 // needsOf reads the needs of a world, and those that are recalled of an app. That an app
 // needs itself says nothing.
-func needsOf(w *World, recalled func(app string) []string) needs {
+func needsOf(w *SystemState, recalled func(app string) []string) needs {
 	n := needs{map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for i := range w.Apps {
 		a := &w.Apps[i]
@@ -54,8 +54,8 @@ func reach(from string, edges map[string]map[string]bool) map[string]bool {
 	return found
 }
 
-// of returns what an app needs, at any depth, by name; without itself.
-func (n needs) of(app string) []string {
+// dependencies returns what an app needs, at any depth, by name; without itself.
+func (n needs) dependencies(app string) []string {
 	return slices.DeleteFunc(slices.Sorted(maps.Keys(n.all[app])), func(o string) bool { return o == app })
 }
 

@@ -7,7 +7,7 @@ import (
 // Order returns the apps in the order of what they need, what is needed first. Apps that
 // need each other, in a ring, are one group; the apps of a group, and groups of which
 // neither needs the other, are in the order of the world.
-func Order(w *World) [][]string {
+func Order(w *SystemState) [][]string {
 	needs := w.needs()
 	group := rings(needs)
 	var out [][]string
@@ -51,7 +51,7 @@ func indices(n int) []int {
 }
 
 // needs returns what each app needs, by place.
-func (w *World) needs() [][]int {
+func (w *SystemState) needs() [][]int {
 	place := make(map[string]int, len(w.Apps))
 	for i := range w.Apps {
 		place[w.Apps[i].Name] = i
@@ -105,7 +105,7 @@ type Neighbour struct {
 // Neighbours returns the apps that need an app, those at any depth where cascade is set:
 // the nearest first, and of those equally near in the order of the world. An app is no
 // neighbour of itself.
-func Neighbours(w *World, app string, cascade bool) []Neighbour {
+func Neighbours(w *SystemState, app string, cascade bool) []Neighbour {
 	var out []Neighbour
 	seen := map[string]bool{app: true}
 	ring := []Neighbour{{App: app}}
@@ -143,11 +143,15 @@ func (a *AppState) need(app string) (Need, bool) {
 
 // StopOrder returns some apps in the waves in which they are stopped: who needs others comes
 // first. Those of one wave are stopped side by side.
-func StopOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w, nobody).last) }
+func StopOrder(w *SystemState, apps []string) [][]string {
+	return waves(apps, needsOf(w, noHistory).last)
+}
 
 // RecoverOrder returns some apps in the waves in which they are let go: what is needed comes
 // first.
-func RecoverOrder(w *World, apps []string) [][]string { return waves(apps, needsOf(w, nobody).first) }
+func RecoverOrder(w *SystemState, apps []string) [][]string {
+	return waves(apps, needsOf(w, noHistory).first)
+}
 
 func waves(apps []string, before func(a, b string) bool) [][]string {
 	steps := make([]Step, len(apps))

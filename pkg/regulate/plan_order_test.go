@@ -12,8 +12,8 @@ import (
 )
 
 // appsOf is a world of apps and what each needs: a, b needs a, c needs a b.
-func appsOf(text string) *regulate.World {
-	w := &regulate.World{}
+func appsOf(text string) *regulate.SystemState {
+	w := &regulate.SystemState{}
 	for one := range strings.SplitSeq(text, ",") {
 		words := strings.Fields(one)
 		a := regulate.AppState{Name: words[0]}

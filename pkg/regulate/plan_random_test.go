@@ -50,7 +50,7 @@ func TestPlanRandom(t *testing.T) {
 type random struct {
 	*rand.Rand
 	s    *system.System
-	w    *regulate.World
+	w    *regulate.SystemState
 	j    *regulate.Journal
 	now  time.Time
 	sent int
@@ -64,7 +64,7 @@ func pick[T any](r *random, of ...T) T { return of[r.IntN(len(of))] }
 func seconds(r *random, of ...int) time.Duration { return time.Duration(pick(r, of...)) * time.Second }
 
 func newRandom(seed uint64) *random {
-	r := &random{Rand: rand.New(rand.NewPCG(seed, 7)), s: &system.System{Name: "x"}, w: &regulate.World{}, j: &regulate.Journal{}, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
+	r := &random{Rand: rand.New(rand.NewPCG(seed, 7)), s: &system.System{Name: "x"}, w: &regulate.SystemState{}, j: &regulate.Journal{}, now: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)}
 	var names []string
 	for i := range 2 + r.IntN(6) {
 		names = append(names, string(rune('a'+i)))
@@ -123,7 +123,7 @@ func (r *random) change() {
 		case n < 82:
 			a.Actions = map[string][]regulate.Resolved{"Stop": {{Targets: a.Roots, Refused: pick(r, "", "", "needs allowStop: true")}}, "drain": {{Targets: a.Roots}}}
 		case n < 88:
-			a.Managers = pick(r, nil, map[object.Ref][]regulate.Manager{a.Roots[0]: {{By: "flux", Reverts: true}}})
+			a.Managers = pick(r, nil, map[object.Ref][]regulate.Manager{a.Roots[0]: {{Tool: "flux", Reverts: true}}})
 		case n < 94:
 			a.Unread = pick(r, nil, []string{"x"})
 		default:
@@ -133,7 +133,7 @@ func (r *random) change() {
 }
 
 // plan asks for what is to be done: mostly what rules want, sometimes something by hand.
-func (r *random) plan() (*regulate.Planned, string) {
+func (r *random) plan() (*regulate.Plan, string) {
 	app := r.s.Apps[r.IntN(len(r.s.Apps))].Name
 	signal := pick(r, "Stop", "drain")
 	switch r.IntN(40) {
@@ -157,7 +157,7 @@ func (r *random) plan() (*regulate.Planned, string) {
 			r.s.Apps = r.s.Apps[1:]
 		}
 	}
-	return regulate.Plan(r.w, r.s, r.j, r.now), "plan"
+	return regulate.NewPlan(r.w, r.s, r.j, r.now), "plan"
 }
 
 // act plans, holds what must be true of a plan, and does it or a part of it.
@@ -166,7 +166,7 @@ func (r *random) act(t *testing.T) {
 	world, journal := copyWorld(r.w), r.j.Clone()
 	p, what := r.plan()
 	if what == "plan" {
-		if again := regulate.Plan(r.w, r.s, r.j, r.now); !reflect.DeepEqual(p, again) {
+		if again := regulate.NewPlan(r.w, r.s, r.j, r.now); !reflect.DeepEqual(p, again) {
 			t.Errorf("two plans of the same:\n%s\n%s", planText(p), planText(again))
 		}
 		r.checkOrder(t, p)
@@ -188,7 +188,7 @@ func (r *random) act(t *testing.T) {
 }
 
 // do does a plan, the journal of which is stored and read again.
-func (r *random) do(p *regulate.Planned, how ending, writes int, what string) {
+func (r *random) do(p *regulate.Plan, how ending, writes int, what string) {
 	before := r.j.Next
 	r.j = applied(r.j, p, how, writes, r.now)
 	r.sent += r.j.Next - before
@@ -209,16 +209,16 @@ func (r *random) do(p *regulate.Planned, how ending, writes int, what string) {
 // checkRest makes plans until nothing is to be done, while nothing changes: at once where
 // nothing was taken back, else after as many as there are apps. What is held then has a
 // cause, or waits for something that is said.
-func (r *random) checkRest(t *testing.T, p *regulate.Planned) {
+func (r *random) checkRest(t *testing.T, p *regulate.Plan) {
 	t.Helper()
 	calm := !slices.ContainsFunc(p.Steps, func(s regulate.Step) bool {
-		return s.Verb == regulate.TakeBack || s.Verb == regulate.Resume || s.Verb == regulate.Leave
+		return s.Verb == regulate.RecoverApp || s.Verb == regulate.Resume || s.Verb == regulate.RemoveCause
 	})
 	for round := 0; ; round++ {
-		next := regulate.Plan(r.w, r.s, r.j, r.now)
+		next := regulate.NewPlan(r.w, r.s, r.j, r.now)
 		if len(next.Steps) == 0 {
-			if !reflect.DeepEqual(next.Seen, r.j.Apps) && len(next.Seen) > 0 && round == 0 && calm && len(p.Steps) == 0 {
-				t.Errorf("what is seen is not at rest:\n%+v\n%+v", next.Seen, r.j.Apps)
+			if !reflect.DeepEqual(next.Seen, r.j.AppRecords) && len(next.Seen) > 0 && round == 0 && calm && len(p.Steps) == 0 {
+				t.Errorf("what is seen is not at rest:\n%+v\n%+v", next.Seen, r.j.AppRecords)
 			}
 			p = next
 			break
@@ -231,8 +231,8 @@ func (r *random) checkRest(t *testing.T, p *regulate.Planned) {
 		r.do(next, whole, -1, "again")
 	}
 	for _, h := range r.j.Holds {
-		waits := slices.ContainsFunc(p.Waits, func(w regulate.Wait) bool {
-			return w.Verb == regulate.TakeBack && w.App == h.App && w.Signal == h.Signal
+		waits := slices.ContainsFunc(p.Pending, func(w regulate.Wait) bool {
+			return w.Verb == regulate.RecoverApp && w.App == h.App && w.Signal == h.Signal
 		})
 		if len(h.Causes) == 0 && !waits {
 			t.Errorf("%s is held by %s without a cause:\n%s", h.App, h.Signal, planText(p))
@@ -270,7 +270,7 @@ func (r *random) needed(app string) map[string]bool {
 
 // checkOrder holds that who needs an app is stopped before it, and is not let go before it
 // unless a hand holds that.
-func (r *random) checkOrder(t *testing.T, p *regulate.Planned) {
+func (r *random) checkOrder(t *testing.T, p *regulate.Plan) {
 	t.Helper()
 	for _, s := range p.Steps {
 		needed := r.needed(s.App)
@@ -279,14 +279,14 @@ func (r *random) checkOrder(t *testing.T, p *regulate.Planned) {
 				t.Errorf("%s needs %s, and is not stopped before it:\n%s", s.App, o.App, planText(p))
 			}
 		}
-		if s.Verb != regulate.TakeBack {
+		if s.Verb != regulate.RecoverApp {
 			continue
 		}
 		for _, h := range r.j.Holds {
 			// Nor does one wait for what is held because of what is held itself: that may go around.
-			byHand := slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Hand != "" || c.Run != "" || r.j.Holding(c.App) })
+			byHand := slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.RequestedBy != "" || c.Run != "" || r.j.Holding(c.App) })
 			going := slices.ContainsFunc(p.Steps, func(o regulate.Step) bool {
-				return o.Hold == h.ID && (o.Verb == regulate.TakeBack || o.Verb == regulate.Resume) && o.Wave < s.Wave && r.s.Regulation.Settle == 0
+				return o.Hold == h.ID && (o.Verb == regulate.RecoverApp || o.Verb == regulate.Resume) && o.Wave < s.Wave && r.s.Regulation.Settle == 0
 			})
 			if needed[h.App] && !byHand && !going {
 				t.Errorf("%s is let go though %s, which it needs, is held:\n%s", s.App, h.App, planText(p))
@@ -304,11 +304,11 @@ func (r *random) checkOrder(t *testing.T, p *regulate.Planned) {
 
 // checkBudget holds that rules do not send a signal by which they alone would hold more apps
 // than they may.
-func (r *random) checkBudget(t *testing.T, p *regulate.Planned) {
+func (r *random) checkBudget(t *testing.T, p *regulate.Plan) {
 	t.Helper()
 	held := map[string]bool{}
 	for _, h := range r.j.Holds {
-		if !slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.Hand != "" || c.Run != "" }) {
+		if !slices.ContainsFunc(h.Causes, func(c regulate.Cause) bool { return c.RequestedBy != "" || c.Run != "" }) {
 			held[h.App] = true
 		}
 	}
@@ -335,7 +335,7 @@ func (r *random) calm(t *testing.T) {
 		r.do(regulate.RecoverByHand(r.w, r.s, r.j, a.Name, "bob", false, r.now), whole, -1, "recover "+a.Name)
 	}
 	for range 30 * len(r.w.Apps) {
-		p := regulate.Plan(r.w, r.s, r.j, r.now)
+		p := regulate.NewPlan(r.w, r.s, r.j, r.now)
 		checkSteps(t, r.j, p)
 		r.checkOrder(t, p)
 		if slices.ContainsFunc(p.Steps, func(s regulate.Step) bool { return s.Verb == regulate.Send }) {
@@ -347,11 +347,11 @@ func (r *random) calm(t *testing.T) {
 		switch {
 		case len(r.j.Holds) == 0:
 			return
-		case len(p.Steps) == 0 && p.Again.IsZero():
+		case len(p.Steps) == 0 && p.NextCheck.IsZero():
 			t.Errorf("all is well, and nothing will let go of %d holds:\n%s", held, planText(p))
 			return
 		case len(p.Steps) == 0:
-			r.now = p.Again
+			r.now = p.NextCheck
 		default:
 			r.now = r.now.Add(time.Second)
 		}
@@ -359,7 +359,7 @@ func (r *random) calm(t *testing.T) {
 		for i := range r.w.Apps {
 			a := &r.w.Apps[i]
 			a.Health = health.Healthy
-			if s := r.j.Apps[a.Name]; s != nil && r.now.Sub(s.Recovered) < min(5*time.Second, r.s.Regulation.Settle) {
+			if s := r.j.AppRecords[a.Name]; s != nil && r.now.Sub(s.Recovered) < min(5*time.Second, r.s.Regulation.Settle) {
 				a.Health = health.Progressing
 			}
 		}
@@ -382,8 +382,8 @@ func (r *random) text() string {
 	return out
 }
 
-func copyWorld(w *regulate.World) *regulate.World {
-	out := &regulate.World{Apps: slices.Clone(w.Apps)}
+func copyWorld(w *regulate.SystemState) *regulate.SystemState {
+	out := &regulate.SystemState{Apps: slices.Clone(w.Apps)}
 	for i := range out.Apps {
 		a := &out.Apps[i]
 		a.Roots, a.Absent, a.Unread, a.Needs = slices.Clone(a.Roots), slices.Clone(a.Absent), slices.Clone(a.Unread), slices.Clone(a.Needs)

@@ -30,7 +30,7 @@ func (p *planner) letGo() {
 			continue
 		}
 		if len(v.on)+len(joins) == 0 {
-			step.Verb, step.Causes = TakeBack, v.gone
+			step.Verb, step.Causes = RecoverApp, v.gone
 			step.Why = strings.Join(v.why, "; ")
 			if len(v.gone) == 0 {
 				step.Why = "nothing holds " + h.App + " any more"
@@ -40,16 +40,16 @@ func (p *planner) letGo() {
 		}
 		if len(joins) > 0 {
 			s := step
-			s.Verb, s.Causes, s.Why = Join, joins, whys(joins)
+			s.Verb, s.Causes, s.Why = AddCause, joins, whys(joins)
 			change = append(change, s)
 		}
 		if len(v.gone) > 0 {
 			s := step
-			s.Verb, s.Causes, s.Why = Leave, v.gone, strings.Join(v.why, "; ")
+			s.Verb, s.Causes, s.Why = RemoveCause, v.gone, strings.Join(v.why, "; ")
 			change = append(change, s)
 		}
 		if len(joins) == 0 && !v.until.IsZero() {
-			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: TakeBack, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
+			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: RecoverApp, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
 		}
 	}
 	back = p.inOrder(back)
@@ -80,7 +80,7 @@ func (p *planner) unfinished(back []Step) wave {
 		}
 		out = append(out, step)
 	}
-	return wave{out, aside}
+	return wave{out, neverConflicts}
 }
 
 // recoverOrder lets what is needed go first; of the holds of one app the last one.
@@ -91,9 +91,11 @@ func (p *planner) recoverOrder(a, b *Step) bool {
 	return p.needs.first(a.App, b.App)
 }
 
-func aside(_, _ *Step) bool { return false }
+func neverConflicts(_, _ *Step) bool { return false }
 
-func joinFirst(a, b *Step) bool { return a.Hold == b.Hold && a.Verb == Join && b.Verb == Leave }
+func joinFirst(a, b *Step) bool {
+	return a.Hold == b.Hold && a.Verb == AddCause && b.Verb == RemoveCause
+}
 
 // afterwards are the actions of an app on Recover that can be done.
 func (p *planner) afterwards(app string) []Resolved {
@@ -104,8 +106,8 @@ func (p *planner) afterwards(app string) []Resolved {
 	return slices.DeleteFunc(slices.Clone(a.Actions["Recover"]), func(r Resolved) bool { return r.Refused != "" })
 }
 
-// judgeHolds says of all holds which of their causes are on.
-func (p *planner) judgeHolds() map[*Hold]verdict {
+// evaluateHolds says of all holds which of their causes are on.
+func (p *planner) evaluateHolds() map[*Hold]verdict {
 	out := map[*Hold]verdict{}
 	for _, h := range p.j.Holds {
 		v, all := verdict{}, true
@@ -135,7 +137,7 @@ func (p *planner) judgeHolds() map[*Hold]verdict {
 // causeOn says whether a cause still holds an app; if it does, and is well, until when, and
 // if it does not, why.
 func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why string) {
-	if why := p.lost(h, c); why != "" {
+	if why := p.obsoleteReason(h, c); why != "" {
 		return time.Time{}, false, why
 	}
 	if c.byHand() {
@@ -149,8 +151,8 @@ func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why strin
 	return time.Time{}, false, p.causeWhy(c)
 }
 
-// lost says why a cause is gone whatever the apps are like: the manifest knows it no more.
-func (p *planner) lost(h *Hold, c Cause) string {
+// obsoleteReason says why a cause is gone whatever the apps are like: the manifest knows it no more.
+func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	if !p.knows(h.App) {
 		return fmt.Sprintf("the manifest has no app %s any more", h.App)
 	}
@@ -163,7 +165,7 @@ func (p *planner) lost(h *Hold, c Cause) string {
 		return fmt.Sprintf("the manifest has no rule %s any more", c.Rule)
 	case !p.knows(c.App):
 		return fmt.Sprintf("the manifest has no app %s any more", c.App)
-	case !is(r, c.App) || c.App == h.App:
+	case !appliesTo(r, c.App) || c.App == h.App:
 		return fmt.Sprintf("rule %s is not about %s any more", r.Name, c.App)
 	case r.Signal != h.Signal, len(r.To) > 0 && !slices.Contains(r.To, h.App):
 		return fmt.Sprintf("rule %s does not send %s to %s any more", r.Name, h.Signal, h.App)
@@ -187,7 +189,7 @@ func (p *planner) inOrder(back []Step) []Step {
 			}
 			more = true
 			stays[s.App] = true
-			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: TakeBack, Why: s.Why + "; but " + why, Until: until})
+			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: RecoverApp, Why: s.Why + "; but " + why, Until: until})
 		}
 		back = keep
 		if !more {
@@ -216,7 +218,7 @@ func (p *planner) rings() map[string]map[string]bool {
 				all[h.App] = nil
 			}
 		}
-		for _, n := range p.needs.of(h.App) {
+		for _, n := range p.needs.dependencies(h.App) {
 			if p.held[n] && p.needs.first(n, h.App) {
 				edges[h.App][n] = true
 			}
@@ -233,7 +235,7 @@ func (p *planner) rings() map[string]map[string]bool {
 // because of him.
 func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]map[string]bool) (string, time.Time) {
 	settle := p.s.Regulation.Settle
-	for _, n := range p.needs.of(app) {
+	for _, n := range p.needs.dependencies(app) {
 		if !p.needs.first(n, app) || !p.knows(n) {
 			continue
 		}

@@ -49,13 +49,13 @@ func TestPlanAndRun(t *testing.T) {
 type played struct {
 	*rand.Rand
 	b     *bench
-	w     *World
+	w     *SystemState
 	kills int
 }
 
 func newPlayed(t *testing.T, seed uint64) *played {
 	t.Helper()
-	p := &played{Rand: rand.New(rand.NewPCG(seed, 11)), b: newBench(), w: &World{}}
+	p := &played{Rand: rand.New(rand.NewPCG(seed, 11)), b: newBench(), w: &SystemState{}}
 	var refs []object.Ref
 	for i, manager := range []string{"argocd", "helm", "kubectl"} {
 		name := fmt.Sprint("web-", i)
@@ -109,7 +109,7 @@ func (p *played) change() {
 }
 
 // plan asks mostly for what rules want.
-func (p *played) plan(j *Journal) *Planned {
+func (p *played) plan(j *Journal) *Plan {
 	app := p.w.Apps[p.IntN(len(p.w.Apps))].Name
 	switch p.IntN(12) {
 	case 0:
@@ -117,12 +117,12 @@ func (p *played) plan(j *Journal) *Planned {
 	case 1:
 		return RecoverByHand(p.w, p.b.sys, j, app, "bob", p.IntN(2) > 0, p.b.now)
 	}
-	return Plan(p.w, p.b.sys, j, p.b.now)
+	return NewPlan(p.w, p.b.sys, j, p.b.now)
 }
 
 // turn makes a plan and does it. It may be killed after a write, or be refused one of what
 // it sends.
-func (p *played) turn(t *testing.T, plan func(*Journal) *Planned) {
+func (p *played) turn(t *testing.T, plan func(*Journal) *Plan) {
 	t.Helper()
 	j := p.b.journal(t)
 	planned := plan(j)
@@ -145,7 +145,7 @@ func (p *played) turn(t *testing.T, plan func(*Journal) *Planned) {
 	p.b.api.fault = nil
 }
 
-func (p *played) do(t *testing.T, planned *Planned, j *Journal) {
+func (p *played) do(t *testing.T, planned *Plan, j *Journal) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -170,9 +170,9 @@ func (p *played) calm(t *testing.T) {
 		if len(j.Holds) == 0 {
 			return
 		}
-		planned := Plan(p.w, p.b.sys, j, p.b.now)
-		if len(planned.Steps) == 0 && planned.Again.After(p.b.now) {
-			p.b.now = planned.Again
+		planned := NewPlan(p.w, p.b.sys, j, p.b.now)
+		if len(planned.Steps) == 0 && planned.NextCheck.After(p.b.now) {
+			p.b.now = planned.NextCheck
 		}
 		p.do(t, planned, j)
 	}

@@ -77,15 +77,15 @@ func (p *planner) cannot(app, signal string) *Refusal {
 	a := p.states[app]
 	switch {
 	case !p.knows(app):
-		return no(BecauseAbsent, "the system has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+		return no(ReasonMissing, "the system has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	case signal != system.Stop && p.stopped(app):
 		return no(BecauseBusy, "%s is stopped; %s is not sent meanwhile", app, signal)
 	case a == nil:
-		return no(BecauseNotRead, "%s was not looked at; it is not known what to hold", app)
+		return no(ReasonUnread, "%s was not looked at; it is not known what to hold", app)
 	case len(a.Unread) > 0:
-		return no(BecauseNotRead, "%s of %s could not be read; it is not known what to hold (is the right to read it there?)", strings.Join(a.Unread, ", "), app)
+		return no(ReasonUnread, "%s of %s could not be read; it is not known what to hold (is the right to read it there?)", strings.Join(a.Unread, ", "), app)
 	case len(a.Roots) == 0:
-		return no(BecauseAbsent, "nothing of %s is there: %s; there is nothing to hold", app, cmp.Or(strings.Join(a.Absent, ", "), "it has no roots"))
+		return no(ReasonMissing, "nothing of %s is there: %s; there is nothing to hold", app, cmp.Or(strings.Join(a.Absent, ", "), "it has no roots"))
 	}
 	actions := a.Actions[signal]
 	if len(actions) == 0 {
@@ -100,7 +100,7 @@ func (p *planner) cannot(app, signal string) *Refusal {
 			return no(reason, "%s: %s", app, actions[i].Refused)
 		}
 	}
-	return p.kept(app, signal, actions)
+	return p.refuseManaged(app, signal, actions)
 }
 
 // stopped says that an app is held by Stop, or about to be: another signal would write over
@@ -110,8 +110,8 @@ func (p *planner) stopped(app string) bool {
 	return held || slices.ContainsFunc(p.sends, func(s *Step) bool { return s.App == app && s.Signal == system.Stop })
 }
 
-// kept refuses what somebody else keeps as it is, where the manifest says so.
-func (p *planner) kept(app, signal string, actions []Resolved) *Refusal {
+// refuseManaged refuses what somebody else keeps as it is, where the manifest says so.
+func (p *planner) refuseManaged(app, signal string, actions []Resolved) *Refusal {
 	keepers := p.keepers(app, actions)
 	if len(keepers) == 0 || p.gitops(app) != system.Refuse {
 		return nil
@@ -122,23 +122,23 @@ func (p *planner) kept(app, signal string, actions []Resolved) *Refusal {
 		does = "would put it back on its next upgrade"
 	}
 	return &Refusal{App: app, Signal: signal, Reason: BecauseGitOps, Message: fmt.Sprintf(
-		"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(k.target), app, p.ref(k.by.Ref), k.by.By, does)}
+		"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(k.target), app, p.ref(k.by.Ref), k.by.Tool, does)}
 }
 
-// keeper is somebody who keeps a target as it is.
-type keeper struct {
+// manager is somebody who keeps a target as it is.
+type manager struct {
 	target object.Ref
 	by     Manager
 }
 
 // keepers are those of the targets of actions, in the order in which the targets' lists have
 // them.
-func (p *planner) keepers(app string, actions []Resolved) []keeper {
-	var out []keeper
+func (p *planner) keepers(app string, actions []Resolved) []manager {
+	var out []manager
 	for _, r := range actions {
 		for _, t := range r.Targets {
 			for _, m := range p.states[app].Managers[t] {
-				out = append(out, keeper{t, m})
+				out = append(out, manager{t, m})
 			}
 		}
 	}
@@ -165,7 +165,7 @@ func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes
 		return nil, nil
 	}
 	for _, k := range p.keepers(app, actions) {
-		note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(k.by.Ref), k.by.By, p.ref(k.target))
+		note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(k.by.Ref), k.by.Tool, p.ref(k.target))
 		switch {
 		case k.by.Reverts && !slices.Contains(out, k.by):
 			out = append(out, k.by)

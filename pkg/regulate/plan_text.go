@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// why says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
+// explain says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
 // StatefulSet/db: 0/1 replicas available.
-func (p *planner) why(app string, r *system.Rule, m match) string {
+func (p *planner) explain(app string, r *system.Rule, m match) string {
 	a := p.states[app]
 	is, because := "", ""
 	if m.health {
@@ -36,7 +36,7 @@ func (p *planner) why(app string, r *system.Rule, m match) string {
 // upgrade says by what an upgrade is seen: what is rolled out, or the first thing by name
 // that is another than when the app was settled.
 func (p *planner) upgrade(app string) string {
-	a, settled := p.states[app], p.seen[app].Settled
+	a, settled := p.states[app], p.seen[app].HealthyFingerprint
 	if a.Rollout != "" {
 		return a.Rollout
 	}
@@ -74,7 +74,7 @@ func (p *planner) causeWhy(c Cause) string {
 	case !ok:
 		return c.Why
 	case m.on:
-		return p.why(c.App, r, m)
+		return p.explain(c.App, r, m)
 	case p.states[c.App] == nil:
 		return c.App + " was not looked at: what was held because of it stays held"
 	case m.unsure:
@@ -117,11 +117,11 @@ func (p *planner) freeWhy(app string) string {
 		r := &p.s.Regulation.Rules[i]
 		m := p.matches[about{r.Name, app}]
 		switch a := p.states[app]; {
-		case !is(r, app):
+		case !appliesTo(r, app):
 		case a == nil:
 			return app + " was not looked at"
 		case m.on:
-			return p.why(app, r, m)
+			return p.explain(app, r, m)
 		case m.unsure && p.settling(p.seen[app]):
 			return fmt.Sprintf("%s was let go %s ago and is %s: it is given %s to settle", app, span(p.now.Sub(p.seen[app].Recovered)), healthOf(a), span(p.s.Regulation.Settle))
 		case m.unsure:
@@ -138,8 +138,8 @@ func whys(causes []Cause) string {
 		why := c.Why
 		switch {
 		case why != "":
-		case c.Hand != "":
-			why = "held by hand by " + c.Hand
+		case c.RequestedBy != "":
+			why = "held by hand by " + c.RequestedBy
 		case c.Run != "":
 			why = "held while " + c.Run + " runs"
 		default:

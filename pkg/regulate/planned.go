@@ -2,23 +2,23 @@ package regulate
 
 import "time"
 
-// Planned is what is to be done now, and why the rest is not.
-type Planned struct {
+// Plan is what is to be done now, and why the rest is not.
+type Plan struct {
 	// At is the moment it was made for.
 	At time.Time
 	// Steps are in the order in which they are done. Those of one Wave are done side by
 	// side, the next wave after they are.
 	Steps []Step
-	// Waits are what will be done if things stay so, and when at the earliest.
-	Waits []Wait
+	// Pending are what will be done if things stay so, and when at the earliest.
+	Pending []Wait
 	// Refused is what a rule asks for and is not done, and why.
 	Refused []Refusal
 	// Apps says of each app what regulation makes of it.
 	Apps []AppPlan
 	// Seen is what the journal is to remember of the apps, whether or not steps are done.
-	Seen map[string]*Seen
-	// Again is when to look again although nothing changes; zero for never.
-	Again time.Time
+	Seen map[string]*AppRecord
+	// NextCheck is when to look again although nothing changes; zero for never.
+	NextCheck time.Time
 }
 
 // Verb is what a step does.
@@ -28,14 +28,14 @@ type Verb string
 const (
 	// Send stops an app: a new hold.
 	Send Verb = "Send"
-	// Join adds causes to a hold, and Leave takes some away: nothing is written to the app.
-	Join  Verb = "Join"
-	Leave Verb = "Leave"
+	// AddCause adds causes to a hold, and Leave takes some away: nothing is written to the app.
+	AddCause    Verb = "Join"
+	RemoveCause Verb = "Leave"
 	// Resume goes on with a hold that was begun and not ended: with stopping where its Phase
 	// is Stopping, else, and where it Failed, with taking it back.
 	Resume Verb = "Resume"
-	// TakeBack lets an app go.
-	TakeBack Verb = "Recover"
+	// RecoverApp lets an app go.
+	RecoverApp Verb = "Recover"
 )
 
 // Step is one thing that is done to one app.
@@ -48,7 +48,7 @@ type Step struct {
 	// Causes are those of a new hold, or that join or leave.
 	Causes []Cause
 	Why    string
-	// Actions are what the app does: on the signal for Send, on Recover for TakeBack and for
+	// Actions are what the app does: on the signal for Send, on Recover for RecoverApp and for
 	// Resume of what is being taken back, after that has been done. Resume of what is being
 	// stopped has none: the journal has its operations.
 	Actions []Resolved
@@ -81,14 +81,14 @@ const (
 	BecauseDamped    = "Damped"    // it was stopped too often in the last hour
 	BecauseNoAction  = "NoAction"  // it does nothing on the signal, or cannot do what it says
 	BecauseAllowStop = "AllowStop" // the manifest does not allow it
-	BecauseExcused   = "Excused"   // somebody let it go by hand though the cause is there
+	ReasonOverridden = "Excused"   // somebody let it go by hand though the cause is there
 	BecauseFailed    = "Failed"    // the last try failed a moment ago
-	BecauseNotRead   = "NotRead"   // it is not known how it is
-	BecauseAbsent    = "Absent"    // it is not there
+	ReasonUnread     = "NotRead"   // it is not known how it is
+	ReasonMissing    = "Absent"    // it is not there
 	BecauseBusy      = "Busy"      // it is being let go right now
 	BecauseCause     = "Cause"     // a rule wants it held: it is not let go by hand without force
 	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to take back
-	BecauseLeft      = "Left"      // somebody had changed it: it is not put back without force
+	ReasonConflict   = "Left"      // somebody had changed it: it is not put back without force
 )
 
 // AppPlan is what regulation makes of an app.
@@ -104,8 +104,8 @@ type AppStatus string
 
 // What an app is.
 const (
-	Free       AppStatus = "Free"
-	IsHeld     AppStatus = "Held"
-	IsCause    AppStatus = "Cause"
-	NotRegular AppStatus = "Unknown" // it flaps: rules leave it alone
+	NotHeld  AppStatus = "Free"
+	IsHeld   AppStatus = "Held"
+	IsCause  AppStatus = "Cause"
+	Flapping AppStatus = "Unknown" // it flaps: rules leave it alone
 )

@@ -18,7 +18,7 @@ import (
 const (
 	defaultReactTimeout = 2 * time.Minute
 	firstLook           = 200 * time.Millisecond
-	mostBetweenLooks    = 5 * time.Second
+	maxPollInterval     = 5 * time.Second
 )
 
 // reaction is what a run waits for when it has written a signal: that the operator reacts. An
@@ -34,7 +34,7 @@ type reaction struct {
 // action is no preset, the catalogue knows of no status that says it, the write is a dry run,
 // or it is done when the app has been let go.
 func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
-	if act == nil || act.Preset == "" || o.After || x.DryRun {
+	if act == nil || act.Preset == "" || o.OnRecover || x.DryRun {
 		return nil, nil
 	}
 	s, err := x.signalOf(o.Target, act.Preset)
@@ -71,17 +71,17 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 	it.written = true
 	began, every := time.Now(), firstLook
 	t := it.op.Target.bare()
-	var p patient
+	var p retrier
 	for {
 		o, err := x.Client.Get(ctx, t)
-		if err != nil && !p.again(ctx, err) {
+		if err != nil && !p.wait(ctx, err) {
 			if apierrors.IsNotFound(err) {
 				return "", permanent("%s is gone before its operator reacted", t)
 			}
 			return "", fmt.Errorf("wait until the operator of %s reacts: %w", t, err)
 		}
 		if err == nil {
-			p = patient{}
+			p = retrier{}
 			if string(o.GetUID()) != t.UID {
 				return "", permanent("%s is another object now", t)
 			}
@@ -96,7 +96,7 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 		if !pause(ctx, every) {
 			return "", ctx.Err()
 		}
-		every = min(every*3/2, mostBetweenLooks)
+		every = min(every*3/2, maxPollInterval)
 	}
 }
 

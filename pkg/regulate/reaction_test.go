@@ -105,7 +105,7 @@ func TestReactsNever(t *testing.T) {
 			}
 			b.until(t)
 			b.sameAs(t, before)
-			if j := b.journal(t); len(j.Holds)+len(j.Left) > 0 || j.Apps["web"].Refused.IsZero() || b.api.timesSeen(to) != 3 {
+			if j := b.journal(t); len(j.Holds)+len(j.Conflicts) > 0 || j.AppRecords["web"].Refused.IsZero() || b.api.timesSeen(to) != 3 {
 				t.Errorf("%s: %+v, seen %d times", name, j, b.api.timesSeen(to))
 			}
 		})
@@ -140,7 +140,7 @@ func TestReactsAfterKill(t *testing.T) {
 			before := b.api.image(t)
 			writes := b.patches(to)
 			b.cut(t, 30*time.Second)
-			if h := b.journal(t).Holds; len(h) != 1 || h[0].Phase != Stopping || h[0].Operations[0].State != Intended || *writes != 1 {
+			if h := b.journal(t).Holds; len(h) != 1 || h[0].Phase != Stopping || h[0].Operations[0].State != Started || *writes != 1 {
 				t.Fatalf("%s: %+v, %d writes", name, b.states(t), *writes)
 			}
 			if reacts {

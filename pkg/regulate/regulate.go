@@ -25,7 +25,7 @@
 // # Use
 //
 //	world := regulate.Observe(observation)             // pure
-//	planned := regulate.Plan(world, sys, journal, now) // pure: nothing is written
+//	planned := regulate.NewPlan(world, sys, journal, now) // pure: nothing is written
 //
 // A [Planned] says its steps, each with why, and what is not done and why not. [Observe] and
 // [Plan] take the time as a value; a World may be read by several goroutines, a [Journal]

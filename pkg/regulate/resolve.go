@@ -16,7 +16,7 @@ import (
 
 // actions resolves what an app does on each signal. Where the manifest says nothing of Stop
 // that is to pause every root, by what is known of its kind.
-func (o *observer) actions(a *observed) {
+func (o *stateObserver) actions(a *observed) {
 	a.state.Actions = map[string][]Resolved{}
 	for _, signal := range slices.Sorted(maps.Keys(a.app.On)) {
 		for i := range a.app.On[signal] {
@@ -32,14 +32,14 @@ func (o *observer) actions(a *observed) {
 
 // resolving is the making of a Resolved.
 type resolving struct {
-	o   *observer
+	o   *stateObserver
 	a   *observed
 	act *system.Action
 	r   Resolved
 	ids []graph.ID
 }
 
-func (o *observer) resolve(a *observed, index int, act *system.Action) Resolved {
+func (o *stateObserver) resolve(a *observed, index int, act *system.Action) Resolved {
 	v := &resolving{o: o, a: a, act: act, r: Resolved{Index: index, Name: act.Name(), Text: actionText(act)}}
 	switch {
 	case act.Job != nil, act.HTTP != nil, act.Exec != nil:
@@ -47,7 +47,7 @@ func (o *observer) resolve(a *observed, index int, act *system.Action) Resolved 
 	case len(act.Targets) > 0:
 		v.named()
 	default:
-		v.meant()
+		v.resolveTargets()
 	}
 	if v.r.Refused == "" {
 		v.fit()
@@ -132,8 +132,8 @@ func (v *resolving) ofKind(kinds ...schema.GroupKind) []graph.ID {
 	return out
 }
 
-// meant finds the targets where none are written.
-func (v *resolving) meant() {
+// resolveTargets finds the targets where none are written.
+func (v *resolving) resolveTargets() {
 	act, name := v.act, v.a.app.Name
 	switch {
 	case act.Scale != nil:
@@ -212,7 +212,7 @@ func (v *resolving) scales(id graph.ID) bool {
 }
 
 // kindOf returns the kind of a node in the version in which it was read.
-func (o *observer) kindOf(id graph.ID) schema.GroupVersionKind {
+func (o *stateObserver) kindOf(id graph.ID) schema.GroupVersionKind {
 	n := o.Graph.Node(id)
 	gv, _ := schema.ParseGroupVersion(n.APIVersion)
 	return schema.GroupVersionKind{Group: n.Ref.Group, Version: gv.Version, Kind: n.Ref.Kind}
@@ -220,7 +220,7 @@ func (o *observer) kindOf(id graph.ID) schema.GroupVersionKind {
 
 // uncordonable says why no traffic can be taken from a Service by its selector.
 func (v *resolving) uncordonable(id graph.ID) string {
-	f, known := v.o.Facts.of(v.o.Graph.Ref(id))
+	f, known := v.o.Facts.factOf(v.o.Graph.Ref(id))
 	switch {
 	case !known || f.service == nil:
 		return "it could not be read whole"
@@ -318,8 +318,8 @@ func (v *resolving) signal(id graph.ID) (Signal, bool) {
 // preset looks up what the catalogue says of a target.
 func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	s, known := v.signal(id)
-	f, _ := v.o.Facts.of(ref)
-	switch lack := f.lacks[v.act.Preset]; {
+	f, _ := v.o.Facts.factOf(ref)
+	switch lack := f.missing[v.act.Preset]; {
 	case !known:
 		v.refuse("no %s is known for %s: write another action%s, or see kubectl sysop regulate signals", v.act.Preset, ref, v.instead(id))
 		return

@@ -4,24 +4,24 @@ import (
 	"slices"
 )
 
-// sight is what an object tells of a write of which the journal does not say what became.
-type sight int
+// writeState is what an object tells of a write of which the journal does not say what became.
+type writeState int
 
 const (
-	isNotYet  sight = iota // it is as it was before
-	isOurs                 // it was written, by us
-	isForeign              // it is as it was to be written, but by somebody else
-	isOther                // it is neither
-	isAnother              // it is another object of that name
+	notWritten       writeState = iota // it is as it was before
+	writtenByUs                        // it was written, by us
+	writtenByOther                     // it is as it was to be written, but by somebody else
+	changedElsewhere                   // it is neither
+	replaced                           // it is another object of that name
 )
 
 // look says what became of a write: by the values, and since somebody else may have written
 // the same, by who owns the fields. One field that is ours suffices: what was written at
 // once was written wholly, and others may have been changed since.
-func (x *run) look(it *item) sight {
+func (x *run) look(it *item) writeState {
 	o, main, fields := it.op, it.img.main, it.img.fields()
 	if o.Target.UID != "" && string(main.GetUID()) != o.Target.UID {
-		return isAnother
+		return replaced
 	}
 	allNow, allWas, ours, taken := true, true, false, true
 	for i := range o.Changes {
@@ -29,24 +29,24 @@ func (x *run) look(it *item) sight {
 		if c.claims() {
 			continue
 		}
-		now, was := c.is(fields)
+		now, was := c.compare(fields)
 		allNow, allWas = allNow && now, allWas && was
-		taken = taken && !c.Has
-		ours = ours || now && c.Has && x.owns(it, c)
+		taken = taken && !c.ExistsAfter
+		ours = ours || now && c.ExistsAfter && x.owns(it, c)
 	}
 	switch {
 	case ours:
-		return isOurs
+		return writtenByUs
 	case allWas:
-		return isNotYet
+		return notWritten
 	case allNow && (taken || len(main.GetManagedFields()) == 0):
-		return isOurs // what is not there has no owner
+		return writtenByUs // what is not there has no owner
 	case allNow:
-		return isForeign
+		return writtenByOther
 	case len(o.Changes) > 0 && o.Target.Subresource != scaleSubresource && x.ownsAny(it):
-		return isOurs // the API server writes it in another way
+		return writtenByUs // the API server writes it in another way
 	}
-	return isOther
+	return changedElsewhere
 }
 
 func (x *run) owns(it *item, c *Change) bool {
@@ -56,7 +56,7 @@ func (x *run) owns(it *item, c *Change) bool {
 		}
 		return it.scaledUnowned(c)
 	}
-	at, ok := c.where(it.img.main.Object)
+	at, ok := c.resolvePath(it.img.main.Object)
 	return ok && owned(it.img.main, at)
 }
 
@@ -70,7 +70,7 @@ func (it *item) scaledUnowned(c *Change) bool {
 	for _, at := range it.scaledWays(c) {
 		path := writtenNames(at)
 		had := slices.ContainsFunc(o.Owners, func(w Owner) bool { return w.Path == path })
-		if len(ownersAt(main, at)) == 0 && (same(c.Now, 0) || !had) {
+		if len(ownersAt(main, at)) == 0 && (same(c.After, 0) || !had) {
 			return true
 		}
 	}
@@ -83,9 +83,9 @@ func (it *item) scaledWays(c *Change) [][]string {
 	if at, ok := it.scaled(c); ok {
 		return [][]string{at}
 	}
-	return slices.DeleteFunc(mayBeScaled(it.img.main, c.Now), func(at []string) bool {
+	return slices.DeleteFunc(mayBeScaled(it.img.main, c.After), func(at []string) bool {
 		v, ok := lookup(it.img.main.Object, at)
-		return !ok || !same(v, c.Now)
+		return !ok || !same(v, c.After)
 	})
 }
 
@@ -97,7 +97,7 @@ func (it *item) scaled(c *Change) ([]string, bool) {
 		return tokens(o.Replicas), true
 	}
 	for _, at := range append(ownedWays(o.Owners), []string{"spec", "replicas"}) {
-		if v, ok := lookup(main.Object, at); ok && same(v, c.Now) {
+		if v, ok := lookup(main.Object, at); ok && same(v, c.After) {
 			return at, true
 		}
 	}
@@ -114,7 +114,7 @@ func (x *run) ownsAny(it *item) bool {
 		}
 	}
 	for _, c := range o.Changes {
-		if !c.claims() && c.Has && !claimed[c.Path] && x.owns(it, &c) {
+		if !c.claims() && c.ExistsAfter && !claimed[c.Path] && x.owns(it, &c) {
 			return true
 		}
 	}
@@ -131,12 +131,12 @@ func (x *run) adoptLive(it *item) {
 	o.Changes, o.Owners = slices.Clone(o.Changes), slices.Clone(o.Owners)
 	for i := range o.Changes {
 		c := &o.Changes[i]
-		at, ok := c.where(fields)
-		if !ok || c.claims() || !c.Has || !x.owns(it, c) {
+		at, ok := c.resolvePath(fields)
+		if !ok || c.claims() || !c.ExistsAfter || !x.owns(it, c) {
 			continue
 		}
 		if v, has := lookup(fields, at); has {
-			c.Now = v
+			c.After = v
 		}
 	}
 	if it.img.scale != nil {
@@ -157,14 +157,14 @@ func (x *run) adoptLive(it *item) {
 
 // filledIn returns what is ours in the mappings that an operation made, besides what it
 // wrote.
-func filledIn(o *Operation, img *image) []Change {
+func filledIn(o *Operation, img *liveObject) []Change {
 	var out []Change
 	for _, c := range o.Changes {
-		if c.Made == 0 || !c.Has {
+		if c.CreatedParents == 0 || !c.ExistsAfter {
 			continue
 		}
 		at := tokens(c.Path)
-		top := at[:len(at)-c.Made]
+		top := at[:len(at)-c.CreatedParents]
 		made, ok := lookup(img.main.Object, top)
 		if m, isMap := made.(map[string]any); ok && isMap {
 			d := differ{}
@@ -172,7 +172,7 @@ func filledIn(o *Operation, img *image) []Change {
 			for _, f := range d.out {
 				known := func(have Change) bool { return have.Path == f.Path }
 				if !slices.ContainsFunc(o.Changes, known) && !slices.ContainsFunc(out, known) && owned(img.main, tokens(f.Path)) {
-					f.Made = len(tokens(f.Path)) - len(top)
+					f.CreatedParents = len(tokens(f.Path)) - len(top)
 					out = append(out, f)
 				}
 			}

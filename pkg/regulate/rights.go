@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// Right is something that is done to an API server.
-type Right struct {
+// Permission is something that is done to an API server.
+type Permission struct {
 	Verb, Group, Resource, Subresource string
 	// Namespace is empty for what is cluster-scoped, Name for what has none yet (create) or
 	// is not known beforehand.
@@ -25,7 +25,7 @@ type Right struct {
 }
 
 // String is the right as people say it: patch deployments.apps/scale web in shop.
-func (r Right) String() string {
+func (r Permission) String() string {
 	text := r.Verb + " " + r.resource()
 	if r.Name != "" {
 		text += " " + r.Name
@@ -37,7 +37,7 @@ func (r Right) String() string {
 }
 
 // resource is written as kubectl create role takes it: deployments.apps/scale.
-func (r Right) resource() string {
+func (r Permission) resource() string {
 	text := r.Resource
 	if r.Group != "" {
 		text += "." + r.Group
@@ -48,27 +48,27 @@ func (r Right) resource() string {
 	return text
 }
 
-func compareRights(a, b Right) int {
+func compareRights(a, b Permission) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource),
 		cmp.Compare(a.Subresource, b.Subresource), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Verb, b.Verb))
 }
 
-// rightsOf gathers rights. Namespace is that of the system and its journal.
-type rightsOf struct {
+// permissionSet gathers rights. Namespace is that of the system and its journal.
+type permissionSet struct {
 	system    *system.System
 	namespace string
 	kinds     *object.Kinds
-	set       map[Right]bool
+	set       map[Permission]bool
 	// letsGo says that what is let go is looked after.
 	letsGo bool
 }
 
-func newRightsOf(s *system.System, namespace string, kinds *object.Kinds) *rightsOf {
-	return &rightsOf{system: s, namespace: namespace, kinds: kinds, set: map[Right]bool{}}
+func newRightsOf(s *system.System, namespace string, kinds *object.Kinds) *permissionSet {
+	return &permissionSet{system: s, namespace: namespace, kinds: kinds, set: map[Permission]bool{}}
 }
 
-func (r *rightsOf) list() []Right {
-	out := make([]Right, 0, len(r.set))
+func (r *permissionSet) list() []Permission {
+	out := make([]Permission, 0, len(r.set))
 	for right := range r.set {
 		out = append(out, right)
 	}
@@ -76,7 +76,7 @@ func (r *rightsOf) list() []Right {
 	return out
 }
 
-func (r *rightsOf) add(right Right, verbs ...string) {
+func (r *permissionSet) add(right Permission, verbs ...string) {
 	for _, v := range verbs {
 		right.Verb = v
 		r.set[right] = true
@@ -86,7 +86,7 @@ func (r *rightsOf) add(right Right, verbs ...string) {
 // Rights is what carrying out a plan takes, and undoing it: what its steps write to, where
 // the journal and the lock are kept. World says what apps do when they are let go. The
 // rights are sorted, each once.
-func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Kinds, namespace string) []Right {
+func Rights(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)
 	if len(p.Steps) == 0 {
 		return nil
@@ -100,10 +100,10 @@ func Rights(p *Planned, j *Journal, s *system.System, w *World, kinds *object.Ki
 		for _, m := range step.Managers {
 			r.target(m.Ref, "")
 		}
-		if h, ok := holdOf(j, step); ok && (step.Verb == Resume || step.Verb == TakeBack) {
+		if h, ok := holdOf(j, step); ok && (step.Verb == Resume || step.Verb == RecoverApp) {
 			r.operations(h)
 		}
-		if app, ok := w.App(step.App); ok && step.Verb != Join && step.Verb != Leave {
+		if app, ok := w.App(step.App); ok && step.Verb != AddCause && step.Verb != RemoveCause {
 			r.actions(step.App, system.Recover, app.Actions[system.Recover])
 		}
 	}
@@ -121,7 +121,7 @@ func holdOf(j *Journal, step *Step) (*Hold, bool) {
 
 // AllRights is what all actions of all apps take, and the managers of their targets where
 // the manifest lets them be suspended.
-func AllRights(s *system.System, w *World, kinds *object.Kinds, namespace string) []Right {
+func AllRights(s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)
 	r.keeping(true, true)
 	for i := range w.Apps {
@@ -143,7 +143,7 @@ func AllRights(s *system.System, w *World, kinds *object.Kinds, namespace string
 	return r.list()
 }
 
-func (r *rightsOf) suspends(app string) bool {
+func (r *permissionSet) suspends(app string) bool {
 	var own system.GitOps
 	if a, ok := r.system.App(app); ok {
 		own = a.GitOps
@@ -154,14 +154,14 @@ func (r *rightsOf) suspends(app string) bool {
 // keeping is what the journal, its key and the lock take. Names say nothing to create: the
 // object has none yet when that is authorized. Who may not make the key writes a journal that
 // is not signed.
-func (r *rightsOf) keeping(create, sign bool) {
-	doc := Right{Resource: "configmaps", Namespace: r.namespace}
-	lock := Right{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
+func (r *permissionSet) keeping(create, sign bool) {
+	doc := Permission{Resource: "configmaps", Namespace: r.namespace}
+	lock := Permission{Group: coordinationv1.GroupName, Resource: "leases", Namespace: r.namespace}
 	if create {
 		r.add(doc, "create")
 		r.add(lock, "create")
 	}
-	key := Right{Resource: "secrets", Namespace: r.namespace, Optional: true}
+	key := Permission{Resource: "secrets", Namespace: r.namespace, Optional: true}
 	if sign {
 		r.add(key, "create")
 	}
@@ -172,7 +172,7 @@ func (r *rightsOf) keeping(create, sign bool) {
 	r.add(lock, "get", "update")
 }
 
-func (r *rightsOf) actions(app, signal string, resolved []Resolved) {
+func (r *permissionSet) actions(app, signal string, resolved []Resolved) {
 	for i := range resolved {
 		res := &resolved[i]
 		act := r.action(app, signal, res)
@@ -184,13 +184,13 @@ func (r *rightsOf) actions(app, signal string, resolved []Resolved) {
 			r.act(act, t, sub)
 		}
 		for ; act != nil; act = act.Inverse {
-			r.besides(act)
+			r.addHook(act)
 		}
 	}
 }
 
 // action is what the manifest says of an action; nil for a default.
-func (r *rightsOf) action(app, signal string, res *Resolved) *system.Action {
+func (r *permissionSet) action(app, signal string, res *Resolved) *system.Action {
 	a, ok := r.system.App(app)
 	if !ok || res.Default || res.Index >= len(a.On[signal]) {
 		return nil
@@ -199,7 +199,7 @@ func (r *rightsOf) action(app, signal string, res *Resolved) *system.Action {
 }
 
 // act is what an action and its inverse write to a target.
-func (r *rightsOf) act(act *system.Action, t object.Ref, sub string) {
+func (r *permissionSet) act(act *system.Action, t object.Ref, sub string) {
 	r.target(t, sub)
 	for ; act != nil; act = act.Inverse {
 		switch {
@@ -212,37 +212,37 @@ func (r *rightsOf) act(act *system.Action, t object.Ref, sub string) {
 	}
 }
 
-// besides is what an action takes that is about no target.
-func (r *rightsOf) besides(act *system.Action) {
+// addHook is what an action takes that is about no target.
+func (r *permissionSet) addHook(act *system.Action) {
 	switch {
 	case act.Job != nil:
 		r.job(r.jobNamespace(act.Job))
 	case act.HTTP != nil && act.HTTP.SecretName != "":
-		r.add(Right{Resource: "secrets", Namespace: r.namespace, Name: act.HTTP.SecretName}, "get")
+		r.add(Permission{Resource: "secrets", Namespace: r.namespace, Name: act.HTTP.SecretName}, "get")
 	}
 }
 
-func (r *rightsOf) jobNamespace(job *system.Job) string {
+func (r *permissionSet) jobNamespace(job *system.Job) string {
 	ns, _, _ := unstructured.NestedString(job.Template, "metadata", "namespace")
 	return cmp.Or(ns, r.namespace)
 }
 
 // job is what a Job takes. Its name is made when it is.
-func (r *rightsOf) job(namespace string) {
-	r.add(Right{Group: "batch", Resource: "jobs", Namespace: namespace}, "create", "delete", "get")
+func (r *permissionSet) job(namespace string) {
+	r.add(Permission{Group: "batch", Resource: "jobs", Namespace: namespace}, "create", "delete", "get")
 }
 
 // target is what reading and writing an object takes. What is written through a subresource
 // is read whole as well, and ownership of its fields is given back there.
-func (r *rightsOf) target(t object.Ref, sub string) {
+func (r *permissionSet) target(t object.Ref, sub string) {
 	kind, ok := r.kinds.Kind(t.GroupKind())
 	if !ok {
 		return // it is not served: nothing will be written to it
 	}
-	r.written(Right{Group: kind.Group, Resource: kind.Plural, Namespace: t.Namespace, Name: t.Name}, sub)
+	r.written(Permission{Group: kind.Group, Resource: kind.Plural, Namespace: t.Namespace, Name: t.Name}, sub)
 }
 
-func (r *rightsOf) written(right Right, sub string) {
+func (r *permissionSet) written(right Permission, sub string) {
 	r.add(right, "get", "patch")
 	if sub != "" {
 		right.Subresource = sub
@@ -252,12 +252,12 @@ func (r *rightsOf) written(right Right, sub string) {
 }
 
 // event is what Events about a target take.
-func (r *rightsOf) event(namespace string) {
-	r.add(Right{Group: eventsResource.Group, Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}, "create")
+func (r *permissionSet) event(namespace string) {
+	r.add(Permission{Group: eventsResource.Group, Resource: "events", Namespace: cmp.Or(namespace, "default"), Optional: true}, "create")
 }
 
 // operations is what taking back what was done takes.
-func (r *rightsOf) operations(h *Hold) {
+func (r *permissionSet) operations(h *Hold) {
 	for _, o := range h.Operations {
 		t := o.Target
 		gv, err := schema.ParseGroupVersion(t.APIVersion)
@@ -267,7 +267,7 @@ func (r *rightsOf) operations(h *Hold) {
 			r.job(t.Namespace)
 		case o.Action == "http":
 		default:
-			r.written(Right{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
+			r.written(Permission{Group: gv.Group, Resource: strings.ToLower(t.Resource), Namespace: t.Namespace, Name: t.Name}, t.Subresource)
 			if o.Action == "patch" {
 				r.ordered(gv.Group, t.Kind, t.Namespace)
 			}
@@ -279,7 +279,7 @@ func (r *rightsOf) operations(h *Hold) {
 	}
 	for i := range a.On[h.Signal] {
 		for act := &a.On[h.Signal][i]; act != nil; act = act.Inverse {
-			r.besides(act)
+			r.addHook(act)
 		}
 	}
 }

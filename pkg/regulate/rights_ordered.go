@@ -12,9 +12,9 @@ const podsResource = "pods"
 // OrderedRights is what it takes, after an undo, to delete a pod that a StatefulSet waits for
 // whose pods come in order (OrderedReady): pods by name, or any pod of the namespace where there
 // are no names. They are optional: without them the pod is named with the command that helps.
-func OrderedRights(namespace string, pods ...string) []Right {
-	right := Right{Resource: podsResource, Namespace: namespace, Optional: true, Verb: "list"}
-	out := []Right{right}
+func OrderedRights(namespace string, pods ...string) []Permission {
+	right := Permission{Resource: podsResource, Namespace: namespace, Optional: true, Verb: "list"}
+	out := []Permission{right}
 	right.Verb = "delete"
 	if len(pods) == 0 {
 		return append(out, right)
@@ -27,7 +27,7 @@ func OrderedRights(namespace string, pods ...string) []Right {
 }
 
 // OrderedNotes say what is not done after an undo for lack of OrderedRights: a line a namespace.
-func OrderedNotes(missing []Missing) []string {
+func OrderedNotes(missing []MissingPermission) []string {
 	verbs := map[string][]string{}
 	var namespaces []string
 	for _, m := range missing {
@@ -52,7 +52,7 @@ func OrderedNotes(missing []Missing) []string {
 
 // ordered is what letting go takes where an action patches a StatefulSet: its template may have
 // been changed. The rights of all actions have none of it: watching deletes no pods.
-func (r *rightsOf) ordered(group, kind, namespace string) {
+func (r *permissionSet) ordered(group, kind, namespace string) {
 	if !r.letsGo || group != "apps" || kind != "StatefulSet" {
 		return
 	}

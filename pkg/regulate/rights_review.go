@@ -23,52 +23,52 @@ var accessReviews = schema.GroupVersionResource{Group: "authorization.k8s.io", V
 // askers is how many rights are asked for at a time.
 const askers = 16
 
-// Missing is a right that is not there, and what the authorizer said of it, if anything.
-type Missing struct {
-	Right
+// MissingPermission is a right that is not there, and what the authorizer said of it, if anything.
+type MissingPermission struct {
+	Permission
 	Reason string
 }
 
-// UndecidedError says that nobody could say whether some rights are there.
-type UndecidedError struct {
-	Rights []Right
+// UnknownPermissionsError says that nobody could say whether some rights are there.
+type UnknownPermissionsError struct {
+	Rights []Permission
 	Why    error
 }
 
-func (e *UndecidedError) Error() string {
+func (e *UnknownPermissionsError) Error() string {
 	return fmt.Sprintf("%d rights could not be asked for (%s, ...): %v", len(e.Rights), e.Rights[0], e.Why)
 }
 
-func (e *UndecidedError) Unwrap() error { return e.Why }
+func (e *UnknownPermissionsError) Unwrap() error { return e.Why }
 
 // Review asks the API server which of the rights are missing, by SelfSubjectAccessReview.
-// What it could not say is an *UndecidedError, beside the rights that are known to be
+// What it could not say is an *UnknownPermissionsError, beside the rights that are known to be
 // missing: it is no reason to refuse, since the write itself will say. Rights to many
 // objects of a kind are asked for at once, and each by itself only where that is denied.
-func Review(ctx context.Context, config *rest.Config, rights []Right) ([]Missing, error) {
+func Review(ctx context.Context, config *rest.Config, rights []Permission) ([]MissingPermission, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
 		return nil, fmt.Errorf("ask for rights: %w", err)
 	}
-	return reviewBy(ctx, func(ctx context.Context, r Right) (bool, string, error) { return mayDo(ctx, client, r) }, rights)
+	return reviewBy(ctx, func(ctx context.Context, r Permission) (bool, string, error) { return mayDo(ctx, client, r) }, rights)
 }
 
-// may asks whether something may be done, and why not.
-type may func(ctx context.Context, r Right) (bool, string, error)
+// reviewFunc asks whether something may be done, and why not.
+type reviewFunc func(ctx context.Context, r Permission) (bool, string, error)
 
-func reviewBy(ctx context.Context, ask may, rights []Right) ([]Missing, error) {
-	var wide []Right
+func reviewBy(ctx context.Context, ask reviewFunc, rights []Permission) ([]MissingPermission, error) {
+	var wide []Permission
 	for _, r := range rights {
 		r.Name = ""
 		wide = append(wide, r)
 	}
 	slices.SortFunc(wide, compareRights)
 	wide = slices.Compact(wide)
-	wideAnswers := map[Right]answer{}
+	wideAnswers := map[Permission]answer{}
 	for i, a := range askAll(ctx, ask, wide) {
 		wideAnswers[wide[i]] = a
 	}
-	var left []Right
+	var left []Permission
 	for _, r := range rights {
 		all := r
 		all.Name = ""
@@ -78,22 +78,22 @@ func reviewBy(ctx context.Context, ask may, rights []Right) ([]Missing, error) {
 	}
 	slices.SortFunc(left, compareRights)
 	left = slices.Compact(left)
-	answers := askAll(ctx, func(ctx context.Context, r Right) (bool, string, error) {
+	answers := askAll(ctx, func(ctx context.Context, r Permission) (bool, string, error) {
 		if a, asked := wideAnswers[r]; asked {
 			return a.allowed, a.reason, a.err
 		}
 		return ask(ctx, r)
 	}, left)
-	var missing []Missing
-	var undecided *UndecidedError
+	var missing []MissingPermission
+	var undecided *UnknownPermissionsError
 	for i, a := range answers {
 		switch {
 		case a.err != nil && undecided == nil:
-			undecided = &UndecidedError{Rights: []Right{left[i]}, Why: a.err}
+			undecided = &UnknownPermissionsError{Rights: []Permission{left[i]}, Why: a.err}
 		case a.err != nil:
 			undecided.Rights = append(undecided.Rights, left[i])
 		case !a.allowed:
-			missing = append(missing, Missing{Right: left[i], Reason: a.reason})
+			missing = append(missing, MissingPermission{Permission: left[i], Reason: a.reason})
 		}
 	}
 	if undecided != nil {
@@ -108,7 +108,7 @@ type answer struct {
 	err     error
 }
 
-func askAll(ctx context.Context, ask may, rights []Right) []answer {
+func askAll(ctx context.Context, ask reviewFunc, rights []Permission) []answer {
 	out := make([]answer, len(rights))
 	var wg sync.WaitGroup
 	slots := make(chan struct{}, askers)
@@ -123,7 +123,7 @@ func askAll(ctx context.Context, ask may, rights []Right) []answer {
 	return out
 }
 
-func mayDo(ctx context.Context, client dynamic.Interface, r Right) (bool, string, error) {
+func mayDo(ctx context.Context, client dynamic.Interface, r Permission) (bool, string, error) {
 	review := &authorizationv1.SelfSubjectAccessReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectAccessReview"},
 		Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorizationv1.ResourceAttributes{
@@ -143,28 +143,28 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Right) (bool, string
 	return review.Status.Allowed, review.Status.Reason, nil
 }
 
-// MissingError says which rights are missing before anything was written.
-type MissingError struct{ Missing []Missing }
+// MissingPermissionsError says which rights are missing before anything was written.
+type MissingPermissionsError struct{ Missing []MissingPermission }
 
 // Refuse is the error of rights that are missing: nil if none is, or only such as regulation
 // goes on without.
-func Refuse(missing []Missing) error {
-	missing = slices.DeleteFunc(slices.Clone(missing), func(m Missing) bool { return m.Optional })
+func Refuse(missing []MissingPermission) error {
+	missing = slices.DeleteFunc(slices.Clone(missing), func(m MissingPermission) bool { return m.Optional })
 	if len(missing) == 0 {
 		return nil
 	}
-	return &MissingError{Missing: missing}
+	return &MissingPermissionsError{Missing: missing}
 }
 
-// mostListed is how many lines of rights an error has.
-const mostListed = 20
+// maxListed is how many lines of rights an error has.
+const maxListed = 20
 
-func (e *MissingError) Error() string {
+func (e *MissingPermissionsError) Error() string {
 	var b strings.Builder
 	b.WriteString("rights are missing, so nothing was written:")
 	rules := e.rules()
 	for i, r := range rules {
-		if i == mostListed {
+		if i == maxListed {
 			fmt.Fprintf(&b, "\n  and %d more", len(rules)-i)
 			break
 		}
@@ -175,7 +175,7 @@ func (e *MissingError) Error() string {
 
 // Hint says how the rights are given, in commands of kubectl, with the name of the role.
 // Names of objects are left out of it where there is nothing to be named yet.
-func (e *MissingError) Hint(role string) string {
+func (e *MissingPermissionsError) Hint(role string) string {
 	var lines []string
 	for i, r := range e.rules() {
 		name, command := fmt.Sprintf("%s-%d", role, i+1), "role"
@@ -194,10 +194,10 @@ func (e *MissingError) Hint(role string) string {
 	return "an administrator gives them by\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
 }
 
-func (e *MissingError) rules() []rule {
-	rights := make([]Right, 0, len(e.Missing))
+func (e *MissingPermissionsError) rules() []rule {
+	rights := make([]Permission, 0, len(e.Missing))
 	for _, m := range e.Missing {
-		rights = append(rights, m.Right)
+		rights = append(rights, m.Permission)
 	}
 	return rulesOf(rights)
 }

@@ -28,7 +28,7 @@ var (
 )
 
 // rightsSystem is a system whose apps do something of every sort.
-func rightsSystem() (*system.System, *World) {
+func rightsSystem() (*system.System, *SystemState) {
 	s := &system.System{Name: "shop", Namespace: "prod", Apps: []system.App{
 		{Name: "web", GitOps: system.Suspend, On: map[string][]system.Action{
 			"Stop": {
@@ -40,8 +40,8 @@ func rightsSystem() (*system.System, *World) {
 		{Name: "db", On: map[string][]system.Action{"readonly": {{Patch: &system.Patch{Type: "merge"}}}}},
 		{Name: "zone", On: map[string][]system.Action{"Stop": {{Patch: &system.Patch{Type: "merge", Subresource: "status"}}, {Exec: &system.Exec{Command: []string{"x"}}}}}},
 	}}
-	w := &World{Apps: []AppState{
-		{Name: "web", Managers: map[object.Ref][]Manager{webRef: {{Ref: fluxRef, By: "flux", Reverts: true}, {Ref: dbRef, By: "helm"}}}, Actions: map[string][]Resolved{
+	w := &SystemState{Apps: []AppState{
+		{Name: "web", Managers: map[object.Ref][]Manager{webRef: {{Ref: fluxRef, Tool: "flux", Reverts: true}, {Ref: dbRef, Tool: "helm"}}}, Actions: map[string][]Resolved{
 			"Stop":    {{Index: 0, Name: "scale", Targets: []object.Ref{webRef}}, {Index: 1, Name: "http"}},
 			"Recover": {{Index: 0, Name: "job"}},
 		}},
@@ -51,7 +51,7 @@ func rightsSystem() (*system.System, *World) {
 	return s, w
 }
 
-func texts(rights []Right) []string {
+func texts(rights []Permission) []string {
 	var out []string
 	for _, r := range rights {
 		out = append(out, r.String())
@@ -90,22 +90,22 @@ func TestRights(t *testing.T) {
 		want  [][]string
 	}{
 		{"nothing to do", nil, &Journal{}, nil},
-		{"a cause joins", []Step{{Verb: Join, App: "web", Hold: 4}}, there, [][]string{keeping}},
+		{"a cause joins", []Step{{Verb: AddCause, App: "web", Hold: 4}}, there, [][]string{keeping}},
 		{"the first hold", []Step{{Verb: Send, App: "web", Signal: "Stop", Actions: w.Apps[0].Actions["Stop"], Managers: []Manager{{Ref: fluxRef}}}}, &Journal{}, [][]string{making, web, hooks, flux, after}},
 		{"by default", []Step{{Verb: Send, App: "db", Signal: "Stop", Actions: w.Apps[1].Actions["Stop"]}}, there, [][]string{keeping, db}},
 		{"of the cluster", []Step{{Verb: Send, App: "zone", Signal: "Stop", Actions: w.Apps[2].Actions["Stop"]}}, there, [][]string{keeping, zone}},
 		{"a template", []Step{{Verb: Send, App: "db", Signal: "readonly", Actions: w.Apps[1].Actions["readonly"]}}, there, [][]string{
 			keeping, {"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "create events.events.k8s.io in data", "list pods in data", "delete pods in data"},
 		}},
-		{"a template is let go", []Step{{Verb: TakeBack, App: "db", Signal: "readonly", Hold: 5}}, there, [][]string{
+		{"a template is let go", []Step{{Verb: RecoverApp, App: "db", Signal: "readonly", Hold: 5}}, there, [][]string{
 			keeping, {"get statefulsets.apps db in data", "patch statefulsets.apps db in data", "create events.events.k8s.io in data", "list pods in data", "delete pods in data"},
 		}},
-		{"let go", []Step{{Verb: TakeBack, App: "web", Signal: "Stop", Hold: 4}}, there, [][]string{
+		{"let go", []Step{{Verb: RecoverApp, App: "web", Signal: "Stop", Hold: 4}}, there, [][]string{
 			keeping, web, after, hooks, {"create jobs.batch in prod", "delete jobs.batch in prod", "get jobs.batch in prod"},
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := texts(Rights(&Planned{Steps: c.steps}, c.j, s, w, rightKinds, "prod"))
+			got := texts(Rights(&Plan{Steps: c.steps}, c.j, s, w, rightKinds, "prod"))
 			want := slices.Concat(c.want...)
 			slices.Sort(got)
 			slices.Sort(want)
@@ -131,7 +131,7 @@ func TestReview(t *testing.T) {
 	rights = append(rights, rights...)
 	var mu sync.Mutex
 	var asked []string
-	ask := func(_ context.Context, r Right) (bool, string, error) {
+	ask := func(_ context.Context, r Permission) (bool, string, error) {
 		mu.Lock()
 		defer mu.Unlock()
 		asked = append(asked, r.String())
@@ -146,7 +146,7 @@ func TestReview(t *testing.T) {
 		return r.Resource != "events", "", nil
 	}
 	missing, err := reviewBy(t.Context(), ask, rights)
-	var undecided *UndecidedError
+	var undecided *UnknownPermissionsError
 	if !errors.As(err, &undecided) || len(undecided.Rights) != 4 || !strings.Contains(err.Error(), "no answer") {
 		t.Errorf("undecided: %v", err)
 	}
@@ -163,11 +163,11 @@ func TestReview(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-	refused := new(MissingError)
+	refused := new(MissingPermissionsError)
 	if !errors.As(err, &refused) || !strings.Contains(refused.Hint("sysop-shop"), "kubectl create role sysop-shop-1 --verb=patch --resource=statefulsets.apps --resource-name=db -n data") {
 		t.Errorf("hint %q", refused.Hint("sysop-shop"))
 	}
-	if err := Refuse(slices.DeleteFunc(missing, func(m Missing) bool { return !m.Optional })); err != nil {
+	if err := Refuse(slices.DeleteFunc(missing, func(m MissingPermission) bool { return !m.Optional })); err != nil {
 		t.Errorf("only events are missing: %v", err)
 	}
 	if err := Refuse(nil); err != nil {
@@ -176,7 +176,7 @@ func TestReview(t *testing.T) {
 }
 
 func TestRulesAreTheFewest(t *testing.T) {
-	in := []Right{
+	in := []Permission{
 		{Verb: "patch", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
 		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "y"},
 		{Verb: "get", Group: "apps", Resource: "deployments", Namespace: "a", Name: "x"},
@@ -208,16 +208,16 @@ func TestRulesAreTheFewest(t *testing.T) {
 // Who may not delete the pods is told what will not be done, once a namespace, and no run is
 // refused for it.
 func TestOrderedNotes(t *testing.T) {
-	var missing []Missing
+	var missing []MissingPermission
 	for _, r := range slices.Concat(OrderedRights("data", "db-0", "db-1"), OrderedRights("shop")) {
 		if !r.Optional {
 			t.Errorf("%s is not optional", r)
 		}
 		if r.Verb == "delete" {
-			missing = append(missing, Missing{Right: r})
+			missing = append(missing, MissingPermission{Permission: r})
 		}
 	}
-	missing = append(missing, Missing{Right: Right{Verb: "create", Group: eventsResource.Group, Resource: "events", Namespace: "data", Optional: true}})
+	missing = append(missing, MissingPermission{Permission: Permission{Verb: "create", Group: eventsResource.Group, Resource: "events", Namespace: "data", Optional: true}})
 	got := OrderedNotes(missing)
 	if len(got) != 2 || !strings.HasPrefix(got[0], "you may not delete pods in data: ") || !strings.HasPrefix(got[1], "you may not delete pods in shop: ") {
 		t.Errorf("%q", got)

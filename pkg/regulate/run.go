@@ -26,13 +26,13 @@ const defaultParallel = 16
 // it is closed. What fails otherwise (the API server is away for longer than half a minute)
 // leaves it open and is the error, together with that of other holds: the next plan resumes
 // it. Later waves are not begun then.
-func (r *Runner) Do(ctx context.Context, p *Planned, j *Journal) (*Outcome, error) {
-	x := &run{Runner: r, j: j, out: &Outcome{}, anew: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
+func (r *Runner) Do(ctx context.Context, p *Plan, j *Journal) (*Outcome, error) {
+	x := &run{Runner: r, j: j, out: &Outcome{}, recreated: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
 	if r.DryRun {
 		x.j = j.Clone()
 	}
 	x.remember(p.Seen)
-	if err := x.settle(ctx); err != nil {
+	if err := x.resolveStarted(ctx); err != nil {
 		return x.out, err
 	}
 	steps := slices.Clone(p.Steps)
@@ -53,11 +53,11 @@ func (r *Runner) Do(ctx context.Context, p *Planned, j *Journal) (*Outcome, erro
 // run is one run of a Runner.
 type run struct {
 	*Runner
-	j     *Journal
-	out   *Outcome
-	dirty bool               // the journal is not as it is kept
-	anew  map[*Operation]int // how often an object was changed under the hand
-	scope scope
+	j         *Journal
+	out       *Outcome
+	dirty     bool               // the journal is not as it is kept
+	recreated map[*Operation]int // how often an object was changed under the hand
+	scope     scope
 	// mu guards the operations while some are done side by side: each writes its own, and
 	// looks at those of others.
 	mu sync.Mutex
@@ -78,13 +78,13 @@ type work struct {
 	err  error // it cannot go on for now
 }
 
-func (x *run) remember(seen map[string]*Seen) {
+func (x *run) remember(seen map[string]*AppRecord) {
 	if seen == nil {
 		return
 	}
-	before, _ := json.Marshal(x.j.Apps)
+	before, _ := json.Marshal(x.j.AppRecords)
 	x.j.Remember(seen)
-	after, _ := json.Marshal(x.j.Apps)
+	after, _ := json.Marshal(x.j.AppRecords)
 	x.dirty = string(before) != string(after)
 }
 
@@ -139,15 +139,15 @@ func (x *run) wave(ctx context.Context, steps []Step) error {
 // begin makes the work of a step; nil where there is nothing to do but in the journal.
 func (x *run) begin(s *Step) *work {
 	h, ok := x.j.Hold(s.Hold)
-	if !ok && s.Verb == TakeBack {
+	if !ok && s.Verb == RecoverApp {
 		h, ok = x.j.Reopen(s.Hold)
 	}
 	switch {
-	case s.Verb == Join:
-		x.dirty = x.j.Join(*s) || x.dirty
+	case s.Verb == AddCause:
+		x.dirty = x.j.AddCauses(*s) || x.dirty
 		return nil
-	case s.Verb == Leave:
-		x.dirty = x.j.Leave(*s) || x.dirty
+	case s.Verb == RemoveCause:
+		x.dirty = x.j.RemoveCauses(*s) || x.dirty
 		return nil
 	case s.Verb == Send:
 		ops, err := x.operations(s, s.Signal, false)
@@ -155,15 +155,15 @@ func (x *run) begin(s *Step) *work {
 			x.j.Refuse(s.App, x.Now())
 			x.dirty = true
 			bad := Record{At: x.Now(), App: s.App, Signal: s.Signal, Why: s.Why, Result: "not sent: " + err.Error(), Error: true}
-			x.j.Note(bad)
+			x.j.AppendHistory(bad)
 			x.tell(bad)
 			return nil
 		}
 		h = x.j.Open(*s, ops, x.Now())
 	case !ok:
 		return nil // somebody else has ended it
-	case s.Verb == TakeBack:
-		x.j.TakingBack(h)
+	case s.Verb == RecoverApp:
+		x.j.MarkRecovering(h)
 	}
 	x.dirty = true
 	w := &work{step: *s, hold: h}
@@ -175,7 +175,7 @@ func (x *run) begin(s *Step) *work {
 
 // afterwards adds what the app does when it has been let go.
 func (x *run) afterwards(w *work) {
-	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.After }) {
+	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.OnRecover }) {
 		return
 	}
 	step := w.step
@@ -193,7 +193,7 @@ type item struct {
 	w  *work
 	op *Operation
 	// img is the object as it was read, want what is to be made of it.
-	img  *image
+	img  *liveObject
 	want map[string]any
 	// resumed says that the operation was begun by another run, unsure that a write of this
 	// one may have been done although it failed.
@@ -206,11 +206,11 @@ type item struct {
 	// there says that it is written already, by a run before this one, and not done: its
 	// operator is still to react.
 	there bool
-	// beside are the operations on the same object, its own too.
-	beside []known
-	was    State // before it was looked at
-	err    error
-	record *Record
+	// sameObject are the operations on the same object, its own too.
+	sameObject []heldOperation
+	was        State // before it was looked at
+	err        error
+	record     *Record
 }
 
 // next returns the operations whose turn it is: of each work those of one index, and of one
@@ -233,7 +233,7 @@ func (x *run) next(works []*work) []*item {
 			if o.Target.Name != "" && busy[key] {
 				continue
 			}
-			it := &item{w: w, op: o, resumed: o.State == Intended || o.State == Undoing, back: w.hold.Phase == Recovering && !o.After, beside: all[key]}
+			it := &item{w: w, op: o, resumed: o.State == Started || o.State == Undoing, back: w.hold.Phase == Recovering && !o.OnRecover, sameObject: all[key]}
 			if !it.resumed && it.waitsFor() != nil {
 				off = append(off, it)
 				continue
@@ -256,8 +256,8 @@ func (x *run) next(works []*work) []*item {
 func (w *work) turn() []*Operation {
 	var open []*Operation
 	for _, o := range w.hold.Operations {
-		if w.hold.Phase != Recovering && !o.After && (o.State == Waiting || o.State == Intended) ||
-			w.hold.Phase == Recovering && !o.After && o.undoable() {
+		if w.hold.Phase != Recovering && !o.OnRecover && (o.State == Waiting || o.State == Started) ||
+			w.hold.Phase == Recovering && !o.OnRecover && o.undoable() {
 			open = append(open, o)
 		}
 	}
@@ -265,7 +265,7 @@ func (w *work) turn() []*Operation {
 	if back && len(open) == 0 {
 		back = false
 		for _, o := range w.hold.Operations {
-			if o.After && (o.State == Waiting || o.State == Intended) {
+			if o.OnRecover && (o.State == Waiting || o.State == Started) {
 				open = append(open, o)
 			}
 		}
@@ -283,7 +283,7 @@ func (w *work) turn() []*Operation {
 
 // undoable says that there is something left to take back, or to find out.
 func (o *Operation) undoable() bool {
-	return o.State == Waiting || o.State == Intended || o.State == Done || o.State == Undoing
+	return o.State == Waiting || o.State == Started || o.State == Done || o.State == Undoing
 }
 
 // finish ends a hold whose operations are all done, or all taken back.
@@ -292,9 +292,9 @@ func (x *run) finish(w *work) {
 	h, now := w.hold, x.Now()
 	sum := Record{At: now, Hold: h.ID, App: h.App, Signal: h.Signal, Why: w.step.Why}
 	if h.Phase != Recovering {
-		x.j.Stopped(h)
+		x.j.MarkHeld(h)
 		sum.Result = "held: " + summary(h.Operations, false)
-		x.j.Note(sum)
+		x.j.AppendHistory(sum)
 		return
 	}
 	x.out.Restored = append(x.out.Restored, h.restored()...)
@@ -307,23 +307,23 @@ func (x *run) finish(w *work) {
 	}
 	records := []Record{}
 	for _, o := range h.Operations {
-		if o.State == Left || o.State == Gone || o.State == Errored {
+		if o.State == Conflict || o.State == TargetGone || o.State == Failed {
 			records = append(records, x.record(w, o))
 		}
 	}
-	x.j.Close(h, now, append(records, sum)...)
+	x.j.CloseHold(h, now, append(records, sum)...)
 }
 
 // summary counts states: 3 Done, 1 Already.
 func summary(ops []*Operation, after bool) string {
 	n := map[State]int{}
 	for _, o := range ops {
-		if o.After == after {
+		if o.OnRecover == after {
 			n[o.State]++
 		}
 	}
 	var out []string
-	for _, s := range []State{Done, Already, Undone, NotNeeded, Kept, Gone, Left, Errored} {
+	for _, s := range []State{Done, AlreadySet, Undone, NotNeeded, HeldElsewhere, TargetGone, Conflict, Failed} {
 		if n[s] > 0 {
 			out = append(out, fmt.Sprintf("%d %s", n[s], s))
 		}
@@ -336,14 +336,14 @@ func summary(ops []*Operation, after bool) string {
 
 func (x *run) record(w *work, o *Operation) Record {
 	signal := w.hold.Signal
-	if o.After || w.hold.Phase == Recovering && w.hold.Failed == "" {
+	if o.OnRecover || w.hold.Phase == Recovering && w.hold.Failed == "" {
 		signal = "Recover"
 	}
 	r := Record{At: o.At, Hold: w.hold.ID, App: w.hold.App, Signal: signal, Why: w.step.Why, Action: o.Action, Result: o.Result}
 	if o.Target.Name != "" {
 		r.Target = o.Target.String()
 	}
-	r.Error = o.State == Errored || o.State == Left
+	r.Error = o.State == Failed || o.State == Conflict
 	return r
 }
 

@@ -26,7 +26,7 @@ func (x *run) round(ctx context.Context, items []*item) error {
 	var todo []*item
 	for _, it := range items {
 		// Of a hold that has just failed nothing more is done.
-		if it.w.err == nil && it.record == nil && (it.back || it.op.After || it.w.hold.Failed == "") && (it.op.State == Intended || it.op.State == Undoing) {
+		if it.w.err == nil && it.record == nil && (it.back || it.op.OnRecover || it.w.hold.Failed == "") && (it.op.State == Started || it.op.State == Undoing) {
 			todo = append(todo, it)
 		}
 	}
@@ -76,16 +76,16 @@ func (x *run) intend(it *item) {
 	switch {
 	case it.err != nil || it.record != nil || it.there:
 	case !it.back:
-		o.At, o.Manager, o.State, o.Order = x.Now(), FieldManager, Intended, x.order()
+		o.At, o.Manager, o.State, o.Order = x.Now(), FieldManager, Started, x.order()
 		if o.Target.UID != "" && len(o.Changes) == 0 {
-			x.end(it, Already, "it was so already")
+			x.end(it, AlreadySet, "it was so already")
 		}
 	case o.State == Waiting:
 		x.end(it, NotNeeded, "its turn had not come")
-	case o.State == Done, o.State == Intended:
+	case o.State == Done, o.State == Started:
 		o.State = Undoing
 		if it.handOver() {
-			x.end(it, Kept, "another hold wants it so, and takes it back")
+			x.end(it, HeldElsewhere, "another hold wants it so, and takes it back")
 		}
 	}
 }
@@ -116,19 +116,19 @@ func (x *run) settleErrors(items []*item) {
 		it.err = nil
 		switch {
 		case err == nil:
-		case errors.Is(err, errAnew):
+		case errors.Is(err, errRecreated):
 			// What was intended does not hold any more: it is looked at again.
 			it.op.State = Waiting
-			if x.anew[it.op]++; x.anew[it.op] > mostStale {
-				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, mostStale)
+			if x.recreated[it.op]++; x.recreated[it.op] > maxStale {
+				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, maxStale)
 			}
-		case !lasts(err):
+		case !isPermanent(err):
 			it.w.err = err
 			it.op.Result = "not known: " + err.Error()
 		case it.back:
 			x.cannotTakeBack(it, err)
-		case it.op.After:
-			x.end(it, Errored, "%v", err)
+		case it.op.OnRecover:
+			x.end(it, Failed, "%v", err)
 		default:
 			x.fail(it, err)
 		}
@@ -146,7 +146,7 @@ func (x *run) cannotTakeBack(it *item, err error) {
 		it.record = &bad
 		return
 	}
-	x.end(it, Left, "the API server does not take back what was there before: %v", err)
+	x.end(it, Conflict, "the API server does not take back what was there before: %v", err)
 }
 
 // fail ends the way down: what was done of the hold is taken back.
@@ -164,14 +164,14 @@ func (x *run) fail(it *item, err error) {
 		bad.Error = true
 		it.record = &bad
 	} else {
-		x.end(it, Errored, "%v", err)
+		x.end(it, Failed, "%v", err)
 	}
 	if h := it.w.hold; h.Failed == "" {
-		x.j.Fail(h, fmt.Sprintf("%s of %s: %v", it.op.Action, it.what(), err), x.Now())
+		x.j.Fail(h, fmt.Sprintf("%s of %s: %v", it.op.Action, it.description(), err), x.Now())
 	}
 }
 
-func (it *item) what() string {
+func (it *item) description() string {
 	if it.op.Target.Name == "" {
 		return it.w.hold.App
 	}
@@ -181,7 +181,7 @@ func (it *item) what() string {
 // event tells of a target in the cluster.
 func (x *run) event(ctx context.Context, it *item) {
 	o, r := it.op, it.record
-	if x.Teller == nil || x.DryRun || o.Target.Name == "" || o.Target.UID == "" || o.State == Gone {
+	if x.Events == nil || x.DryRun || o.Target.Name == "" || o.Target.UID == "" || o.State == TargetGone {
 		return
 	}
 	note := r.Result
@@ -191,5 +191,5 @@ func (x *run) event(ctx context.Context, it *item) {
 	if r.Why != "" {
 		note += ": " + r.Why
 	}
-	x.Teller.Tell(ctx, o.Target, r.Error, r.Signal, o.Action, note)
+	x.Events.Record(ctx, o.Target, r.Error, r.Signal, o.Action, note)
 }

@@ -99,8 +99,8 @@ func (b *bench) resolved(app, signal string) []Resolved {
 }
 
 // plan is what there is to do so that the apps are held, and no others.
-func (b *bench) plan(j *Journal, held ...string) *Planned {
-	p := &Planned{}
+func (b *bench) plan(j *Journal, held ...string) *Plan {
+	p := &Plan{}
 	for i := range b.sys.Apps {
 		app := b.sys.Apps[i].Name
 		want := slices.Contains(held, app)
@@ -110,11 +110,11 @@ func (b *bench) plan(j *Journal, held ...string) *Planned {
 		case is && h.Phase == Recovering:
 			s.Verb, s.Hold, s.Actions = Resume, h.ID, b.resolved(app, system.Recover)
 		case is && !want:
-			s.Verb, s.Hold, s.Actions = TakeBack, h.ID, b.resolved(app, system.Recover)
+			s.Verb, s.Hold, s.Actions = RecoverApp, h.ID, b.resolved(app, system.Recover)
 		case is && h.Phase == Stopping:
 			s.Verb, s.Hold = Resume, h.ID
 		case !is && want:
-			s.Verb, s.Actions, s.Managers, s.Causes = Send, b.resolved(app, system.Stop), b.mgrs[app], []Cause{{Hand: "ann"}}
+			s.Verb, s.Actions, s.Managers, s.Causes = Send, b.resolved(app, system.Stop), b.mgrs[app], []Cause{{RequestedBy: "ann"}}
 		default:
 			continue
 		}
@@ -213,7 +213,7 @@ func shop(t testing.TB) *bench {
 		{Patch: &system.Patch{Type: system.Strategic, Body: map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"name": "side", "image": "side:2"}}}}}}}},
 	}, []object.Ref{web}, []object.Ref{web, db, basket}, []object.Ref{web, db, ref("shop.test", "Basket", "two")}, []object.Ref{ref("", "Service", "web")},
 		[]object.Ref{ref("batch", "CronJob", "clean")}, []object.Ref{ref("", "Service", "web")}, []object.Ref{basket}, []object.Ref{basket}, []object.Ref{web})
-	b.mgrs["web"] = []Manager{{Ref: ref("kustomize.toolkit.fluxcd.io", "Kustomization", "shop"), By: "flux", Reverts: true}}
+	b.mgrs["web"] = []Manager{{Ref: ref("kustomize.toolkit.fluxcd.io", "Kustomization", "shop"), Tool: "flux", Reverts: true}}
 	return b
 }
 
@@ -395,7 +395,7 @@ func TestRefusedHalfWay(t *testing.T) {
 		}
 		b.sameAs(t, before)
 		j := b.journal(t)
-		if len(j.Holds) > 0 || j.Apps["web"].Refused.IsZero() || !strings.Contains(j.History[len(j.History)-1].Result, "failed: ") {
+		if len(j.Holds) > 0 || j.AppRecords["web"].Refused.IsZero() || !strings.Contains(j.History[len(j.History)-1].Result, "failed: ") {
 			t.Errorf("%s: %+v %+v", what, j.Holds, j.History)
 		}
 	}
@@ -593,13 +593,13 @@ func TestDryRun(t *testing.T) {
 
 // Numbers come back from a journal as they went in.
 func TestChangeJSON(t *testing.T) {
-	c := Change{Path: "/a", Had: true, Was: int64(9007199254740993), Has: true, Now: map[string]any{"n": int64(1), "f": 1.5}}
+	c := Change{Path: "/a", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"n": int64(1), "f": 1.5}}
 	doc, err := json.Marshal(c)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got Change
-	if err := json.Unmarshal(doc, &got); err != nil || got.Was != c.Was || !same(got.Now, c.Now) {
+	if err := json.Unmarshal(doc, &got); err != nil || got.Before != c.Before || !same(got.After, c.After) {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

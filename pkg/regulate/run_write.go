@@ -13,15 +13,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// errAnew says that somebody changed what is about to be written, so that what was written
+// errRecreated says that somebody changed what is about to be written, so that what was written
 // down of it is wrong.
-var errAnew = errors.New("it was changed meanwhile")
+var errRecreated = errors.New("it was changed meanwhile")
 
 // prepare looks at the object of an operation, and says in the operation what is about to be
 // done. It writes nothing.
 func (x *run) prepare(ctx context.Context, it *item) error {
 	o := it.op
-	if err := x.within(o); err != nil {
+	if err := x.checkScope(o); err != nil {
 		return err
 	}
 	act, err := x.actionOf(it)
@@ -31,16 +31,16 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	if it.back {
 		return x.prepareBack(ctx, it, act)
 	}
-	if act != nil && isDeed(act) {
+	if act != nil && isHook(act) {
 		x.note(func() {
-			o.Once = x.once(it)
+			o.ID = x.operationID(it)
 			if act.Job != nil && o.Target.Name == "" {
 				o.Target, err = x.jobTarget(it, act)
 			}
 		})
 		return err
 	}
-	if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+	if it.img, err = x.readWithRetry(ctx, o.Target); err != nil {
 		return err
 	}
 	if it.resumed && x.asIntended(it) {
@@ -55,17 +55,17 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 func (x *run) asIntended(it *item) bool {
 	o := it.op
 	switch x.look(it) {
-	case isOurs:
+	case writtenByUs:
 		x.adoptLive(it)
 		if it.there = x.awaits(it); !it.there {
 			x.end(it, Done, "%s", o.Text)
 		}
 		return true
-	case isForeign:
-		x.end(it, Already, "it was made so by somebody else")
+	case writtenByOther:
+		x.end(it, AlreadySet, "it was made so by somebody else")
 		return true
-	case isNotYet:
-		want, ok := again(o.Changes, it.img.fields())
+	case notWritten:
+		want, ok := reapply(o.Changes, it.img.fields())
 		if ok {
 			it.want = want
 		}
@@ -103,7 +103,7 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 	if it.img.replicas != nil {
 		o.Replicas = pointer(it.img.replicas)
 		for i := range o.Changes {
-			o.Changes[i].Made = missing(main.Object, it.img.replicas)
+			o.Changes[i].CreatedParents = missing(main.Object, it.img.replicas)
 		}
 	}
 	for _, other := range claims {
@@ -120,8 +120,8 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 // claims are what other open holds did to the same object, the last one last.
 func (it *item) claims() []*Operation {
 	var out []*Operation
-	for _, b := range it.beside {
-		if o := b.op; b.hold != it.w.hold && o.on(it.op) && (o.State == Intended || o.State == Done) && !o.After {
+	for _, b := range it.sameObject {
+		if o := b.op; b.hold != it.w.hold && o.sameTarget(it.op) && (o.State == Started || o.State == Done) && !o.OnRecover {
 			out = append(out, o)
 		}
 	}
@@ -129,23 +129,23 @@ func (it *item) claims() []*Operation {
 	return out
 }
 
-// on says that two operations are about the same object.
-func (o *Operation) on(other *Operation) bool {
+// sameTarget says that two operations are about the same object.
+func (o *Operation) sameTarget(other *Operation) bool {
 	return o.Target.UID != "" && o.Target.UID == other.Target.UID && (o.Target.Subresource == scaleSubresource) == (other.Target.Subresource == scaleSubresource)
 }
 
-// again makes what was intended out of an object that is still as it was.
-func again(changes []Change, live map[string]any) (map[string]any, bool) {
+// reapply makes what was intended out of an object that is still as it was.
+func reapply(changes []Change, live map[string]any) (map[string]any, bool) {
 	out := copied(live)
 	for i := range changes {
 		c := &changes[i]
-		at, ok := c.where(out)
+		at, ok := c.resolvePath(out)
 		if !ok {
 			return nil, false
 		}
-		if !c.Has {
+		if !c.ExistsAfter {
 			takeAway(out, at, 0)
-		} else if !put(out, at, copiedValue(c.Now)) {
+		} else if !put(out, at, copiedValue(c.After)) {
 			return nil, false
 		}
 	}
@@ -160,8 +160,8 @@ func (x *run) execute(ctx context.Context, it *item) error {
 		return x.undo(ctx, it, act)
 	case err != nil:
 		return permanentError{err}
-	case isDeed(act):
-		return x.deed(ctx, it, act)
+	case isHook(act):
+		return x.runAction(ctx, it, act)
 	}
 	done, err := x.write(ctx, it)
 	if err != nil || it.record != nil {
@@ -178,7 +178,7 @@ func (x *run) execute(ctx context.Context, it *item) error {
 // what was done.
 func (x *run) write(ctx context.Context, it *item) (string, error) {
 	o := it.op
-	var p patient
+	var p retrier
 	for {
 		switch {
 		case ctx.Err() != nil:
@@ -190,19 +190,19 @@ func (x *run) write(ctx context.Context, it *item) (string, error) {
 		if err == nil {
 			return done, nil
 		}
-		if !apierrors.IsConflict(err) && !lasts(err) {
+		if !apierrors.IsConflict(err) && !isPermanent(err) {
 			it.unsure = true
 		}
-		if !p.again(ctx, err) {
+		if !p.wait(ctx, err) {
 			return "", fmt.Errorf("write %s: %w", o.Target, err)
 		}
-		if it.img, err = x.patientRead(ctx, o.Target); err != nil {
+		if it.img, err = x.readWithRetry(ctx, o.Target); err != nil {
 			return "", err
 		}
 		switch {
 		case !x.asIntended(it):
-			return "", errAnew
-		case o.State != Intended:
+			return "", errRecreated
+		case o.State != Started:
 			return "", nil
 		}
 	}
@@ -249,12 +249,12 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 
 func (x *run) writes() WriteOptions { return WriteOptions{Manager: FieldManager, DryRun: x.DryRun} }
 
-// patientRead reads an object, and waits for an API server that is away.
-func (x *run) patientRead(ctx context.Context, t Target) (*image, error) {
-	var p patient
+// readWithRetry reads an object, and waits for an API server that is away.
+func (x *run) readWithRetry(ctx context.Context, t Target) (*liveObject, error) {
+	var p retrier
 	for {
 		img, err := x.read(ctx, t)
-		if err == nil || !p.again(ctx, err) {
+		if err == nil || !p.wait(ctx, err) {
 			return img, err
 		}
 	}
@@ -266,7 +266,7 @@ func (x *run) actionOf(it *item) (*system.Action, error) {
 		return &system.Action{Preset: PresetPause}, nil
 	}
 	signal := it.w.hold.Signal
-	if it.op.After {
+	if it.op.OnRecover {
 		signal = system.Recover
 	}
 	return x.action(it.w.hold.App, signal, it.op.Index, it.op.Action)

@@ -43,20 +43,20 @@ type Store interface {
 	Save(ctx context.Context, j *Journal) error
 }
 
-// Teller writes Events about targets. What cannot be told is no error.
-type Teller interface {
-	Tell(ctx context.Context, t Target, warning bool, reason, action, note string)
+// EventRecorder writes Events about targets. What cannot be told is no error.
+type EventRecorder interface {
+	Record(ctx context.Context, t Target, warning bool, reason, action, note string)
 }
 
 // Runner does what was planned.
 type Runner struct {
 	Client Client
 	Store  Store
-	Teller Teller // may be nil
+	Events EventRecorder // may be nil
 	Kinds  *object.Kinds
 	System *system.System
 	// World is how the apps are: what a journal says was done to objects is held against it.
-	World *World
+	World *SystemState
 	// Signals are asked for the signal of a manager that is suspended first.
 	Signals Signals
 	// Pods returns the names of the pods that belong to an object, for the few signals that
@@ -99,7 +99,7 @@ func (h *Hold) restored() []Restored {
 	var out []Restored
 	for _, o := range h.Operations {
 		gv, err := schema.ParseGroupVersion(o.Target.APIVersion)
-		if o.After || o.State != Undone || o.Target.Name == "" || o.Action == "job" || err != nil {
+		if o.OnRecover || o.State != Undone || o.Target.Name == "" || o.Action == "job" || err != nil {
 			continue
 		}
 		template := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path+"/", "/spec/template/") })

@@ -18,7 +18,7 @@ type scope struct {
 }
 
 // scopeOf is what the System resolves to, and what is planned, which comes from that.
-func scopeOf(w *World, p *Planned, namespace string) scope {
+func scopeOf(w *SystemState, p *Plan, namespace string) scope {
 	r := scope{targets: map[object.Ref]bool{}, namespaces: map[string]bool{namespace: true}}
 	if w != nil {
 		for i := range w.Apps {
@@ -60,11 +60,11 @@ func (r scope) managers(managers []Manager) {
 	}
 }
 
-// within refuses an operation of the journal on an object that it may not be about, before
+// checkScope refuses an operation of the journal on an object that it may not be about, before
 // the object is read. What a signed journal says is believed of objects that the System does
 // not resolve to any more (an app may be gone from the manifest), but never of those that
 // decide who may do what.
-func (x *run) within(o *Operation) error {
+func (x *run) checkScope(o *Operation) error {
 	t, signed := o.Target, x.j.Trust() == journal.Verified
 	if t.Name == "" {
 		return nil
@@ -159,7 +159,7 @@ func (x *run) suits(o *Operation) bool {
 
 // ownJob says that a Job is one that regulation of the System made.
 func (x *run) ownJob(ctx context.Context, t Target) (bool, error) {
-	img, err := x.patientRead(ctx, t)
+	img, err := x.readWithRetry(ctx, t)
 	if err != nil {
 		return false, err
 	}

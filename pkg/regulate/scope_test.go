@@ -72,14 +72,14 @@ func planted(api *fakeAPI, action string, t Target, state State, phase Phase) *J
 	t.UID = "u"
 	op := &Operation{Action: action, State: state, Target: t, Manager: FieldManager}
 	if action != "job" {
-		op.Changes = []Change{{Path: "/spec/x", Had: true, Was: "planted", Has: true, Now: "now"}}
+		op.Changes = []Change{{Path: "/spec/x", ExistedBefore: true, Before: "planted", ExistsAfter: true, After: "now"}}
 	}
-	h := &Hold{ID: 1, App: "web", Signal: system.Stop, Phase: phase, Causes: []Cause{{Hand: "me"}}, Operations: []*Operation{op}}
+	h := &Hold{ID: 1, App: "web", Signal: system.Stop, Phase: phase, Causes: []Cause{{RequestedBy: "me"}}, Operations: []*Operation{op}}
 	return &Journal{System: "shop", Namespace: "shop", Next: 2, Holds: []*Hold{h}}
 }
 
 // scopeRun takes back what a journal says; the System has an app web with a Job in "jobs".
-func scopeRun(t *testing.T, api *fakeAPI, j *Journal, verb Verb, w *World) (*recorder, *Outcome) {
+func scopeRun(t *testing.T, api *fakeAPI, j *Journal, verb Verb, w *SystemState) (*recorder, *Outcome) {
 	t.Helper()
 	sys := &system.System{Name: "shop", Namespace: "shop", Apps: []system.App{{Name: "web", On: map[string][]system.Action{
 		system.Stop: {{Job: &system.Job{Template: map[string]any{"metadata": map[string]any{"namespace": "jobs"}, "spec": map[string]any{}}}}},
@@ -88,7 +88,7 @@ func scopeRun(t *testing.T, api *fakeAPI, j *Journal, verb Verb, w *World) (*rec
 	j.SetVersion("0")
 	client := &recorder{Client: api}
 	r := &Runner{Client: client, Store: store, Kinds: scopeKinds(), System: sys, World: w, Signals: NewSignals(nil, nil), Now: time.Now, Parallel: 1}
-	out, err := r.Do(t.Context(), &Planned{Steps: []Step{{Verb: verb, App: "web", Signal: system.Stop, Hold: 1}}}, j)
+	out, err := r.Do(t.Context(), &Plan{Steps: []Step{{Verb: verb, App: "web", Signal: system.Stop, Hold: 1}}}, j)
 	if err != nil && !errors.As(err, new(permanentError)) {
 		t.Error(err)
 	}
@@ -132,14 +132,14 @@ func TestPlantedJournal(t *testing.T) {
 			if trust == journal.Verified && !c.signed {
 				continue
 			}
-			for _, state := range []State{Done, Undoing, Intended} {
+			for _, state := range []State{Done, Undoing, Started} {
 				for _, phase := range []Phase{Held, Recovering, Stopping} {
 					api := newFake()
 					j := planted(api, c.action, c.target, state, phase)
 					j.SetTrust(trust)
 					verb := Resume
 					if phase == Held {
-						verb = TakeBack
+						verb = RecoverApp
 					}
 					client, out := scopeRun(t, api, j, verb, nil)
 					if len(client.seen) > 0 {
@@ -171,7 +171,7 @@ func TestPlantedJobs(t *testing.T) {
 		o := api.objects[job.String()]
 		o.SetLabels(map[string]string{system.Label: c.system})
 		o.SetUID(types.UID(c.uid))
-		client, _ := scopeRun(t, api, j, TakeBack, nil)
+		client, _ := scopeRun(t, api, j, RecoverApp, nil)
 		if client.wrote() != c.deleted || len(j.Holds) != 0 {
 			t.Errorf("%s: %v, %d holds", name, client.seen, len(j.Holds))
 		}
@@ -189,11 +189,11 @@ func TestPlantedJobs(t *testing.T) {
 // What the System resolves to is taken back, and what is in its namespaces and of a kind that
 // is stopped; a signed journal is believed of the rest.
 func TestTakenBackWithin(t *testing.T) {
-	resolved := &World{Apps: []AppState{{Name: "web", Actions: map[string][]Resolved{system.Stop: {{Targets: []object.Ref{deployment("data").Ref()}}}}}}}
-	rooted := &World{Apps: []AppState{{Name: "db", Roots: []object.Ref{{Group: "apps", Kind: "StatefulSet", Namespace: "data", Name: "db"}}}}}
+	resolved := &SystemState{Apps: []AppState{{Name: "web", Actions: map[string][]Resolved{system.Stop: {{Targets: []object.Ref{deployment("data").Ref()}}}}}}}
+	rooted := &SystemState{Apps: []AppState{{Name: "db", Roots: []object.Ref{{Group: "apps", Kind: "StatefulSet", Namespace: "data", Name: "db"}}}}}
 	for name, c := range map[string]struct {
 		target Target
-		world  *World
+		world  *SystemState
 		trust  journal.Trust
 		back   bool
 	}{
@@ -206,7 +206,7 @@ func TestTakenBackWithin(t *testing.T) {
 		api := newFake()
 		j := planted(api, "preset", c.target, Done, Held)
 		j.SetTrust(c.trust)
-		client, _ := scopeRun(t, api, j, TakeBack, c.world)
+		client, _ := scopeRun(t, api, j, RecoverApp, c.world)
 		x, _, _ := unstructured.NestedString(api.objects[c.target.String()].Object, "spec", "x")
 		if client.wrote() != c.back || (x == "planted") != c.back {
 			t.Errorf("%s: %v, x is %s", name, client.seen, x)

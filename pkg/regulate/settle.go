@@ -2,39 +2,39 @@ package regulate
 
 import "context"
 
-// known is an operation that wrote, or may have written, to an object, with its hold.
-type known struct {
+// heldOperation is an operation that wrote, or may have written, to an object, with its hold.
+type heldOperation struct {
 	hold *Hold
 	op   *Operation
 }
 
 // objects lists the operations of all open holds about fields, by their objects. Operations
 // on one object are never done side by side, so whoever does one may look at the others.
-func (x *run) objects() map[string][]known {
-	out := map[string][]known{}
+func (x *run) objects() map[string][]heldOperation {
+	out := map[string][]heldOperation{}
 	for _, h := range x.j.Holds {
 		for _, o := range h.Operations {
-			if o.written() && o.Target.UID != "" {
+			if o.writesFields() && o.Target.UID != "" {
 				key := o.Target.bare().String()
-				out[key] = append(out[key], known{h, o})
+				out[key] = append(out[key], heldOperation{h, o})
 			}
 		}
 	}
 	return out
 }
 
-// settle looks at what a run before this one may have written, or taken back, of which the
+// resolveStarted looks at what a run before this one may have written, or taken back, of which the
 // journal does not say whether it was, and notes it. It only reads. Whatever is done next to
 // the same objects then knows what was there before; what cannot be read stays unknown, and
 // nobody else writes to that object meanwhile.
-func (x *run) settle(ctx context.Context) error {
+func (x *run) resolveStarted(ctx context.Context) error {
 	all := x.objects()
 	var items []*item
 	for _, h := range x.j.Holds {
 		for _, o := range h.Operations {
-			if (o.State == Intended || o.State == Undoing) && o.written() && o.Target.UID != "" && x.within(o) == nil {
+			if (o.State == Started || o.State == Undoing) && o.writesFields() && o.Target.UID != "" && x.checkScope(o) == nil {
 				w := &work{hold: h, step: Step{Why: whys(h.Causes)}}
-				items = append(items, &item{w: w, op: o, beside: all[o.Target.bare().String()]})
+				items = append(items, &item{w: w, op: o, sameObject: all[o.Target.bare().String()]})
 			}
 		}
 	}
@@ -79,7 +79,7 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 	}
 	o := it.op
 	switch seen := x.look(it); {
-	case seen == isOurs:
+	case seen == writtenByUs:
 		x.adoptLive(it)
 		if it.w.hold.Phase == Recovering {
 			o.State = Done
@@ -91,8 +91,8 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 		x.end(it, Done, "%s", o.Text)
 	case it.w.hold.Phase == Recovering:
 		return nil // there is nothing to go on with, and what is taken back says why
-	case seen == isForeign:
-		x.end(it, Already, "it was made so by somebody else")
+	case seen == writtenByOther:
+		x.end(it, AlreadySet, "it was made so by somebody else")
 	default:
 		o.State = Waiting // what was written down of it is written anew
 	}
@@ -108,7 +108,7 @@ func (x *run) settleBack(it *item) {
 	}
 	stands := false
 	for _, c := range unkept(o.Changes) {
-		now, was := c.is(it.img.fields())
+		now, was := c.compare(it.img.fields())
 		if !now {
 			return
 		}
@@ -122,8 +122,8 @@ func (x *run) settleBack(it *item) {
 // waitsFor returns the hold that another one has to wait for: it may have written to the
 // same object, or have put back half of what it has to.
 func (it *item) waitsFor() *Hold {
-	for _, b := range it.beside {
-		if b.hold != it.w.hold && (b.op.State == Intended || b.op.State == Undoing) {
+	for _, b := range it.sameObject {
+		if b.hold != it.w.hold && (b.op.State == Started || b.op.State == Undoing) {
 			return b.hold
 		}
 	}

@@ -68,7 +68,7 @@ func (s *SignalSet) All(gvk schema.GroupVersionKind) []Signal {
 		}
 	}
 	for _, one := range s.patterns {
-		if !one.in(gvk.Version) || !one.Means(gvk.GroupKind()) || one.Scale && !s.scales(gvk.GroupKind()) {
+		if !one.in(gvk.Version) || !one.AppliesTo(gvk.GroupKind()) || one.Scale && !s.scales(gvk.GroupKind()) {
 			continue
 		}
 		all = append(all, one)
@@ -82,9 +82,9 @@ func (s Signal) in(version string) bool {
 	return version == "" || len(s.Versions) == 0 || slices.Contains(s.Versions, version)
 }
 
-// Means says whether a kind is that of the signal, or of its pattern. Categories are not
+// AppliesTo says whether a kind is that of the signal, or of its pattern. Categories are not
 // looked at.
-func (s Signal) Means(gk schema.GroupKind) bool {
+func (s Signal) AppliesTo(gk schema.GroupKind) bool {
 	return meansKind(s.Kind, gk) && !s.excepts(gk)
 }
 

@@ -17,8 +17,8 @@ const JournalKind = "Journal"
 
 const (
 	heldKey = "held"
-	// mostHeld bounds the lines for people.
-	mostHeld = 100
+	// maxHeld bounds the lines for people.
+	maxHeld = 100
 )
 
 // ConfigMapStore keeps the journal in a ConfigMap of the System's namespace.
@@ -69,8 +69,8 @@ func formatOf(name, namespace string) journal.Format[Journal] {
 			return j.valid()
 		},
 		Open:    "is held",
-		Pending: func(j *Journal) bool { return len(j.Holds)+len(j.Left) > 0 },
-		Beside:  func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
+		Pending: func(j *Journal) bool { return len(j.Holds)+len(j.Conflicts) > 0 },
+		Summary: func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
 		TooLarge: func(j *Journal) string {
 			return fmt.Sprintf("%d apps are held, by %d operations; let some go (regulate recover APP), or make two systems of it", len(j.Holds), operations(j))
 		},
@@ -99,11 +99,11 @@ func heldText(j *Journal) string {
 		lines = append(lines, fmt.Sprintf("%s %s since %s (%s)%s\n", h.App, h.Signal, h.At.UTC().Format(time.RFC3339), h.Phase, why))
 	}
 	slices.Sort(lines)
-	for _, h := range j.Left {
+	for _, h := range j.Conflicts {
 		lines = append(lines, fmt.Sprintf("%s %s left: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
 	}
-	if more := len(lines) - mostHeld; more > 0 {
-		lines = append(lines[:mostHeld], fmt.Sprintf("and %d more\n", more))
+	if more := len(lines) - maxHeld; more > 0 {
+		lines = append(lines[:maxHeld], fmt.Sprintf("and %d more\n", more))
 	}
 	return strings.Join(lines, "")
 }

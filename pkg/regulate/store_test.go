@@ -42,7 +42,7 @@ func someJournal() *Journal {
 		Operations: []*Operation{{
 			Action: "preset", Text: "spec.paused = true", State: Done, At: at,
 			Target:  Target{APIVersion: "apps/v1", Kind: "Deployment", Resource: "deployments", Namespace: "prod", Name: "web"},
-			Changes: []Change{{Path: "/spec/x", Had: true, Was: int64(9007199254740993), Has: true, Now: map[string]any{"a": []any{int64(1), 1.5, nil, "<b>"}}}},
+			Changes: []Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(9007199254740993), ExistsAfter: true, After: map[string]any{"a": []any{int64(1), 1.5, nil, "<b>"}}}},
 		}},
 	}}}
 }

@@ -17,7 +17,7 @@ func (j *Journal) valid() error {
 		name   string
 		holds  []*Hold
 		phases []Phase
-	}{{"holds", j.Holds, []Phase{Stopping, Held, Recovering}}, {"left", j.Left, []Phase{LeftAsIs}}} {
+	}{{"holds", j.Holds, []Phase{Stopping, Held, Recovering}}, {"left", j.Conflicts, []Phase{Conflicted}}} {
 		for i, h := range list.holds {
 			if h == nil {
 				return fmt.Errorf("%s[%d] is null", list.name, i)
@@ -63,10 +63,10 @@ func (o *Operation) valid() error {
 	if !slices.Contains(States(), o.State) {
 		return fmt.Errorf("state %q is not one of %q", o.State, States())
 	}
-	if o.written() && (o.Target.Name == "" || o.Target.Kind == "") {
+	if o.writesFields() && (o.Target.Name == "" || o.Target.Kind == "") {
 		return fmt.Errorf("it has changes, and its target no kind or no name")
 	}
-	paths := slices.Clone(o.Stays)
+	paths := slices.Clone(o.KeptOwnership)
 	if o.Replicas != "" {
 		paths = append(paths, o.Replicas)
 	}

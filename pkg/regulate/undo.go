@@ -22,18 +22,18 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 		return nil
 	case o.Target.Name == "":
 		if act == nil {
-			x.end(it, Left, "the manifest does not say any more how it is taken back")
+			x.end(it, Conflict, "the manifest does not say any more how it is taken back")
 		}
 		return nil
 	case o.Action == "restart":
 		x.end(it, NotNeeded, "a restart is not taken back: that would be another one")
 		return nil
-	case o.State != Intended:
+	case o.State != Started:
 		return nil
 	}
-	img, err := x.patientRead(ctx, o.Target)
+	img, err := x.readWithRetry(ctx, o.Target)
 	if apierrors.IsNotFound(err) {
-		x.end(it, Gone, "it is gone")
+		x.end(it, TargetGone, "it is gone")
 		return nil
 	}
 	if err != nil {
@@ -41,25 +41,25 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 	}
 	it.img = img
 	switch x.look(it) {
-	case isOurs:
+	case writtenByUs:
 		x.adoptLive(it)
 		x.note(func() { o.State = Done })
-	case isAnother:
-		x.end(it, Gone, "another object has its name")
+	case replaced:
+		x.end(it, TargetGone, "another object has its name")
 	default:
 		x.end(it, NotNeeded, "it was not done")
 	}
 	return nil
 }
 
-// written says that an operation is about fields of an object.
-func (o *Operation) written() bool { return len(o.Changes) > 0 }
+// writesFields says that an operation is about fields of an object.
+func (o *Operation) writesFields() bool { return len(o.Changes) > 0 }
 
 // handOver gives what was there before to the next hold that wrote the same field, and says
 // whether that was all.
 func (it *item) handOver() bool {
 	o, claims := it.op, it.claims()
-	all := o.written()
+	all := o.writesFields()
 	for i := range o.Changes {
 		c := &o.Changes[i]
 		for _, other := range claims {
@@ -70,8 +70,8 @@ func (it *item) handOver() bool {
 			if n < 0 {
 				continue
 			}
-			if d := &other.Changes[n]; d.Had == c.Has && (!d.Had || same(d.Was, c.Now)) {
-				d.Had, d.Was, d.Made = c.Had, c.Was, max(d.Made, c.Made)
+			if d := &other.Changes[n]; d.ExistedBefore == c.ExistsAfter && (!d.ExistedBefore || same(d.Before, c.After)) {
+				d.ExistedBefore, d.Before, d.CreatedParents = c.ExistedBefore, c.Before, max(d.CreatedParents, c.CreatedParents)
 				other.Owners = inherit(other.Owners, o.Owners)
 				other.Replicas = cmp.Or(other.Replicas, o.Replicas)
 			}
@@ -95,8 +95,8 @@ func inherit(owners, first []Owner) []Owner {
 
 // undo takes an operation back.
 func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
-	if act != nil && act.Inverse != nil && isDeed(act.Inverse) {
-		return x.inverseDeed(ctx, it, act.Inverse)
+	if act != nil && act.Inverse != nil && isHook(act.Inverse) {
+		return x.runInverse(ctx, it, act.Inverse)
 	}
 	if it.op.Action == "job" {
 		return x.deleteJob(ctx, it)
@@ -105,39 +105,39 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 		x.end(it, NotNeeded, "it has no inverse")
 		return nil
 	}
-	var p patient
-	b := back{run: x, it: it, act: act}
+	var p retrier
+	b := undoRun{run: x, it: it, act: act}
 	for {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := b.once(ctx)
-		if err == nil || !p.again(ctx, err) {
+		err := b.attempt(ctx)
+		if err == nil || !p.wait(ctx, err) {
 			return err
 		}
 	}
 }
 
-// back is one operation that is being taken back, over all tries.
-type back struct {
+// undoRun is one operation that is being taken back, over all tries.
+type undoRun struct {
 	*run
 	it      *item
 	act     *system.Action
 	putBack bool
 }
 
-// once tries to take it back; each try looks at the object anew.
-func (b *back) once(ctx context.Context) error {
+// attempt tries to take it back; each try looks at the object anew.
+func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
 	switch {
 	case apierrors.IsNotFound(err):
-		b.end(b.it, Gone, "it is gone")
+		b.end(b.it, TargetGone, "it is gone")
 		return nil
 	case err != nil:
 		return err
 	case string(img.main.GetUID()) != o.Target.UID:
-		b.end(b.it, Gone, "another object has its name")
+		b.end(b.it, TargetGone, "another object has its name")
 		return nil
 	}
 	want, verdicts, err := b.wanted(img)
@@ -148,7 +148,7 @@ func (b *back) once(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	note, err := b.release(ctx, main, slices.Contains(verdicts, Changed))
+	note, err := b.release(ctx, main, slices.Contains(verdicts, ChangedSince))
 	if err != nil {
 		return err
 	}
@@ -157,7 +157,7 @@ func (b *back) once(ctx context.Context) error {
 }
 
 // wanted is the object as it is to be.
-func (b *back) wanted(img *image) (map[string]any, []Verdict, error) {
+func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) {
 	o := b.it.op
 	if b.act != nil && b.act.Inverse != nil {
 		want, err := b.edit(b.act.Inverse, o.Target, img.fields())
@@ -173,7 +173,7 @@ func (b *back) wanted(img *image) (map[string]any, []Verdict, error) {
 }
 
 // restore writes the object as it is to be, and returns it as it is then.
-func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*unstructured.Unstructured, error) {
+func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]any) (*unstructured.Unstructured, error) {
 	o := b.it.op
 	t, live := o.Target, img.fields()
 	if _, has := lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
@@ -182,7 +182,7 @@ func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*u
 		want = copied(live)
 		made := 0
 		for _, c := range o.Changes {
-			made = max(made, c.Made)
+			made = max(made, c.CreatedParents)
 		}
 		takeAway(want, o.ways(img.main)[0], made)
 	}
@@ -205,13 +205,13 @@ func (b *back) restore(ctx context.Context, img *image, want map[string]any) (*u
 
 // release gives the fields back to who owned them. Where that is not allowed it is said, no
 // more: what was there before is there.
-func (b *back) release(ctx context.Context, main *unstructured.Unstructured, left bool) (string, error) {
+func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, left bool) (string, error) {
 	o := b.it.op
 	if b.DryRun {
 		return "", nil
 	}
 	var kept [][]string
-	for _, other := range b.it.others() {
+	for _, other := range b.it.overlapping() {
 		kept = append(kept, other.ways(main)...)
 	}
 	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
@@ -223,7 +223,7 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured, lef
 		return "", permanentError{err}
 	}
 	_, err = b.Client.Patch(ctx, o.Target.bare(), types.JSONPatchType, body, b.writes())
-	if err != nil && lasts(err) {
+	if err != nil && isPermanent(err) {
 		o.stay(o.ways(main)...)
 		return fmt.Sprintf("; its fields stay owned by %s: %v", FieldManager, err), nil
 	}
@@ -233,8 +233,8 @@ func (b *back) release(ctx context.Context, main *unstructured.Unstructured, lef
 // stay notes what stays owned by FieldManager.
 func (o *Operation) stay(ways ...[]string) {
 	for _, at := range ways {
-		if p := pointer(at); !slices.Contains(o.Stays, p) {
-			o.Stays = append(o.Stays, p)
+		if p := pointer(at); !slices.Contains(o.KeptOwnership, p) {
+			o.KeptOwnership = append(o.KeptOwnership, p)
 		}
 	}
 }
@@ -244,10 +244,10 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"resourceVersion": main.GetResourceVersion(), "managedFields": fields}}
 }
 
-// others are the operations on the same object that are not taken back yet, besides its own.
-func (it *item) others() []*Operation {
+// overlapping are the operations on the same object that are not taken back yet, besides its own.
+func (it *item) overlapping() []*Operation {
 	var out []*Operation
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if o := b.op; o != it.op && o.Target.UID == it.op.Target.UID && o.undoable() && o.State != Waiting {
 			out = append(out, o)
 		}
@@ -256,10 +256,10 @@ func (it *item) others() []*Operation {
 }
 
 // changedSince keeps of changes what was left as it is.
-func changedSince(changes []Change, verdicts []Verdict) []Change {
+func changedSince(changes []Change, verdicts []UndoResult) []Change {
 	var out []Change
 	for i, v := range verdicts {
-		if v == Changed {
+		if v == ChangedSince {
 			out = append(out, changes[i])
 		}
 	}
@@ -267,19 +267,19 @@ func changedSince(changes []Change, verdicts []Verdict) []Change {
 }
 
 // conclude says what became of it.
-func (b *back) conclude(verdicts []Verdict, note string) {
+func (b *undoRun) conclude(verdicts []UndoResult, note string) {
 	o := b.it.op
 	var left []string
 	changes := unkept(o.Changes)
 	for i, v := range verdicts {
-		if v == Changed {
+		if v == ChangedSince {
 			left = append(left, textOf(changes[i:i+1]))
 		}
 	}
 	switch {
 	case len(left) > 0:
 		o.Changes = changedSince(changes, verdicts)
-		b.end(b.it, Left, "changed since by somebody else, and left as it is (--force overrides): it was %s%s", strings.Join(left, "; "), note)
+		b.end(b.it, Conflict, "changed since by somebody else, and left as it is (--force overrides): it was %s%s", strings.Join(left, "; "), note)
 	case b.act != nil && b.act.Inverse != nil:
 		b.end(b.it, Undone, "its inverse was done%s", note)
 	case b.putBack || b.it.resumed:

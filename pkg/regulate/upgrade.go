@@ -15,16 +15,16 @@ import (
 // the roots, the workloads of its own part, and the custom resources above these. Pods,
 // ReplicaSets and Jobs come and go by themselves, and so do the custom resources that stand
 // for a run.
-func (o *observer) upgrade(a *observed) {
+func (o *stateObserver) upgrade(a *observed) {
 	a.state.Fingerprint = map[string]string{}
 	for _, id := range o.versioned(a) {
 		ref := o.Graph.Ref(id)
-		f, _ := o.Facts.of(ref)
+		f, _ := o.Facts.factOf(ref)
 		if text := o.fingerprint(id, f); text != "" {
 			a.state.Fingerprint[ref.String()] = text
 		}
 		// Whoever was told to pause looks at nothing.
-		if f.rollout != "" && a.state.Rollout == "" && o.Health.Own(id).Status != health.Suspended {
+		if f.rollout != "" && a.state.Rollout == "" && o.Health.OwnHealth(id).Status != health.Suspended {
 			a.state.Rollout = ref.String() + ": " + f.rollout
 		}
 	}
@@ -33,7 +33,7 @@ func (o *observer) upgrade(a *observed) {
 // The labels that say which version an object is of.
 var versionLabels = []string{"app.kubernetes.io/version", "helm.sh/chart"}
 
-func (o *observer) fingerprint(id graph.ID, f fact) string {
+func (o *stateObserver) fingerprint(id graph.ID, f fact) string {
 	parts := slices.Clone(f.versions)
 	for _, key := range versionLabels {
 		if v, is := o.Graph.Label(id, key); is {
@@ -47,7 +47,7 @@ func (o *observer) fingerprint(id graph.ID, f fact) string {
 }
 
 // versioned returns the objects of an app that an upgrade changes, in order.
-func (o *observer) versioned(a *observed) []graph.ID {
+func (o *stateObserver) versioned(a *observed) []graph.ID {
 	set := map[graph.ID]bool{}
 	for _, id := range a.roots {
 		set[id] = true

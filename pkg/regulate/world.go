@@ -8,15 +8,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// World is what Plan looks at: the apps of a system as they are. It holds no graph, so that
+// SystemState is what Plan looks at: the apps of a system as they are. It holds no graph, so that
 // a plan can be made again from a file, and tried on any sequence of worlds.
-type World struct {
+type SystemState struct {
 	// Apps are in the order of the manifest.
 	Apps []AppState
 }
 
 // App returns the state of an app.
-func (w *World) App(name string) (*AppState, bool) {
+func (w *SystemState) App(name string) (*AppState, bool) {
 	for i := range w.Apps {
 		if w.Apps[i].Name == name {
 			return &w.Apps[i], true
@@ -67,8 +67,8 @@ type Need struct {
 
 // Manager keeps an object as it is, and reverts changes.
 type Manager struct {
-	Ref object.Ref
-	By  string // argocd, flux, helm
+	Ref  object.Ref
+	Tool string // argocd, flux, helm
 	// Reverts says that it does so continuously; Helm alone does not.
 	Reverts bool
 }

@@ -13,7 +13,7 @@ import (
 func admissionRules() []Rule {
 	injected := from(mutatingWebhooks, validatingWebhooks, apiService, definition)
 	return []Rule{
-		{Name: "webhook-service", From: from(mutatingWebhooks, validatingWebhooks), Relation: Serves, Via: Spec, To: "Service", Field: "webhooks[].clientConfig.service", Crosses: true, Links: webhookServices},
+		{Name: "webhook-service", From: from(mutatingWebhooks, validatingWebhooks), Relation: Serves, Via: Spec, To: "Service", Field: "webhooks[].clientConfig.service", CrossNamespace: true, Links: webhookServices},
 		{Name: "policy-binding-policy", From: from(mutatingPolicyBinding, validatingPolicyBinding), Relation: Serves, Via: Spec, To: "(policy)", Field: "spec.policyName", Links: policyBindingPolicy},
 		{Name: "policy-binding-param", From: from(mutatingPolicyBinding, validatingPolicyBinding), Relation: Needs, Via: Spec, To: "(parameter)", Field: "spec.paramRef", Links: policyBindingParams},
 		{Name: "ca-certificate", From: injected, Relation: Needs, Via: Annotation, To: "Certificate", Field: annotation(caCertificateKey), Metadata: true, Links: caCertificate},
@@ -24,7 +24,7 @@ func admissionRules() []Rule {
 // webhookServices: the Service that answers could live without being asked, and
 // the configuration would be pointless without it. One that is asked by its URL is
 // no object.
-func webhookServices(o object.Object, emit Emit) {
+func webhookServices(o object.Object, emit EmitFunc) {
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingWebhookConfiguration:
 		for i := range b.Webhooks {
@@ -39,7 +39,7 @@ func webhookServices(o object.Object, emit Emit) {
 
 // webhookService: what a webhook cannot be asked about is refused, unless its policy is to
 // ignore that.
-func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.FailurePolicyType, i int, emit Emit) {
+func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.FailurePolicyType, i int, emit EmitFunc) {
 	if s := c.Service; s != nil && s.Name != "" {
 		l := to(service, s.Namespace, s.Name, at("webhooks[", i, "].clientConfig.service.name"))
 		l.Optional = value(policy) == admissionv1.Ignore
@@ -47,7 +47,7 @@ func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.Fail
 	}
 }
 
-func policyBindingPolicy(o object.Object, emit Emit) {
+func policyBindingPolicy(o object.Object, emit EmitFunc) {
 	if policy, _ := policyBinding(o); policy.Kind != "" {
 		named(emit, policy.GroupKind(), "", policy.Name, "spec.policyName")
 	}
@@ -69,7 +69,7 @@ func policyBinding(o object.Object) (policy object.Ref, params *admissionv1.Para
 // that takes none they are ignored. Those of a namespaced kind that are named
 // without a namespace are looked up in that of each request, and so are nobody in
 // particular. A binding takes either a name or a selector.
-func policyBindingParams(o object.Object, emit Emit) {
+func policyBindingParams(o object.Object, emit EmitFunc) {
 	policy, p := policyBinding(o)
 	if p == nil || policy.Name == "" || (p.Name == "") == (p.Selector == nil) {
 		return
@@ -94,13 +94,13 @@ const (
 // a conversion from what these annotations name, as namespace/name; it takes
 // nothing else.
 
-func caCertificate(o object.Object, emit Emit) {
+func caCertificate(o object.Object, emit EmitFunc) {
 	if namespace, name, ok := strings.Cut(o.Meta.GetAnnotations()[caCertificateKey], "/"); ok && namespace != "" {
 		named(emit, certificate, namespace, name, annotation(caCertificateKey))
 	}
 }
 
-func caSecret(o object.Object, emit Emit) {
+func caSecret(o object.Object, emit EmitFunc) {
 	if namespace, name, ok := strings.Cut(o.Meta.GetAnnotations()[caSecretKey], "/"); ok && namespace != "" {
 		named(emit, secret, namespace, name, annotation(caSecretKey))
 	}

@@ -22,26 +22,26 @@ import (
 func affinityRules() []Rule {
 	carriers := carriers()
 	return []Rule{
-		{Name: "pod-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAffinity", Aside: true, Namespaces: true, Links: onTopTemplate(podAffinity)},
-		{Name: "pod-anti-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAntiAffinity", Aside: true, Namespaces: true, Links: onTopTemplate(podAntiAffinity)},
-		{Name: "pod-spread", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.topologySpreadConstraints[].labelSelector", Aside: true, Links: onTopTemplate(podSpread)},
+		{Name: "pod-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAffinity", Peer: true, Namespaces: true, Links: onTopTemplate(podAffinity)},
+		{Name: "pod-anti-affinity", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.affinity.podAntiAffinity", Peer: true, Namespaces: true, Links: onTopTemplate(podAntiAffinity)},
+		{Name: "pod-spread", From: carriers, Relation: Needs, Via: Label, To: "Pod", Field: "spec.topologySpreadConstraints[].labelSelector", Peer: true, Links: onTopTemplate(podSpread)},
 	}
 }
 
 // onTopTemplate reads the template that no other of ours carries for the object,
 // without what it says of its own pods.
-func onTopTemplate(read func(template, Emit)) func(object.Object, Emit) {
+func onTopTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
 	links := onTemplate(read)
-	return func(o object.Object, emit Emit) {
+	return func(o object.Object, emit EmitFunc) {
 		if !repeated(o) {
-			links(o, others(o, emit))
+			links(o, excludingSelf(o, emit))
 		}
 	}
 }
 
-// others leaves the pods of the object itself out of links that may find them, and
+// excludingSelf leaves the pods of the object itself out of links that may find them, and
 // drops links that can find nobody else.
-func others(o object.Object, emit Emit) Emit {
+func excludingSelf(o object.Object, emit EmitFunc) EmitFunc {
 	own := ownPods(o)
 	if own == nil {
 		return emit
@@ -52,7 +52,7 @@ func others(o object.Object, emit Emit) Emit {
 		near := t.Namespace == o.Namespace
 		s, err := metav1.LabelSelectorAsSelector(&metav1.LabelSelector{MatchLabels: t.Selector.Labels, MatchExpressions: t.Selector.Expressions})
 		if (near || t.AllNamespaces || t.Namespaces != nil) && err == nil && s.Matches(carried) {
-			if near && t.Selector.within(own) {
+			if near && t.Selector.isWithin(own) {
 				return
 			}
 			t.Except = own
@@ -96,7 +96,7 @@ func repeated(o object.Object) bool {
 	return false
 }
 
-func podAffinity(t template, emit Emit) {
+func podAffinity(t template, emit EmitFunc) {
 	if t.spec.Affinity == nil || t.spec.Affinity.PodAffinity == nil {
 		return
 	}
@@ -105,30 +105,30 @@ func podAffinity(t template, emit Emit) {
 	required := a.RequiredDuringSchedulingIgnoredDuringExecution
 	alone := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
 	for i := range required {
-		t.beside(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
+		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
 
 // podAntiAffinity: whoever wants to be away from others works without them.
-func podAntiAffinity(t template, emit Emit) {
+func podAntiAffinity(t template, emit EmitFunc) {
 	if t.spec.Affinity == nil || t.spec.Affinity.PodAntiAffinity == nil {
 		return
 	}
 	a, path := t.spec.Affinity.PodAntiAffinity, t.at+"spec.affinity.podAntiAffinity."
 	for i := range a.RequiredDuringSchedulingIgnoredDuringExecution {
-		t.beside(&a.RequiredDuringSchedulingIgnoredDuringExecution[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), true, emit)
+		t.emitAffinity(&a.RequiredDuringSchedulingIgnoredDuringExecution[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), true, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
 
-func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string, emit Emit) {
+func (t template) preferred(terms []corev1.WeightedPodAffinityTerm, path string, emit EmitFunc) {
 	for i := range terms {
-		t.beside(&terms[i].PodAffinityTerm, at(path+"preferredDuringSchedulingIgnoredDuringExecution[", i, "].podAffinityTerm"), true, emit)
+		t.emitAffinity(&terms[i].PodAffinityTerm, at(path+"preferredDuringSchedulingIgnoredDuringExecution[", i, "].podAffinityTerm"), true, emit)
 	}
 }
 
-func podSpread(t template, emit Emit) {
+func podSpread(t template, emit EmitFunc) {
 	for i := range t.spec.TopologySpreadConstraints {
 		c := &t.spec.TopologySpreadConstraints[i]
 		if sel := t.merged(c.LabelSelector, c.MatchLabelKeys, nil); sel != nil {
@@ -139,10 +139,10 @@ func podSpread(t template, emit Emit) {
 	}
 }
 
-// beside emits who a term means. Its namespaces are those that it lists and those
+// emitAffinity emits who a term means. Its namespaces are those that it lists and those
 // that its selector finds; its own where it says neither; all of them where the
 // selector is empty.
-func (t template) beside(term *corev1.PodAffinityTerm, path string, optional bool, emit Emit) {
+func (t template) emitAffinity(term *corev1.PodAffinityTerm, path string, optional bool, emit EmitFunc) {
 	merged := t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys)
 	if merged == nil {
 		return

@@ -13,7 +13,7 @@ import (
 // together by it.
 func apiRules() []Rule {
 	return []Rule{
-		{Name: "api-service", From: from(apiService), Relation: Serves, Via: Spec, To: "Service", Field: "spec.service", Crosses: true, Untyped: true, Links: apiServiceBackend},
+		{Name: "api-service", From: from(apiService), Relation: Serves, Via: Spec, To: "Service", Field: "spec.service", CrossNamespace: true, Untyped: true, Links: apiServiceBackend},
 		{Name: "conversion-service", From: from(definition), Relation: Serves, Via: Spec, To: "Service", Field: "spec.conversion.webhook.clientConfig.service", Untyped: true, Links: conversionService},
 		{Name: "policy-param-kind", From: from(mutatingPolicy, validatingPolicy), Relation: Needs, Via: Spec, To: "CustomResourceDefinition", Field: "spec.paramKind", Links: policyParamKind, States: paramKind},
 		{Name: "migration-definition", From: from(migration), Relation: Serves, Via: Spec, To: "CustomResourceDefinition", Field: "spec.resource", Untyped: true, Links: migrationDefinition},
@@ -21,19 +21,19 @@ func apiRules() []Rule {
 }
 
 // apiServiceBackend: as with a webhook, the Service could live without being asked.
-func apiServiceBackend(o object.Object, emit Emit) {
+func apiServiceBackend(o object.Object, emit EmitFunc) {
 	serviceAt(part(o.Fields(), "spec", "service"), "spec.service", emit)
 }
 
 // conversionService: the older beta of the API has the reference one level higher.
-func conversionService(o object.Object, emit Emit) {
+func conversionService(o object.Object, emit EmitFunc) {
 	conversion := part(o.Fields(), "spec", "conversion")
 	serviceAt(part(conversion, "webhook", "clientConfig", "service"), "spec.conversion.webhook.clientConfig.service", emit)
 	serviceAt(part(conversion, "webhookClientConfig", "service"), "spec.conversion.webhookClientConfig.service", emit)
 }
 
 // serviceAt is a reference to a Service that gives its namespace.
-func serviceAt(ref any, path string, emit Emit) {
+func serviceAt(ref any, path string, emit EmitFunc) {
 	namespace, _ := part(ref, "namespace").(string)
 	name, _ := part(ref, "name").(string)
 	if namespace != "" {
@@ -43,7 +43,7 @@ func serviceAt(ref any, path string, emit Emit) {
 
 // policyParamKind: a policy names the kind of its parameters, not the definition.
 // One of a built-in kind, such as ConfigMap, needs none.
-func policyParamKind(o object.Object, emit Emit) {
+func policyParamKind(o object.Object, emit EmitFunc) {
 	if gk, ok := paramKind(o); ok {
 		emit(Link{Target: Target{Kind: gk, Name: gk.Kind, Definition: true}, Field: "spec.paramKind.kind", Value: gk.Kind})
 	}
@@ -66,7 +66,7 @@ func paramKind(o object.Object) (schema.GroupKind, bool) {
 }
 
 // migrationDefinition: most built-in resources can be migrated as well.
-func migrationDefinition(o object.Object, emit Emit) {
+func migrationDefinition(o object.Object, emit EmitFunc) {
 	r := part(o.Fields(), "spec", "resource")
 	group, _ := part(r, "group").(string)
 	name, _ := part(r, "resource").(string)

@@ -35,7 +35,7 @@ const (
 // applySetMembers: the parent lists the kinds and namespaces of its members, which
 // carry its ID. An ID that is not made from the parent's own name is somebody
 // else's.
-func applySetMembers(o object.Object, emit Emit) {
+func applySetMembers(o object.Object, emit EmitFunc) {
 	id := o.Meta.GetLabels()[applySetPrefix+"id"]
 	if id == "" || id != applySetID(o.Ref) {
 		return

@@ -11,7 +11,7 @@ import (
 // hosts, by the rule for variables: what the name of a flag says of its value, the
 // name of a variable says. A word that is no value of a flag is a host only where
 // it looks like one.
-func argHosts(t template, emit Emit) {
+func argHosts(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		line := commandLine{template: t, env: c.Env}
 		read := func(words []string, inner string) {

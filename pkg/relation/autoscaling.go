@@ -19,7 +19,7 @@ func autoscalingRules() []Rule {
 
 // autoscalerTarget reads both versions that are served: old clients and old
 // snapshots hold the first.
-func autoscalerTarget(o object.Object, emit Emit) {
+func autoscalerTarget(o object.Object, emit EmitFunc) {
 	var apiVersion, name, kindName string
 	switch b := o.Body.(type) {
 	case *autoscalingv2.HorizontalPodAutoscaler:
@@ -48,7 +48,7 @@ func scalable(apiVersion, name string) schema.GroupKind {
 
 // autoscalerMetrics: the autoscaler does not exist for the sake of what it
 // measures, but is blind without it.
-func autoscalerMetrics(h *autoscalingv2.HorizontalPodAutoscaler, self object.Ref, emit Emit) {
+func autoscalerMetrics(h *autoscalingv2.HorizontalPodAutoscaler, self object.Ref, emit EmitFunc) {
 	for i := range h.Spec.Metrics {
 		if m := h.Spec.Metrics[i].Object; m != nil {
 			r := m.DescribedObject

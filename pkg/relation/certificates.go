@@ -23,7 +23,7 @@ func certificateRules() []Rule {
 
 // signingRequestUser: of users only a kubelet and a ServiceAccount are objects.
 // Requests outlive nodes.
-func signingRequestUser(r *certificatesv1.CertificateSigningRequest, _ object.Ref, emit Emit) {
+func signingRequestUser(r *certificatesv1.CertificateSigningRequest, _ object.Ref, emit EmitFunc) {
 	l := Link{Target: Target{IfPresent: true}, Field: "spec.username", Value: r.Spec.Username}
 	if name, ok := strings.CutPrefix(r.Spec.Username, "system:node:"); ok {
 		l.Target.Kind, l.Target.Name = node, name
@@ -36,21 +36,21 @@ func signingRequestUser(r *certificatesv1.CertificateSigningRequest, _ object.Re
 	}
 }
 
-func podCertificatePod(o object.Object, emit Emit) {
+func podCertificatePod(o object.Object, emit EmitFunc) {
 	podCertificateOf(o, emit, to(pod, o.Namespace, "", "spec.podName"), "podUID")
 }
 
-func podCertificateAccount(o object.Object, emit Emit) {
+func podCertificateAccount(o object.Object, emit EmitFunc) {
 	podCertificateOf(o, emit, to(serviceAccount, o.Namespace, "", "spec.serviceAccountName"), "serviceAccountUID")
 }
 
-func podCertificateNode(o object.Object, emit Emit) {
+func podCertificateNode(o object.Object, emit EmitFunc) {
 	podCertificateOf(o, emit, to(node, "", "", "spec.nodeName"), "nodeUID")
 }
 
 // podCertificateOf: each object is named with its UID, because pods come back under
 // their old names.
-func podCertificateOf(o object.Object, emit Emit, l Link, uid string) {
+func podCertificateOf(o object.Object, emit EmitFunc, l Link, uid string) {
 	spec := part(o.Fields(), "spec")
 	l.Value, _ = part(spec, strings.TrimPrefix(l.Field, "spec.")).(string)
 	id, _ := part(spec, uid).(string)

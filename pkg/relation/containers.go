@@ -47,7 +47,7 @@ func (t template) inList(list string, i int, inner string, j int, after string) 
 	return t.in + list + strconv.Itoa(i) + inner + strconv.Itoa(j) + after
 }
 
-func envConfigMaps(t template, emit Emit) {
+func envConfigMaps(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.Env {
 			f := c.Env[j].ValueFrom
@@ -61,7 +61,7 @@ func envConfigMaps(t template, emit Emit) {
 	})
 }
 
-func envSecrets(t template, emit Emit) {
+func envSecrets(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.Env {
 			f := c.Env[j].ValueFrom
@@ -75,7 +75,7 @@ func envSecrets(t template, emit Emit) {
 	})
 }
 
-func envFromConfigMaps(t template, emit Emit) {
+func envFromConfigMaps(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.EnvFrom {
 			r := c.EnvFrom[j].ConfigMapRef
@@ -89,7 +89,7 @@ func envFromConfigMaps(t template, emit Emit) {
 	})
 }
 
-func envFromSecrets(t template, emit Emit) {
+func envFromSecrets(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.EnvFrom {
 			r := c.EnvFrom[j].SecretRef
@@ -105,7 +105,7 @@ func envFromSecrets(t template, emit Emit) {
 
 // podGMSA: the pod may name a credential spec for all of its containers, and
 // each container one of its own.
-func podGMSA(t template, emit Emit) {
+func podGMSA(t template, emit EmitFunc) {
 	const field = "securityContext.windowsOptions.gmsaCredentialSpecName"
 	if s := t.spec.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {
 		emit(to(gmsaCredentialSpec, "", *s.WindowsOptions.GMSACredentialSpecName, t.in+field))

@@ -21,16 +21,16 @@ func deviceRules() []Rule {
 	}
 }
 
-func resourceClaimClasses(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
+func resourceClaimClasses(c *resourcev1.ResourceClaim, _ object.Ref, emit EmitFunc) {
 	deviceClasses(c.Spec.Devices.Requests, "spec.devices.requests[", emit)
 }
 
-func resourceClaimTemplateClasses(t *resourcev1.ResourceClaimTemplate, _ object.Ref, emit Emit) {
+func resourceClaimTemplateClasses(t *resourcev1.ResourceClaimTemplate, _ object.Ref, emit EmitFunc) {
 	deviceClasses(t.Spec.Spec.Devices.Requests, "spec.spec.devices.requests[", emit)
 }
 
 // deviceClasses: of a list of alternatives any one will do.
-func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit Emit) {
+func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit EmitFunc) {
 	for i := range requests {
 		if e := requests[i].Exactly; e != nil {
 			named(emit, deviceClass, "", e.DeviceClassName, at(path, i, "].exactly.deviceClassName"))
@@ -48,7 +48,7 @@ func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit Emit) 
 
 // resourceClaimConsumers: who a claim is reserved for needs it, and is named by
 // its resource. The UID must agree: pods come back under their old names.
-func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit Emit) {
+func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit EmitFunc) {
 	for i := range c.Status.ReservedFor {
 		if r := &c.Status.ReservedFor[i]; r.Resource != "" && r.Name != "" {
 			l := to(kind(r.APIGroup, r.Resource), self.Namespace, r.Name, at("status.reservedFor[", i, "].name"))
@@ -75,7 +75,7 @@ func slicesOf(driver, pool, field, value string) Link {
 	return Link{Target: Target{Kind: resourceSlice, Selector: &Selector{Key: poolKey(driver, pool)}}, Field: field, Value: value}
 }
 
-func resourceClaimSlices(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
+func resourceClaimSlices(c *resourcev1.ResourceClaim, _ object.Ref, emit EmitFunc) {
 	if c.Status.Allocation == nil {
 		return
 	}
@@ -86,7 +86,7 @@ func resourceClaimSlices(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
 	}
 }
 
-func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
+func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit EmitFunc) {
 	if c.Status.Allocation != nil {
 		namedNodes(c.Status.Allocation.NodeSelector, "status.allocation.nodeSelector", emit)
 	}
@@ -94,7 +94,7 @@ func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit Emit) {
 
 // resourceSliceNodes: the devices of a slice are those of one node, or of those that
 // it selects, or each says its own; several devices may say the same.
-func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit Emit) {
+func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", value(s.Spec.NodeName), "spec.nodeName")
 	namedNodes(s.Spec.NodeSelector, "spec.nodeSelector", emit)
 	said := map[string]bool{}
@@ -113,15 +113,15 @@ func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit Emit) {
 
 // deviceTaintSlices: a rule without a driver taints devices by nothing but their
 // names, wherever they are.
-func deviceTaintSlices(o object.Object, emit Emit) {
+func deviceTaintSlices(o object.Object, emit EmitFunc) {
 	poolSlices(part(o.Fields(), "spec", "deviceSelector"), "pool", "spec.deviceSelector.", emit)
 }
 
-func poolStatusSlices(o object.Object, emit Emit) {
+func poolStatusSlices(o object.Object, emit EmitFunc) {
 	poolSlices(part(o.Fields(), "spec"), "poolName", "spec.", emit)
 }
 
-func poolSlices(in any, poolField, path string, emit Emit) {
+func poolSlices(in any, poolField, path string, emit EmitFunc) {
 	driver, _ := part(in, "driver").(string)
 	pool, _ := part(in, poolField).(string)
 	switch {

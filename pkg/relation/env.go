@@ -11,7 +11,7 @@ import (
 // envHosts finds the Services that the literal environment of a container names
 // as hosts. All of it is a guess: a Service of that name must be there, and the
 // value is shown without what could be a secret.
-func envHosts(t template, emit Emit) {
+func envHosts(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.Env {
 			e := &c.Env[j]

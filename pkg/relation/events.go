@@ -16,14 +16,14 @@ import (
 func eventRules() []Rule {
 	return []Rule{
 		{Name: "event-object", From: from(event, eventsEvent), Relation: Serves, Via: Spec, To: "(object)", Field: "involvedObject", OnDemand: true, Links: eventObject},
-		{Name: "event-related", From: from(event, eventsEvent), Relation: Needs, Via: Spec, To: "(object)", Field: "related", OnDemand: true, Aside: true, Links: eventRelated},
+		{Name: "event-related", From: from(event, eventsEvent), Relation: Needs, Via: Spec, To: "(object)", Field: "related", OnDemand: true, Peer: true, Links: eventRelated},
 		{Name: "lease-node", From: from(lease), Relation: Serves, Via: Spec, To: "Node", Field: "metadata.name", Metadata: true, OnDemand: true, Links: leaseNode},
 		{Name: "lease-holder", From: from(lease), Relation: Serves, Via: Spec, To: "Pod", Field: "spec.holderIdentity", OnDemand: true, Links: on(leaseHolder)},
 		{Name: "lease-candidate", From: from(leaseCandidate), Relation: Serves, Via: Spec, To: "Lease", Field: "spec.leaseName", OnDemand: true, Untyped: true, Links: leaseCandidates},
 	}
 }
 
-func eventObject(o object.Object, emit Emit) {
+func eventObject(o object.Object, emit EmitFunc) {
 	switch e := o.Body.(type) {
 	case *corev1.Event:
 		about(&e.InvolvedObject, o.Namespace, "involvedObject.name", emit)
@@ -32,7 +32,7 @@ func eventObject(o object.Object, emit Emit) {
 	}
 }
 
-func eventRelated(o object.Object, emit Emit) {
+func eventRelated(o object.Object, emit EmitFunc) {
 	var related *corev1.ObjectReference
 	switch e := o.Body.(type) {
 	case *corev1.Event:
@@ -48,7 +48,7 @@ func eventRelated(o object.Object, emit Emit) {
 // about: an event of a cluster-scoped object is written in some namespace, and its
 // reference then has none of its own, or is of a kind that ignores one. What the
 // kubelet and kube-proxy say of their Node carries its name where the UID belongs.
-func about(r *corev1.ObjectReference, own, field string, emit Emit) {
+func about(r *corev1.ObjectReference, own, field string, emit EmitFunc) {
 	if r.Kind == "" || r.Name == "" {
 		return
 	}
@@ -60,7 +60,7 @@ func about(r *corev1.ObjectReference, own, field string, emit Emit) {
 }
 
 // leaseNode: a kubelet renews the Lease of its Node's name.
-func leaseNode(o object.Object, emit Emit) {
+func leaseNode(o object.Object, emit EmitFunc) {
 	if o.Namespace == corev1.NamespaceNodeLease {
 		named(emit, node, "", o.Name, "metadata.name")
 	}
@@ -68,7 +68,7 @@ func leaseNode(o object.Object, emit Emit) {
 
 // leaseHolder: client-go's leader election is given an identity by each program.
 // Most take the host name, which is that of the pod, some with a random end.
-func leaseHolder(l *coordinationv1.Lease, self object.Ref, emit Emit) {
+func leaseHolder(l *coordinationv1.Lease, self object.Ref, emit EmitFunc) {
 	if self.Namespace == corev1.NamespaceNodeLease {
 		return
 	}
@@ -81,7 +81,7 @@ func leaseHolder(l *coordinationv1.Lease, self object.Ref, emit Emit) {
 	emit(link)
 }
 
-func leaseCandidates(o object.Object, emit Emit) {
+func leaseCandidates(o object.Object, emit EmitFunc) {
 	name, _ := part(o.Fields(), "spec", "leaseName").(string)
 	named(emit, lease, o.Namespace, name, "spec.leaseName")
 }

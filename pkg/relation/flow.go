@@ -15,13 +15,13 @@ func flowRules() []Rule {
 	}
 }
 
-func flowLevel(f *flowcontrolv1.FlowSchema, _ object.Ref, emit Emit) {
+func flowLevel(f *flowcontrolv1.FlowSchema, _ object.Ref, emit EmitFunc) {
 	named(emit, priorityLevel, "", f.Spec.PriorityLevelConfiguration.Name, "spec.priorityLevelConfiguration.name")
 }
 
 // flowSubjects: as with bindings, all accounts of a namespace may be meant, written
 // as a star here; a star alone is everybody.
-func flowSubjects(f *flowcontrolv1.FlowSchema, _ object.Ref, emit Emit) {
+func flowSubjects(f *flowcontrolv1.FlowSchema, _ object.Ref, emit EmitFunc) {
 	for i := range f.Spec.Rules {
 		for j := range f.Spec.Rules[i].Subjects {
 			s := &f.Spec.Rules[i].Subjects[j]

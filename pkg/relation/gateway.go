@@ -13,7 +13,7 @@ import (
 func gatewayRules() []Rule {
 	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
 	return []Rule{
-		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Crosses: true, Links: routeParents},
+		{Name: "route-parent", From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", CrossNamespace: true, Links: routeParents},
 		{Name: RouteListener, From: routes, Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRefs[]", Evidence: true, Links: routeListeners},
 		{Name: "route-mesh", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.parentRefs[]", Links: routeMesh},
 		{Name: "route-backend", From: routes, Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].backendRefs[]", Exposes: true, Links: routeBackends},
@@ -25,7 +25,7 @@ func gatewayRules() []Rule {
 		{Name: "gateway-tls", From: from(gateway), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.tls", Links: gatewayTLS},
 		{Name: "gateway-parameters", From: from(gateway), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.infrastructure.parametersRef", Links: gatewayParameters},
 		{Name: "gateway-class-parameters", From: from(gatewayClass), Relation: Needs, Via: Spec, To: "(parameters)", Field: "spec.parametersRef", Links: gatewayClassParameters},
-		{Name: "listener-set-parent", From: from(listenerSet), Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRef", Crosses: true, Links: listenerSetParent},
+		{Name: "listener-set-parent", From: from(listenerSet), Relation: Needs, Via: Spec, To: "Gateway", Field: "spec.parentRef", CrossNamespace: true, Links: listenerSetParent},
 
 		{Name: "backend-tls-target", From: from(backendTLS), Relation: Serves, Via: Spec, To: "Service", Field: "spec.targetRefs[]", Links: backendTLSTargets},
 		{Name: "backend-tls-ca", From: from(backendTLS), Relation: Needs, Via: Spec, To: "ConfigMap", Field: "spec.validation.caCertificateRefs[]", Links: backendTLSCA},
@@ -77,7 +77,7 @@ func grantable(ref any, usual schema.GroupKind, namespace string) Target {
 }
 
 // referred emits a link to what a reference means, which stands at path.
-func referred(emit Emit, t Target, path string) {
+func referred(emit EmitFunc, t Target, path string) {
 	if t.Name != "" && t.Kind.Kind != "" {
 		emit(Link{Target: t, Field: path + ".name", Value: t.Name})
 	}
@@ -91,7 +91,7 @@ func local(ref any, namespace string) Target {
 }
 
 // routeParents: a route that is attached to a Service is one of a mesh.
-func routeParents(o object.Object, emit Emit) {
+func routeParents(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		if t := refer(p, gateway, o.Namespace); t.Kind != service {
 			referred(emit, t, at("spec.parentRefs[", i, "]"))
@@ -101,7 +101,7 @@ func routeParents(o object.Object, emit Emit) {
 
 // routeMesh: the route of a Service's own namespace holds for all who call it; one
 // from elsewhere for the callers there alone, so that it is not the Service's.
-func routeMesh(o object.Object, emit Emit) {
+func routeMesh(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		if t := refer(p, gateway, o.Namespace); t.Kind == service && t.Namespace == o.Namespace {
 			referred(emit, t, at("spec.parentRefs[", i, "]"))
@@ -111,7 +111,7 @@ func routeMesh(o object.Object, emit Emit) {
 
 // routeBackends: a route serves what it sends requests to, and works without those to
 // whom it sends copies.
-func routeBackends(o object.Object, emit Emit) {
+func routeBackends(o object.Object, emit EmitFunc) {
 	for i, rule := range items(o.Fields(), "spec", "rules") {
 		for j, b := range items(rule, "backendRefs") {
 			referred(emit, grantable(b, service, o.Namespace), at(at("spec.rules[", i, "].backendRefs["), j, "]"))
@@ -123,7 +123,7 @@ func routeBackends(o object.Object, emit Emit) {
 	})
 }
 
-func routeFilters(o object.Object, emit Emit) {
+func routeFilters(o object.Object, emit EmitFunc) {
 	filters(o, func(f any, path string) {
 		referred(emit, local(part(f, "extensionRef"), o.Namespace), path+".extensionRef")
 	})
@@ -144,12 +144,12 @@ func filters(o object.Object, each func(filter any, path string)) {
 	}
 }
 
-func gatewayClassName(o object.Object, emit Emit) {
+func gatewayClassName(o object.Object, emit EmitFunc) {
 	name, _ := part(o.Fields(), "spec", "gatewayClassName").(string)
 	named(emit, gatewayClass, "", name, "spec.gatewayClassName")
 }
 
-func gatewayCertificates(o object.Object, emit Emit) {
+func gatewayCertificates(o object.Object, emit EmitFunc) {
 	for i, l := range items(o.Fields(), "spec", "listeners") {
 		for j, r := range items(l, "tls", "certificateRefs") {
 			referred(emit, grantable(r, secret, o.Namespace), at(at("spec.listeners[", i, "].tls.certificateRefs["), j, "]"))
@@ -159,7 +159,7 @@ func gatewayCertificates(o object.Object, emit Emit) {
 
 // gatewayTLS: whom a Gateway trusts among its clients, by port or not, and as whom
 // it calls backends.
-func gatewayTLS(o object.Object, emit Emit) {
+func gatewayTLS(o object.Object, emit EmitFunc) {
 	tls := part(o.Fields(), "spec", "tls")
 	trust := func(validation any, path string) {
 		for i, r := range items(validation, "caCertificateRefs") {
@@ -173,25 +173,25 @@ func gatewayTLS(o object.Object, emit Emit) {
 	referred(emit, grantable(part(tls, "backend", "clientCertificateRef"), secret, o.Namespace), "spec.tls.backend.clientCertificateRef")
 }
 
-func gatewayParameters(o object.Object, emit Emit) {
+func gatewayParameters(o object.Object, emit EmitFunc) {
 	referred(emit, local(part(o.Fields(), "spec", "infrastructure", "parametersRef"), o.Namespace), "spec.infrastructure.parametersRef")
 }
 
-func gatewayClassParameters(o object.Object, emit Emit) {
+func gatewayClassParameters(o object.Object, emit EmitFunc) {
 	referred(emit, refer(part(o.Fields(), "spec", "parametersRef"), schema.GroupKind{}, ""), "spec.parametersRef")
 }
 
-func listenerSetParent(o object.Object, emit Emit) {
+func listenerSetParent(o object.Object, emit EmitFunc) {
 	referred(emit, refer(part(o.Fields(), "spec", "parentRef"), gateway, o.Namespace), "spec.parentRef")
 }
 
-func backendTLSTargets(o object.Object, emit Emit) {
+func backendTLSTargets(o object.Object, emit EmitFunc) {
 	for i, r := range items(o.Fields(), "spec", "targetRefs") {
 		referred(emit, local(r, o.Namespace), at("spec.targetRefs[", i, "]"))
 	}
 }
 
-func backendTLSCA(o object.Object, emit Emit) {
+func backendTLSCA(o object.Object, emit EmitFunc) {
 	for i, r := range items(o.Fields(), "spec", "validation", "caCertificateRefs") {
 		referred(emit, local(r, o.Namespace), at("spec.validation.caCertificateRefs[", i, "]"))
 	}

@@ -48,7 +48,7 @@ func grants(o object.Object, key func(string)) {
 }
 
 // grantTargets: a grant for all of a kind names nobody.
-func grantTargets(o object.Object, emit Emit) {
+func grantTargets(o object.Object, emit EmitFunc) {
 	for i, t := range items(o.Fields(), "spec", "to") {
 		referred(emit, local(t, o.Namespace), at("spec.to[", i, "]"))
 	}
@@ -57,7 +57,7 @@ func grantTargets(o object.Object, emit Emit) {
 // neededGrants: whoever refers to another namespace does not work without the
 // grant. Of several that allow it any one would do, but an object cannot know of
 // that.
-func neededGrants(o object.Object, emit Emit) {
+func neededGrants(o object.Object, emit EmitFunc) {
 	needed := func(l Link) {
 		t := l.Target
 		if !t.Granted || t.Namespace == o.Namespace || t.Namespace == "" {

@@ -22,7 +22,7 @@ func ingressRules() []Rule {
 
 // ingressBackends: an Ingress serves what it routes to, the default backend
 // included. A backend without an API group is of the core group.
-func ingressBackends(in *networkingv1.Ingress, self object.Ref, emit Emit) {
+func ingressBackends(in *networkingv1.Ingress, self object.Ref, emit EmitFunc) {
 	if in.Spec.DefaultBackend != nil {
 		ingressBackend(in.Spec.DefaultBackend, self, "spec.defaultBackend.", emit)
 	}
@@ -37,7 +37,7 @@ func ingressBackends(in *networkingv1.Ingress, self object.Ref, emit Emit) {
 	}
 }
 
-func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string, emit Emit) {
+func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string, emit EmitFunc) {
 	if b.Service != nil {
 		named(emit, service, self.Namespace, b.Service.Name, path+"service.name")
 	}
@@ -47,7 +47,7 @@ func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string
 }
 
 // ingressClassName: one that has an address is answered for.
-func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit Emit) {
+func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit EmitFunc) {
 	if name := value(in.Spec.IngressClassName); name != "" {
 		l := to(ingressClass, "", name, "spec.ingressClassName")
 		l.Settled = len(in.Status.LoadBalancer.Ingress) > 0
@@ -59,11 +59,11 @@ const ingressClassKey = "kubernetes.io/ingress.class"
 
 // ingressClassAnnotation: the annotation is older than the kind, and a
 // controller may answer to a word that no IngressClass has.
-func ingressClassAnnotation(o object.Object, emit Emit) {
+func ingressClassAnnotation(o object.Object, emit EmitFunc) {
 	present(emit, ingressClass, "", o.Meta.GetAnnotations()[ingressClassKey], annotation(ingressClassKey))
 }
 
-func ingressTLS(in *networkingv1.Ingress, self object.Ref, emit Emit) {
+func ingressTLS(in *networkingv1.Ingress, self object.Ref, emit EmitFunc) {
 	for i := range in.Spec.TLS {
 		named(emit, secret, self.Namespace, in.Spec.TLS[i].SecretName, at("spec.tls[", i, "].secretName"))
 	}
@@ -77,7 +77,7 @@ const (
 
 // ingressIssuer: kind and group of an issuer may be given, for those that are
 // not cert-manager's own; a cluster issuer is always cert-manager's.
-func ingressIssuer(o object.Object, emit Emit) {
+func ingressIssuer(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	if name := notes[issuerKey]; name != "" {
 		issuer := kind(certManagerGroup, "Issuer")
@@ -95,7 +95,7 @@ func ingressIssuer(o object.Object, emit Emit) {
 const nginxPrefix = "nginx.ingress.kubernetes.io/"
 
 // ingressNginxSecrets: the controller takes each of them as [namespace/]name.
-func ingressNginxSecrets(o object.Object, emit Emit) {
+func ingressNginxSecrets(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	for _, key := range [...]string{nginxPrefix + "auth-secret", nginxPrefix + "auth-tls-secret", nginxPrefix + "proxy-ssl-secret"} {
 		if text := notes[key]; text != "" {
@@ -105,7 +105,7 @@ func ingressNginxSecrets(o object.Object, emit Emit) {
 	}
 }
 
-func ingressClassParameters(c *networkingv1.IngressClass, _ object.Ref, emit Emit) {
+func ingressClassParameters(c *networkingv1.IngressClass, _ object.Ref, emit EmitFunc) {
 	if p := c.Spec.Parameters; p != nil {
 		named(emit, kind(value(p.APIGroup), p.Kind), value(p.Namespace), p.Name, "spec.parameters.name")
 	}

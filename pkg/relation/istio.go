@@ -32,7 +32,7 @@ func istioRules() []Rule {
 
 // istioHosts: where requests are sent, and what a rule of destinations is about. What a
 // VirtualService is asked by (spec.hosts) may be any name that a gateway answers to.
-func istioHosts(o object.Object, emit Emit) {
+func istioHosts(o object.Object, emit EmitFunc) {
 	destination := func(at any, path string, keys ...string) {
 		if host, ok := part(at, keys...).(string); ok {
 			istioHost(o, host, path+"."+strings.Join(keys, "."), emit)
@@ -58,7 +58,7 @@ func istioHosts(o object.Object, emit Emit) {
 
 // istioHost: Istio completes a name without a dot with the namespace of the object, and
 // takes one with a dot as it is. One of another domain may be of another cluster.
-func istioHost(o object.Object, host, field string, emit Emit) {
+func istioHost(o object.Object, host, field string, emit EmitFunc) {
 	name, namespace := host, o.Namespace
 	if strings.Contains(host, ".") {
 		parts := strings.SplitN(host, ".", 3)
@@ -74,7 +74,7 @@ func istioHost(o object.Object, host, field string, emit Emit) {
 	}
 }
 
-func istioEntries(o object.Object, emit Emit) {
+func istioEntries(o object.Object, emit EmitFunc) {
 	for i, h := range items(o.Fields(), "spec", "hosts") {
 		if host, ok := h.(string); ok && host != "" {
 			itself(o, at("spec.hosts[", i, "]"), host, emit)

@@ -30,7 +30,7 @@ const (
 
 // kroInstance: a group without a dot, or of client-go's kinds, is of no instance, whose kind
 // a CustomResourceDefinition defines.
-func kroInstance(o object.Object, emit Emit) {
+func kroInstance(o object.Object, emit EmitFunc) {
 	labels := o.Meta.GetLabels()
 	prefix := kroPrefix
 	if labels[prefix+"instance-name"] == "" {

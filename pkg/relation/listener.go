@@ -18,7 +18,7 @@ const (
 )
 
 // routeListeners: which of the listeners a route is for.
-func routeListeners(o object.Object, emit Emit) {
+func routeListeners(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		t := refer(p, gateway, o.Namespace)
 		if t.Name != "" && (t.Kind == gateway || t.Kind == listenerSet) {
@@ -40,7 +40,7 @@ func section(name, port any) string {
 
 // listeners: a listener takes the routes of its own namespace unless it says
 // otherwise, and of the kinds that fit its protocol.
-func listeners(o object.Object, emit Emit) {
+func listeners(o object.Object, emit EmitFunc) {
 	for i, l := range items(o.Fields(), "spec", "listeners") {
 		field := at("spec.listeners[", i, "]")
 		value := section(part(l, "name"), part(l, "port"))

@@ -17,7 +17,7 @@ func ownerRules() []Rule {
 // garbage collector finds an owner by its kind and name, in the namespace of
 // the object or cluster-scoped, and then compares the UID; so does the graph,
 // which reports what does not hold.
-func ownerReferences(o object.Object, emit Emit) {
+func ownerReferences(o object.Object, emit EmitFunc) {
 	for i, r := range o.Meta.GetOwnerReferences() {
 		if r.Kind == "" || r.Name == "" || strings.Count(r.APIVersion, "/") > 1 {
 			continue // No server takes that; it names nobody.

@@ -22,10 +22,10 @@ func (p PodPart) template(namespace string) template {
 		return t
 	case PodTemplate:
 		t.in += "spec."
-		if text := f.under("metadata").under("annotations").text(networksKey); text != "" {
+		if text := f.child("metadata").child("annotations").text(networksKey); text != "" {
 			t.meta.Annotations = map[string]string{networksKey: text}
 		}
-		f = f.under("spec")
+		f = f.child("spec")
 	}
 	f.podSpec(t.spec)
 	return t
@@ -50,7 +50,7 @@ func (f fields) optional() *bool {
 	return nil
 }
 
-func (f fields) under(key string) fields { m, _ := f[key].(map[string]any); return m }
+func (f fields) child(key string) fields { m, _ := f[key].(map[string]any); return m }
 
 // list returns the objects of a list. What is none keeps its place: paths count.
 func (f fields) list(key string) []fields {
@@ -91,10 +91,10 @@ func (f fields) podSpec(into *corev1.PodSpec) {
 	for _, c := range f.list("resourceClaims") {
 		into.ResourceClaims = append(into.ResourceClaims, corev1.PodResourceClaim{ResourceClaimName: c.pointer("resourceClaimName"), ResourceClaimTemplateName: c.pointer("resourceClaimTemplateName")})
 	}
-	if group := f.under("schedulingGroup").pointer("podGroupName"); group != nil {
+	if group := f.child("schedulingGroup").pointer("podGroupName"); group != nil {
 		into.SchedulingGroup = &corev1.PodSchedulingGroup{PodGroupName: group}
 	}
-	if w := f.under("securityContext").windows(); w != nil {
+	if w := f.child("securityContext").windows(); w != nil {
 		into.SecurityContext = &corev1.PodSecurityContext{WindowsOptions: w}
 	}
 	for _, c := range f.list("initContainers") {
@@ -109,7 +109,7 @@ func (f fields) podSpec(into *corev1.PodSpec) {
 }
 
 func (f fields) windows() *corev1.WindowsSecurityContextOptions {
-	if name := f.under("windowsOptions").pointer("gmsaCredentialSpecName"); name != nil {
+	if name := f.child("windowsOptions").pointer("gmsaCredentialSpecName"); name != nil {
 		return &corev1.WindowsSecurityContextOptions{GMSACredentialSpecName: name}
 	}
 	return nil
@@ -119,12 +119,12 @@ func (f fields) container() corev1.Container {
 	c := corev1.Container{Command: f.texts("command"), Args: f.texts("args")}
 	for _, e := range f.list("env") {
 		v := corev1.EnvVar{Name: e.text("name"), Value: e.text("value")}
-		if from := e.under("valueFrom"); from != nil {
+		if from := e.child("valueFrom"); from != nil {
 			v.ValueFrom = &corev1.EnvVarSource{}
-			if r := from.under("configMapKeyRef"); r != nil {
+			if r := from.child("configMapKeyRef"); r != nil {
 				v.ValueFrom.ConfigMapKeyRef = &corev1.ConfigMapKeySelector{LocalObjectReference: r.local(), Optional: r.optional()}
 			}
-			if r := from.under("secretKeyRef"); r != nil {
+			if r := from.child("secretKeyRef"); r != nil {
 				v.ValueFrom.SecretKeyRef = &corev1.SecretKeySelector{LocalObjectReference: r.local(), Optional: r.optional()}
 			}
 		}
@@ -132,39 +132,39 @@ func (f fields) container() corev1.Container {
 	}
 	for _, e := range f.list("envFrom") {
 		var s corev1.EnvFromSource
-		if r := e.under("configMapRef"); r != nil {
+		if r := e.child("configMapRef"); r != nil {
 			s.ConfigMapRef = &corev1.ConfigMapEnvSource{LocalObjectReference: r.local(), Optional: r.optional()}
 		}
-		if r := e.under("secretRef"); r != nil {
+		if r := e.child("secretRef"); r != nil {
 			s.SecretRef = &corev1.SecretEnvSource{LocalObjectReference: r.local(), Optional: r.optional()}
 		}
 		c.EnvFrom = append(c.EnvFrom, s)
 	}
-	if w := f.under("securityContext").windows(); w != nil {
+	if w := f.child("securityContext").windows(); w != nil {
 		c.SecurityContext = &corev1.SecurityContext{WindowsOptions: w}
 	}
 	return c
 }
 
 func (f fields) volume() (v corev1.Volume) {
-	if s := f.under("configMap"); s != nil {
+	if s := f.child("configMap"); s != nil {
 		v.ConfigMap = &corev1.ConfigMapVolumeSource{LocalObjectReference: s.local(), Optional: s.optional()}
 	}
-	if s := f.under("secret"); s != nil {
+	if s := f.child("secret"); s != nil {
 		v.Secret = &corev1.SecretVolumeSource{SecretName: s.text("secretName"), Optional: s.optional()}
 	}
-	if s := f.under("persistentVolumeClaim"); s != nil {
+	if s := f.child("persistentVolumeClaim"); s != nil {
 		v.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: s.text("claimName")}
 	}
-	if s := f.under("projected"); s != nil {
+	if s := f.child("projected"); s != nil {
 		v.Projected = &corev1.ProjectedVolumeSource{}
 		for _, p := range s.list("sources") {
 			v.Projected.Sources = append(v.Projected.Sources, p.projection())
 		}
 	}
-	if s := f.under("csi"); s != nil {
+	if s := f.child("csi"); s != nil {
 		v.CSI = &corev1.CSIVolumeSource{Driver: s.text("driver"), NodePublishSecretRef: s.secretRef("nodePublishSecretRef")}
-		if class := s.under("volumeAttributes").text(providerClassKey); class != "" {
+		if class := s.child("volumeAttributes").text(providerClassKey); class != "" {
 			v.CSI.VolumeAttributes = map[string]string{providerClassKey: class}
 		}
 	}
@@ -173,26 +173,26 @@ func (f fields) volume() (v corev1.Volume) {
 }
 
 func (f fields) projection() (p corev1.VolumeProjection) {
-	if r := f.under("configMap"); r != nil {
+	if r := f.child("configMap"); r != nil {
 		p.ConfigMap = &corev1.ConfigMapProjection{LocalObjectReference: r.local(), Optional: r.optional()}
 	}
-	if r := f.under("secret"); r != nil {
+	if r := f.child("secret"); r != nil {
 		p.Secret = &corev1.SecretProjection{LocalObjectReference: r.local(), Optional: r.optional()}
 	}
-	if r := f.under("clusterTrustBundle"); r != nil {
+	if r := f.child("clusterTrustBundle"); r != nil {
 		p.ClusterTrustBundle = &corev1.ClusterTrustBundleProjection{Name: r.pointer("name"), SignerName: r.pointer("signerName"), LabelSelector: r.labelSelector(), Optional: r.optional()}
 	}
 	return p
 }
 
 func (f fields) labelSelector() *metav1.LabelSelector {
-	m := f.under("labelSelector")
+	m := f.child("labelSelector")
 	if m == nil {
 		return nil
 	}
 	s := &metav1.LabelSelector{}
-	for key := range m.under("matchLabels") {
-		metav1.AddLabelToSelector(s, key, m.under("matchLabels").text(key))
+	for key := range m.child("matchLabels") {
+		metav1.AddLabelToSelector(s, key, m.child("matchLabels").text(key))
 	}
 	for _, e := range m.list("matchExpressions") {
 		s.MatchExpressions = append(s.MatchExpressions, metav1.LabelSelectorRequirement{
@@ -204,34 +204,34 @@ func (f fields) labelSelector() *metav1.LabelSelector {
 
 // legacyVolume reads what volumeLegacySecret reads.
 func (f fields) legacyVolume(v *corev1.Volume) {
-	if s := f.under("azureFile"); s != nil {
+	if s := f.child("azureFile"); s != nil {
 		v.AzureFile = &corev1.AzureFileVolumeSource{SecretName: s.text("secretName")}
 	}
-	if s := f.under("cephfs"); s != nil {
+	if s := f.child("cephfs"); s != nil {
 		v.CephFS = &corev1.CephFSVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("cinder"); s != nil {
+	if s := f.child("cinder"); s != nil {
 		v.Cinder = &corev1.CinderVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("flexVolume"); s != nil {
+	if s := f.child("flexVolume"); s != nil {
 		v.FlexVolume = &corev1.FlexVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("iscsi"); s != nil {
+	if s := f.child("iscsi"); s != nil {
 		v.ISCSI = &corev1.ISCSIVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("rbd"); s != nil {
+	if s := f.child("rbd"); s != nil {
 		v.RBD = &corev1.RBDVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("scaleIO"); s != nil {
+	if s := f.child("scaleIO"); s != nil {
 		v.ScaleIO = &corev1.ScaleIOVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
-	if s := f.under("storageos"); s != nil {
+	if s := f.child("storageos"); s != nil {
 		v.StorageOS = &corev1.StorageOSVolumeSource{SecretRef: s.secretRef("secretRef")}
 	}
 }
 
 func (f fields) secretRef(key string) *corev1.LocalObjectReference {
-	if name := f.under(key).text("name"); name != "" {
+	if name := f.child(key).text("name"); name != "" {
 		return &corev1.LocalObjectReference{Name: name}
 	}
 	return nil

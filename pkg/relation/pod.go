@@ -68,8 +68,8 @@ func carried(rules []Rule) []Rule {
 
 // onTemplate makes a rule's function out of one that reads a pod spec, whoever
 // carries it.
-func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
-	return func(o object.Object, emit Emit) {
+func onTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
+	return func(o object.Object, emit EmitFunc) {
 		t := templateOf(o)
 		if t.spec == nil {
 			return
@@ -77,7 +77,7 @@ func onTemplate(read func(template, Emit)) func(object.Object, Emit) {
 		needed := emit
 		switch retired := retired(o); {
 		case retired || finished(o):
-			emit = func(l Link) { l.Optional, l.Dormant = l.Optional || retired, true; needed(l) }
+			emit = func(l Link) { l.Optional, l.Inactive = l.Optional || retired, true; needed(l) }
 		case runs(o):
 			emit = func(l Link) { l.Settled = true; needed(l) }
 		}
@@ -113,7 +113,7 @@ func runs(o object.Object) bool {
 	})
 }
 
-func podFinished(o object.Object, emit Emit) {
+func podFinished(o object.Object, emit EmitFunc) {
 	if p, ok := o.Body.(*corev1.Pod); ok && finished(o) {
 		itself(o, "status.phase", string(p.Status.Phase), emit)
 	}
@@ -155,7 +155,7 @@ func templateAt(t *corev1.PodTemplateSpec, o object.Object, at, in string) templ
 // podServiceAccount: a template that names none means default. A pod that names
 // none was never admitted by the API server's plugin: a mirror of a static pod,
 // which has none, or one that was written by hand, which would get default.
-func podServiceAccount(t template, emit Emit) {
+func podServiceAccount(t template, emit EmitFunc) {
 	name, field := t.spec.ServiceAccountName, "serviceAccountName"
 	if name == "" && t.spec.DeprecatedServiceAccount != "" {
 		name, field = t.spec.DeprecatedServiceAccount, "serviceAccount"
@@ -172,7 +172,7 @@ func podServiceAccount(t template, emit Emit) {
 	emit(l)
 }
 
-func podPullSecrets(t template, emit Emit) {
+func podPullSecrets(t template, emit EmitFunc) {
 	for i, r := range t.spec.ImagePullSecrets {
 		if r.Name != "" {
 			emit(to(secret, t.namespace, r.Name, t.in+"imagePullSecrets["+strconv.Itoa(i)+"].name"))
@@ -180,19 +180,19 @@ func podPullSecrets(t template, emit Emit) {
 	}
 }
 
-func podPriorityClass(t template, emit Emit) {
+func podPriorityClass(t template, emit EmitFunc) {
 	if t.spec.PriorityClassName != "" {
 		emit(to(priorityClass, "", t.spec.PriorityClassName, t.in+"priorityClassName"))
 	}
 }
 
-func podRuntimeClass(t template, emit Emit) {
+func podRuntimeClass(t template, emit EmitFunc) {
 	if name := value(t.spec.RuntimeClassName); name != "" {
 		emit(to(runtimeClass, "", name, t.in+"runtimeClassName"))
 	}
 }
 
-func podResourceClaims(t template, emit Emit) {
+func podResourceClaims(t template, emit EmitFunc) {
 	for i := range t.spec.ResourceClaims {
 		if name := value(t.spec.ResourceClaims[i].ResourceClaimName); name != "" {
 			emit(to(resourceClaim, t.namespace, name, t.in+"resourceClaims["+strconv.Itoa(i)+"].resourceClaimName"))
@@ -200,7 +200,7 @@ func podResourceClaims(t template, emit Emit) {
 	}
 }
 
-func podResourceClaimTemplates(t template, emit Emit) {
+func podResourceClaimTemplates(t template, emit EmitFunc) {
 	for i := range t.spec.ResourceClaims {
 		if name := value(t.spec.ResourceClaims[i].ResourceClaimTemplateName); name != "" {
 			emit(to(resourceClaimTemplate, t.namespace, name, t.in+"resourceClaims["+strconv.Itoa(i)+"].resourceClaimTemplateName"))
@@ -208,7 +208,7 @@ func podResourceClaimTemplates(t template, emit Emit) {
 	}
 }
 
-func podGroups(t template, emit Emit) {
+func podGroups(t template, emit EmitFunc) {
 	if g := t.spec.SchedulingGroup; g != nil && value(g.PodGroupName) != "" {
 		emit(to(podGroup, t.namespace, *g.PodGroupName, t.in+"schedulingGroup.podGroupName"))
 	}
@@ -218,7 +218,7 @@ const networksKey = "k8s.v1.cni.cncf.io/networks"
 
 // podNetworks reads the list of networks that Multus attaches, in either of its
 // two forms: [namespace/]name[@interface],... or a JSON list.
-func podNetworks(t template, emit Emit) {
+func podNetworks(t template, emit EmitFunc) {
 	text := strings.TrimSpace(t.meta.Annotations[networksKey])
 	if text == "" {
 		return
@@ -252,12 +252,12 @@ func inNamespace(text, namespace string) (string, string) {
 	return namespace, text
 }
 
-func podNode(p *corev1.Pod, _ object.Ref, emit Emit) {
+func podNode(p *corev1.Pod, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", p.Spec.NodeName, "spec.nodeName")
 }
 
 // podNominatedNode: where room is being made for the pod; it may still land elsewhere.
-func podNominatedNode(p *corev1.Pod, _ object.Ref, emit Emit) {
+func podNominatedNode(p *corev1.Pod, _ object.Ref, emit EmitFunc) {
 	if p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
 		l := to(node, "", p.Status.NominatedNodeName, "status.nominatedNodeName")
 		l.Optional = true
@@ -268,7 +268,7 @@ func podNominatedNode(p *corev1.Pod, _ object.Ref, emit Emit) {
 // podOwnerLabels: controllers leave their mark in labels of the pods that they
 // make. Where the owner reference is gone, as in many a dump, that is what is left
 // of it.
-func podOwnerLabels(o object.Object, emit Emit) {
+func podOwnerLabels(o object.Object, emit EmitFunc) {
 	if metav1.GetControllerOfNoCopy(o.Meta) != nil {
 		return
 	}
@@ -292,7 +292,7 @@ func podOwnerLabels(o object.Object, emit Emit) {
 
 // podClaimStatus: what was generated from a template, or by the scheduler for an
 // extended resource, stands in the status alone.
-func podClaimStatus(p *corev1.Pod, self object.Ref, emit Emit) {
+func podClaimStatus(p *corev1.Pod, self object.Ref, emit EmitFunc) {
 	for i := range p.Status.ResourceClaimStatuses {
 		if name := value(p.Status.ResourceClaimStatuses[i].ResourceClaimName); name != "" {
 			emit(to(resourceClaim, self.Namespace, name, at("status.resourceClaimStatuses[", i, "].resourceClaimName")))

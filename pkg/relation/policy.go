@@ -16,15 +16,15 @@ func policyRules() []Rule {
 	return []Rule{
 		{Name: "disruption-budget-selector", From: from(disruptionBudget), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(disruptionBudgetSelector)},
 		{Name: "network-policy-selector", From: from(networkPolicy), Relation: Serves, Via: Label, To: "Pod", Field: "spec.podSelector", Links: on(networkPolicySelector)},
-		{Name: "network-policy-ingress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.ingress[].from[]", Aside: true, Namespaces: true, Links: on(networkPolicyIngress)},
-		{Name: "network-policy-egress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.egress[].to[]", Aside: true, Namespaces: true, Links: on(networkPolicyEgress)},
+		{Name: "network-policy-ingress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.ingress[].from[]", Peer: true, Namespaces: true, Links: on(networkPolicyIngress)},
+		{Name: "network-policy-egress", From: from(networkPolicy), Relation: Needs, Via: Label, To: "Pod", Field: "spec.egress[].to[]", Peer: true, Namespaces: true, Links: on(networkPolicyEgress)},
 		{Name: "quota-class", From: from(resourceQuota), Relation: Needs, Via: Spec, To: "(class)", Field: "spec.scopeSelector.matchExpressions[].values[]", Links: on(quotaClasses)},
 	}
 }
 
 // disruptionBudgetSelector: in policy/v1 a missing selector means no pod, an
 // empty one every pod of the namespace.
-func disruptionBudgetSelector(b *policyv1.PodDisruptionBudget, self object.Ref, emit Emit) {
+func disruptionBudgetSelector(b *policyv1.PodDisruptionBudget, self object.Ref, emit EmitFunc) {
 	if b.Spec.Selector != nil {
 		emit(pods(b.Spec.Selector, self, "spec.selector"))
 	}
@@ -32,7 +32,7 @@ func disruptionBudgetSelector(b *policyv1.PodDisruptionBudget, self object.Ref, 
 
 // networkPolicySelector: an empty selector means every pod of the namespace, and
 // a missing one is no different.
-func networkPolicySelector(p *networkingv1.NetworkPolicy, self object.Ref, emit Emit) {
+func networkPolicySelector(p *networkingv1.NetworkPolicy, self object.Ref, emit EmitFunc) {
 	emit(pods(&p.Spec.PodSelector, self, "spec.podSelector"))
 }
 
@@ -41,7 +41,7 @@ func pods(s *metav1.LabelSelector, self object.Ref, field string) Link {
 	return podsIn(self.Namespace, FromLabelSelector(s), field)
 }
 
-func networkPolicyIngress(p *networkingv1.NetworkPolicy, self object.Ref, emit Emit) {
+func networkPolicyIngress(p *networkingv1.NetworkPolicy, self object.Ref, emit EmitFunc) {
 	for i := range p.Spec.Ingress {
 		for j := range p.Spec.Ingress[i].From {
 			peer(&p.Spec.Ingress[i].From[j], self, at(at("spec.ingress[", i, "].from["), j, "]"), emit)
@@ -49,7 +49,7 @@ func networkPolicyIngress(p *networkingv1.NetworkPolicy, self object.Ref, emit E
 	}
 }
 
-func networkPolicyEgress(p *networkingv1.NetworkPolicy, self object.Ref, emit Emit) {
+func networkPolicyEgress(p *networkingv1.NetworkPolicy, self object.Ref, emit EmitFunc) {
 	for i := range p.Spec.Egress {
 		for j := range p.Spec.Egress[i].To {
 			peer(&p.Spec.Egress[i].To[j], self, at(at("spec.egress[", i, "].to["), j, "]"), emit)
@@ -63,7 +63,7 @@ func networkPolicyEgress(p *networkingv1.NetworkPolicy, self object.Ref, emit Em
 // missing or empty means everything: a list of peers that is not there, every pod
 // of the namespace, every namespace. It names nobody and makes no edge, nor does a
 // block of addresses.
-func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit Emit) {
+func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit EmitFunc) {
 	chosen, in := p.PodSelector, p.NamespaceSelector
 	say := func(l Link) { l.Optional = true; emit(l) }
 	switch {
@@ -95,7 +95,7 @@ func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit 
 
 // quotaClasses: a quota may count only what is of some classes. It counts nothing
 // of one that is not there, and is none the worse for it.
-func quotaClasses(q *corev1.ResourceQuota, _ object.Ref, emit Emit) {
+func quotaClasses(q *corev1.ResourceQuota, _ object.Ref, emit EmitFunc) {
 	if q.Spec.ScopeSelector == nil {
 		return
 	}

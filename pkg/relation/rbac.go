@@ -17,20 +17,20 @@ func rbacRules() []Rule {
 		{Name: "service-account-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "secrets[].name", Links: on(serviceAccountSecrets)},
 		{Name: "service-account-pull-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "imagePullSecrets[].name", Links: on(serviceAccountPullSecrets)},
 		{Name: "service-account-token", From: from(secret), Relation: Owns, Via: Annotation, To: "ServiceAccount", Backward: true, Field: annotation(corev1.ServiceAccountNameKey), Metadata: true, Deletes: Always, Links: serviceAccountToken},
-		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "(subject)", Field: "subjects[]", Crosses: true, Links: bindingSubjects},
+		{Name: "binding-subject", From: from(roleBinding, clusterRoleBinding), Relation: Serves, Via: Spec, To: "(subject)", Field: "subjects[]", CrossNamespace: true, Links: bindingSubjects},
 		{Name: "cluster-role-aggregation", From: from(clusterRole), Relation: Needs, Via: Label, To: "ClusterRole", Field: "aggregationRule.clusterRoleSelectors[]", Links: on(clusterRoleAggregation)},
-		{Name: "role-resource-name", From: from(role, clusterRole), Relation: Needs, Via: Spec, To: "(resource)", Field: "rules[].resourceNames[]", Aside: true, Links: roleResourceNames},
+		{Name: "role-resource-name", From: from(role, clusterRole), Relation: Needs, Via: Spec, To: "(resource)", Field: "rules[].resourceNames[]", Peer: true, Links: roleResourceNames},
 		{Name: "binding-role", From: from(roleBinding, clusterRoleBinding), Relation: Needs, Via: Spec, To: "Role", Field: "roleRef", Links: bindingRole},
 	}
 }
 
-func serviceAccountSecrets(a *corev1.ServiceAccount, self object.Ref, emit Emit) {
+func serviceAccountSecrets(a *corev1.ServiceAccount, self object.Ref, emit EmitFunc) {
 	for i := range a.Secrets {
 		named(emit, secret, self.Namespace, a.Secrets[i].Name, at("secrets[", i, "].name"))
 	}
 }
 
-func serviceAccountPullSecrets(a *corev1.ServiceAccount, self object.Ref, emit Emit) {
+func serviceAccountPullSecrets(a *corev1.ServiceAccount, self object.Ref, emit EmitFunc) {
 	for i := range a.ImagePullSecrets {
 		named(emit, secret, self.Namespace, a.ImagePullSecrets[i].Name, at("imagePullSecrets[", i, "].name"))
 	}
@@ -40,7 +40,7 @@ func serviceAccountPullSecrets(a *corev1.ServiceAccount, self object.Ref, emit E
 // with its account, so the account owns it; in one of another type the annotation
 // says nothing. Where the type was not read it is a guess, and only where the
 // controller has left the UID of the account on the Secret, as it does on its own.
-func serviceAccountToken(o object.Object, emit Emit) {
+func serviceAccountToken(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	name, uid := notes[corev1.ServiceAccountNameKey], notes[corev1.ServiceAccountUIDKey]
 	known := o.Type == string(corev1.SecretTypeServiceAccountToken)
@@ -64,7 +64,7 @@ func binding(o object.Object) (rbacv1.RoleRef, []rbacv1.Subject) {
 	return rbacv1.RoleRef{}, nil
 }
 
-func bindingSubjects(o object.Object, emit Emit) {
+func bindingSubjects(o object.Object, emit EmitFunc) {
 	_, subjects := binding(o)
 	for i := range subjects {
 		s, field := &subjects[i], at("subjects[", i, "].name")
@@ -84,7 +84,7 @@ func bindingSubjects(o object.Object, emit Emit) {
 
 // subjectUser: an account may stand there as the user that it becomes. Other users
 // are names.
-func subjectUser(name, field string, emit Emit) {
+func subjectUser(name, field string, emit EmitFunc) {
 	l := to(user, "", name, field)
 	if namespace, account := userAccount(name); namespace != "" && account != "" {
 		l.Target = Target{Kind: serviceAccount, Namespace: namespace, Name: account}
@@ -97,7 +97,7 @@ func subjectUser(name, field string, emit Emit) {
 // subjectGroup: the accounts of a namespace are a group. The group of all of them,
 // and everybody who is authenticated, are names: nothing is shared by being one of
 // these.
-func subjectGroup(name, field string, emit Emit) {
+func subjectGroup(name, field string, emit EmitFunc) {
 	l := to(group, "", name, field)
 	if namespace, ok := strings.CutPrefix(name, "system:serviceaccounts:"); ok && namespace != "" {
 		l.Target = Target{Kind: serviceAccount, Namespace: namespace, Selector: &Selector{}}
@@ -117,7 +117,7 @@ func userAccount(user string) (namespace, name string) {
 
 // clusterRoleAggregation: the rules of the role are those of every role that one
 // of the selectors finds.
-func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit Emit) {
+func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit EmitFunc) {
 	if r.AggregationRule == nil {
 		return
 	}
@@ -131,7 +131,7 @@ func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit Emit) {
 // those of its namespace. Which namespace a ClusterRole means depends on who binds
 // it, so that of what it names only the cluster-scoped counts. What is named need
 // not be there.
-func roleResourceNames(o object.Object, emit Emit) {
+func roleResourceNames(o object.Object, emit EmitFunc) {
 	var rules []rbacv1.PolicyRule
 	switch b := o.Body.(type) {
 	case *rbacv1.Role:
@@ -162,7 +162,7 @@ func roleResourceNames(o object.Object, emit Emit) {
 	}
 }
 
-func bindingRole(o object.Object, emit Emit) {
+func bindingRole(o object.Object, emit EmitFunc) {
 	switch ref, _ := binding(o); ref.Kind {
 	case role.Kind:
 		named(emit, role, o.Namespace, ref.Name, "roleRef.name")

@@ -12,8 +12,8 @@ import (
 // on makes a rule's function out of one that reads a single Go type. An object
 // that was read as metadata only, or in a version of another shape, says
 // nothing: the source has told that as a gap.
-func on[T runtime.Object](read func(T, object.Ref, Emit)) func(object.Object, Emit) {
-	return func(o object.Object, emit Emit) {
+func on[T runtime.Object](read func(T, object.Ref, EmitFunc)) func(object.Object, EmitFunc) {
+	return func(o object.Object, emit EmitFunc) {
 		if body, ok := o.Body.(T); ok {
 			read(body, o.Ref, emit)
 		}
@@ -40,14 +40,14 @@ func to(k schema.GroupKind, namespace, name, field string) Link {
 }
 
 // named emits a link to an object by its name; none for an empty name.
-func named(emit Emit, k schema.GroupKind, namespace, name, field string) {
+func named(emit EmitFunc, k schema.GroupKind, namespace, name, field string) {
 	if name != "" {
 		emit(to(k, namespace, name, field))
 	}
 }
 
 // present emits a link to an object by its name, where there is such an object.
-func present(emit Emit, k schema.GroupKind, namespace, name, field string) {
+func present(emit EmitFunc, k schema.GroupKind, namespace, name, field string) {
 	if name != "" {
 		l := to(k, namespace, name, field)
 		l.Target.IfPresent = true

@@ -94,9 +94,9 @@ type Link struct {
 	Optional bool
 	// Inferred says that this is a guess.
 	Inferred bool
-	// Dormant says that the object is out of work, so that nothing breaks today if
+	// Inactive says that the object is out of work, so that nothing breaks today if
 	// the target is not there.
-	Dormant bool
+	Inactive bool
 	// Settled says that the object has got what it asks of the target, and needs it again
 	// only when something is made anew: a pod that runs, a claim that has its volume.
 	Settled bool
@@ -147,8 +147,8 @@ type Target struct {
 	Definition bool
 }
 
-// Emit takes the links of an object as a rule finds them.
-type Emit func(Link)
+// EmitFunc takes the links of an object as a rule finds them.
+type EmitFunc func(Link)
 
 // Rule is one relationship: which kinds say it, what it means and the function
 // that reads it off an object.
@@ -176,19 +176,19 @@ type Rule struct {
 	// Metadata says that the rule reads the metadata of an object and nothing else,
 	// so that the object need not be read whole for it.
 	Metadata bool
-	// Crosses says that an object of another namespace, or of the cluster, can say
+	// CrossNamespace says that an object of another namespace, or of the cluster, can say
 	// this of one in a namespace: to know who serves a namespace, the kinds of From
 	// are read in all of them.
-	Crosses bool
-	// Leaf says that To belongs to the stack of From and is not followed any
+	CrossNamespace bool
+	// Terminal says that To belongs to the stack of From and is not followed any
 	// further: configuration that a shared reader collects, such as the monitors of
 	// a Prometheus. Without it every application would be part of the monitoring.
 	// With Namespaces, what others have is collected: that counts only where the
 	// reader is itself asked for.
-	Leaf bool
-	// Aside says that an edge of the rule makes neither end part of the stack of the
+	Terminal bool
+	// Peer says that an edge of the rule makes neither end part of the stack of the
 	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
-	Aside bool
+	Peer bool
 	// Evidence says that the links of the rule make no edges: the graph holds them
 	// against what the edges say, or knows by them what goes with a deletion. A link to
 	// itself says something of the object.
@@ -218,7 +218,7 @@ type Rule struct {
 	// annotation is kept of every object; empty where none does.
 	Annotation string
 	// Links reads the object. It must not keep it.
-	Links func(object.Object, Emit)
+	Links func(object.Object, EmitFunc)
 	// Keys, where set, hands out further names of an object of From, by which others
 	// mean it (Selector.Key): the pool of a ResourceSlice.
 	Keys func(o object.Object, key func(string))
@@ -228,7 +228,7 @@ type Rule struct {
 	States func(o object.Object) (schema.GroupKind, bool)
 
 	// template reads a pod spec, in a rule that holds for whoever carries one.
-	template func(template, Emit)
+	template func(template, EmitFunc)
 	// family reads for this rule and others at once; member is its place in it.
 	family *family
 	member int
@@ -249,13 +249,13 @@ type Set struct {
 	families map[schema.GroupKind][]*members
 }
 
-// MostRules is how many rules a set holds: a graph numbers them in 16 bits.
-const MostRules = 1 << 16
+// MaxRules is how many rules a set holds: a graph numbers them in 16 bits.
+const MaxRules = 1 << 16
 
-// NewSet returns the set of rules, of which it takes the first MostRules. A rule
+// NewSet returns the set of rules, of which it takes the first MaxRules. A rule
 // without From reads every object.
 func NewSet(rules ...Rule) *Set {
-	rules = rules[:min(len(rules), MostRules)]
+	rules = rules[:min(len(rules), MaxRules)]
 	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
 	for i, r := range rules {
 		if r.family != nil && len(r.From) > 0 {
@@ -291,10 +291,10 @@ func (s *Set) Annotations() []string {
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {
-		if s.rules[i].Namespaces && !s.rules[i].Aside && !slices.Contains(kinds, namespace) {
+		if s.rules[i].Namespaces && !s.rules[i].Peer && !slices.Contains(kinds, namespace) {
 			kinds = append(kinds, namespace)
 		}
-		if !s.rules[i].Crosses {
+		if !s.rules[i].CrossNamespace {
 			continue
 		}
 		for _, gk := range s.rules[i].From {

@@ -18,12 +18,12 @@ func schedulingRules() []Rule {
 		{Name: "pod-group-parent", From: groups, Relation: Needs, Via: Spec, To: "CompositePodGroup", Field: "spec.parentCompositePodGroupName", Untyped: true, Links: podGroupParent},
 		{Name: "pod-group-class", From: groups, Relation: Needs, Via: Spec, To: "PriorityClass", Field: "spec.priorityClassName", Untyped: true, Links: podGroupClass},
 		{Name: "pod-group-claim", From: from(podGroup), Relation: Needs, Via: Spec, To: "ResourceClaim", Field: "spec.resourceClaims[]", Untyped: true, Links: podGroupClaims},
-		{Name: "runtime-class-node", From: from(runtimeClass), Relation: Needs, Via: Label, To: "Node", Field: "scheduling.nodeSelector", Aside: true, Links: on(runtimeClassNodes)},
+		{Name: "runtime-class-node", From: from(runtimeClass), Relation: Needs, Via: Label, To: "Node", Field: "scheduling.nodeSelector", Peer: true, Links: on(runtimeClassNodes)},
 	}
 }
 
 // workloadController: the object that a Workload is made for could do without it.
-func workloadController(o object.Object, emit Emit) {
+func workloadController(o object.Object, emit EmitFunc) {
 	ref := part(o.Fields(), "spec", "controllerRef")
 	t := local(ref, o.Namespace)
 	t.Kind.Group, _ = part(ref, "apiGroup").(string)
@@ -50,18 +50,18 @@ func podGroupTemplates(o object.Object, each func(template any, path string)) {
 	within(part(o.Fields(), "spec"), "spec.", 1)
 }
 
-func workloadClasses(o object.Object, emit Emit) {
+func workloadClasses(o object.Object, emit EmitFunc) {
 	podGroupTemplates(o, func(t any, path string) {
 		name, _ := part(t, "priorityClassName").(string)
 		named(emit, priorityClass, "", name, path+"priorityClassName")
 	})
 }
 
-func workloadClaims(o object.Object, emit Emit) {
+func workloadClaims(o object.Object, emit EmitFunc) {
 	podGroupTemplates(o, func(t any, path string) { groupClaims(t, o.Namespace, path, emit) })
 }
 
-func groupClaims(group any, namespace, path string, emit Emit) {
+func groupClaims(group any, namespace, path string, emit EmitFunc) {
 	for i, c := range items(group, "resourceClaims") {
 		at := at(path+"resourceClaims[", i, "].")
 		name, _ := part(c, "resourceClaimName").(string)
@@ -72,7 +72,7 @@ func groupClaims(group any, namespace, path string, emit Emit) {
 }
 
 // podGroupWorkload: the reference stood one level deeper in v1alpha2.
-func podGroupWorkload(o object.Object, emit Emit) {
+func podGroupWorkload(o object.Object, emit EmitFunc) {
 	spec := part(o.Fields(), "spec")
 	name, _ := part(spec, "workloadRef", "workloadName").(string)
 	named(emit, workload, o.Namespace, name, "spec.workloadRef.workloadName")
@@ -80,18 +80,18 @@ func podGroupWorkload(o object.Object, emit Emit) {
 	named(emit, workload, o.Namespace, old, "spec.podGroupTemplateRef.workload.workloadName")
 }
 
-func podGroupParent(o object.Object, emit Emit) {
+func podGroupParent(o object.Object, emit EmitFunc) {
 	name, _ := part(o.Fields(), "spec", "parentCompositePodGroupName").(string)
 	named(emit, compositePodGroup, o.Namespace, name, "spec.parentCompositePodGroupName")
 }
 
-func podGroupClass(o object.Object, emit Emit) {
+func podGroupClass(o object.Object, emit EmitFunc) {
 	name, _ := part(o.Fields(), "spec", "priorityClassName").(string)
 	named(emit, priorityClass, "", name, "spec.priorityClassName")
 }
 
 // podGroupClaims: what was generated from a template stands in the status alone.
-func podGroupClaims(o object.Object, emit Emit) {
+func podGroupClaims(o object.Object, emit EmitFunc) {
 	groupClaims(part(o.Fields(), "spec"), o.Namespace, "spec.", emit)
 	for i, s := range items(o.Fields(), "status", "resourceClaimStatuses") {
 		name, _ := part(s, "resourceClaimName").(string)
@@ -100,7 +100,7 @@ func podGroupClaims(o object.Object, emit Emit) {
 }
 
 // runtimeClassNodes: an empty selector leaves every node.
-func runtimeClassNodes(c *nodev1.RuntimeClass, _ object.Ref, emit Emit) {
+func runtimeClassNodes(c *nodev1.RuntimeClass, _ object.Ref, emit EmitFunc) {
 	if c.Scheduling != nil && len(c.Scheduling.NodeSelector) > 0 {
 		sel := &Selector{Labels: c.Scheduling.NodeSelector}
 		emit(Link{Target: Target{Kind: node, Selector: sel}, Field: "scheduling.nodeSelector", Value: sel.String()})

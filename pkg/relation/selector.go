@@ -70,9 +70,9 @@ func FromLabelSelector(s *metav1.LabelSelector) *Selector {
 	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
-// within says that what s finds, the other one finds as well, as far as that is
+// isWithin says that what s finds, the other one finds as well, as far as that is
 // seen from the labels that both ask for.
-func (s *Selector) within(other *Selector) bool {
+func (s *Selector) isWithin(other *Selector) bool {
 	if len(other.Expressions) > 0 {
 		return false
 	}
@@ -100,7 +100,7 @@ func podsIn(namespace string, s *Selector, field string) Link {
 // podsWhere emits links to the pods that a selector finds in the namespaces that
 // another one finds. The name of a namespace is a label of it, and the one that is
 // mostly asked for: then no Namespace need be read.
-func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit Emit) {
+func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit EmitFunc) {
 	if names, ok := namespaceNames(in); ok {
 		for _, name := range names {
 			emit(podsIn(name, s, field))

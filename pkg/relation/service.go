@@ -27,7 +27,7 @@ func serviceRules() []Rule {
 
 // serviceSelector: a Service without a selector selects nothing, and one of type
 // ExternalName has no endpoints whatever its selector says.
-func serviceSelector(s *corev1.Service, self object.Ref, emit Emit) {
+func serviceSelector(s *corev1.Service, self object.Ref, emit EmitFunc) {
 	if len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName {
 		return
 	}
@@ -40,7 +40,7 @@ func serviceSelector(s *corev1.Service, self object.Ref, emit Emit) {
 // target, and the target's stack must not gather the aliases of all its users.
 // The name goes into a CNAME, which no search path completes: only one with svc
 // in it can mean a Service.
-func serviceExternalName(s *corev1.Service, self object.Ref, emit Emit) {
+func serviceExternalName(s *corev1.Service, self object.Ref, emit EmitFunc) {
 	name := s.Spec.ExternalName
 	if s.Spec.Type != corev1.ServiceTypeExternalName || !strings.Contains(name, ".svc") {
 		return
@@ -55,14 +55,14 @@ func serviceExternalName(s *corev1.Service, self object.Ref, emit Emit) {
 	})
 }
 
-func endpointSliceService(o object.Object, emit Emit) {
+func endpointSliceService(o object.Object, emit EmitFunc) {
 	named(emit, service, o.Namespace, o.Meta.GetLabels()[discoveryv1.LabelServiceName], endpointSliceField)
 }
 
 // endpointSliceField is a constant, because there are many slices.
 const endpointSliceField = "metadata.labels[" + discoveryv1.LabelServiceName + "]"
 
-func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit Emit) {
+func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit EmitFunc) {
 	for i := range s.Endpoints {
 		if r := s.Endpoints[i].TargetRef; r != nil {
 			endpointPod(r, self, at("endpoints[", i, "].targetRef.name"), emit)
@@ -72,12 +72,12 @@ func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit Emit)
 
 // endpointsService: leader election once kept its lock in Endpoints that no
 // Service stands for.
-func endpointsService(o object.Object, emit Emit) {
+func endpointsService(o object.Object, emit EmitFunc) {
 	present(emit, service, o.Namespace, o.Name, "metadata.name")
 }
 
 //nolint:staticcheck // Deprecated, and still what a dump may hold.
-func endpointsPods(e *corev1.Endpoints, self object.Ref, emit Emit) {
+func endpointsPods(e *corev1.Endpoints, self object.Ref, emit EmitFunc) {
 	for i := range e.Subsets {
 		for _, list := range [...]struct {
 			name      string
@@ -97,7 +97,7 @@ func endpointsPods(e *corev1.Endpoints, self object.Ref, emit Emit) {
 
 // endpointPod: a router serves its backend. The namespace of the reference may
 // be left out.
-func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit Emit) {
+func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit EmitFunc) {
 	if r.Kind != pod.Kind || r.Name == "" {
 		return
 	}
@@ -111,7 +111,7 @@ func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit 
 }
 
 // ipAddressParent: what an address was taken for is named by its resource.
-func ipAddressParent(a *networkingv1.IPAddress, _ object.Ref, emit Emit) {
+func ipAddressParent(a *networkingv1.IPAddress, _ object.Ref, emit EmitFunc) {
 	if p := a.Spec.ParentRef; p != nil && p.Resource != "" && p.Name != "" {
 		l := to(kind(p.Group, p.Resource), p.Namespace, p.Name, "spec.parentRef.name")
 		l.Target.IsResource = true

@@ -19,7 +19,7 @@ func storageRules() []Rule {
 		{Name: "claim-class", From: from(claim), Relation: Needs, Via: Spec, To: "StorageClass", Field: "spec.storageClassName", Links: on(claimClass)},
 		{Name: "claim-attributes-class", From: from(claim), Relation: Needs, Via: Spec, To: "VolumeAttributesClass", Field: "spec.volumeAttributesClassName", Links: on(claimAttributesClass)},
 		{Name: "claim-data-source", From: from(claim), Relation: Needs, Via: Spec, To: "(source)", Field: "spec.dataSourceRef", Links: on(claimDataSource)},
-		{Name: "claim-selector", From: from(claim), Relation: Needs, Via: Label, To: "PersistentVolume", Field: "spec.selector", Aside: true, Links: on(claimSelector)},
+		{Name: "claim-selector", From: from(claim), Relation: Needs, Via: Label, To: "PersistentVolume", Field: "spec.selector", Peer: true, Links: on(claimSelector)},
 		{Name: "claim-node", From: from(claim), Relation: Needs, Via: Annotation, To: "Node", Field: annotation(selectedNodeKey), Links: on(claimNode)},
 		{Name: "claim-provisioner", From: from(claim), Relation: Needs, Via: Annotation, To: "CSIDriver", Field: annotation(provisionerKey), Metadata: true, Links: claimProvisioner},
 
@@ -38,23 +38,23 @@ func storageRules() []Rule {
 		{Name: "csi-node-driver", From: from(csiNode), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.drivers[].name", Links: on(csiNodeDrivers)},
 		{Name: "storage-capacity-class", From: from(storageCapacity), Relation: Needs, Via: Spec, To: "StorageClass", Field: "storageClassName", Links: on(storageCapacityClass)},
 
-		{Name: "storage-capacity-node", From: from(storageCapacity), Relation: Serves, Via: Label, To: "Node", Field: "nodeTopology", Aside: true, Links: on(storageCapacityNodes)},
+		{Name: "storage-capacity-node", From: from(storageCapacity), Relation: Serves, Via: Label, To: "Node", Field: "nodeTopology", Peer: true, Links: on(storageCapacityNodes)},
 
-		{Name: "attachment-volume", From: from(attachment), Relation: Serves, Via: Spec, To: "PersistentVolume", Field: "spec.source.persistentVolumeName", Crosses: true, Links: on(attachmentVolume)},
+		{Name: "attachment-volume", From: from(attachment), Relation: Serves, Via: Spec, To: "PersistentVolume", Field: "spec.source.persistentVolumeName", CrossNamespace: true, Links: on(attachmentVolume)},
 		{Name: "attachment-node", From: from(attachment), Relation: Needs, Via: Spec, To: "Node", Field: "spec.nodeName", Links: on(attachmentNode)},
 		{Name: "attachment-secret", From: from(attachment), Relation: Needs, Via: Spec, To: "Secret", Field: "spec.source.inlineVolumeSpec", Links: on(attachmentSecrets)},
 		{Name: "attachment-driver", From: from(attachment), Relation: Needs, Via: Spec, To: "CSIDriver", Field: "spec.attacher", Links: on(attachmentDriver)},
 	}
 }
 
-func claimVolume(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+func claimVolume(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	named(emit, persistentVolume, "", c.Spec.VolumeName, "spec.volumeName")
 }
 
 // claimClass: an empty name means no class; a missing one the default class,
 // which the server writes in as soon as there is one. To a claim that has its
 // volume the class is a label: often no such object was ever made.
-func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if name := value(c.Spec.StorageClassName); name != "" {
 		l := to(storageClass, "", name, "spec.storageClassName")
 		l.Settled = c.Spec.VolumeName != ""
@@ -65,7 +65,7 @@ func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
 
 // claimAttributesClass: while a change is under way, the class that is wished
 // for, the one in force and the one being applied may be three.
-func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	wanted, current, target := value(c.Spec.VolumeAttributesClassName), value(c.Status.CurrentVolumeAttributesClassName), ""
 	if c.Status.ModifyVolumeStatus != nil {
 		target = c.Status.ModifyVolumeStatus.TargetVolumeAttributesClassName
@@ -82,7 +82,7 @@ func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Em
 // claimDataSource: the server copies dataSource to dataSourceRef, which can name
 // another namespace, where a ReferenceGrant must allow that. A volume that was
 // filled no longer needs its source, which may well be gone.
-func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit) {
+func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit EmitFunc) {
 	var l Link
 	if r := c.Spec.DataSourceRef; r != nil {
 		l = to(kind(value(r.APIGroup), r.Kind), cmp.Or(value(r.Namespace), self.Namespace), r.Name, "spec.dataSourceRef.name")
@@ -101,7 +101,7 @@ const VolumeReclaimed = "volume-reclaimed"
 // volumeReclaimed: where the policy is Delete, the volume and what is on it go with the
 // claim that the volume is bound to. A provisioner deletes what it has made, and the
 // controller manager paths below /tmp; whether somebody deletes what a person made is a guess.
-func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	r := v.Spec.ClaimRef
 	if r == nil || r.Name == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
 		return
@@ -117,7 +117,7 @@ const provisionedKey = "pv.kubernetes.io/provisioned-by"
 // volumeReservation: a volume may be kept for a claim that has not got it yet, or is not
 // there yet. Of one that is bound its claim says so, and one that was released keeps
 // the name of a claim that is gone: another claim of that name does not get it.
-func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	r := v.Spec.ClaimRef
 	switch {
 	case r == nil || r.Namespace == "" || r.Name == "":
@@ -130,15 +130,15 @@ func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 }
 
 // volumeClass: to a volume the class is a label, as to its claim.
-func volumeClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func volumeClass(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	present(emit, storageClass, "", v.Spec.StorageClassName, "spec.storageClassName")
 }
 
-func volumeAttributesClass(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func volumeAttributesClass(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	named(emit, attributesClass, "", value(v.Spec.VolumeAttributesClassName), "spec.volumeAttributesClassName")
 }
 
-func volumeNode(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func volumeNode(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	if v.Spec.NodeAffinity != nil {
 		namedNodes(v.Spec.NodeAffinity.Required, "spec.nodeAffinity.required", emit)
 	}
@@ -147,27 +147,27 @@ func volumeNode(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
 // A driver works without a CSIDriver object, and a provisioner need not be a CSI
 // driver at all: where there is none, nothing is missing.
 
-func persistentVolumeDriver(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func persistentVolumeDriver(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	if v.Spec.CSI != nil {
 		present(emit, csiDriver, "", v.Spec.CSI.Driver, "spec.csi.driver")
 	}
 }
 
-func storageClassDriver(c *storagev1.StorageClass, _ object.Ref, emit Emit) {
+func storageClassDriver(c *storagev1.StorageClass, _ object.Ref, emit EmitFunc) {
 	present(emit, csiDriver, "", c.Provisioner, "provisioner")
 }
 
-func attributesClassDriver(c *storagev1.VolumeAttributesClass, _ object.Ref, emit Emit) {
+func attributesClassDriver(c *storagev1.VolumeAttributesClass, _ object.Ref, emit EmitFunc) {
 	present(emit, csiDriver, "", c.DriverName, "driverName")
 }
 
-func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) {
 	present(emit, csiDriver, "", a.Spec.Attacher, "spec.attacher")
 }
 
 // claimSelector: all volumes that it finds are candidates, until one is taken. An
 // empty selector names none of them.
-func claimSelector(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+func claimSelector(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if s := c.Spec.Selector; s != nil && c.Spec.VolumeName == "" && !everything(s) {
 		sel := FromLabelSelector(s)
 		emit(Link{Target: Target{Kind: persistentVolume, Selector: sel}, Field: "spec.selector", Value: sel.String(), Optional: true})
@@ -178,7 +178,7 @@ const selectedNodeKey = "volume.kubernetes.io/selected-node"
 
 // claimNode: the node that was selected for the first consumer counts until the
 // volume is there. Until then, a node that is gone is why there is none.
-func claimNode(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
+func claimNode(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if c.Spec.VolumeName == "" {
 		named(emit, node, "", c.Annotations[selectedNodeKey], annotation(selectedNodeKey))
 	}
@@ -186,41 +186,41 @@ func claimNode(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Emit) {
 
 const provisionerKey = "volume.kubernetes.io/storage-provisioner"
 
-func claimProvisioner(o object.Object, emit Emit) {
+func claimProvisioner(o object.Object, emit EmitFunc) {
 	present(emit, csiDriver, "", o.Meta.GetAnnotations()[provisionerKey], annotation(provisionerKey))
 }
 
 // csiNodeDrivers: the Node of a CSINode is its owner.
-func csiNodeDrivers(n *storagev1.CSINode, _ object.Ref, emit Emit) {
+func csiNodeDrivers(n *storagev1.CSINode, _ object.Ref, emit EmitFunc) {
 	for i := range n.Spec.Drivers {
 		present(emit, csiDriver, "", n.Spec.Drivers[i].Name, at("spec.drivers[", i, "].name"))
 	}
 }
 
-func storageCapacityClass(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Emit) {
+func storageCapacityClass(c *storagev1.CSIStorageCapacity, _ object.Ref, emit EmitFunc) {
 	named(emit, storageClass, "", c.StorageClassName, "storageClassName")
 }
 
 // storageCapacityNodes: with an empty topology it is that of every node, and with
 // none of no node.
-func storageCapacityNodes(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Emit) {
+func storageCapacityNodes(c *storagev1.CSIStorageCapacity, _ object.Ref, emit EmitFunc) {
 	if s := c.NodeTopology; s != nil && !everything(s) {
 		sel := FromLabelSelector(s)
 		emit(Link{Target: Target{Kind: node, Selector: sel}, Field: "nodeTopology", Value: sel.String()})
 	}
 }
 
-func attachmentVolume(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+func attachmentVolume(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) {
 	named(emit, persistentVolume, "", value(a.Spec.Source.PersistentVolumeName), "spec.source.persistentVolumeName")
 }
 
-func attachmentNode(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+func attachmentNode(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", a.Spec.NodeName, "spec.nodeName")
 }
 
 // storageClassSecrets: a name or namespace with a variable in it means another
 // Secret for each claim, which stands on the volume once it is there.
-func storageClassSecrets(c *storagev1.StorageClass, _ object.Ref, emit Emit) {
+func storageClassSecrets(c *storagev1.StorageClass, _ object.Ref, emit EmitFunc) {
 	if len(c.Parameters) == 0 {
 		return
 	}

@@ -7,17 +7,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-func persistentVolumeCSISecrets(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func persistentVolumeCSISecrets(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	volumeSpec{&v.Spec, "spec."}.csiSecrets(emit)
 }
 
-func persistentVolumeLegacySecret(v *corev1.PersistentVolume, _ object.Ref, emit Emit) {
+func persistentVolumeLegacySecret(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	volumeSpec{&v.Spec, "spec."}.legacySecret(emit)
 }
 
 // attachmentSecrets: an inline volume of a pod that is attached by CSI has no
 // PersistentVolume: the spec that it would have stands in the attachment.
-func attachmentSecrets(a *storagev1.VolumeAttachment, _ object.Ref, emit Emit) {
+func attachmentSecrets(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) {
 	if a.Spec.Source.InlineVolumeSpec != nil {
 		v := volumeSpec{a.Spec.Source.InlineVolumeSpec, "spec.source.inlineVolumeSpec."}
 		v.csiSecrets(emit)
@@ -31,7 +31,7 @@ type volumeSpec struct {
 	at string
 }
 
-func (v volumeSpec) csiSecrets(emit Emit) {
+func (v volumeSpec) csiSecrets(emit EmitFunc) {
 	if v.CSI == nil {
 		return
 	}
@@ -50,7 +50,7 @@ func (v volumeSpec) csiSecrets(emit Emit) {
 }
 
 // legacySecret: the drivers that once were part of Kubernetes.
-func (v volumeSpec) legacySecret(emit Emit) {
+func (v volumeSpec) legacySecret(emit EmitFunc) {
 	switch s := &v.PersistentVolumeSource; {
 	case s.AzureFile != nil:
 		r := &corev1.SecretReference{Name: s.AzureFile.SecretName, Namespace: value(s.AzureFile.SecretNamespace)}
@@ -75,7 +75,7 @@ func (v volumeSpec) legacySecret(emit Emit) {
 
 // secret: where a reference gives no namespace, the drivers look in that of the
 // pod, which is that of the claim.
-func (v volumeSpec) secret(r *corev1.SecretReference, field string, emit Emit) {
+func (v volumeSpec) secret(r *corev1.SecretReference, field string, emit EmitFunc) {
 	if r == nil || r.Name == "" {
 		return
 	}

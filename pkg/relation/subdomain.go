@@ -10,12 +10,12 @@ import (
 // Service of that name; without a host name of its own there is none. The pods of an
 // indexed Job get one each. A StatefulSet writes both into its pods from its own
 // serviceName, so the topmost template alone is asked, as it is about affinity.
-func podSubdomain(o object.Object, emit Emit) {
+func podSubdomain(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
 	if repeated(o) || t.spec == nil || t.spec.Subdomain == "" || t.spec.Hostname == "" && !indexed(o) {
 		return
 	}
-	onTemplate(func(t template, emit Emit) {
+	onTemplate(func(t template, emit EmitFunc) {
 		emit(to(service, t.namespace, t.spec.Subdomain, t.in+"subdomain"))
 	})(o, emit)
 }

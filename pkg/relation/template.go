@@ -68,7 +68,7 @@ func templateRules() []Rule {
 var templateRows = sync.OnceValue(templateRules)
 
 // readers are the functions of templateRules.
-var readers = func() (out []func(template, Emit)) {
+var readers = func() (out []func(template, EmitFunc)) {
 	for _, r := range templateRules() {
 		out = append(out, r.template)
 	}

@@ -140,7 +140,7 @@ func TestTemplateShapes(t *testing.T) {
 func TestTogether(t *testing.T) {
 	rules := at(relation.PodTemplate, false)
 	rules = slices.DeleteFunc(rules, func(r relation.Rule) bool { return r.Name != "pod-pull-secret" && r.Name != "pod-csi-driver" })
-	rules = append([]relation.Rule{{Name: "first", Links: func(object.Object, relation.Emit) {}}}, rules...)
+	rules = append([]relation.Rule{{Name: "first", Links: func(object.Object, relation.EmitFunc) {}}}, rules...)
 	got := strings.Join(linksOf(relation.NewSet(rules...), custom(t, "shop", podTemplate)), "\n")
 	want := "pod-csi-driver CSIDriver//csi.x.io spec.template.spec.volumes[3].csi.driver\npod-pull-secret Secret/shop/pull spec.template.spec.imagePullSecrets[0].name"
 	if got != want {

@@ -22,7 +22,7 @@ func Together(rules []Rule, read func(o object.Object, emit func(member int, l L
 	out := slices.Clone(rules)
 	for i := range out {
 		out[i].family, out[i].member = f, i
-		out[i].Links = func(o object.Object, emit Emit) {
+		out[i].Links = func(o object.Object, emit EmitFunc) {
 			read(o, func(member int, l Link) {
 				if member == i {
 					emit(l)

@@ -37,8 +37,8 @@ type volume struct {
 }
 
 // onVolumes makes a rule's function out of one that reads a volume.
-func onVolumes(read func(volume, Emit)) func(template, Emit) {
-	return func(t template, emit Emit) {
+func onVolumes(read func(volume, EmitFunc)) func(template, EmitFunc) {
+	return func(t template, emit EmitFunc) {
 		for i := range t.spec.Volumes {
 			read(volume{&t.spec.Volumes[i], t, i}, emit)
 		}
@@ -52,13 +52,13 @@ func (v volume) to(k schema.GroupKind, namespace, name, field string, optional *
 	return l
 }
 
-func volumeConfigMap(v volume, emit Emit) {
+func volumeConfigMap(v volume, emit EmitFunc) {
 	if r := v.ConfigMap; r != nil && r.Name != "" {
 		emit(v.to(configMap, v.namespace, r.Name, "configMap.name", r.Optional))
 	}
 }
 
-func volumeSecret(v volume, emit Emit) {
+func volumeSecret(v volume, emit EmitFunc) {
 	if r := v.Secret; r != nil && r.SecretName != "" {
 		emit(v.to(secret, v.namespace, r.SecretName, "secret.secretName", r.Optional))
 	}
@@ -74,7 +74,7 @@ func (v volume) eachSource(visit func(j int, s *corev1.VolumeProjection)) {
 	}
 }
 
-func projectedConfigMap(v volume, emit Emit) {
+func projectedConfigMap(v volume, emit EmitFunc) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		if r := s.ConfigMap; r != nil && r.Name != "" {
 			emit(v.to(configMap, v.namespace, r.Name, at("projected.sources[", j, "].configMap.name"), r.Optional))
@@ -82,7 +82,7 @@ func projectedConfigMap(v volume, emit Emit) {
 	})
 }
 
-func projectedSecret(v volume, emit Emit) {
+func projectedSecret(v volume, emit EmitFunc) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		if r := s.Secret; r != nil && r.Name != "" {
 			emit(v.to(secret, v.namespace, r.Name, at("projected.sources[", j, "].secret.name"), r.Optional))
@@ -90,7 +90,7 @@ func projectedSecret(v volume, emit Emit) {
 	})
 }
 
-func projectedTrustBundle(v volume, emit Emit) {
+func projectedTrustBundle(v volume, emit EmitFunc) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		if r := s.ClusterTrustBundle; r != nil && value(r.Name) != "" {
 			emit(v.to(clusterTrustBundle, "", *r.Name, at("projected.sources[", j, "].clusterTrustBundle.name"), r.Optional))
@@ -100,7 +100,7 @@ func projectedTrustBundle(v volume, emit Emit) {
 
 // projectedTrustSigner: bundles may also be chosen by their signer, whose name
 // theirs begin with, and labels; a missing selector finds none of them.
-func projectedTrustSigner(v volume, emit Emit) {
+func projectedTrustSigner(v volume, emit EmitFunc) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		r := s.ClusterTrustBundle
 		if r == nil || value(r.SignerName) == "" || r.LabelSelector == nil {
@@ -113,7 +113,7 @@ func projectedTrustSigner(v volume, emit Emit) {
 	})
 }
 
-func volumeClaim(v volume, emit Emit) {
+func volumeClaim(v volume, emit EmitFunc) {
 	if r := v.PersistentVolumeClaim; r != nil && r.ClaimName != "" {
 		emit(v.to(claim, v.namespace, r.ClaimName, "persistentVolumeClaim.claimName", nil))
 	}
@@ -121,7 +121,7 @@ func volumeClaim(v volume, emit Emit) {
 
 // ephemeralClaims: the claim is made for the pod and named after it, so that
 // only a pod says which one. That the pod owns it stands on the claim.
-func ephemeralClaims(p *corev1.Pod, self object.Ref, emit Emit) {
+func ephemeralClaims(p *corev1.Pod, self object.Ref, emit EmitFunc) {
 	for i := range p.Spec.Volumes {
 		if v := &p.Spec.Volumes[i]; v.Ephemeral != nil {
 			emit(to(claim, self.Namespace, self.Name+"-"+v.Name, at("spec.volumes[", i, "].ephemeral.volumeClaimTemplate")))
@@ -131,13 +131,13 @@ func ephemeralClaims(p *corev1.Pod, self object.Ref, emit Emit) {
 
 // volumeDriver: unlike with a PersistentVolume, the kubelet refuses an inline
 // volume whose driver has no CSIDriver object.
-func volumeDriver(v volume, emit Emit) {
+func volumeDriver(v volume, emit EmitFunc) {
 	if v.CSI != nil && v.CSI.Driver != "" {
 		emit(v.to(csiDriver, "", v.CSI.Driver, "csi.driver", nil))
 	}
 }
 
-func volumeCSISecret(v volume, emit Emit) {
+func volumeCSISecret(v volume, emit EmitFunc) {
 	if v.CSI != nil && v.CSI.NodePublishSecretRef != nil && v.CSI.NodePublishSecretRef.Name != "" {
 		emit(v.to(secret, v.namespace, v.CSI.NodePublishSecretRef.Name, "csi.nodePublishSecretRef.name", nil))
 	}
@@ -147,7 +147,7 @@ const providerClassKey = "secretProviderClass"
 
 // volumeSecretProvider: the attributes belong to the driver; only this one means
 // an object by it.
-func volumeSecretProvider(v volume, emit Emit) {
+func volumeSecretProvider(v volume, emit EmitFunc) {
 	if v.CSI == nil || v.CSI.Driver != "secrets-store.csi.k8s.io" {
 		return
 	}
@@ -158,7 +158,7 @@ func volumeSecretProvider(v volume, emit Emit) {
 
 // volumeLegacySecret: the drivers that once were part of Kubernetes. Many of
 // their volumes still live.
-func volumeLegacySecret(v volume, emit Emit) {
+func volumeLegacySecret(v volume, emit EmitFunc) {
 	r, field := (*corev1.LocalObjectReference)(nil), ""
 	switch s := &v.VolumeSource; {
 	case s.AzureFile != nil:

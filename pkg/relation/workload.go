@@ -42,7 +42,7 @@ const (
 // workloadSelector: a ReplicaSet of a Deployment adds a hash to the selector of
 // that, and the selector of a Job is made up from its UID unless it says
 // otherwise. Neither can say anything of foreign pods, and there are many.
-func workloadSelector(o object.Object, emit Emit) {
+func workloadSelector(o object.Object, emit EmitFunc) {
 	switch b := o.Body.(type) {
 	case *appsv1.ReplicaSet:
 		if metav1.GetControllerOfNoCopy(b) != nil {
@@ -80,9 +80,9 @@ func podSelector(o object.Object) *metav1.LabelSelector {
 
 // workloadTemplate: a Job that has run makes no more pods. A ReplicaSet without its
 // owner reference, as in many a dump, still carries the hash of a Deployment.
-func workloadTemplate(o object.Object, emit Emit) {
+func workloadTemplate(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
-	if t.meta == nil || made(o) || retired(o) || finished(o) {
+	if t.meta == nil || isGenerated(o) || retired(o) || finished(o) {
 		return
 	}
 	if _, revision := o.Meta.GetLabels()[appsv1.DefaultDeploymentUniqueLabelKey]; revision {
@@ -92,14 +92,14 @@ func workloadTemplate(o object.Object, emit Emit) {
 	emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: t.at + "metadata.labels"})
 }
 
-// made says that another workload made this one, and is who it is for.
-func made(o object.Object) bool {
+// isGenerated says that another workload made this one, and is who it is for.
+func isGenerated(o object.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o.Meta)
 	return owner != nil && (owner.Kind == deployment.Kind || owner.Kind == cronJob.Kind)
 }
 
 // workloadAtRest: what is scaled to 0 on purpose explains why nothing is there.
-func workloadAtRest(o object.Object, emit Emit) {
+func workloadAtRest(o object.Object, emit EmitFunc) {
 	var replicas *int32
 	switch b := o.Body.(type) {
 	case *appsv1.Deployment:
@@ -117,19 +117,19 @@ func workloadAtRest(o object.Object, emit Emit) {
 }
 
 // itself is what an object says of itself, in a rule of evidence.
-func itself(o object.Object, field, value string, emit Emit) {
+func itself(o object.Object, field, value string, emit EmitFunc) {
 	l := to(o.GroupKind(), o.Namespace, o.Name, field)
 	l.Value = value
 	emit(l)
 }
 
-func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
 }
 
-// mostOrdinals is how many claims of a template are linked by their very names;
+// maxOrdinals is how many claims of a template are linked by their very names;
 // those above it are found by pattern and label.
-const mostOrdinals = 1000
+const maxOrdinals = 1000
 
 // statefulSetClaims: claims carry no owner reference unless the retention policy
 // asks for one, but their names are fixed: TEMPLATE-SET-ORDINAL. The controller
@@ -137,7 +137,7 @@ const mostOrdinals = 1000
 // left over from a larger size must carry the labels as well, which the
 // controller copies from its selector: a name alone can be read in two ways
 // (template a-b of set c, template a of set b-c).
-func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
+func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	start, replicas := 0, 1
 	if s.Spec.Ordinals != nil {
 		start = int(s.Spec.Ordinals.Start)
@@ -146,7 +146,7 @@ func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit Emit) {
 		replicas = int(*s.Spec.Replicas)
 	}
 	// A hostile object may claim two thousand million replicas.
-	exact := min(max(replicas, 0), mostOrdinals)
+	exact := min(max(replicas, 0), maxOrdinals)
 	for i := range s.Spec.VolumeClaimTemplates {
 		name := s.Spec.VolumeClaimTemplates[i].Name
 		prefix, field := name+"-"+self.Name+"-", at("spec.volumeClaimTemplates[", i, "].metadata.name")

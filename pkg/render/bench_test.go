@@ -10,15 +10,15 @@ import (
 )
 
 // broad is a root with so many lines below it, as a tree and as a table.
-func broad(lines int) view.Answer {
+func broad(lines int) view.Output {
 	root := line("Deployment/a", plain("", "", ""))
 	tab := &view.Table{Columns: people().Columns}
 	for i := range lines {
 		name := fmt.Sprintf("Pod/a-6c9f7d5b8-%06d", i)
-		root.Below = append(root.Below, line(name, plain("owns", "owner", `metadata.ownerReferences[0].uid = "e8eda8e8-de75-463e-a48f-3e847944b12e"`)))
+		root.Children = append(root.Children, line(name, plain("owns", "owner", `metadata.ownerReferences[0].uid = "e8eda8e8-de75-463e-a48f-3e847944b12e"`)))
 		tab.Rows = append(tab.Rows, plain("breaks", name, "1", "", ""))
 	}
-	return view.Answer{Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{root}}, Table: tab}
+	return view.Output{Tree: &view.Tree{Columns: shop(true).Columns, Roots: []*view.TreeRow{root}}, Table: tab}
 }
 
 // BenchmarkWrite shows that time grows with the lines and no faster.

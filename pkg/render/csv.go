@@ -11,18 +11,18 @@ import (
 // asCSV writes a sheet as RFC 4180 has it, with its lines ended by LF: every program
 // reads both, and lines of CRLF would end in a stray character in a pipe. What is
 // not known is an empty cell.
-func asCSV(w io.Writer, a view.Answer, o Options) error {
-	return writeSheet(w, a.Sheet, "", !o.NoHeaders)
+func asCSV(w io.Writer, a view.Output, o Options) error {
+	return writeCSV(w, a.CSV, "", !o.NoHeaders)
 }
 
 // asFocus writes a sheet as FOCUS has it: the same, but that what is not known is
 // the word NULL, and never an empty string ("Null Handling" of the specification).
 // The heads of columns stay: without them it is no FOCUS file.
-func asFocus(w io.Writer, a view.Answer, _ Options) error {
-	return writeSheet(w, a.Focus, "NULL", true)
+func asFocus(w io.Writer, a view.Output, _ Options) error {
+	return writeCSV(w, a.Focus, "NULL", true)
 }
 
-func writeSheet(w io.Writer, s *view.Sheet, null string, heads bool) error {
+func writeCSV(w io.Writer, s *view.CSVTable, null string, heads bool) error {
 	out := csv.NewWriter(w)
 	record := make([]string, len(s.Columns))
 	if heads {

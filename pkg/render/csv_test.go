@@ -12,9 +12,9 @@ import (
 )
 
 // bill is a sheet with one of everything that a sheet can hold.
-func bill() *view.Sheet {
-	return &view.Sheet{
-		Columns: []view.SheetColumn{{Name: "stack"}, {Name: "creator"}, {Name: "cost", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}},
+func bill() *view.CSVTable {
+	return &view.CSVTable{
+		Columns: []view.CSVColumn{{Name: "stack"}, {Name: "creator"}, {Name: "cost", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}},
 		Rows: [][]string{
 			{"Moodle.example.com/school/moodle", "kubectl", "0.000000000001", `{"team":"a","note":"x, \"y\""}`},
 			{"", "=HYPERLINK(\"http://example.com\",\"x\")", "-1000000000000000000000.5", ""},
@@ -27,7 +27,7 @@ func bill() *view.Sheet {
 }
 
 func TestGoldenSheets(t *testing.T) {
-	a := view.Answer{Sheet: bill(), Focus: bill()}
+	a := view.Output{CSV: bill(), Focus: bill()}
 	golden(t, "bill.csv", text(t, "csv", a, render.Options{}))
 	golden(t, "bill.headless.csv", text(t, "csv", a, render.Options{NoHeaders: true, Width: 20, Color: true}))
 	golden(t, "bill.focus", text(t, "focus", a, render.Options{NoHeaders: true}))
@@ -36,7 +36,7 @@ func TestGoldenSheets(t *testing.T) {
 func TestSheetsAreReadBack(t *testing.T) {
 	s := bill()
 	for format, null := range map[string]string{"csv": "", "focus": "NULL"} {
-		records, err := csv.NewReader(strings.NewReader(text(t, format, view.Answer{Sheet: s, Focus: s}, render.Options{}))).ReadAll()
+		records, err := csv.NewReader(strings.NewReader(text(t, format, view.Output{CSV: s, Focus: s}, render.Options{}))).ReadAll()
 		if err != nil {
 			t.Fatalf("%s: %v", format, err)
 		}
@@ -93,9 +93,9 @@ func FuzzSheet(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		sheet := &view.Sheet{Columns: []view.SheetColumn{{Name: "a"}, {Name: "b"}}, Rows: [][]string{{s, "end"}}}
+		sheet := &view.CSVTable{Columns: []view.CSVColumn{{Name: "a"}, {Name: "b"}}, Rows: [][]string{{s, "end"}}}
 		for _, format := range []string{"csv", "focus"} {
-			written := text(t, format, view.Answer{Sheet: sheet, Focus: sheet}, render.Options{})
+			written := text(t, format, view.Output{CSV: sheet, Focus: sheet}, render.Options{})
 			harmless(t, format, written)
 			records, err := csv.NewReader(strings.NewReader(written)).ReadAll()
 			if err != nil || len(records) != 2 || len(records[1]) != 2 || records[1][1] != "end" {

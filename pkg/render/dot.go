@@ -11,27 +11,27 @@ import (
 
 // dot writes the DOT language of Graphviz. Namespaces are clusters; a guess is
 // dashed, a boundary grey, what is missing red.
-func dot(w io.Writer, a view.Answer, _ Options) error {
+func dot(w io.Writer, a view.Output, _ Options) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "digraph sysop {")
 	fmt.Fprintln(out, "  rankdir=LR;")
 	fmt.Fprintln(out, `  node [shape=box, style=rounded, fontname="sans-serif"];`)
 	fmt.Fprintln(out, `  edge [fontname="sans-serif", fontsize=10];`)
-	for i, d := range districts(a.Net) {
+	for i, d := range districts(a.Diagram) {
 		indent := "  "
 		if d.namespace != "" {
 			fmt.Fprintf(out, "  subgraph cluster_%d {\n    label=%s;\n", i, dotLabel(d.namespace))
 			indent = "    "
 		}
 		for _, k := range d.nodes {
-			n := a.Net.Nodes[k]
+			n := a.Diagram.Nodes[k]
 			fmt.Fprintf(out, "%s%s [label=%s%s];\n", indent, dotString(n.ID), dotLabel(captions(n)...), dotLook(n))
 		}
 		if d.namespace != "" {
 			fmt.Fprintln(out, "  }")
 		}
 	}
-	for _, e := range a.Net.Edges {
+	for _, e := range a.Diagram.Edges {
 		look := ""
 		if e.Dashed {
 			look = ", style=dashed"
@@ -59,7 +59,7 @@ func dotLabel(lines ...string) string {
 	return `"` + strings.Join(quoted, `\n`) + `"`
 }
 
-func dotLook(n view.NetNode) string {
+func dotLook(n view.DiagramNode) string {
 	look := ""
 	if n.Root {
 		look += ", penwidth=2"
@@ -69,7 +69,7 @@ func dotLook(n view.NetNode) string {
 		look += ", color=red"
 	case n.Tone == view.Warn:
 		look += ", color=orange"
-	case n.Rim:
+	case n.Boundary:
 		look += ", color=gray, fontcolor=gray"
 	}
 	return look

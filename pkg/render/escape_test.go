@@ -53,19 +53,19 @@ func harmless(t *testing.T, what, text string) {
 }
 
 // hostile is an answer that holds a text wherever a cluster has a say.
-func hostile(s string) view.Answer {
+func hostile(s string) view.Output {
 	tab := &view.Table{Columns: people().Columns, Rows: [][]view.Cell{plain(s, s, s, s, s)}}
 	l := line(s, plain(s, s, s), line(s, plain(s, s, s)))
 	l.Mark.Text = s
-	sheet := &view.Sheet{Columns: []view.SheetColumn{{Name: s}, {Name: "n", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}}, Rows: [][]string{{s, "1", jsonOf(s)}}}
-	return view.Answer{
-		Picture: hostilePicture(s),
-		Sheet:   sheet, Focus: sheet,
+	sheet := &view.CSVTable{Columns: []view.CSVColumn{{Name: s}, {Name: "n", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}}, Rows: [][]string{{s, "1", jsonOf(s)}}}
+	return view.Output{
+		UIState: hostilePicture(s),
+		CSV:     sheet, Focus: sheet,
 		Families: []view.Family{{Name: "a_total_of", Type: view.Gauge, Help: s, Samples: []view.Sample{{Labels: []view.Label{{Name: "name", Value: s}}, Value: "1"}}}},
-		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.Line{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s), Findings: checked(s),
-		Net: &view.Net{
-			Nodes: []view.NetNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
-			Edges: []view.NetEdge{{From: s, To: "b", Label: s}},
+		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.TreeRow{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s), Findings: checked(s),
+		Diagram: &view.Diagram{
+			Nodes: []view.DiagramNode{{ID: s, Kind: s, Name: s, Namespace: s, Note: s}, {ID: "b", Kind: s, Name: s}},
+			Edges: []view.DiagramEdge{{From: s, To: "b", Label: s}},
 		},
 	}
 }
@@ -130,7 +130,7 @@ func FuzzDocument(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		a := view.Answer{Document: document(s)}
+		a := view.Output{Document: document(s)}
 		plain, err := json.Marshal(a.Document)
 		if err != nil {
 			t.Fatal(err)

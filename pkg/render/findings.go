@@ -59,8 +59,8 @@ func evidenceOf(f *view.CaseFinding) string {
 	return f.Field + " = " + f.Value
 }
 
-// said is the Reason and the message of a finding, with the evidence.
-func said(f *view.CaseFinding) string {
+// findingText is the Reason and the message of a finding, with the evidence.
+func findingText(f *view.CaseFinding) string {
 	text := f.Message
 	if f.Reason != "" && !strings.Contains(text, f.Reason) {
 		text = f.Reason + ": " + text

@@ -58,7 +58,7 @@ func checked(s string) *view.Findings {
 			}},
 			{Name: "stack Deployment.apps/shop/worker", Cases: []view.Case{
 				{Rule: "stack-backup", Class: "robustness", Findings: []view.CaseFinding{unbacked}},
-				{Rule: "rbac-wildcard", Class: "security", Right: 1, Open: []view.CaseOpen{{Object: shopWeb, Origin: "-:3", Why: "roles were not read" + s}}},
+				{Rule: "rbac-wildcard", Class: "security", Right: 1, Open: []view.CaseUnknown{{Object: shopWeb, Origin: "-:3", Why: "roles were not read" + s}}},
 			}},
 		},
 		Gaps:  []object.Gap{{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "no" + s}},
@@ -67,14 +67,14 @@ func checked(s string) *view.Findings {
 }
 
 func TestGoldenOfFindings(t *testing.T) {
-	a := view.Answer{Findings: checked("")}
+	a := view.Output{Findings: checked("")}
 	for _, f := range []string{"sarif", "junit"} {
 		got := text(t, f, a, render.Options{})
 		golden(t, "findings."+f, got)
 		if other := text(t, f, a, render.Options{Width: 40, Color: true, NoHeaders: true}); other != got {
 			t.Errorf("%s depends on the terminal", f)
 		}
-		golden(t, "nothing."+f, text(t, f, view.Answer{Findings: &view.Findings{Name: "check"}}, render.Options{}))
+		golden(t, "nothing."+f, text(t, f, view.Output{Findings: &view.Findings{Name: "check"}}, render.Options{}))
 	}
 }
 
@@ -93,7 +93,7 @@ func sarifSchema(t testing.TB) *jsonschema.Schema {
 // sarif writes findings and reads them back.
 func sarif(t testing.TB, f *view.Findings) (log any, run map[string]any) {
 	t.Helper()
-	log, err := jsonschema.UnmarshalJSON(strings.NewReader(text(t, "sarif", view.Answer{Findings: f}, render.Options{})))
+	log, err := jsonschema.UnmarshalJSON(strings.NewReader(text(t, "sarif", view.Output{Findings: f}, render.Options{})))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ type junit struct {
 
 func TestJUnitCounts(t *testing.T) {
 	var got junit
-	if err := xml.Unmarshal([]byte(text(t, "junit", view.Answer{Findings: checked("")}, render.Options{})), &got); err != nil {
+	if err := xml.Unmarshal([]byte(text(t, "junit", view.Output{Findings: checked("")}, render.Options{})), &got); err != nil {
 		t.Fatal(err)
 	}
 	if got.Tests != 6 || got.Failures != 3 || got.Skipped != 1 {
@@ -250,7 +250,7 @@ func TestJUnitCounts(t *testing.T) {
 	}
 	// A habit fails nothing, and is told.
 	habit := view.Suite{Name: "s", Cases: []view.Case{{Rule: "pod-limits", Findings: []view.CaseFinding{{Severity: check.Info, Object: shopWeb, Message: "no CPU limit"}}}}}
-	if out := text(t, "junit", view.Answer{Findings: &view.Findings{Suites: []view.Suite{habit}}}, render.Options{}); strings.Contains(out, "<failure") || !strings.Contains(out, "<system-out>info: Deployment.apps/shop/web: no CPU limit</system-out>") {
+	if out := text(t, "junit", view.Output{Findings: &view.Findings{Suites: []view.Suite{habit}}}, render.Options{}); strings.Contains(out, "<failure") || !strings.Contains(out, "<system-out>info: Deployment.apps/shop/web: no CPU limit</system-out>") {
 		t.Error(out)
 	}
 	// A waived finding fails nothing.
@@ -272,7 +272,7 @@ func FuzzFindings(f *testing.F) {
 		if err := schema.Validate(log); err != nil {
 			t.Errorf("%q: %#v", s, err)
 		}
-		out := text(t, "junit", view.Answer{Findings: found}, render.Options{})
+		out := text(t, "junit", view.Output{Findings: found}, render.Options{})
 		harmless(t, "junit", out)
 		d := xml.NewDecoder(strings.NewReader(out))
 		var all bytes.Buffer

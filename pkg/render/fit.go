@@ -23,10 +23,10 @@ func numbers(all []view.Column) []int {
 // leastOf is the width below which a column is not worth having, of text whose
 // widest is natural.
 func leastOf(c view.Column, natural int) int {
-	if c.Cut == view.Whole {
+	if c.Truncate == view.Whole {
 		return natural
 	}
-	return min(natural, max(c.Least, width(c.Name)))
+	return min(natural, max(c.MinWidth, width(c.Name)))
 }
 
 // fit finds room for some of all columns. natural is the width of each that cuts
@@ -42,7 +42,7 @@ func fit(all []view.Column, columns, natural, floor []int, room, gap int) layout
 	for l.sum(floor, gap) > room {
 		worst := -1
 		for i, c := range l.columns {
-			if all[c].Drop > 0 && (worst < 0 || all[c].Drop >= all[l.columns[worst]].Drop) {
+			if all[c].DropOrder > 0 && (worst < 0 || all[c].DropOrder >= all[l.columns[worst]].DropOrder) {
 				worst = i
 			}
 		}
@@ -69,14 +69,14 @@ func (l layout) sum(widths []int, gap int) int {
 func (l layout) share(all []view.Column, natural []int, left int) {
 	for drop := 0; left > 0 && drop <= highest(all); drop++ {
 		for _, c := range l.columns {
-			if more := min(left, natural[c]-l.widths[c]); all[c].Drop == drop && more > 0 {
+			if more := min(left, natural[c]-l.widths[c]); all[c].DropOrder == drop && more > 0 {
 				l.widths[c] += more
 				left -= more
 			}
 		}
 	}
 	for _, c := range l.columns {
-		if less := min(-left, l.widths[c]-narrowest); all[c].Cut != view.Whole && less > 0 {
+		if less := min(-left, l.widths[c]-narrowest); all[c].Truncate != view.Whole && less > 0 {
 			l.widths[c] -= less
 			left += less
 		}
@@ -86,7 +86,7 @@ func (l layout) share(all []view.Column, natural []int, left int) {
 func highest(all []view.Column) int {
 	most := 0
 	for _, c := range all {
-		most = max(most, c.Drop)
+		most = max(most, c.DropOrder)
 	}
 	return most
 }

@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "write the golden files")
 // unsafeMessage holds what a terminal would obey or hide.
 const unsafeMessage = "esc \x1b[31m, bidi \u202e, zero width \u200b\u200d, tag \U000e0041, del \x7f, c1 \u0085\u009b, separators \u2028, broken \xff, line\nend"
 
-func text(t testing.TB, format string, a view.Answer, o render.Options) string {
+func text(t testing.TB, format string, a view.Output, o render.Options) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := render.Write(&out, format, a, o); err != nil {
@@ -44,7 +44,7 @@ func golden(t *testing.T, name, got string) {
 }
 
 func TestGoldenForPeople(t *testing.T) {
-	answers := map[string]view.Answer{
+	answers := map[string]view.Output{
 		"stack":  {Tree: shop(false)},
 		"why":    {Tree: shop(true)},
 		"impact": {Table: people(), Wide: people()},
@@ -68,7 +68,7 @@ func TestGoldenForPeople(t *testing.T) {
 }
 
 func TestGoldenForMachines(t *testing.T) {
-	a := view.Answer{Net: drawing(), Document: document("its owner is not there"), Names: []string{"Pod/web/a", "Role/web/a\nPod/web/b"}}
+	a := view.Output{Diagram: drawing(), Document: document("its owner is not there"), Names: []string{"Pod/web/a", "Role/web/a\nPod/web/b"}}
 	for _, f := range []string{"json", "yaml", "dot", "mermaid", "name"} {
 		got := text(t, f, a, render.Options{})
 		golden(t, "graph."+f, got)
@@ -82,9 +82,9 @@ func TestGoldenForMachines(t *testing.T) {
 }
 
 func TestNothingToShow(t *testing.T) {
-	a := view.Answer{
+	a := view.Output{
 		Tree: &view.Tree{Columns: shop(false).Columns}, Table: &view.Table{Columns: people().Columns}, Wide: &view.Table{Columns: people().Columns},
-		Net: &view.Net{}, Names: []string{},
+		Diagram: &view.Diagram{}, Names: []string{},
 	}
 	for _, f := range []string{"tree", "table", "wide", "name"} {
 		if got := text(t, f, a, render.Options{Width: 80}); got != "" {
@@ -97,7 +97,7 @@ func TestNothingToShow(t *testing.T) {
 }
 
 func TestFormatsSayWhatTheyCan(t *testing.T) {
-	err := render.Write(&bytes.Buffer{}, "dot", view.Answer{Names: []string{}}, render.Options{})
+	err := render.Write(&bytes.Buffer{}, "dot", view.Output{Names: []string{}}, render.Options{})
 	if want := `unknown output format "dot": write one of name`; err == nil || err.Error() != want {
 		t.Errorf("error %v, want %s", err, want)
 	}

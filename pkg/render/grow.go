@@ -13,8 +13,8 @@ type row struct {
 	under string // the branches on a line of its own text below it
 	name  string
 	mark  string
-	line  *view.Line // nil where it counts what is hidden
-	fixed int        // the width of lead and mark, which are never cut
+	line  *view.TreeRow // nil where it counts what is hidden
+	fixed int           // the width of lead and mark, which are never cut
 }
 
 // drawing is how deep branches are drawn. A level is three columns wide, so that
@@ -22,10 +22,10 @@ type row struct {
 // the levels on the left go, half of most at a time, and their number is told
 // instead: what leads to a line from near by is always drawn.
 type drawing struct {
-	most  int
-	under bool
-	last  []bool // by level above a line: whether its branch ends there
-	rows  []row
+	maxRows int
+	under   bool
+	last    []bool // by level above a line: whether its branch ends there
+	rows    []row
 }
 
 // levels is how many are drawn in a room: they get two fifths of it.
@@ -38,20 +38,20 @@ func levels(room int) int {
 }
 
 // grow draws a line and what is below it.
-func (d *drawing) grow(l *view.Line) {
+func (d *drawing) grow(l *view.TreeRow) {
 	r := row{line: l, name: clean(l.Name.Text), mark: clean(l.Mark.Text)}
 	if r.mark != "" {
 		r.mark = " " + r.mark
 	}
 	r.lead = d.lead()
 	if d.under {
-		r.under = d.beneath(len(l.Below) > 0 || l.Hidden > 0)
+		r.under = d.beneath(len(l.Children) > 0 || l.Hidden > 0)
 	}
 	r.fixed = width(r.lead) + width(r.mark)
 	d.rows = append(d.rows, r)
 	d.last = append(d.last, false)
-	for i, below := range l.Below {
-		d.last[len(d.last)-1] = i == len(l.Below)-1 && l.Hidden == 0
+	for i, below := range l.Children {
+		d.last[len(d.last)-1] = i == len(l.Children)-1 && l.Hidden == 0
 		d.grow(below)
 	}
 	if l.Hidden > 0 {
@@ -64,11 +64,11 @@ func (d *drawing) grow(l *view.Line) {
 
 // shown are the levels that are drawn, after what stands for the others.
 func (d *drawing) shown(b *strings.Builder) []bool {
-	over := len(d.last) - d.most
+	over := len(d.last) - d.maxRows
 	if over <= 0 {
 		return d.last
 	}
-	step := max(1, d.most/2)
+	step := max(1, d.maxRows/2)
 	hidden := (over + step - 1) / step * step
 	b.WriteString("⋯" + strconv.Itoa(hidden) + " ")
 	return d.last[hidden:]

@@ -14,7 +14,7 @@ import (
 // failed, in one failure element: many readers take no more than one. One that could not be
 // decided is skipped. A habit (info) fails nothing, and is told on its output, as waived
 // findings are. Nothing is timed: time is 0, for readers that want a number.
-func asJUnit(w io.Writer, a view.Answer, _ Options) error {
+func asJUnit(w io.Writer, a view.Output, _ Options) error {
 	f := a.Findings
 	out := junitSuites{Name: toolName + " " + f.Name, Time: junitTime, Suites: []junitSuite{}}
 	for i := range f.Suites {
@@ -73,7 +73,7 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		if f.Waived != nil {
-			told = append(told, fmt.Sprintf("waived: %s: %s: %s (%s)", f.Object, said(f), f.Waived.Reason, f.Waived.Origin))
+			told = append(told, fmt.Sprintf("waived: %s: %s: %s (%s)", f.Object, findingText(f), f.Waived.Reason, f.Waived.Origin))
 			continue
 		}
 		if first == nil || f.Severity < first.Severity {
@@ -89,7 +89,7 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 	}
 	switch {
 	case c.Failed():
-		message := fmt.Sprintf("%s: %s", first.Object, said(first))
+		message := fmt.Sprintf("%s: %s", first.Object, findingText(first))
 		if more := len(wrong) - 1; more > 0 {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
@@ -108,7 +108,7 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 
 // junitFinding is a finding in a line or two: what is wrong where, and a way out.
 func junitFinding(f *view.CaseFinding) string {
-	text := fmt.Sprintf("%s: %s: %s", f.Severity, f.Object, said(f))
+	text := fmt.Sprintf("%s: %s: %s", f.Severity, f.Object, findingText(f))
 	if f.Origin != "" {
 		text = f.Origin + ": " + text
 	}

@@ -15,7 +15,7 @@ import (
 
 // asJSON writes the document. Machine formats end up on terminals too, so what a
 // terminal would obey is escaped, in the way of JSON: a reader gets it back.
-func asJSON(w io.Writer, a view.Answer, _ Options) error {
+func asJSON(w io.Writer, a view.Output, _ Options) error {
 	text, err := marshal(a)
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func asJSON(w io.Writer, a view.Answer, _ Options) error {
 // does not offer that, and refuses some characters altogether: a document that
 // holds any of them is written as JSON, which is YAML. Only what is beyond U+FFFF
 // is then escaped as YAML has it: its readers refuse surrogates.
-func asYAML(w io.Writer, a view.Answer, _ Options) error {
+func asYAML(w io.Writer, a view.Output, _ Options) error {
 	text, err := marshal(a)
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func asYAML(w io.Writer, a view.Answer, _ Options) error {
 	return err
 }
 
-func marshal(a view.Answer) ([]byte, error) {
+func marshal(a view.Output) ([]byte, error) {
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")

@@ -12,28 +12,28 @@ import (
 
 // mermaid writes a flowchart of Mermaid, which GitHub and GitLab draw in
 // Markdown. They draw no more than 500 edges and 50,000 characters.
-func mermaid(w io.Writer, a view.Answer, _ Options) error {
+func mermaid(w io.Writer, a view.Output, _ Options) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintln(out, "flowchart LR")
-	id := make(map[string]string, len(a.Net.Nodes))
-	for i, n := range a.Net.Nodes {
+	id := make(map[string]string, len(a.Diagram.Nodes))
+	for i, n := range a.Diagram.Nodes {
 		id[n.ID] = "n" + strconv.Itoa(i)
 	}
-	for i, d := range districts(a.Net) {
+	for i, d := range districts(a.Diagram) {
 		indent := "  "
 		if d.namespace != "" {
 			fmt.Fprintf(out, "  subgraph s%d[%s]\n", i, mermaidLabel(d.namespace))
 			indent = "    "
 		}
 		for _, k := range d.nodes {
-			n := a.Net.Nodes[k]
+			n := a.Diagram.Nodes[k]
 			fmt.Fprintf(out, "%s%s[%s]%s\n", indent, id[n.ID], mermaidLabel(captions(n)...), mermaidClass(n))
 		}
 		if d.namespace != "" {
 			fmt.Fprintln(out, "  end")
 		}
 	}
-	for _, e := range a.Net.Edges {
+	for _, e := range a.Diagram.Edges {
 		arrow := "-->"
 		if e.Dashed {
 			arrow = "-.->"
@@ -75,7 +75,7 @@ func mermaidText(s string) string {
 
 // mermaidClass is the look of a node, which can have one: what is wrong with it
 // goes before what it is.
-func mermaidClass(n view.NetNode) string {
+func mermaidClass(n view.DiagramNode) string {
 	switch {
 	case n.Tone == view.Bad:
 		return ":::bad"
@@ -83,7 +83,7 @@ func mermaidClass(n view.NetNode) string {
 		return ":::warn"
 	case n.Root:
 		return ":::root"
-	case n.Rim:
+	case n.Boundary:
 		return ":::rim"
 	}
 	return ""

@@ -2,15 +2,15 @@ package render
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 
-// district is the nodes of a namespace.
-type district struct {
+// namespaceCluster is the nodes of a namespace.
+type namespaceCluster struct {
 	namespace string
 	nodes     []int // by number in the net
 }
 
 // districts returns the nodes by namespace, in the order in which they come.
-func districts(n *view.Net) []district {
-	var out []district
+func districts(n *view.Diagram) []namespaceCluster {
+	var out []namespaceCluster
 	at := map[string]int{}
 	for i := range n.Nodes {
 		ns := n.Nodes[i].Namespace
@@ -18,7 +18,7 @@ func districts(n *view.Net) []district {
 		if !ok {
 			d = len(out)
 			at[ns] = d
-			out = append(out, district{namespace: ns})
+			out = append(out, namespaceCluster{namespace: ns})
 		}
 		out[d].nodes = append(out[d].nodes, i)
 	}
@@ -26,7 +26,7 @@ func districts(n *view.Net) []district {
 }
 
 // captions are the lines of a node's label.
-func captions(n view.NetNode) []string {
+func captions(n view.DiagramNode) []string {
 	lines := []string{n.Kind, n.Name}
 	if n.Note != "" {
 		lines = append(lines, n.Note)

@@ -17,9 +17,9 @@ func unlabel(s string) string {
 	return strings.ReplaceAll(s, "&amp;", "&")
 }
 
-func checkDOT(t *testing.T, n *view.Net) {
+func checkDOT(t *testing.T, n *view.Diagram) {
 	t.Helper()
-	got := text(t, "dot", view.Answer{Net: n}, render.Options{})
+	got := text(t, "dot", view.Output{Diagram: n}, render.Options{})
 	g, err := parseDOT(got)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, got)
@@ -62,9 +62,9 @@ var (
 
 // checkMermaid holds every line against the few forms that we write, and every
 // label against what Mermaid might take for more than text.
-func checkMermaid(t *testing.T, n *view.Net) {
+func checkMermaid(t *testing.T, n *view.Diagram) {
 	t.Helper()
-	got := text(t, "mermaid", view.Answer{Net: n}, render.Options{})
+	got := text(t, "mermaid", view.Output{Diagram: n}, render.Options{})
 	var labels []string
 	for l := range strings.Lines(got) {
 		m := mermaidLine.FindStringSubmatch(strings.TrimSuffix(l, "\n"))
@@ -102,14 +102,14 @@ func TestNetsCannotBeBrokenOutOf(t *testing.T) {
 	checkDOT(t, drawing())
 	checkMermaid(t, drawing())
 	for _, s := range breakers {
-		checkDOT(t, hostile(s).Net)
-		checkMermaid(t, hostile(s).Net)
+		checkDOT(t, hostile(s).Diagram)
+		checkMermaid(t, hostile(s).Diagram)
 	}
 }
 
 func TestMermaidLeavesOutEdgesOfNoNode(t *testing.T) {
-	n := &view.Net{Nodes: []view.NetNode{{ID: "a", Kind: "Pod", Name: "a"}}, Edges: []view.NetEdge{{From: "a", To: "b", Label: "needs"}}}
-	if got := text(t, "mermaid", view.Answer{Net: n}, render.Options{}); strings.Contains(got, "-->") {
+	n := &view.Diagram{Nodes: []view.DiagramNode{{ID: "a", Kind: "Pod", Name: "a"}}, Edges: []view.DiagramEdge{{From: "a", To: "b", Label: "needs"}}}
+	if got := text(t, "mermaid", view.Output{Diagram: n}, render.Options{}); strings.Contains(got, "-->") {
 		t.Errorf("an edge to nowhere:\n%s", got)
 	}
 }
@@ -122,7 +122,7 @@ func FuzzNet(f *testing.F) {
 		if render.Escape(s) == "b" {
 			t.Skip("the ID of the other node")
 		}
-		checkDOT(t, hostile(s).Net)
-		checkMermaid(t, hostile(s).Net)
+		checkDOT(t, hostile(s).Diagram)
+		checkMermaid(t, hostile(s).Diagram)
 	})
 }

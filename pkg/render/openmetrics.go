@@ -16,7 +16,7 @@ const (
 )
 
 // openMetrics writes metric families as OpenMetrics 1.0 has it.
-func openMetrics(w io.Writer, a view.Answer, _ Options) error {
+func openMetrics(w io.Writer, a view.Output, _ Options) error {
 	return exposition(w, a.Families, true)
 }
 

@@ -43,8 +43,8 @@ func meters() []view.Family {
 }
 
 func TestGoldenExposition(t *testing.T) {
-	golden(t, "meters.openmetrics", text(t, "openmetrics", view.Answer{Families: meters()}, render.Options{}))
-	golden(t, "nothing.openmetrics", text(t, "openmetrics", view.Answer{Families: []view.Family{}}, render.Options{}))
+	golden(t, "meters.openmetrics", text(t, "openmetrics", view.Output{Families: meters()}, render.Options{}))
+	golden(t, "nothing.openmetrics", text(t, "openmetrics", view.Output{Families: []view.Family{}}, render.Options{}))
 	var plain bytes.Buffer
 	if err := render.PlainText(&plain, meters()); err != nil {
 		t.Fatal(err)
@@ -53,8 +53,8 @@ func TestGoldenExposition(t *testing.T) {
 }
 
 func TestExpositionKeepsTheRules(t *testing.T) {
-	checkOpenMetrics(t, text(t, "openmetrics", view.Answer{Families: meters()}, render.Options{}))
-	checkOpenMetrics(t, text(t, "openmetrics", view.Answer{Families: []view.Family{}}, render.Options{}))
+	checkOpenMetrics(t, text(t, "openmetrics", view.Output{Families: meters()}, render.Options{}))
+	checkOpenMetrics(t, text(t, "openmetrics", view.Output{Families: []view.Family{}}, render.Options{}))
 	checkOpenMetrics(t, text(t, "openmetrics", hostile(unsafeMessage), render.Options{}))
 }
 
@@ -93,7 +93,7 @@ func TestPlainTextIsRead(t *testing.T) {
 func TestSamplesThatNobodyTellsApart(t *testing.T) {
 	twice := []view.Label{{Name: "name", Value: "a"}}
 	families := []view.Family{{Name: "a", Type: view.Gauge, Samples: []view.Sample{{Labels: twice, Value: "1"}, {Labels: twice, Value: "2"}}}}
-	err := render.Write(io.Discard, "openmetrics", view.Answer{Families: families}, render.Options{})
+	err := render.Write(io.Discard, "openmetrics", view.Output{Families: families}, render.Options{})
 	if err == nil || !strings.Contains(err.Error(), `two samples of a have the labels {name="a"}`) {
 		t.Errorf("error %v", err)
 	}
@@ -136,7 +136,7 @@ func BenchmarkExposition(b *testing.B) {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := render.Write(io.Discard, "openmetrics", view.Answer{Families: []view.Family{f}}, render.Options{}); err != nil {
+				if err := render.Write(io.Discard, "openmetrics", view.Output{Families: []view.Family{f}}, render.Options{}); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -19,7 +19,7 @@ const (
 )
 
 // page writes sections of text, wrapped to the width where there is one.
-func page(w io.Writer, a view.Answer, o Options) error {
+func page(w io.Writer, a view.Output, o Options) error {
 	out := bufio.NewWriter(w)
 	for i, s := range a.Page.Sections {
 		if i > 0 {

@@ -29,7 +29,7 @@ func manualPage(message string) *view.Page {
 
 func TestGoldenOfPages(t *testing.T) {
 	for _, w := range []int{0, 200, 80, 40} {
-		golden(t, fmt.Sprintf("page.text.%d", w), text(t, "text", view.Answer{Page: manualPage("as it is")}, render.Options{Width: w}))
+		golden(t, fmt.Sprintf("page.text.%d", w), text(t, "text", view.Output{Page: manualPage("as it is")}, render.Options{Width: w}))
 	}
-	golden(t, "unsafe.text", text(t, "text", view.Answer{Page: manualPage(unsafeMessage)}, render.Options{Width: 80}))
+	golden(t, "unsafe.text", text(t, "text", view.Output{Page: manualPage(unsafeMessage)}, render.Options{Width: 80}))
 }

@@ -1,4 +1,4 @@
-// Package render writes what a view.Answer holds, in one of the formats of the
+// Package render writes what a view.Output holds, in one of the formats of the
 // table Formats, a file a format. Whatever the cluster said is escaped here, by
 // each format in its own way.
 package render
@@ -27,29 +27,29 @@ type Format struct {
 	// Shape is that of an answer which the format writes.
 	Shape view.Shape
 	// Has says whether the answer has the shape that the format writes.
-	Has   func(view.Answer) bool
-	Write func(io.Writer, view.Answer, Options) error
+	Has   func(view.Output) bool
+	Write func(io.Writer, view.Output, Options) error
 }
 
 // Formats is every format, as they are offered.
 func Formats() []Format {
 	return []Format{
-		{"tree", view.TreeShape, func(a view.Answer) bool { return a.Tree != nil }, tree},
-		{"table", view.TableShape, func(a view.Answer) bool { return a.Table != nil }, table},
-		{"wide", view.WideShape, func(a view.Answer) bool { return a.Wide != nil }, wide},
-		{"text", view.PageShape, func(a view.Answer) bool { return a.Page != nil }, page},
-		{"json", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asJSON},
-		{"yaml", view.DocumentShape, func(a view.Answer) bool { return a.Document != nil }, asYAML},
-		{"csv", view.SheetShape, func(a view.Answer) bool { return a.Sheet != nil }, asCSV},
-		{"openmetrics", view.FamiliesShape, func(a view.Answer) bool { return a.Families != nil }, openMetrics},
-		{"focus", view.FocusShape, func(a view.Answer) bool { return a.Focus != nil }, asFocus},
-		{"sarif", view.FindingsShape, func(a view.Answer) bool { return a.Findings != nil }, asSARIF},
-		{"junit", view.FindingsShape, func(a view.Answer) bool { return a.Findings != nil }, asJUnit},
-		{"dot", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, dot},
-		{"mermaid", view.NetShape, func(a view.Answer) bool { return a.Net != nil }, mermaid},
-		{"html", view.PictureShape, func(a view.Answer) bool { return a.Picture != nil }, html},
-		{"svg", view.PictureShape, func(a view.Answer) bool { return a.Picture != nil }, svg},
-		{"name", view.NamesShape, func(a view.Answer) bool { return a.Names != nil }, names},
+		{"tree", view.TreeShape, func(a view.Output) bool { return a.Tree != nil }, tree},
+		{"table", view.TableShape, func(a view.Output) bool { return a.Table != nil }, table},
+		{"wide", view.WideShape, func(a view.Output) bool { return a.Wide != nil }, wide},
+		{"text", view.PageShape, func(a view.Output) bool { return a.Page != nil }, page},
+		{"json", view.DocumentShape, func(a view.Output) bool { return a.Document != nil }, asJSON},
+		{"yaml", view.DocumentShape, func(a view.Output) bool { return a.Document != nil }, asYAML},
+		{"csv", view.CSVShape, func(a view.Output) bool { return a.CSV != nil }, asCSV},
+		{"openmetrics", view.FamiliesShape, func(a view.Output) bool { return a.Families != nil }, openMetrics},
+		{"focus", view.FocusShape, func(a view.Output) bool { return a.Focus != nil }, asFocus},
+		{"sarif", view.FindingsShape, func(a view.Output) bool { return a.Findings != nil }, asSARIF},
+		{"junit", view.FindingsShape, func(a view.Output) bool { return a.Findings != nil }, asJUnit},
+		{"dot", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, dot},
+		{"mermaid", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, mermaid},
+		{"html", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, html},
+		{"svg", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, svg},
+		{"name", view.NamesShape, func(a view.Output) bool { return a.Names != nil }, names},
 	}
 }
 
@@ -75,7 +75,7 @@ func Names(only ...string) []string {
 }
 
 // Write writes an answer in the named format.
-func Write(w io.Writer, name string, a view.Answer, o Options) error {
+func Write(w io.Writer, name string, a view.Output, o Options) error {
 	for _, f := range Formats() {
 		if f.Name == name && f.Has(a) {
 			return f.Write(w, a, o)
@@ -84,7 +84,7 @@ func Write(w io.Writer, name string, a view.Answer, o Options) error {
 	return fmt.Errorf("unknown output format %q: write one of %s", name, strings.Join(offered(a), ", "))
 }
 
-func offered(a view.Answer) []string {
+func offered(a view.Output) []string {
 	var out []string
 	for _, f := range Formats() {
 		if f.Has(a) {

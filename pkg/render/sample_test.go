@@ -10,11 +10,11 @@ func plain(texts ...string) []view.Cell {
 	return cells
 }
 
-func line(name string, cells []view.Cell, below ...*view.Line) *view.Line {
-	return &view.Line{Name: view.Cell{Text: name}, Cells: cells, Below: below}
+func line(name string, cells []view.Cell, below ...*view.TreeRow) *view.TreeRow {
+	return &view.TreeRow{Name: view.Cell{Text: name}, Cells: cells, Children: below}
 }
 
-func marked(l *view.Line, mark string, tone view.Tone) *view.Line {
+func marked(l *view.TreeRow, mark string, tone view.Tone) *view.TreeRow {
 	l.Mark = view.Cell{Text: mark, Tone: tone}
 	return l
 }
@@ -22,12 +22,12 @@ func marked(l *view.Line, mark string, tone view.Tone) *view.Line {
 // shop is the stack of a shop, with one of everything that a tree can show.
 func shop(why bool) *view.Tree {
 	t := &view.Tree{Columns: []view.Column{
-		{Name: "OBJECT", Cut: view.Middle, Least: 24},
-		{Name: "RELATION", Drop: 1},
-		{Name: "VIA", Drop: 2},
+		{Name: "OBJECT", Truncate: view.Middle, MinWidth: 24},
+		{Name: "RELATION", DropOrder: 1},
+		{Name: "VIA", DropOrder: 2},
 	}}
 	if why {
-		t.Columns = append(t.Columns, view.Column{Name: "WHY", Cut: view.Middle, Least: 32, Under: true})
+		t.Columns = append(t.Columns, view.Column{Name: "WHY", Truncate: view.Middle, MinWidth: 32, OwnLine: true})
 	}
 	cells := func(how, via, evidence string) []view.Cell {
 		c := []view.Cell{{Text: how}, {Text: via, Tone: view.Faint}}
@@ -38,12 +38,12 @@ func shop(why bool) *view.Tree {
 	}
 	uid := `metadata.ownerReferences[0].uid = "e8eda8e8-de75-463e-a48f-3e847944b12e"`
 	pod := line("Pod/shop-web-6c9f7d5b8-x2x7q", cells("owns", "owner", uid), line("Node/worker-a", cells("needs", "spec", `spec.nodeName = "worker-a"`)))
-	pod.Below[0].Name.Tone = view.Faint
+	pod.Children[0].Name.Tone = view.Faint
 	set := line("ReplicaSet/shop-web-6c9f7d5b8", cells("owns", "owner", uid), pod)
 	set.Hidden = 2
 	claim := line("PersistentVolumeClaim/data-shop-database-primary-0", cells("owns (inferred)", "spec", `spec.volumeClaimTemplates[0].metadata.name = "data"`),
 		marked(line("PersistentVolume/pvc-f5ab274a-28e1-40eb-9536-ea5112b4658f", cells("needs", "spec", `spec.volumeName = "pvc-f5ab274a-28e1-40eb-9536-ea5112b4658f"`)), "⇄ shared", view.Plain))
-	t.Roots = []*view.Line{
+	t.Roots = []*view.TreeRow{
 		line("Shop.example.com/shop", cells("", "", ""),
 			line("Deployment/shop-web", cells("owns", "owner", uid), set,
 				marked(line("ConfigMap/shop-theme", cells("needs (optional)", "spec", `spec.template.spec.containers[0].envFrom[0].configMapRef.name = "shop-theme"`)), "✖ missing", view.Bad)),
@@ -62,10 +62,10 @@ func people() *view.Table {
 	return &view.Table{
 		Columns: []view.Column{
 			{Name: "EFFECT"},
-			{Name: "OBJECT", Cut: view.Middle, Least: 24},
+			{Name: "OBJECT", Truncate: view.Middle, MinWidth: 24},
 			{Name: "$/MO", Right: true},
-			{Name: "BECAUSE OF", Drop: 1, Cut: view.Middle, Least: 24},
-			{Name: "MESSAGE", Drop: 2, Cut: view.End, Least: 20},
+			{Name: "BECAUSE OF", DropOrder: 1, Truncate: view.Middle, MinWidth: 24},
+			{Name: "MESSAGE", DropOrder: 2, Truncate: view.End, MinWidth: 20},
 		},
 		Rows: [][]view.Cell{
 			{{Text: "breaks", Tone: view.Bad}, {Text: "Pod/shop-web-6c9f7d5b8-x2x7q"}, {Text: "7.20"}, {Text: "Secret/shop-database-credentials", Tone: view.Faint}, {Text: "back-off 5m0s restarting failed container"}},
@@ -75,16 +75,16 @@ func people() *view.Table {
 	}
 }
 
-func drawing() *view.Net {
-	return &view.Net{
-		Nodes: []view.NetNode{
+func drawing() *view.Diagram {
+	return &view.Diagram{
+		Nodes: []view.DiagramNode{
 			{ID: "Shop.example.com/web/shop", Kind: "Shop", Name: "shop", Namespace: "web", Root: true},
 			{ID: "Secret/web/tls", Kind: "Secret", Name: "tls", Namespace: "web", Tone: view.Bad, Note: "✖ missing"},
 			{ID: "ConfigMap/db/settings", Kind: "ConfigMap", Name: "settings", Namespace: "db", Tone: view.Warn, Note: "? unread"},
-			{ID: "Node/worker-a", Kind: "Node", Name: "worker-a", Rim: true},
+			{ID: "Node/worker-a", Kind: "Node", Name: "worker-a", Boundary: true},
 			{ID: `Role/web/a"b\c&lt;]; end`, Kind: "Role", Name: `a"b\c&lt;]; end`, Namespace: "web", Note: "⇄ shared"},
 		},
-		Edges: []view.NetEdge{
+		Edges: []view.DiagramEdge{
 			{From: "Shop.example.com/web/shop", To: "Secret/web/tls", Label: "needs"},
 			{From: "Shop.example.com/web/shop", To: "ConfigMap/db/settings", Label: "needs", Dashed: true},
 			{From: `Role/web/a"b\c&lt;]; end`, To: "Node/worker-a", Label: "serves"},

@@ -26,7 +26,7 @@ const (
 // kind fail, what could not be decided one of the kind open. A result is at a logical
 // location, the object, and at a place in a file where one is known. What several suites
 // say of one object is one result.
-func asSARIF(w io.Writer, a view.Answer, _ Options) error {
+func asSARIF(w io.Writer, a view.Output, _ Options) error {
 	log := sarifLog{Schema: sarifSchema, Version: sarifVersion, Runs: []sarifRun{sarifRunOf(a.Findings)}}
 	var text bytes.Buffer
 	enc := json.NewEncoder(&text)
@@ -105,7 +105,7 @@ func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
 		f := &of.Findings[i]
 		r := c.result(of, f.Object.String(), f.Origin)
 		r.Kind, r.Level = "fail", sarifLevel(f.Severity.String())
-		r.Message.Text = f.Object.String() + ": " + said(f) + "."
+		r.Message.Text = f.Object.String() + ": " + findingText(f) + "."
 		r.Properties.Field, r.Properties.Value, r.Properties.Reason, r.Properties.Remedy, r.Properties.Patch = f.Field, f.Value, f.Reason, f.Remedy, f.Patch
 		for _, other := range f.Related {
 			location := sarifLocation{Logical: []sarifLogical{sarifResource(other.String())}}

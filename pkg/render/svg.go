@@ -51,8 +51,8 @@ const (
 )
 
 // svg draws the stacks of a Picture as ui/ does.
-func svg(w io.Writer, a view.Answer, _ Options) error {
-	p := a.Picture
+func svg(w io.Writer, a view.Output, _ Options) error {
+	p := a.UIState
 	var scenes []*svgScene
 	var sections []*places.Node
 	for i := range p.Stacks {
@@ -60,7 +60,7 @@ func svg(w io.Writer, a view.Answer, _ Options) error {
 		scenes = append(scenes, sc)
 		sections = append(sections, &places.Node{Width: max(sc.width, 3*cardWidth), Height: svgSection + sc.height})
 	}
-	placed := places.Place(sections, places.Options{Apart: 64, Aspect: 160})
+	placed := places.Layout(sections, places.Options{Apart: 64, Aspect: 160})
 	width, height := max(placed.Width, svgLeast)+2*svgMargin, placed.Height+svgHead+svgLegend+2*svgMargin
 
 	out := bufio.NewWriter(w)
@@ -127,7 +127,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	if h.word != "" {
 		fmt.Fprintf(out, `<tspan class="%s">%s %s</tspan>`, h.tone, h.glyph, h.word)
 	}
-	reason := sc.picture.Nodes[sc.worst(c)].Reason
+	reason := sc.state.Nodes[sc.worst(c)].Reason
 	switch {
 	case below > max(own, 1):
 		b := svgHealth[below]
@@ -142,7 +142,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 func (sc *svgScene) worst(c *svgCard) int {
 	worst := c.node
 	for _, n := range c.fold {
-		if sc.picture.Nodes[n].Health > sc.picture.Nodes[worst].Health {
+		if sc.state.Nodes[n].Health > sc.state.Nodes[worst].Health {
 			worst = n
 		}
 	}
@@ -152,7 +152,7 @@ func (sc *svgScene) worst(c *svgCard) int {
 // full is all that a card says, uncut.
 func (sc *svgScene) full(c *svgCard) string {
 	kind, name := sc.names(c)
-	n := sc.picture.Nodes[sc.worst(c)]
+	n := sc.state.Nodes[sc.worst(c)]
 	title := kind + " " + name
 	if c.fold != nil {
 		title = name
@@ -187,7 +187,7 @@ func (sc *svgScene) money(cents *int64) string {
 	if c < 0 {
 		sign, c = "-", -c
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.picture.Currency))
+	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.state.Currency))
 }
 
 func described(scenes []*svgScene) string {
@@ -195,7 +195,7 @@ func described(scenes []*svgScene) string {
 	fmt.Fprintf(&b, "Stacks: %d.", len(scenes))
 	for _, sc := range scenes {
 		fmt.Fprintf(&b, " %s: %s.", sc.stack.Name, strings.Join(filled(svgHealth[sc.stack.Health].word, counted(sc.stack.Objects), sc.money(sc.stack.Cost)), ", "))
-		for _, c := range sc.mostOf(5) {
+		for _, c := range sc.selectCards(5) {
 			fmt.Fprintf(&b, " %s.", sc.full(c))
 		}
 	}
@@ -203,14 +203,14 @@ func described(scenes []*svgScene) string {
 }
 
 // relation and via become classes, and so are of those that there are.
-func relation(e view.PictureEdge) string {
+func relation(e view.UIEdge) string {
 	if e.Relation > 0 && e.Relation < len(svgRelations) {
 		return svgRelations[e.Relation]
 	}
 	return "owns"
 }
 
-func via(e view.PictureEdge) string {
+func via(e view.UIEdge) string {
 	for _, v := range svgVias {
 		if e.Via == v {
 			return v

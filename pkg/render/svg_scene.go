@@ -14,8 +14,8 @@ import (
 const (
 	cardWidth  = 232
 	cardHeight = 74
-	// fewest equal leaves stand by themselves; more are one card (ui/src/shape.ts).
-	fewest = 3
+	// minNodes equal leaves stand by themselves; more are one card (ui/src/shape.ts).
+	minNodes = 3
 	// trouble is the first number of health that somebody should look at.
 	trouble = 4
 )
@@ -27,7 +27,7 @@ func distances(aspect int) places.Options {
 // svgCard is a card: an object at its place, or a fold of equal leaves.
 type svgCard struct {
 	node  int
-	place view.PicturePlace
+	place view.UIPosition
 	// fold is the nodes of a fold.
 	fold     []int
 	parent   *svgCard
@@ -50,28 +50,28 @@ func (c *svgCard) nodes() []int {
 // svgLine is an edge between two cards beside the tree.
 type svgLine struct {
 	from, to *svgCard
-	edge     view.PictureEdge
+	edge     view.UIEdge
 }
 
 // svgScene is a stack as it is drawn.
 type svgScene struct {
-	picture       *view.Picture
-	stack         *view.PictureStack
+	state         *view.UIState
+	stack         *view.UIStack
 	cards         []*svgCard // in preorder
 	lines         []svgLine
 	of            map[int]*svgCard // by node
 	width, height int
 }
 
-func newScene(p *view.Picture, s *view.PictureStack) *svgScene {
-	sc := &svgScene{picture: p, stack: s, of: map[int]*svgCard{}}
+func newScene(p *view.UIState, s *view.UIStack) *svgScene {
+	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}}
 	roots := sc.tree()
 	roots = sc.fold(roots)
 	var nodes []*places.Node
 	for _, r := range roots {
 		nodes = append(nodes, sc.add(r))
 	}
-	placed := places.Place(nodes, distances(160))
+	placed := places.Layout(nodes, distances(160))
 	for i, b := range placed.Boxes {
 		sc.cards[i].x, sc.cards[i].y = b.X, b.Y
 	}
@@ -85,7 +85,7 @@ func (sc *svgScene) tree() []*svgCard {
 	var roots, path []*svgCard
 	for _, place := range sc.stack.Tree {
 		path = path[:min(place.Depth, len(path))]
-		n := sc.picture.Nodes[place.Node]
+		n := sc.state.Nodes[place.Node]
 		if n == nil {
 			continue
 		}
@@ -116,12 +116,12 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 	}
 	groups, equal := map[likeness][]*svgCard{}, map[*svgCard]bool{}
 	alike := func(c *svgCard) likeness {
-		n := sc.picture.Nodes[c.node]
+		n := sc.state.Nodes[c.node]
 		return likeness{c.place.How, n.State, n.Kind}
 	}
 	for _, c := range siblings {
 		c.children = sc.fold(c.children)
-		if n := sc.picture.Nodes[c.node]; c.leaf && !c.place.Again && n.Health < trouble && n.State != "missing" {
+		if n := sc.state.Nodes[c.node]; c.leaf && !c.place.Again && n.Health < trouble && n.State != "missing" {
 			groups[alike(c)] = append(groups[alike(c)], c)
 			equal[c] = true
 		}
@@ -130,7 +130,7 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 	for _, c := range siblings {
 		group := groups[alike(c)]
 		switch {
-		case len(group) <= fewest || !equal[c]:
+		case len(group) <= minNodes || !equal[c]:
 			out = append(out, c)
 		case group[0] == c:
 			out = append(out, joined(group))
@@ -178,7 +178,7 @@ func (sc *svgScene) cross() {
 	seen := map[likeness]bool{}
 	for _, from := range sc.cards {
 		for _, n := range from.nodes() {
-			for _, e := range sc.picture.Nodes[n].Edges {
+			for _, e := range sc.state.Nodes[n].Edges {
 				to := sc.of[e.To]
 				l := likeness{from, to, e.Relation, e.Via}
 				if to == nil || to == from || seen[l] || to.parent == from || from.parent == to {
@@ -192,10 +192,10 @@ func (sc *svgScene) cross() {
 }
 
 // hanging is the edge by which a card hangs below its parent.
-func (sc *svgScene) hanging(c *svgCard) view.PictureEdge {
+func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
 	if c.place.How != "owned" {
 		for _, pair := range [][2]int{{c.parent.node, c.node}, {c.node, c.parent.node}} {
-			for _, e := range sc.picture.Nodes[pair[0]].Edges {
+			for _, e := range sc.state.Nodes[pair[0]].Edges {
 				if e.To == pair[1] {
 					return e
 				}
@@ -204,16 +204,16 @@ func (sc *svgScene) hanging(c *svgCard) view.PictureEdge {
 	}
 	switch c.place.How {
 	case "owned":
-		return view.PictureEdge{Relation: 1, Via: "owner"}
+		return view.UIEdge{Relation: 1, Via: "owner"}
 	case "needed":
-		return view.PictureEdge{Relation: 2, Via: "spec"}
+		return view.UIEdge{Relation: 2, Via: "spec"}
 	}
-	return view.PictureEdge{Relation: 3, Via: "spec"}
+	return view.UIEdge{Relation: 3, Via: "spec"}
 }
 
 // health is what a card shows as its own: of a fold the worst in it.
 func (sc *svgScene) health(c *svgCard) int {
-	n := sc.picture.Nodes[c.node]
+	n := sc.state.Nodes[c.node]
 	if c.fold != nil {
 		return c.worst
 	}
@@ -225,8 +225,8 @@ func (sc *svgScene) health(c *svgCard) int {
 
 // names are the two lines that say what a card is.
 func (sc *svgScene) names(c *svgCard) (kind, name string) {
-	n := sc.picture.Nodes[c.node]
-	kind = sc.picture.Kinds[n.Kind].Kind
+	n := sc.state.Nodes[c.node]
+	kind = sc.state.Kinds[n.Kind].Kind
 	if c.fold == nil {
 		return kind, n.Name
 	}
@@ -249,8 +249,8 @@ func plural(kind string) string {
 	return kind + "s"
 }
 
-// mostOf are the worst cards, for a description.
-func (sc *svgScene) mostOf(most int) []*svgCard {
+// selectCards are the worst cards, for a description.
+func (sc *svgScene) selectCards(most int) []*svgCard {
 	var bad []*svgCard
 	for _, c := range sc.cards {
 		if sc.health(c) >= trouble {

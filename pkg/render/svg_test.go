@@ -15,13 +15,13 @@ import (
 )
 
 // shopPicture is testdata/picture.json, which ui/test/scene.test.mjs draws as well.
-func shopPicture(t testing.TB) *view.Picture {
+func shopPicture(t testing.TB) *view.UIState {
 	t.Helper()
 	text, err := os.ReadFile("testdata/picture.json")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var p view.Picture
+	var p view.UIState
 	if err := json.Unmarshal(text, &p); err != nil {
 		t.Fatal(err)
 	}
@@ -29,32 +29,32 @@ func shopPicture(t testing.TB) *view.Picture {
 }
 
 // hostilePicture holds a text wherever a cluster has a say.
-func hostilePicture(s string) *view.Picture {
+func hostilePicture(s string) *view.UIState {
 	cost := int64(100)
-	node := func(edges ...view.PictureEdge) *view.PictureNode {
-		return &view.PictureNode{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
+	node := func(edges ...view.UIEdge) *view.UINode {
+		return &view.UINode{Name: s, State: s, Health: 6, Reason: s, Message: s, Edges: edges}
 	}
-	edge := func(to int) view.PictureEdge { return view.PictureEdge{To: to, Relation: 2, Via: s, Why: s} }
-	return &view.Picture{
+	edge := func(to int) view.UIEdge { return view.UIEdge{To: to, Relation: 2, Via: s, Why: s} }
+	return &view.UIState{
 		Title: s, Source: s, At: s, Prices: s, Currency: s,
-		Kinds: []view.PictureKind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
-		Nodes: []*view.PictureNode{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
-		Stacks: []view.PictureStack{{
+		Kinds: []view.UIKind{{Kind: s, Group: s}}, Namespaces: []string{"", s}, Labels: []string{s}, Rules: []string{s},
+		Nodes: []*view.UINode{node(edge(1)), node(edge(2)), node(edge(0), edge(1))},
+		Stacks: []view.UIStack{{
 			Name: s, Roots: []int{0}, Health: 6, Objects: 3, Cost: &cost,
-			Tree: []view.PicturePlace{{How: s, Cost: &cost}, {Node: 1, Depth: 1, How: s, Shared: true}, {Node: 2, Depth: 2, How: s}},
+			Tree: []view.UIPosition{{How: s, Cost: &cost}, {Node: 1, Depth: 1, How: s, Shared: true}, {Node: 2, Depth: 2, How: s}},
 		}},
 	}
 }
 
 func TestGoldenDrawings(t *testing.T) {
-	a := view.Answer{Picture: shopPicture(t)}
+	a := view.Output{UIState: shopPicture(t)}
 	got := text(t, "svg", a, render.Options{})
 	golden(t, "picture.svg", got)
 	if other := text(t, "svg", a, render.Options{Width: 40, Color: true, NoHeaders: true}); other != got {
 		t.Error("svg depends on the terminal")
 	}
-	golden(t, "unsafe.svg", text(t, "svg", view.Answer{Picture: hostilePicture(unsafeMessage + `<script>alert(1)</script>"'&]]>`)}, render.Options{}))
-	golden(t, "nothing.svg", text(t, "svg", view.Answer{Picture: &view.Picture{}}, render.Options{}))
+	golden(t, "unsafe.svg", text(t, "svg", view.Output{UIState: hostilePicture(unsafeMessage + `<script>alert(1)</script>"'&]]>`)}, render.Options{}))
+	golden(t, "nothing.svg", text(t, "svg", view.Output{UIState: &view.UIState{}}, render.Options{}))
 }
 
 // drawn is what there is in a drawing: how many of each element, and its attributes.
@@ -83,7 +83,7 @@ func drawn(t testing.TB, svg string) (elements map[string]int, attributes map[st
 }
 
 func TestDrawingsHaveAllCards(t *testing.T) {
-	svg := text(t, "svg", view.Answer{Picture: shopPicture(t)}, render.Options{})
+	svg := text(t, "svg", view.Output{UIState: shopPicture(t)}, render.Options{})
 	for _, want := range []string{"5 Pods", "CrashLoopBackOff", "below: ✖ Degraded", "· shared", "✔ Healthy", "○ Missing", "needs db-tls, by spec: spec.tls", "12.50 USD"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the drawing", want)
@@ -98,10 +98,10 @@ func FuzzSVG(f *testing.F) {
 	for _, s := range []string{"", "web", unsafeMessage, `"><script>alert(1)</script>`, "]]>", "&lt;", "</title></svg>", "<!--", "<?xml?>", "\ufffe\uffff", "数据库", "' onload='x"} {
 		f.Add(s)
 	}
-	plain := text(f, "svg", view.Answer{Picture: hostilePicture("plain")}, render.Options{})
+	plain := text(f, "svg", view.Output{UIState: hostilePicture("plain")}, render.Options{})
 	want, names := drawn(f, plain)
 	f.Fuzz(func(t *testing.T, s string) {
-		svg := text(t, "svg", view.Answer{Picture: hostilePicture(s)}, render.Options{})
+		svg := text(t, "svg", view.Output{UIState: hostilePicture(s)}, render.Options{})
 		harmless(t, "svg", svg)
 		elements, attributes := drawn(t, svg)
 		// An empty text may leave an element out; none adds one.

@@ -15,10 +15,10 @@ import (
 // between is what stands between the columns of a table, as kubectl has it.
 const between = "   "
 
-func table(w io.Writer, a view.Answer, o Options) error { return write(w, a.Table, o) }
+func table(w io.Writer, a view.Output, o Options) error { return write(w, a.Table, o) }
 
 // wide cuts nothing, however narrow the terminal: who asks for it wants all.
-func wide(w io.Writer, a view.Answer, o Options) error {
+func wide(w io.Writer, a view.Output, o Options) error {
 	o.Width = 0
 	return write(w, a.Wide, o)
 }
@@ -115,7 +115,7 @@ func alignment(c view.Column) tw.Align {
 
 // cell is the text of a column as it is shown.
 func (l layout) cell(all []view.Column, r []view.Cell, c int) string {
-	return strings.TrimSpace(cut(clean(r[c].Text), all[c].Cut, l.widths[c]))
+	return strings.TrimSpace(cut(clean(r[c].Text), all[c].Truncate, l.widths[c]))
 }
 
 // colored paints the cells of a line, which stand on it in their order with

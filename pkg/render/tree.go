@@ -15,9 +15,9 @@ const gap = 2
 // may stand under its line does so; then names are cut in their middle, down to
 // what still tells them apart; then columns go by their priority. Branches and
 // marks are never cut.
-func tree(w io.Writer, a view.Answer, o Options) error {
+func tree(w io.Writer, a view.Output, o Options) error {
 	t := a.Tree
-	d := drawing{most: levels(o.Width), under: slices.ContainsFunc(t.Columns, func(c view.Column) bool { return c.Under })}
+	d := drawing{maxRows: levels(o.Width), under: slices.ContainsFunc(t.Columns, func(c view.Column) bool { return c.OwnLine })}
 	for _, r := range t.Roots {
 		d.grow(r)
 	}
@@ -35,8 +35,8 @@ func tree(w io.Writer, a view.Answer, o Options) error {
 	return out.Flush()
 }
 
-// planned is what of a tree is shown where.
-type planned struct {
+// treePlan is what of a tree is shown where.
+type treePlan struct {
 	layout
 	all   []view.Column
 	under []int // columns that stand under their lines
@@ -45,12 +45,12 @@ type planned struct {
 }
 
 // plan measures every line, and finds room.
-func plan(all []view.Column, rows []row, o Options) planned {
+func plan(all []view.Column, rows []row, o Options) treePlan {
 	natural, floor := measure(all, rows, o)
-	p := planned{all: all, room: o.Width}
+	p := treePlan{all: all, room: o.Width}
 	columns := numbers(all)
 	if (layout{columns: columns}).sum(natural, gap) > o.Width && o.Width > 0 {
-		under := func(c int) bool { return all[c].Under }
+		under := func(c int) bool { return all[c].OwnLine }
 		p.under = slices.DeleteFunc(numbers(all), func(c int) bool { return !under(c) })
 		columns = slices.DeleteFunc(columns, under)
 	}
@@ -68,7 +68,7 @@ func measure(all []view.Column, rows []row, o Options) (natural, floor []int) {
 			if c == 0 {
 				name := width(rows[i].name)
 				natural[0] = max(natural[0], rows[i].fixed+name)
-				floor[0] = max(floor[0], rows[i].fixed+min(name, col.Least))
+				floor[0] = max(floor[0], rows[i].fixed+min(name, col.MinWidth))
 			} else {
 				natural[c] = max(natural[c], width(clean(rows[i].cell(c).Text)))
 			}
@@ -88,7 +88,7 @@ func (r *row) cell(c int) view.Cell {
 	return r.line.Cells[c-1]
 }
 
-func (p *planned) head(out *bufio.Writer, o Options) {
+func (p *treePlan) head(out *bufio.Writer, o Options) {
 	for i, c := range p.columns {
 		if i > 0 {
 			p.line.blank(gap)
@@ -98,7 +98,7 @@ func (p *planned) head(out *bufio.Writer, o Options) {
 	out.WriteString(p.line.end())
 }
 
-func (p *planned) draw(out *bufio.Writer, r *row, o Options) {
+func (p *treePlan) draw(out *bufio.Writer, r *row, o Options) {
 	p.name(r, o)
 	for _, c := range p.columns[1:] {
 		p.line.blank(gap)
@@ -112,7 +112,7 @@ func (p *planned) draw(out *bufio.Writer, r *row, o Options) {
 			continue
 		}
 		room := max(p.room-width(r.under), 2*narrowest)
-		lines := []string{cut(text, p.all[c].Cut, room)}
+		lines := []string{cut(text, p.all[c].Truncate, room)}
 		if p.all[c].Wrap {
 			lines = wrap(text, room)
 		}
@@ -125,7 +125,7 @@ func (p *planned) draw(out *bufio.Writer, r *row, o Options) {
 }
 
 // name writes the first column of a line: branches, name, mark.
-func (p *planned) name(r *row, o Options) {
+func (p *treePlan) name(r *row, o Options) {
 	tone, markTone := view.Faint, view.Plain
 	if r.line != nil {
 		tone, markTone = r.line.Name.Tone, r.line.Mark.Tone
@@ -138,8 +138,8 @@ func (p *planned) name(r *row, o Options) {
 }
 
 // put writes a cell to the width of its column.
-func (p *planned) put(c int, cell view.Cell, o Options) {
-	text := cut(clean(cell.Text), p.all[c].Cut, p.widths[c])
+func (p *treePlan) put(c int, cell view.Cell, o Options) {
+	text := cut(clean(cell.Text), p.all[c].Truncate, p.widths[c])
 	space := p.widths[c] - width(text)
 	if p.all[c].Right {
 		p.line.blank(space)

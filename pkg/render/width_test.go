@@ -16,7 +16,7 @@ var codes = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
 // TestEveryWidth holds what is true of a layout however narrow it is.
 func TestEveryWidth(t *testing.T) {
-	for name, a := range map[string]view.Answer{"stack": {Tree: shop(false)}, "why": {Tree: shop(true)}, "impact": {Table: people()}} {
+	for name, a := range map[string]view.Output{"stack": {Tree: shop(false)}, "why": {Tree: shop(true)}, "impact": {Table: people()}} {
 		format := "tree"
 		if a.Table != nil {
 			format = "table"
@@ -48,7 +48,7 @@ func TestEveryWidth(t *testing.T) {
 // be cut below what tells them apart.
 func TestColumnsGoLate(t *testing.T) {
 	head := func(width int, why bool) string {
-		first, _, _ := strings.Cut(text(t, "tree", view.Answer{Tree: shop(why)}, render.Options{Width: width}), "\n")
+		first, _, _ := strings.Cut(text(t, "tree", view.Output{Tree: shop(why)}, render.Options{Width: width}), "\n")
 		return strings.Join(strings.Fields(first), " ")
 	}
 	last := ""
@@ -75,9 +75,9 @@ func TestColumnsGoLate(t *testing.T) {
 func TestPodsStayApart(t *testing.T) {
 	root := line("Deployment/a", nil)
 	for i := range 3 {
-		root.Below = append(root.Below, line(fmt.Sprintf("Pod/a-very-long-name-of-a-deployment-6c9f7d5b8-x2x7%d", i), nil))
+		root.Children = append(root.Children, line(fmt.Sprintf("Pod/a-very-long-name-of-a-deployment-6c9f7d5b8-x2x7%d", i), nil))
 	}
-	a := view.Answer{Tree: &view.Tree{Columns: shop(false).Columns, Roots: []*view.Line{root}}}
+	a := view.Output{Tree: &view.Tree{Columns: shop(false).Columns, Roots: []*view.TreeRow{root}}}
 	got := text(t, "tree", a, render.Options{Width: 30})
 	for i := range 3 {
 		if want := fmt.Sprintf("7d5b8-x2x7%d\n", i); !strings.Contains(got, want) {
@@ -88,8 +88,8 @@ func TestPodsStayApart(t *testing.T) {
 
 func TestPipedIsWhole(t *testing.T) {
 	long := strings.Repeat("long-", 400)
-	a := view.Answer{
-		Tree:  &view.Tree{Columns: shop(false).Columns, Roots: []*view.Line{line("Pod/"+long, plain("owns", long))}},
+	a := view.Output{
+		Tree:  &view.Tree{Columns: shop(false).Columns, Roots: []*view.TreeRow{line("Pod/"+long, plain("owns", long))}},
 		Table: &view.Table{Columns: people().Columns, Rows: [][]view.Cell{plain("breaks", long, "1", long, long)}},
 	}
 	a.Wide = a.Table
@@ -109,10 +109,10 @@ func TestDeep(t *testing.T) {
 	const depth = 10_000
 	root := line("Pod/0", nil)
 	for at, i := root, 1; i < depth; i++ {
-		at.Below = []*view.Line{line(fmt.Sprintf("Pod/%d", i), plain("owns", "owner"))}
-		at = at.Below[0]
+		at.Children = []*view.TreeRow{line(fmt.Sprintf("Pod/%d", i), plain("owns", "owner"))}
+		at = at.Children[0]
 	}
-	a := view.Answer{Tree: &view.Tree{Columns: shop(false).Columns, Roots: []*view.Line{root}}}
+	a := view.Output{Tree: &view.Tree{Columns: shop(false).Columns, Roots: []*view.TreeRow{root}}}
 	for _, w := range []int{0, 80, 40} {
 		got := text(t, "tree", a, render.Options{Width: w})
 		if n := strings.Count(got, "\n"); n != depth+1 {
@@ -141,7 +141,7 @@ func TestBroad(t *testing.T) {
 }
 
 func TestWideCharactersAlign(t *testing.T) {
-	a := view.Answer{Table: people()}
+	a := view.Output{Table: people()}
 	for _, w := range []int{0, 100, 60} {
 		var at []int
 		for l := range strings.Lines(text(t, "table", a, render.Options{Width: w, Color: true})) {

@@ -2,11 +2,11 @@ package schedule
 
 import "slices"
 
-// adversary walks through all states that the scheduler can come to, whichever pod it takes
+// worstCase walks through all states that the scheduler can come to, whichever pod it takes
 // next and whichever node it picks, and looks for one that is a dead end: pods that were
 // asked about are left, and none of them has a node. Pods that have none for now are tried
 // again later, so that such a state is the only way to fail; but see must.
-type adversary struct {
+type worstCase struct {
 	m      *model
 	s      *state
 	budget *int
@@ -20,14 +20,14 @@ type adversary struct {
 
 // deadEnd returns whether there is one. The state and stuck describe it; sure is false where
 // the budget ended first.
-func (a *adversary) deadEnd() (found, sure bool) {
+func (a *worstCase) deadEnd() (found, sure bool) {
 	if a.walk() {
 		return true, true
 	}
 	return false, *a.budget > 0
 }
 
-func (a *adversary) walk() bool {
+func (a *worstCase) walk() bool {
 	if *a.budget <= 0 {
 		return false
 	}
@@ -64,7 +64,7 @@ func (a *adversary) walk() bool {
 	return false
 }
 
-func (a *adversary) step(c, n int) bool {
+func (a *worstCase) step(c, n int) bool {
 	a.s.place(c, n)
 	if key := a.s.key(); !a.seen[key] {
 		a.seen[key] = true

@@ -50,13 +50,13 @@ func newTerm(namespace string, t *corev1.PodAffinityTerm) *term {
 
 // matches says whether a pod is meant. Where namespaces could not be read, those selected
 // by label are taken as not meant; readAffinity says so.
-func (g *ground) matches(t *term, pod *corev1.Pod) bool {
+func (g *clusterState) matches(t *term, pod *corev1.Pod) bool {
 	in := slices.Contains(t.namespaces, pod.Namespace) || t.among != nil && (t.among.Empty() || !g.Unread.Namespaces && t.among.Matches(labels.Set(g.labels[pod.Namespace])))
 	return in && t.selector.Matches(labels.Set(pod.Labels))
 }
 
 // readAffinity takes the terms out of a candidate.
-func (g *ground) readAffinity(c *candidate) {
+func (g *clusterState) readAffinity(c *candidate) {
 	a := c.pod.Spec.Affinity
 	if a == nil {
 		return
@@ -85,7 +85,7 @@ func (g *ground) readAffinity(c *candidate) {
 }
 
 // matchesAll says whether a pod is meant by all of the terms: only then does it count.
-func (g *ground) matchesAll(terms []*term, pod *corev1.Pod) bool {
+func (g *clusterState) matchesAll(terms []*term, pod *corev1.Pod) bool {
 	if len(terms) == 0 {
 		return false
 	}
@@ -105,7 +105,7 @@ type settledTerm struct {
 }
 
 // gatherTerms finds the terms of anti-affinity of settled pods. Replicas share theirs.
-func (g *ground) gatherTerms() {
+func (g *clusterState) gatherTerms() {
 	byID := map[string]*settledTerm{}
 	for i := range g.settled {
 		s := &g.settled[i]
@@ -132,7 +132,7 @@ func (g *ground) gatherTerms() {
 }
 
 // each settled pod in the namespaces that a term means.
-func (g *ground) meant(t *term, do func(*settled)) {
+func (g *clusterState) eachSelected(t *term, do func(*boundPod)) {
 	visit := func(list []int) {
 		for _, i := range list {
 			if s := &g.settled[i]; g.matches(t, s.pod) {
@@ -153,13 +153,13 @@ func (g *ground) meant(t *term, do func(*settled)) {
 	}
 }
 
-// kept returns, for each world, the nodes which anti-affinity between a candidate and
+// excludedNodes returns, for each world, the nodes which anti-affinity between a candidate and
 // settled pods rules out: its own terms first, theirs after.
-func (g *ground) kept(c *candidate) (own, others [worlds]nodeSet) {
+func (g *clusterState) excludedNodes(c *candidate) (own, others [worlds]nodeSet) {
 	for _, t := range c.anti {
 		p := g.part(t.key)
 		var in [worlds]map[int32]bool
-		g.meant(t, func(s *settled) { noteDomain(&in, p.of[s.node], s.stays) })
+		g.eachSelected(t, func(s *boundPod) { noteDomain(&in, p.of[s.node], s.stays) })
 		g.ruleOut(&own, p, in)
 	}
 	for _, t := range g.terms {
@@ -191,7 +191,7 @@ func noteDomain(in *[worlds]map[int32]bool, domain int32, stays world) {
 	}
 }
 
-func (g *ground) ruleOut(out *[worlds]nodeSet, p *part, in [worlds]map[int32]bool) {
+func (g *clusterState) ruleOut(out *[worlds]nodeSet, p *part, in [worlds]map[int32]bool) {
 	for w := range worlds {
 		if len(in[w]) == 0 {
 			continue

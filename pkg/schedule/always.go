@@ -194,8 +194,8 @@ func (m *model) shownByCounting(c int, sure []sureness) sureness {
 	return unshown
 }
 
-// within is the part of the class's nodes that are in one of the domains.
-func (m *model) within(c int, p *part, in func(int32) bool) nodeSet {
+// nodesWithin is the part of the class's nodes that are in one of the domains.
+func (m *model) nodesWithin(c int, p *part, in func(int32) bool) nodeSet {
 	out := newNodeSet(len(m.g.nodes))
 	m.in[c].each(func(n int) {
 		if d := p.of[n]; d >= 0 && in(d) {
@@ -212,7 +212,7 @@ func (m *model) within(c int, p *part, in func(int32) bool) nodeSet {
 func (m *model) withAffinity(c int, r *affinityRule, sure []sureness) sureness {
 	p := r.parts[0]
 	firm := func(d int32) bool { return r.firm[0][d] > 0 }
-	if slices.ContainsFunc(r.firm[0], func(n int32) bool { return n > 0 }) && m.room(c, m.within(c, p, firm)) {
+	if slices.ContainsFunc(r.firm[0], func(n int32) bool { return n > 0 }) && m.room(c, m.nodesWithin(c, p, firm)) {
 		return always
 	}
 	land := make([]bool, p.domains)
@@ -237,7 +237,7 @@ func (m *model) withAffinity(c int, r *affinityRule, sure []sureness) sureness {
 		return unshown
 	}
 	for d, can := range land {
-		if can && !m.room(c, m.within(c, p, func(e int32) bool { return e == int32(d) })) {
+		if can && !m.room(c, m.nodesWithin(c, p, func(e int32) bool { return e == int32(d) })) {
 			return unshown
 		}
 	}

@@ -20,15 +20,15 @@ func (m *model) withSpread(c int, rules []*spreadRule) bool {
 			return false
 		}
 	}
-	if m.roomBeside(c, m.in[c], rules, nil) {
+	if m.hasRoomDespite(c, m.in[c], rules, nil) {
 		return true
 	}
 	return slices.ContainsFunc(rules, func(r *spreadRule) bool { return m.led(c, r, rules) })
 }
 
-// roomBeside says that one of the nodes is neither closed nor bad for any of the rules, but
+// hasRoomDespite says that one of the nodes is neither closed nor bad for any of the rules, but
 // the one that leads.
-func (m *model) roomBeside(c int, nodes nodeSet, rules []*spreadRule, leads *spreadRule) bool {
+func (m *model) hasRoomDespite(c int, nodes nodeSet, rules []*spreadRule, leads *spreadRule) bool {
 	left := nodes.count()
 	if left == 0 {
 		return false
@@ -41,8 +41,8 @@ func (m *model) roomBeside(c int, nodes nodeSet, rules []*spreadRule, leads *spr
 	return left > 0 && m.othersNear(c, nodes).closable() < left
 }
 
-// meant counts the pods that are to be placed and count for a rule, but one of the class.
-func (m *model) meant(c int, r *spreadRule) int {
+// countSelected counts the pods that are to be placed and count for a rule, but one of the class.
+func (m *model) countSelected(c int, r *spreadRule) int {
 	n := 0
 	for i, k := range m.classes {
 		if r.means[i] {
@@ -83,7 +83,7 @@ func (m *model) pushed(c int, r *spreadRule, nodes nodeSet) int {
 		}
 	}
 	slices.SortFunc(domains, func(a, b domain) int { return cmp.Compare(b.size*a.need, a.size*b.need) })
-	left := m.meant(c, r)
+	left := m.countSelected(c, r)
 	for _, d := range domains {
 		if d.need > left {
 			return bad + d.size*left/d.need
@@ -110,7 +110,7 @@ func (m *model) led(c int, r *spreadRule, rules []*spreadRule) bool {
 		lowest = 0
 	}
 	for _, d := range r.present {
-		if m.roomBeside(c, m.within(c, r.part, func(e int32) bool { return e == d }), rules, r) {
+		if m.hasRoomDespite(c, m.nodesWithin(c, r.part, func(e int32) bool { return e == d }), rules, r) {
 			sum += int(r.base[d])
 			count++
 		} else {
@@ -123,5 +123,5 @@ func (m *model) led(c int, r *spreadRule, rules []*spreadRule) bool {
 	case lowest == 1<<30:
 		return true
 	}
-	return (sum+m.meant(c, r))/count+r.self-lowest <= r.skew
+	return (sum+m.countSelected(c, r))/count+r.self-lowest <= r.skew
 }

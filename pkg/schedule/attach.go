@@ -29,7 +29,7 @@ func (v *volumeIndex) driverOf(claim *corev1.PersistentVolumeClaim) (driver, han
 
 // allocate adds the dimensions of storage: what nodes can attach, and what volumes they
 // have that claims contend for.
-func (v *volumeIndex) allocate(g *ground) {
+func (v *volumeIndex) allocate(g *clusterState) {
 	for _, c := range g.candidates {
 		v.wantAttached(g, c)
 	}
@@ -68,7 +68,7 @@ func limitOf(n *storagev1.CSINode, driver string) int64 {
 
 // wantAttached counts the volumes of a candidate that a node has to attach. A volume that
 // several pods use counts once on a node, so that it is only said that it was not counted.
-func (v *volumeIndex) wantAttached(g *ground, c *candidate) {
+func (v *volumeIndex) wantAttached(g *clusterState, c *candidate) {
 	seen := map[string]bool{}
 	for _, u := range c.claims {
 		driver, handle := v.driverOf(u.claim)
@@ -84,7 +84,7 @@ func (v *volumeIndex) wantAttached(g *ground, c *candidate) {
 	}
 }
 
-func (g *ground) inUse(namespace, claim string) bool {
+func (g *clusterState) inUse(namespace, claim string) bool {
 	return slices.ContainsFunc(g.inNamespace[namespace], func(i int) bool {
 		return slices.ContainsFunc(g.settled[i].pod.Spec.Volumes, func(v corev1.Volume) bool {
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
@@ -93,7 +93,7 @@ func (g *ground) inUse(namespace, claim string) bool {
 }
 
 // attachDims adds a name for each driver with a limit that a candidate uses.
-func (v *volumeIndex) attachDims(g *ground) []string {
+func (v *volumeIndex) attachDims(g *clusterState) []string {
 	var out []string
 	for _, c := range g.candidates {
 		for _, u := range c.claims {
@@ -107,7 +107,7 @@ func (v *volumeIndex) attachDims(g *ground) []string {
 
 // occupy takes off what is attached: the volumes of the pods of a node, each once, and
 // attachments besides, which can outlive a pod.
-func (v *volumeIndex) occupy(g *ground) {
+func (v *volumeIndex) occupy(g *clusterState) {
 	if len(v.attachDims(g)) == 0 {
 		return
 	}
@@ -139,7 +139,7 @@ func (v *volumeIndex) occupy(g *ground) {
 	}
 }
 
-func (g *ground) attach(seen *[worlds]map[string]bool, n int, stays world, driver, handle string) {
+func (g *clusterState) attach(seen *[worlds]map[string]bool, n int, stays world, driver, handle string) {
 	k, ok := g.dimOf[dimAttach+driver]
 	if !ok {
 		return

@@ -54,12 +54,12 @@ func BenchmarkPlace(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			b.ReportAllocs()
-			var a Answer
+			var a Result
 			for b.Loop() {
 				a = big.Place(c.batch)
 			}
 			b.ReportMetric(float64(a.Verdict), "verdict")
-			b.Log(a.Verdict, len(a.Placement), a.Open[:min(2, len(a.Open))])
+			b.Log(a.Verdict, len(a.Placement), a.Unknown[:min(2, len(a.Unknown))])
 		})
 	}
 }

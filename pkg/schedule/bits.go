@@ -36,7 +36,7 @@ func (s nodeSet) meets(o nodeSet) bool {
 	return false
 }
 
-func (s nodeSet) within(o nodeSet) bool {
+func (s nodeSet) isSubset(o nodeSet) bool {
 	for i, w := range s {
 		if w&^o[i] != 0 {
 			return false

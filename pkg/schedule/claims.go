@@ -44,7 +44,7 @@ type volumeIndex struct {
 	limited map[string]bool
 }
 
-func newVolumeIndex(g *ground) *volumeIndex {
+func newVolumeIndex(g *clusterState) *volumeIndex {
 	v := &volumeIndex{
 		claims: map[string]*corev1.PersistentVolumeClaim{}, volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},
 		classes: map[string]*storagev1.StorageClass{}, nodes: map[string]*storagev1.CSINode{}, drivers: map[string]*storagev1.CSIDriver{},
@@ -95,7 +95,7 @@ func standardClass(classes []*storagev1.StorageClass) string {
 }
 
 // readVolumes finds the claims of a candidate and what is known of each.
-func (g *ground) readVolumes(c *candidate) {
+func (g *clusterState) readVolumes(c *candidate) {
 	for i := range c.pod.Spec.Volumes {
 		vol := &c.pod.Spec.Volumes[i]
 		g.readDisk(c, vol)
@@ -121,7 +121,7 @@ func (g *ground) readVolumes(c *candidate) {
 
 // readDisk notes volumes in the pod itself that CSI drivers took over: how many of them a
 // node takes is not counted here.
-func (g *ground) readDisk(c *candidate, v *corev1.Volume) {
+func (g *clusterState) readDisk(c *candidate, v *corev1.Volume) {
 	migrated := v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil || v.PortworxVolume != nil
 	if migrated && len(g.volumes.limited) > 0 {
 		c.unsure("a disk is named in the pod, and how many of those nodes take was not counted")
@@ -129,7 +129,7 @@ func (g *ground) readDisk(c *candidate, v *corev1.Volume) {
 }
 
 // claimOf returns the claim of a volume, which for an ephemeral one is still to be made.
-func (g *ground) claimOf(c *candidate, v *corev1.Volume) (string, *corev1.PersistentVolumeClaim) {
+func (g *clusterState) claimOf(c *candidate, v *corev1.Volume) (string, *corev1.PersistentVolumeClaim) {
 	ns := c.pod.Namespace
 	switch {
 	case v.PersistentVolumeClaim != nil:
@@ -149,11 +149,11 @@ func (g *ground) claimOf(c *candidate, v *corev1.Volume) (string, *corev1.Persis
 
 func (c *candidate) lose(reason, format string, args ...any) {
 	if c.lost == nil {
-		c.lost = &Proof{Reason: reason, Message: fmt.Sprintf(format, args...)}
+		c.lost = &Reason{Reason: reason, Message: fmt.Sprintf(format, args...)}
 	}
 }
 
-func (g *ground) readClaim(c *candidate, u *claimUse) {
+func (g *clusterState) readClaim(c *candidate, u *claimUse) {
 	c.claims = append(c.claims, u)
 	claim := u.claim
 	if g.Unread.Storage {
@@ -174,7 +174,7 @@ func (g *ground) readClaim(c *candidate, u *claimUse) {
 	}
 }
 
-func (g *ground) readBound(c *candidate, u *claimUse) {
+func (g *clusterState) readBound(c *candidate, u *claimUse) {
 	u.volume = g.volumes.volumes[u.claim.Spec.VolumeName]
 	switch {
 	case u.volume == nil && g.Unread.Volumes:
@@ -194,7 +194,7 @@ func inTree(v *corev1.PersistentVolume) bool {
 }
 
 // readUnbound finds the class of a claim and whether there is any way to a volume.
-func (g *ground) readUnbound(c *candidate, u *claimUse) {
+func (g *clusterState) readUnbound(c *candidate, u *claimUse) {
 	u.className = volumehelpers.GetPersistentVolumeClaimClass(u.claim)
 	named := u.claim.Spec.StorageClassName != nil || u.className != ""
 	if !named && g.Unread.Classes {
@@ -225,7 +225,7 @@ func (g *ground) readUnbound(c *candidate, u *claimUse) {
 }
 
 // readImmediate judges a claim that is bound before the pod is looked at.
-func (g *ground) readImmediate(c *candidate, u *claimUse, named bool) {
+func (g *clusterState) readImmediate(c *candidate, u *claimUse, named bool) {
 	switch {
 	case u.provisioned:
 		c.unsure("claim %s is bound before its pod is scheduled (class %s binds at once): where its volume can be used is known when it is made", u.key, u.className)
@@ -245,7 +245,7 @@ func (g *ground) readImmediate(c *candidate, u *claimUse, named bool) {
 }
 
 // choices lists the volumes that a claim could be bound to, wherever its pod goes.
-func (g *ground) choices(u *claimUse) []*corev1.PersistentVolume {
+func (g *clusterState) choices(u *claimUse) []*corev1.PersistentVolume {
 	claim := u.claim
 	if class := volumehelpers.GetPersistentVolumeClaimClass(claim); class != u.className {
 		claim = claim.DeepCopy()

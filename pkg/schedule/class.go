@@ -33,7 +33,7 @@ func (c *class) names() []string {
 
 // classes filters the candidates and puts those that are alike together, in the order of
 // the question, those that wait last.
-func (g *ground) classes() []*class {
+func (g *clusterState) classes() []*class {
 	marks := g.marks()
 	cache := map[string][]code{}
 	byKey := map[string]*class{}
@@ -72,16 +72,16 @@ func (c *candidate) raw() string {
 	return fmt.Sprintf("%v %s %v %q %s", c.asked >= 0, c.pod.Namespace, c.pod.Labels, c.open, spec)
 }
 
-// marks are all terms and constraints of candidates: which of them mean a pod is part of
+// podTraits are all terms and constraints of candidates: which of them mean a pod is part of
 // what it is.
-type marks struct {
+type podTraits struct {
 	terms  []*term
 	groups [][]*term
 	spread []*spread
 }
 
-func (g *ground) marks() *marks {
-	m := &marks{}
+func (g *clusterState) marks() *podTraits {
+	m := &podTraits{}
 	seen := map[string]bool{}
 	fresh := func(id string) bool {
 		old := seen[id]
@@ -115,7 +115,7 @@ func termIDs(terms []*term) string {
 }
 
 // key is equal for candidates that are alike.
-func (c *candidate) key(g *ground, f *filtered, m *marks) string {
+func (c *candidate) key(g *clusterState, f *filtered, m *podTraits) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v %v %d %v %v %q %v %q", c.asked >= 0, c.foreign, c.priority, c.evicts, c.want, c.open, c.ports, c.once)
 	if c.lost != nil {
@@ -160,7 +160,7 @@ type conflict struct {
 //
 // A pod that names its node is not held up by the terms of others, only others by it. In
 // the world least such pairs are left out: it depends on who comes first.
-func (g *ground) conflictsOf(classes []*class, w world) [][]conflict {
+func (g *clusterState) conflictsOf(classes []*class, w world) [][]conflict {
 	out := make([][]conflict, len(classes))
 	for i, a := range classes {
 		for j, b := range classes {
@@ -176,7 +176,7 @@ func (g *ground) conflictsOf(classes []*class, w world) [][]conflict {
 	return out
 }
 
-func (g *ground) keptApart(a, b *candidate) []*part {
+func (g *clusterState) keptApart(a, b *candidate) []*part {
 	var out []*part
 	add := func(key string) {
 		if p := g.part(key); !slices.Contains(out, p) {
@@ -205,7 +205,7 @@ func (g *ground) keptApart(a, b *candidate) []*part {
 }
 
 // connected splits classes into those that have nothing to do with each other.
-func (g *ground) connected(classes []*class) [][]*class {
+func (g *clusterState) connected(classes []*class) [][]*class {
 	home := make([]int, len(classes))
 	for i := range home {
 		home[i] = i
@@ -240,7 +240,7 @@ func (g *ground) connected(classes []*class) [][]*class {
 }
 
 // related says that the place of one class can matter to another.
-func (g *ground) related(a, b *class) bool {
+func (g *clusterState) related(a, b *class) bool {
 	if a.in[least].meets(b.in[least]) {
 		return true
 	}

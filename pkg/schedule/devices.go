@@ -10,7 +10,7 @@ import (
 
 // readDevices leaves out extended resources for which a device class may stand: of those,
 // nodes need not have any.
-func (g *ground) readDevices(c *candidate) {
+func (g *clusterState) readDevices(c *candidate) {
 	var names []string
 	for name := range c.requests {
 		if strings.Contains(name, "/") && !strings.HasPrefix(name, corev1.ResourceHugePagesPrefix) {

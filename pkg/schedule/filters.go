@@ -46,7 +46,7 @@ func (c code) shut() bool { return c >= byName && c <= byTaint }
 func room(dim int) code { return byRoom + code(min(dim, 180)) }
 
 // reasons name the codes in one word.
-func (g *ground) reason(c code) string {
+func (g *clusterState) reason(c code) string {
 	if c >= byRoom && c < byDisk {
 		return g.dims[min(int(c-byRoom), len(g.dims)-1)].reason
 	}
@@ -67,7 +67,7 @@ func untolerated(pod *corev1.Pod, node *corev1.Node) (corev1.Taint, bool) {
 
 // ofNode says why a node does not take a pod, by what is written in the two alone. A pod
 // that names its node is not seen by the scheduler: its kubelet looks at fewer things.
-func (g *ground) ofNode(pod *corev1.Pod, required nodeaffinity.RequiredNodeAffinity, n int) code {
+func (g *clusterState) ofNode(pod *corev1.Pod, required nodeaffinity.RequiredNodeAffinity, n int) code {
 	node := g.nodes[n]
 	direct := pod.Spec.NodeName != ""
 	switch {
@@ -119,7 +119,7 @@ type filtered struct {
 }
 
 // filter runs all filters that do not depend on other candidates.
-func (g *ground) filter(c *candidate, cache map[string][]code) *filtered {
+func (g *clusterState) filter(c *candidate, cache map[string][]code) *filtered {
 	key := nodeKey(c.pod)
 	base, ok := cache[key]
 	if !ok {
@@ -157,7 +157,7 @@ func (g *ground) filter(c *candidate, cache map[string][]code) *filtered {
 	return f
 }
 
-func (g *ground) filterRoom(c *candidate, codes []code, w world) {
+func (g *clusterState) filterRoom(c *candidate, codes []code, w world) {
 	d := len(g.dims)
 	for n := range codes {
 		if codes[n] != suits {
@@ -173,7 +173,7 @@ func (g *ground) filterRoom(c *candidate, codes []code, w world) {
 }
 
 // filterPorts and the two that follow look at the pods on the nodes.
-func (g *ground) filterPorts(c *candidate, f *filtered) {
+func (g *clusterState) filterPorts(c *candidate, f *filtered) {
 	disks := disksOf(c.pod)
 	if len(c.ports) == 0 && len(disks) == 0 {
 		return
@@ -192,7 +192,7 @@ func (g *ground) filterPorts(c *candidate, f *filtered) {
 	}
 }
 
-func (f *filtered) reject(s *settled, why code) {
+func (f *filtered) reject(s *boundPod, why code) {
 	for w := now; w <= s.stays; w++ {
 		if f.code[w][s.node] == suits {
 			f.code[w][s.node] = why
@@ -200,7 +200,7 @@ func (f *filtered) reject(s *settled, why code) {
 	}
 }
 
-func (g *ground) filterKeys(c *candidate, f *filtered) {
+func (g *clusterState) filterKeys(c *candidate, f *filtered) {
 	if len(c.spread) == 0 && len(c.affinity) == 0 {
 		return
 	}
@@ -226,8 +226,8 @@ func (f *filtered) set(n int, why code) {
 	}
 }
 
-func (g *ground) filterAnti(c *candidate, f *filtered) {
-	own, others := g.kept(c)
+func (g *clusterState) filterAnti(c *candidate, f *filtered) {
+	own, others := g.excludedNodes(c)
 	for w := range worlds {
 		for _, rule := range []struct {
 			nodes nodeSet

@@ -22,8 +22,8 @@ const (
 	worlds
 )
 
-// settled is a pod on a node.
-type settled struct {
+// boundPod is a pod on a node.
+type boundPod struct {
 	pod  *corev1.Pod
 	node int
 	// stays is the last world that it is part of.
@@ -31,13 +31,13 @@ type settled struct {
 	priority int32
 }
 
-// ground is the cluster with what is looked up often.
-type ground struct {
+// clusterState is the cluster with what is looked up often.
+type clusterState struct {
 	*Cluster
 	nodes  []*corev1.Node
 	byName map[string]int
 	// settled are the pods on nodes, by node; inNamespace lists them by namespace.
-	settled     []settled
+	settled     []boundPod
 	inNamespace map[string][]int
 	candidates  []*candidate
 	dims        []dimension
@@ -69,8 +69,8 @@ const (
 	partCluster = "\x00cluster"
 )
 
-func newGround(c *Cluster, pods []Pod) *ground {
-	g := &ground{Cluster: c, byName: map[string]int{}, inNamespace: map[string][]int{}, parts: map[string]*part{}, labels: map[string]map[string]string{}}
+func newClusterState(c *Cluster, pods []Pod) *clusterState {
+	g := &clusterState{Cluster: c, byName: map[string]int{}, inNamespace: map[string][]int{}, parts: map[string]*part{}, labels: map[string]map[string]string{}}
 	g.nodes = slices.Clone(c.Nodes)
 	slices.SortFunc(g.nodes, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 	for i, n := range g.nodes {
@@ -95,7 +95,7 @@ func newGround(c *Cluster, pods []Pod) *ground {
 }
 
 // collect makes the candidates: the pods that are asked about, and those that wait.
-func (g *ground) collect(pods []Pod) {
+func (g *clusterState) collect(pods []Pod) {
 	for i, p := range pods {
 		pod, open := g.completed(p.Pod)
 		g.candidates = append(g.candidates, &candidate{name: p.Name, asked: i, pod: pod, open: open})
@@ -118,7 +118,7 @@ func ended(p *corev1.Pod) bool {
 
 // settle notes who is on which node. A pod may be evicted if any candidate may evict pods
 // and has a higher priority: also one that is not asked about makes room in this way.
-func (g *ground) settle() {
+func (g *clusterState) settle() {
 	reach := int32(minPriority)
 	for _, c := range g.candidates {
 		if c.evicts {
@@ -130,7 +130,7 @@ func (g *ground) settle() {
 		if !ok || ended(p) {
 			continue
 		}
-		s := settled{pod: p, node: node, stays: least, priority: schedulinghelpers.PodPriority(p)}
+		s := boundPod{pod: p, node: node, stays: least, priority: schedulinghelpers.PodPriority(p)}
 		switch {
 		case p.DeletionTimestamp != nil:
 			s.stays = now
@@ -139,7 +139,7 @@ func (g *ground) settle() {
 		}
 		g.settled = append(g.settled, s)
 	}
-	slices.SortStableFunc(g.settled, func(a, b settled) int { return cmp.Compare(a.node, b.node) })
+	slices.SortStableFunc(g.settled, func(a, b boundPod) int { return cmp.Compare(a.node, b.node) })
 	for i := range g.settled {
 		ns := g.settled[i].pod.Namespace
 		g.inNamespace[ns] = append(g.inNamespace[ns], i)
@@ -149,7 +149,7 @@ func (g *ground) settle() {
 const minPriority = -1 << 31
 
 // part returns the domains of a topology key.
-func (g *ground) part(key string) *part {
+func (g *clusterState) part(key string) *part {
 	if p, ok := g.parts[key]; ok {
 		return p
 	}
@@ -193,7 +193,7 @@ type candidate struct {
 	foreign bool
 	// open says what of it cannot be judged; lost why it can run nowhere.
 	open []string
-	lost *Proof
+	lost *Reason
 
 	requests map[string]int64
 	want     []int64
@@ -207,7 +207,7 @@ type candidate struct {
 }
 
 // readCandidate takes out of the pod what does not depend on others.
-func (g *ground) readCandidate(c *candidate) {
+func (g *clusterState) readCandidate(c *candidate) {
 	c.priority = schedulinghelpers.PodPriority(c.pod)
 	c.evicts = c.pod.Spec.PreemptionPolicy == nil || *c.pod.Spec.PreemptionPolicy != corev1.PreemptNever
 	c.requests = requestsOf(c.pod, false)

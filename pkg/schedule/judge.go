@@ -4,17 +4,17 @@ import (
 	"slices"
 )
 
-// judgeAlways asks whether what fits does so whatever the scheduler chooses: beside the
+// evaluateAlways asks whether what fits does so whatever the scheduler chooses: beside the
 // pods that wait, which take part where they could have the same nodes.
-func (q *question) judgeAlways() {
+func (q *question) evaluateAlways() {
 	for _, part := range q.connected(slices.Concat(q.asked, q.waiting)) {
 		if slices.ContainsFunc(part, func(c *class) bool { return c.asked }) {
-			q.judgePart(part)
+			q.evaluatePart(part)
 		}
 	}
 }
 
-func (q *question) judgePart(classes []*class) {
+func (q *question) evaluatePart(classes []*class) {
 	m := q.newModel(classes, now)
 	sure := m.count()
 	for c, k := range classes {
@@ -42,7 +42,7 @@ func (q *question) judgePart(classes []*class) {
 	if done && risk < 0 {
 		return
 	}
-	q.judgeAll(m, must, risk)
+	q.evaluateAll(m, must, risk)
 }
 
 // count repeats the argument by counting until it shows no more: affinity rests on others.
@@ -90,7 +90,7 @@ func (q *question) ending(m *model) bool {
 	for _, c := range m.classes {
 		nodes.join(c.in[gone])
 	}
-	return slices.ContainsFunc(q.settled, func(s settled) bool { return s.stays == now && nodes.has(s.node) })
+	return slices.ContainsFunc(q.settled, func(s boundPod) bool { return s.stays == now && nodes.has(s.node) })
 }
 
 // mayEvict says that a class could have pods of a lower priority evicted: then nothing is
@@ -105,19 +105,19 @@ func (q *question) mayEvict(m *model, c int) bool {
 			return true
 		}
 	}
-	return slices.ContainsFunc(q.settled, func(s settled) bool {
+	return slices.ContainsFunc(q.settled, func(s boundPod) bool {
 		return s.stays > now && s.priority < k.priority && m.classes[c].in[least].has(s.node)
 	})
 }
 
-// judgeAll tries all that the scheduler may do, or says why that is not known.
-func (q *question) judgeAll(m *model, must []bool, risk int) {
+// evaluateAll tries all that the scheduler may do, or says why that is not known.
+func (q *question) evaluateAll(m *model, must []bool, risk int) {
 	names := people(askedNames(m))
 	if q.ending(m) {
 		q.leave("%s: a placement exists, but pods that are ending hold room on its nodes, and the scheduler may choose another", names)
 		return
 	}
-	a := &adversary{m: m, s: m.start(), budget: &q.adversary, seen: map[string]bool{}, must: must}
+	a := &worstCase{m: m, s: m.start(), budget: &q.worstCase, seen: map[string]bool{}, must: must}
 	found, sure := a.deadEnd()
 	switch {
 	case !sure:

@@ -3,7 +3,7 @@ package schedule
 // model is a part of the question that stands for itself: classes, the nodes that any of
 // them could have, and the rules between them, in one world.
 type model struct {
-	g       *ground
+	g       *clusterState
 	classes []*class
 	// in are the nodes that each class may have; free what nodes have left.
 	in        []nodeSet
@@ -55,7 +55,7 @@ type clash struct {
 
 // newModel lays out classes in a world. In the world least, rules that pods outside of the
 // model could change are left out: what is impossible without them is so with them.
-func (g *ground) newModel(classes []*class, w world) *model {
+func (g *clusterState) newModel(classes []*class, w world) *model {
 	m := &model{g: g, classes: classes, dims: len(g.dims), free: g.free[w], conflicts: g.conflictsOf(classes, w)}
 	all := newNodeSet(len(g.nodes))
 	for _, c := range classes {
@@ -108,7 +108,7 @@ func (m *model) addAffinity(i int, c *class, w world) {
 			r.firm = append(r.firm, make([]int32, p.domains))
 		}
 	}
-	m.g.meant(terms[0], func(s *settled) {
+	m.g.eachSelected(terms[0], func(s *boundPod) {
 		if m.g.matchesAll(terms, s.pod) {
 			r.note(s)
 		}
@@ -120,7 +120,7 @@ func (m *model) addAffinity(i int, c *class, w world) {
 	m.affinityAll = append(m.affinityAll, r)
 }
 
-func (r *affinityRule) note(s *settled) {
+func (r *affinityRule) note(s *boundPod) {
 	any := false
 	for k, p := range r.parts {
 		d := p.of[s.node]
@@ -140,7 +140,7 @@ func (r *affinityRule) note(s *settled) {
 
 // mayChange says that pods which the model does not have could change what a rule of a
 // class counts: those that may go, those that wait, those that could not be read.
-func (g *ground) mayChange(means func(*candidate) bool) bool {
+func (g *clusterState) mayChange(means func(*candidate) bool) bool {
 	if g.Unread.Pods || g.Unread.Namespaces {
 		return true
 	}

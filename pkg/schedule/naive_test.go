@@ -383,12 +383,12 @@ func TestAgainstAllOrders(t *testing.T) {
 					t.Fatalf("seed %d fits, but pods could be evicted", seed)
 				case a.Verdict == Fits && !v.done:
 					t.Fatalf("seed %d fits, but was never done", seed)
-				case a.Verdict == Impossible && v.done:
+				case a.Verdict == DoesNotFit && v.done:
 					t.Fatalf("seed %d is impossible, but was done: %+v", seed, a.Proofs)
-				case a.Verdict == Undecided && (v.deadEnd == "" || !v.done):
+				case a.Verdict == Unknown && (v.deadEnd == "" || !v.done):
 					undue++
 					if testing.Verbose() && undue < 6 {
-						t.Logf("seed %d is left undecided (done %v, dead end %q): %q", seed, v.done, v.deadEnd, a.Open)
+						t.Logf("seed %d is left undecided (done %v, dead end %q): %q", seed, v.done, v.deadEnd, a.Unknown)
 					}
 				}
 			}

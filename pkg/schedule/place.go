@@ -9,37 +9,37 @@ import (
 // The budgets of the searches, in nodes looked at: together about a second.
 const (
 	budgetArrange   = 1_000_000
-	budgetAdversary = 1_500_000
+	budgetWorstCase = 1_500_000
 	budgetBlock     = 400_000
 )
 
 // Place foresees whether pods find nodes, together and beside the pods that wait already.
-func (c *Cluster) Place(pods []Pod) Answer {
+func (c *Cluster) Place(pods []Pod) Result {
 	if len(pods) == 0 {
-		return Answer{Verdict: Fits}
+		return Result{Verdict: Fits}
 	}
 	if c.Unread.Nodes {
-		return Answer{Verdict: Undecided, Open: []string{"nodes could not be read"}}
+		return Result{Verdict: Unknown, Unknown: []string{"nodes could not be read"}}
 	}
-	g := newGround(c, pods)
+	g := newClusterState(c, pods)
 	if len(g.nodes) == 0 {
 		names := make([]string, 0, len(pods))
 		for _, p := range pods {
 			names = append(names, p.Name)
 		}
-		return Answer{Verdict: Impossible, Proofs: []Proof{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
+		return Result{Verdict: DoesNotFit, Proofs: []Reason{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
 	}
-	q := &question{ground: g, arrange: budgetArrange, adversary: budgetAdversary, block: budgetBlock}
+	q := &question{clusterState: g, arrange: budgetArrange, worstCase: budgetWorstCase, block: budgetBlock}
 	return q.answer(g.classes())
 }
 
 // question is what is gathered on the way to an answer.
 type question struct {
-	*ground
-	arrange, adversary, block int
+	*clusterState
+	arrange, worstCase, block int
 
 	asked, waiting []*class
-	proofs         []Proof
+	proofs         []Reason
 	open           []string
 	placed         []placement
 	// evicted says that some only found a node without pods that could be evicted or end.
@@ -51,7 +51,7 @@ type placement struct {
 	node int
 }
 
-func (q *question) answer(classes []*class) Answer {
+func (q *question) answer(classes []*class) Result {
 	for _, c := range classes {
 		switch {
 		case !c.asked:
@@ -59,28 +59,28 @@ func (q *question) answer(classes []*class) Answer {
 			if !c.dead {
 				q.waiting = append(q.waiting, c)
 			}
-		case q.judgeAlone(c):
+		case q.evaluateSingle(c):
 			q.asked = append(q.asked, c)
 		}
 	}
 	for _, part := range q.connected(q.asked) {
-		q.judgeTogether(part)
+		q.evaluateJointly(part)
 	}
-	a := Answer{Proofs: q.proofs, Open: q.open}
+	a := Result{Proofs: q.proofs, Unknown: q.open}
 	if len(q.proofs) > 0 {
-		a.Verdict = Impossible
+		a.Verdict = DoesNotFit
 		return a
 	}
 	if !q.unplaced && len(q.open) == 0 {
-		q.judgeAlways()
-		a.Open = q.open
+		q.evaluateAlways()
+		a.Unknown = q.open
 	}
 	if !q.unplaced {
 		a.Placement = q.placements()
 	}
 	a.Verdict = Fits
 	if len(q.open) > 0 {
-		a.Verdict = Undecided
+		a.Verdict = Unknown
 	}
 	return a
 }
@@ -101,17 +101,17 @@ func (q *question) leave(format string, args ...any) {
 	}
 }
 
-// judgeAlone notes what is lost or open of a class on its own, and says whether it is to be
+// evaluateSingle notes what is lost or open of a class on its own, and says whether it is to be
 // placed with others.
-func (q *question) judgeAlone(c *class) bool {
+func (q *question) evaluateSingle(c *class) bool {
 	switch {
 	case c.of.lost != nil:
-		q.prove(Proof{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
+		q.prove(Reason{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
 		return false
 	case c.of.foreign:
 		q.unplaced = true
 	case c.in[least].empty():
-		q.prove(q.alone(c))
+		q.prove(q.singleReason(c))
 		return false
 	}
 	for _, o := range c.of.open {
@@ -124,7 +124,7 @@ func (q *question) judgeAlone(c *class) bool {
 }
 
 // prove adds a proof, and joins it to one of the same words about other pods.
-func (q *question) prove(p Proof) {
+func (q *question) prove(p Reason) {
 	for i := range q.proofs {
 		if o := &q.proofs[i]; o.Reason == p.Reason && o.Message == p.Message && slices.EqualFunc(o.Nodes, p.Nodes, func(a, b NodeReason) bool { return a.Message == b.Message && slices.Equal(a.Nodes, b.Nodes) }) {
 			o.Pods = append(o.Pods, p.Pods...)
@@ -134,8 +134,8 @@ func (q *question) prove(p Proof) {
 	q.proofs = append(q.proofs, p)
 }
 
-// judgeTogether looks for a proof against classes that share nodes, and for a placement.
-func (q *question) judgeTogether(classes []*class) {
+// evaluateJointly looks for a proof against classes that share nodes, and for a placement.
+func (q *question) evaluateJointly(classes []*class) {
 	model := q.newModel(classes, least)
 	if p, ok := q.counted(model); ok {
 		q.prove(p)

@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// alone proves that a class has no node, whatever else is placed: each node says why.
-func (q *question) alone(c *class) Proof {
+// singleReason proves that a class has no node, whatever else is placed: each node says why.
+func (q *question) singleReason(c *class) Reason {
 	nodes := q.explain(c, c.code[least], q.free[least])
-	p := Proof{Pods: c.names(), Nodes: nodes}
+	p := Reason{Pods: c.names(), Nodes: nodes}
 	p.Reason = foremost(nodes)
 	switch {
 	case q.tooBig(c) != "":
@@ -115,7 +115,7 @@ func (q *question) tooBig(c *class) string {
 
 // counted looks for a proof by adding up: more of a class than its nodes can hold, or more
 // wanted of something than there is.
-func (q *question) counted(m *model) (Proof, bool) {
+func (q *question) counted(m *model) (Reason, bool) {
 	for c := range m.classes {
 		if p, ok := q.tooMany(m, c); ok {
 			return p, true
@@ -131,11 +131,11 @@ func (q *question) counted(m *model) (Proof, bool) {
 			return p, true
 		}
 	}
-	return Proof{}, false
+	return Reason{}, false
 }
 
 // tooMany proves that a class has more pods than its nodes hold one by one.
-func (q *question) tooMany(m *model, c int) (Proof, bool) {
+func (q *question) tooMany(m *model, c int) (Reason, bool) {
 	k := m.classes[c]
 	holds, by := q.holds(m, c)
 	total, reasons := 0, map[string]int{}
@@ -159,7 +159,7 @@ func (q *question) tooMany(m *model, c int) (Proof, bool) {
 		}
 	}
 	if total >= k.count() || total == 0 && len(holds) == 0 {
-		return Proof{}, false
+		return Reason{}, false
 	}
 	nodes := q.explain(k, k.code[least], q.free[least])
 	for i, n := range m.in[c].list() {
@@ -168,7 +168,7 @@ func (q *question) tooMany(m *model, c int) (Proof, bool) {
 		}
 		nodes = addNode(nodes, q.nodes[n].Name, by[i], holdWords(holds[i], by[i]))
 	}
-	return Proof{Pods: k.names(), Reason: why, Message: fmt.Sprintf("at most %d of %d fit: %s", total, k.count(), q.boundWords(why, k)) + q.evenWithout(k), Nodes: sortNodes(nodes)}, true
+	return Reason{Pods: k.names(), Reason: why, Message: fmt.Sprintf("at most %d of %d fit: %s", total, k.count(), q.boundWords(why, k)) + q.evenWithout(k), Nodes: sortNodes(nodes)}, true
 }
 
 // holds counts how many of a class each of its nodes takes, and what stops the next.
@@ -263,12 +263,12 @@ func (m *model) bound(c int, r *spreadRule, holds []int) int {
 
 // tooMuch proves that all classes whose nodes are among those of one class want more of
 // something than these nodes have.
-func (q *question) tooMuch(m *model, c int) (Proof, bool) {
+func (q *question) tooMuch(m *model, c int) (Reason, bool) {
 	for d := range q.dims {
 		wanted, supply := int64(0), int64(0)
 		var names []string
 		for i, k := range m.classes {
-			if v := k.of.want[d]; v > 0 && m.in[i].within(m.in[c]) {
+			if v := k.of.want[d]; v > 0 && m.in[i].isSubset(m.in[c]) {
 				wanted += v * int64(k.count())
 				names = append(names, k.names()...)
 			}
@@ -279,17 +279,17 @@ func (q *question) tooMuch(m *model, c int) (Proof, bool) {
 		}
 		x, y := q.dims[d].pair(wanted, supply)
 		count := m.in[c].count()
-		return Proof{
+		return Reason{
 			Pods: names, Reason: q.dims[d].reason,
 			Message: fmt.Sprintf("together they want %s of %s, and the %s that take them %s %s free", x, q.dims[d].words(), nodesOf(count), plural(count, "has", "have"), y) + q.evenWithout(m.classes[c]),
 			Nodes:   q.explain(m.classes[c], m.classes[c].code[least], q.free[least]),
 		}, true
 	}
-	return Proof{}, false
+	return Reason{}, false
 }
 
 // together names pods that were tried in all ways: as few of them as still do not fit.
-func (q *question) together(m *model) Proof {
+func (q *question) together(m *model) Reason {
 	classes := m.classes
 	if m.monotone() {
 		for i := len(classes) - 1; i >= 0 && len(classes) > 1; i-- {
@@ -302,7 +302,7 @@ func (q *question) together(m *model) Proof {
 	}
 	s, out := m.start(), arrangement{nodes: make([][]int, len(classes))}
 	s.greedy(m.orders()[0], (*state).first, &out)
-	p := Proof{Pods: namesOf(classes), Message: "they do not fit together: all ways to place them were tried"}
+	p := Reason{Pods: namesOf(classes), Message: "they do not fit together: all ways to place them were tried"}
 	for c := range classes {
 		if s.left[c] > 0 {
 			p.Nodes = q.explainState(s, c)

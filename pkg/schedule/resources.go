@@ -102,7 +102,7 @@ func counted(name corev1.ResourceName) bool {
 }
 
 // measure lays out what candidates want, and what nodes have left in each world.
-func (g *ground) measure() {
+func (g *clusterState) measure() {
 	g.dimOf = map[string]int{}
 	names := []string{dimPods}
 	for _, c := range g.candidates {
@@ -143,7 +143,7 @@ func (g *ground) measure() {
 	g.volumes.occupy(g)
 }
 
-func (g *ground) occupy(s *settled) {
+func (g *clusterState) occupy(s *boundPod) {
 	d := len(g.dims)
 	for name, v := range requestsOf(s.pod, true) {
 		k, ok := g.dimOf[name]

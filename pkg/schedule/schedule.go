@@ -21,8 +21,8 @@ type Verdict uint8
 
 // The verdicts, the worst first.
 const (
-	Impossible Verdict = iota + 1
-	Undecided
+	DoesNotFit Verdict = iota + 1
+	Unknown
 	Fits
 )
 
@@ -82,8 +82,8 @@ type Placed struct {
 	Node string `json:"node"`
 }
 
-// Proof is why something cannot be.
-type Proof struct {
+// Reason is why something cannot be.
+type Reason struct {
 	// Pods are the names of those that it is about.
 	Pods []string `json:"pods"`
 	// Reason is one word: InsufficientCPU, Taint, NodeSelector, Port, ...
@@ -102,14 +102,14 @@ type NodeReason struct {
 	Message string   `json:"message"`
 }
 
-// Answer is what can be said of pods together.
-type Answer struct {
+// Result is what can be said of pods together.
+type Result struct {
 	Verdict Verdict
 	// Placement is one way in which all find a node; also where the verdict is Undecided,
 	// if there is one.
 	Placement []Placed
 	// Proofs are why it is impossible.
-	Proofs []Proof
-	// Open says what could not be judged, each a sentence without a full stop.
-	Open []string
+	Proofs []Reason
+	// Unknown says what could not be judged, each a sentence without a full stop.
+	Unknown []string
 }

@@ -29,7 +29,7 @@ func (s *spread) counts(pod *corev1.Pod) bool {
 
 // readSpread takes the constraints out of a candidate. The scheduler's own defaults are
 // only preferences.
-func (g *ground) readSpread(c *candidate) {
+func (g *clusterState) readSpread(c *candidate) {
 	for i := range c.pod.Spec.TopologySpreadConstraints {
 		t := &c.pod.Spec.TopologySpreadConstraints[i]
 		if t.WhenUnsatisfiable != corev1.DoNotSchedule {
@@ -61,7 +61,7 @@ func (g *ground) readSpread(c *candidate) {
 
 // counted returns, for each constraint of a candidate, the nodes whose pods count: those
 // with all of the keys that its policies do not leave out.
-func (g *ground) countedNodes(c *candidate) []nodeSet {
+func (g *clusterState) countedNodes(c *candidate) []nodeSet {
 	out := make([]nodeSet, len(c.spread))
 	required := nodeaffinity.GetRequiredNodeAffinity(c.pod)
 	for i := range c.spread {
@@ -83,7 +83,7 @@ func (g *ground) countedNodes(c *candidate) []nodeSet {
 }
 
 // missingKey returns the topology key that a node lacks, of those of all constraints.
-func (g *ground) missingKey(spread []*spread, node int) string {
+func (g *clusterState) missingKey(spread []*spread, node int) string {
 	for _, s := range spread {
 		if _, ok := g.nodes[node].Labels[s.key]; !ok {
 			return s.key

@@ -13,7 +13,7 @@ import (
 )
 
 // filterVolumes asks each node for the volumes of a candidate.
-func (g *ground) filterVolumes(c *candidate, f *filtered) {
+func (g *clusterState) filterVolumes(c *candidate, f *filtered) {
 	g.filterOnce(c, f)
 	if len(c.claims) == 0 {
 		return
@@ -31,7 +31,7 @@ func (g *ground) filterVolumes(c *candidate, f *filtered) {
 }
 
 // filterOnce rules out all nodes where another pod has a claim that only one may use.
-func (g *ground) filterOnce(c *candidate, f *filtered) {
+func (g *clusterState) filterOnce(c *candidate, f *filtered) {
 	for _, key := range c.once {
 		for _, i := range g.inNamespace[c.pod.Namespace] {
 			s := &g.settled[i]
@@ -53,7 +53,7 @@ func (g *ground) filterOnce(c *candidate, f *filtered) {
 
 // volumesOn says whether the volumes of a candidate can be had on a node: surely, and if at
 // all. The two differ where a volume has to be taken that others could take.
-func (g *ground) volumesOn(c *candidate, n int) (sure, maybe code) {
+func (g *clusterState) volumesOn(c *candidate, n int) (sure, maybe code) {
 	node := g.nodes[n]
 	var delayed []*claimUse
 	for _, u := range c.claims {
@@ -113,7 +113,7 @@ func zoneSuits(v *corev1.PersistentVolume, node *corev1.Node) bool {
 
 // delayedOn judges claims that are bound when the pod has a node: to a volume that is
 // there, the smallest claim first, or else to one that is made.
-func (g *ground) delayedOn(uses []*claimUse, node *corev1.Node) (sure, maybe code) {
+func (g *clusterState) delayedOn(uses []*claimUse, node *corev1.Node) (sure, maybe code) {
 	slices.SortStableFunc(uses, func(a, b *claimUse) int {
 		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -144,7 +144,7 @@ func (g *ground) delayedOn(uses []*claimUse, node *corev1.Node) (sure, maybe cod
 }
 
 // madeOn says whether a volume can be made for a node.
-func (g *ground) madeOn(u *claimUse, node *corev1.Node) code {
+func (g *clusterState) madeOn(u *claimUse, node *corev1.Node) code {
 	switch {
 	case !u.provisioned:
 		return byVolume
@@ -170,7 +170,7 @@ func topologyAllows(terms []corev1.TopologySelectorTerm, node *corev1.Node) bool
 
 // capacitySuits looks for a pool that the node reaches and that has room, if the driver
 // says that its capacities are to be looked at.
-func (g *ground) capacitySuits(u *claimUse, node *corev1.Node) bool {
+func (g *clusterState) capacitySuits(u *claimUse, node *corev1.Node) bool {
 	size, asks := u.claim.Spec.Resources.Requests[corev1.ResourceStorage]
 	driver := g.volumes.drivers[u.class.Provisioner]
 	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity || g.Unread.Storage {
@@ -192,7 +192,7 @@ func (g *ground) capacitySuits(u *claimUse, node *corev1.Node) bool {
 // contend looks for claims that could take the same volumes. Where all of them suit each
 // other, and each volume is of one node, they are counted like a resource; else it is said
 // that it is not known who gets which.
-func (g *ground) contend() {
+func (g *clusterState) contend() {
 	g.shareClaims()
 	group := map[string]int{}
 	var members [][]*use
@@ -216,7 +216,7 @@ type use struct {
 }
 
 // joinGroup adds a use to those that share a volume with it, and merges what it connects.
-func (g *ground) joinGroup(group map[string]int, members [][]*use, x *use) [][]*use {
+func (g *clusterState) joinGroup(group map[string]int, members [][]*use, x *use) [][]*use {
 	home := -1
 	for _, v := range x.u.choices {
 		at, ok := group[v.Name]
@@ -246,7 +246,7 @@ func (g *ground) joinGroup(group map[string]int, members [][]*use, x *use) [][]*
 	return members
 }
 
-func (g *ground) settleGroup(list []*use) {
+func (g *clusterState) settleGroup(list []*use) {
 	alone := !slices.ContainsFunc(list, func(x *use) bool { return x.c != list[0].c })
 	if len(list) == 0 || alone {
 		return
@@ -270,7 +270,7 @@ func (g *ground) settleGroup(list []*use) {
 
 // poolable says that the volumes of a group can be counted: all claims could be bound to
 // the same ones, none could get a volume in another way, and each is of one node.
-func (g *ground) poolable(list []*use) bool {
+func (g *clusterState) poolable(list []*use) bool {
 	first := list[0].u
 	for _, x := range list {
 		waits := x.u.class.VolumeBindingMode != nil && *x.u.class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
@@ -281,7 +281,7 @@ func (g *ground) poolable(list []*use) bool {
 	return !slices.ContainsFunc(first.choices, func(v *corev1.PersistentVolume) bool { return len(g.reached(v)) > 1 })
 }
 
-func (g *ground) reached(v *corev1.PersistentVolume) []int {
+func (g *clusterState) reached(v *corev1.PersistentVolume) []int {
 	var out []int
 	for n, node := range g.nodes {
 		if volumehelpers.CheckNodeAffinity(v, node.Labels) == nil {
@@ -293,7 +293,7 @@ func (g *ground) reached(v *corev1.PersistentVolume) []int {
 
 // shareClaims notes claims without a volume that several pods use: the first of them to
 // get a node decides for the others.
-func (g *ground) shareClaims() {
+func (g *clusterState) shareClaims() {
 	for _, c := range g.candidates {
 		for _, u := range c.claims {
 			if u.volume == nil && g.volumes.users[u.key] > 1 {

@@ -123,49 +123,49 @@ func TestPlaceVolumes(t *testing.T) {
 		reason  string
 		says    string
 	}{
-		{"no claim", Cluster{}, web("data"), Impossible, "ClaimNotFound", "claim shop/data does not exist"},
-		{"claims unread", Cluster{Unread: Unread{Claims: true}}, web("data"), Undecided, "", "claims could not be read"},
-		{"no class", Cluster{Claims: pvcs{claim("data", "-")}}, web("data"), Impossible, "ClaimUnbound", "names no storage class, there is no default class"},
+		{"no claim", Cluster{}, web("data"), DoesNotFit, "ClaimNotFound", "claim shop/data does not exist"},
+		{"claims unread", Cluster{Unread: Unread{Claims: true}}, web("data"), Unknown, "", "claims could not be read"},
+		{"no class", Cluster{Claims: pvcs{claim("data", "-")}}, web("data"), DoesNotFit, "ClaimUnbound", "names no storage class, there is no default class"},
 		{"no class, a default", Cluster{Claims: pvcs{claim("data", "-")}, Classes: scs{storageClass("std", "csi.example.com", wait, standard)}}, web("data"), Fits, "", ""},
-		{"no such class", Cluster{Claims: pvcs{claim("data", "gold")}}, web("data"), Impossible, "ClaimUnbound", "storage class gold of claim shop/data does not exist"},
-		{"no such class, but a volume of it", Cluster{Claims: pvcs{claim("data", "gold")}, Volumes: pvs{volume("v", "gold", "")}}, web("data"), Undecided, "", "1 volumes"},
-		{"classes unread", Cluster{Claims: pvcs{claim("data", "gold")}, Unread: Unread{Classes: true}}, web("data"), Undecided, "", "storage classes could not be read"},
+		{"no such class", Cluster{Claims: pvcs{claim("data", "gold")}}, web("data"), DoesNotFit, "ClaimUnbound", "storage class gold of claim shop/data does not exist"},
+		{"no such class, but a volume of it", Cluster{Claims: pvcs{claim("data", "gold")}, Volumes: pvs{volume("v", "gold", "")}}, web("data"), Unknown, "", "1 volumes"},
+		{"classes unread", Cluster{Claims: pvcs{claim("data", "gold")}, Unread: Unread{Classes: true}}, web("data"), Unknown, "", "storage classes could not be read"},
 		{"made when the pod has a node", Cluster{Claims: claims(3, "fast"), Classes: scs{fast}}, each(3, pod("web", "1")), Fits, "", ""},
-		{"made at once", Cluster{Claims: pvcs{claim("data", "now")}, Classes: scs{storageClass("now", "csi.example.com", immediate)}}, web("data"), Undecided, "", "binds at once"},
-		{"made in one zone only", Cluster{Claims: claims(5, "fast"), Classes: scs{storageClass("fast", "csi.example.com", wait, inY)}}, each(5, pod("web", "1")), Impossible, "InsufficientCPU", "at most 4 of 5"},
-		{"made in no zone of its nodes", Cluster{Claims: pvcs{claim("data", "fast")}, Classes: scs{storageClass("fast", "csi.example.com", wait, inY)}}, batch(1, pod("web", "1", mounts("data"), selects(zone, "x"))), Impossible, "VolumeTopology", "allowed topologies"},
+		{"made at once", Cluster{Claims: pvcs{claim("data", "now")}, Classes: scs{storageClass("now", "csi.example.com", immediate)}}, web("data"), Unknown, "", "binds at once"},
+		{"made in one zone only", Cluster{Claims: claims(5, "fast"), Classes: scs{storageClass("fast", "csi.example.com", wait, inY)}}, each(5, pod("web", "1")), DoesNotFit, "InsufficientCPU", "at most 4 of 5"},
+		{"made in no zone of its nodes", Cluster{Claims: pvcs{claim("data", "fast")}, Classes: scs{storageClass("fast", "csi.example.com", wait, inY)}}, batch(1, pod("web", "1", mounts("data"), selects(zone, "x"))), DoesNotFit, "VolumeTopology", "allowed topologies"},
 		{"bound to a node", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Volumes: pvs{volume("v", "", "b")}}, web("data"), Fits, "", ""},
-		{"bound to a node that is gone", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Volumes: pvs{volume("v", "", "z")}}, web("data"), Impossible, "VolumeNodeAffinity", "node affinity of the volume"},
-		{"bound in a zone", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Volumes: pvs{zoned}}, batch(1, pod("web", "1", mounts("data"), selects(zone, "x"))), Impossible, "VolumeZone", "its volume is in another zone"},
-		{"bound to nothing", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}}, web("data"), Impossible, "NoVolume", "volume v, which does not exist"},
-		{"bound to what was not read", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Unread: Unread{Volumes: true}}, web("data"), Undecided, "", "volumes could not be read"},
+		{"bound to a node that is gone", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Volumes: pvs{volume("v", "", "z")}}, web("data"), DoesNotFit, "VolumeNodeAffinity", "node affinity of the volume"},
+		{"bound in a zone", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Volumes: pvs{zoned}}, batch(1, pod("web", "1", mounts("data"), selects(zone, "x"))), DoesNotFit, "VolumeZone", "its volume is in another zone"},
+		{"bound to nothing", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}}, web("data"), DoesNotFit, "NoVolume", "volume v, which does not exist"},
+		{"bound to what was not read", Cluster{Claims: pvcs{claim("data", "", boundTo("v"))}, Unread: Unread{Volumes: true}}, web("data"), Unknown, "", "volumes could not be read"},
 		{"local", Cluster{Claims: claims(3, "local"), Classes: scs{local}, Volumes: pvs{volume("1", "local", "a"), volume("2", "local", "b"), volume("3", "local", "c")}}, each(3, pod("web", "1")), Fits, "", ""},
-		{"local, too few", Cluster{Claims: claims(3, "local"), Classes: scs{local}, Volumes: pvs{volume("1", "local", "a"), volume("2", "local", "b")}}, each(3, pod("web", "1")), Impossible, "NoVolume", "at most 2 of 3 fit"},
-		{"local, none", Cluster{Claims: claims(1, "local"), Classes: scs{local}}, each(1, pod("web", "1")), Impossible, "NoVolume", "no provisioner"},
-		{"local, on a full node", Cluster{Claims: claims(1, "local"), Classes: scs{local}, Volumes: pvs{volume("1", "local", "a")}, Pods: []*corev1.Pod{pod("old", "4", on("a"))}}, each(1, pod("web", "1")), Impossible, "NoVolume", "no free volume"},
-		{"one pod only", Cluster{Claims: pvcs{claim("data", "", boundTo("v"), once)}, Volumes: pvs{volume("v", "", "")}}, batch(2, pod("web", "1", mounts("data"))), Impossible, "ClaimInUse", "at most 1 of 2"},
-		{"one pod only, there already", Cluster{Claims: pvcs{claim("data", "", boundTo("v"), once)}, Volumes: pvs{volume("v", "", "")}, Pods: []*corev1.Pod{pod("old", "1", on("a"), mounts("data"))}}, web("data"), Impossible, "ClaimInUse", "another has it"},
-		{"attached", Cluster{Claims: claims(4, "fast"), Classes: scs{fast}, Drivers: limits(1)}, each(4, pod("web", "500m")), Impossible, "VolumeLimit", "at most 3 of 4 fit"},
+		{"local, too few", Cluster{Claims: claims(3, "local"), Classes: scs{local}, Volumes: pvs{volume("1", "local", "a"), volume("2", "local", "b")}}, each(3, pod("web", "1")), DoesNotFit, "NoVolume", "at most 2 of 3 fit"},
+		{"local, none", Cluster{Claims: claims(1, "local"), Classes: scs{local}}, each(1, pod("web", "1")), DoesNotFit, "NoVolume", "no provisioner"},
+		{"local, on a full node", Cluster{Claims: claims(1, "local"), Classes: scs{local}, Volumes: pvs{volume("1", "local", "a")}, Pods: []*corev1.Pod{pod("old", "4", on("a"))}}, each(1, pod("web", "1")), DoesNotFit, "NoVolume", "no free volume"},
+		{"one pod only", Cluster{Claims: pvcs{claim("data", "", boundTo("v"), once)}, Volumes: pvs{volume("v", "", "")}}, batch(2, pod("web", "1", mounts("data"))), DoesNotFit, "ClaimInUse", "at most 1 of 2"},
+		{"one pod only, there already", Cluster{Claims: pvcs{claim("data", "", boundTo("v"), once)}, Volumes: pvs{volume("v", "", "")}, Pods: []*corev1.Pod{pod("old", "1", on("a"), mounts("data"))}}, web("data"), DoesNotFit, "ClaimInUse", "another has it"},
+		{"attached", Cluster{Claims: claims(4, "fast"), Classes: scs{fast}, Drivers: limits(1)}, each(4, pod("web", "500m")), DoesNotFit, "VolumeLimit", "at most 3 of 4 fit"},
 		{"attached, some left", Cluster{Claims: claims(3, "fast"), Classes: scs{fast}, Drivers: limits(1)}, each(3, pod("web", "500m")), Fits, "", ""},
-		{"pool too small", Cluster{Claims: claims(1, "fast"), Classes: scs{fast}, CSIDrivers: drivers, Capacities: capacity("5Gi")}, each(1, pod("web", "1")), Impossible, "StorageCapacity", "not enough storage"},
-		{"pool in two nodes", Cluster{Claims: claims(9, "fast"), Classes: scs{fast}, CSIDrivers: drivers, Capacities: capacity("50Gi")}, each(9, pod("web", "1")), Impossible, "InsufficientCPU", "at most 8 of 9"},
-		{"shared and not made yet", Cluster{Claims: pvcs{claim("data", "fast")}, Classes: scs{fast}}, batch(2, pod("web", "1", mounts("data"))), Undecided, "", "the first of them decides"},
-		{"being deleted", Cluster{Claims: pvcs{claim("data", "fast", func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} })}, Classes: scs{fast}}, web("data"), Impossible, "ClaimEnding", "is being deleted"},
-		{"storage unread", Cluster{Claims: claims(1, "fast"), Classes: scs{fast}, Unread: Unread{Storage: true}}, each(1, pod("web", "1")), Undecided, "", "could not be read"},
+		{"pool too small", Cluster{Claims: claims(1, "fast"), Classes: scs{fast}, CSIDrivers: drivers, Capacities: capacity("5Gi")}, each(1, pod("web", "1")), DoesNotFit, "StorageCapacity", "not enough storage"},
+		{"pool in two nodes", Cluster{Claims: claims(9, "fast"), Classes: scs{fast}, CSIDrivers: drivers, Capacities: capacity("50Gi")}, each(9, pod("web", "1")), DoesNotFit, "InsufficientCPU", "at most 8 of 9"},
+		{"shared and not made yet", Cluster{Claims: pvcs{claim("data", "fast")}, Classes: scs{fast}}, batch(2, pod("web", "1", mounts("data"))), Unknown, "", "the first of them decides"},
+		{"being deleted", Cluster{Claims: pvcs{claim("data", "fast", func(c *corev1.PersistentVolumeClaim) { c.DeletionTimestamp = &metav1.Time{} })}, Classes: scs{fast}}, web("data"), DoesNotFit, "ClaimEnding", "is being deleted"},
+		{"storage unread", Cluster{Claims: claims(1, "fast"), Classes: scs{fast}, Unread: Unread{Storage: true}}, each(1, pod("web", "1")), Unknown, "", "could not be read"},
 		{"in the pod", Cluster{Classes: scs{storageClass("fast", "csi.example.com", wait, standard)}}, batch(2, pod("web", "1", func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim("x", "-").Spec}}}}}
 		})), Fits, "", ""},
 		{"the same disk", Cluster{}, batch(4, pod("web", "500m", func(p *corev1.Pod) {
 			p.Spec.Volumes = []corev1.Volume{{Name: "disk", VolumeSource: corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"m"}, RBDPool: "p", RBDImage: "i"}}}}
-		})), Impossible, "DiskConflict", "at most 3 of 4"},
+		})), DoesNotFit, "DiskConflict", "at most 3 of 4"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			c.cluster.Nodes = three()
 			a := c.cluster.Place(c.batch)
 			if a.Verdict != c.verdict {
-				t.Fatalf("the verdict is %v, not %v: %+v %q", a.Verdict, c.verdict, a.Proofs, a.Open)
+				t.Fatalf("the verdict is %v, not %v: %+v %q", a.Verdict, c.verdict, a.Proofs, a.Unknown)
 			}
-			text := strings.Join(a.Open, "\n")
+			text := strings.Join(a.Unknown, "\n")
 			if len(a.Proofs) > 0 {
 				text += a.Proofs[0].Message
 				if a.Proofs[0].Reason != c.reason {

@@ -48,7 +48,7 @@ func sortNodes(list []NodeReason) []NodeReason {
 
 // explain groups the nodes that are out by why. Nodes that lack different amounts of one
 // thing are one group.
-func (g *ground) explain(c *class, codes []code, free []int64) []NodeReason {
+func (g *clusterState) explain(c *class, codes []code, free []int64) []NodeReason {
 	byRoomOf := map[int][]int{}
 	words := map[code]string{}
 	var out []NodeReason
@@ -75,7 +75,7 @@ func (g *ground) explain(c *class, codes []code, free []int64) []NodeReason {
 }
 
 // roomWords says what nodes lack: cpu: wants 8, 3.5 is free of 4.
-func (g *ground) roomWords(c *class, k int, nodes []int, free []int64) string {
+func (g *clusterState) roomWords(c *class, k int, nodes []int, free []int64) string {
 	d := len(g.dims)
 	want, most, alloc, same := c.of.want[k], int64(-1<<62), int64(0), true
 	for i, n := range nodes {
@@ -100,7 +100,7 @@ func (g *ground) roomWords(c *class, k int, nodes []int, free []int64) string {
 }
 
 // nodeWords says why a node is out, in words close to those of the scheduler's events.
-func (g *ground) nodeWords(c *class, n int, why code) string {
+func (g *clusterState) nodeWords(c *class, n int, why code) string {
 	pod := c.of.pod
 	switch why {
 	case byCordon:
@@ -167,7 +167,7 @@ func holdWords(holds int, by string) string {
 }
 
 // boundWords says why no more of a class fit.
-func (g *ground) boundWords(why string, c *class) string {
+func (g *clusterState) boundWords(why string, c *class) string {
 	switch why {
 	case "Port":
 		return fmt.Sprintf("each takes the node's port %s, so that a node takes one", portWords(c.of.ports))

@@ -4,11 +4,11 @@ import "slices"
 
 // asker are the versions of a package that ask the same.
 type asker struct {
-	of       *pack
-	beside   bool
-	why      *reason
-	literal  literal // what they ask for
-	versions []*version
+	of        *pack
+	installed bool
+	why       *reason
+	literal   literal // what they ask for
+	versions  []*version
 }
 
 // askers are what a package asks for, in the order in which its versions do.
@@ -33,10 +33,10 @@ func (r *rules) ask(p *pack) {
 			for _, v := range o.versions {
 				r.add(no(v.x), asks)
 			}
-			one = asks.not()
+			one = asks.negated()
 			o.why.asks = append(o.why.asks, asks)
 		}
-		r.add(one, o.literal, o.why.holds.not())
+		r.add(one, o.literal, o.why.holds.negated())
 	}
 }
 
@@ -48,22 +48,22 @@ func (a *askers) version(v *version) {
 			a.hosts[v.Kubernetes] = g
 		}
 		g.versions = append(g.versions, v)
-		a.add(no(v.x), g.holds.not())
+		a.add(no(v.x), g.holds.negated())
 	}
 	for _, n := range v.requires {
 		switch {
 		case n.Optional && n.pack != nil:
-			except := a.beside(v, n)
+			except := a.installedWith(v, n)
 			a.one(v, n, Needed, except != nil, func() literal { return a.limit(n, except) })
-		case n.Optional || n.served || v == a.there && a.lacks(n):
+		case n.Optional || n.served || v == a.there && a.isUnmetAlready(n):
 		default:
 			a.one(v, n, Needed, false, func() literal { return a.target(n) })
 		}
 	}
 	for _, n := range v.conflicts {
 		if n.pack != nil && n.pack != a.pack {
-			except := a.beside(v, n)
-			a.one(v, n, Apart, except != nil, func() literal { return a.without(n, except) })
+			except := a.installedWith(v, n)
+			a.one(v, n, Apart, except != nil, func() literal { return a.exclude(n, except) })
 		}
 	}
 }
@@ -76,14 +76,14 @@ func (a *askers) one(v *version, n *need, kind ReasonKind, beside bool, of func(
 		last = &n.conflicts
 	}
 	o := *last
-	if o == nil || o.of != a.pack || o.beside != beside {
+	if o == nil || o.of != a.pack || o.installed != beside {
 		var g *reason
 		if o != nil && o.of == a.pack {
 			g = o.why
 		} else {
 			g = a.because(Reason{Kind: kind, Package: a.name, Requirement: n.Requirement}, n)
 		}
-		o = &asker{of: a.pack, beside: beside, why: g, literal: of()}
+		o = &asker{of: a.pack, installed: beside, why: g, literal: of()}
 		*last = o
 		a.list = append(a.list, o)
 	}
@@ -93,18 +93,18 @@ func (a *askers) one(v *version, n *need, kind ReasonKind, beside bool, of func(
 	}
 }
 
-// beside is the installed version of a package where v is installed too: the two are together
+// installedWith is the installed version of a package where v is installed too: the two are together
 // already, whatever they say of it.
-func (a *askers) beside(v *version, n *need) *version {
+func (a *askers) installedWith(v *version, n *need) *version {
 	if v == a.there {
 		return n.pack.there
 	}
 	return nil
 }
 
-// lacks says that what is installed lacks something already, and that no want is about it: it
+// isUnmetAlready says that what is installed lacks something already, and that no want is about it: it
 // is left as it is.
-func (a *askers) lacks(n *need) bool {
+func (a *askers) isUnmetAlready(n *need) bool {
 	if a.reached[a.name] {
 		return false
 	}

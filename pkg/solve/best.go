@@ -32,7 +32,7 @@ func (r *rules) best(ctx context.Context) error {
 		}
 	}
 	for _, goal := range [][2][]literal{{same, same}, {unused, used}} {
-		if err := r.most(ctx, goal[0]); err != nil {
+		if err := r.maximize(ctx, goal[0]); err != nil {
 			return err
 		}
 		for _, l := range goal[1] {
@@ -87,7 +87,7 @@ func (r *rules) holds(l literal) bool {
 
 // prefer settles on a literal where it can still hold, else on its contrary.
 func (r *rules) prefer(ctx context.Context, l literal) error {
-	r.back(0)
+	r.backtrack(0)
 	if r.value[l] != 0 {
 		return nil
 	}
@@ -97,7 +97,7 @@ func (r *rules) prefer(ctx context.Context, l literal) error {
 			return err
 		}
 		if !ok {
-			l = l.not()
+			l = l.negated()
 		} else {
 			r.keep()
 		}
@@ -106,13 +106,13 @@ func (r *rules) prefer(ctx context.Context, l literal) error {
 	return nil
 }
 
-// most settles on as many of the literals as can hold together. Each set of them that cannot
+// maximize settles on as many of the literals as can hold together. Each set of them that cannot
 // costs one at least: the set is given up for a count of how many of it do not hold.
-func (r *rules) most(ctx context.Context, goals []literal) error {
+func (r *rules) maximize(ctx context.Context, goals []literal) error {
 	goals = slices.Clone(goals)
 	goals = slices.DeleteFunc(goals, func(l literal) bool {
 		if r.failed(l) {
-			r.add(l.not())
+			r.add(l.negated())
 			return true
 		}
 		return false
@@ -138,7 +138,7 @@ func (r *rules) most(ctx context.Context, goals []literal) error {
 		}
 		failing := make([]literal, len(core))
 		for i, l := range core {
-			failing[i] = l.not()
+			failing[i] = l.negated()
 		}
 		r.add(failing...)
 		if len(failing) < 2 {
@@ -146,9 +146,9 @@ func (r *rules) most(ctx context.Context, goals []literal) error {
 		}
 		counts := r.count(failing)
 		for i := 1; i+1 < len(counts); i++ {
-			more[counts[i].not()] = counts[i+1].not()
+			more[counts[i].negated()] = counts[i+1].negated()
 		}
-		goals = append(goals, counts[1].not())
+		goals = append(goals, counts[1].negated())
 	}
 }
 
@@ -163,13 +163,13 @@ func (r *rules) count(of []literal) []literal {
 		sum[i] = yes(r.variable())
 	}
 	for i, l := range a {
-		r.add(l.not(), sum[i])
+		r.add(l.negated(), sum[i])
 		for j, m := range b {
-			r.add(l.not(), m.not(), sum[i+j+1])
+			r.add(l.negated(), m.negated(), sum[i+j+1])
 		}
 	}
 	for j, m := range b {
-		r.add(m.not(), sum[j])
+		r.add(m.negated(), sum[j])
 	}
 	return sum
 }

@@ -5,11 +5,11 @@ import "slices"
 // A literal is a variable or its negation. Variables are numbered from 0.
 type literal int32
 
-func yes(v int) literal          { return literal(v << 1) }
-func no(v int) literal           { return literal(v<<1 | 1) }
-func (l literal) not() literal   { return l ^ 1 }
-func (l literal) variable() int  { return int(l >> 1) }
-func (l literal) positive() bool { return l&1 == 0 }
+func yes(v int) literal            { return literal(v << 1) }
+func no(v int) literal             { return literal(v<<1 | 1) }
+func (l literal) negated() literal { return l ^ 1 }
+func (l literal) variable() int    { return int(l >> 1) }
+func (l literal) positive() bool   { return l&1 == 0 }
 
 // clause is an or of three literals or more, of which the first two are watched, or one of
 // two choices.
@@ -19,8 +19,8 @@ type clause struct {
 	choices []literal
 }
 
-// mostLiterals is how many literals all clauses of a question may have together: some 50 MB.
-const mostLiterals = 4_000_000
+// maxLiterals is how many literals all clauses of a question may have together: some 50 MB.
+const maxLiterals = 4_000_000
 
 // draft are clauses that are not looked at yet. They lie in one block.
 type draft struct {
@@ -53,7 +53,7 @@ func (s *search) one(variables []int) {
 // add adds a clause.
 func (s *search) add(literals ...literal) {
 	s.written += len(literals)
-	if s.written > mostLiterals {
+	if s.written > maxLiterals {
 		return
 	}
 	if !s.sealed {
@@ -61,7 +61,7 @@ func (s *search) add(literals ...literal) {
 		s.draft.ends = append(s.draft.ends, int32(len(s.draft.literals)))
 		return
 	}
-	s.back(0)
+	s.backtrack(0)
 	kept, holds := s.open(slices.Clone(literals))
 	if holds || s.small(kept) {
 		return
@@ -82,7 +82,7 @@ func (s *search) add(literals ...literal) {
 func (s *search) open(literals []literal) (kept []literal, holds bool) {
 	kept = literals[:0]
 	for i, l := range literals {
-		if s.value[l] > 0 || len(literals) < 8 && slices.Contains(literals[i+1:], l.not()) {
+		if s.value[l] > 0 || len(literals) < 8 && slices.Contains(literals[i+1:], l.negated()) {
 			return nil, true
 		}
 		if s.value[l] == 0 && (len(literals) >= 8 || !slices.Contains(kept, l)) {
@@ -104,8 +104,8 @@ func (s *search) small(kept []literal) bool {
 }
 
 func (s *search) imply(a, b literal) {
-	s.implied[a.not()] = append(s.implied[a.not()], b)
-	s.implied[b.not()] = append(s.implied[b.not()], a)
+	s.implied[a.negated()] = append(s.implied[a.negated()], b)
+	s.implied[b.negated()] = append(s.implied[b.negated()], a)
 }
 
 // choose finds the choices of a clause; they are put behind those of others.
@@ -143,14 +143,14 @@ func (s *search) seal() {
 	implied, watched, needed := make([]int32, len(s.value)), make([]int32, len(s.value)), make([]int32, len(s.level))
 	choices := 0
 	for _, l := range pairs {
-		implied[l.not()]++
+		implied[l.negated()]++
 	}
 	for i := range clauses {
 		c := &clauses[i]
 		a, b := c.literals[0], c.literals[1]
 		if len(c.literals) == 2 {
-			implied[a.not()]++
-			implied[b.not()]++
+			implied[a.negated()]++
+			implied[b.negated()]++
 		} else {
 			watched[a]++
 			watched[b]++
@@ -216,7 +216,7 @@ func blocks[T any](counts []int32) [][]T {
 
 // tidy takes out the clauses that hold for good.
 func (s *search) tidy() {
-	s.back(0)
+	s.backtrack(0)
 	if s.propagate() != nil {
 		s.broken = true
 		return

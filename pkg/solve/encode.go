@@ -93,9 +93,9 @@ func (r *rules) want(by string, n *need) {
 	r.byWant[key] = g
 	switch {
 	case !n.Optional:
-		r.add(r.target(n), g.holds.not())
+		r.add(r.target(n), g.holds.negated())
 	case n.pack != nil:
-		r.add(r.limit(n, nil), g.holds.not())
+		r.add(r.limit(n, nil), g.holds.negated())
 	}
 }
 
@@ -109,7 +109,7 @@ func (r *rules) stay(p *pack) {
 	if p.fixed {
 		kept = p.there.x
 	}
-	r.add(yes(kept), r.because(Reason{Kind: Stays, Package: p.name}, nil, p.there).holds.not())
+	r.add(yes(kept), r.because(Reason{Kind: Stays, Package: p.name}, nil, p.there).holds.negated())
 	if p.fixed || p.down {
 		return
 	}
@@ -119,7 +119,7 @@ func (r *rules) stay(p *pack) {
 			if g == nil {
 				g = r.because(Reason{Kind: NotDown, Package: p.name}, nil, p.there)
 			}
-			r.add(no(v.x), g.holds.not())
+			r.add(no(v.x), g.holds.negated())
 		}
 	}
 }
@@ -136,16 +136,16 @@ func (r *rules) limit(n *need, except *version) literal {
 		in := n.contains()
 		for i, v := range n.pack.versions {
 			if !in[i] && v != except {
-				r.add(made.not(), no(v.x))
+				r.add(made.negated(), no(v.x))
 			}
 		}
 	}
 	return *made
 }
 
-// without is the literal that says that no version of a range is chosen but except.
+// exclude is the literal that says that no version of a range is chosen but except.
 // Prereleases of the range are in it here.
-func (r *rules) without(n *need, except *version) literal {
+func (r *rules) exclude(n *need, except *version) literal {
 	made := &n.apart[0]
 	if except != nil {
 		made = &n.apart[1]
@@ -155,7 +155,7 @@ func (r *rules) without(n *need, except *version) literal {
 		wide := n.within.wide()
 		for _, v := range n.pack.versions {
 			if v != except && wide.Contains(v.at) {
-				r.add(made.not(), no(v.x))
+				r.add(made.negated(), no(v.x))
 			}
 		}
 	}
@@ -168,7 +168,7 @@ func (r *rules) target(n *need) literal {
 		return n.met
 	}
 	n.met = yes(r.variable())
-	some := []literal{n.met.not()}
+	some := []literal{n.met.negated()}
 	if n.pack != nil {
 		some = r.inRange(n, some)
 	}

@@ -10,7 +10,7 @@ import (
 // explain says why nothing satisfies what is asked, given reasons that cannot hold together:
 // with some of them none of which can be left out.
 func (r *rules) explain(ctx context.Context, core []literal) error {
-	left, err := r.fewest(ctx, core)
+	left, err := r.minimize(ctx, core)
 	if err != nil {
 		return err
 	}

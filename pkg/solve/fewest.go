@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// tellable is how many reasons somebody may still read. Of more, no shorter list is looked for.
-const tellable = 20
+// maxReadableReasons is how many reasons somebody may still read. Of more, no shorter list is looked for.
+const maxReadableReasons = 20
 
-// fewest leaves out one after the other of reasons what is not needed for that they cannot
+// minimize leaves out one after the other of reasons what is not needed for that they cannot
 // hold together, in two orders: the shorter one is told.
-func (r *rules) fewest(ctx context.Context, core []literal) ([]*reason, error) {
+func (r *rules) minimize(ctx context.Context, core []literal) ([]*reason, error) {
 	slices.Sort(core)
 	r.forget(core)
 	forward, err := r.shrink(ctx, slices.Clone(core))
@@ -19,7 +19,7 @@ func (r *rules) fewest(ctx context.Context, core []literal) ([]*reason, error) {
 		return nil, err
 	}
 	switch {
-	case len(forward) > tellable:
+	case len(forward) > maxReadableReasons:
 		if forward, err = r.settle(ctx, forward); err != nil {
 			return nil, err
 		}
@@ -41,7 +41,7 @@ func (r *rules) fewest(ctx context.Context, core []literal) ([]*reason, error) {
 // more is needed than is tellable.
 func (r *rules) shrink(ctx context.Context, core []literal) ([]literal, error) {
 	rest := make([]literal, 0, len(core))
-	for i := 0; i < len(core) && i <= tellable; {
+	for i := 0; i < len(core) && i <= maxReadableReasons; {
 		rest = append(append(rest[:0], core[:i]...), core[i+1:]...)
 		ok, smaller, err := r.solve(ctx, rest)
 		switch {
@@ -108,14 +108,14 @@ func (r *rules) forget(core []literal) {
 			needed[g.need] = true
 			continue
 		}
-		r.add(g.holds.not())
+		r.add(g.holds.negated())
 		for _, l := range g.asks {
 			r.add(l)
 		}
 	}
 	for _, n := range r.inOrder {
 		if n.met != 0 && !needed[n] {
-			r.add(n.met.not())
+			r.add(n.met.negated())
 		}
 	}
 	r.tidy()

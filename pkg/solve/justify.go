@@ -179,11 +179,11 @@ func (r *rules) asks(a *asked, p *pack) literal {
 		a.why.unclear = true
 	}
 	l := yes(r.variable())
-	r.add(l.not(), a.why.holds.not())
+	r.add(l.negated(), a.why.holds.negated())
 	if a.wanted {
 		return l
 	}
-	by := []literal{l.not()}
+	by := []literal{l.negated()}
 	for _, v := range a.by {
 		if v.Name != p.name {
 			by = append(by, yes(v.x))

@@ -7,10 +7,10 @@ import (
 
 // What a question may be. Real catalogues have some hundred packages of some ten versions.
 const (
-	mostPackages     = 10_000     // that wants and installed packages could need
-	mostVersions     = 10_000     // of a package
-	mostRequirements = 1_000      // of a version, its conflicts among them
-	mostComparisons  = 10_000_000 // of a range with a version, or of an API with one
+	maxPackages     = 10_000     // that wants and installed packages could need
+	maxVersions     = 10_000     // of a package
+	maxRequirements = 1_000      // of a version, its conflicts among them
+	maxComparisons  = 10_000_000 // of a range with a version, or of an API with one
 )
 
 // bindAll makes needs ready, and counts what looking at them comes to.
@@ -22,20 +22,20 @@ func (u *universe) bindAll(ctx context.Context) error {
 		}
 		u.bind(n)
 		sum += n.cost()
-		if sum > mostComparisons {
-			return fmt.Errorf("the packages have too many different ranges for their versions: more than %d million comparisons; want fewer versions or fewer ranges (one of them is %s)", mostComparisons/1_000_000, words(n.Requirement))
+		if sum > maxComparisons {
+			return fmt.Errorf("the packages have too many different ranges for their versions: more than %d million comparisons; want fewer versions or fewer ranges (one of them is %s)", maxComparisons/1_000_000, words(n.Requirement))
 		}
 	}
 	return nil
 }
 
 func tooMany(p *pack) error {
-	if len(p.versions) > mostVersions {
-		return fmt.Errorf("package %s has %d versions: want %d at most", short(p.name), len(p.versions), mostVersions)
+	if len(p.versions) > maxVersions {
+		return fmt.Errorf("package %s has %d versions: want %d at most", short(p.name), len(p.versions), maxVersions)
 	}
 	for _, v := range p.versions {
-		if n := len(v.Requires) + len(v.Conflicts); n > mostRequirements {
-			return fmt.Errorf("package %s %s has %d requirements and conflicts: want %d at most", short(p.name), v.Version, n, mostRequirements)
+		if n := len(v.Requires) + len(v.Conflicts); n > maxRequirements {
+			return fmt.Errorf("package %s %s has %d requirements and conflicts: want %d at most", short(p.name), v.Version, n, maxRequirements)
 		}
 	}
 	return nil

@@ -49,7 +49,7 @@ func (a *answer) keepNeeded() {
 		}
 	}
 	for i, w := range a.q.Wants {
-		if name := a.by(a.wants[i], ""); name != "" && !w.Optional {
+		if name := a.providerOf(a.wants[i], ""); name != "" && !w.Optional {
 			take(name, w.By)
 		}
 	}
@@ -61,7 +61,7 @@ func (a *answer) keepNeeded() {
 	for ; len(queue) > 0; queue = queue[1:] {
 		v := kept[queue[0]]
 		for _, need := range v.requires {
-			name := a.by(need, v.Name)
+			name := a.providerOf(need, v.Name)
 			if need.Optional || name == "" || name == v.Name {
 				continue
 			}
@@ -78,9 +78,9 @@ func (a *answer) keepNeeded() {
 	}
 }
 
-// by names the chosen package that meets a requirement; for an API which the asking package
+// providerOf names the chosen package that meets a requirement; for an API which the asking package
 // brings itself, that one. Empty where the cluster does, or nobody.
-func (a *answer) by(need *need, asking string) string {
+func (a *answer) providerOf(need *need, asking string) string {
 	if need.Package != "" {
 		if a.chosen[need.Package] == nil {
 			return ""
@@ -105,7 +105,7 @@ func (a *answer) edges(name string) {
 	v := a.chosen[name]
 	a.before[name] = map[string]bool{}
 	for _, need := range v.requires {
-		if to := a.by(need, name); to != "" && to != name {
+		if to := a.providerOf(need, name); to != "" && to != name {
 			must := !need.Optional && v != a.byName[name].there
 			a.before[name][to] = a.before[name][to] || must
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// longest is the most bytes that a version or a range may have.
-const longest = 256
+// maxLength is the most bytes that a version or a range may have.
+const maxLength = 256
 
 // Range is a range of semantic versions. The zero value is that of an empty text.
 type Range struct {
@@ -25,8 +25,8 @@ type Range struct {
 // version that is not a prerelease. A prerelease is in a range only where a comparison beside
 // it names one: ">=2.0.0-0".
 func ParseRange(text string) (Range, error) {
-	if len(text) > longest {
-		return Range{}, fmt.Errorf("%q... is no range of versions: it has %d bytes, want %d at most", text[:32], len(text), longest)
+	if len(text) > maxLength {
+		return Range{}, fmt.Errorf("%q... is no range of versions: it has %d bytes, want %d at most", text[:32], len(text), maxLength)
 	}
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
@@ -77,7 +77,7 @@ func ParseVersion(text string) (*semver.Version, error) {
 		return v, nil
 	}
 	shown := text
-	if len(shown) > longest {
+	if len(shown) > maxLength {
 		shown = shown[:32] + "..."
 	}
 	if loose, lax := semver.NewVersion(text); lax == nil {

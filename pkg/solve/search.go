@@ -13,11 +13,11 @@ type cause struct {
 	other  literal // -1 for none
 }
 
-// mostConflicts and mostLearned are how many dead ends are tried before a question is given up,
+// maxConflicts and maxLearned are how many dead ends are tried before a question is given up,
 // and how many literals are learned from them: a second or two. Those of real catalogues have tens.
 const (
-	mostConflicts = 20_000
-	mostLearned   = 200_000
+	maxConflicts = 20_000
+	maxLearned   = 200_000
 )
 
 // search decides clauses: it goes from need to need, learns from every conflict what led to
@@ -49,19 +49,19 @@ type search struct {
 
 func (s *search) set(l literal, why cause) {
 	v := l.variable()
-	s.value[l], s.value[l.not()] = 1, -1
+	s.value[l], s.value[l.negated()] = 1, -1
 	s.level[v] = int32(len(s.limits))
 	s.why[v] = why
 	s.trail = append(s.trail, l)
 }
 
-func (s *search) back(level int) {
+func (s *search) backtrack(level int) {
 	if len(s.limits) <= level {
 		return
 	}
 	from := s.limits[level]
 	for _, l := range s.trail[from:] {
-		s.value[l], s.value[l.not()] = 0, 0
+		s.value[l], s.value[l.negated()] = 0, 0
 	}
 	s.trail, s.queue, s.head = s.trail[:from], from, s.heads[level]
 	s.limits, s.heads = s.limits[:level], s.heads[:level]
@@ -78,7 +78,7 @@ func (s *search) propagate() []literal {
 		for _, m := range s.implied[l] {
 			switch {
 			case s.value[m] < 0:
-				return s.two(l.not(), m)
+				return s.two(l.negated(), m)
 			case s.value[m] == 0:
 				s.set(m, cause{other: l})
 			}
@@ -88,13 +88,13 @@ func (s *search) propagate() []literal {
 				switch {
 				case v == l.variable() || s.value[no(v)] > 0:
 				case s.value[yes(v)] > 0:
-					return s.two(l.not(), no(v))
+					return s.two(l.negated(), no(v))
 				default:
 					s.set(no(v), cause{other: l})
 				}
 			}
 		}
-		if c := s.visit(l.not()); c != nil {
+		if c := s.visit(l.negated()); c != nil {
 			return c.literals
 		}
 	}
@@ -150,7 +150,7 @@ func (s *search) causes(l literal) []literal {
 	case w.clause != nil:
 		return w.clause.literals
 	case w.other >= 0:
-		return s.two(l, w.other.not())
+		return s.two(l, w.other.negated())
 	}
 	return nil
 }
@@ -181,7 +181,7 @@ func (s *search) learn(conflict []literal) ([]literal, int) {
 		open--
 		s.seen[l.variable()] = false
 		if open == 0 {
-			learned[0] = l.not()
+			learned[0] = l.negated()
 			break
 		}
 		conflict = s.causes(l)
@@ -226,7 +226,7 @@ func (s *search) core(conflict []literal) []literal {
 // solve looks for a model in which the assumptions hold; keep keeps it. Without one it returns those of them
 // that cannot hold together; none where nothing can be had at all.
 func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []literal, err error) {
-	s.back(0)
+	s.backtrack(0)
 	if err := s.may(ctx); err != nil {
 		return false, nil, err
 	}
@@ -263,9 +263,9 @@ func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []
 // may says that the search may go on.
 func (s *search) may(ctx context.Context) error {
 	switch {
-	case s.written > mostLiterals:
-		return fmt.Errorf("too much hangs together to choose packages: more than %d million conditions; want fewer versions, or narrower ranges", mostLiterals/1_000_000)
-	case s.conflicts > mostConflicts || s.learned > mostLearned:
+	case s.written > maxLiterals:
+		return fmt.Errorf("too much hangs together to choose packages: more than %d million conditions; want fewer versions, or narrower ranges", maxLiterals/1_000_000)
+	case s.conflicts > maxConflicts || s.learned > maxLearned:
 		return fmt.Errorf("too much hangs together to choose packages: there is no answer after %d dead ends; want the versions of some packages named", s.conflicts)
 	}
 	return ctx.Err()
@@ -299,7 +299,7 @@ func (s *search) assume(assumed []literal) (core []literal, ok bool) {
 
 func (s *search) resolve(conflict []literal) {
 	learned, to := s.learn(conflict)
-	s.back(to)
+	s.backtrack(to)
 	if len(learned) == 1 {
 		s.set(learned[0], cause{other: -1})
 		return
@@ -307,7 +307,7 @@ func (s *search) resolve(conflict []literal) {
 	s.learned += len(learned)
 	if len(learned) == 2 {
 		s.imply(learned[0], learned[1])
-		s.set(learned[0], cause{other: learned[1].not()})
+		s.set(learned[0], cause{other: learned[1].negated()})
 		return
 	}
 	c := &clause{literals: learned}
@@ -367,7 +367,7 @@ func (s *search) keep() {
 
 // failed says that a literal cannot hold, as far as that follows at once.
 func (s *search) failed(l literal) bool {
-	s.back(0)
+	s.backtrack(0)
 	if s.propagate() != nil {
 		s.broken = true
 	}
@@ -377,6 +377,6 @@ func (s *search) failed(l literal) bool {
 	s.deeper()
 	s.set(l, cause{other: -1})
 	conflict := s.propagate() != nil
-	s.back(0)
+	s.backtrack(0)
 	return conflict
 }

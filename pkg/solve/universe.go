@@ -179,8 +179,8 @@ func (u *universe) follow(ctx context.Context, all map[string][]found, queue []s
 		}
 		p.far = len(u.byName)
 		u.byName[name] = p
-		if len(u.byName) > mostPackages {
-			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalogue", mostPackages)
+		if len(u.byName) > maxPackages {
+			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalogue", maxPackages)
 		}
 		if err := cmp.Or(tooMany(p), ctx.Err()); err != nil {
 			return err

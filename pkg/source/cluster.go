@@ -87,7 +87,7 @@ func (c *Cluster) Whole() *Cluster {
 type job func(context.Context) error
 
 // Read lists and gets what is asked for, in parallel within the bound.
-func (c *Cluster) Read(ctx context.Context, ask Ask, sink Sink) error {
+func (c *Cluster) Read(ctx context.Context, ask Query, sink Sink) error {
 	if c.kinds == nil {
 		if err := c.discover(ctx, sink); err != nil {
 			return err
@@ -120,11 +120,11 @@ type listed struct {
 }
 
 // lists returns the lists that an ask means, in the order of the kinds.
-func (c *Cluster) lists(ask Ask) []listed {
+func (c *Cluster) lists(ask Query) []listed {
 	var out []listed
 	for _, r := range c.kinds.All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
-		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.also(r) {
+		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.includes(r) {
 			continue
 		}
 		switch {
@@ -139,7 +139,7 @@ func (c *Cluster) lists(ask Ask) []listed {
 	return out
 }
 
-func (c *Cluster) also(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
+func (c *Cluster) includes(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
 
 // run runs the jobs, so many at a time. The first error ends them all.
 func (c *Cluster) run(parent context.Context, jobs []job) error {

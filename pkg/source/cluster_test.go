@@ -54,7 +54,7 @@ func TestReadsANamespaceInPages(t *testing.T) {
 	c, _ := f.cluster(t, ClusterOptions{})
 	known(t, c)
 	got := newRecorder()
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil {
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil {
 		t.Fatal(err)
 	}
 	if want := "Pod/shop/a Pod/shop/b Pod/shop/c Pod/shop/d Pod/shop/e Secret/shop/s"; got.names() != want {
@@ -92,7 +92,7 @@ func TestValuesAreNeverRequested(t *testing.T) {
 		refs = append(refs, object.Ref{Kind: "Secret", Namespace: "far", Name: fmt.Sprint(i)})
 	}
 	got := newRecorder()
-	for _, ask := range []Ask{{All: true}, {Namespaces: []string{"shop"}}, {Kinds: []schema.GroupKind{{Kind: "Secret"}}}, {Objects: refs}} {
+	for _, ask := range []Query{{All: true}, {Namespaces: []string{"shop"}}, {Kinds: []schema.GroupKind{{Kind: "Secret"}}}, {Objects: refs}} {
 		if err := c.Read(t.Context(), ask, got); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestReadsWhatIsJSONOnly(t *testing.T) {
 		f.pods("shop", "a", "b", "c")
 		c, _ := f.cluster(t, ClusterOptions{Detail: func(object.Resource) (Detail, string) { return d, "" }})
 		got := newRecorder()
-		if err := c.Read(t.Context(), Ask{All: true, Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "a"}}}, got); err != nil {
+		if err := c.Read(t.Context(), Query{All: true, Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "a"}}}, got); err != nil {
 			t.Fatal(err)
 		}
 		if got.names() != "Pod/shop/a Pod/shop/b Pod/shop/c" || got.coverage() != "Pod@" {
@@ -165,7 +165,7 @@ func TestInFlightIsBounded(t *testing.T) {
 	f.most = 0
 	done := make(chan error, 1)
 	go func() {
-		done <- c.Read(context.Background(), Ask{Namespaces: []string{"a", "b", "c", "d"}}, newRecorder())
+		done <- c.Read(context.Background(), Query{Namespaces: []string{"a", "b", "c", "d"}}, newRecorder())
 	}()
 	for range 3 {
 		<-entered
@@ -203,7 +203,7 @@ func TestCancelEndsTheReading(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			got := newRecorder()
 			done := make(chan error, 1)
-			go func() { done <- c.Read(ctx, Ask{Namespaces: []string{"a", "b"}}, got) }()
+			go func() { done <- c.Read(ctx, Query{Namespaces: []string{"a", "b"}}, got) }()
 			<-entered
 			cancel()
 			if err := <-done; !errors.Is(err, context.Canceled) {
@@ -236,7 +236,7 @@ func TestCancelEndsTheWaiting(t *testing.T) {
 		return pause(ctx, d)
 	}
 	got := newRecorder()
-	if err := c.Read(ctx, Ask{All: true}, got); !errors.Is(err, context.Canceled) || len(got.gaps) > 0 {
+	if err := c.Read(ctx, Query{All: true}, got); !errors.Is(err, context.Canceled) || len(got.gaps) > 0 {
 		t.Errorf("error %v, gaps %v", err, got.gaps)
 	}
 }

@@ -16,17 +16,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// withManagers is the part of an object that tells who made it.
-type withManagers struct {
+// managedObject is the part of an object that tells who made it.
+type managedObject struct {
 	Metadata struct {
-		Name          string           `json:"name"`
-		Namespace     string           `json:"namespace"`
-		ManagedFields []entryOfManager `json:"managedFields"`
+		Name          string               `json:"name"`
+		Namespace     string               `json:"namespace"`
+		ManagedFields []managedFieldsEntry `json:"managedFields"`
 	} `json:"metadata"`
 }
 
-// entryOfManager is one of managed fields, as far as it tells who made the object.
-type entryOfManager struct {
+// managedFieldsEntry is one of managed fields, as far as it tells who made the object.
+type managedFieldsEntry struct {
 	Manager     string         `json:"manager"`
 	Subresource string         `json:"subresource"`
 	Time        time.Time      `json:"time"`
@@ -37,14 +37,14 @@ type entryOfManager struct {
 // earliest entry that is about the object itself (status and scale are written by
 // others). Of two of the same second the one that manages more fields, since who
 // makes an object writes most of it. It is empty where nothing tells.
-func creator(managed []entryOfManager) string {
-	own := slices.DeleteFunc(managed, func(m entryOfManager) bool {
+func creator(managed []managedFieldsEntry) string {
+	own := slices.DeleteFunc(managed, func(m managedFieldsEntry) bool {
 		return m.Subresource != "" || m.Time.IsZero() || m.Manager == ""
 	})
 	if len(own) == 0 {
 		return ""
 	}
-	return slices.MinFunc(own, func(a, b entryOfManager) int {
+	return slices.MinFunc(own, func(a, b managedFieldsEntry) int {
 		if c := a.Time.Compare(b.Time); c != 0 {
 			return c
 		}
@@ -103,7 +103,7 @@ type creators struct {
 	of map[object.Ref]string
 }
 
-func (c *creators) add(ref object.Ref, o *withManagers) {
+func (c *creators) add(ref object.Ref, o *managedObject) {
 	if who := creator(o.Metadata.ManagedFields); who != "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func (c *Cluster) creatorOf(ctx context.Context, r object.Resource, ref object.R
 	if err != nil {
 		return unknown(ctx, err)
 	}
-	var o withManagers
+	var o managedObject
 	if a.isJSON() == nil && json.Unmarshal(a.body, &o) == nil {
 		found.add(ref, &o)
 	}
@@ -160,7 +160,7 @@ func (c *Cluster) creatorsIn(ctx context.Context, r object.Resource, in object.R
 		}
 		var list struct {
 			Metadata metav1.ListMeta `json:"metadata"`
-			Items    []withManagers  `json:"items"`
+			Items    []managedObject `json:"items"`
 		}
 		if a.isJSON() != nil || json.Unmarshal(a.body, &list) != nil {
 			return nil
@@ -216,7 +216,7 @@ func creatorIn(fields map[string]any) string {
 	}
 	list, _ := meta["managedFields"].([]any)
 	delete(meta, "managedFields")
-	managed := make([]entryOfManager, 0, len(list))
+	managed := make([]managedFieldsEntry, 0, len(list))
 	for _, item := range list {
 		m, _ := item.(map[string]any)
 		at, err := time.Parse(time.RFC3339, textOf(m, "time"))
@@ -224,7 +224,7 @@ func creatorIn(fields map[string]any) string {
 			continue
 		}
 		set, _ := m["fieldsV1"].(map[string]any)
-		managed = append(managed, entryOfManager{Manager: textOf(m, "manager"), Subresource: textOf(m, "subresource"), Time: at, FieldsV1: set})
+		managed = append(managed, managedFieldsEntry{Manager: textOf(m, "manager"), Subresource: textOf(m, "subresource"), Time: at, FieldsV1: set})
 	}
 	return creator(managed)
 }

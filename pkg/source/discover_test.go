@@ -134,7 +134,7 @@ func TestBrokenAPIIsAGap(t *testing.T) {
 	if kinds.NotServed(schema.GroupKind{Group: "broken.example.com", Kind: "Widget"}) || !kinds.NotServed(schema.GroupKind{Kind: "Widget"}) {
 		t.Error("what is not known is not told from what is not served")
 	}
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil || got.names() != "Pod/shop/a" {
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil || got.names() != "Pod/shop/a" {
 		t.Errorf("read %s, %v", got.names(), err)
 	}
 }
@@ -168,11 +168,11 @@ func TestDetailOfVersions(t *testing.T) {
 		return Metadata, ""
 	}})
 	got := newRecorder()
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil {
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil {
 		t.Fatal(err)
 	}
 	wanted = ""
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil {
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil {
 		t.Fatal(err)
 	}
 	if f.count("/apis/example.com/v1/namespaces/shop/widgets") != 2 || f.count("/apis/apps/v1beta9/namespaces/shop/deployments") != 2 {

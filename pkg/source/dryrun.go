@@ -27,8 +27,8 @@ import (
 // FieldManager is who dry runs are of.
 const FieldManager = "kubectl-sysop"
 
-// Trial is an object that the API server is asked to admit, and not to keep.
-type Trial struct {
+// DryRunRequest is an object that the API server is asked to admit, and not to keep.
+type DryRunRequest struct {
 	// Resource is how it is served, in the version in which Object is written.
 	Resource object.Resource
 	Object   *unstructured.Unstructured
@@ -44,25 +44,25 @@ type Trial struct {
 	Manager string
 }
 
-// Tried is what the API server said of a trial. Exactly one of Admitted, Reason and
+// DryRunResult is what the API server said of a trial. Exactly one of Admitted, Reason and
 // Undecided is set.
-type Tried struct {
+type DryRunResult struct {
 	// Admitted is the object as it would be kept, with its defaults and what webhooks did.
 	Admitted *unstructured.Unstructured
 	// Reason (Invalid, Forbidden, ...) and Message say why it was refused.
 	Reason, Message string
 	// Code is the HTTP status of a refusal.
 	Code int
-	// Undecided says why the server could not tell.
-	Undecided string
+	// Unknown says why the server could not tell.
+	Unknown string
 }
 
 // DryRun tries objects, several at a time. Every request says dryRun=All, with which the
 // API server runs all of its admission and keeps nothing; there is no way here to leave it
 // out. What was said of trial i is at i. There is an error where there is no way to the
 // server (*ConnectError), or the context ended.
-func (c *Cluster) DryRun(ctx context.Context, trials []Trial) ([]Tried, error) {
-	out := make([]Tried, len(trials))
+func (c *Cluster) DryRun(ctx context.Context, trials []DryRunRequest) ([]DryRunResult, error) {
+	out := make([]DryRunResult, len(trials))
 	var jobs []job
 	for i := range trials {
 		jobs = append(jobs, func(ctx context.Context) error {
@@ -86,7 +86,7 @@ func (c *Cluster) Serves(r object.Resource) (versions []string, ok bool) {
 	return versions, slices.Contains(versions, r.Version)
 }
 
-func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured, error) {
+func (c *Cluster) try(ctx context.Context, t *DryRunRequest) (*unstructured.Unstructured, error) {
 	if !sendable(t.Object.GetName()) && t.Object.GetGenerateName() == "" || t.Resource.Namespaced && !sendable(t.Object.GetNamespace()) {
 		return nil, apierrors.NewBadRequest(fmt.Sprintf("name %q in namespace %q: no name that a server would take", t.Object.GetName(), t.Object.GetNamespace()))
 	}
@@ -109,7 +109,7 @@ func (c *Cluster) try(ctx context.Context, t *Trial) (*unstructured.Unstructured
 // tryOnce applies what is there, and creates what is not. A list with two entries of one
 // key is nothing that can be applied server-side, and other ways of applying take it: such
 // an object is merged.
-func (c *Cluster) tryOnce(ctx context.Context, t *Trial, w writing) (*unstructured.Unstructured, error) {
+func (c *Cluster) tryOnce(ctx context.Context, t *DryRunRequest, w writing) (*unstructured.Unstructured, error) {
 	create, apply := w, w
 	create.method, create.path, create.contentType = http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType
 	create.query = maps.Clone(w.query)
@@ -175,9 +175,9 @@ func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructu
 			u.SetManagedFields(nil)
 			return u, nil
 		}
-		wait, again := fail.again(try)
+		wait, again := fail.retryAfter(try)
 		// The server calls a list that cannot be applied an error of its own.
-		if !again || waited+wait > patience || duplicate.MatchString(fail.err.Error()) {
+		if !again || waited+wait > requestTimeout || duplicate.MatchString(fail.err.Error()) {
 			return nil, c.final(fail)
 		}
 		waited += wait

@@ -26,35 +26,35 @@ var (
 
 // triedOf tells a refusal from what says nothing of the object: who asks may not, or the
 // server, or a webhook, cannot tell now.
-func triedOf(err error) Tried {
+func triedOf(err error) DryRunResult {
 	status, said := apiStatus(err)
 	message := oneLine(err)
 	switch webhook := noDryRun.FindStringSubmatch(message); {
 	case !said:
-		return Tried{Undecided: "the dry run failed: " + message}
+		return DryRunResult{Unknown: "the dry run failed: " + message}
 	case webhook != nil:
-		return Tried{Undecided: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}
+		return DryRunResult{Unknown: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}
 	case apierrors.IsForbidden(err) && mayNot.MatchString(message):
-		return Tried{Undecided: "who asks may not try it: " + message}
+		return DryRunResult{Unknown: "who asks may not try it: " + message}
 	case apierrors.IsForbidden(err) && escalates.MatchString(message):
-		return Tried{Undecided: "who asks does not have the rights that it grants, and so may not grant them: " + message}
+		return DryRunResult{Unknown: "who asks does not have the rights that it grants, and so may not grant them: " + message}
 	case status.Code == http.StatusMethodNotAllowed, status.Code == http.StatusUnsupportedMediaType:
-		return Tried{Undecided: "the API that serves it takes no dry run of this kind: " + message}
+		return DryRunResult{Unknown: "the API that serves it takes no dry run of this kind: " + message}
 	}
 	if strings.Contains(message, illTyped) {
-		return Tried{Reason: string(metav1.StatusReasonInvalid), Message: message, Code: int(status.Code)}
+		return DryRunResult{Reason: string(metav1.StatusReasonInvalid), Message: message, Code: int(status.Code)}
 	}
 	if called := failedCall.FindStringSubmatch(message); called != nil {
-		return Tried{Undecided: fmt.Sprintf("the admission webhook %s did not answer, and while it does not the object is refused: %s", called[1], message)}
+		return DryRunResult{Unknown: fmt.Sprintf("the admission webhook %s did not answer, and while it does not the object is refused: %s", called[1], message)}
 	}
 	if status.Code >= http.StatusInternalServerError || status.Code == http.StatusTooManyRequests || status.Code == http.StatusUnauthorized {
-		return Tried{Undecided: "the dry run failed: " + message}
+		return DryRunResult{Unknown: "the dry run failed: " + message}
 	}
 	reason := string(status.Reason)
 	if reason == "" {
 		reason = http.StatusText(int(status.Code))
 	}
-	return Tried{Reason: reason, Message: message, Code: int(status.Code)}
+	return DryRunResult{Reason: reason, Message: message, Code: int(status.Code)}
 }
 
 // illTyped is how server-side apply says that a field is of another type. It says so with the

@@ -57,8 +57,8 @@ func admitting(t *testing.T, f *fake, say func(a attempt, n int) (code int, reas
 
 var podsResource = object.Resource{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true}
 
-func podTrialOf(name string) Trial {
-	return Trial{Resource: podsResource, Object: &unstructured.Unstructured{Object: map[string]any{
+func podTrialOf(name string) DryRunRequest {
+	return DryRunRequest{Resource: podsResource, Object: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": name, "namespace": "shop", "uid": "x", "managedFields": []any{}},
 	}}}
 }
@@ -79,7 +79,7 @@ func TestDryRunWritesNothing(t *testing.T) {
 	c, _ := f.cluster(t, ClusterOptions{})
 	there := podTrialOf("there")
 	there.Exists, there.Manager = true, "helm"
-	tried, err := c.DryRun(t.Context(), []Trial{podTrialOf("web"), there})
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("web"), there})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -141,12 +141,12 @@ func TestDryRunAnswers(t *testing.T) {
 			f := newFake(t)
 			admitting(t, f, func(attempt, int) (int, string, string) { return test.code, test.reason, test.message })
 			c, _ := f.cluster(t, ClusterOptions{})
-			tried, err := c.DryRun(t.Context(), []Trial{podTrialOf("web")})
+			tried, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("web")})
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := tried[0]
-			if got.Admitted != nil || got.Reason != test.refused || (got.Undecided != "") != (test.undecided != "") || !strings.Contains(got.Undecided, test.undecided) {
+			if got.Admitted != nil || got.Reason != test.refused || (got.Unknown != "") != (test.undecided != "") || !strings.Contains(got.Unknown, test.undecided) {
 				t.Errorf("%+v", got)
 			}
 			if test.refused != "" && (!strings.Contains(got.Message, test.message) || got.Code != test.code) {
@@ -168,7 +168,7 @@ func TestDryRunOfDuplicates(t *testing.T) {
 	c, _ := f.cluster(t, ClusterOptions{})
 	there := podTrialOf("there")
 	there.Exists = true
-	tried, err := c.DryRun(t.Context(), []Trial{there})
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{there})
 	last := (*asked)[len(*asked)-1]
 	if err != nil || tried[0].Admitted == nil || len(*asked) != 2 || last.contentType != "application/merge-patch+json" || !slices.Equal(last.query["dryRun"], []string{"All"}) {
 		t.Errorf("%+v, %v; asked last %+v", tried, err, last)
@@ -180,10 +180,10 @@ func TestDryRunOfSecrets(t *testing.T) {
 	f := newFake(t)
 	asked := admitting(t, f, func(attempt, int) (int, string, string) { return 0, "", "" })
 	c, _ := f.cluster(t, ClusterOptions{})
-	secret := Trial{Exists: true, Resource: object.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true}, Object: &unstructured.Unstructured{Object: map[string]any{
+	secret := DryRunRequest{Exists: true, Resource: object.Resource{Version: "v1", Kind: "Secret", Plural: "secrets", Namespaced: true}, Object: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "metadata": map[string]any{"name": "key", "namespace": "shop"},
 	}}}
-	tried, err := c.DryRun(t.Context(), []Trial{secret})
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{secret})
 	if err != nil || tried[0].Admitted == nil {
 		t.Fatalf("%+v, %v", tried, err)
 	}
@@ -202,7 +202,7 @@ func TestDryRunOfBadNames(t *testing.T) {
 	c, _ := f.cluster(t, ClusterOptions{})
 	away := podTrialOf("web")
 	away.Object.SetNamespace("../../x")
-	tried, err := c.DryRun(t.Context(), []Trial{podTrialOf("../secrets/x"), away})
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("../secrets/x"), away})
 	if err != nil || tried[0].Reason == "" || tried[1].Reason == "" || len(*asked) != 0 {
 		t.Errorf("%+v, %v; %d requests", tried, err, len(*asked))
 	}
@@ -213,7 +213,7 @@ func TestDryRunWithoutServer(t *testing.T) {
 	f := newFake(t)
 	c, _ := f.cluster(t, ClusterOptions{})
 	f.Close()
-	_, err := c.DryRun(t.Context(), []Trial{podTrialOf("web")})
+	_, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("web")})
 	if _, gone := errors.AsType[*ConnectError](err); !gone {
 		t.Errorf("error %v, want a ConnectError", err)
 	}

@@ -22,7 +22,7 @@ func (s *Snapshot) take(d *Document) error {
 	return s.add(d.At, d.Object)
 }
 
-func (s *Snapshot) add(at Place, fields map[string]any) error {
+func (s *Snapshot) add(at Position, fields map[string]any) error {
 	u := &unstructured.Unstructured{Object: fields}
 	if !isList(u) {
 		s.entries = append(s.entries, entry{at: at, body: u, creator: creatorIn(fields)})

@@ -30,8 +30,8 @@ type Event struct {
 	UID string
 }
 
-// report is an event as it is stored, in either of its two shapes.
-type report struct {
+// storedEvent is an event as it is stored, in either of its two shapes.
+type storedEvent struct {
 	Event
 	id      [2]string // namespace and name of the event itself
 	warning bool
@@ -40,8 +40,8 @@ type report struct {
 
 // coreReport reads the shape of v1. Who reports in the newer way leaves the times and
 // the count of the older one empty, and the other way round.
-func coreReport(e *corev1.Event) report {
-	r := report{
+func coreReport(e *corev1.Event) storedEvent {
+	r := storedEvent{
 		Event: Event{Reason: e.Reason, Message: e.Message, Source: cmp.Or(e.Source.Component, e.ReportingController), UID: string(e.InvolvedObject.UID)},
 		id:    [2]string{e.Namespace, e.Name}, warning: e.Type == corev1.EventTypeWarning, about: e.InvolvedObject,
 	}
@@ -54,8 +54,8 @@ func coreReport(e *corev1.Event) report {
 }
 
 // newReport reads the shape of events.k8s.io/v1.
-func newReport(e *eventsv1.Event) report {
-	r := report{
+func newReport(e *eventsv1.Event) storedEvent {
+	r := storedEvent{
 		Event: Event{Reason: e.Reason, Message: e.Note, Source: cmp.Or(e.DeprecatedSource.Component, e.ReportingController), UID: string(e.Regarding.UID)},
 		id:    [2]string{e.Namespace, e.Name}, warning: e.Type == corev1.EventTypeWarning, about: e.Regarding,
 	}
@@ -68,7 +68,7 @@ func newReport(e *eventsv1.Event) report {
 }
 
 // came works out how often and when.
-func (r *report) came(meta metav1.ObjectMeta, at metav1.MicroTime, series eventsv1.EventSeries, count int32, first, last metav1.Time) {
+func (r *storedEvent) came(meta metav1.ObjectMeta, at metav1.MicroTime, series eventsv1.EventSeries, count int32, first, last metav1.Time) {
 	r.Count = int(max(1, count, series.Count))
 	times := []time.Time{first.Time, at.Time, last.Time, series.LastObservedTime.Time}
 	times = slices.DeleteFunc(times, time.Time.IsZero)
@@ -78,44 +78,44 @@ func (r *report) came(meta metav1.ObjectMeta, at metav1.MicroTime, series events
 	r.First, r.Last = slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
 }
 
-// picker keeps the warnings about what is wanted. A report that is there in both
+// eventFilter keeps the warnings about what is wanted. A report that is there in both
 // shapes, or on two pages, counts once; reports that say the same of an object are one
 // event.
-type picker struct {
+type eventFilter struct {
 	wanted map[object.Ref]bool
-	byName map[named][]object.Ref
+	byName map[objectName][]object.Ref
 	seen   map[[2]string]bool
-	events map[object.Ref]map[said]Event
+	events map[object.Ref]map[eventKey]Event
 }
 
-// named is an object as a report may name it, without a group.
-type named struct{ kind, namespace, name string }
+// objectName is an object as a report may name it, without a group.
+type objectName struct{ kind, namespace, name string }
 
-// said is what makes two reports on an object one event.
-type said struct{ reason, message, source, uid string }
+// eventKey is what makes two reports on an object one event.
+type eventKey struct{ reason, message, source, uid string }
 
-func newPicker(refs []object.Ref) *picker {
-	p := &picker{wanted: map[object.Ref]bool{}, byName: map[named][]object.Ref{}, seen: map[[2]string]bool{}, events: map[object.Ref]map[said]Event{}}
+func newPicker(refs []object.Ref) *eventFilter {
+	p := &eventFilter{wanted: map[object.Ref]bool{}, byName: map[objectName][]object.Ref{}, seen: map[[2]string]bool{}, events: map[object.Ref]map[eventKey]Event{}}
 	for _, ref := range refs {
 		if !p.wanted[ref] {
 			p.wanted[ref] = true
-			n := named{ref.Kind, ref.Namespace, ref.Name}
+			n := objectName{ref.Kind, ref.Namespace, ref.Name}
 			p.byName[n] = append(p.byName[n], ref)
 		}
 	}
 	return p
 }
 
-func (p *picker) take(r report) {
+func (p *eventFilter) take(r storedEvent) {
 	ref, ok := p.subject(r.about)
 	if !ok || !r.warning || p.seen[r.id] {
 		return
 	}
 	p.seen[r.id] = true
 	if p.events[ref] == nil {
-		p.events[ref] = map[said]Event{}
+		p.events[ref] = map[eventKey]Event{}
 	}
-	key := said{r.Reason, r.Message, r.Source, r.UID}
+	key := eventKey{r.Reason, r.Message, r.Source, r.UID}
 	e := r.Event
 	if before, ok := p.events[ref][key]; ok {
 		e.Count += before.Count
@@ -127,7 +127,7 @@ func (p *picker) take(r report) {
 
 // subject finds what a report is about. One that does not say the group means the only
 // one of that kind and name that is wanted.
-func (p *picker) subject(about corev1.ObjectReference) (object.Ref, bool) {
+func (p *eventFilter) subject(about corev1.ObjectReference) (object.Ref, bool) {
 	gv, err := schema.ParseGroupVersion(about.APIVersion)
 	if err != nil {
 		return object.Ref{}, false
@@ -136,7 +136,7 @@ func (p *picker) subject(about corev1.ObjectReference) (object.Ref, bool) {
 	if about.APIVersion != "" || p.wanted[ref] {
 		return ref, p.wanted[ref]
 	}
-	like := p.byName[named{about.Kind, about.Namespace, about.Name}]
+	like := p.byName[objectName{about.Kind, about.Namespace, about.Name}]
 	if len(like) != 1 {
 		return object.Ref{}, false
 	}
@@ -144,7 +144,7 @@ func (p *picker) subject(about corev1.ObjectReference) (object.Ref, bool) {
 }
 
 // last returns the newest of each object, the newest first.
-func (p *picker) last(each int) map[object.Ref][]Event {
+func (p *eventFilter) last(each int) map[object.Ref][]Event {
 	out := map[object.Ref][]Event{}
 	for ref, events := range p.events {
 		all := slices.SortedFunc(maps.Values(events), compareEvents)
@@ -168,7 +168,7 @@ func eventsOf(ref object.Ref) []string {
 }
 
 // namespaces returns those that hold the events of what is wanted, in order.
-func (p *picker) namespaces() []string {
+func (p *eventFilter) namespaces() []string {
 	in := map[string]bool{}
 	for ref := range p.wanted {
 		for _, ns := range eventsOf(ref) {

@@ -53,7 +53,7 @@ const (
 // events for an hour, as it is set up by default. The error is a *WarningsError where
 // some could not be read, or that of the context, or a *ConnectError.
 func (c *Cluster) Warnings(ctx context.Context, refs []object.Ref, each int) (map[object.Ref][]Event, error) {
-	w := &warnings{picker: newPicker(refs)}
+	w := &warnings{eventFilter: newPicker(refs)}
 	var jobs []job
 	if len(w.wanted) <= fewObjects {
 		for _, ref := range slices.SortedFunc(maps.Keys(w.wanted), object.Compare) {
@@ -106,7 +106,7 @@ func (c *Cluster) eventsEverywhere(namespaces []string, w *warnings) job {
 // warnings is the sink that events are read into.
 type warnings struct {
 	mu sync.Mutex
-	*picker
+	*eventFilter
 	failed map[string]error // by namespace
 }
 
@@ -160,7 +160,7 @@ func (s *Snapshot) Warnings(ctx context.Context, refs []object.Ref, each int) (m
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		var r report
+		var r storedEvent
 		var err error
 		switch e.ref.GroupKind() {
 		case schema.GroupKind{Kind: "Event"}:
@@ -179,7 +179,7 @@ func (s *Snapshot) Warnings(ctx context.Context, refs []object.Ref, each int) (m
 }
 
 // stored reads an event of a snapshot in the shape that it is written in.
-func stored[T any](e entry, read func(*T) report) (report, error) {
+func stored[T any](e entry, read func(*T) storedEvent) (storedEvent, error) {
 	var into T
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(e.body.Object, &into)
 	return read(&into), err

@@ -28,7 +28,7 @@ func micro(n int) metav1.MicroTime { return metav1.NewMicroTime(minute(n)) }
 func TestReports(t *testing.T) {
 	made := metav1.ObjectMeta{Namespace: "shop", Name: "e", CreationTimestamp: at(1)}
 	for name, c := range map[string]struct {
-		got  report
+		got  storedEvent
 		want Event
 	}{
 		"old": {
@@ -70,9 +70,9 @@ func TestPicker(t *testing.T) {
 	knative := object.Ref{Group: "serving.knative.dev", Kind: "Service", Namespace: "shop", Name: "web"}
 	p := newPicker([]object.Ref{pod, web, pod, service, knative})
 	n := 0
-	tell := func(version, kind, name, reason string, minutes int, change func(*report)) {
+	tell := func(version, kind, name, reason string, minutes int, change func(*storedEvent)) {
 		n++
-		r := report{
+		r := storedEvent{
 			Event: Event{Reason: reason, Message: "m", Count: 1, First: minute(minutes), Last: minute(minutes)},
 			id:    [2]string{"shop", fmt.Sprint(n)}, warning: true,
 			about: corev1.ObjectReference{APIVersion: version, Kind: kind, Namespace: "shop", Name: name},
@@ -84,13 +84,13 @@ func TestPicker(t *testing.T) {
 	}
 	tell("v1", "Pod", "web", "Old", 1, nil)
 	tell("v1", "Pod", "web", "Often", 2, nil)
-	tell("v1", "Pod", "web", "Often", 8, func(r *report) { r.Count = 5 })
-	tell("v1", "Pod", "web", "Often", 4, func(r *report) { r.UID = "another pod of the name" })
-	tell("v1", "Pod", "web", "Normal", 9, func(r *report) { r.warning = false })
-	tell("v1", "Pod", "web", "Twice", 3, func(r *report) { r.id[1] = "same" })
-	tell("v1", "Pod", "web", "Twice", 3, func(r *report) { r.id[1] = "same" })
+	tell("v1", "Pod", "web", "Often", 8, func(r *storedEvent) { r.Count = 5 })
+	tell("v1", "Pod", "web", "Often", 4, func(r *storedEvent) { r.UID = "another pod of the name" })
+	tell("v1", "Pod", "web", "Normal", 9, func(r *storedEvent) { r.warning = false })
+	tell("v1", "Pod", "web", "Twice", 3, func(r *storedEvent) { r.id[1] = "same" })
+	tell("v1", "Pod", "web", "Twice", 3, func(r *storedEvent) { r.id[1] = "same" })
 	tell("v1", "Pod", "other", "Unwanted", 9, nil)
-	tell("v1", "Pod", "web", "Elsewhere", 9, func(r *report) { r.about.Namespace = "far" })
+	tell("v1", "Pod", "web", "Elsewhere", 9, func(r *storedEvent) { r.about.Namespace = "far" })
 	tell("", "Deployment", "web", "NoGroup", 5, nil)
 	tell("apps/v1beta1", "Deployment", "web", "OtherVersion", 6, nil)
 	tell("extensions/v1beta1", "Deployment", "web", "OtherGroup", 7, nil)

@@ -32,7 +32,7 @@ func Example() {
 		return
 	}
 	inv := inventory.New(nil)
-	if err := snapshot.Read(context.Background(), source.Ask{All: true}, inv); err != nil {
+	if err := snapshot.Read(context.Background(), source.Query{All: true}, inv); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -112,7 +112,7 @@ func TestFaults(t *testing.T) {
 			cluster, waited := f.cluster(t, ClusterOptions{})
 			known(t, cluster)
 			got := newRecorder()
-			if err := cluster.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil {
+			if err := cluster.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil {
 				t.Fatal(err)
 			}
 			if n := f.count(podsOfShop); n != c.requests {
@@ -138,7 +138,7 @@ func TestFaults(t *testing.T) {
 			for _, d := range waited.all {
 				total += d
 			}
-			if total > patience {
+			if total > requestTimeout {
 				t.Errorf("waited %v", total)
 			}
 		})
@@ -150,7 +150,7 @@ func TestRetryAfterIsKept(t *testing.T) {
 	f.onlyPods()
 	f.fault = busy(429, "7", 1)
 	c, waited := f.cluster(t, ClusterOptions{})
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, newRecorder()); err != nil {
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, newRecorder()); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(waited.all, []time.Duration{7 * time.Second}) {
@@ -180,7 +180,7 @@ func TestExpiredTokenStartsAgain(t *testing.T) {
 			}
 			c, _ := f.cluster(t, ClusterOptions{})
 			got := newRecorder()
-			if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got); err != nil {
+			if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got); err != nil {
 				t.Fatal(err)
 			}
 			if want := "Pod/shop/b Pod/shop/c Pod/shop/d Pod/shop/e Pod/shop/f"; got.names() != want || got.coverage() != "Pod@shop" {
@@ -199,7 +199,7 @@ func TestServerGoneIsOneError(t *testing.T) {
 	known(t, c)
 	f.Close()
 	got := newRecorder()
-	err := c.Read(t.Context(), Ask{Namespaces: []string{"a", "b", "c"}}, got)
+	err := c.Read(t.Context(), Query{Namespaces: []string{"a", "b", "c"}}, got)
 	var connect *ConnectError
 	if !errors.As(err, &connect) || connect.Host != f.URL || strings.Contains(err.Error(), "/api/v1") {
 		t.Errorf("error %v", err)
@@ -224,7 +224,7 @@ func TestWrongCertificateIsNotTriedAgain(t *testing.T) {
 	bare.kinds, bare.pause = c.kinds, waited.pause
 	f.forget()
 	var connect *ConnectError
-	if err := bare.Read(t.Context(), Ask{All: true}, newRecorder()); !errors.As(err, &connect) || !strings.Contains(err.Error(), "x509") {
+	if err := bare.Read(t.Context(), Query{All: true}, newRecorder()); !errors.As(err, &connect) || !strings.Contains(err.Error(), "x509") {
 		t.Errorf("error %v", err)
 	}
 	if len(f.log()) > 0 || len(waited.all) > 0 {
@@ -247,7 +247,7 @@ func TestTimeLimitIsAGap(t *testing.T) {
 	known(t, c)
 	c.client = &http.Client{Transport: slow{}}
 	got := newRecorder()
-	err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, got)
+	err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, got)
 	if err != nil || got.reasons() != "pods@shop:Timeout" || len(waited.all) > 0 {
 		t.Errorf("error %v, gaps %v", err, got.gaps)
 	}

@@ -16,22 +16,22 @@ import (
 // read once. more is called at least once, and never while something is read.
 //
 // A Snapshot is read in one go: all that it has is there.
-func Follow(ctx context.Context, s Source, first Ask, sink Sink, more func() Ask) error {
+func Follow(ctx context.Context, s Source, first Query, sink Sink, more func() Query) error {
 	f := follower{
 		namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{},
-		sink: &witness{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
+		sink: &coverageSink{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
 	}
 	if _, ok := s.(*Snapshot); ok {
 		first.All = true
 	}
 	f.include = first.Include
-	for ask := f.fresh(first); ; {
+	for ask := f.unread(first); ; {
 		if !ask.Empty() {
 			if err := s.Read(ctx, ask, f.sink); err != nil {
 				return err
 			}
 		}
-		if ask = f.fresh(more()); ask.Empty() {
+		if ask = f.unread(more()); ask.Empty() {
 			return ctx.Err()
 		}
 	}
@@ -44,23 +44,23 @@ type follower struct {
 	namespaces map[string]bool
 	kinds      map[schema.GroupKind]bool
 	objects    map[object.Ref]bool
-	sink       *witness
+	sink       *coverageSink
 }
 
-// fresh is what of an ask is new. Once everything was read, nothing is: what is
+// unread is what of an ask is new. Once everything was read, nothing is: what is
 // still unread is a gap. An object that is asked for together with its namespace
 // is of a kind that is left out of that. An object of a kind that was to be read everywhere and
 // could not (few users may list across namespaces) is still asked for by name.
-func (f *follower) fresh(a Ask) Ask {
+func (f *follower) unread(a Query) Query {
 	if f.all {
-		return Ask{}
+		return Query{}
 	}
 	if a.All {
 		f.all = true
-		return Ask{All: true, Kinds: a.Kinds, Objects: a.Objects, Include: f.include}
+		return Query{All: true, Kinds: a.Kinds, Objects: a.Objects, Include: f.include}
 	}
 	everywhere := f.sink.kinds()
-	out := Ask{
+	out := Query{
 		Include:    f.include,
 		Namespaces: unseen(a.Namespaces, f.namespaces, func(ns string) bool { return ns == "" }),
 		Kinds:      unseen(a.Kinds, f.kinds, func(schema.GroupKind) bool { return false }),
@@ -89,14 +89,14 @@ func unseen[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
 	return out
 }
 
-// witness hands everything on, and notes which kinds were read everywhere.
-type witness struct {
+// coverageSink hands everything on, and notes which kinds were read everywhere.
+type coverageSink struct {
 	Sink
 	mu         sync.Mutex
 	everywhere map[schema.GroupKind]bool
 }
 
-func (w *witness) Cover(gk schema.GroupKind, namespace string) {
+func (w *coverageSink) Cover(gk schema.GroupKind, namespace string) {
 	if namespace == "" {
 		w.mu.Lock()
 		w.everywhere[gk] = true
@@ -106,13 +106,13 @@ func (w *witness) Cover(gk schema.GroupKind, namespace string) {
 }
 
 // Unread hands on what was read before, to a sink that takes it.
-func (w *witness) Unread(o object.Object) {
+func (w *coverageSink) Unread(o object.Object) {
 	if s, ok := w.Sink.(UnreadSink); ok {
 		s.Unread(o)
 	}
 }
 
-func (w *witness) kinds() map[schema.GroupKind]bool {
+func (w *coverageSink) kinds() map[schema.GroupKind]bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return maps.Clone(w.everywhere)

@@ -20,13 +20,13 @@ func TestFollowAsksOnce(t *testing.T) {
 	known(t, c)
 	f.forget()
 	deployment := schema.GroupKind{Group: "apps", Kind: "Deployment"}
-	rounds := []Ask{
+	rounds := []Query{
 		{Namespaces: []string{"shop", "far", ""}, Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "b"}, {Group: "apps", Kind: "Deployment", Namespace: "x", Name: "y"}, {Kind: "Namespace", Name: "shop"}}},
 		{Namespaces: []string{"far", "shop"}, Kinds: []schema.GroupKind{deployment}, Objects: []object.Ref{{Kind: "Namespace", Name: "shop"}, {Kind: "Pod", Namespace: "shop", Name: "zzz"}}},
 		{},
 	}
 	got := newRecorder()
-	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{deployment}}, got, func() Ask {
+	err := Follow(t.Context(), c, Query{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{deployment}}, got, func() Query {
 		next := rounds[0]
 		rounds = rounds[1:]
 		return next
@@ -59,8 +59,8 @@ func TestFollowIncludes(t *testing.T) {
 	c, _ := f.cluster(t, ClusterOptions{})
 	known(t, c)
 	f.forget()
-	rounds := []Ask{{Namespaces: []string{"far"}}, {}}
-	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Include: []schema.GroupKind{{Kind: "Event"}}}, newRecorder(), func() Ask {
+	rounds := []Query{{Namespaces: []string{"far"}}, {}}
+	err := Follow(t.Context(), c, Query{Namespaces: []string{"shop"}, Include: []schema.GroupKind{{Kind: "Event"}}}, newRecorder(), func() Query {
 		next := rounds[0]
 		rounds = rounds[1:]
 		return next
@@ -82,16 +82,16 @@ func TestSnapshotIncludes(t *testing.T) {
 	}
 	event := schema.GroupKind{Kind: "Event"}
 	for name, c := range map[string]struct {
-		ask  Ask
+		ask  Query
 		read int
 	}{
-		"not":     {Ask{Namespaces: []string{"shop"}}, 0},
-		"include": {Ask{Include: []schema.GroupKind{event}}, 1},
-		"kind":    {Ask{Kinds: []schema.GroupKind{event}}, 1},
-		"by name": {Ask{Objects: []object.Ref{{Kind: "Event", Namespace: "shop", Name: "e"}}}, 1},
+		"not":     {Query{Namespaces: []string{"shop"}}, 0},
+		"include": {Query{Include: []schema.GroupKind{event}}, 1},
+		"kind":    {Query{Kinds: []schema.GroupKind{event}}, 1},
+		"by name": {Query{Objects: []object.Ref{{Kind: "Event", Namespace: "shop", Name: "e"}}}, 1},
 	} {
 		got := newRecorder()
-		if err := Follow(t.Context(), s, c.ask, got, func() Ask { return Ask{} }); err != nil || got.added != c.read {
+		if err := Follow(t.Context(), s, c.ask, got, func() Query { return Query{} }); err != nil || got.added != c.read {
 			t.Errorf("%s: read %d, %v", name, got.added, err)
 		}
 		if covered := got.coverage() != ""; covered != (c.read > 0) {
@@ -103,7 +103,7 @@ func TestSnapshotIncludes(t *testing.T) {
 func TestFollowCallsMoreForNothing(t *testing.T) {
 	called := 0
 	s := &Snapshot{kinds: object.NewKinds(nil)}
-	if err := Follow(t.Context(), s, Ask{}, newRecorder(), func() Ask { called++; return Ask{} }); err != nil || called != 1 {
+	if err := Follow(t.Context(), s, Query{}, newRecorder(), func() Query { called++; return Query{} }); err != nil || called != 1 {
 		t.Errorf("called %d times, %v", called, err)
 	}
 }
@@ -114,9 +114,9 @@ func TestFollowReadsASnapshotOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, left := newRecorder(), 3
-	err = Follow(t.Context(), s, Ask{Namespaces: []string{"default"}}, got, func() Ask {
+	err = Follow(t.Context(), s, Query{Namespaces: []string{"default"}}, got, func() Query {
 		left--
-		return Ask{Namespaces: []string{fmt.Sprint(left)}}
+		return Query{Namespaces: []string{fmt.Sprint(left)}}
 	})
 	if err != nil || got.added != 1 || left != 2 {
 		t.Errorf("added %d, left %d, %v", got.added, left, err)

@@ -20,8 +20,8 @@ func TestForbiddenEverywhereIsReadWhereItMayBe(t *testing.T) {
 	}
 	c, _ := f.cluster(t, ClusterOptions{})
 	got := newRecorder()
-	asks := []Ask{{Namespaces: []string{"far"}, Objects: []object.Ref{{Kind: "Pod", Namespace: "elsewhere", Name: "x"}}}, {}}
-	err := Follow(t.Context(), c, Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{podKind}}, got, func() Ask {
+	asks := []Query{{Namespaces: []string{"far"}, Objects: []object.Ref{{Kind: "Pod", Namespace: "elsewhere", Name: "x"}}}, {}}
+	err := Follow(t.Context(), c, Query{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{podKind}}, got, func() Query {
 		next := asks[0]
 		asks = asks[1:]
 		return next
@@ -45,7 +45,7 @@ func TestManyThatMayNotBeListedAreGot(t *testing.T) {
 		refs = append(refs, object.Ref{Kind: "Pod", Namespace: "shop", Name: fmt.Sprint("p", i)})
 	}
 	got := newRecorder()
-	if err := c.Read(t.Context(), Ask{Objects: refs}, got); err != nil {
+	if err := c.Read(t.Context(), Query{Objects: refs}, got); err != nil {
 		t.Fatal(err)
 	}
 	if got.names() != "Pod/shop/p1" || len(got.absent) != many || len(got.gaps) > 0 {

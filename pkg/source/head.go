@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Head is the first document of a snapshot that we wrote ourselves: what it
+// SnapshotHeader is the first document of a snapshot that we wrote ourselves: what it
 // holds, so that a reader can tell what is missing from what was not taken.
-type Head struct {
+type SnapshotHeader struct {
 	metav1.TypeMeta `json:",inline"`
 	// Objects is how many follow; fewer mean that the file was cut.
 	Objects int `json:"objects"`
@@ -74,7 +74,7 @@ func (s *Snapshot) takeHead(d *Document) error {
 	if d.Object["apiVersion"] != APIVersion {
 		return fmt.Errorf("%s: a snapshot of version %v: this program reads %s", d.At, d.Object["apiVersion"], APIVersion)
 	}
-	var h Head
+	var h SnapshotHeader
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.Object, &h); err != nil {
 		return fmt.Errorf("%s: head of a snapshot: %w", d.At, err)
 	}

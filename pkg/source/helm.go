@@ -22,9 +22,9 @@ import (
 // ErrNoRelease says that Helm keeps no release of a name in a namespace.
 var ErrNoRelease = errors.New("no such release")
 
-// largestRelease bounds what one release may unpack to: more than a Secret can
+// maxReleaseBytes bounds what one release may unpack to: more than a Secret can
 // hold, and less than a trap.
-const largestRelease = 64 << 20
+const maxReleaseBytes = 64 << 20
 
 // HelmRelease returns the objects that Helm says it installed for a release, of
 // the manifest and the hooks of its last revision. It reads the data of the one
@@ -97,7 +97,7 @@ func (c *Cluster) installed(body []byte, secret bool, namespace string) ([]objec
 			Manifest string `json:"manifest"`
 		} `json:"hooks"`
 	}
-	if err := json.NewDecoder(io.LimitReader(packed, largestRelease)).Decode(&release); err != nil {
+	if err := json.NewDecoder(io.LimitReader(packed, maxReleaseBytes)).Decode(&release); err != nil {
 		return nil, fmt.Errorf("the release cannot be read: %w", err)
 	}
 	manifests := []string{release.Manifest}

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Keeper is a sink that keeps objects whole, for writing them down. It hands on
+// MemorySink is a sink that keeps objects whole, for writing them down. It hands on
 // the gaps that it is told of; that something is complete, or absent, it keeps to
 // itself, since what it reads are chosen objects, a second time.
-type Keeper struct {
-	// Keep says which objects to keep; nil keeps all.
-	Keep func(object.Ref) bool
+type MemorySink struct {
+	// Filter says which objects to keep; nil keeps all.
+	Filter func(object.Ref) bool
 
 	sink    Sink
 	mu      sync.Mutex
@@ -23,14 +23,14 @@ type Keeper struct {
 	made    map[object.Ref]string
 }
 
-// NewKeeper returns a keeper that tells the sink of gaps.
-func NewKeeper(s Sink, keep func(object.Ref) bool) *Keeper {
-	return &Keeper{sink: s, Keep: keep, objects: map[object.Ref]map[string]any{}, made: map[object.Ref]string{}}
+// NewMemorySink returns a keeper that tells the sink of gaps.
+func NewMemorySink(s Sink, keep func(object.Ref) bool) *MemorySink {
+	return &MemorySink{sink: s, Filter: keep, objects: map[object.Ref]map[string]any{}, made: map[object.Ref]string{}}
 }
 
 // Add keeps an object.
-func (k *Keeper) Add(o object.Object) {
-	if k.Keep != nil && !k.Keep(o.Ref) {
+func (k *MemorySink) Add(o object.Object) {
+	if k.Filter != nil && !k.Filter(o.Ref) {
 		return
 	}
 	fields := o.Fields()
@@ -52,7 +52,7 @@ func (k *Keeper) Add(o object.Object) {
 }
 
 // Tops returns the objects that were kept and have no owner, in no order.
-func (k *Keeper) Tops() []object.Ref {
+func (k *MemorySink) Tops() []object.Ref {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	var out []object.Ref
@@ -67,7 +67,7 @@ func (k *Keeper) Tops() []object.Ref {
 
 // Creators returns who made the Tops, as far as they were read Whole. (Who made the
 // others is their owner.)
-func (k *Keeper) Creators() map[object.Ref]string {
+func (k *MemorySink) Creators() map[object.Ref]string {
 	out := map[object.Ref]string{}
 	for _, ref := range k.Tops() {
 		if who := k.made[ref]; who != "" {
@@ -78,7 +78,7 @@ func (k *Keeper) Creators() map[object.Ref]string {
 }
 
 // Reset forgets what was kept of a kind in a namespace, or everywhere.
-func (k *Keeper) Reset(gk schema.GroupKind, namespace string) {
+func (k *MemorySink) Reset(gk schema.GroupKind, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	for r := range k.objects {
@@ -89,16 +89,16 @@ func (k *Keeper) Reset(gk schema.GroupKind, namespace string) {
 }
 
 // Cover does nothing.
-func (k *Keeper) Cover(schema.GroupKind, string) {}
+func (k *MemorySink) Cover(schema.GroupKind, string) {}
 
 // Absent does nothing: the object went away since it was chosen.
-func (k *Keeper) Absent(object.Ref) {}
+func (k *MemorySink) Absent(object.Ref) {}
 
 // Gap hands the gap on.
-func (k *Keeper) Gap(g object.Gap) { k.sink.Gap(g) }
+func (k *MemorySink) Gap(g object.Gap) { k.sink.Gap(g) }
 
 // Objects returns what was kept, CustomResourceDefinitions first, then in order.
-func (k *Keeper) Objects() []map[string]any {
+func (k *MemorySink) Objects() []map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	refs := make([]object.Ref, 0, len(k.objects))

@@ -152,20 +152,20 @@ func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns string
 // pages has at most one page of a list under way.
 type pages struct {
 	ask     func(token string, limit int) (answer, error)
-	pending chan arrival
+	pending chan listedPage
 }
 
-type arrival struct {
+type listedPage struct {
 	answer
 	err error
 }
 
 func (p *pages) fetch(token string, limit int) {
-	pending := make(chan arrival, 1)
+	pending := make(chan listedPage, 1)
 	p.pending = pending
 	go func() {
 		a, err := p.ask(token, limit)
-		pending <- arrival{a, err}
+		pending <- listedPage{a, err}
 	}()
 }
 

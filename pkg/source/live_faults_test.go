@@ -244,7 +244,7 @@ func TestLiveMayNot(t *testing.T) {
 		return refused.has(r.URL.Path) && refuse(403, metav1.StatusReasonForbidden, "pods is forbidden: no")(w, r, n)
 	}
 	l := f.live(t, ClusterOptions{})
-	ask := Ask{Namespaces: []string{"shop", "other"}, Kinds: []schema.GroupKind{podKind}}
+	ask := Query{Namespaces: []string{"shop", "other"}, Kinds: []schema.GroupKind{podKind}}
 	got := l.read(ask)
 	if got.names() != "Pod/shop/a" || got.coverage() != "Pod@other Pod@shop" || got.reasons() != "pods@:Forbidden" || len(l.Trouble()) > 0 {
 		t.Fatalf("read %s, covered %s, gaps %s, trouble %v", got.names(), got.coverage(), got.reasons(), l.Trouble())
@@ -293,7 +293,7 @@ func TestLiveWithoutAServer(t *testing.T) {
 	for !strings.HasPrefix(l.troubled(t)[0].Message, "connect to ") {
 		l.wait()
 	}
-	ask := Ask{Namespaces: []string{"shop"}, Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "x"}}}
+	ask := Query{Namespaces: []string{"shop"}, Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "x"}}}
 	go func() {
 		for range l.paused { // Nothing comes of waiting.
 			continue
@@ -348,8 +348,8 @@ func TestLiveIsAsTheServer(t *testing.T) {
 		chance := rand.New(rand.NewPCG(seed, 1))
 		l := f.live(t, ClusterOptions{})
 		l.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
-		everywhere := Ask{All: true}
-		asks := []Ask{shop, {Namespaces: []string{"other"}}, {Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "p1"}}}, everywhere}
+		everywhere := Query{All: true}
+		asks := []Query{shop, {Namespaces: []string{"other"}}, {Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "p1"}}}, everywhere}
 		for range 60 {
 			list, ns := podsOfShop, "shop"
 			if chance.IntN(2) == 0 {
@@ -369,7 +369,7 @@ func TestLiveIsAsTheServer(t *testing.T) {
 				f.put(list, pod(ns, name))
 			}
 		}
-		for _, ask := range []Ask{asks[2], shop, everywhere} {
+		for _, ask := range []Query{asks[2], shop, everywhere} {
 			l.until(ask, func(r *recorder) bool { return slices.Equal(r.versions(), f.versions(ask)) })
 		}
 		l.end()
@@ -389,7 +389,7 @@ func (r *recorder) versions() []string {
 }
 
 // versions returns what the server has of an ask.
-func (f *fake) versions(ask Ask) []string {
+func (f *fake) versions(ask Query) []string {
 	f.world.RLock()
 	defer f.world.RUnlock()
 	var out []string

@@ -98,7 +98,7 @@ func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, 
 		return nil, "", ctx.Err()
 	}
 	c, version := f.live.cluster, ""
-	found := &heap{objects: map[object.Ref]object.Object{}}
+	found := &listSink{objects: map[object.Ref]object.Object{}}
 	if !f.byName || f.isDue() {
 		part := f.selection()
 		part.version = func(v string) { version = v }
@@ -160,7 +160,7 @@ func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Dura
 		f.publish(nil, err)
 		return pollEvery
 	}
-	if !f.read() {
+	if !f.isComplete() {
 		f.publish(objects, err)
 	}
 	f.tell(err)
@@ -191,7 +191,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 		switch {
 		case ctx.Err() != nil:
 			return 0
-		case lost(err):
+		case isConnectionLost(err):
 			return f.again.relist()
 		case refused(err), errors.Is(err, errNoEvents):
 			f.poll(err)
@@ -232,9 +232,9 @@ func (f *feed) drain(w *watching, version *string) (int, error) {
 	}
 }
 
-// lost says that there is no going on from a version: it is too old, or the list is not
+// isConnectionLost says that there is no going on from a version: it is too old, or the list is not
 // there, or the server has not come so far (it was set up anew).
-func lost(err error) bool {
+func isConnectionLost(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }

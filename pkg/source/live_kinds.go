@@ -28,7 +28,7 @@ func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 			return nil, err
 		}
 	}
-	for _, g := range l.told {
+	for _, g := range l.discoveryGaps {
 		sink.Gap(g)
 	}
 	return l.cluster.kinds, nil
@@ -39,7 +39,7 @@ func (l *Live) discover(ctx context.Context) error {
 	var gaps gapList
 	err := l.cluster.discover(ctx, &gaps)
 	if err == nil {
-		l.told = gaps.gaps
+		l.discoveryGaps = gaps.gaps
 	}
 	return err
 }
@@ -118,8 +118,8 @@ func (l *Live) note(out []metav1.Object, version string) {
 	}
 }
 
-// mostLooks bounds how often discovery is asked again about one change.
-const mostLooks = 5
+// maxLooks bounds how often discovery is asked again about one change.
+const maxLooks = 5
 
 // lookAgain asks whoever follows to come back, where the discovery does not know yet
 // what has come or is gone: a server takes a second or two. Some it never serves, those
@@ -130,7 +130,7 @@ func (l *Live) lookAgain() {
 		settled = settled && l.cluster.knows(name) == there
 	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
-	if waiting || settled || l.known.tries == mostLooks {
+	if waiting || settled || l.known.tries == maxLooks {
 		return
 	}
 	wait := time.Second << l.known.tries
@@ -171,7 +171,7 @@ func (r *liveRead) lookedFor() bool {
 	defer r.mu.Unlock()
 	found := false
 	for _, s := range r.shares {
-		if f := s.feed; f.gk != crdKind && f.looked < min(f.notFound, mostLooks) {
+		if f := s.feed; f.gk != crdKind && f.looked < min(f.notFound, maxLooks) {
 			f.looked, found = f.notFound, true
 		}
 	}
@@ -180,7 +180,7 @@ func (r *liveRead) lookedFor() bool {
 
 // gapList keeps gaps, and nothing else.
 type gapList struct {
-	heap
+	listSink
 	gaps []object.Gap
 }
 

@@ -187,7 +187,7 @@ func TestLiveFollowsOne(t *testing.T) {
 	f.put("/api/v1/namespaces/far/pods", pod("far", "db"))
 	f.put("/api/v1/namespaces/far/pods", pod("far", "nobody's"))
 	l := f.live(t, ClusterOptions{})
-	ask := Ask{Objects: []object.Ref{
+	ask := Query{Objects: []object.Ref{
 		{Kind: "Pod", Namespace: "far", Name: "db"},
 		{Kind: "Namespace", Name: "far"},
 		{Kind: "Pod", Namespace: "far", Name: "../secrets/x"},
@@ -219,7 +219,7 @@ func TestLiveMayOnlyGet(t *testing.T) {
 		return refuse(403, metav1.StatusReasonForbidden, "pods is forbidden: no")(w, r, n)
 	}
 	l := f.live(t, ClusterOptions{})
-	ask := Ask{Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "a"}, {Kind: "Pod", Namespace: "shop", Name: "b"}}}
+	ask := Query{Objects: []object.Ref{{Kind: "Pod", Namespace: "shop", Name: "a"}, {Kind: "Pod", Namespace: "shop", Name: "b"}}}
 	got := l.read(ask)
 	if got.names() != "Pod/shop/a" || !sameWords(got.absent, "Pod/shop/b") || got.reasons() != "pods@shop:NotWatched pods@shop:NotWatched" {
 		t.Errorf("read %s, absent %v, gaps %s", got.names(), got.absent, got.reasons())
@@ -233,7 +233,7 @@ func TestLiveMayOnlyGet(t *testing.T) {
 	}
 
 	// Many are asked for as a list, which is refused.
-	many := Ask{}
+	many := Query{}
 	for i := range many32 {
 		many.Objects = append(many.Objects, object.Ref{Kind: "Pod", Namespace: "far", Name: fmt.Sprint("p", i)})
 	}
@@ -251,7 +251,7 @@ func TestLiveFollowsManyAsAList(t *testing.T) {
 	f.put(podsOfShop, pod("shop", "p1"))
 	f.put(podsOfShop, pod("shop", "unasked"))
 	l := f.live(t, ClusterOptions{})
-	ask := Ask{}
+	ask := Query{}
 	for i := range many32 {
 		ask.Objects = append(ask.Objects, object.Ref{Kind: "Pod", Namespace: "shop", Name: fmt.Sprint("p", i)})
 	}
@@ -274,9 +274,9 @@ func TestLiveIsReadInStages(t *testing.T) {
 	l := f.live(t, ClusterOptions{})
 	var requests []int
 	for range 2 {
-		stages := []Ask{{Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "b"}}}, {Kinds: []schema.GroupKind{podKind}}, {}}
+		stages := []Query{{Objects: []object.Ref{{Kind: "Pod", Namespace: "far", Name: "b"}}}, {Kinds: []schema.GroupKind{podKind}}, {}}
 		got := newRecorder()
-		if err := Follow(t.Context(), l, shop, got, func() Ask {
+		if err := Follow(t.Context(), l, shop, got, func() Query {
 			next := stages[0]
 			stages = stages[1:]
 			return next

@@ -16,7 +16,7 @@ import (
 //
 // What could not be reached since it was read is handed on as it was; Trouble tells. A
 // *ConnectError is returned only where nothing was ever read.
-func (l *Live) Read(ctx context.Context, ask Ask, sink Sink) error {
+func (l *Live) Read(ctx context.Context, ask Query, sink Sink) error {
 	if l.cluster.kinds == nil {
 		if _, err := l.Kinds(ctx, sink); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (r *liveRead) follow(served object.Resource, asked scope, refs, instead []o
 	r.shares = append(r.shares, share{f, served, asked, refs, instead})
 }
 
-func (r *liveRead) lists(ask Ask) {
+func (r *liveRead) lists(ask Query) {
 	for _, w := range r.cluster.lists(ask) {
 		s := scope{ns: w.ns}
 		if w.aggregated {

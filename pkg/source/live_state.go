@@ -122,18 +122,18 @@ func (f *feed) isPolled() bool {
 	return f.polled != nil
 }
 
-// read says that all objects are here, or were when there was a way to them.
-func (f *feed) read() bool {
+// isComplete says that all objects are here, or were when there was a way to them.
+func (f *feed) isComplete() bool {
 	f.live.mu.Lock()
 	defer f.live.mu.Unlock()
 	return f.objects != nil && f.err == nil
 }
 
-// heap keeps what one list brings.
-type heap struct{ objects map[object.Ref]object.Object }
+// listSink keeps what one list brings.
+type listSink struct{ objects map[object.Ref]object.Object }
 
-func (h *heap) Add(o object.Object)            { h.objects[o.Ref] = o }
-func (h *heap) Reset(schema.GroupKind, string) { clear(h.objects) }
-func (h *heap) Cover(schema.GroupKind, string) {}
-func (h *heap) Absent(object.Ref)              {}
-func (h *heap) Gap(object.Gap)                 {}
+func (h *listSink) Add(o object.Object)            { h.objects[o.Ref] = o }
+func (h *listSink) Reset(schema.GroupKind, string) { clear(h.objects) }
+func (h *listSink) Cover(schema.GroupKind, string) {}
+func (h *listSink) Absent(object.Ref)              {}
+func (h *listSink) Gap(object.Gap)                 {}

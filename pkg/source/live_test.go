@@ -53,9 +53,9 @@ func (f *fake) live(t *testing.T, o ClusterOptions) *followed {
 	return l
 }
 
-var shop = Ask{Namespaces: []string{"shop"}}
+var shop = Query{Namespaces: []string{"shop"}}
 
-func (l *followed) read(ask Ask) *recorder {
+func (l *followed) read(ask Query) *recorder {
 	l.t.Helper()
 	got := newRecorder()
 	if err := l.Read(l.t.Context(), ask, got); err != nil {
@@ -65,7 +65,7 @@ func (l *followed) read(ask Ask) *recorder {
 }
 
 // until reads after each change, until what is read is right.
-func (l *followed) until(ask Ask, right func(*recorder) bool) *recorder {
+func (l *followed) until(ask Query, right func(*recorder) bool) *recorder {
 	l.t.Helper()
 	for {
 		got := l.read(ask)
@@ -160,7 +160,7 @@ func TestLiveReadsFromMemory(t *testing.T) {
 	f.put("/apis/apps/v1/namespaces/shop/deployments", &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}})
 	l := f.live(t, ClusterOptions{Page: 2})
 	far := object.Ref{Kind: "Secret", Namespace: "far", Name: "s"}
-	ask := Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{{Kind: "Namespace"}}, Objects: []object.Ref{far}}
+	ask := Query{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{{Kind: "Namespace"}}, Objects: []object.Ref{far}}
 	want := l.read(ask)
 	if lists, opened := f.lists(podsOfShop), f.watches("/api/v1/namespaces/shop/configmaps"); lists != 3 || opened > 1 {
 		t.Errorf("%d pages of pods, %d watches of what there is nothing of", lists, opened)
@@ -215,7 +215,7 @@ func TestLiveEnds(t *testing.T) {
 	f := newFake(t)
 	f.pods("shop", "a")
 	l := f.live(t, ClusterOptions{})
-	l.read(Ask{All: true})
+	l.read(Query{All: true})
 	l.end()
 	l.running.Wait()
 	if err := l.Read(t.Context(), shop, newRecorder()); !errors.Is(err, context.Canceled) {
@@ -241,7 +241,7 @@ func TestLiveHasMoreWatchesThanAConnectionTakes(t *testing.T) {
 	f.until(t, func() bool {
 		return !slices.ContainsFunc(lists, func(rs string) bool { return f.watches("/api/v1/namespaces/shop/"+rs) == 0 })
 	})
-	if got := l.read(Ask{Namespaces: []string{"other"}}); got.coverage() == "" || len(got.gaps) > 0 {
+	if got := l.read(Query{Namespaces: []string{"other"}}); got.coverage() == "" || len(got.gaps) > 0 {
 		t.Errorf("covered %s, gaps %v", got.coverage(), got.gaps)
 	}
 	f.put(podsOfShop, pod("shop", "b"))
@@ -264,7 +264,7 @@ func BenchmarkLiveRead(b *testing.B) {
 	l.feeds[f.scope] = f
 	for b.Loop() {
 		got := newRecorder()
-		if err := l.Read(b.Context(), Ask{All: true}, got); err != nil || got.added != len(objects) {
+		if err := l.Read(b.Context(), Query{All: true}, got); err != nil || got.added != len(objects) {
 			b.Fatal(err, got.added)
 		}
 	}

@@ -27,11 +27,11 @@ func (r *rememberer) Unread(o object.Object) {
 }
 
 // remembered reads until as much is unread as is wanted, and returns what was read.
-func (l *followed) remembered(ask Ask, want string) *rememberer {
+func (l *followed) remembered(ask Query, want string) *rememberer {
 	l.t.Helper()
 	for {
 		got := &rememberer{recorder: newRecorder()}
-		if err := Follow(l.t.Context(), l, ask, got, func() Ask { return Ask{} }); err != nil {
+		if err := Follow(l.t.Context(), l, ask, got, func() Query { return Query{} }); err != nil {
 			l.t.Fatal(err)
 		}
 		slices.Sort(got.unread)
@@ -99,7 +99,7 @@ func TestLiveUnreadIsNotWhatIsGone(t *testing.T) {
 		return refused.has(r.URL.Path) && refuse(403, metav1.StatusReasonForbidden, "pods is forbidden: no")(w, r, n)
 	}
 	l := f.live(t, ClusterOptions{})
-	ask := Ask{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{podKind}}
+	ask := Query{Namespaces: []string{"shop"}, Kinds: []schema.GroupKind{podKind}}
 	l.read(ask)
 	f.until(t, f.isOpen("/api/v1/pods", 1))
 	refused.set("/api/v1/pods")

@@ -115,7 +115,7 @@ func (w *watching) next() (change, error) {
 	kind := watch.EventType(e.Type)
 	switch kind {
 	case watch.Error:
-		return change{}, told(e.Object.Raw)
+		return change{}, statusError(e.Object.Raw)
 	case watch.Added, watch.Modified, watch.Deleted, watch.Bookmark:
 	default:
 		return change{}, errNoEvents
@@ -135,8 +135,8 @@ func (w *watching) object(raw []byte) (object.Object, error) {
 	return decodeOne(a, w.resource, w.detail)
 }
 
-// told is the error that a server sends as the last event of a watch.
-func told(raw []byte) error {
+// statusError is the error that a server sends as the last event of a watch.
+func statusError(raw []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
 	if err != nil {
 		return fmt.Errorf("%w: the server ends the watch, and does not say why", errTruncated)

@@ -186,7 +186,7 @@ func (m *markFinder) Read(p []byte) (int, error) {
 }
 
 // Origin returns where it begins, as file:line.
-func (p Place) Origin() string {
+func (p Position) Origin() string {
 	text := p.String()
 	if at := strings.Index(text, ": document "); at >= 0 {
 		text = text[:at]

@@ -35,8 +35,8 @@ type OverlayOptions struct {
 	// Detail says how much of an object is handed on, and in which version, as that of
 	// ClusterOptions does; without it, as metadata.
 	Detail func(object.Resource) (Detail, string)
-	// Beneath takes what the source says without the batch; nil where nobody wants it.
-	Beneath Sink
+	// BaseSink takes what the source says without the batch; nil where nobody wants it.
+	BaseSink Sink
 }
 
 // NewOverlay lays the objects of documents over a source. What is wrong with them is told
@@ -60,8 +60,8 @@ func (o *Overlay) Current() *object.Kinds { return o.batch.Kinds }
 // Served returns the kinds of the source, without those of the batch.
 func (o *Overlay) Served() *object.Kinds { return o.served }
 
-// Below has what the source says without the batch go to a sink, from now on.
-func (o *Overlay) Below(sink Sink) { o.options.Beneath = sink }
+// SetBaseSink has what the source says without the batch go to a sink, from now on.
+func (o *Overlay) SetBaseSink(sink Sink) { o.options.BaseSink = sink }
 
 // Kinds returns those of the source and of the batch. The error may be a *ManifestError.
 func (o *Overlay) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
@@ -107,7 +107,7 @@ func (o *Overlay) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, 
 // them by name. Nothing of it goes to Beneath.
 func (o *Overlay) Whole() *Overlay {
 	whole := &Overlay{base: o.base, batch: o.batch, options: o.options, uids: map[object.Ref]types.UID{}}
-	whole.options.Beneath = nil
+	whole.options.BaseSink = nil
 	whole.options.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
 	switch base := o.base.(type) {
 	case *Cluster:
@@ -120,7 +120,7 @@ func (o *Overlay) Whole() *Overlay {
 
 // Read reads what is asked for, and then hands on the batch. It says of kinds that only the
 // batch has that there are no other objects of them.
-func (o *Overlay) Read(ctx context.Context, ask Ask, sink Sink) error {
+func (o *Overlay) Read(ctx context.Context, ask Query, sink Sink) error {
 	over := &overlaySink{Sink: sink, o: o}
 	if err := o.base.Read(ctx, ask, over); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (s *overlaySink) Add(o object.Object) {
 	} else {
 		s.Sink.Add(o)
 	}
-	if below := s.o.options.Beneath; below != nil {
+	if below := s.o.options.BaseSink; below != nil {
 		below.Add(o)
 	}
 }
@@ -214,28 +214,28 @@ func (s *overlaySink) Absent(ref object.Ref) {
 	if _, there := s.o.batch.Find(ref); !there {
 		s.Sink.Absent(ref)
 	}
-	if below := s.o.options.Beneath; below != nil {
+	if below := s.o.options.BaseSink; below != nil {
 		below.Absent(ref)
 	}
 }
 
 func (s *overlaySink) Cover(gk schema.GroupKind, namespace string) {
 	s.Sink.Cover(gk, namespace)
-	if below := s.o.options.Beneath; below != nil {
+	if below := s.o.options.BaseSink; below != nil {
 		below.Cover(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Reset(gk schema.GroupKind, namespace string) {
 	s.Sink.Reset(gk, namespace)
-	if below := s.o.options.Beneath; below != nil {
+	if below := s.o.options.BaseSink; below != nil {
 		below.Reset(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Gap(g object.Gap) {
 	s.Sink.Gap(g)
-	if below := s.o.options.Beneath; below != nil {
+	if below := s.o.options.BaseSink; below != nil {
 		below.Gap(g)
 	}
 }

@@ -22,7 +22,7 @@ func docsOf(t *testing.T, text string) []Document {
 
 // overlaid reads a namespace of a server with a batch laid over it, and returns what was
 // said with the batch and without.
-func overlaid(t *testing.T, f *fake, batch string, ask Ask) (with, without *recorder, o *Overlay) {
+func overlaid(t *testing.T, f *fake, batch string, ask Query) (with, without *recorder, o *Overlay) {
 	t.Helper()
 	c, _ := f.cluster(t, ClusterOptions{})
 	with, without = newRecorder(), newRecorder()
@@ -32,7 +32,7 @@ func overlaid(t *testing.T, f *fake, batch string, ask Ask) (with, without *reco
 		}
 		return Typed, "v1"
 	}
-	o = NewOverlay(c, docsOf(t, batch), OverlayOptions{Namespace: "shop", Detail: detail, Beneath: without})
+	o = NewOverlay(c, docsOf(t, batch), OverlayOptions{Namespace: "shop", Detail: detail, BaseSink: without})
 	if _, err := o.Kinds(t.Context(), with); err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: shops.example.org}
 spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}, versions: [{name: v1, served: true, storage: true}]}
-`, Ask{Namespaces: []string{"shop"}})
+`, Query{Namespaces: []string{"shop"}})
 	if got, want := with.names(), "CustomResourceDefinition.apiextensions.k8s.io/shops.example.org Pod/shop/db Pod/shop/web Secret/shop/key Shop.example.org/shop/mine"; got != want {
 		t.Errorf("with the batch: %s\nwant %s", got, want)
 	}
@@ -100,7 +100,7 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}
 func TestOverlayAbsent(t *testing.T) {
 	f := newFake(t)
 	ref := object.Ref{Kind: "Namespace", Name: "shop"}
-	with, without, _ := overlaid(t, f, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", Ask{Objects: []object.Ref{ref}})
+	with, without, _ := overlaid(t, f, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", Query{Objects: []object.Ref{ref}})
 	if len(with.absent) != 0 || strings.Join(without.absent, " ") != "Namespace/shop" {
 		t.Errorf("absent: %v, beneath: %v", with.absent, without.absent)
 	}
@@ -110,7 +110,7 @@ func TestOverlayAbsent(t *testing.T) {
 // metadata goes, and told.
 func TestOverlayMalformed(t *testing.T) {
 	f := newFake(t)
-	with, _, _ := overlaid(t, f, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: [a]}\nspec: {containers: many}\n", Ask{})
+	with, _, _ := overlaid(t, f, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, labels: [a]}\nspec: {containers: many}\n", Query{})
 	if got := with.names(); got != "Pod/shop/web" {
 		t.Errorf("read %s", got)
 	}
@@ -131,7 +131,7 @@ func TestOverlayOtherVersion(t *testing.T) {
 		"apps/v1":            "",
 	} {
 		f := newFake(t)
-		with, _, _ := overlaid(t, f, "apiVersion: "+apiVersion+"\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n", Ask{})
+		with, _, _ := overlaid(t, f, "apiVersion: "+apiVersion+"\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {}\n", Query{})
 		if got := with.reasons(); got != want {
 			t.Errorf("%s: gaps %s, want %s", apiVersion, got, want)
 		}
@@ -143,7 +143,7 @@ func TestOverlayDefinitions(t *testing.T) {
 	f := newFake(t)
 	there := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, ObjectMeta: metav1.ObjectMeta{Name: "shops.example.org"}}
 	f.objects["/apis/apiextensions.k8s.io/v1/customresourcedefinitions"] = []fakeObject{there}
-	_, _, o := overlaid(t, f, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.example.org}\nspec: {group: example.org}\n", Ask{})
+	_, _, o := overlaid(t, f, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.example.org}\nspec: {group: example.org}\n", Query{})
 	all, err := o.Definitions(t.Context(), newRecorder())
 	if err != nil || len(all) != 1 {
 		t.Fatalf("definitions %v, %v", all, err)

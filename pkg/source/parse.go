@@ -17,7 +17,7 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 	end := int64(len(bytes.TrimRight(content, " \t\r\n")))
 	lines := lineCounter{content: content, line: 1}
 	for {
-		at := Place{File: name, Document: len(docs) + 1}
+		at := Position{File: name, Document: len(docs) + 1}
 		var raw json.RawMessage
 		err := dec.Decode(&raw)
 		if errors.Is(err, io.EOF) {
@@ -67,7 +67,7 @@ func parseYAML(name string, content []byte) ([]Document, error) {
 		if silent(part.bytes) {
 			continue
 		}
-		at := Place{File: name, Document: len(docs) + 1, Line: part.line, text: &part}
+		at := Position{File: name, Document: len(docs) + 1, Line: part.line, text: &part}
 		raw, err := toJSON(part.bytes, grows)
 		if err == nil {
 			err = trailing(part.bytes)

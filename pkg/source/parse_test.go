@@ -199,7 +199,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		if s, err := NewSnapshot("x", docs); err == nil {
-			_ = s.Read(t.Context(), Ask{All: true}, newRecorder())
+			_ = s.Read(t.Context(), Query{All: true}, newRecorder())
 		}
 	})
 }

@@ -12,12 +12,12 @@ import (
 
 // Document is one document of a file, and where it begins.
 type Document struct {
-	At     Place
+	At     Position
 	Object map[string]any
 }
 
-// Place is where a document or an item of a list stands.
-type Place struct {
+// Position is where a document or an item of a list stands.
+type Position struct {
 	File     string
 	Document int // from 1; those that say nothing are not counted
 	Line     int // from 1, where the document begins; 0 where it is not known
@@ -34,13 +34,13 @@ type text struct {
 }
 
 // item is the place of an item of the list at p.
-func (p Place) item(i int) Place {
+func (p Position) item(i int) Position {
 	p.items = append(slices.Clip(p.items), i)
 	return p
 }
 
 // String returns file:line: document N, item N.
-func (p Place) String() string {
+func (p Position) String() string {
 	line := p.Line
 	if len(p.items) > 0 && p.text != nil {
 		if n := p.text.lineOf(p.items); n > 0 {

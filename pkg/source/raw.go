@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// nodePatience is how long a kubelet may take to answer through the API server.
-const nodePatience = 10 * time.Second
+// nodeTimeout is how long a kubelet may take to answer through the API server.
+const nodeTimeout = 10 * time.Second
 
 // Get sends a GET request for a path that is no object (a node's proxy, a Service's,
 // an API that somebody else serves) and returns the body, in JSON where there is a
@@ -26,7 +26,7 @@ func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byt
 		a, err := c.ask(ctx, path, query, jsonType)
 		return a.body, err
 	}
-	limited, cancel := context.WithTimeout(ctx, nodePatience)
+	limited, cancel := context.WithTimeout(ctx, nodeTimeout)
 	defer cancel()
 	a, fail := c.send(limited, path, query, jsonType)
 	switch {

@@ -274,8 +274,8 @@ func TestKeeperKnowsCreators(t *testing.T) {
 	f.objects["/api/v1/namespaces/shop/pods"][1].SetOwnerReferences([]metav1.OwnerReference{{Kind: "ReplicaSet", Name: "r"}})
 	c, _ := f.cluster(t, ClusterOptions{Detail: func(object.Resource) (Detail, string) { return Whole, "" }})
 	known(t, c)
-	k := NewKeeper(newRecorder(), nil)
-	if err := c.Read(t.Context(), Ask{Namespaces: []string{"shop"}}, k); err != nil {
+	k := NewMemorySink(newRecorder(), nil)
+	if err := c.Read(t.Context(), Query{Namespaces: []string{"shop"}}, k); err != nil {
 		t.Fatal(err)
 	}
 	head := CreatorsOf(k.Creators())

@@ -43,9 +43,9 @@ type failure struct {
 // What one request may cost. Where the server says when to come back, that is
 // done more often, but not for ever.
 const (
-	tries      = 4
-	triesAsked = 10
-	patience   = time.Minute
+	tries          = 4
+	triesAsked     = 10
+	requestTimeout = time.Minute
 )
 
 // ask sends a GET request and returns the answer, after as many tries as it
@@ -60,8 +60,8 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 		case fail.err == nil:
 			return a, nil
 		}
-		wait, again := fail.again(try)
-		if !again || waited+wait > patience {
+		wait, again := fail.retryAfter(try)
+		if !again || waited+wait > requestTimeout {
 			return answer{}, c.final(fail)
 		}
 		waited += wait
@@ -71,10 +71,10 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 	}
 }
 
-// again says whether and when the same request may well succeed: the server
+// retryAfter says whether and when the same request may well succeed: the server
 // failed, is busy, or was cut off while it spoke. A certificate, a credential or
 // a time limit will not have changed.
-func (f failure) again(try int) (time.Duration, bool) {
+func (f failure) retryAfter(try int) (time.Duration, bool) {
 	// 50, 100, 200 ms, give or take a half.
 	wait := 50 * time.Millisecond << min(try-1, 5)
 	wait = wait/2 + rand.N(wait)

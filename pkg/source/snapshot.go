@@ -21,7 +21,7 @@ type Snapshot struct {
 	name    string
 	entries []entry
 	kinds   *object.Kinds
-	head    *Head
+	head    *SnapshotHeader
 	whole   bool
 	options SnapshotOptions
 	detail  func(object.Resource) (Detail, string)
@@ -31,7 +31,7 @@ type Snapshot struct {
 
 // entry is an object of a snapshot and where it stands.
 type entry struct {
-	at   Place
+	at   Position
 	ref  object.Ref
 	body *unstructured.Unstructured
 	// creator is who made it; empty where that is not known.
@@ -128,7 +128,7 @@ func (s *Snapshot) Definitions(context.Context, Sink) ([]metav1.Object, error) {
 // Read hands on every object, whatever is asked for: they are all here. What is
 // left out of a cluster is left out here, too, where it is not asked for. The error
 // may also be that an object does not have the shape of its kind.
-func (s *Snapshot) Read(ctx context.Context, ask Ask, sink Sink) error {
+func (s *Snapshot) Read(ctx context.Context, ask Query, sink Sink) error {
 	for _, e := range s.entries {
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -147,7 +147,7 @@ func (s *Snapshot) Read(ctx context.Context, ask Ask, sink Sink) error {
 }
 
 // reads says whether objects of the kind are handed on.
-func (s *Snapshot) reads(gk schema.GroupKind, ask Ask) bool {
+func (s *Snapshot) reads(gk schema.GroupKind, ask Query) bool {
 	r, _ := s.kinds.Kind(gk)
 	return !LeftOut(r) || slices.Contains(ask.Include, gk) || slices.Contains(ask.Kinds, gk) ||
 		slices.ContainsFunc(ask.Objects, func(o object.Ref) bool { return o.GroupKind() == gk })
@@ -243,7 +243,7 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 // is taken that a kind of which a namespace has one object is there with all of
 // them; of a kind that is not there at all nobody can tell whether it was left
 // out (kubectl get all has no Secrets).
-func (s *Snapshot) cover(ask Ask, sink Sink) {
+func (s *Snapshot) cover(ask Query, sink Sink) {
 	if s.head != nil {
 		for _, c := range s.head.Covered {
 			if gk := (schema.GroupKind{Group: c.Group, Kind: c.Kind}); s.reads(gk, ask) {

@@ -32,7 +32,7 @@ func snapshotOf(t testing.TB, text string) *Snapshot {
 func read(t testing.TB, s Source) *recorder {
 	t.Helper()
 	got := newRecorder()
-	if err := s.Read(context.Background(), Ask{All: true}, got); err != nil {
+	if err := s.Read(context.Background(), Query{All: true}, got); err != nil {
 		t.Fatal(err)
 	}
 	return got
@@ -228,11 +228,11 @@ func TestSnapshotReadEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	got := newRecorder()
-	if err := s.Read(ctx, Ask{}, got); !errors.Is(err, context.Canceled) || got.added > 0 {
+	if err := s.Read(ctx, Query{}, got); !errors.Is(err, context.Canceled) || got.added > 0 {
 		t.Error(err, got.added)
 	}
 	bad := snapshotOf(t, "apiVersion: v1\nkind: List\nitems:\n- apiVersion: apps/v1\n  kind: Deployment\n  metadata: {name: d}\n  spec: {replicas: many}\n")
-	if err := bad.Read(t.Context(), Ask{}, got); err == nil || !strings.HasPrefix(err.Error(), "x:4: document 1, item 1: Deployment.apps/default/d: ") {
+	if err := bad.Read(t.Context(), Query{}, got); err == nil || !strings.HasPrefix(err.Error(), "x:4: document 1, item 1: Deployment.apps/default/d: ") {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,7 @@ type Source interface {
 	// Read hands what is asked for to the sink, from several goroutines at once.
 	// What cannot be read is a gap of the sink. The error is for what ends the
 	// reading as a whole: the context, or a server that is gone (*ConnectError).
-	Read(ctx context.Context, ask Ask, sink Sink) error
+	Read(ctx context.Context, ask Query, sink Sink) error
 }
 
 // Sink takes in what a source reads. Its methods are safe for use at once.
@@ -56,8 +56,8 @@ type UnreadSink interface {
 	Unread(object.Object)
 }
 
-// Ask says what to read. The parts add up.
-type Ask struct {
+// Query says what to read. The parts add up.
+type Query struct {
 	// All is everything that there is.
 	All bool
 	// Namespaces are read whole.
@@ -75,7 +75,7 @@ type Ask struct {
 }
 
 // Empty says that nothing is asked for. What is there already asks for nothing.
-func (a Ask) Empty() bool {
+func (a Query) Empty() bool {
 	return !a.All && len(a.Namespaces) == 0 && len(a.Kinds) == 0 && len(a.Objects) == 0
 }
 

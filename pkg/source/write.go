@@ -25,7 +25,7 @@ var ErrExists = errors.New("the file exists")
 // document a line where the name ends in .json; gzipped where it ends in .gz.
 // With force it replaces a file, or a link to one (not what it leads to); it
 // never replaces a folder, a device or a pipe.
-func Write(name string, head Head, objects []map[string]any, force bool) error {
+func Write(name string, head SnapshotHeader, objects []map[string]any, force bool) error {
 	if err := replaceable(name, force); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func replaceable(name string, force bool) error {
 	return nil
 }
 
-func fill(f *os.File, name string, head Head, objects []map[string]any) error {
+func fill(f *os.File, name string, head SnapshotHeader, objects []map[string]any) error {
 	asJSON := filepath.Ext(strings.TrimSuffix(name, ".gz")) == ".json"
 	if err := WriteTo(f, asJSON, strings.HasSuffix(name, ".gz"), head, objects); err != nil {
 		return err
@@ -91,7 +91,7 @@ func place(temp, name string, force bool) error {
 // WriteTo writes a snapshot to a stream. The head comes first and is told how
 // many objects follow; YAML ends with the mark "...", so that a cut shows even
 // within the last object.
-func WriteTo(w io.Writer, asJSON, zip bool, head Head, objects []map[string]any) error {
+func WriteTo(w io.Writer, asJSON, zip bool, head SnapshotHeader, objects []map[string]any) error {
 	out := bufio.NewWriter(w)
 	var to io.Writer = out
 	var gz *gzip.Writer

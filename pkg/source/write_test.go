@@ -37,7 +37,7 @@ func oddObjects() []map[string]any {
 }
 
 func TestWrittenIsRead(t *testing.T) {
-	head := Head{
+	head := SnapshotHeader{
 		Covered: []Scope{{Group: "example.com", Kind: "A", Namespace: "shop"}}, Absent: []string{"Secret/shop/x"},
 		Gaps: []object.Gap{{Resource: "pods", Reason: "Forbidden", Message: "no: \x7f"}},
 	}
@@ -76,7 +76,7 @@ func TestCutSnapshotIsNoticed(t *testing.T) {
 	objects := []map[string]any{oddObjects()[1], {"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "p"}, "spec": map[string]any{"a": "b", "c": "d"}}}
 	for _, form := range []struct{ asJSON, zip bool }{{false, false}, {true, false}, {false, true}, {true, true}} {
 		var b bytes.Buffer
-		if err := WriteTo(&b, form.asJSON, form.zip, Head{}, objects); err != nil {
+		if err := WriteTo(&b, form.asJSON, form.zip, SnapshotHeader{}, objects); err != nil {
 			t.Fatal(err)
 		}
 		full := b.Bytes()
@@ -113,31 +113,31 @@ func TestWriteIsWholeOrNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{file, link, dangling} {
-		if err := Write(name, Head{}, oddObjects(), false); !errors.Is(err, ErrExists) {
+		if err := Write(name, SnapshotHeader{}, oddObjects(), false); !errors.Is(err, ErrExists) {
 			t.Errorf("%s: %v", name, err)
 		}
 		untouched()
 	}
 	bad := []map[string]any{{"kind": "A", "metadata": map[string]any{"name": "a"}, "f": func() {}}}
-	if err := Write(file, Head{}, bad, true); err == nil || !strings.Contains(err.Error(), "write A a") {
+	if err := Write(file, SnapshotHeader{}, bad, true); err == nil || !strings.Contains(err.Error(), "write A a") {
 		t.Error(err)
 	}
 	untouched()
 	for _, name := range []string{folder, os.DevNull} {
-		if err := Write(name, Head{}, oddObjects(), true); err == nil || errors.Is(err, ErrExists) {
+		if err := Write(name, SnapshotHeader{}, oddObjects(), true); err == nil || errors.Is(err, ErrExists) {
 			t.Errorf("%s: %v", name, err)
 		}
 		untouched()
 	}
-	if err := Write(filepath.Join(dir, "none", "f"), Head{}, nil, true); !errors.Is(err, os.ErrNotExist) {
+	if err := Write(filepath.Join(dir, "none", "f"), SnapshotHeader{}, nil, true); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
 	// A link is replaced, and what it leads to stays.
-	if err := Write(link, Head{}, oddObjects(), true); err != nil {
+	if err := Write(link, SnapshotHeader{}, oddObjects(), true); err != nil {
 		t.Error(err)
 	}
 	untouched()
-	if err := Write(file, Head{}, oddObjects(), true); err != nil {
+	if err := Write(file, SnapshotHeader{}, oddObjects(), true); err != nil {
 		t.Error(err)
 	}
 	if info, _ := os.Stat(file); info.Mode().Perm() != 0o600 && runtime.GOOS != "windows" {
@@ -162,7 +162,7 @@ func TestWriteToAFullDisk(t *testing.T) {
 	for _, zip := range []bool{false, true} {
 		for _, asJSON := range []bool{false, true} {
 			for _, left := range []int{0, 100} {
-				if err := WriteTo(&full{left}, asJSON, zip, Head{}, big); !errors.Is(err, io.ErrShortWrite) {
+				if err := WriteTo(&full{left}, asJSON, zip, SnapshotHeader{}, big); !errors.Is(err, io.ErrShortWrite) {
 					t.Errorf("zip %v, JSON %v, %d bytes left: %v", zip, asJSON, left, err)
 				}
 			}
@@ -172,7 +172,7 @@ func TestWriteToAFullDisk(t *testing.T) {
 
 func TestKeeper(t *testing.T) {
 	told := newRecorder()
-	k := NewKeeper(told, func(r object.Ref) bool { return r.Name != "not" })
+	k := NewMemorySink(told, func(r object.Ref) bool { return r.Name != "not" })
 	crd := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "z"}}}
 	add := func(r object.Ref, body whole) { k.Add(object.Object{Ref: r, Version: "v1", Meta: body, Body: body}) }
 	add(object.Ref{Kind: "Pod", Namespace: "a", Name: "p"}, pod("a", "p"))
@@ -213,7 +213,7 @@ func FuzzWritten(f *testing.F) {
 		}
 		m["apiVersion"], m["kind"] = "example.com/v1", "A"
 		var out bytes.Buffer
-		if err := WriteTo(&out, false, false, Head{}, []map[string]any{m}); err != nil {
+		if err := WriteTo(&out, false, false, SnapshotHeader{}, []map[string]any{m}); err != nil {
 			t.Fatal(err)
 		}
 		docs, err := Parse("x", &out)

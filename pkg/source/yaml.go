@@ -68,16 +68,16 @@ func trailing(doc []byte) error {
 // growth is what the aliases of a stream may add to it: a writer that names twice what it
 // has twice does not get far beyond the text.
 func growth(stream []byte) *strict.Growth {
-	return &strict.Growth{Left: max(strict.LargestGrowth, len(stream))}
+	return &strict.Growth{Left: max(strict.MaxGrowth, len(stream))}
 }
 
 // checkDensity refuses a large document that is hardly anything but indicators: its nodes
 // would take a hundred times its size. Objects have one in nine bytes.
 func checkDensity(doc []byte) error {
-	if len(doc) <= strict.NodesMost {
+	if len(doc) <= strict.MaxNodes {
 		return nil
 	}
-	if n := strict.NodesAtMost(doc); n > max(strict.NodesMost, len(doc)/4) {
+	if n := strict.CountNodes(doc); n > max(strict.MaxNodes, len(doc)/4) {
 		return fmt.Errorf("it has about %d nodes (keys, values, items) in %d bytes: no objects are so dense", n, len(doc))
 	}
 	return nil
@@ -101,7 +101,7 @@ func mayAlias(doc []byte) bool {
 var yamlLine = regexp.MustCompile(`\bline (\d+): ?`)
 
 // yamlError says what is wrong with YAML, and in which line of the file.
-func yamlError(at Place, err error) error {
+func yamlError(at Position, err error) error {
 	msg := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	msg = strings.TrimPrefix(strings.TrimPrefix(msg, "yaml: "), "unmarshal errors:")
 	msg, _, _ = strings.Cut(strings.TrimSpace(msg), "\n")

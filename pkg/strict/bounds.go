@@ -7,7 +7,7 @@ import (
 )
 
 // CheckBounds refuses a text of others that grows when a parser reads it which writes aliases
-// out: of more nodes than NodesMost, or whose aliases add more than LargestGrowth. What is no
+// out: of more nodes than MaxNodes, or whose aliases add more than MaxGrowth. What is no
 // YAML is left to that parser, which says so in its own words.
 func CheckBounds(text []byte) error {
 	if err := CheckNodes(text); err != nil {
@@ -16,7 +16,7 @@ func CheckBounds(text []byte) error {
 	if !bytes.ContainsRune(text, '*') {
 		return nil
 	}
-	g := Growth{Left: LargestGrowth}
+	g := Growth{Left: MaxGrowth}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var doc yaml.Node

@@ -26,7 +26,7 @@ func TestCheckBounds(t *testing.T) {
 		"nodes that are repeated":   {nested, "expand to far more"},
 		"as much as may be":         {most, ""},
 		"the second of two":         {"a: b\n---\n" + text.String(), "expand to far more"},
-		"many nodes without alias":  {strings.Repeat("- - \n", NodesMost/3), "nodes (keys, values, items)"},
+		"many nodes without alias":  {strings.Repeat("- - \n", MaxNodes/3), "nodes (keys, values, items)"},
 		"one that holds itself":     {"a: &a [*a]\n", "holds itself"},
 		"aliases of several add up": {strings.Repeat(most+"---\n", 2), "expand to far more"},
 	} {

@@ -10,15 +10,15 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// LargestGrowth is what the aliases of one stream may add to it, in bytes, where nothing else
+// MaxGrowth is what the aliases of one stream may add to it, in bytes, where nothing else
 // is said. Text is shared by nobody once it is written out, so it counts as well as nodes do.
-const LargestGrowth = 16 << 20
+const MaxGrowth = 16 << 20
 
 const (
 	// nodeBytes is what a node counts besides its text.
 	nodeBytes = 16
-	// deepest is how deep a document may be nested, its aliases written out.
-	deepest = 200
+	// maxDepth is how deep a document may be nested, its aliases written out.
+	maxDepth = 200
 	// endless is the size of what holds itself, and of what nobody could hold.
 	endless = 1 << 40
 )
@@ -43,13 +43,13 @@ func (g *Growth) Take(root *yaml.Node) error {
 	}
 	if g.Left -= e.added; g.Left < 0 {
 		g.Left = 0
-		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.largest.Line)
+		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.biggest.Line)
 	}
 	return nil
 }
 
 // Check takes all documents of a text, before a parser reads it that writes aliases out. What
-// is no YAML is an error, too, and so is a text of more nodes than NodesMost.
+// is no YAML is an error, too, and so is a text of more nodes than MaxNodes.
 func (g *Growth) Check(text []byte) error {
 	if err := CheckNodes(text); err != nil {
 		return err
@@ -79,16 +79,16 @@ type measure struct {
 	known map[*yaml.Node]extent
 	// open are the nodes above the one that is measured.
 	open map[*yaml.Node]bool
-	// largest is the alias that adds most.
-	largest *yaml.Node
-	most    int
+	// biggest is the alias that adds most.
+	biggest       *yaml.Node
+	biggestGrowth int
 }
 
 func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
 	if e, ok := m.known[n]; ok {
 		return e, nil
 	}
-	if depth > deepest {
+	if depth > maxDepth {
 		return extent{}, tooDeep(n)
 	}
 	if n.Kind == yaml.AliasNode {
@@ -104,7 +104,7 @@ func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
 		e.size, e.added, e.height = min(e.size+b.size, endless), min(e.added+b.added, endless), max(e.height, b.height+1)
 	}
 	delete(m.open, n)
-	if e.height > deepest {
+	if e.height > maxDepth {
 		return extent{}, tooDeep(n)
 	}
 	m.known[n] = e
@@ -119,12 +119,12 @@ func (m *measure) alias(n *yaml.Node, depth int) (extent, error) {
 	if err != nil {
 		return extent{}, err
 	}
-	if e.added = e.size; e.added > m.most {
-		m.largest, m.most = n, e.added
+	if e.added = e.size; e.added > m.biggestGrowth {
+		m.biggest, m.biggestGrowth = n, e.added
 	}
 	return e, nil
 }
 
 func tooDeep(n *yaml.Node) error {
-	return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, deepest)
+	return fmt.Errorf("line %d: it is nested more than %d deep", n.Line, maxDepth)
 }

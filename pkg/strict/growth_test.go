@@ -40,7 +40,7 @@ func TestGrowth(t *testing.T) {
 		{"deep", strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested more than 200 deep"},
 		{"deep by aliases", chain(300), "nested more than 200 deep"},
 		{"no YAML", "a: [\n", "line "},
-		{"nodes without aliases", strings.Repeat("- \n", NodesMost/2+1), "nodes (keys, values, items)"},
+		{"nodes without aliases", strings.Repeat("- \n", MaxNodes/2+1), "nodes (keys, values, items)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			g := Growth{Left: 1 << 20}
@@ -70,7 +70,7 @@ func TestNodesAtMost(t *testing.T) {
 		if yaml.Unmarshal([]byte(text), &doc) != nil {
 			return false
 		}
-		if got, want := NodesAtMost([]byte(text)), countNodes(&doc); got < want {
+		if got, want := CountNodes([]byte(text)), countNodes(&doc); got < want {
 			t.Errorf("%q: %d are counted, and the parser makes %d", text, got, want)
 		}
 		return true
@@ -96,7 +96,7 @@ func TestNodesAtMost(t *testing.T) {
 }
 
 func TestDocumentsOfTooManyNodes(t *testing.T) {
-	text := []byte(strings.Repeat("- \n", NodesMost/2+1))
+	text := []byte(strings.Repeat("- \n", MaxNodes/2+1))
 	if _, problem := Document(text); problem == nil || !strings.Contains(problem.Message, "nodes (keys, values, items)") {
 		t.Errorf("got %v", problem)
 	}

@@ -2,25 +2,25 @@ package strict
 
 import "fmt"
 
-// NodesMost is how many nodes YAML may have that is parsed as a whole, as NodesAtMost counts
+// MaxNodes is how many nodes YAML may have that is parsed as a whole, as CountNodes counts
 // them. A node takes about 200 bytes, and its text two.
-const NodesMost = 2_000_000
+const MaxNodes = 2_000_000
 
-// CheckNodes refuses a text that could have more nodes than NodesMost.
+// CheckNodes refuses a text that could have more nodes than MaxNodes.
 func CheckNodes(text []byte) error {
-	if len(text) <= NodesMost { // no node is shorter than a byte
+	if len(text) <= MaxNodes { // no node is shorter than a byte
 		return nil
 	}
-	if n := NodesAtMost(text); n > NodesMost {
-		return fmt.Errorf("it has about %d nodes (keys, values, items): %d at most are read", n, NodesMost)
+	if n := CountNodes(text); n > MaxNodes {
+		return fmt.Errorf("it has about %d nodes (keys, values, items): %d at most are read", n, MaxNodes)
 	}
 	return nil
 }
 
-// NodesAtMost counts, without parsing, how many nodes a text could have as YAML. It is never
+// CountNodes counts, without parsing, how many nodes a text could have as YAML. It is never
 // less than what there is: every node but the first has an indicator of its own, and an
 // indicator within text counts as if it were one.
-func NodesAtMost(text []byte) int {
+func CountNodes(text []byte) int {
 	nodes := 2
 	for i, c := range text {
 		switch c {

@@ -18,10 +18,10 @@ func (e *exporter) applied(from *unstructured.Unstructured) *unstructured.Unstru
 	if ns := o.GetNamespace(); ns != "" && ns != e.from.Namespace {
 		meta["namespace"] = ns
 	}
-	if labels := kept(o.GetLabels(), markLabel); len(labels) > 0 {
+	if labels := withoutMarks(o.GetLabels(), markLabel); len(labels) > 0 {
 		meta["labels"] = labels
 	}
-	if notes := kept(o.GetAnnotations(), func(key, _ string) bool { return markAnnotation(key) }); len(notes) > 0 {
+	if notes := withoutMarks(o.GetAnnotations(), func(key, _ string) bool { return markAnnotation(key) }); len(notes) > 0 {
 		meta["annotations"] = notes
 	}
 	o.Object["metadata"] = meta
@@ -30,8 +30,8 @@ func (e *exporter) applied(from *unstructured.Unstructured) *unstructured.Unstru
 	return o
 }
 
-// kept is what is left of labels or annotations, as an object has them.
-func kept(all map[string]string, mark func(key, value string) bool) map[string]any {
+// withoutMarks is what is left of labels or annotations, as an object has them.
+func withoutMarks(all map[string]string, mark func(key, value string) bool) map[string]any {
 	out := map[string]any{}
 	for k, v := range all {
 		if !mark(k, v) {

@@ -185,9 +185,9 @@ func (s suspects) text(at, name, text string) {
 		s.warn(at, "an address with a password is in it")
 	case privateKey.MatchString(text):
 		s.warn(at, "a private key is in it")
-	case called(name) && meant(text):
+	case called(name) && looksLikeCredential(text):
 		s.warn(at, name+" looks like a credential")
-	case m != nil && called(m[1]) && meant(m[2]) && name == "":
+	case m != nil && called(m[1]) && looksLikeCredential(m[2]) && name == "":
 		s.warn(at, m[1]+" looks like a credential")
 	}
 }
@@ -197,9 +197,9 @@ func called(name string) bool {
 	return credentialName.MatchString(name) && !reference.MatchString(name)
 }
 
-// meant says whether a text can be a credential: a reference to a variable is none, nor is
+// looksLikeCredential says whether a text can be a credential: a reference to a variable is none, nor is
 // yes or no.
-func meant(text string) bool {
+func looksLikeCredential(text string) bool {
 	variable := strings.HasPrefix(text, "$(") && strings.HasSuffix(text, ")")
 	return text != "" && !variable && !slices.Contains([]string{"true", "false"}, text)
 }

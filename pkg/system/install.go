@@ -35,8 +35,8 @@ type Input struct {
 	Line        int
 }
 
-// Upgrading is how a system is upgraded.
-type Upgrading struct {
+// UpgradePolicy is how a system is upgraded.
+type UpgradePolicy struct {
 	// Regulate says that who needs what is upgraded is held meanwhile, as the rules about
 	// upgrading say; where there is none, all neighbours get Stop.
 	Regulate bool

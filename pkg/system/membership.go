@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Found is an object that is to be a member of a set, or says that it is, as it was read.
-type Found struct {
+// Member is an object that is to be a member of a set, or says that it is, as it was read.
+type Member struct {
 	Ref    object.Ref
 	Labels map[string]string
 	// UID and ResourceVersion are those that it had: a change is refused when it has others.
@@ -18,24 +18,24 @@ type Found struct {
 	Controlled bool
 }
 
-// Change is what becomes of an object.
-type Change string
+// MemberAction is what becomes of an object.
+type MemberAction string
 
 // The changes.
 const (
-	Create  Change = "create"
-	Update  Change = "update"
-	Delete  Change = "delete"
-	AddMark Change = "label"   // it becomes a member
-	EndMark Change = "unlabel" // it is a member no more
-	Nothing Change = "none"    // it is as it is to be
-	LeftOut Change = "left"    // it carries the label and is no member: it is let alone
+	Create      MemberAction = "create"
+	Update      MemberAction = "update"
+	Delete      MemberAction = "delete"
+	AddLabel    MemberAction = "label"   // it becomes a member
+	RemoveLabel MemberAction = "unlabel" // it is a member no more
+	Nothing     MemberAction = "none"    // it is as it is to be
+	NotAMember  MemberAction = "left"    // it carries the label and is no member: it is let alone
 )
 
 // Step is a change of one object.
 type Step struct {
-	Object Found
-	Change Change
+	Object Member
+	Change MemberAction
 	// Why is for people; empty where there is nothing to say.
 	Why string
 }
@@ -45,14 +45,14 @@ type Step struct {
 // stays (Set). Who is interrupted leaves a parent that names all that carries its label.
 type Adoption struct {
 	Set, Wide Set
-	Parent    Change
+	Parent    MemberAction
 	Members   []Step // those of the set in the order of the manifest, then those that leave it
 }
 
 // Adopt plans it: roots are the objects of the manifest, carriers those that carry the
 // label of the set now, before is the set as it is; nil for none. A root in another set is an
 // error.
-func Adopt(want Set, before *Set, roots, carriers []Found) (Adoption, []error) {
+func Adopt(want Set, before *Set, roots, carriers []Member) (Adoption, []error) {
 	a := Adoption{Set: want, Wide: want, Parent: Create}
 	if before != nil {
 		a.Wide, a.Parent = want.With(*before), Update
@@ -68,7 +68,7 @@ func Adopt(want Set, before *Set, roots, carriers []Found) (Adoption, []error) {
 		case id:
 			a.Members = append(a.Members, Step{Object: r, Change: Nothing})
 		case "":
-			a.Members = append(a.Members, Step{Object: r, Change: AddMark})
+			a.Members = append(a.Members, Step{Object: r, Change: AddLabel})
 		default:
 			errs = append(errs, fmt.Errorf("%s is in another ApplySet (label %s=%s): an object can be in one", r.Ref, MemberLabel, of))
 		}
@@ -77,28 +77,28 @@ func Adopt(want Set, before *Set, roots, carriers []Found) (Adoption, []error) {
 		switch {
 		case in[c.Ref]:
 		case c.Controlled:
-			a.Members = append(a.Members, Step{Object: c, Change: LeftOut, Why: "its controller made it, with the label of what it made it for"})
+			a.Members = append(a.Members, Step{Object: c, Change: NotAMember, Why: "its controller made it, with the label of what it made it for"})
 		default:
-			a.Members = append(a.Members, Step{Object: c, Change: EndMark, Why: "the manifest names it no more"})
+			a.Members = append(a.Members, Step{Object: c, Change: RemoveLabel, Why: "the manifest names it no more"})
 		}
 	}
 	return a, errs
 }
 
 // Release plans the way back: every member loses the label, and then the parent goes.
-func Release(carriers []Found) []Step {
+func Release(carriers []Member) []Step {
 	var out []Step
 	for _, c := range inOrder(carriers) {
 		if c.Controlled {
-			out = append(out, Step{Object: c, Change: LeftOut, Why: "its controller made it, with the label of what it made it for"})
+			out = append(out, Step{Object: c, Change: NotAMember, Why: "its controller made it, with the label of what it made it for"})
 			continue
 		}
-		out = append(out, Step{Object: c, Change: EndMark})
+		out = append(out, Step{Object: c, Change: RemoveLabel})
 	}
 	return out
 }
 
-func inOrder(found []Found) []Found {
-	found = slices.SortedFunc(slices.Values(found), func(a, b Found) int { return object.Compare(a.Ref, b.Ref) })
-	return slices.CompactFunc(found, func(a, b Found) bool { return a.Ref == b.Ref })
+func inOrder(found []Member) []Member {
+	found = slices.SortedFunc(slices.Values(found), func(a, b Member) int { return object.Compare(a.Ref, b.Ref) })
+	return slices.CompactFunc(found, func(a, b Member) bool { return a.Ref == b.Ref })
 }

@@ -182,9 +182,9 @@ func toolOf(tooling string) string {
 	return tooling
 }
 
-// Says says whether an object is a parent as it would be applied: it has all of the labels,
+// Matches says whether an object is a parent as it would be applied: it has all of the labels,
 // annotations and data that one would give it.
-func (s Set) Says(o *unstructured.Unstructured, version string) bool {
+func (s Set) Matches(o *unstructured.Unstructured, version string) bool {
 	want := s.Parent(version)
 	data, _, _ := unstructured.NestedStringMap(o.Object, "data")
 	return hasAll(o.GetLabels(), want.GetLabels()) && hasAll(o.GetAnnotations(), want.GetAnnotations()) && maps.Equal(data, map[string]string{ManifestKey: s.Manifest})

@@ -56,7 +56,7 @@ func TestParent(t *testing.T) {
 		t.Errorf("%+v: %v", s, err)
 	}
 	set, err := system.ParseSet(o)
-	if err != nil || set.Manifest != shopManifest || !set.Says(o, "v1.2.3") || set.Says(o, "v1.2.4") {
+	if err != nil || set.Manifest != shopManifest || !set.Matches(o, "v1.2.3") || set.Matches(o, "v1.2.4") {
 		t.Errorf("%+v: %v", set, err)
 	}
 }
@@ -123,8 +123,8 @@ func TestNotOurParent(t *testing.T) {
 	}
 }
 
-func found(ref object.Ref, of string, controlled bool) system.Found {
-	f := system.Found{Ref: ref, Labels: map[string]string{}, Controlled: controlled}
+func found(ref object.Ref, of string, controlled bool) system.Member {
+	f := system.Member{Ref: ref, Labels: map[string]string{}, Controlled: controlled}
 	if of != "" {
 		f.Labels[system.MemberLabel] = of
 	}
@@ -137,8 +137,8 @@ func TestAdopt(t *testing.T) {
 	want := system.NewSet("shop", "shop", shopManifest, m[:2])
 	before := system.NewSet("shop", "shop", "", []object.Ref{m[1], m[4], pod})
 	id := want.ID()
-	a, errs := system.Adopt(want, &before, []system.Found{found(m[0], "", false), found(m[1], id, false), found(m[0], "", false)},
-		[]system.Found{found(m[4], id, false), found(m[1], id, false), found(pod, id, true), found(m[4], id, false)})
+	a, errs := system.Adopt(want, &before, []system.Member{found(m[0], "", false), found(m[1], id, false), found(m[0], "", false)},
+		[]system.Member{found(m[4], id, false), found(m[1], id, false), found(pod, id, true), found(m[4], id, false)})
 	if len(errs) > 0 || a.Parent != system.Update {
 		t.Fatalf("%v, parent %s", errs, a.Parent)
 	}
@@ -153,7 +153,7 @@ func TestAdopt(t *testing.T) {
 	if !slices.Equal(a.Wide.Kinds, kinds) || !slices.Equal(a.Wide.Namespaces, []string{"archive", "data"}) || a.Wide.Manifest != shopManifest {
 		t.Errorf("in between %+v", a.Wide)
 	}
-	if _, errs := system.Adopt(want, nil, []system.Found{found(m[0], "applyset-other-v1", false)}, nil); len(errs) != 1 || !strings.Contains(errs[0].Error(), "StatefulSet.apps/data/db is in another ApplySet") {
+	if _, errs := system.Adopt(want, nil, []system.Member{found(m[0], "applyset-other-v1", false)}, nil); len(errs) != 1 || !strings.Contains(errs[0].Error(), "StatefulSet.apps/data/db is in another ApplySet") {
 		t.Errorf("%v", errs)
 	}
 	if a, _ := system.Adopt(want, nil, nil, nil); a.Parent != system.Create {
@@ -164,8 +164,8 @@ func TestAdopt(t *testing.T) {
 func TestRelease(t *testing.T) {
 	m := shopMembers()
 	id := system.SetID(system.ParentRef("shop", "shop"))
-	steps := system.Release([]system.Found{found(m[1], id, false), found(m[0], id, true), found(m[1], id, false)})
-	if len(steps) != 2 || steps[0].Change != system.EndMark || steps[1].Change != system.LeftOut {
+	steps := system.Release([]system.Member{found(m[1], id, false), found(m[0], id, true), found(m[1], id, false)})
+	if len(steps) != 2 || steps[0].Change != system.RemoveLabel || steps[1].Change != system.NotAMember {
 		t.Errorf("%+v", steps)
 	}
 }

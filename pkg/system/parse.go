@@ -20,10 +20,10 @@ import (
 )
 
 const (
-	// Largest is how many bytes a manifest has at most: a ConfigMap holds no more.
-	Largest = 1 << 20
-	// mostProblems are told of one manifest.
-	mostProblems = 100
+	// MaxBytes is how many bytes a manifest has at most: a ConfigMap holds no more.
+	MaxBytes = 1 << 20
+	// maxProblems are told of one manifest.
+	maxProblems = 100
 )
 
 // Parse reads a manifest. name is that of the file, for people. Where anything is wrong
@@ -49,10 +49,10 @@ func ParseWith(name string, data []byte, values map[string]any) (*System, []stri
 	slices.SortStableFunc(r.problems, func(a, b strict.Problem) int {
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
-	if more := len(r.problems) - mostProblems; more > 0 {
-		last := &r.problems[mostProblems-1]
+	if more := len(r.problems) - maxProblems; more > 0 {
+		last := &r.problems[maxProblems-1]
 		last.Message = fmt.Sprintf("%s; and %d problems more", last.Message, more)
-		r.problems = r.problems[:mostProblems]
+		r.problems = r.problems[:maxProblems]
 	}
 	return nil, r.problems
 }
@@ -75,7 +75,7 @@ type reader struct {
 // root finds the one document of a text.
 func (r *reader) root(data []byte) *yaml.Node {
 	want := "want a document of apiVersion " + APIVersion + ", kind " + Kind
-	if len(data) > Largest {
+	if len(data) > MaxBytes {
 		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "it has more than 1 MiB: that is no manifest of a System"}}
 		return nil
 	}

@@ -35,7 +35,7 @@ type System struct {
 	// it is upgraded: for who installs it.
 	Operators    []Operator
 	Inputs       []Input
-	Upgrade      Upgrading
+	Upgrade      UpgradePolicy
 	Dependencies []Dependency
 	Connections  []Connection
 	Regulation   Regulation

@@ -21,11 +21,11 @@ import (
 // Bounds of filling in a template. A manifest may come from a cluster, and a few words of a
 // template could otherwise go on for good, or take all memory.
 const (
-	mostRendered = 1 << 20         // bytes that come out
-	mostMade     = 8 << 20         // bytes that functions return on the way
-	mostSteps    = 200_000         // nodes of loops that are gone through
-	callSteps    = 1000            // what a call of another template counts
-	mostTime     = 5 * time.Second // behind the other bounds
+	maxRendered = 1 << 20         // bytes that come out
+	maxProduced = 8 << 20         // bytes that functions return on the way
+	maxSteps    = 200_000         // nodes of loops that are gone through
+	callSteps   = 1000            // what a call of another template counts
+	maxTime     = 5 * time.Second // behind the other bounds
 )
 
 // fill reads what a template is filled in to: YAML documents, an object each.
@@ -90,7 +90,7 @@ func templateProblem(n *yaml.Node, app string, err error) strict.Problem {
 
 // render fills a template in, within the bounds.
 func render(text string, input map[string]any) ([]byte, error) {
-	b := &bounds{until: time.Now().Add(mostTime)}
+	b := &bounds{until: time.Now().Add(maxTime)}
 	t, err := template.New("resources").Option("missingkey=error").Funcs(b.functions()).Parse(text)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func render(text string, input map[string]any) ([]byte, error) {
 type bounded struct{ text []byte }
 
 func (b *bounded) Write(p []byte) (int, error) {
-	if len(b.text)+len(p) > mostRendered {
+	if len(b.text)+len(p) > maxRendered {
 		return 0, errors.New("more than 1 MiB comes out")
 	}
 	b.text = append(b.text, p...)
@@ -162,7 +162,7 @@ func (b *bounds) prepend(list *parse.ListNode, weight int) {
 const countName = "sysopCount"
 
 func (b *bounds) count(n int) (string, error) {
-	if b.steps += max(n, 1); b.steps > mostSteps {
+	if b.steps += max(n, 1); b.steps > maxSteps {
 		return "", errors.New("it goes on for too long: there is a loop, or a template that calls itself")
 	}
 	if time.Now().After(b.until) {
@@ -173,7 +173,7 @@ func (b *bounds) count(n int) (string, error) {
 
 // take accounts for text that a function makes.
 func (b *bounds) take(size int) error {
-	if b.made += size; b.made > mostMade {
+	if b.made += size; b.made > maxProduced {
 		return errors.New("it makes too much text on the way")
 	}
 	return nil

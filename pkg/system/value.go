@@ -7,17 +7,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// mostDepth is how deep free values are nested at most.
-const mostDepth = 100
+// maxDepth is how deep free values are nested at most.
+const maxDepth = 100
 
 // value reads what is free: an object, a body of a patch, values of templates. The numbers
 // are int64 and float64, as they are in objects that come from a cluster. Aliases and merge
 // keys are not read, so that a value is never larger than its text.
-func (s scope) value(n *yaml.Node) any { return s.nested(n, mostDepth) }
+func (s scope) value(n *yaml.Node) any { return s.nested(n, maxDepth) }
 
 func (s scope) nested(n *yaml.Node, depth int) any {
 	if depth == 0 {
-		s.report(n, "it is nested more than %d deep", mostDepth)
+		s.report(n, "it is nested more than %d deep", maxDepth)
 		return nil
 	}
 	switch n.Kind {
@@ -69,5 +69,5 @@ func (s scope) object(n *yaml.Node) map[string]any {
 		s.report(n, "want a mapping of keys to values")
 		return nil
 	}
-	return s.nested(n, mostDepth).(map[string]any)
+	return s.nested(n, maxDepth).(map[string]any)
 }

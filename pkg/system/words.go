@@ -79,7 +79,7 @@ func (g GitOps) Words() string {
 
 // Words say what an action does: scale to 0: deployment/web.
 func (a *Action) Words() string {
-	text := a.what()
+	text := a.hookText()
 	if len(a.Targets) > 0 {
 		var names []string
 		for _, t := range a.Targets {
@@ -99,7 +99,7 @@ func (a *Action) Words() string {
 	return text
 }
 
-func (a *Action) what() string {
+func (a *Action) hookText() string {
 	switch a.Name() {
 	case "preset":
 		return "preset " + a.Preset

@@ -44,14 +44,14 @@ type SystemStepDocument struct {
 
 // SystemChanges returns the answer of system adopt and system release. Names are the objects
 // that change.
-func SystemChanges(c SystemChange) Answer {
+func SystemChanges(c SystemChange) Output {
 	doc := SystemChangeDocument{
 		Head: Head{APIVersion, "SystemChange"}, System: c.System, Namespace: c.Namespace, Action: c.Action, ApplySet: c.Set, DryRun: c.DryRun,
 		Changes: []SystemStepDocument{},
 	}
-	t := &Table{Columns: []Column{{Name: "CHANGE"}, {Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "WHY", Drop: 1, Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "CHANGE"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
-	a := Answer{Table: t, Wide: t}
+	a := Output{Table: t, Wide: t}
 	for _, s := range c.Steps {
 		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Why: s.Why})
 		t.Rows = append(t.Rows, []Cell{{s.Change, tones[s.Change]}, {s.Object.String(), Plain}, {s.Why, Faint}})

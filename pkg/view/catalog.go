@@ -36,11 +36,11 @@ type CatalogRowDocument struct {
 }
 
 // Catalog returns the answer of a list of entries. Names are those of the entries.
-func Catalog(rows []CatalogRow) Answer {
+func Catalog(rows []CatalogRow) Output {
 	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}, Entries: []CatalogRowDocument{}}
-	t := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSION"}, {Name: "KINDS"}, {Name: "DESCRIPTION", Drop: 1, Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSION"}, {Name: "KINDS"}, {Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	wide := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSIONS"}, {Name: "KINDS"}, {Name: "CATALOGUE"}, {Name: "MATCHED"}, {Name: "DESCRIPTION"}}}
-	a := Answer{Table: t, Wide: wide}
+	a := Output{Table: t, Wide: wide}
 	for _, r := range rows {
 		e := &r.Entry
 		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: []string{}, Kinds: []string{}, Matched: r.Matched}
@@ -71,13 +71,13 @@ type CatalogProblemsDocument struct {
 }
 
 // CatalogProblems returns the answer of what is wrong with a catalogue. Names are the problems.
-func CatalogProblems(entries int, problems []string) Answer {
+func CatalogProblems(entries int, problems []string) Output {
 	if problems == nil {
 		problems = []string{}
 	}
-	t := &Table{Columns: []Column{{Name: "PROBLEM", Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "PROBLEM", Truncate: End, MinWidth: leastWhy}}}
 	for _, p := range problems {
 		t.Rows = append(t.Rows, []Cell{{p, Bad}})
 	}
-	return Answer{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: Head{APIVersion, "CatalogProblems"}, Entries: entries, Problems: problems}}
+	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: Head{APIVersion, "CatalogProblems"}, Entries: entries, Problems: problems}}
 }

@@ -15,13 +15,13 @@ type OutdatedRow struct {
 }
 
 // Outdated returns the answer of catalog outdated. The names are those of entries that are behind.
-func Outdated(rows []OutdatedRow) Answer {
+func Outdated(rows []OutdatedRow) Output {
 	t := &Table{Columns: []Column{
 		{Name: "OPERATOR"},
 		{Name: "CATALOGUE"},
 		{Name: "PUBLISHED"},
-		{Name: "FROM", Cut: Middle, Least: leastName, Drop: 1},
-		{Name: "NOTE", Cut: End, Least: leastWhy},
+		{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1},
+		{Name: "NOTE", Truncate: End, MinWidth: leastWhy},
 	}}
 	var names []string
 	for _, r := range rows {
@@ -39,5 +39,5 @@ func Outdated(rows []OutdatedRow) Answer {
 		}
 		t.Rows = append(t.Rows, []Cell{{r.Name, Plain}, {r.Has, Plain}, published, {r.From, Faint}, {note, tone}})
 	}
-	return Answer{Table: t, Wide: t, Names: names}
+	return Output{Table: t, Wide: t, Names: names}
 }

@@ -30,13 +30,13 @@ type CatalogKindDocument struct {
 
 // CatalogEntry returns the answer of catalog show. version chooses one that is shown at
 // length; nil for the newest.
-func CatalogEntry(r CatalogRow, v *catalog.Version) Answer {
+func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
 		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
 		Source: none(e.Source), Kinds: []CatalogKindDocument{}, Versions: none(e.Versions),
 	}
-	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "COMPOSES", Cut: End, Least: leastWhy}}}
+	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "COMPOSES", Truncate: End, MinWidth: leastWhy}}}
 	for _, k := range e.Kinds {
 		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})
 		kinds.Rows = append(kinds.Rows, []Cell{{k.Kind, Plain}, {strings.Join(k.Versions, ", "), Plain}, {strings.Join(k.Composes, ", "), Faint}})
@@ -60,7 +60,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Answer {
 		}
 		page.Sections = append(page.Sections, s)
 	}
-	return Answer{Page: page, Document: doc, Names: versions}
+	return Output{Page: page, Document: doc, Names: versions}
 }
 
 // versionSection is how a version is installed.

@@ -22,11 +22,11 @@ type CheckOptions struct {
 }
 
 // Check returns the answer of the check command.
-func Check(r *check.Report, o CheckOptions) Answer {
+func Check(r *check.Report, o CheckOptions) Output {
 	v := &checkView{r: r, o: o}
 	v.groups = v.group()
 	v.twice = twiceKinds(v.objects())
-	a := Answer{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
+	a := Output{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
 	if o.Summary {
 		a.Tree, a.Table, a.Wide = v.scoresTree(), v.scoresTable(false), v.scoresTable(true)
 		return a
@@ -107,10 +107,10 @@ func (v *checkView) objects() []object.Ref {
 	for _, s := range v.r.Subjects {
 		all = append(all, s.Ref)
 		for _, r := range s.Results {
-			for i := range r.Wrong {
-				all = append(all, r.Wrong[i].Object)
+			for i := range r.Findings {
+				all = append(all, r.Findings[i].Object)
 			}
-			for _, o := range r.Open {
+			for _, o := range r.Unknowns {
 				all = append(all, o.Object)
 			}
 		}
@@ -138,9 +138,9 @@ func (v *checkView) troubled() []string {
 	var refs []object.Ref
 	for _, s := range v.r.Subjects {
 		for _, r := range s.Results {
-			for i := range r.Wrong {
-				if r.Wrong[i].Waived == nil {
-					refs = append(refs, r.Wrong[i].Object)
+			for i := range r.Findings {
+				if r.Findings[i].Waived == nil {
+					refs = append(refs, r.Findings[i].Object)
 				}
 			}
 		}
@@ -166,7 +166,7 @@ func SeverityCell(s check.Severity) Cell {
 
 // The words beside the severities.
 const (
-	undecidedWord   = "? not decided"
+	unknownWord     = "? not decided"
 	uncheckableWord = "? uncheckable"
 	waivedWord      = "‖ waived"
 )

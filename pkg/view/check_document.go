@@ -34,7 +34,7 @@ type CheckScoreDocument struct {
 	// Uncheckable those that were not, Waived the findings that were waived.
 	Kept        int `json:"kept"`
 	Of          int `json:"of"`
-	Undecided   int `json:"undecided"`
+	Unknown     int `json:"undecided"`
 	Uncheckable int `json:"uncheckable"`
 	Waived      int `json:"waived"`
 }
@@ -58,9 +58,9 @@ type CheckResultDocument struct {
 	Category   string   `json:"category"`
 	Guidelines []string `json:"guidelines"`
 	// Right counts the objects that are as they should be.
-	Right     int                      `json:"right"`
-	Wrong     []CheckFindingDocument   `json:"wrong"`
-	Undecided []CheckUndecidedDocument `json:"undecided"`
+	Right    int                    `json:"right"`
+	Wrong    []CheckFindingDocument `json:"wrong"`
+	Unknowns []CheckUnknownDocument `json:"undecided"`
 }
 
 // CheckFindingDocument is one thing that is wrong.
@@ -77,8 +77,8 @@ type CheckFindingDocument struct {
 	Waived  *CheckWaiverDocument `json:"waived,omitempty"`
 }
 
-// CheckUndecidedDocument is something that could not be decided.
-type CheckUndecidedDocument struct {
+// CheckUnknownDocument is something that could not be decided.
+type CheckUnknownDocument struct {
 	Object string `json:"object"`
 	Why    string `json:"why"`
 }
@@ -160,17 +160,17 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Right),
-			Wrong: []CheckFindingDocument{}, Undecided: []CheckUndecidedDocument{},
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Passed),
+			Wrong: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
 		}
-		for i := range r.Wrong {
-			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Wrong[i]))
+		for i := range r.Findings {
+			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Findings[i]))
 		}
-		for _, o := range r.Open {
-			result.Undecided = append(result.Undecided, CheckUndecidedDocument{o.Object.String(), o.Why})
+		for _, o := range r.Unknowns {
+			result.Unknowns = append(result.Unknowns, CheckUnknownDocument{o.Object.String(), o.Reason})
 		}
 		d.Results = append(d.Results, result)
 	}
@@ -226,7 +226,7 @@ func checkScores(s *check.Scores) CheckScoresDocument {
 }
 
 func checkScore(s check.Score) CheckScoreDocument {
-	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Undecided: s.Undecided, Uncheckable: s.Uncheckable, Waived: s.Waived}
+	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Unknown: s.Unknown, Uncheckable: s.Uncheckable, Waived: s.Waived}
 	if s.Known() {
 		d.Score = &s.Value
 	}

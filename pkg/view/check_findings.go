@@ -47,12 +47,12 @@ func suite(s *check.Subject) Suite {
 	}
 	out.Properties = append(out.Properties, Property{"kept", keptOf(scores.All)})
 	for _, r := range s.Results {
-		c := Case{Rule: r.Rule.ID, Class: string(r.Rule.Category), Right: len(r.Right)}
-		for i := range r.Wrong {
-			c.Findings = append(c.Findings, caseFinding(r.Rule, &r.Wrong[i]))
+		c := Case{Rule: r.Rule.ID, Class: string(r.Rule.Category), Right: len(r.Passed)}
+		for i := range r.Findings {
+			c.Findings = append(c.Findings, caseFinding(r.Rule, &r.Findings[i]))
 		}
-		for _, o := range r.Open {
-			c.Open = append(c.Open, CaseOpen{Object: o.Object, Why: o.Why})
+		for _, o := range r.Unknowns {
+			c.Open = append(c.Open, CaseUnknown{Object: o.Object, Why: o.Reason})
 		}
 		out.Cases = append(out.Cases, c)
 	}

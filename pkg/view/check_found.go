@@ -9,15 +9,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// checkFound is one finding about one or several objects.
-type checkFound struct {
+// mergedFinding is one finding about one or several objects.
+type mergedFinding struct {
 	rule    *check.Rule
 	finding *check.Finding
 	objects []object.Ref
 }
 
-// checkOpen is something that could not be decided about one or several objects.
-type checkOpen struct {
+// checkUnknown is something that could not be decided about one or several objects.
+type checkUnknown struct {
 	rule *check.Rule
 	// others counts further rules that could not be decided for the same reason.
 	others  int
@@ -26,7 +26,7 @@ type checkOpen struct {
 }
 
 // name is the rule, and how many others.
-func (o *checkOpen) name() string {
+func (o *checkUnknown) name() string {
 	if o.others == 0 {
 		return o.rule.ID
 	}
@@ -44,20 +44,20 @@ type foundKey struct {
 // found returns what was found of a group that nobody waived, or what somebody did: the
 // gravest first, then in the order of the rules. Findings that say the same of several
 // objects are one, unless all are wanted.
-func (v *checkView) found(g *checkGroup, waived, all bool) []checkFound {
+func (v *checkView) found(g *checkGroup, waived, all bool) []mergedFinding {
 	f := folder{at: map[foundKey]int{}, seen: map[foundKey]bool{}, apart: all}
 	for _, s := range g.subjects {
 		for _, r := range s.Results {
-			for i := range r.Wrong {
-				if (r.Wrong[i].Waived != nil) == waived {
-					f.add(r.Rule, &r.Wrong[i])
+			for i := range r.Findings {
+				if (r.Findings[i].Waived != nil) == waived {
+					f.add(r.Rule, &r.Findings[i])
 				}
 			}
 		}
 	}
 	out := f.out
 	order := v.ruleOrder()
-	slices.SortStableFunc(out, func(a, b checkFound) int {
+	slices.SortStableFunc(out, func(a, b mergedFinding) int {
 		return cmp.Or(cmp.Compare(a.finding.Severity, b.finding.Severity), cmp.Compare(order[a.rule.ID], order[b.rule.ID]))
 	})
 	return out
@@ -65,7 +65,7 @@ func (v *checkView) found(g *checkGroup, waived, all bool) []checkFound {
 
 // folder makes findings that say the same one.
 type folder struct {
-	out   []checkFound
+	out   []mergedFinding
 	at    map[foundKey]int
 	seen  map[foundKey]bool
 	apart bool
@@ -89,24 +89,24 @@ func (o *folder) add(rule *check.Rule, f *check.Finding) {
 	if !ok {
 		n = len(o.out)
 		o.at[k] = n
-		o.out = append(o.out, checkFound{rule: rule, finding: f})
+		o.out = append(o.out, mergedFinding{rule: rule, finding: f})
 	}
 	o.out[n].objects = append(o.out[n].objects, f.Object)
 }
 
 // open returns what could not be decided of a group, and leaves out what nobody can decide.
-func (v *checkView) open(g *checkGroup) []checkOpen { return v.opens(g.subjects, false) }
+func (v *checkView) open(g *checkGroup) []checkUnknown { return v.opens(g.subjects, false) }
 
 // openFolded is the same with a line for each reason, unless all is wanted: what was not
 // read keeps many rules from being decided.
-func (v *checkView) openFolded(g *checkGroup) []checkOpen {
+func (v *checkView) openFolded(g *checkGroup) []checkUnknown {
 	all := v.open(g)
 	if v.o.All {
 		return all
 	}
-	var out []checkOpen
+	var out []checkUnknown
 	for _, o := range all {
-		at := slices.IndexFunc(out, func(have checkOpen) bool { return have.why == o.why })
+		at := slices.IndexFunc(out, func(have checkUnknown) bool { return have.why == o.why })
 		if at < 0 {
 			out = append(out, o)
 			continue
@@ -121,30 +121,30 @@ func (v *checkView) openFolded(g *checkGroup) []checkOpen {
 }
 
 // uncheckable returns what no reading of a cluster can decide.
-func (v *checkView) uncheckable() []checkOpen { return v.opens(v.r.Subjects, true) }
+func (v *checkView) uncheckable() []checkUnknown { return v.opens(v.r.Subjects, true) }
 
-func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkOpen {
-	var out []checkOpen
+func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkUnknown {
+	var out []checkUnknown
 	at := map[[2]string]int{}
 	for _, s := range subjects {
 		for _, r := range s.Results {
 			if (r.Rule.Uncheckable != "") != uncheckable {
 				continue
 			}
-			for _, o := range r.Open {
-				k := [2]string{r.Rule.ID, o.Why}
+			for _, o := range r.Unknowns {
+				k := [2]string{r.Rule.ID, o.Reason}
 				n, ok := at[k]
 				if !ok || v.o.All && !uncheckable {
 					n = len(out)
 					at[k] = n
-					out = append(out, checkOpen{rule: r.Rule, why: o.Why})
+					out = append(out, checkUnknown{rule: r.Rule, why: o.Reason})
 				}
 				out[n].objects = append(out[n].objects, o.Object)
 			}
 		}
 	}
 	order := v.ruleOrder()
-	slices.SortStableFunc(out, func(a, b checkOpen) int { return cmp.Compare(order[a.rule.ID], order[b.rule.ID]) })
+	slices.SortStableFunc(out, func(a, b checkUnknown) int { return cmp.Compare(order[a.rule.ID], order[b.rule.ID]) })
 	for i := range out {
 		out[i].objects = sortedOnce(out[i].objects)
 	}

@@ -37,7 +37,7 @@ func (v *checkView) categories() []check.Category {
 // scoreColumns are those of the summary. Of the categories the last go first.
 func (v *checkView) scoreColumns(wide bool) []Column {
 	columns := []Column{
-		{Name: "CHECKED", Cut: Middle, Least: leastName},
+		{Name: "CHECKED", Truncate: Middle, MinWidth: leastName},
 		{Name: "ERRORS", Right: true},
 		{Name: "WARNINGS", Right: true},
 	}
@@ -50,10 +50,10 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 		if wide {
 			name = strings.ToUpper(string(c))
 		}
-		columns = append(columns, Column{Name: name, Right: true, Drop: i + 1})
+		columns = append(columns, Column{Name: name, Right: true, DropOrder: i + 1})
 	}
 	if !wide {
-		columns = append(columns, Column{Name: "UNDECIDED", Right: true, Drop: len(columns)})
+		columns = append(columns, Column{Name: "UNDECIDED", Right: true, DropOrder: len(columns)})
 	}
 	return columns
 }
@@ -62,7 +62,7 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
 	cells := []Cell{countCell(s.Found[check.Error], Bad), countCell(s.Found[check.Warning], Warn)}
 	if wide {
-		cells = append(cells, countCell(s.Found[check.Info], Plain), countCell(s.All.Undecided, Plain), countCell(s.All.Waived, Plain), Cell{Text: keptOf(s.All)})
+		cells = append(cells, countCell(s.Found[check.Info], Plain), countCell(s.All.Unknown, Plain), countCell(s.All.Waived, Plain), Cell{Text: keptOf(s.All)})
 	}
 	cells = append(cells, Cell{Text: s.All.String()})
 	for _, c := range v.categories() {
@@ -74,7 +74,7 @@ func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
 		cells = append(cells, Cell{Text: text})
 	}
 	if !wide {
-		cells = append(cells, countCell(s.All.Undecided, Plain))
+		cells = append(cells, countCell(s.All.Unknown, Plain))
 	}
 	return cells
 }
@@ -108,17 +108,17 @@ func (v *checkView) scoresTree() *Tree {
 	t := &Tree{Columns: v.scoreColumns(false)}
 	for i := range v.groups {
 		g := &v.groups[i]
-		line := &Line{Name: Cell{Text: g.title}, Cells: v.scoreCells(&g.scores, false)}
+		line := &TreeRow{Name: Cell{Text: g.title}, Cells: v.scoreCells(&g.scores, false)}
 		for _, s := range g.subjects {
 			if len(g.subjects) > 1 && s.Scope == check.OfDefinition {
 				scores := check.Scored(s)
-				line.Below = append(line.Below, &Line{Name: Cell{Text: s.Name}, Cells: v.scoreCells(&scores, false)})
+				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: s.Name}, Cells: v.scoreCells(&scores, false)})
 			}
 		}
 		t.Roots = append(t.Roots, line)
 	}
 	if len(v.groups) > 1 {
-		t.Roots = append(t.Roots, &Line{Name: Cell{v.inAll(), Faint}, Cells: v.scoreCells(&v.r.Scores, false)})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{v.inAll(), Faint}, Cells: v.scoreCells(&v.r.Scores, false)})
 	}
 	return t
 }
@@ -130,7 +130,7 @@ func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 // 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Undecided, "rule"))
+		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Unknown, "rule"))
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -139,8 +139,8 @@ func scoreLine(s *check.Scores) string {
 		}
 	}
 	open := ""
-	if s.All.Undecided > 0 {
-		open = fmt.Sprintf(", %d not decided", s.All.Undecided)
+	if s.All.Unknown > 0 {
+		open = fmt.Sprintf(", %d not decided", s.All.Unknown)
 	}
 	return fmt.Sprintf("%d of %s kept%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
 }

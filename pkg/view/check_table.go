@@ -18,9 +18,9 @@ const (
 func (v *checkView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "FOUND"},
-		{Name: "RULE", Cut: Middle, Least: leastObject},
-		{Name: "OBJECT", Cut: Middle, Least: leastObject},
-		{Name: "MESSAGE", Cut: End, Least: leastMessage},
+		{Name: "RULE", Truncate: Middle, MinWidth: leastObject},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject},
+		{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage},
 	}}
 	for i := range v.groups {
 		g := &v.groups[i]
@@ -34,7 +34,7 @@ func (v *checkView) table() *Table {
 			}
 		}
 		for _, o := range v.openFolded(g) {
-			t.Rows = append(t.Rows, []Cell{{undecidedWord, Warn}, {o.name(), Faint}, {v.several(o.objects), Faint}, {o.why, Faint}})
+			t.Rows = append(t.Rows, []Cell{{unknownWord, Warn}, {o.name(), Faint}, {v.several(o.objects), Faint}, {o.why, Faint}})
 		}
 	}
 	for _, o := range v.uncheckable() {
@@ -72,7 +72,7 @@ func (v *checkView) wide() *Table {
 		}
 		for _, o := range v.open(g) {
 			for _, ref := range o.objects {
-				t.Rows = append(t.Rows, []Cell{{Text: g.title}, {undecidedWord, Warn}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {Text: v.name(ref)}, {}, {}, {Text: o.why}, {}})
+				t.Rows = append(t.Rows, []Cell{{Text: g.title}, {unknownWord, Warn}, {Text: o.rule.ID}, {Text: guidelines(o.rule)}, {Text: v.name(ref)}, {}, {}, {Text: o.why}, {}})
 			}
 		}
 	}

@@ -47,27 +47,27 @@ func checkReport() *check.Report {
 	rules := checkRules()
 	waiver := &check.Waiver{Rule: "stack-backup", Reason: "it is a cache", Until: time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC), Origin: "waivers.yaml:4"}
 	crd := &check.Subject{Scope: check.OfDefinition, Ref: shopCRD, Name: shopCRD.Name, Operator: "shop-operator", Rules: rules, Results: []*check.Result{
-		{Rule: &rules[0], Right: []object.Ref{shopCRD}},
+		{Rule: &rules[0], Passed: []object.Ref{shopCRD}},
 	}}
 	operator := &check.Subject{Scope: check.OfOperator, Ref: shopStack, Name: "shop-operator", Rules: rules, Results: []*check.Result{
-		{Rule: &rules[1], Wrong: []check.Finding{{
+		{Rule: &rules[1], Findings: []check.Finding{{
 			Severity: check.Error, Object: shopRole, Field: "rules[3].verbs", Value: `"*"`, Message: "it may do anything with secrets in every namespace, and nothing that it does needs more than reading them",
 			Remedy: "name the verbs that it needs: get, list and watch", Patch: "rules: []\n", Related: []object.Ref{shopStack},
 		}}},
-		{Rule: &rules[4], Open: []check.Undecided{{Object: shopStack, Why: rules[4].Uncheckable}}},
+		{Rule: &rules[4], Unknowns: []check.Unknown{{Object: shopStack, Reason: rules[4].Uncheckable}}},
 	}}
-	limits := &check.Result{Rule: &rules[2], Right: []object.Ref{shopStack}}
+	limits := &check.Result{Rule: &rules[2], Passed: []object.Ref{shopStack}}
 	for i := range 12 {
-		limits.Wrong = append(limits.Wrong, check.Finding{Severity: check.Warning, Object: pod(fmt.Sprintf("web-%02d", i)), Field: "spec.containers[web].resources", Message: "container web has no memory limit"})
+		limits.Findings = append(limits.Findings, check.Finding{Severity: check.Warning, Object: pod(fmt.Sprintf("web-%02d", i)), Field: "spec.containers[web].resources", Message: "container web has no memory limit"})
 	}
-	limits.Wrong = append(limits.Wrong, check.Finding{Severity: check.Info, Object: pod("web-00"), Field: "spec.containers[proxy].resources", Message: "container proxy has no CPU limit"})
+	limits.Findings = append(limits.Findings, check.Finding{Severity: check.Info, Object: pod("web-00"), Field: "spec.containers[proxy].resources", Message: "container proxy has no CPU limit"})
 	stack := &check.Subject{Scope: check.OfStack, Ref: shopStack, Name: shopStack.String(), Rules: rules, Results: []*check.Result{
 		limits,
-		{Rule: &rules[3], Right: []object.Ref{pod("a")}, Wrong: []check.Finding{{Severity: check.Warning, Object: shopStack, Message: "no backup is made", Waived: waiver}}, Open: []check.Undecided{{Object: pod("b"), Why: "Schedules of Velero were not read"}, {Object: pod("c"), Why: "Schedules of Velero were not read"}}},
+		{Rule: &rules[3], Passed: []object.Ref{pod("a")}, Findings: []check.Finding{{Severity: check.Warning, Object: shopStack, Message: "no backup is made", Waived: waiver}}, Unknowns: []check.Unknown{{Object: pod("b"), Reason: "Schedules of Velero were not read"}, {Object: pod("c"), Reason: "Schedules of Velero were not read"}}},
 	}}
-	other := &check.Subject{Scope: check.OfStack, Ref: otherStack, Name: otherStack.String(), Rules: rules, Results: []*check.Result{{Rule: &rules[2], Right: []object.Ref{otherStack}}}}
+	other := &check.Subject{Scope: check.OfStack, Ref: otherStack, Name: otherStack.String(), Rules: rules, Results: []*check.Result{{Rule: &rules[2], Passed: []object.Ref{otherStack}}}}
 	r := check.NewReport([]*check.Subject{stack, operator, other, crd}, nil, nil, time.Time{})
-	stack.Results[1].Wrong[0].Waived = waiver // NewReport knows of no such waiver.
+	stack.Results[1].Findings[0].Waived = waiver // NewReport knows of no such waiver.
 	r.Scores = check.Scored(r.Subjects...)
 	r.Unused = []check.UnusedWaiver{{Waiver: check.Waiver{Rule: "pod-limits", Object: otherStack, Reason: "x", Origin: "waivers.yaml:9"}, Why: "the rule finds nothing wrong there"}}
 	r.Malformed = []check.MalformedWaiver{{Object: shopStack, Why: "the waiver of pod-limits gives no reason: write pod-limits=reason"}}
@@ -75,7 +75,7 @@ func checkReport() *check.Report {
 	return r
 }
 
-func lay(t *testing.T, format string, width int, a view.Answer) string {
+func lay(t *testing.T, format string, width int, a view.Output) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := render.Write(&out, format, a, render.Options{Width: width}); err != nil {
@@ -90,7 +90,7 @@ func TestCheckLooks(t *testing.T) {
 	for _, c := range []struct {
 		format string
 		width  int
-		answer view.Answer
+		answer view.Output
 		want   string
 	}{
 		{"tree", 80, found, `
@@ -182,7 +182,7 @@ func TestCheckLosesNothing(t *testing.T) {
 	for _, s := range doc.Subjects {
 		for _, result := range s.Results {
 			wrong += len(result.Wrong)
-			open += len(result.Undecided)
+			open += len(result.Unknowns)
 		}
 	}
 	if wrong != 15 || open != 3 {
@@ -203,8 +203,8 @@ func TestCheckLosesNothing(t *testing.T) {
 	}
 	// A rule with many different findings is cut short, and says by how much.
 	limits := r.Subjects[2].Results[0]
-	for i := range limits.Wrong {
-		limits.Wrong[i].Message += fmt.Sprint(" ", i)
+	for i := range limits.Findings {
+		limits.Findings[i].Message += fmt.Sprint(" ", i)
 	}
 	if text := lay(t, "tree", 0, view.Check(r, view.CheckOptions{})); !strings.Contains(text, "… 4 more") {
 		t.Errorf("nothing is said of what was cut:\n%s", text)
@@ -258,9 +258,9 @@ func TestCheckNames(t *testing.T) {
 func TestCheckSummaryOrder(t *testing.T) {
 	rules := checkRules()
 	subject := func(name string, wrong ...check.Severity) *check.Subject {
-		result := &check.Result{Rule: &rules[2], Right: []object.Ref{pod("fine")}}
+		result := &check.Result{Rule: &rules[2], Passed: []object.Ref{pod("fine")}}
 		for i, s := range wrong {
-			result.Wrong = append(result.Wrong, check.Finding{Severity: s, Object: pod(fmt.Sprint(i))})
+			result.Findings = append(result.Findings, check.Finding{Severity: s, Object: pod(fmt.Sprint(i))})
 		}
 		return &check.Subject{Scope: check.OfStack, Name: name, Ref: object.Ref{Kind: "Stack", Name: name}, Results: []*check.Result{result}}
 	}

@@ -7,22 +7,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// mostLines are shown of one rule, unless all are wanted.
-const mostLines = 8
+// maxLines are shown of one rule, unless all are wanted.
+const maxLines = 8
 
 // tree shows what was checked; under each what was found, by rule and the gravest first;
 // then what could not be decided, shortly.
 func (v *checkView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "CHECKED", Cut: Middle, Least: leastName},
-		{Name: "EVIDENCE", Drop: 1, Cut: Middle, Least: leastName},
-		{Name: "MESSAGE", Under: true, Wrap: true},
+		{Name: "CHECKED", Truncate: Middle, MinWidth: leastName},
+		{Name: "EVIDENCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "MESSAGE", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.groups {
 		g := &v.groups[i]
-		line := &Line{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}
-		line.Below = append(v.ruleLines(v.found(g, false, v.o.All)), v.rest(g)...)
-		if len(line.Below) == 0 {
+		line := &TreeRow{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}
+		line.Children = append(v.ruleLines(v.found(g, false, v.o.All)), v.rest(g)...)
+		if len(line.Children) == 0 {
 			line.Mark = Cell{"✔ nothing found", Good}
 		}
 		t.Roots = append(t.Roots, line)
@@ -36,8 +36,8 @@ func (v *checkView) tree() *Tree {
 // ruleLines are those of findings, under a line for each rule. A rule that finds things of
 // several severities has one for each. Habits (info) have one line a rule, unless all is
 // wanted.
-func (v *checkView) ruleLines(all []checkFound) []*Line {
-	var out []*Line
+func (v *checkView) ruleLines(all []mergedFinding) []*TreeRow {
+	var out []*TreeRow
 	said := map[string]bool{}
 	for len(all) > 0 {
 		first := &all[0]
@@ -57,7 +57,7 @@ func (v *checkView) ruleLines(all []checkFound) []*Line {
 }
 
 // ruleLine is that of the findings of one rule and severity.
-func (v *checkView) ruleLine(all []checkFound, text string) *Line {
+func (v *checkView) ruleLine(all []mergedFinding, text string) *TreeRow {
 	severity := all[0].finding.Severity
 	name := SeverityCell(severity)
 	name.Text += " " + all[0].rule.ID
@@ -70,22 +70,22 @@ func (v *checkView) ruleLine(all []checkFound, text string) *Line {
 		for i := range all {
 			objects = append(objects, all[i].objects...)
 		}
-		return &Line{Name: name, Cells: []Cell{{Text: v.several(sortedOnce(objects))}, {Text: text}}}
+		return &TreeRow{Name: name, Cells: []Cell{{Text: v.several(sortedOnce(objects))}, {Text: text}}}
 	}
-	line := &Line{Name: name, Cells: []Cell{{}, {text, Faint}}}
+	line := &TreeRow{Name: name, Cells: []Cell{{}, {text, Faint}}}
 	for i := range all {
-		if !v.o.All && len(line.Below) == mostLines {
+		if !v.o.All && len(line.Children) == maxLines {
 			line.Hidden = len(all) - i
 			break
 		}
-		line.Below = append(line.Below, v.foundLine(&all[i]))
+		line.Children = append(line.Children, v.foundLine(&all[i]))
 	}
 	return line
 }
 
 // ruleText is what is not so, and how to mend it if no finding says that itself. A title
 // alone would read as if all was well.
-func ruleText(r *check.Rule, all []checkFound) string {
+func ruleText(r *check.Rule, all []mergedFinding) string {
 	text := "not kept: " + r.Title
 	for i := range all {
 		if all[i].finding.Remedy != "" {
@@ -102,39 +102,39 @@ func withRemedy(text, remedy string) string {
 	return text + " → " + remedy
 }
 
-func (v *checkView) foundLine(f *checkFound) *Line {
-	return &Line{
+func (v *checkView) foundLine(f *mergedFinding) *TreeRow {
+	return &TreeRow{
 		Name:  Cell{Text: v.several(f.objects)},
 		Cells: []Cell{{Text: evidence(f.finding.Field, f.finding.Value)}, {Text: withRemedy(f.finding.Message, f.finding.Remedy)}},
 	}
 }
 
 // rest is what is waived, and what could not be decided.
-func (v *checkView) rest(g *checkGroup) []*Line {
-	var out []*Line
+func (v *checkView) rest(g *checkGroup) []*TreeRow {
+	var out []*TreeRow
 	if waived := v.found(g, true, v.o.All); len(waived) > 0 {
-		head := &Line{Name: Cell{fmt.Sprintf("%s: %d", waivedWord, g.scores.All.Waived), Faint}, Cells: make([]Cell, 2)}
+		head := &TreeRow{Name: Cell{fmt.Sprintf("%s: %d", waivedWord, g.scores.All.Waived), Faint}, Cells: make([]Cell, 2)}
 		for i := range waived {
 			f := &waived[i]
-			head.Below = append(head.Below, &Line{Name: Cell{v.several(f.objects), Faint}, Cells: []Cell{{f.rule.ID, Faint}, {f.finding.Waived.Reason + " (" + f.finding.Waived.Origin + ")", Faint}}})
+			head.Children = append(head.Children, &TreeRow{Name: Cell{v.several(f.objects), Faint}, Cells: []Cell{{f.rule.ID, Faint}, {f.finding.Waived.Reason + " (" + f.finding.Waived.Origin + ")", Faint}}})
 		}
 		out = append(out, head)
 	}
 	if open := v.openFolded(g); len(open) > 0 {
-		out = append(out, v.openLine(Cell{undecidedWord, Warn}, open, true))
+		out = append(out, v.openLine(Cell{unknownWord, Warn}, open, true))
 	}
 	return out
 }
 
 // openLine is a head with a line below for each rule that could not be decided.
-func (v *checkView) openLine(head Cell, open []checkOpen, objects bool) *Line {
-	line := &Line{Name: head, Cells: make([]Cell, 2)}
+func (v *checkView) openLine(head Cell, open []checkUnknown, objects bool) *TreeRow {
+	line := &TreeRow{Name: head, Cells: make([]Cell, 2)}
 	for i := range open {
 		of := ""
 		if objects {
 			of = v.several(open[i].objects)
 		}
-		line.Below = append(line.Below, &Line{Name: Cell{open[i].name(), Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{open[i].name(), Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
 	}
 	return line
 }

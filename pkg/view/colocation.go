@@ -19,15 +19,15 @@ type ColocationOptions struct {
 
 // Colocation shows how the pods of stacks lie on nodes, and what would keep them together.
 // The table has the nodes alone, a row for each workload on each.
-func Colocation(found []*check.Colocation, o ColocationOptions) Answer {
+func Colocation(found []*check.Colocation, o ColocationOptions) Output {
 	v := &colocationView{o: o}
 	t := &Tree{Columns: []Column{
-		{Name: "COLOCATION OF", Cut: Middle, Least: leastName},
+		{Name: "COLOCATION OF", Truncate: Middle, MinWidth: leastName},
 		{Name: "PODS", Right: true},
 		{Name: "ZONE"},
-		{Name: "WHAT", Under: true, Wrap: true},
+		{Name: "WHAT", OwnLine: true, Wrap: true},
 	}}
-	a := Answer{Document: colocationDocument(found, o.Gaps), Tree: t, Table: v.table(found), Names: []string{}}
+	a := Output{Document: colocationDocument(found, o.Gaps), Tree: t, Table: v.table(found), Names: []string{}}
 	a.Wide = a.Table
 	for _, c := range found {
 		t.Roots = append(t.Roots, v.stack(c))
@@ -46,37 +46,37 @@ func (v *colocationView) near(r object.Ref) string {
 	return name(r)
 }
 
-func colocationLine(called, pods, zone string, what Cell) *Line {
-	return &Line{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
+func colocationLine(called, pods, zone string, what Cell) *TreeRow {
+	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
 }
 
-func (v *colocationView) stack(c *check.Colocation) *Line {
+func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 	pods := 0
 	for i := range c.Workloads {
 		pods += c.Workloads[i].Pods
 	}
 	root := colocationLine("stack "+v.near(c.Stack), strconv.Itoa(pods), "", Cell{Text: colocationHead(c)})
 	for i := range c.Nodes {
-		root.Below = append(root.Below, v.node(&c.Nodes[i]))
+		root.Children = append(root.Children, v.node(&c.Nodes[i]))
 	}
 	for i := range c.Workloads {
 		if w := &c.Workloads[i]; w.Pods == 0 {
-			root.Below = append(root.Below, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s is there", colocationCount(int(w.Replicas), "pod")), Warn}))
+			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s is there", colocationCount(int(w.Replicas), "pod")), Warn}))
 		}
 	}
 	for _, p := range c.Pending {
-		root.Below = append(root.Below, colocationLine(v.near(p), "", "", Cell{"! waits for a node", Warn}))
+		root.Children = append(root.Children, colocationLine(v.near(p), "", "", Cell{"! waits for a node", Warn}))
 	}
 	for i := range c.Claims {
 		x := &c.Claims[i]
-		root.Below = append(root.Below, colocationLine(v.near(x.Claim), "", "", Cell{Text: v.bound(x)}))
+		root.Children = append(root.Children, colocationLine(v.near(x.Claim), "", "", Cell{Text: v.bound(x)}))
 	}
 	for i := range c.Crossings {
 		x := &c.Crossings[i]
 		text := fmt.Sprintf("! asks %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
-		root.Below = append(root.Below, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
+		root.Children = append(root.Children, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
 	}
-	root.Below = append(root.Below, v.together(c))
+	root.Children = append(root.Children, v.together(c))
 	return root
 }
 
@@ -109,7 +109,7 @@ func colocationUnread(c *check.Colocation) int {
 	return n
 }
 
-func (v *colocationView) node(n *check.ColocatedNode) *Line {
+func (v *colocationView) node(n *check.ColocatedNode) *TreeRow {
 	pods := 0
 	for _, w := range n.Workloads {
 		pods += w.Pods
@@ -119,7 +119,7 @@ func (v *colocationView) node(n *check.ColocatedNode) *Line {
 		line.Cells[2] = Cell{"? the node was not read", Faint}
 	}
 	for _, w := range n.Workloads {
-		line.Below = append(line.Below, colocationLine(v.near(w.Ref), strconv.Itoa(w.Pods), "", Cell{}))
+		line.Children = append(line.Children, colocationLine(v.near(w.Ref), strconv.Itoa(w.Pods), "", Cell{}))
 	}
 	return line
 }
@@ -148,7 +148,7 @@ func colocationVerdict(c *check.Colocation) (verdict, summary string) {
 	t := &c.Together
 	node, is := c.OneNode()
 	switch {
-	case len(t.Against) > 0:
+	case len(t.Obstacles) > 0:
 		return colocationCannot, "as it is declared, not all of it can be kept on one node"
 	case is:
 		return colocationIs, "all of it is on node " + node
@@ -161,7 +161,7 @@ func colocationVerdict(c *check.Colocation) (verdict, summary string) {
 }
 
 // together says what speaks for and against keeping all of it on one node.
-func (v *colocationView) together(c *check.Colocation) *Line {
+func (v *colocationView) together(c *check.Colocation) *TreeRow {
 	t := &c.Together
 	verdict, summary := colocationVerdict(c)
 	word := map[string]Cell{
@@ -169,15 +169,15 @@ func (v *colocationView) together(c *check.Colocation) *Line {
 		colocationUnknown: {"? " + summary, Faint}, colocationNothing: {summary, Faint},
 	}[verdict]
 	line := colocationLine("together", "", "", word)
-	for _, text := range t.Against {
-		line.Below = append(line.Below, colocationLine("against", "", "", Cell{Text: text}))
+	for _, text := range t.Obstacles {
+		line.Children = append(line.Children, colocationLine("against", "", "", Cell{Text: text}))
 	}
 	for _, s := range t.Selectors {
-		line.Below = append(line.Below, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
+		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
 	}
 	for i := range t.Settable {
 		s := &t.Settable[i]
-		line.Below = append(line.Below, colocationLine("settable in "+v.near(s.Resource), "", "", colocationSettable(s)))
+		line.Children = append(line.Children, colocationLine("settable in "+v.near(s.Resource), "", "", colocationSettable(s)))
 	}
 	return line
 }
@@ -221,7 +221,7 @@ func colocationNoun(n int, what string) string {
 
 // table has a row for each workload on each node.
 func (v *colocationView) table(found []*check.Colocation) *Table {
-	t := &Table{Columns: []Column{{Name: "STACK", Cut: Middle, Least: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Cut: Middle, Least: leastName}, {Name: "PODS", Right: true}}}
+	t := &Table{Columns: []Column{{Name: "STACK", Truncate: Middle, MinWidth: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, {Name: "PODS", Right: true}}}
 	for _, c := range found {
 		for i := range c.Nodes {
 			n := &c.Nodes[i]

@@ -145,7 +145,7 @@ func colocationTogether(c *check.Colocation) ColocationTogetherDocument {
 	verdict, summary := colocationVerdict(c)
 	out := ColocationTogetherDocument{
 		Verdict: verdict, Summary: summary,
-		Nodes: none(t.Nodes), Against: none(t.Against), Selectors: []ColocationSelectorDocument{}, Settable: []ColocationSettableDocument{},
+		Nodes: none(t.Nodes), Against: none(t.Obstacles), Selectors: []ColocationSelectorDocument{}, Settable: []ColocationSettableDocument{},
 	}
 	out.On, _ = c.OneNode()
 	for _, x := range t.Selectors {

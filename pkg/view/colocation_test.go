@@ -34,9 +34,9 @@ func colocations() []*check.Colocation {
 		Pending:   []object.Ref{pod("web-2")},
 		Claims:    []check.ColocatedClaim{{Claim: shopClaim, Workload: shopDB, Zones: []string{"b"}}},
 		Crossings: []check.ZoneCrossing{{From: shopStack, To: shopDB, Service: shopAsked, Zones: []string{"a"}}},
-		Together: check.Together{
+		Together: check.SingleNode{
 			Nodes:     []string{"n2"},
-			Against:   []string{"Deployment.apps/shop/web must keep apart from its own replicas, by its required podAntiAffinity over kubernetes.io/hostname"},
+			Obstacles: []string{"Deployment.apps/shop/web must keep apart from its own replicas, by its required podAntiAffinity over kubernetes.io/hostname"},
 			Selectors: []check.PodSelector{{Workload: shopStack, Field: "spec.template.spec.nodeSelector[disk]", Value: "ssd"}},
 			Settable:  []check.SettablePlaces{{Resource: shopRoot, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
 		},
@@ -44,7 +44,7 @@ func colocations() []*check.Colocation {
 		Stack:     shopStack,
 		Workloads: []check.ColocatedWorkload{{Ref: shopStack, Replicas: 1, Pods: 1, On: []check.NodePods{{Node: "n9", Pods: 1}}}},
 		Nodes:     []check.ColocatedNode{{Name: "n9", Unread: true, Workloads: []check.WorkloadPods{{Ref: shopStack, Pods: 1}}}}, NodesUnread: true,
-		Together: check.Together{Settable: []check.SettablePlaces{{Resource: shopRoot, Unread: true}, {Resource: shopRoot, Open: "spec.podTemplate"}, {Resource: shopRoot}}},
+		Together: check.SingleNode{Settable: []check.SettablePlaces{{Resource: shopRoot, Unread: true}, {Resource: shopRoot, Open: "spec.podTemplate"}, {Resource: shopRoot}}},
 	}}
 }
 
@@ -121,10 +121,10 @@ func TestColocationVerdicts(t *testing.T) {
 		of   check.Colocation
 		want []string
 	}{
-		{"on one", check.Colocation{Nodes: one, Together: check.Together{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it is on node n1", "'on': n1"}},
-		{"on one, and some wait", check.Colocation{Nodes: one, Pending: []object.Ref{pod("a")}, Together: check.Together{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (whether"}},
-		{"on one by chance", check.Colocation{Nodes: one, Together: check.Together{Against: []string{"x"}}}, []string{"verdict: cannot", "'on': n1"}},
-		{"many nodes", check.Colocation{Together: check.Together{Nodes: []string{"a", "b", "c", "d", "e", "f", "g"}}}, []string{"verdict: could", "a, b, c, d and 3 more"}},
+		{"on one", check.Colocation{Nodes: one, Together: check.SingleNode{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it is on node n1", "'on': n1"}},
+		{"on one, and some wait", check.Colocation{Nodes: one, Pending: []object.Ref{pod("a")}, Together: check.SingleNode{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (whether"}},
+		{"on one by chance", check.Colocation{Nodes: one, Together: check.SingleNode{Obstacles: []string{"x"}}}, []string{"verdict: cannot", "'on': n1"}},
+		{"many nodes", check.Colocation{Together: check.SingleNode{Nodes: []string{"a", "b", "c", "d", "e", "f", "g"}}}, []string{"verdict: could", "a, b, c, d and 3 more"}},
 		{"unread", check.Colocation{NodesUnread: true}, []string{"verdict: not decided", "nodesUnread: true"}},
 		{"only Jobs", check.Colocation{}, []string{"verdict: nothing lasts"}},
 	} {
@@ -155,7 +155,7 @@ func drained() *check.Drain {
 		LeftAlone: []check.DrainedPod{{Pod: pod("agent"), Why: "DaemonSet"}},
 		Budgets:   []check.DrainedBudget{{Ref: budget, Pods: 1, Blocks: true, Message: "allows no eviction although its pod is healthy (spec.maxUnavailable: 0)"}},
 		Flags:     []string{"--delete-emptydir-data", "--force", "--ignore-daemonsets"},
-		Elsewhere: &schedule.Answer{Verdict: schedule.Impossible, Proofs: []schedule.Proof{{Pods: []string{"web-0"}, Reason: "InsufficientCPU", Message: "needs 4 CPUs, and no other node has more than 2 left"}}},
+		Elsewhere: &schedule.Result{Verdict: schedule.DoesNotFit, Proofs: []schedule.Reason{{Pods: []string{"web-0"}, Reason: "InsufficientCPU", Message: "needs 4 CPUs, and no other node has more than 2 left"}}},
 		Open:      []string{"disruption budgets of shop could not be read: they may block"},
 	}
 }

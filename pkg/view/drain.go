@@ -12,9 +12,9 @@ import (
 )
 
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
-func Drain(d *check.Drain, gaps []object.Gap) Answer {
+func Drain(d *check.Drain, gaps []object.Gap) Output {
 	v := &drainView{d: d}
-	a := Answer{Document: drainDocument(d, gaps), Tree: v.tree()}
+	a := Output{Document: drainDocument(d, gaps), Tree: v.tree()}
 	for i := range d.Stacks {
 		a.Names = append(a.Names, d.Stacks[i].Ref.String())
 	}
@@ -25,30 +25,30 @@ type drainView struct{ d *check.Drain }
 
 func (v *drainView) tree() *Tree {
 	d := v.d
-	root := &Line{Name: Cell{Text: d.Node.String()}, Cells: []Cell{{Text: strconv.Itoa(len(d.Evicted))}, {}, {Text: v.head()}}}
+	root := &TreeRow{Name: Cell{Text: d.Node.String()}, Cells: []Cell{{Text: strconv.Itoa(len(d.Evicted))}, {}, {Text: v.head()}}}
 	for i := range d.Stacks {
-		root.Below = append(root.Below, v.stack(&d.Stacks[i]))
+		root.Children = append(root.Children, v.stack(&d.Stacks[i]))
 	}
-	root.Below = append(root.Below, v.list("in no stack", d.NoStack)...)
+	root.Children = append(root.Children, v.list("in no stack", d.NoStack)...)
 	for i := range d.Budgets {
 		if b := &d.Budgets[i]; b.Blocks || int(b.Allowed) < b.Pods {
-			root.Below = append(root.Below, &Line{
+			root.Children = append(root.Children, &TreeRow{
 				Name: Cell{Text: name(b.Ref)}, Cells: []Cell{{Text: strconv.Itoa(b.Pods)}, {}, drainWord(b.Blocks, "blocks", "holds up", b.Message)},
 			})
 		}
 	}
-	root.Below = append(root.Below, v.elsewhere()...)
+	root.Children = append(root.Children, v.elsewhere()...)
 	for _, text := range d.Open {
-		root.Below = append(root.Below, &Line{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+		root.Children = append(root.Children, &TreeRow{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
 	}
 	return &Tree{
 		Columns: []Column{
-			{Name: "DRAIN OF", Cut: Middle, Least: leastName},
+			{Name: "DRAIN OF", Truncate: Middle, MinWidth: leastName},
 			{Name: "PODS", Right: true},
 			{Name: "LEFT", Right: true},
-			{Name: "EFFECT", Under: true, Wrap: true},
+			{Name: "EFFECT", OwnLine: true, Wrap: true},
 		},
-		Roots: []*Line{root},
+		Roots: []*TreeRow{root},
 	}
 }
 
@@ -117,7 +117,7 @@ func drainVerb(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-func (v *drainView) stack(s *check.DrainedStack) *Line {
+func (v *drainView) stack(s *check.DrainedStack) *TreeRow {
 	word := Cell{"goes on", Good}
 	switch {
 	case s.Blocked && s.Breaks:
@@ -127,16 +127,16 @@ func (v *drainView) stack(s *check.DrainedStack) *Line {
 	case s.Breaks:
 		word = Cell{"✖ breaks", Bad}
 	}
-	line := &Line{Name: Cell{Text: "stack " + name(s.Ref)}, Cells: []Cell{{}, {}, word}}
+	line := &TreeRow{Name: Cell{Text: "stack " + name(s.Ref)}, Cells: []Cell{{}, {}, word}}
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
 		effect := drainWord(w.Breaks, "no ready pod is left until one is made elsewhere", "", "")
 		if !w.Breaks {
 			effect = Cell{drainGoOn(w), Plain}
 		}
-		below := &Line{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
-		below.Below = v.troubled(w.Here)
-		line.Below = append(line.Below, below)
+		below := &TreeRow{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
+		below.Children = v.troubled(w.Here)
+		line.Children = append(line.Children, below)
 	}
 	return line
 }
@@ -174,15 +174,15 @@ func drainWord(bad bool, worse, milder, text string) Cell {
 }
 
 // troubled are the pods of which there is more to say than that they go.
-func (v *drainView) troubled(pods []check.DrainedPod) []*Line {
-	var out []*Line
+func (v *drainView) troubled(pods []check.DrainedPod) []*TreeRow {
+	var out []*TreeRow
 	for i := range pods {
 		if text := drainPodText(&pods[i]); text != "" {
 			tone := Warn
 			if p := &pods[i]; p.Refused != "" || p.Lost || len(p.Pinned) > 0 {
 				tone = Bad
 			}
-			out = append(out, &Line{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, tone}}})
+			out = append(out, &TreeRow{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, tone}}})
 		}
 	}
 	return out
@@ -209,41 +209,41 @@ func drainPodText(p *check.DrainedPod) string {
 }
 
 // list tells of pods under a line of their own.
-func (v *drainView) list(title string, pods []check.DrainedPod) []*Line {
+func (v *drainView) list(title string, pods []check.DrainedPod) []*TreeRow {
 	if len(pods) == 0 {
 		return nil
 	}
-	line := &Line{Name: Cell{Text: title}, Cells: []Cell{{Text: strconv.Itoa(len(pods))}, {}, {}}}
+	line := &TreeRow{Name: Cell{Text: title}, Cells: []Cell{{Text: strconv.Itoa(len(pods))}, {}, {}}}
 	for i := range pods {
 		text := drainPodText(&pods[i])
-		line.Below = append(line.Below, &Line{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, Warn}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: name(pods[i].Pod)}, Cells: []Cell{{}, {}, {text, Warn}}})
 	}
-	return []*Line{line}
+	return []*TreeRow{line}
 }
 
 // elsewhere says whether the pods would find other nodes.
-func (v *drainView) elsewhere() []*Line {
+func (v *drainView) elsewhere() []*TreeRow {
 	a := v.d.Elsewhere
 	if a == nil {
 		return nil
 	}
-	line := &Line{Name: Cell{Text: "elsewhere"}}
+	line := &TreeRow{Name: Cell{Text: "elsewhere"}}
 	switch a.Verdict {
 	case schedule.Fits:
 		line.Cells = []Cell{{}, {}, {"✔ fits: every evicted pod finds another node, as the cluster is now", Good}}
-	case schedule.Impossible:
+	case schedule.DoesNotFit:
 		line.Cells = []Cell{{}, {}, {"✖ impossible: not all evicted pods find another node", Bad}}
 	default:
 		line.Cells = []Cell{{}, {}, {"? not decided", Warn}}
 	}
 	for i := range a.Proofs {
 		p := &a.Proofs[i]
-		line.Below = append(line.Below, &Line{Name: Cell{Text: firstFew(p.Pods)}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: firstFew(p.Pods)}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
 	}
-	for _, text := range a.Open {
-		line.Below = append(line.Below, &Line{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+	for _, text := range a.Unknown {
+		line.Children = append(line.Children, &TreeRow{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
 	}
-	return []*Line{line}
+	return []*TreeRow{line}
 }
 
 // name is an object as people write it who look at a whole cluster: the group goes without

@@ -77,11 +77,11 @@ type DrainBudgetDocument struct {
 	Message string `json:"message"`
 }
 
-// ElsewhereDocument says whether pods would find nodes (schedule.Answer).
+// ElsewhereDocument says whether pods would find nodes (schedule.Result).
 type ElsewhereDocument struct {
 	Verdict   string            `json:"verdict"`
 	Placement []schedule.Placed `json:"placement"`
-	Proofs    []schedule.Proof  `json:"proofs"`
+	Proofs    []schedule.Reason `json:"proofs"`
 	Open      []string          `json:"open"`
 }
 
@@ -107,7 +107,7 @@ func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 		doc.Budgets = append(doc.Budgets, DrainBudgetDocument{ID: b.Ref.String(), Pods: b.Pods, Allowed: b.Allowed, Blocks: b.Blocks, Message: b.Message})
 	}
 	if a := d.Elsewhere; a != nil {
-		doc.Elsewhere = &ElsewhereDocument{Verdict: a.Verdict.String(), Placement: none(a.Placement), Proofs: none(a.Proofs), Open: none(a.Open)}
+		doc.Elsewhere = &ElsewhereDocument{Verdict: a.Verdict.String(), Placement: none(a.Placement), Proofs: none(a.Proofs), Open: none(a.Unknown)}
 	}
 	return doc
 }

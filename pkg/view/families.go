@@ -53,7 +53,7 @@ const familyPlaces = 12
 //
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
-func MetricsFamilies(rep *cost.Report, r *metrics.Reading) []Family {
+func MetricsFamilies(rep *cost.Report, r *metrics.UsageReport) []Family {
 	leaves := leavesOf(rep)
 	f := &families{rep: rep, extended: extendedOf(leaves)}
 	for _, top := range rep.Rows {
@@ -78,7 +78,7 @@ func MetricsFamilies(rep *cost.Report, r *metrics.Reading) []Family {
 	return out
 }
 
-func unixSeconds(r *metrics.Reading) string {
+func unixSeconds(r *metrics.UsageReport) string {
 	return decimal.New(r.To.UnixMilli(), -3).String()
 }
 
@@ -188,7 +188,7 @@ func (f *families) top(row *cost.Row) {
 	}
 }
 
-func (f *families) leaf(l sheetLeaf, node map[object.Ref]string) {
+func (f *families) leaf(l csvLeaf, node map[object.Ref]string) {
 	row := l.row
 	labels := rowLabels(row, l.top, node[row.Ref])
 	key := keyOf(labels)

@@ -18,7 +18,7 @@ import (
 )
 
 func TestMetricsFamilies(t *testing.T) {
-	got := write(t, "openmetrics", view.Answer{Families: view.MetricsFamilies(schoolReport(), schoolReading())})
+	got := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(schoolReport(), schoolReading())})
 	a := `stack="Moodle.moodle.example.com/school-a/moodle",kind="Pod",namespace="school-a"`
 	want := []string{
 		`sysop_reading_timestamp_seconds 1794739267.25`,
@@ -52,7 +52,7 @@ func TestMetricsFamilies(t *testing.T) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(samples, "\n"), strings.Join(want, "\n"))
 	}
 	for range 20 {
-		if again := write(t, "openmetrics", view.Answer{Families: view.MetricsFamilies(schoolReport(), schoolReading())}); again != got {
+		if again := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(schoolReport(), schoolReading())}); again != got {
 			t.Fatal("written twice, it differs")
 		}
 	}
@@ -107,9 +107,9 @@ func TestFamiliesAddUp(t *testing.T) {
 func TestFamiliesOfAWindowAreAverages(t *testing.T) {
 	rep := schoolReport()
 	rep.Hours = dec("3")
-	leaf := rep.Rows[0].Below[0].Below[1]
+	leaf := rep.Rows[0].Children[0].Children[1]
 	leaf.Used["network-receive"] = dec("108000000")
-	got := write(t, "openmetrics", view.Answer{Families: view.MetricsFamilies(rep, nil)})
+	got := write(t, "openmetrics", view.Output{Families: view.MetricsFamilies(rep, nil)})
 	for _, want := range []string{
 		`name="web-10"} 0.033333333667`,
 		"\nsysop_network_receive_bytes_per_second{level=\"pod\",stack=\"Moodle.moodle.example.com/school-a/moodle\",kind=\"Pod\",namespace=\"school-a\",name=\"web-10\"} 10000\n",

@@ -61,7 +61,7 @@ type Case struct {
 	Right int
 	// Findings are what is wrong, Open what could not be decided.
 	Findings []CaseFinding
-	Open     []CaseOpen
+	Open     []CaseUnknown
 }
 
 // CaseFinding is one thing that is wrong.
@@ -89,8 +89,8 @@ type CaseWaiver struct {
 	InSource bool
 }
 
-// CaseOpen is something that could not be decided, and why.
-type CaseOpen struct {
+// CaseUnknown is something that could not be decided, and why.
+type CaseUnknown struct {
 	Object object.Ref
 	Origin string
 	Why    string

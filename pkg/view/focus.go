@@ -34,7 +34,7 @@ type FocusOptions struct {
 	Tenant string
 }
 
-// FocusSheet makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
+// FocusCSV makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
 // column of the specification in the order of the alphabet, then columns of ours
 // (x_...). docs/focus.md says what each holds.
 //
@@ -42,7 +42,7 @@ type FocusOptions struct {
 // clock (UTC) in which it lies, so that whoever exports once an hour has no gap and
 // charges nothing twice. A window has to begin and end at a whole second, and to lie
 // in one calendar month (UTC): a row belongs to one billing period.
-func FocusSheet(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o FocusOptions) (*Sheet, error) {
+func FocusCSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) (*CSVTable, error) {
 	o, err := o.complete()
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func FocusSheet(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o Focu
 	}
 	f := newFocusFile(l, r, p, o)
 	f.period = period
-	s := &Sheet{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
+	s := &CSVTable{Columns: f.columns(), Rows: make([][]string, len(l.Charges))}
 	for i := range l.Charges {
 		c := &l.Charges[i]
 		if !c.Quantity.Mul(c.Price).Equal(c.Cost) {
@@ -85,7 +85,7 @@ func (o FocusOptions) complete() (FocusOptions, error) {
 // end) each.
 type focusPeriod struct{ start, end, month, next time.Time }
 
-func focusPeriodOf(r *metrics.Reading) (focusPeriod, error) {
+func focusPeriodOf(r *metrics.UsageReport) (focusPeriod, error) {
 	p := focusPeriod{start: r.From.UTC(), end: r.To.UTC()}
 	if r.Instant() {
 		p.start = p.end.Truncate(time.Hour)

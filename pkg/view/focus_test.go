@@ -47,9 +47,9 @@ var (
 
 // schools is a reading of two Moodles that share a database, with one of everything
 // that has a price.
-func schools() (*metrics.Reading, *metrics.Placement) {
+func schools() (*metrics.UsageReport, *metrics.Attribution) {
 	one := dec("1")
-	r := &metrics.Reading{
+	r := &metrics.UsageReport{
 		To: at("2026-11-15T10:41:07.25Z"), Hours: one,
 		Pods: []metrics.Pod{
 			{
@@ -69,17 +69,17 @@ func schools() (*metrics.Reading, *metrics.Placement) {
 			Ref: data, UID: "0c9d2c5e-0000-4000-8000-000000000004", Class: "ssd", Hours: one, Claimed: dec("10737418240"),
 			Mounts: []metrics.Mount{{Pod: mysql, Hours: dec("0.7")}}, Unmounted: dec("0.3"),
 		}},
-		Balancers: []metrics.Balancer{{Service: front, Hours: one}},
+		LoadBalancers: []metrics.LoadBalancer{{Service: front, Hours: one}},
 		Nodes: []metrics.Node{{
 			Name: "worker-a", ProviderID: "aws:///eu-central-1a/i-0123", Hours: one, Whole: true,
 			Labels:   map[string]string{"topology.kubernetes.io/region": "eu-central-1", "topology.kubernetes.io/zone": "eu-central-1a"},
 			Capacity: metrics.Amounts{metrics.CPU: dec("4"), metrics.Memory: dec("17179869184")},
 		}},
 	}
-	both := metrics.Place{Stacks: []object.Ref{moodleA, moodleB}, Path: []object.Ref{cluster, {Group: "apps", Kind: "StatefulSet", Namespace: "db", Name: "mysql"}}}
-	p := &metrics.Placement{
+	both := metrics.Path{Stacks: []object.Ref{moodleA, moodleB}, Path: []object.Ref{cluster, {Group: "apps", Kind: "StatefulSet", Namespace: "db", Name: "mysql"}}}
+	p := &metrics.Attribution{
 		Stacks: []object.Ref{moodleA, moodleB},
-		Of: map[object.Ref]metrics.Place{
+		Of: map[object.Ref]metrics.Path{
 			mysql: both, data: {Stacks: both.Stacks},
 			webPod: {Stacks: []object.Ref{moodleA}, Path: []object.Ref{moodleA, {Group: "apps", Kind: "Deployment", Namespace: "school-a", Name: "web"}}},
 			front:  {Stacks: []object.Ref{moodleA}, Path: []object.Ref{moodleA}},
@@ -90,7 +90,7 @@ func schools() (*metrics.Reading, *metrics.Placement) {
 
 // discounted is the ledger of the schools, with discounts and with charges that the
 // default prices do not make.
-func discounted(r *metrics.Reading, p *metrics.Placement, o cost.Options) *cost.Ledger {
+func discounted(r *metrics.UsageReport, p *metrics.Attribution, o cost.Options) *cost.Ledger {
 	l := cost.Allocate(r, p, cost.DefaultBook(), o)
 	for i := range l.Charges {
 		c := &l.Charges[i]
@@ -129,14 +129,14 @@ func focusOptions(version string) view.FocusOptions {
 }
 
 // focusText writes a FOCUS file.
-func focusText(t testing.TB, l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o view.FocusOptions) string {
+func focusText(t testing.TB, l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o view.FocusOptions) string {
 	t.Helper()
-	sheet, err := view.FocusSheet(l, r, p, o)
+	sheet, err := view.FocusCSV(l, r, p, o)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := render.Write(&out, "focus", view.Answer{Focus: sheet}, render.Options{}); err != nil {
+	if err := render.Write(&out, "focus", view.Output{Focus: sheet}, render.Options{}); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -420,7 +420,7 @@ func TestFocusPeriods(t *testing.T) {
 		if r.To = at(c.to); c.from != "" {
 			r.From = at(c.from)
 		}
-		sheet, err := view.FocusSheet(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
+		sheet, err := view.FocusCSV(cost.Allocate(r, p, cost.DefaultBook(), cost.Options{}), r, p, focusOptions("1.2"))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%s/%s: error %v, want one with %q", c.from, c.to, err, c.err)
@@ -446,27 +446,27 @@ func TestFocusPeriods(t *testing.T) {
 func TestFocusRefuses(t *testing.T) {
 	r, p := schools()
 	l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
-	if _, err := view.FocusSheet(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
+	if _, err := view.FocusCSV(l, r, p, focusOptions("1.4")); err == nil || !strings.Contains(err.Error(), "1.2, 1.3") {
 		t.Errorf("version 1.4: %v", err)
 	}
 	o := focusOptions("1.2")
 	o.AccountID = ""
-	if _, err := view.FocusSheet(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
+	if _, err := view.FocusCSV(l, r, p, o); err == nil || !strings.Contains(err.Error(), "kube-system") {
 		t.Errorf("no account: %v", err)
 	}
 	l.Charges[0].Cost = l.Charges[0].Cost.Add(dec("0.000000000001"))
-	if _, err := view.FocusSheet(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
+	if _, err := view.FocusCSV(l, r, p, focusOptions("1.2")); err == nil || !strings.Contains(err.Error(), "is not its quantity") {
 		t.Errorf("a cost that is no product: %v", err)
 	}
 }
 
 // randomWorld is a reading of pods, claims and nodes, and where they belong: alone,
 // to several stacks, to nobody.
-func randomWorld(r *rand.Rand) (*metrics.Reading, *metrics.Placement) {
+func randomWorld(r *rand.Rand) (*metrics.UsageReport, *metrics.Attribution) {
 	amount := func(most int64, places int32) decimal.Decimal { return decimal.New(r.Int64N(most), -places) }
 	hours := amount(72_000_000, 5).Add(dec("0.00001"))
-	reading := &metrics.Reading{From: at("2026-11-01T00:00:00Z"), To: at("2026-12-01T00:00:00Z"), Hours: dec("720")}
-	placement := &metrics.Placement{Of: map[object.Ref]metrics.Place{}}
+	reading := &metrics.UsageReport{From: at("2026-11-01T00:00:00Z"), To: at("2026-12-01T00:00:00Z"), Hours: dec("720")}
+	placement := &metrics.Attribution{Of: map[object.Ref]metrics.Path{}}
 	for i := range 1 + r.IntN(5) {
 		placement.Stacks = append(placement.Stacks, object.Ref{Group: "example.com", Kind: "Shop", Namespace: fmt.Sprint("team-", i%3), Name: fmt.Sprint("shop-", i)})
 	}
@@ -474,7 +474,7 @@ func randomWorld(r *rand.Rand) (*metrics.Reading, *metrics.Placement) {
 		stacks := slices.Clone(placement.Stacks)
 		r.Shuffle(len(stacks), func(i, j int) { stacks[i], stacks[j] = stacks[j], stacks[i] })
 		if n := r.IntN(len(stacks) + 1); n > 0 {
-			placement.Of[thing] = metrics.Place{Stacks: stacks[:n], Path: stacks[:1]}
+			placement.Of[thing] = metrics.Path{Stacks: stacks[:n], Path: stacks[:1]}
 		}
 	}
 	for i := range 1 + r.IntN(3) {

@@ -46,10 +46,10 @@ func focusColumns(version string) []string {
 	return append(names, focusOwn()...)
 }
 
-func (f *focusFile) columns() []SheetColumn {
-	out := make([]SheetColumn, len(f.names))
+func (f *focusFile) columns() []CSVColumn {
+	out := make([]CSVColumn, len(f.names))
 	for i, name := range f.names {
-		out[i] = SheetColumn{Name: name, Kind: focusKind(name)}
+		out[i] = CSVColumn{Name: name, Kind: focusKind(name)}
 	}
 	return out
 }

@@ -16,7 +16,7 @@ type focusFile struct {
 	period    focusPeriod
 	currency  string
 	reading   string // Instant or Window
-	placement *metrics.Placement
+	placement *metrics.Attribution
 	nodes     map[string]*metrics.Node
 	gone      map[object.Ref]map[string]string // the labels of pods that only a history knows
 	services  map[string]focusService
@@ -25,7 +25,7 @@ type focusFile struct {
 	at    map[string]int
 }
 
-func newFocusFile(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o FocusOptions) *focusFile {
+func newFocusFile(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) *focusFile {
 	f := &focusFile{
 		o: o, currency: l.Currency, reading: "Window", placement: p, services: focusServices(),
 		nodes: make(map[string]*metrics.Node, len(r.Nodes)), gone: map[object.Ref]map[string]string{},
@@ -35,7 +35,7 @@ func newFocusFile(l *cost.Ledger, r *metrics.Reading, p *metrics.Placement, o Fo
 		f.reading = "Instant"
 	}
 	if p == nil {
-		f.placement = &metrics.Placement{}
+		f.placement = &metrics.Attribution{}
 	}
 	for i := range r.Nodes {
 		f.nodes[r.Nodes[i].Name] = &r.Nodes[i]

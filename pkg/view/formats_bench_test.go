@@ -15,9 +15,9 @@ import (
 
 // manyCharges is a reading of so many pods, four to a stack, of which one is shared
 // with the next.
-func manyCharges(pods int) (*metrics.Reading, *metrics.Placement) {
-	r := &metrics.Reading{To: at("2026-11-15T10:00:00Z"), Hours: dec("1")}
-	p := &metrics.Placement{Of: map[object.Ref]metrics.Place{}}
+func manyCharges(pods int) (*metrics.UsageReport, *metrics.Attribution) {
+	r := &metrics.UsageReport{To: at("2026-11-15T10:00:00Z"), Hours: dec("1")}
+	p := &metrics.Attribution{Of: map[object.Ref]metrics.Path{}}
 	stack := func(i int) object.Ref {
 		return object.Ref{Group: "example.com", Kind: "Shop", Namespace: fmt.Sprint("team-", i%50), Name: fmt.Sprint("shop-", i)}
 	}
@@ -32,7 +32,7 @@ func manyCharges(pods int) (*metrics.Reading, *metrics.Placement) {
 		if i%4 == 0 {
 			stacks = append(stacks, stack(i/4+1))
 		}
-		p.Of[pod] = metrics.Place{Stacks: stacks, Path: stacks[:1]}
+		p.Of[pod] = metrics.Path{Stacks: stacks, Path: stacks[:1]}
 	}
 	for i := range pods/4 + 1 {
 		p.Stacks = append(p.Stacks, stack(i))
@@ -46,12 +46,12 @@ func BenchmarkFormats(b *testing.B) {
 	for _, pods := range []int{1_000, 10_000} {
 		r, p := manyCharges(pods)
 		l := cost.Allocate(r, p, cost.DefaultBook(), cost.Options{})
-		rep := cost.Roll(r, p, l, cost.Grouping{})
+		rep := cost.NewReport(r, p, l, cost.Grouping{})
 		for _, version := range view.FocusVersions() {
 			b.Run(fmt.Sprintf("focus-%s/%d", version, pods), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					if _, err := view.FocusSheet(l, r, p, focusOptions(version)); err != nil {
+					if _, err := view.FocusCSV(l, r, p, focusOptions(version)); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -60,7 +60,7 @@ func BenchmarkFormats(b *testing.B) {
 		b.Run(fmt.Sprintf("csv/%d", pods), func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				view.MetricsSheet(rep, r)
+				view.MetricsCSV(rep, r)
 			}
 		})
 		b.Run(fmt.Sprintf("openmetrics/%d", pods), func(b *testing.B) {

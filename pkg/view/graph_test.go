@@ -47,7 +47,7 @@ func rules(said map[object.Ref][]statement) *relation.Set {
 	var all []relation.Rule
 	for _, r := range relation.Relations() {
 		via := map[relation.Relation]relation.Via{relation.Owns: relation.Owner, relation.Needs: relation.Spec, relation.Serves: relation.Label}[r]
-		all = append(all, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: via, Links: func(o object.Object, emit relation.Emit) {
+		all = append(all, relation.Rule{Name: "test-" + r.String(), Relation: r, Via: via, Links: func(o object.Object, emit relation.EmitFunc) {
 			for _, s := range said[o.Ref] {
 				if s.relation == r.String() {
 					emit(relation.Link{

@@ -45,7 +45,7 @@ type HealthStack struct {
 }
 
 // Health returns the answer of the health command.
-func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o HealthOptions) Answer {
+func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o HealthOptions) Output {
 	v := &healthView{a: a, g: g, stacks: stacks, o: o}
 	ids := slices.Clone(o.Objects)
 	for _, s := range stacks {
@@ -54,7 +54,7 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	slices.Sort(ids)
 	v.ids = slices.Compact(ids)
 	v.names = newNames(g, o.Namespace, v.ids)
-	answer := Answer{Document: v.document(), Names: v.troubled()}
+	answer := Output{Document: v.document(), Names: v.troubled()}
 	if o.All {
 		answer.Tree, answer.Table, answer.Wide = v.byStatus(), v.list(false), v.list(true)
 		return answer
@@ -78,7 +78,7 @@ func (v *healthView) troubled() []string {
 	found := map[graph.ID]bool{}
 	if v.o.All {
 		for _, id := range v.ids {
-			found[id] = v.a.Own(id).Status.Worse(health.Suspended)
+			found[id] = v.a.OwnHealth(id).Status.Worse(health.Suspended)
 		}
 	}
 	for _, s := range v.stacks {
@@ -132,7 +132,7 @@ func verdict(reason, message string) string {
 		return reason
 	case strings.Contains(message, reason):
 		return message
-	case reason == "" || reason == health.Derived || reason == health.NotThere || reason == health.Exists || reason == health.NoStatus || reason == health.NoVerdict || reason == health.Unread:
+	case reason == "" || reason == health.Derived || reason == health.ReasonNotFound || reason == health.Exists || reason == health.NoStatus || reason == health.NoVerdict || reason == health.ReasonUnread:
 		return message
 	}
 	return reason + ": " + message

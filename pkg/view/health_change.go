@@ -34,7 +34,7 @@ type HealthChangeDocument struct {
 
 // Change returns the answer for one change: a line, or a document. home is the namespace
 // of the user.
-func Change(c HealthChange, home string) Answer {
+func Change(c HealthChange, home string) Output {
 	doc := HealthChangeDocument{
 		Head: Head{APIVersion, "HealthChange"}, Time: moment(c.Time), Stack: c.Stack,
 		From: string(c.From), To: string(c.To), Reason: c.Reason, Message: c.Message,
@@ -48,11 +48,11 @@ func Change(c HealthChange, home string) Answer {
 	if c.To == "" {
 		to = Cell{"gone", Faint}
 	}
-	line := &Line{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.told(), Plain}}}
+	line := &TreeRow{Name: Cell{Text: c.Time.Format(time.TimeOnly)}, Cells: []Cell{to, {c.name(home), Plain}, {c.text(), Plain}}}
 	columns := make([]Column, 4)
 	row := append([]Cell{line.Name}, line.Cells...)
 	table := &Table{Columns: columns, Rows: [][]Cell{row}}
-	return Answer{Document: doc, Tree: &Tree{Columns: columns, Roots: []*Line{line}}, Table: table, Wide: table, Names: []string{name}}
+	return Output{Document: doc, Tree: &Tree{Columns: columns, Roots: []*TreeRow{line}}, Table: table, Wide: table, Names: []string{name}}
 }
 
 // name is what changed, with its namespace where that is not the user's.
@@ -68,7 +68,7 @@ func (c HealthChange) name(home string) string {
 	return kind + "/" + r.Name
 }
 
-func (c HealthChange) told() string {
+func (c HealthChange) text() string {
 	if c.To == health.Healthy {
 		return ""
 	}
@@ -81,5 +81,5 @@ func (c HealthChange) Line(home string) string {
 	if c.To == "" {
 		to = "gone"
 	}
-	return strings.TrimSpace(strings.Join([]string{c.Time.Format(time.TimeOnly), to, c.name(home), c.told()}, "  "))
+	return strings.TrimSpace(strings.Join([]string{c.Time.Format(time.TimeOnly), to, c.name(home), c.text()}, "  "))
 }

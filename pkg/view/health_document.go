@@ -99,7 +99,7 @@ func (v *healthView) document() HealthDocument {
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
 			ID: v.g.Ref(id).String(), Own: string(h.Status), Below: string(below[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), By: h.By, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
+			Since: moment(h.Since), By: h.Stage, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
 		})
 	}
 	return doc
@@ -108,7 +108,7 @@ func (v *healthView) document() HealthDocument {
 // own is the health of an object by itself, as its stack tells it: of what is missing also who
 // makes it.
 func (v *healthView) own(id graph.ID) health.Health {
-	h := v.a.Own(id)
+	h := v.a.OwnHealth(id)
 	for i := 0; i < len(v.stacks) && h.Status == health.Missing; i++ {
 		if p, in := v.stacks[i].Health.Part(id); in {
 			return p.Own
@@ -151,7 +151,7 @@ func (v *healthView) together() (map[graph.ID]health.Status, map[graph.ID]bool) 
 	for _, s := range v.stacks {
 		for _, p := range s.Health.Parts {
 			below[p.ID] = health.Worst(below[p.ID], p.Below)
-			counts[p.ID] = counts[p.ID] || p.Counts
+			counts[p.ID] = counts[p.ID] || p.Required
 		}
 	}
 	return below, counts

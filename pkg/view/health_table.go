@@ -12,11 +12,11 @@ import (
 // table has a row for each cause of each stack, and one for a stack without any.
 func (v *healthView) table(wide bool) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "STACK", Cut: Middle, Least: leastName},
+		{Name: "STACK", Truncate: Middle, MinWidth: leastName},
 		{Name: "HEALTH"},
-		{Name: "CAUSE", Cut: Middle, Least: leastName},
-		{Name: "SINCE", Drop: 2, Right: true},
-		{Name: "MESSAGE", Drop: 1, Cut: End, Least: leastWhy},
+		{Name: "CAUSE", Truncate: Middle, MinWidth: leastName},
+		{Name: "SINCE", DropOrder: 2, Right: true},
+		{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy},
 	}}
 	if wide {
 		t.Columns = []Column{{Name: "STACK"}, {Name: "HEALTH"}, {Name: "CAUSE"}, {Name: "IS"}, {Name: "SINCE", Right: true}, {Name: "DEPTH", Right: true}, {Name: "OF"}, {Name: "WHY"}, {Name: "MESSAGE"}, {Name: "LAST WARNING"}}
@@ -33,7 +33,7 @@ func (v *healthView) table(wide bool) *Table {
 			t.Rows = append(t.Rows, row)
 		}
 		for _, c := range s.Health.Causes {
-			name, since, message := Cell{Text: v.names.of(c.ID)}, Cell{Text: v.since(c.Health.Since)}, Cell{Text: verdict(c.Health.Reason, c.Health.Message)}
+			name, since, message := Cell{Text: v.names.text(c.ID)}, Cell{Text: v.since(c.Health.Since)}, Cell{Text: verdict(c.Health.Reason, c.Health.Message)}
 			if !wide {
 				t.Rows = append(t.Rows, []Cell{title, status, name, since, message})
 				continue
@@ -41,7 +41,7 @@ func (v *healthView) table(wide bool) *Table {
 			message.Text = withRuleError(message.Text, c.Health)
 			of, why := "", ""
 			if !c.Root {
-				of, why = v.names.of(c.Of), c.Edge.Why()
+				of, why = v.names.text(c.Of), c.Edge.Why()
 			}
 			t.Rows = append(t.Rows, []Cell{title, status, name, HealthCell(c.Health.Status), since, {Text: strconv.Itoa(c.Depth)}, {Text: of}, {Text: why}, message, {Text: v.last(c.ID)}})
 		}
@@ -69,18 +69,18 @@ func (v *healthView) last(id graph.ID) string {
 
 // list has a row for every object, in order.
 func (v *healthView) list(wide bool) *Table {
-	t := &Table{Columns: []Column{{Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "HEALTH"}, {Name: "SINCE", Drop: 2, Right: true}, {Name: "MESSAGE", Drop: 1, Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "HEALTH"}, {Name: "SINCE", DropOrder: 2, Right: true}, {Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	if wide {
 		t.Columns = []Column{{Name: "OBJECT"}, {Name: "HEALTH"}, {Name: "SINCE", Right: true}, {Name: "REASON"}, {Name: "JUDGED BY"}, {Name: "DERIVED FROM"}, {Name: "MESSAGE"}}
 	}
 	for _, id := range v.ids {
-		h := v.a.Own(id)
-		name, since := Cell{Text: v.names.of(id)}, Cell{Text: v.since(h.Since)}
+		h := v.a.OwnHealth(id)
+		name, since := Cell{Text: v.names.text(id)}, Cell{Text: v.since(h.Since)}
 		if !wide {
 			t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: verdict(h.Reason, h.Message)}})
 			continue
 		}
-		t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: h.Reason}, {Text: h.By}, {Text: v.kinds(v.a.DerivedFrom(id))}, {Text: withRuleError(h.Message, h)}})
+		t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: h.Reason}, {Text: h.Stage}, {Text: v.kinds(v.a.DerivedFrom(id))}, {Text: withRuleError(h.Message, h)}})
 	}
 	return t
 }
@@ -88,12 +88,12 @@ func (v *healthView) list(wide bool) *Table {
 // byStatus lists every object that is not healthy under its status, the worst first, and
 // counts the healthy ones.
 func (v *healthView) byStatus() *Tree {
-	t := &Tree{Columns: []Column{{Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "SINCE", Drop: 1, Right: true}, {Name: "MESSAGE", Under: true}}}
+	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "SINCE", DropOrder: 1, Right: true}, {Name: "MESSAGE", OwnLine: true}}}
 	for _, status := range slices.Backward(health.Statuses()) {
-		head := &Line{Name: HealthCell(status), Cells: make([]Cell, 2)}
+		head := &TreeRow{Name: HealthCell(status), Cells: make([]Cell, 2)}
 		healthy, n := &tally{}, 0
 		for _, id := range v.ids {
-			h := v.a.Own(id)
+			h := v.a.OwnHealth(id)
 			if h.Status != status {
 				continue
 			}
@@ -102,7 +102,7 @@ func (v *healthView) byStatus() *Tree {
 				healthy.one(v.g.Ref(id))
 				continue
 			}
-			head.Below = append(head.Below, &Line{Name: Cell{Text: v.names.of(id)}, Cells: []Cell{{Text: v.since(h.Since)}, {Text: verdict(h.Reason, h.Message)}}})
+			head.Children = append(head.Children, &TreeRow{Name: Cell{Text: v.names.text(id)}, Cells: []Cell{{Text: v.since(h.Since)}, {Text: verdict(h.Reason, h.Message)}}})
 		}
 		if n == 0 {
 			continue

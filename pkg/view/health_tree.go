@@ -13,11 +13,11 @@ import (
 
 func healthColumns() []Column {
 	return []Column{
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "HEALTH", Least: len("◌ Progressing")},
-		{Name: "BELOW", Drop: 2},
-		{Name: "SINCE", Drop: 1, Right: true},
-		{Name: "MESSAGE", Under: true},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "HEALTH", MinWidth: len("◌ Progressing")},
+		{Name: "BELOW", DropOrder: 2},
+		{Name: "SINCE", DropOrder: 1, Right: true},
+		{Name: "MESSAGE", OwnLine: true},
 	}
 }
 
@@ -37,16 +37,16 @@ func (v *healthView) tree() *Tree {
 // healthTree lays out one stack.
 type healthTree struct {
 	*healthView
-	s      *HealthStack
-	causes map[graph.ID]health.Cause
-	told   map[graph.ID]bool
+	s       *HealthStack
+	causes  map[graph.ID]health.Cause
+	printed map[graph.ID]bool
 }
 
 // line is that of the stack: of its root, or of the name that its roots have in common.
-func (v *healthTree) line() []*Line {
-	v.told = map[graph.ID]bool{}
+func (v *healthTree) line() []*TreeRow {
+	v.printed = map[graph.ID]bool{}
 	forest := v.s.Stack.Forest()
-	var lines []*Line
+	var lines []*TreeRow
 	folded := &tally{}
 	for _, b := range forest {
 		if len(forest) > 1 && v.right(b) {
@@ -62,8 +62,8 @@ func (v *healthTree) line() []*Line {
 		return lines
 	}
 	h := v.s.Health
-	top := &Line{Name: Cell{Text: v.title()}, Below: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
-	return []*Line{top}
+	top := &TreeRow{Name: Cell{Text: v.title()}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
+	return []*TreeRow{top}
 }
 
 func (v *healthTree) title() string {
@@ -76,7 +76,7 @@ func (v *healthTree) title() string {
 
 // right says that nothing of a branch needs to be looked at.
 func (v *healthTree) right(b *graph.Branch) bool {
-	own := v.a.Own(b.ID)
+	own := v.a.OwnHealth(b.ID)
 	if own.Status != "" && own.Status != health.Healthy || v.changed(own) {
 		return false
 	}
@@ -88,24 +88,24 @@ func (v *healthTree) changed(h health.Health) bool {
 }
 
 // branch is the line of a node that is not folded, with those below it.
-func (v *healthTree) branch(b *graph.Branch) *Line {
+func (v *healthTree) branch(b *graph.Branch) *TreeRow {
 	part, _ := v.s.Health.Part(b.ID)
-	l := &Line{Name: Cell{Text: v.names.of(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
-	if b.Again || v.told[b.ID] {
+	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
+	if b.Repeated || v.printed[b.ID] {
 		return l
 	}
-	v.told[b.ID] = true
-	l.Below = append(l.Below, v.events(b.ID)...)
+	v.printed[b.ID] = true
+	l.Children = append(l.Children, v.events(b.ID)...)
 	folded := &tally{}
 	for _, c := range b.Children {
 		if v.right(c) {
 			v.add(folded, c)
 			continue
 		}
-		l.Below = append(l.Below, v.branch(c))
+		l.Children = append(l.Children, v.branch(c))
 	}
 	if f := folded.line(); f != nil {
-		l.Below = append(l.Below, f)
+		l.Children = append(l.Children, f)
 	}
 	return l
 }
@@ -120,7 +120,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 		message = fmt.Sprintf("%s (%s)", p.Own.Message, v.kinds(from))
 	}
 	if c, ok := v.causes[p.ID]; ok && p.Own.Status == health.Missing && c.Edge.Relation != 0 {
-		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.of(c.Of), c.Edge.Why()))
+		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.text(c.Of), c.Edge.Why()))
 		if makers := v.makers(p.ID); makers != "" {
 			message += "; " + makers + " makes it"
 		}
@@ -132,7 +132,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 func (v *healthTree) makers(id graph.ID) string {
 	var names []string
 	for p := range v.s.Stack.Parts(id) {
-		if name := v.names.of(p.To); p.Maker() && !slices.Contains(names, name) {
+		if name := v.names.text(p.To); p.Maker() && !slices.Contains(names, name) {
 			names = append(names, name)
 		}
 	}
@@ -148,10 +148,10 @@ func (v *healthTree) mark(b *graph.Branch, p health.Part) Cell {
 	if v.s.Stack.Shared(b.ID) {
 		words = append(words, "⇄ shared")
 	}
-	if !p.Counts && p.Own.Status != health.Healthy && p.Own.Status != "" {
+	if !p.Required && p.Own.Status != health.Healthy && p.Own.Status != "" {
 		words = append(words, "(does not count)")
 	}
-	if b.Again {
+	if b.Repeated {
 		words = append(words, "(see above)")
 	}
 	return Cell{strings.Join(words, " "), tone}
@@ -159,14 +159,14 @@ func (v *healthTree) mark(b *graph.Branch, p health.Part) Cell {
 
 // events are the warnings about a cause; about what is missing they are those of who
 // needs it.
-func (v *healthTree) events(id graph.ID) []*Line {
-	var out []*Line
+func (v *healthTree) events(id graph.ID) []*TreeRow {
+	var out []*TreeRow
 	for _, e := range v.o.Events[v.g.Ref(id)] {
 		name := "Warning " + e.Reason
 		if e.Count > 1 {
 			name = fmt.Sprintf("%s ×%d", name, e.Count)
 		}
-		out = append(out, &Line{Name: Cell{name, Faint}, Cells: []Cell{{"event", Faint}, {}, {v.since(e.Last), Faint}, {e.Message, Faint}}})
+		out = append(out, &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{"event", Faint}, {}, {v.since(e.Last), Faint}, {e.Message, Faint}}})
 	}
 	return out
 }
@@ -203,9 +203,9 @@ func (t *tally) one(r object.Ref) {
 
 // add counts what was judged of a branch, each object once.
 func (v *healthTree) add(t *tally, b *graph.Branch) {
-	if !b.Again && !v.told[b.ID] {
-		v.told[b.ID] = true
-		if v.a.Own(b.ID).Status != "" && !v.s.Stack.Boundary(b.ID) {
+	if !b.Repeated && !v.printed[b.ID] {
+		v.printed[b.ID] = true
+		if v.a.OwnHealth(b.ID).Status != "" && !v.s.Stack.Boundary(b.ID) {
 			t.one(v.g.Ref(b.ID))
 		}
 	}
@@ -239,11 +239,11 @@ func (t *tally) text() string {
 	return strings.Join(out, ", ")
 }
 
-func (t *tally) line() *Line {
+func (t *tally) line() *TreeRow {
 	if len(t.kinds) == 0 {
 		return nil
 	}
-	return &Line{Name: Cell{t.text(), Faint}, Cells: []Cell{HealthCell(health.Healthy), {}, {}, {}}}
+	return &TreeRow{Name: Cell{t.text(), Faint}, Cells: []Cell{HealthCell(health.Healthy), {}, {}, {}}}
 }
 
 // plural is the plural of a kind in English, near enough: Ingresses, Policies.

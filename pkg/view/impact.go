@@ -18,11 +18,11 @@ type ImpactOf struct {
 
 // Impact returns the answer of the impact command: what happens to stacks, and to which of
 // their objects; what is deleted along; what was not looked at.
-func Impact(of ImpactOf) Answer {
+func Impact(of ImpactOf) Output {
 	v := newImpactView(of)
 	doc := v.document()
 	table := v.table()
-	return Answer{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
+	return Output{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
 }
 
 type impactView struct {
@@ -180,8 +180,8 @@ func isAre(n int, what string) string {
 	return fmt.Sprintf("%d %ss are", n, what)
 }
 
-// said is what happens to a dependent, and why.
-func (v *impactView) said(d *graph.Dependent) string {
+// describe is what happens to a dependent, and why.
+func (v *impactView) describe(d *graph.Dependent) string {
 	text := effectWord(d.Effect, d.Inferred)
 	if d.Effect == graph.LosesReplica {
 		text += fmt.Sprintf(": %d of %d left", d.Left, d.Of)
@@ -200,15 +200,15 @@ func (v *impactView) because(d *graph.Dependent) string {
 	if d.Cause == v.Impact.Object {
 		return d.Edge.Why()
 	}
-	return v.of(d.Cause) + ", " + d.Edge.Why()
+	return v.text(d.Cause) + ", " + d.Edge.Why()
 }
 
 func (v *impactView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "EFFECT"},
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "BECAUSE OF", Drop: 1, Cut: Middle, Least: leastName},
-		{Name: "WHY", Drop: 2, Cut: Middle, Least: leastWhy},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "BECAUSE OF", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: leastWhy},
 	}}
 	row := func(effect string, tone Tone, object, cause, why string) {
 		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {why, Faint}})
@@ -218,20 +218,20 @@ func (v *impactView) table() *Table {
 		word, _ := stackWords(s)
 		cause := ""
 		if !s.Gone {
-			cause = v.of(s.Because)
+			cause = v.text(s.Because)
 		}
 		row("stack "+word, stackTone(s), v.stackName(s), cause, "")
 	}
 	for i := range v.Impact.Deleted {
 		d := &v.Impact.Deleted[i]
-		row("deleted", Bad, v.of(d.ID), v.of(d.By), removalWhy(d))
+		row("deleted", Bad, v.text(d.ID), v.text(d.By), removalWhy(d))
 	}
 	for i := range v.Impact.MayGo {
 		d := &v.Impact.MayGo[i]
-		row("may be deleted", Warn, v.of(d.ID), v.of(d.By), d.Edge.Why())
+		row("may be deleted", Warn, v.text(d.ID), v.text(d.By), d.Edge.Why())
 	}
 	for _, k := range v.Impact.Kept {
-		row("stays", Plain, v.of(k.ID), v.of(k.By), keptWhy(k.Reason))
+		row("stays", Plain, v.text(k.ID), v.text(k.By), keptWhy(k.Reason))
 	}
 	for i := range v.all {
 		d := &v.all[i]
@@ -239,7 +239,7 @@ func (v *impactView) table() *Table {
 		if i >= len(v.Impact.Direct) && d.Effect == graph.Breaks && !d.Inferred {
 			word = "suffers"
 		}
-		row(word, effectTone(d.Effect, d.Inferred), v.of(d.ID), v.of(d.Cause), d.Edge.Why())
+		row(word, effectTone(d.Effect, d.Inferred), v.text(d.ID), v.text(d.Cause), d.Edge.Why())
 	}
 	return t
 }

@@ -83,7 +83,7 @@ func (v *impactView) document() ImpactDocument {
 		Head: Head{APIVersion, "Impact"}, Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
 		Acts: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
 		Deletions: v.deletions(im.Deleted), MayGo: v.deletions(im.MayGo), Kept: []KeptDocument{},
-		Direct: v.dependentDocuments(im.Direct), Through: v.dependentDocuments(im.Through), Bereft: v.dependentDocuments(im.Bereft),
+		Direct: v.dependentDocuments(im.Direct), Through: v.dependentDocuments(im.Indirect), Bereft: v.dependentDocuments(im.Bereft),
 		Unlooked: v.unlooked, Gaps: none(g.Gaps()),
 	}
 	if im.Remaker >= 0 {

@@ -9,21 +9,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// mostImpacts is how many lines of a kind are shown; -o table has all of them.
-const mostImpacts = 20
+// maxImpacts is how many lines of a kind are shown; -o table has all of them.
+const maxImpacts = 20
 
 func (v *impactView) tree() *Tree {
-	root := impactLine(Cell{Text: v.of(v.Impact.Object)}, Cell{v.summary(), v.worst()})
-	root.Below = append(root.Below, v.notes()...)
+	root := impactLine(Cell{Text: v.text(v.Impact.Object)}, Cell{v.summary(), v.worst()})
+	root.Children = append(root.Children, v.notes()...)
 	shown := map[int]bool{}
 	for i := range v.Stacks {
 		line := v.stackLine(&v.Stacks[i], shown)
-		if i < mostImpacts {
-			root.Below = append(root.Below, line)
+		if i < maxImpacts {
+			root.Children = append(root.Children, line)
 		}
 	}
-	if more := len(v.Stacks) - mostImpacts; more > 0 {
-		root.Below = append(root.Below, impactLine(Cell{fmt.Sprintf("… %d more stacks", more), Faint}, Cell{}))
+	if more := len(v.Stacks) - maxImpacts; more > 0 {
+		root.Children = append(root.Children, impactLine(Cell{fmt.Sprintf("… %d more stacks", more), Faint}, Cell{}))
 	}
 	var rest []int
 	for i := range v.all {
@@ -33,18 +33,18 @@ func (v *impactView) tree() *Tree {
 	}
 	if len(rest) > 0 {
 		line := impactLine(Cell{Text: "in no stack"}, Cell{})
-		line.Below, line.Hidden = v.dependents(rest)
-		root.Below = append(root.Below, line)
+		line.Children, line.Hidden = v.dependents(rest)
+		root.Children = append(root.Children, line)
 	}
-	root.Below = append(root.Below, v.deletedLines()...)
-	root.Below = append(root.Below, v.unlookedLines()...)
+	root.Children = append(root.Children, v.deletedLines()...)
+	root.Children = append(root.Children, v.unlookedLines()...)
 	return &Tree{
-		Columns: []Column{{Name: "IF THIS IS DELETED", Cut: Middle, Least: leastName}, {Name: "EFFECT", Under: true, Wrap: true}},
-		Roots:   []*Line{root},
+		Columns: []Column{{Name: "IF THIS IS DELETED", Truncate: Middle, MinWidth: leastName}, {Name: "EFFECT", OwnLine: true, Wrap: true}},
+		Roots:   []*TreeRow{root},
 	}
 }
 
-func impactLine(name, effect Cell) *Line { return &Line{Name: name, Cells: []Cell{effect}} }
+func impactLine(name, effect Cell) *TreeRow { return &TreeRow{Name: name, Cells: []Cell{effect}} }
 
 func (v *impactView) worst() Tone {
 	worst := Plain
@@ -55,9 +55,9 @@ func (v *impactView) worst() Tone {
 }
 
 // notes are what is to be said of the object itself.
-func (v *impactView) notes() []*Line {
+func (v *impactView) notes() []*TreeRow {
 	g, im := v.Graph, &v.Impact
-	var out []*Line
+	var out []*TreeRow
 	note := func(name, text string) {
 		out = append(out, impactLine(Cell{name, Faint}, Cell{text, Faint}))
 	}
@@ -73,9 +73,9 @@ func (v *impactView) notes() []*Line {
 	switch {
 	case im.Remaker < 0:
 	case im.RemakerKnown:
-		note("made anew", v.of(im.Remaker)+" makes it anew at once")
+		note("made anew", v.text(im.Remaker)+" makes it anew at once")
 	default:
-		note("made anew?", v.of(im.Remaker)+" made it, and may make it anew")
+		note("made anew?", v.text(im.Remaker)+" made it, and may make it anew")
 	}
 	return out
 }
@@ -91,12 +91,12 @@ func (v *impactView) blocking() int {
 }
 
 // stackLine is a stack, and below it what happens to objects of it that no stack above has.
-func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *Line {
+func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *TreeRow {
 	word, _ := stackWords(s)
 	tone := stackTone(s)
 	text := glyph(tone) + word
 	if !s.Gone {
-		text += ": " + v.of(s.Because)
+		text += ": " + v.text(s.Because)
 	}
 	if n := s.Deleted; n > 0 {
 		text += "; " + counted(n, "object") + " of it deleted along"
@@ -109,47 +109,47 @@ func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *Line {
 			news = append(news, place)
 		}
 	}
-	line.Below, line.Hidden = v.dependents(news)
+	line.Children, line.Hidden = v.dependents(news)
 	return line
 }
 
 // dependents are lines of dependents, by their places, and how many are left out.
-func (v *impactView) dependents(places []int) (lines []*Line, hidden int) {
+func (v *impactView) dependents(places []int) (lines []*TreeRow, hidden int) {
 	for i, place := range places {
-		if i == mostImpacts {
+		if i == maxImpacts {
 			return lines, len(places) - i
 		}
 		d := &v.all[place]
 		tone := effectTone(d.Effect, d.Inferred)
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{glyph(tone) + v.said(d) + " (" + v.because(d) + ")", tone}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{glyph(tone) + v.describe(d) + " (" + v.because(d) + ")", tone}))
 	}
 	return lines, 0
 }
 
 // deletedLines are what is deleted along, what may be, and what stays.
-func (v *impactView) deletedLines() []*Line {
+func (v *impactView) deletedLines() []*TreeRow {
 	im := &v.Impact
-	var out []*Line
+	var out []*TreeRow
 	if n := len(im.Deleted); n > 0 {
 		line := impactLine(Cell{Text: "deleted along"}, Cell{"✖ " + counted(n, "object") + v.waiting(), Bad})
-		line.Below, line.Hidden = v.deleted()
+		line.Children, line.Hidden = v.deleted()
 		out = append(out, line)
 	}
 	if n := len(im.MayGo); n > 0 {
 		line := impactLine(Cell{Text: "may be deleted along"}, Cell{"! " + counted(n, "object") + ": whether is for a controller to say", Warn})
-		for i := range im.MayGo[:min(n, mostImpacts)] {
+		for i := range im.MayGo[:min(n, maxImpacts)] {
 			d := &im.MayGo[i]
-			line.Below = append(line.Below, impactLine(Cell{Text: v.of(d.ID)}, Cell{"by " + v.of(d.By) + " (" + d.Edge.Why() + ")", Warn}))
+			line.Children = append(line.Children, impactLine(Cell{Text: v.text(d.ID)}, Cell{"by " + v.text(d.By) + " (" + d.Edge.Why() + ")", Warn}))
 		}
-		line.Hidden = max(n-mostImpacts, 0)
+		line.Hidden = max(n-maxImpacts, 0)
 		out = append(out, line)
 	}
 	if n := len(im.Kept); n > 0 {
 		line := impactLine(Cell{Text: "stays"}, Cell{Text: counted(n, "object")})
-		for _, k := range im.Kept[:min(n, mostImpacts)] {
-			line.Below = append(line.Below, impactLine(Cell{Text: v.of(k.ID)}, Cell{Text: keptWhy(k.Reason)}))
+		for _, k := range im.Kept[:min(n, maxImpacts)] {
+			line.Children = append(line.Children, impactLine(Cell{Text: v.text(k.ID)}, Cell{Text: keptWhy(k.Reason)}))
 		}
-		line.Hidden = max(n-mostImpacts, 0)
+		line.Hidden = max(n-maxImpacts, 0)
 		out = append(out, line)
 	}
 	return out
@@ -174,7 +174,7 @@ func (v *impactView) waiting() string {
 
 // deleted lists what is deleted along: data first, then what the object takes by itself, of
 // which the rest hangs; of very many, by kind.
-func (v *impactView) deleted() (lines []*Line, hidden int) {
+func (v *impactView) deleted() (lines []*TreeRow, hidden int) {
 	all := v.Impact.Deleted
 	isData := func(d *graph.Deletion) bool {
 		kind := v.Graph.Ref(d.ID).Kind
@@ -189,23 +189,23 @@ func (v *impactView) deleted() (lines []*Line, hidden int) {
 		}
 	}
 	for i, d := range data {
-		if i == mostImpacts {
+		if i == maxImpacts {
 			hidden = len(data) - i
 			break
 		}
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{"✖ " + removalWhy(d), Bad}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{"✖ " + removalWhy(d), Bad}))
 	}
-	if len(rest) > mostImpacts {
+	if len(rest) > maxImpacts {
 		return append(lines, v.byKind(rest)...), hidden
 	}
 	for _, d := range rest {
-		lines = append(lines, impactLine(Cell{Text: v.of(d.ID)}, Cell{removalWhy(d), Bad}))
+		lines = append(lines, impactLine(Cell{Text: v.text(d.ID)}, Cell{removalWhy(d), Bad}))
 	}
 	return lines, hidden
 }
 
 // byKind counts deletions.
-func (v *impactView) byKind(all []*graph.Deletion) []*Line {
+func (v *impactView) byKind(all []*graph.Deletion) []*TreeRow {
 	n := map[string]int{}
 	for _, d := range all {
 		n[v.Graph.Ref(d.ID).Kind]++
@@ -215,7 +215,7 @@ func (v *impactView) byKind(all []*graph.Deletion) []*Line {
 		kinds = append(kinds, kind)
 	}
 	slices.SortFunc(kinds, func(a, b string) int { return cmp.Or(n[b]-n[a], strings.Compare(a, b)) })
-	lines := make([]*Line, 0, len(kinds))
+	lines := make([]*TreeRow, 0, len(kinds))
 	for _, kind := range kinds {
 		lines = append(lines, impactLine(Cell{Text: kind}, Cell{fmt.Sprint(n[kind]), Bad}))
 	}
@@ -223,7 +223,7 @@ func (v *impactView) byKind(all []*graph.Deletion) []*Line {
 }
 
 // unlookedLines say who may miss the object and was not looked at.
-func (v *impactView) unlookedLines() []*Line {
+func (v *impactView) unlookedLines() []*TreeRow {
 	if len(v.unlooked) == 0 {
 		return nil
 	}
@@ -232,5 +232,5 @@ func (v *impactView) unlookedLines() []*Line {
 	if more := len(v.unlooked) - few; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}
-	return []*Line{impactLine(Cell{"? not looked at", Faint}, Cell{"not all of these were read, which may need it: " + strings.Join(kinds, ", "), Faint})}
+	return []*TreeRow{impactLine(Cell{"? not looked at", Faint}, Cell{"not all of these were read, which may need it: " + strings.Join(kinds, ", "), Faint})}
 }

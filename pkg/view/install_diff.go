@@ -25,10 +25,10 @@ type InstallChangedField struct {
 }
 
 // InstallDiff returns the answer of diff. Names are the objects that would change.
-func InstallDiff(of install.Installation, all []install.Difference) Answer {
+func InstallDiff(of install.Installation, all []install.Difference) Output {
 	doc := InstallDiffDocument{Head: Head{APIVersion, "InstallDiff"}, Installation: of.Name, Namespace: of.Namespace, Objects: []InstallChangedDocument{}}
-	t := &Table{Columns: []Column{{Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "CHANGE"}, {Name: "FIELD", Cut: Middle, Least: leastName}, {Name: "WAS", Drop: 2, Cut: End, Least: leastWhy}, {Name: "IS", Drop: 1, Cut: End, Least: leastWhy}}}
-	a := Answer{Table: t, Wide: t}
+	t := &Table{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "CHANGE"}, {Name: "FIELD", Truncate: Middle, MinWidth: leastName}, {Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: leastWhy}, {Name: "IS", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
+	a := Output{Table: t, Wide: t}
 	tones := map[string]Tone{install.ObjectAdded: Good, install.ObjectRemoved: Bad, install.ObjectChanged: Warn}
 	for i := range all {
 		d := &all[i]

@@ -65,18 +65,18 @@ const InstallNothing = "nothing"
 
 // InstallDone returns the answer of what became of a run. Names are the releases as it left
 // them.
-func InstallDone(i install.Installation, r install.Report) Answer {
+func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
 		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
 		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
-	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", Drop: 1, Cut: End, Least: leastWhy}}}
-	tones := map[install.Phase]Tone{install.Done: Good, install.Left: Bad, install.Begun: Warn, install.Undone: Faint}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
+	tones := map[install.Phase]Tone{install.Done: Good, install.NotUndone: Bad, install.Started: Warn, install.Undone: Faint}
 	for _, s := range r.Steps {
 		doc.Steps = append(doc.Steps, InstallResultDocument{ID: s.ID, Kind: string(s.Kind), Part: s.Part, Phase: string(s.Phase), Note: s.Note})
 		t.Rows = append(t.Rows, []Cell{{s.ID, Plain}, {string(s.Phase), tones[s.Phase]}, {s.Note, Faint}})
 	}
-	a := Answer{Table: t, Wide: t, Document: doc}
+	a := Output{Table: t, Wide: t, Document: doc}
 	for _, rel := range r.Releases {
 		a.Names = append(a.Names, "helm/"+rel.Release)
 	}
@@ -123,11 +123,11 @@ type InstallPastDocument struct {
 }
 
 // InstallHistory returns the answer of history. Names are the revisions.
-func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Answer {
+func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
 	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallPastDocument{}}
-	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Cut: End, Least: leastName}, {Name: "BY", Drop: 2, Cut: Middle, Least: 8}, {Name: "AGE"}}}
-	a := Answer{Table: t, Wide: t}
-	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultLeft: Bad}
+	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Truncate: End, MinWidth: leastName}, {Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, {Name: "AGE"}}}
+	a := Output{Table: t, Wide: t}
+	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultPartlyUndone: Bad}
 	row := func(d InstallPastDocument, revision string) {
 		var releases []string
 		for _, r := range d.Releases {
@@ -135,7 +135,7 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 		}
 		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {resultWords(d), tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.By, Faint}, {age(now, d.Started), Plain}})
 	}
-	for _, p := range j.Past {
+	for _, p := range j.Runs {
 		ended := p.Ended
 		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Left: p.Left, Lost: p.Lost, Stayed: p.Stayed, To: p.To, Releases: releaseDocuments(p.Releases)}
 		doc.Runs = append(doc.Runs, d)
@@ -143,7 +143,7 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 		a.Names = append(a.Names, fmt.Sprint(p.Revision))
 	}
 	if r := j.Run; r != nil {
-		result := install.ResultOpen
+		result := install.ResultUnfinished
 		if r.Undoing {
 			result = "undoing"
 		}
@@ -158,7 +158,7 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 // data is lost, and whether one that is not ended is running.
 func resultWords(d InstallPastDocument) string {
 	switch {
-	case d.Process != "" && d.Process != string(install.LivenessUnknown) && d.Result == install.ResultOpen:
+	case d.Process != "" && d.Process != string(install.LivenessUnknown) && d.Result == install.ResultUnfinished:
 		return d.Process
 	case d.Process != "" && d.Process != string(install.LivenessUnknown):
 		return d.Result + ", " + d.Process

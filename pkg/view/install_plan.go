@@ -13,7 +13,7 @@ import (
 
 // InstallPlan is what a run is to do.
 type InstallPlan struct {
-	*install.Planned
+	*install.Plan
 	// DryRun is none, client or server.
 	DryRun string
 	// Fetched says where the parts came from, by name of the part: an address, and by what
@@ -110,9 +110,9 @@ type InstallRefusalDocument struct {
 
 // InstallPlanned returns the answer of what a run is to do. Names are what it makes,
 // changes or deletes.
-func InstallPlanned(p InstallPlan) Answer {
-	a := Answer{Document: installPlanDocument(p)}
-	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Cut: Middle, Least: leastName}, {Name: "VERSION"}, {Name: "WHY", Drop: 1, Cut: End, Least: leastWhy}}}
+func InstallPlanned(p InstallPlan) Output {
+	a := Output{Document: installPlanDocument(p)}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Truncate: Middle, MinWidth: leastName}, {Name: "VERSION"}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	seen := map[string]bool{}
 	for i := range p.Steps {
 		s := &p.Steps[i]
@@ -125,7 +125,7 @@ func InstallPlanned(p InstallPlan) Answer {
 			tone = Bad
 		}
 		why := ""
-		if part := partOf(p.Planned, s.Part); part != nil && !seen[part.Name] && s.Kind != install.MakeNamespace {
+		if part := partOf(p.Plan, s.Part); part != nil && !seen[part.Name] && s.Kind != install.MakeNamespace {
 			why, seen[part.Name] = strings.Join(part.Why, "; "), true
 		}
 		if s.Irreversible != "" {
@@ -145,7 +145,7 @@ var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectCh
 
 // ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
 // the first few: the document has them all.
-func ChangeLines(p *install.Planned) []string {
+func ChangeLines(p *install.Plan) []string {
 	const most = 5
 	var out []string
 	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
@@ -174,7 +174,7 @@ func ChangeLines(p *install.Planned) []string {
 
 // GrantLines say every rule that a plan grants: those that an installation did not grant
 // before apart, and those of a first one with the rest.
-func GrantLines(p *install.Planned) (fresh, rest []string) {
+func GrantLines(p *install.Plan) (fresh, rest []string) {
 	for _, g := range p.Grants {
 		if g.New && p.Action != install.Install {
 			fresh = append(fresh, fmt.Sprintf("new right: %s: %s", g.Part, g))
@@ -185,7 +185,7 @@ func GrantLines(p *install.Planned) (fresh, rest []string) {
 	return fresh, rest
 }
 
-func partOf(p *install.Planned, name string) *install.Part {
+func partOf(p *install.Plan, name string) *install.Part {
 	for _, part := range p.Parts {
 		if part.Name == name {
 			return part

@@ -17,7 +17,7 @@ type ManualDocument struct {
 }
 
 // Manual returns the answer of the man command.
-func Manual(m manual.Manual, gaps []object.Gap) Answer {
+func Manual(m manual.Manual, gaps []object.Gap) Output {
 	doc := ManualDocument{Head: Head{APIVersion, "Manual"}, Manual: m, Gaps: none(gaps)}
 	page := &Page{}
 	for _, s := range []Section{
@@ -27,7 +27,7 @@ func Manual(m manual.Manual, gaps []object.Gap) Answer {
 			page.Sections = append(page.Sections, s)
 		}
 	}
-	return Answer{Page: page, Document: doc}
+	return Output{Page: page, Document: doc}
 }
 
 // pairsOf leaves out terms of which there is nothing to say.
@@ -130,11 +130,11 @@ func instances(m manual.Manual) string {
 			text = "not known"
 		}
 	}
-	return text + where(m)
+	return text + scopeText(m)
 }
 
-// where says where instances were looked for.
-func where(m manual.Manual) string {
+// scopeText says where instances were looked for.
+func scopeText(m manual.Manual) string {
 	switch {
 	case !m.Resource.Namespaced && m.Instances.Namespace == "":
 		return ""
@@ -166,13 +166,13 @@ func compositionSection(m manual.Manual) Section {
 		return s
 	}
 	looked := m.Instances.Count > 0
-	t := &Table{Columns: []Column{{Name: "KIND", Cut: Middle, Least: leastName}, {Name: "DECLARED BY", Drop: 1, Cut: End, Least: 12}}}
+	t := &Table{Columns: []Column{{Name: "KIND", Truncate: Middle, MinWidth: leastName}, {Name: "DECLARED BY", DropOrder: 1, Truncate: End, MinWidth: 12}}}
 	if looked {
 		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
 	}
 	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Through != "" })
 	if through {
-		t.Columns = append(t.Columns, Column{Name: "THROUGH", Drop: 2, Cut: Middle, Least: leastName})
+		t.Columns = append(t.Columns, Column{Name: "THROUGH", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
 	}
 	for _, p := range m.Composition {
 		by, tone := "", Plain
@@ -198,9 +198,9 @@ func compositionSection(m manual.Manual) Section {
 	}
 	s.Blocks = append(s.Blocks, Block{Table: t})
 	if looked {
-		what := fmt.Sprintf("OWNED counts what the %d instances%s really own.", m.Instances.Count, where(m))
+		what := fmt.Sprintf("OWNED counts what the %d instances%s really own.", m.Instances.Count, scopeText(m))
 		if m.Instances.Count == 1 {
-			what = "OWNED counts what the one instance" + where(m) + " really owns."
+			what = "OWNED counts what the one instance" + scopeText(m) + " really owns."
 		}
 		s.Blocks = append(s.Blocks, Block{Text: what})
 	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {

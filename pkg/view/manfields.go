@@ -94,7 +94,7 @@ func columnsSection(m manual.Manual) Section {
 	if len(m.Columns) == 0 {
 		return s
 	}
-	t := &Table{Columns: []Column{{Name: "COLUMN"}, {Name: "TYPE", Drop: 1}, {Name: "FIELD", Cut: Middle, Least: leastName}}}
+	t := &Table{Columns: []Column{{Name: "COLUMN"}, {Name: "TYPE", DropOrder: 1}, {Name: "FIELD", Truncate: Middle, MinWidth: leastName}}}
 	var items []Item
 	said := false
 	for _, c := range m.Columns {

@@ -15,7 +15,7 @@ import (
 // MetricsOptions say what of a report is shown, and what it is of.
 type MetricsOptions struct {
 	// Reading is what the report sums up, without its lists.
-	Reading *metrics.Reading
+	Reading *metrics.UsageReport
 	// Prices is the name of the price book, Sharing how shared parts are split, By what
 	// the rows stand for.
 	Prices  string
@@ -30,7 +30,7 @@ type MetricsOptions struct {
 	Gaps      []object.Gap
 	// Ledger, Placement and Focus are what a FOCUS file is made of.
 	Ledger    *cost.Ledger
-	Placement *metrics.Placement
+	Placement *metrics.Attribution
 	Focus     FocusOptions
 	// Shape is the one that is wanted, since each takes time; 0 is all of them but
 	// that of a FOCUS file.
@@ -39,14 +39,14 @@ type MetricsOptions struct {
 
 // Metrics returns the answer of the metrics command. Its error is that a FOCUS file
 // cannot be made.
-func Metrics(r *cost.Report, o MetricsOptions) (Answer, error) {
+func Metrics(r *cost.Report, o MetricsOptions) (Output, error) {
 	if o.Shape == FocusShape {
-		sheet, err := FocusSheet(o.Ledger, o.Reading, o.Placement, o.Focus)
-		return Answer{Focus: sheet}, err
+		sheet, err := FocusCSV(o.Ledger, o.Reading, o.Placement, o.Focus)
+		return Output{Focus: sheet}, err
 	}
 	v := metricsView{r: r, o: o, depthOf: map[*cost.Row]int{}}
 	v.cost, v.month = cost.Round(r, cost.ColumnCost, hourPlaces), cost.Round(r, cost.ColumnMonth, monthPlaces)
-	var a Answer
+	var a Output
 	wanted := func(s Shape) bool { return o.Shape == 0 || o.Shape == s }
 	if wanted(TreeShape) {
 		a.Tree = v.tree()
@@ -63,8 +63,8 @@ func Metrics(r *cost.Report, o MetricsOptions) (Answer, error) {
 	if wanted(NamesShape) {
 		a.Names = v.rowNames()
 	}
-	if wanted(SheetShape) {
-		a.Sheet = MetricsSheet(r, o.Reading)
+	if wanted(CSVShape) {
+		a.CSV = MetricsCSV(r, o.Reading)
 	}
 	if wanted(FamiliesShape) {
 		a.Families = MetricsFamilies(r, o.Reading)
@@ -91,7 +91,7 @@ func (v *metricsView) instant() bool { return v.o.Reading.Instant() }
 
 // columns are those of numbers, by what a narrow terminal can do without.
 func (v *metricsView) columns() []Column {
-	number := func(name string, drop int) Column { return Column{Name: name, Drop: drop, Right: true} }
+	number := func(name string, drop int) Column { return Column{Name: name, DropOrder: drop, Right: true} }
 	money := v.r.Currency
 	if v.instant() {
 		return []Column{
@@ -195,12 +195,12 @@ func binary(n decimal.Decimal) string {
 }
 
 func (v *metricsView) tree() *Tree {
-	t := &Tree{Columns: append([]Column{{Name: v.heading(), Cut: Middle, Least: leastName}}, v.columns()...)}
+	t := &Tree{Columns: append([]Column{{Name: v.heading(), Truncate: Middle, MinWidth: leastName}}, v.columns()...)}
 	for _, r := range v.r.Rows {
 		t.Roots = append(t.Roots, v.line(r, nil, 0))
 	}
 	if len(v.r.Rows) > 1 {
-		t.Roots = append(t.Roots, &Line{Name: Cell{Text: "total"}, Mark: v.mark(&v.r.Total, nil), Cells: v.cells(&v.r.Total)})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{Text: "total"}, Mark: v.mark(&v.r.Total, nil), Cells: v.cells(&v.r.Total)})
 	}
 	return t
 }
@@ -215,16 +215,16 @@ func (v *metricsView) heading() string {
 	return strings.ToUpper(v.o.By)
 }
 
-func (v *metricsView) line(r, above *cost.Row, depth int) *Line {
-	l := &Line{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: v.cells(r)}
+func (v *metricsView) line(r, above *cost.Row, depth int) *TreeRow {
+	l := &TreeRow{Name: Cell{Text: v.name(r)}, Mark: v.mark(r, above), Cells: v.cells(r)}
 	if r.Level == cost.LevelRest {
 		l.Name.Tone = Faint
 	}
 	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
 		return l // The sums hold what is below.
 	}
-	for _, below := range r.Below {
-		l.Below = append(l.Below, v.line(below, r, depth+1))
+	for _, below := range r.Children {
+		l.Children = append(l.Children, v.line(below, r, depth+1))
 	}
 	return l
 }
@@ -265,7 +265,7 @@ func (v *metricsView) mark(r, above *cost.Row) Cell {
 // partial says whether a source of a window said that its figures are less than the
 // truth.
 func (v *metricsView) partial() bool {
-	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.Marks })
+	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
 }
 
 // sharedUnevenly says whether all that a row stands for is shared, one part of it
@@ -274,12 +274,12 @@ func sharedUnevenly(r *cost.Row) bool {
 	if r.Level == cost.LevelStack || r.Of == 1 {
 		return false
 	}
-	for _, below := range r.Below {
+	for _, below := range r.Children {
 		if below.Level != cost.LevelContainer && below.Of <= 1 && !sharedUnevenly(below) {
 			return false
 		}
 	}
-	return r.Level == cost.LevelPod || len(r.Below) > 0
+	return r.Level == cost.LevelPod || len(r.Children) > 0
 }
 
 // part is the share of a row: a fraction where it is an even one.

@@ -128,14 +128,14 @@ func (v *metricsView) document() MetricsDocument {
 		doc.Rows = append(doc.Rows, v.rowsDocument(row))
 	}
 	for _, n := range r.Notes {
-		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.About, n.Reason, n.Message, n.Marks})
+		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.Subject, n.Reason, n.Message, n.LowersFigures})
 	}
 	return doc
 }
 
 func (v *metricsView) rowsDocument(r *cost.Row) MetricsRowDocument {
 	doc := v.rowDocument(r)
-	for _, below := range r.Below {
+	for _, below := range r.Children {
 		doc.Rows = append(doc.Rows, v.rowsDocument(below))
 	}
 	return doc

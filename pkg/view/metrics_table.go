@@ -13,8 +13,8 @@ import (
 // table is a line for each row of the first level, and the total.
 func (v *metricsView) table() *Table {
 	t := &Table{Columns: append([]Column{
-		{Name: "NAMESPACE", Drop: 3, Cut: Middle, Least: 12},
-		{Name: v.heading(), Cut: Middle, Least: leastName},
+		{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12},
+		{Name: v.heading(), Truncate: Middle, MinWidth: leastName},
 	}, v.columns()...)}
 	add := func(r *cost.Row, namespace, name string) {
 		t.Rows = append(t.Rows, append([]Cell{{Text: namespace}, {Text: name}}, v.cells(r)...))
@@ -139,7 +139,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 		for _, r := range rows {
 			v.depthOf[r] = depth
 			f(r)
-			walk(r.Below, depth+1)
+			walk(r.Children, depth+1)
 		}
 	}
 	walk(v.r.Rows, 0)

@@ -31,7 +31,7 @@ func newNames(g *graph.Graph, home string, ids []graph.ID) names {
 	return n
 }
 
-func (n names) of(id graph.ID) string { return written(n.g.Ref(id), n.home, n.twice) }
+func (n names) text(id graph.ID) string { return written(n.g.Ref(id), n.home, n.twice) }
 
 // written is an object for people: with the namespace where it is not home, with the group
 // where two groups have a kind of that name.

@@ -6,27 +6,27 @@ import (
 )
 
 // Path returns the answer of the path command.
-func Path(g *graph.Graph, from, to graph.ID, steps []graph.Step, found bool) Answer {
+func Path(g *graph.Graph, from, to graph.ID, steps []graph.Step, found bool) Output {
 	doc := PathDocument{Head: Head{APIVersion, "Path"}, From: g.Ref(from).String(), To: g.Ref(to).String(), Found: found, Steps: []StepDocument{}, Gaps: none(g.Gaps())}
 	var ids []graph.ID
 	if found {
 		ids = append(ids, from)
 	}
-	net := &Net{}
+	net := &Diagram{}
 	for _, s := range steps {
 		e := edgeDocument(g, s.Edge)
 		doc.Steps = append(doc.Steps, StepDocument{e, s.Against})
 		ids = append(ids, reached(s))
-		net.Edges = append(net.Edges, NetEdge{From: e.From, To: e.To, Label: e.Relation, Dashed: e.Inferred})
+		net.Edges = append(net.Edges, DiagramEdge{From: e.From, To: e.To, Label: e.Relation, Dashed: e.Inferred})
 	}
 	all := []string{}
 	for i, id := range ids {
 		r, m := g.Ref(id), mark(g.State(id), false)
 		all = append(all, r.String())
-		net.Nodes = append(net.Nodes, NetNode{ID: r.String(), Kind: r.Kind, Name: r.Name, Namespace: r.Namespace, Tone: m.Tone, Note: m.Text, Root: i == 0 || i == len(ids)-1})
+		net.Nodes = append(net.Nodes, DiagramNode{ID: r.String(), Kind: r.Kind, Name: r.Name, Namespace: r.Namespace, Tone: m.Tone, Note: m.Text, Root: i == 0 || i == len(ids)-1})
 	}
 	table := pathTable(g, ids, steps)
-	return Answer{Tree: pathTree(g, ids, steps), Table: table, Wide: table, Net: net, Document: doc, Names: all}
+	return Output{Tree: pathTree(g, ids, steps), Table: table, Wide: table, Diagram: net, Document: doc, Names: all}
 }
 
 // reached is the node to which a step leads.
@@ -41,10 +41,10 @@ func reached(s graph.Step) graph.ID {
 // above. What is not there is marked.
 func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "OBJECT", Cut: Middle, Least: 32},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: 32},
 		{Name: "RELATION"},
-		{Name: "VIA", Drop: 2},
-		{Name: "WHY", Drop: 1, Cut: Middle, Least: leastWhy},
+		{Name: "VIA", DropOrder: 2},
+		{Name: "WHY", DropOrder: 1, Truncate: Middle, MinWidth: leastWhy},
 	}}
 	if len(ids) == 0 {
 		return t
@@ -52,7 +52,7 @@ func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 	n := newNames(g, g.Ref(ids[0]).Namespace, ids)
 	for i, id := range ids {
 		m := mark(g.State(id), false)
-		object := Cell{n.of(id), m.Tone}
+		object := Cell{n.text(id), m.Tone}
 		if m.Text != "" {
 			object.Text += " " + m.Text
 		}
@@ -70,22 +70,22 @@ func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 // leads to it.
 func pathTree(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "RELATION", Drop: 1},
-		{Name: "VIA", Drop: 2},
-		{Name: "WHY", Cut: Middle, Least: leastWhy, Under: true},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "RELATION", DropOrder: 1},
+		{Name: "VIA", DropOrder: 2},
+		{Name: "WHY", Truncate: Middle, MinWidth: leastWhy, OwnLine: true},
 	}}
 	if len(ids) == 0 {
 		return t
 	}
 	n := newNames(g, g.Ref(ids[0]).Namespace, ids)
-	at := &Line{Name: Cell{Text: n.of(ids[0])}, Mark: mark(g.State(ids[0]), false)}
-	t.Roots = []*Line{at}
+	at := &TreeRow{Name: Cell{Text: n.text(ids[0])}, Mark: mark(g.State(ids[0]), false)}
+	t.Roots = []*TreeRow{at}
 	for i, s := range steps {
 		id := ids[i+1]
-		next := &Line{Name: Cell{Text: n.of(id)}, Mark: mark(g.State(id), false)}
+		next := &TreeRow{Name: Cell{Text: n.text(id)}, Mark: mark(g.State(id), false)}
 		next.Cells = []Cell{{surely(walked(s), s.Edge), Plain}, {s.Edge.Via.String(), Faint}, {s.Edge.Why(), Faint}}
-		at.Below = []*Line{next}
+		at.Children = []*TreeRow{next}
 		at = next
 	}
 	return t
@@ -102,7 +102,7 @@ func walked(s graph.Step) string {
 	case relation.Needs:
 		return graph.NeededBy.String()
 	}
-	return graph.Serving.String()
+	return graph.ServesParent.String()
 }
 
 // arrow reads from the row above to this one.

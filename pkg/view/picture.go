@@ -2,14 +2,14 @@ package view
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
-// Picture is what the page shows: the objects that were read, the stacks that they are in, how
+// UIState is what the page shows: the objects that were read, the stacks that they are in, how
 // each fares, what it uses and what it costs, and why each edge is there
 // (docs/schema/picture.json). It is made for machines that draw: objects, kinds and namespaces
 // are numbers, and whatever is absent is not known or nothing. Parts says of what is not in it
 // why not.
 //
 // A node keeps its number as long as the page lives. What is gone leaves a null behind.
-type Picture struct {
+type UIState struct {
 	Head    `json:",inline"`
 	Version string `json:"version"` // of the program
 	Title   string `json:"title"`
@@ -28,14 +28,14 @@ type Picture struct {
 	// Window is what costs are of; left out for a month at the rates of now.
 	Window WindowDocument `json:"window,omitzero"`
 
-	Kinds      []PictureKind  `json:"kinds"`
-	Namespaces []string       `json:"namespaces"` // the first is empty: of the whole cluster
-	Labels     []string       `json:"labels"`     // key=value
-	Rules      []string       `json:"rules"`      // names of the rules that edges have
-	Nodes      []*PictureNode `json:"nodes"`
-	Stacks     []PictureStack `json:"stacks"`
+	Kinds      []UIKind  `json:"kinds"`
+	Namespaces []string  `json:"namespaces"` // the first is empty: of the whole cluster
+	Labels     []string  `json:"labels"`     // key=value
+	Rules      []string  `json:"rules"`      // names of the rules that edges have
+	Nodes      []*UINode `json:"nodes"`
+	Stacks     []UIStack `json:"stacks"`
 	// Costs are the totals by something else than stacks.
-	Costs []PictureCosts `json:"costs,omitempty"`
+	Costs []UICosts `json:"costs,omitempty"`
 	// Objects is how many were read: more than Nodes where the page cannot hold all. What is in
 	// trouble is always held.
 	Objects int `json:"objects"`
@@ -46,14 +46,14 @@ type Picture struct {
 	Gaps  []object.Gap      `json:"gaps,omitempty"`
 }
 
-// PictureKind is a kind of objects.
-type PictureKind struct {
+// UIKind is a kind of objects.
+type UIKind struct {
 	Kind  string `json:"kind"`
 	Group string `json:"group,omitempty"`
 }
 
-// PictureNode is an object. Numbers point into the lists of the Picture.
-type PictureNode struct {
+// UINode is an object. Numbers point into the lists of the Picture.
+type UINode struct {
 	Kind      int    `json:"k"`
 	Namespace int    `json:"s,omitempty"`
 	Name      string `json:"n"`
@@ -70,14 +70,14 @@ type PictureNode struct {
 	Created int64 `json:"c,omitempty"`
 	Labels  []int `json:"l,omitempty"`
 	// Edges leave the node.
-	Edges []PictureEdge `json:"e,omitempty"`
-	Usage *PictureUsage `json:"u,omitempty"`
+	Edges []UIEdge `json:"e,omitempty"`
+	Usage *UIUsage `json:"u,omitempty"`
 	// Events are the last warnings about it.
-	Events []PictureEvent `json:"v,omitempty"`
+	Events []UIEvent `json:"v,omitempty"`
 }
 
-// PictureEdge is an edge to another node.
-type PictureEdge struct {
+// UIEdge is an edge to another node.
+type UIEdge struct {
 	To int `json:"t"`
 	// Relation is 1 to 3: owns, needs, serves.
 	Relation int `json:"r"`
@@ -93,9 +93,9 @@ type PictureEdge struct {
 	Follow int `json:"f,omitempty"`
 }
 
-// PictureUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
+// UIUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
 // rest in bytes. An absent figure is not known, or was not asked for.
-type PictureUsage struct {
+type UIUsage struct {
 	CPU           *int64 `json:"c,omitempty"`
 	Memory        *int64 `json:"m,omitempty"`
 	Storage       *int64 `json:"s,omitempty"`
@@ -108,20 +108,20 @@ type PictureUsage struct {
 	Unmeasured string `json:"w,omitempty"`
 }
 
-// PictureEvent is a warning.
-type PictureEvent struct {
+// UIEvent is a warning.
+type UIEvent struct {
 	Reason  string `json:"r"`
 	Message string `json:"m"`
 	Count   int    `json:"c,omitempty"`
 	Last    int64  `json:"l,omitempty"`
 }
 
-// PictureStack is a stack: a tree of its members, each at one place, and what it costs.
+// UIStack is a stack: a tree of its members, each at one place, and what it costs.
 //
 // Money is in hundredths of the currency, of a month (or of the window), rounded so that it adds up: the
 // Cost of a place is its Own and that of the places right below it; the Cost of the stack is that
 // of its places at depth 0 and of its Rest.
-type PictureStack struct {
+type UIStack struct {
 	// Name is a ROOT that means it.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
@@ -129,26 +129,26 @@ type PictureStack struct {
 	// Roots are nodes.
 	Roots []int `json:"roots"`
 	// Tree is the places in preorder.
-	Tree []PicturePlace `json:"tree"`
+	Tree []UIPosition `json:"tree"`
 	// Objects is how many are in it, without what it stands on.
-	Objects int            `json:"objects"`
-	Health  int            `json:"health,omitempty"`
-	Since   int64          `json:"since,omitempty"`
-	Causes  []PictureCause `json:"causes,omitempty"`
+	Objects int       `json:"objects"`
+	Health  int       `json:"health,omitempty"`
+	Since   int64     `json:"since,omitempty"`
+	Causes  []UICause `json:"causes,omitempty"`
 	// Pods counts: all, measured, Healthy; absent where pods were not counted.
 	Pods []int `json:"pods,omitempty"`
 	// Usage is the sum of what is known.
-	Usage *PictureUsage `json:"usage,omitempty"`
-	Cost  *int64        `json:"cost,omitempty"`
-	Rest  []PictureRest `json:"rest,omitempty"`
+	Usage *UIUsage         `json:"usage,omitempty"`
+	Cost  *int64           `json:"cost,omitempty"`
+	Rest  []UIUnattributed `json:"rest,omitempty"`
 	// Created is seconds of Unix time.
 	Created int64 `json:"created,omitempty"`
 	// Cluster says that it is one of the cluster itself, as its DNS is.
 	Cluster bool `json:"cluster,omitempty"`
 }
 
-// PicturePlace is a node at its place in a stack.
-type PicturePlace struct {
+// UIPosition is a node at its place in a stack.
+type UIPosition struct {
 	Node  int `json:"n"`
 	Depth int `json:"d,omitempty"`
 	// How says why it hangs there: root, owned, needed, serving, behind, made.
@@ -158,8 +158,8 @@ type PicturePlace struct {
 	Again bool `json:"a,omitempty"`
 	// Shared says that other stacks have it as well.
 	Shared bool `json:"s,omitempty"`
-	// Aside says that the stack may be well without it (it does not count).
-	Aside bool `json:"x,omitempty"`
+	// Peer says that the stack may be well without it (it does not count).
+	Peer bool `json:"x,omitempty"`
 	// Below is the health of what is below it.
 	Below int    `json:"b,omitempty"`
 	Cost  *int64 `json:"c,omitempty"`
@@ -172,29 +172,29 @@ type PicturePlace struct {
 	Charges map[string]int64 `json:"g,omitempty"`
 }
 
-// PictureCause is what makes a stack as it is.
-type PictureCause struct {
+// UICause is what makes a stack as it is.
+type UICause struct {
 	Node int `json:"n"`
 	// Of is who leads to it; -1 for a root.
 	Of int `json:"o"`
 }
 
-// PictureRest is what a stack pays that is at none of its places: idle, overhead, something gone.
-type PictureRest struct {
+// UIUnattributed is what a stack pays that is at none of its places: idle, overhead, something gone.
+type UIUnattributed struct {
 	Name string `json:"name"`
 	Cost int64  `json:"cost"`
 }
 
-// PictureCosts are the totals by namespace or by the values of a label.
-type PictureCosts struct {
+// UICosts are the totals by namespace or by the values of a label.
+type UICosts struct {
 	// By is namespace, or label KEY.
-	By    string           `json:"by"`
-	Rows  []PictureCostRow `json:"rows"`
-	Total int64            `json:"total"`
+	By    string      `json:"by"`
+	Rows  []UICostRow `json:"rows"`
+	Total int64       `json:"total"`
 }
 
-// PictureCostRow is what one of them costs.
-type PictureCostRow struct {
+// UICostRow is what one of them costs.
+type UICostRow struct {
 	Name string `json:"name"`
 	Pods int    `json:"pods,omitempty"`
 	Cost int64  `json:"cost"`
@@ -202,16 +202,16 @@ type PictureCostRow struct {
 	Parts map[string]int64 `json:"parts,omitempty"`
 }
 
-// PictureChange is the difference of a Picture to the one before: whatever is absent is as it was.
-type PictureChange struct {
+// UIDelta is the difference of a Picture to the one before: whatever is absent is as it was.
+type UIDelta struct {
 	// At is that of the new Picture.
 	At string `json:"at"`
 	// Head are the fields of the Picture but for Nodes and Stacks, where one of them changed.
-	Head *Picture `json:"head,omitempty"`
+	Head *UIState `json:"head,omitempty"`
 	// Nodes are those that changed, by number; null for one that is gone.
-	Nodes map[int]*PictureNode `json:"nodes,omitempty"`
+	Nodes map[int]*UINode `json:"nodes,omitempty"`
 	// Stacks are those that changed, by name; null for one that is gone. Order is that of all, where
 	// it changed.
-	Stacks map[string]*PictureStack `json:"stacks,omitempty"`
-	Order  []string                 `json:"order,omitempty"`
+	Stacks map[string]*UIStack `json:"stacks,omitempty"`
+	Order  []string            `json:"order,omitempty"`
 }

@@ -12,39 +12,39 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// MostPictured is how many objects a Picture holds at most. What is in trouble comes first, then
+// MaxUINodes is how many objects a Picture holds at most. What is in trouble comes first, then
 // the members of stacks.
-const MostPictured = 20_000
+const MaxUINodes = 20_000
 
-// PictureOf is what a Picture is made from. What is nil is not known: Parts should say why.
-type PictureOf struct {
+// UIInput is what a Picture is made from. What is nil is not known: Parts should say why.
+type UIInput struct {
 	// Head is what of the Picture is known without looking: Title, Mode, Source, At, Parts, ...
-	Head       Picture
+	Head       UIState
 	Graph      *graph.Graph
 	Assessment *health.Assessment
-	Stacks     []PictureFound
+	Stacks     []UIFound
 
 	// Report is that of the stacks, with its Ledger, Placement and Reading. Costs are those by
 	// something else, in order.
 	Report    *cost.Report
 	Ledger    *cost.Ledger
-	Placement *metrics.Placement
-	Reading   *metrics.Reading
-	Costs     []PictureGrouping
+	Placement *metrics.Attribution
+	Reading   *metrics.UsageReport
+	Costs     []UIGrouping
 
 	Events map[object.Ref][]Event
-	// Born is when an object was created; may be nil.
-	Born func(object.Ref) time.Time
+	// CreatedAt is when an object was created; may be nil.
+	CreatedAt func(object.Ref) time.Time
 	// Here says whether an object is asked about that is in no stack; nil for none of them.
 	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
-	// Most is how many objects it holds; 0 is MostPictured.
-	Most int
+	// MaxNodes is how many objects it holds; 0 is MaxUINodes.
+	MaxNodes int
 }
 
-// PictureFound is a stack of a Picture.
-type PictureFound struct {
+// UIFound is a stack of a Picture.
+type UIFound struct {
 	Name    object.Ref
 	By      string
 	Stack   *graph.Stack
@@ -58,24 +58,24 @@ type PictureFound struct {
 	Ground  bool
 }
 
-// PictureGrouping is a report by something else than stacks.
-type PictureGrouping struct {
+// UIGrouping is a report by something else than stacks.
+type UIGrouping struct {
 	// By is namespace, or label KEY.
 	By     string
 	Report *cost.Report
 }
 
-// NewPicture makes a Picture. Objects have the numbers of n, which is that of the session.
-func NewPicture(of PictureOf, n *Numbering) *Picture {
-	b := &picturing{PictureOf: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
+// NewUIState makes a Picture. Objects have the numbers of n, which is that of the session.
+func NewUIState(of UIInput, n *Numbering) *UIState {
+	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "Picture"}
-	if b.Most == 0 {
-		b.Most = MostPictured
+	if b.MaxNodes == 0 {
+		b.MaxNodes = MaxUINodes
 	}
 	b.costs()
 	b.choose()
 	b.nodes()
-	b.p.Stacks = []PictureStack{}
+	b.p.Stacks = []UIStack{}
 	for i := range b.Stacks {
 		b.p.Stacks = append(b.p.Stacks, b.stack(&b.Stacks[i]))
 	}
@@ -84,10 +84,10 @@ func NewPicture(of PictureOf, n *Numbering) *Picture {
 	return &b.p
 }
 
-// PictureStackOf makes one stack with the numbers of a Picture that was made with n before. Of
+// UIStackOf makes one stack with the numbers of a Picture that was made with n before. Of
 // what has no number there, it has nothing.
-func PictureStackOf(of PictureOf, n *Numbering) *PictureStack {
-	b := &picturing{PictureOf: of, n: n, held: map[graph.ID]bool{}}
+func UIStackOf(of UIInput, n *Numbering) *UIStack {
+	b := &picturing{UIInput: of, n: n, held: map[graph.ID]bool{}}
 	for id := range graph.ID(of.Graph.Len()) {
 		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
 			b.held[id] = true
@@ -100,9 +100,9 @@ func PictureStackOf(of PictureOf, n *Numbering) *PictureStack {
 
 // picturing makes one Picture.
 type picturing struct {
-	PictureOf
+	UIInput
 	n    *Numbering
-	p    Picture
+	p    UIState
 	held map[graph.ID]bool
 	// money is what is shown of the rows of the report, paid the charges of each stack by what
 	// costs.
@@ -124,8 +124,8 @@ func (b *picturing) choose() {
 	}
 	for id := range graph.ID(g.Len()) {
 		_, in := rank[id]
-		own := b.Assessment.Own(id)
-		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.Lacked(id))
+		own := b.Assessment.OwnHealth(id)
+		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.IsMissingDependency(id))
 		here := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
 		switch {
 		case ill && (in || here):
@@ -145,7 +145,7 @@ func (b *picturing) choose() {
 		}
 		return int(x - y)
 	})
-	for _, id := range ids[:min(b.Most, len(ids))] {
+	for _, id := range ids[:min(b.MaxNodes, len(ids))] {
 		b.held[id] = true
 	}
 }
@@ -168,51 +168,51 @@ func (b *picturing) nodes() {
 			b.number(id)
 		}
 	}
-	b.p.Nodes = make([]*PictureNode, len(b.n.nodes.all))
+	b.p.Nodes = make([]*UINode, len(b.n.nodes.all))
 	for _, id := range ids {
 		b.p.Nodes[b.number(id)] = b.node(id)
 	}
 	b.claims()
 }
 
-func (b *picturing) number(id graph.ID) int { return b.n.nodes.of(b.Graph.Ref(id)) }
+func (b *picturing) number(id graph.ID) int { return b.n.nodes.indexOf(b.Graph.Ref(id)) }
 
-func (b *picturing) node(id graph.ID) *PictureNode {
+func (b *picturing) node(id graph.ID) *UINode {
 	ref := b.Graph.Ref(id)
-	n := &PictureNode{
-		Kind: b.n.kinds.of(PictureKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.of(ref.Namespace), Name: ref.Name,
+	n := &UINode{
+		Kind: b.n.kinds.indexOf(UIKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.indexOf(ref.Namespace), Name: ref.Name,
 		Boundary: graph.IsBoundary(ref), Edges: b.edges(id),
 	}
 	if state := b.Graph.State(id); state != graph.Present {
 		n.State = state.String()
 	}
-	own := b.Assessment.Own(id)
+	own := b.Assessment.OwnHealth(id)
 	n.Health, n.Reason, n.Message, n.Since = healthNumber(own.Status), own.Reason, own.Message, unix(own.Since)
 	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
 		n.Reason, n.Message, n.Since = "", "", 0 // That it is there is no news.
 	}
-	if b.Born != nil {
-		n.Created = unix(b.Born(ref))
+	if b.CreatedAt != nil {
+		n.Created = unix(b.CreatedAt(ref))
 	}
 	n.Labels = b.labels(id)
 	if pod := b.pods[ref]; pod != nil {
 		n.Usage = b.podUsage(pod)
 	}
 	for _, e := range b.Events[ref] {
-		n.Events = append(n.Events, PictureEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
+		n.Events = append(n.Events, UIEvent{e.Reason, e.Message, e.Count, unix(e.Last)})
 	}
 	return n
 }
 
 // edges are those that leave a node to others that are held.
-func (b *picturing) edges(id graph.ID) []PictureEdge {
-	var out []PictureEdge
+func (b *picturing) edges(id graph.ID) []UIEdge {
+	var out []UIEdge
 	for e := range b.Graph.Out(id) {
 		if !b.held[e.To] || b.NoInferred && e.Inferred {
 			continue
 		}
-		edge := PictureEdge{
-			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.of(e.Rule),
+		edge := UIEdge{
+			To: b.number(e.To), Relation: int(e.Relation), Via: e.Via.String(), Why: whyOf(e), Rule: b.n.rules.indexOf(e.Rule),
 			Inferred: e.Inferred, Optional: e.Optional, Follow: follow(e),
 		}
 		if !slices.Contains(out, edge) {
@@ -224,7 +224,7 @@ func (b *picturing) edges(id graph.ID) []PictureEdge {
 
 // follow is how far a stack follows an edge.
 func follow(e graph.Edge) (sum int) {
-	for i, yes := range []bool{e.Aside, e.Leaf, e.Manages} {
+	for i, yes := range []bool{e.Peer, e.Leaf, e.Manages} {
 		if yes {
 			sum += 1 << i
 		}
@@ -260,7 +260,7 @@ func (b *picturing) labels(id graph.ID) []int {
 	slices.Sort(keys)
 	var out []int
 	for _, key := range keys {
-		out = append(out, b.n.labels.of(key+"="+labels[key]))
+		out = append(out, b.n.labels.indexOf(key+"="+labels[key]))
 	}
 	return out
 }

@@ -62,7 +62,7 @@ func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
 // attribute says what each place of a stack costs, and what is at none of them. The exact costs
 // go up along the tree; what is shown is shared out downwards, by largest remainder, so that it
 // adds up at every place.
-func (b *picturing) attribute(name object.Ref, row *cost.Row, t *grown) (*int64, []PictureRest) {
+func (b *picturing) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []UIUnattributed) {
 	shown, known := b.money[row]
 	if !known || !row.Priced() {
 		return nil, nil
@@ -105,9 +105,9 @@ func (b *picturing) attribute(name object.Ref, row *cost.Row, t *grown) (*int64,
 		p.Own = &money.own[i]
 		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
 	}
-	var out []PictureRest
+	var out []UIUnattributed
 	for i, what := range names {
-		out = append(out, PictureRest{what, money.rest[i]})
+		out = append(out, UIUnattributed{what, money.rest[i]})
 	}
 	return &total, out
 }
@@ -207,25 +207,25 @@ func (b *picturing) groupings() {
 	}
 }
 
-// PictureCostsOf sums a report of a reading up as a Picture does.
-func PictureCostsOf(by string, r *cost.Report, of *metrics.Reading) PictureCosts {
-	b := &picturing{PictureOf: PictureOf{Report: r, Reading: of}}
-	return b.grouping(PictureGrouping{by, r})
+// UICostsOf sums a report of a reading up as a Picture does.
+func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
+	b := &picturing{UIInput: UIInput{Report: r, Reading: of}}
+	return b.grouping(UIGrouping{by, r})
 }
 
-func (b *picturing) grouping(g PictureGrouping) PictureCosts {
-	out := PictureCosts{By: g.By, Rows: []PictureCostRow{}}
+func (b *picturing) grouping(g UIGrouping) UICosts {
+	out := UICosts{By: g.By, Rows: []UICostRow{}}
 	money := cost.Round(g.Report, b.column(), 2)
 	for _, row := range g.Report.Rows {
 		if !row.Priced() {
 			continue
 		}
-		r := PictureCostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
+		r := UICostRow{Name: cmp.Or(row.Name, row.Ref.String()), Pods: row.Pods, Cost: cents(money[row])}
 		r.Parts = b.split(row.Costs, r.Cost)
 		out.Rows = append(out.Rows, r)
 	}
 	out.Total = cents(money[&g.Report.Total])
-	slices.SortStableFunc(out.Rows, func(x, y PictureCostRow) int {
+	slices.SortStableFunc(out.Rows, func(x, y UICostRow) int {
 		return cmp.Or(cmp.Compare(y.Cost, x.Cost), cmp.Compare(x.Name, y.Name))
 	})
 	return out

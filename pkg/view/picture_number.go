@@ -7,7 +7,7 @@ import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 // is for one Picture at a time.
 type Numbering struct {
 	nodes      numbers[object.Ref]
-	kinds      numbers[PictureKind]
+	kinds      numbers[UIKind]
 	namespaces numbers[string]
 	labels     numbers[string]
 	rules      numbers[string]
@@ -16,7 +16,7 @@ type Numbering struct {
 // NewNumbering returns one that has given no number yet.
 func NewNumbering() *Numbering {
 	n := &Numbering{}
-	n.namespaces.of("") // of what is in none
+	n.namespaces.indexOf("") // of what is in none
 	return n
 }
 
@@ -26,7 +26,7 @@ type numbers[T comparable] struct {
 	all []T
 }
 
-func (n *numbers[T]) of(what T) int {
+func (n *numbers[T]) indexOf(what T) int {
 	if at, known := n.at[what]; known {
 		return at
 	}

@@ -6,9 +6,9 @@ import (
 )
 
 // stack makes a stack of the Picture.
-func (b *picturing) stack(f *PictureFound) PictureStack {
-	s := PictureStack{
-		Name: f.Name.String(), Namespace: f.Name.Namespace, By: f.By, Roots: []int{}, Tree: []PicturePlace{}, Objects: f.Objects,
+func (b *picturing) stack(f *UIFound) UIStack {
+	s := UIStack{
+		Name: f.Name.String(), Namespace: f.Name.Namespace, By: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
 		Created: unix(f.Created), Cluster: f.Ground,
 	}
 	for _, id := range f.Stack.Roots() {
@@ -29,8 +29,8 @@ func (b *picturing) stack(f *PictureFound) PictureStack {
 	return s
 }
 
-func (b *picturing) causes(all []health.Cause) []PictureCause {
-	var out []PictureCause
+func (b *picturing) causes(all []health.Cause) []UICause {
+	var out []UICause
 	for _, c := range all {
 		if !b.held[c.ID] {
 			continue
@@ -39,15 +39,15 @@ func (b *picturing) causes(all []health.Cause) []PictureCause {
 		if !c.Root && b.held[c.Of] {
 			of = b.number(c.Of)
 		}
-		out = append(out, PictureCause{b.number(c.ID), of})
+		out = append(out, UICause{b.number(c.ID), of})
 	}
 	return out
 }
 
-// grown is the tree of a stack: its places in preorder, with the number of the place above (-1 for
+// stackTree is the tree of a stack: its places in preorder, with the number of the place above (-1 for
 // none) of each.
-type grown struct {
-	places []PicturePlace
+type stackTree struct {
+	places []UIPosition
 	above  []int
 	// at is the place of a node.
 	at map[graph.ID]int
@@ -55,36 +55,36 @@ type grown struct {
 
 // grow lays the forest of a stack out. What is not held has no place, and what is below it moves
 // up; nor has what the stack stands on, unless it is in trouble that counts.
-func (b *picturing) grow(f *PictureFound) *grown {
-	t := &grown{places: []PicturePlace{}, at: map[graph.ID]int{}}
+func (b *picturing) grow(f *UIFound) *stackTree {
+	t := &stackTree{places: []UIPosition{}, at: map[graph.ID]int{}}
 	for _, root := range f.Stack.Forest() {
 		b.put(f, t, root, -1, 0)
 	}
 	return t
 }
 
-func (b *picturing) put(f *PictureFound, t *grown, branch *graph.Branch, above, depth int) {
+func (b *picturing) put(f *UIFound, t *stackTree, branch *graph.Branch, above, depth int) {
 	part, judged := health.Part{}, false
 	if f.Health != nil {
 		part, judged = f.Health.Part(branch.ID)
 	}
-	if b.held[branch.ID] && (!f.Stack.Boundary(branch.ID) || part.Counts && part.Own.Status.Worse(health.Healthy)) {
+	if b.held[branch.ID] && (!f.Stack.Boundary(branch.ID) || part.Required && part.Own.Status.Worse(health.Healthy)) {
 		shared := f.Stack.Shared
 		if f.Shared != nil {
 			shared = f.Shared
 		}
-		place := PicturePlace{
-			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Again, Shared: shared(branch.ID),
-			Aside: judged && !part.Counts,
+		place := UIPosition{
+			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Repeated, Shared: shared(branch.ID),
+			Peer: judged && !part.Required,
 		}
-		if !branch.Again {
+		if !branch.Repeated {
 			place.Below = healthNumber(part.Below)
 			t.at[branch.ID] = len(t.places)
 		}
 		t.places, t.above = append(t.places, place), append(t.above, above)
 		above, depth = len(t.places)-1, depth+1
 	}
-	if branch.Again {
+	if branch.Repeated {
 		return
 	}
 	for _, c := range branch.Children {
@@ -93,7 +93,7 @@ func (b *picturing) put(f *PictureFound, t *grown, branch *graph.Branch, above, 
 }
 
 // hows are the places of a node, in the words of a Picture. Who looks upwards has no stack there.
-var hows = map[graph.How]string{
-	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.Serving: "serving", graph.Behind: "behind",
+var hows = map[graph.Position]string{
+	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.ServesParent: "serving", graph.ServedBelow: "behind",
 	graph.OwnedBy: "owned", graph.NeededBy: "needed", graph.MadeBy: "made",
 }

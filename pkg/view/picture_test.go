@@ -110,11 +110,11 @@ func TestKnownCosts(t *testing.T) {
 func TestNumbering(t *testing.T) {
 	n := NewNumbering()
 	a, b := object.Ref{Kind: "Pod", Name: "a"}, object.Ref{Kind: "Pod", Name: "b"}
-	if n.nodes.of(b) != 0 || n.nodes.of(a) != 1 || n.nodes.of(b) != 0 || n.namespaces.of("") != 0 {
+	if n.nodes.indexOf(b) != 0 || n.nodes.indexOf(a) != 1 || n.nodes.indexOf(b) != 0 || n.namespaces.indexOf("") != 0 {
 		t.Error("numbers are given twice, or in another order")
 	}
 	list := n.nodes.list()
-	n.nodes.of(object.Ref{Kind: "Pod", Name: "c"})
+	n.nodes.indexOf(object.Ref{Kind: "Pod", Name: "c"})
 	if len(list) != 2 {
 		t.Error("what a Picture keeps has changed")
 	}

@@ -10,22 +10,22 @@ import (
 )
 
 // podUsage is what a pod uses and asks for; nil where nothing of that is known.
-func (b *picturing) podUsage(pod *metrics.Pod) *PictureUsage {
+func (b *picturing) podUsage(pod *metrics.Pod) *UIUsage {
 	u := b.usage(pod.Used, pod.Requested, pod.Limited)
 	u.Unmeasured = pod.Unmeasured
 	return some(u)
 }
 
 // rowUsage is the sum of a stack.
-func (b *picturing) rowUsage(r *cost.Row) *PictureUsage {
+func (b *picturing) rowUsage(r *cost.Row) *UIUsage {
 	u := b.usage(r.Used, r.Requested, r.Limited)
 	u.Storage, u.Claimed = b.amount(r.Used, metrics.Storage, 0), b.amount(r.Claimed, metrics.Storage, 0)
 	return some(u)
 }
 
-func (b *picturing) usage(used, requested, limited metrics.Amounts) PictureUsage {
+func (b *picturing) usage(used, requested, limited metrics.Amounts) UIUsage {
 	const milli = 3
-	return PictureUsage{
+	return UIUsage{
 		CPU: b.amount(used, metrics.CPU, milli), Memory: b.amount(used, metrics.Memory, 0),
 		CPURequest: b.amount(requested, metrics.CPU, milli), MemoryRequest: b.amount(requested, metrics.Memory, 0),
 		CPULimit: b.amount(limited, metrics.CPU, milli), MemoryLimit: b.amount(limited, metrics.Memory, 0),
@@ -43,7 +43,7 @@ func (b *picturing) claims() {
 		if !ok || !b.held[id] || c.Gone {
 			continue
 		}
-		u := PictureUsage{Claimed: b.mean(c.Claimed, 0)}
+		u := UIUsage{Claimed: b.mean(c.Claimed, 0)}
 		if c.UsedKnown {
 			u.Storage = b.mean(c.Used, 0)
 		}
@@ -69,14 +69,14 @@ func (b *picturing) mean(n decimal.Decimal, places int32) *int64 {
 }
 
 // some is nil for nothing.
-func some(u PictureUsage) *PictureUsage {
-	if u == (PictureUsage{}) {
+func some(u UIUsage) *UIUsage {
+	if u == (UIUsage{}) {
 		return nil
 	}
 	return &u
 }
 
 // WindowOf is the window of a reading.
-func WindowOf(r *metrics.Reading) WindowDocument {
+func WindowOf(r *metrics.UsageReport) WindowDocument {
 	return WindowDocument{r.From.UTC().Format(time.RFC3339), r.To.UTC().Format(time.RFC3339), number(r.Hours)}
 }

@@ -16,16 +16,16 @@ type PreflightOptions struct {
 	// Objects counts those of the batch.
 	Objects int
 	// Server says that a server was asked; Anew that the batch is a stack which is there.
-	Server, Anew bool
+	Server, FromScratch bool
 	// Gaps are what could not be read.
 	Gaps []object.Gap
 }
 
 // Preflight shows whether all of a batch will start. The tree is for people: what is wrong
 // first, with its proof and a way out, and then what was looked at.
-func Preflight(r *preflight.Report, o PreflightOptions) Answer {
+func Preflight(r *preflight.Report, o PreflightOptions) Output {
 	p := &preflightView{r: r, o: o}
-	return Answer{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
+	return Output{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
 }
 
 type preflightView struct {
@@ -36,16 +36,16 @@ type preflightView struct {
 // PreflightVerdict says in one line what the verdict is.
 func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 	switch r.Verdict {
-	case schedule.Impossible:
+	case schedule.DoesNotFit:
 		hanging := hangingObjects(r)
 		if hanging == 0 {
 			return "impossible: not all of it can start"
 		}
 		return fmt.Sprintf("impossible: %d of %s would be left hanging", hanging, someObjects(max(o.Objects, hanging)))
-	case schedule.Undecided:
+	case schedule.Unknown:
 		open := 0
-		for i := range r.Judgements {
-			if r.Judgements[i].Verdict == schedule.Undecided {
+		for i := range r.Findings {
+			if r.Findings[i].Verdict == schedule.Unknown {
 				open++
 			}
 		}
@@ -85,8 +85,8 @@ func someObjects(n int) string {
 // hangingObjects counts the objects of which something is impossible.
 func hangingObjects(r *preflight.Report) int {
 	seen := map[object.Ref]bool{}
-	for i := range r.Judgements {
-		if j := &r.Judgements[i]; j.Verdict == schedule.Impossible && j.Object.Kind != "" {
+	for i := range r.Findings {
+		if j := &r.Findings[i]; j.Verdict == schedule.DoesNotFit && j.Object.Kind != "" {
 			seen[j.Object] = true
 		}
 	}
@@ -96,9 +96,9 @@ func hangingObjects(r *preflight.Report) int {
 // VerdictCell is a verdict with its sign.
 func VerdictCell(v schedule.Verdict) Cell {
 	switch v {
-	case schedule.Impossible:
+	case schedule.DoesNotFit:
 		return Cell{"✖ " + v.String(), Bad}
-	case schedule.Undecided:
+	case schedule.Unknown:
 		return Cell{"? " + v.String(), Warn}
 	case schedule.Fits:
 		return Cell{"✔ " + v.String(), Good}
@@ -120,25 +120,25 @@ func (p *preflightView) near(r object.Ref) string {
 
 func (p *preflightView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "VERDICT", Least: len("✖ impossible")},
+		{Name: "VERDICT", MinWidth: len("✖ impossible")},
 		{Name: "TOPIC"},
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
-		{Name: "WRITTEN AT", Drop: 1, Cut: Middle, Least: leastName},
-		{Name: "MESSAGE", Under: true},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "WRITTEN AT", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "MESSAGE", OwnLine: true},
 	}}
-	for i := range p.r.Judgements {
-		t.Roots = append(t.Roots, p.line(&p.r.Judgements[i]))
+	for i := range p.r.Findings {
+		t.Roots = append(t.Roots, p.line(&p.r.Findings[i]))
 	}
 	note := func(name, text string) {
 		if text != "" {
-			t.Roots = append(t.Roots, &Line{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}})
+			t.Roots = append(t.Roots, &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}})
 		}
 	}
-	note("may grow", p.r.Grows)
-	for _, text := range p.r.NotJudged {
+	note("may grow", p.r.AutoscalerNote)
+	for _, text := range p.r.NotChecked {
 		note("not judged", text)
 	}
-	if !slices.ContainsFunc(p.r.Judgements, func(j preflight.Judgement) bool { return j.Origin != "" }) {
+	if !slices.ContainsFunc(p.r.Findings, func(j preflight.Finding) bool { return j.Origin != "" }) {
 		p.drop(t, 3)
 	}
 	return t
@@ -146,11 +146,11 @@ func (p *preflightView) tree() *Tree {
 
 // drop leaves a column out.
 func (p *preflightView) drop(t *Tree, column int) {
-	var walk func([]*Line)
-	walk = func(lines []*Line) {
+	var walk func([]*TreeRow)
+	walk = func(lines []*TreeRow) {
 		for _, l := range lines {
 			l.Cells = slices.Delete(l.Cells, column-1, column)
-			walk(l.Below)
+			walk(l.Children)
 		}
 	}
 	t.Columns = slices.Delete(t.Columns, column, column+1)
@@ -158,22 +158,22 @@ func (p *preflightView) drop(t *Tree, column int) {
 }
 
 // line is a judgement, with its proof and what to do below it.
-func (p *preflightView) line(j *preflight.Judgement) *Line {
-	l := &Line{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
+func (p *preflightView) line(j *preflight.Finding) *TreeRow {
+	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
 	if j.Field != "" && j.Verdict != schedule.Fits {
-		l.Below = append(l.Below, below("field", fieldAndValue(j.Field, j.Value)))
+		l.Children = append(l.Children, detailRow("field", fieldAndValue(j.Field, j.Value)))
 	}
 	for _, n := range j.Nodes {
-		l.Below = append(l.Below, below(nodesNamed(n.Nodes), n.Message))
+		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
 	}
 	if j.Remedy != "" {
-		l.Below = append(l.Below, below("to do", j.Remedy))
+		l.Children = append(l.Children, detailRow("to do", j.Remedy))
 	}
 	return l
 }
 
-func below(name, text string) *Line {
-	return &Line{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
+func detailRow(name, text string) *TreeRow {
+	return &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
 }
 
 func fieldAndValue(field, value string) string {
@@ -194,12 +194,12 @@ func nodesNamed(nodes []string) string {
 // table has a row for each judgement; where there is room, also for each pod that finds a
 // node.
 func (p *preflightView) table(wide bool) *Table {
-	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "MESSAGE", Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}}
 	if wide {
 		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "WRITTEN AT"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "TO DO"}}
 	}
-	for i := range p.r.Judgements {
-		j := &p.r.Judgements[i]
+	for i := range p.r.Findings {
+		j := &p.r.Findings[i]
 		verdict, topic, obj, message := VerdictCell(j.Verdict), Cell{Text: string(j.Topic)}, Cell{Text: p.near(j.Object)}, Cell{Text: j.Message}
 		if wide {
 			t.Rows = append(t.Rows, []Cell{verdict, topic, obj, {Text: j.Origin}, {Text: j.Reason}, {Text: fieldAndValue(j.Field, j.Value)}, message, {Text: j.Remedy}})
@@ -218,8 +218,8 @@ func (p *preflightView) table(wide bool) *Table {
 // names are the objects of which something is impossible or not decided.
 func (p *preflightView) names() []string {
 	out := []string{}
-	for i := range p.r.Judgements {
-		if j := &p.r.Judgements[i]; j.Verdict != schedule.Fits && j.Object.Kind != "" && !slices.Contains(out, j.Object.String()) {
+	for i := range p.r.Findings {
+		if j := &p.r.Findings[i]; j.Verdict != schedule.Fits && j.Object.Kind != "" && !slices.Contains(out, j.Object.String()) {
 			out = append(out, j.Object.String())
 		}
 	}

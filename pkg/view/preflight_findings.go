@@ -34,19 +34,19 @@ func (p *preflightView) findings() *Findings {
 	for _, topic := range preflight.Topics() {
 		c := Case{Rule: "atomic-" + string(topic), Class: "atomic"}
 		seen := false
-		for i := range p.r.Judgements {
-			j := &p.r.Judgements[i]
+		for i := range p.r.Findings {
+			j := &p.r.Findings[i]
 			if j.Topic != topic {
 				continue
 			}
 			seen = true
 			switch j.Verdict {
-			case schedule.Impossible:
+			case schedule.DoesNotFit:
 				c.Findings = append(c.Findings, CaseFinding{
 					Severity: check.Error, Object: j.Object, Origin: j.Origin, Field: j.Field, Value: j.Value, Reason: j.Reason, Message: withNodes(j), Remedy: j.Remedy,
 				})
-			case schedule.Undecided:
-				c.Open = append(c.Open, CaseOpen{Object: j.Object, Origin: j.Origin, Why: j.Message})
+			case schedule.Unknown:
+				c.Open = append(c.Open, CaseUnknown{Object: j.Object, Origin: j.Origin, Why: j.Message})
 			default:
 				c.Right++
 			}
@@ -55,12 +55,12 @@ func (p *preflightView) findings() *Findings {
 			suite.Cases = append(suite.Cases, c)
 		}
 	}
-	return &Findings{Name: "preflight", Rules: preflightRules(), Suites: []Suite{suite}, Gaps: p.o.Gaps, Notes: p.r.NotJudged}
+	return &Findings{Name: "preflight", Rules: preflightRules(), Suites: []Suite{suite}, Gaps: p.o.Gaps, Notes: p.r.NotChecked}
 }
 
 // withNodes is the message of a judgement with what it says of nodes, which has no field of
 // its own elsewhere.
-func withNodes(j *preflight.Judgement) string {
+func withNodes(j *preflight.Finding) string {
 	if len(j.Nodes) == 0 {
 		return j.Message
 	}

@@ -14,15 +14,15 @@ import (
 
 // Prices returns the answer of prices show. Its document is the book itself
 // (docs/schema/prices.json).
-func Prices(b *cost.Book) Answer {
+func Prices(b *cost.Book) Output {
 	columns := func(least int) []Column {
 		return []Column{
-			{Name: "PRICE", Cut: Middle, Least: 16},
+			{Name: "PRICE", Truncate: Middle, MinWidth: 16},
 			{Name: "OF A"},
 			{Name: "IN " + b.Currency, Right: true},
-			{Name: "AFTER DISCOUNT", Right: true, Drop: 2},
-			{Name: "A MONTH", Right: true, Drop: 1},
-			{Name: "WHERE", Cut: End, Least: least},
+			{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2},
+			{Name: "A MONTH", Right: true, DropOrder: 1},
+			{Name: "WHERE", Truncate: End, MinWidth: least},
 		}
 	}
 	table, wide := &Table{Columns: columns(12)}, &Table{Columns: columns(0)}
@@ -44,7 +44,7 @@ func Prices(b *cost.Book) Answer {
 		table.Rows = append(table.Rows, row(rounded))
 		wide.Rows = append(wide.Rows, row(whole))
 	}
-	return Answer{Table: table, Wide: wide, Document: b.Document()}
+	return Output{Table: table, Wide: wide, Document: b.Document()}
 }
 
 // rounded writes a price for people. One that would be nothing is written whole.
@@ -98,16 +98,16 @@ type UnitPriceDocument struct {
 }
 
 // NodePrices returns the answer of prices show --nodes.
-func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Answer {
+func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Output {
 	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
 	head := []Column{
-		{Name: "NODE", Cut: Middle, Least: leastName},
+		{Name: "NODE", Truncate: Middle, MinWidth: leastName},
 		{Name: "A CORE", Right: true},
 		{Name: "A GIB", Right: true},
-		{Name: "A PIECE", Right: true, Drop: 3},
+		{Name: "A PIECE", Right: true, DropOrder: 3},
 		{Name: b.Currency + " AN HOUR", Right: true},
-		{Name: "A MONTH", Right: true, Drop: 1},
-		{Name: "OVERRIDES", Cut: End, Least: 9, Drop: 2},
+		{Name: "A MONTH", Right: true, DropOrder: 1},
+		{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2},
 	}
 	table, wide := &Table{Columns: head}, &Table{Columns: head}
 	for i := range nodes {
@@ -131,7 +131,7 @@ func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []obj
 		table.Rows = append(table.Rows, row(rounded))
 		wide.Rows = append(wide.Rows, row(whole))
 	}
-	return Answer{Table: table, Wide: wide, Document: doc}
+	return Output{Table: table, Wide: wide, Document: doc}
 }
 
 // nodePrices are those of one node, and what all of it costs an hour; nil where

@@ -33,7 +33,7 @@ func (o RegulationOptions) drifts() []DriftDocument {
 	out := []DriftDocument{}
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
-		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, Had: d.Change.Has, Was: d.Change.Now, Has: d.Has, Now: d.Is}})[0]
+		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		doc := DriftDocument{
 			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Was, Now: now.Now, By: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
 			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
@@ -47,18 +47,18 @@ func (o RegulationOptions) drifts() []DriftDocument {
 }
 
 // driftLine is a drift with what can be done about it, in a tree of so many cells.
-func (o RegulationOptions) driftLine(d *regulate.Drift, cells int) *Line {
+func (o RegulationOptions) driftLine(d *regulate.Drift, cells int) *TreeRow {
 	fill := func(first, last Cell) []Cell {
 		out := make([]Cell, cells)
 		out[0], out[cells-1] = first, last
 		return out
 	}
-	line := &Line{
+	line := &TreeRow{
 		Name:  Cell{"△ " + written(object.Ref{Kind: d.Target.Kind, Namespace: d.Target.Namespace, Name: d.Target.Name}, o.Namespace, nil), Warn},
 		Cells: fill(Cell{"changed since", Warn}, Cell{d.Text(), Plain}),
 	}
 	for _, c := range d.Choices(o.System) {
-		line.Below = append(line.Below, &Line{Name: Cell{c.What, Faint}, Cells: fill(Cell{}, Cell{c.Command, Plain})})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{c.What, Faint}, Cells: fill(Cell{}, Cell{c.Command, Plain})})
 	}
 	return line
 }

@@ -8,9 +8,9 @@ import (
 )
 
 // RegulationHistory shows what was done, the oldest first.
-func RegulationHistory(records []regulate.Record, o RegulationOptions) Answer {
+func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace, Records: []RecordDocument{}}
-	a := Answer{Table: recordTable(records, time.RFC3339)}
+	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
 	}
@@ -20,8 +20,8 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Answer {
 
 // RegulationDone shows what was done just now, what could not be, and what of the plan
 // waits or was refused; r says how what was let go is, and may be nil.
-func RegulationDone(out *regulate.Outcome, p *regulate.Planned, r *restored.Report, o RegulationOptions) Answer {
-	plan := (&planView{p: p, w: &regulate.World{}, o: o}).document()
+func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
+	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
 		Done: []RecordDocument{}, Failed: []RecordDocument{}, Waits: plan.Waits, Refused: plan.Refused, Restored: restoredDocument(r),
@@ -33,23 +33,23 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Planned, r *restored.Repo
 		d.Failed = append(d.Failed, recordDocument(&out.Failed[i]))
 	}
 	table := recordTable(append(append([]regulate.Record(nil), out.Done...), out.Failed...), time.TimeOnly)
-	for _, w := range p.Waits {
+	for _, w := range p.Pending {
 		table.Rows = append(table.Rows, []Cell{{}, {Text: stepWord(w.Verb, w.Signal)}, {Text: w.App}, {}, {"not before " + soon(p.At, w.Until), Warn}, {w.Why, Faint}})
 	}
 	for _, r := range p.Refused {
 		table.Rows = append(table.Rows, []Cell{{}, {Text: r.Signal}, {Text: r.App}, {}, {"refused: " + r.Reason, Bad}, {r.Message, Faint}})
 	}
-	return Answer{Table: table, Document: d}
+	return Output{Table: table, Document: d}
 }
 
 func recordTable(records []regulate.Record, layout string) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "TIME", Drop: 3},
+		{Name: "TIME", DropOrder: 3},
 		{Name: "SIGNAL"},
 		{Name: "APP"},
-		{Name: "TARGET", Cut: Middle, Least: leastName, Drop: 2},
-		{Name: "RESULT", Cut: End, Least: 16},
-		{Name: "WHY", Cut: End, Least: leastWhy, Drop: 1},
+		{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2},
+		{Name: "RESULT", Truncate: End, MinWidth: 16},
+		{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1},
 	}}
 	for i := range records {
 		r := &records[i]
@@ -130,12 +130,12 @@ type RegulationRun struct {
 }
 
 // RegulationRan is the document of a run; there is no other shape of it.
-func RegulationRan(r RegulationRun, o RegulationOptions) Answer {
+func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
 		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
 		App: r.App, Command: r.Command, ExitCode: r.ExitCode, Left: r.Left, Held: recordDocuments(r.Held), Freed: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
 	}
-	return Answer{Document: d}
+	return Output{Document: d}
 }
 
 // recordDocuments are all records of an outcome.

@@ -31,14 +31,14 @@ type NeighbourRule struct {
 
 // Neighbours shows who is signalled when an app is in trouble, and by what it is known that
 // they need it.
-func Neighbours(w *regulate.World, o NeighbourOptions) Answer {
+func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
 	v := &neighbourView{w: w, o: o}
 	for i := range w.Apps {
 		if name := w.Apps[i].Name; len(o.Apps) == 0 || slices.Contains(o.Apps, name) {
 			v.apps = append(v.apps, v.app(name))
 		}
 	}
-	a := Answer{Tree: v.tree(), Table: v.table(), Net: v.net(), Document: v.document(), Names: []string{}}
+	a := Output{Tree: v.tree(), Table: v.table(), Diagram: v.net(), Document: v.document(), Names: []string{}}
 	for _, app := range v.apps {
 		for _, n := range app.neighbours {
 			if !slices.Contains(a.Names, n.app) {
@@ -50,30 +50,30 @@ func Neighbours(w *regulate.World, o NeighbourOptions) Answer {
 }
 
 type neighbourView struct {
-	w    *regulate.World
+	w    *regulate.SystemState
 	o    NeighbourOptions
-	apps []troubled
+	apps []appInTrouble
 }
 
-// troubled is an app, and who is signalled when it is in trouble.
-type troubled struct {
+// appInTrouble is an app, and who is signalled when it is in trouble.
+type appInTrouble struct {
 	app        string
-	neighbours []signalled
+	neighbours []signalTarget
 }
 
-// signalled is one that is.
-type signalled struct {
+// signalTarget is one that is.
+type signalTarget struct {
 	app string
 	way []regulate.Need // none for one that a rule names and that needs nothing of it
 	by  []NeighbourRule
 }
 
-func (v *neighbourView) app(name string) troubled {
-	t := troubled{app: name}
+func (v *neighbourView) app(name string) appInTrouble {
+	t := appInTrouble{app: name}
 	direct := regulate.Neighbours(v.w, name, false)
 	for _, n := range regulate.Neighbours(v.w, name, true) {
 		near := slices.ContainsFunc(direct, func(d regulate.Neighbour) bool { return d.App == n.App })
-		s := signalled{app: n.App, way: n.Way}
+		s := signalTarget{app: n.App, way: n.Way}
 		for _, r := range v.o.Rules {
 			if r.about(name) && r.reaches(n.App, near) {
 				s.by = append(s.by, r)
@@ -85,13 +85,13 @@ func (v *neighbourView) app(name string) troubled {
 	}
 	for _, r := range v.o.Rules {
 		for _, to := range r.To {
-			if !r.about(name) || to == name || slices.ContainsFunc(t.neighbours, func(s signalled) bool { return s.app == to && len(s.way) > 0 }) {
+			if !r.about(name) || to == name || slices.ContainsFunc(t.neighbours, func(s signalTarget) bool { return s.app == to && len(s.way) > 0 }) {
 				continue
 			}
-			i := slices.IndexFunc(t.neighbours, func(s signalled) bool { return s.app == to })
+			i := slices.IndexFunc(t.neighbours, func(s signalTarget) bool { return s.app == to })
 			if i < 0 {
 				i = len(t.neighbours)
-				t.neighbours = append(t.neighbours, signalled{app: to})
+				t.neighbours = append(t.neighbours, signalTarget{app: to})
 			}
 			t.neighbours[i].by = append(t.neighbours[i].by, r)
 		}
@@ -111,7 +111,7 @@ func (r *NeighbourRule) reaches(app string, near bool) bool {
 
 // orders are the apps of which some rule sends a signal, or all where there are no rules, in
 // waves.
-func (v *neighbourView) orders(t *troubled) (stop, back [][]string) {
+func (v *neighbourView) orders(t *appInTrouble) (stop, back [][]string) {
 	var apps []string
 	for _, s := range t.neighbours {
 		if len(s.by) > 0 || len(v.o.Rules) == 0 {
@@ -123,23 +123,23 @@ func (v *neighbourView) orders(t *troubled) (stop, back [][]string) {
 
 func (v *neighbourView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "APP", Cut: Middle, Least: leastName},
+		{Name: "APP", Truncate: Middle, MinWidth: leastName},
 		{Name: "SIGNAL"},
-		{Name: "WHY", Under: true, Wrap: true},
+		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.apps {
 		app := &v.apps[i]
-		line := &Line{Name: Cell{Text: app.app}, Cells: []Cell{{}, {}}}
+		line := &TreeRow{Name: Cell{Text: app.app}, Cells: []Cell{{}, {}}}
 		if len(app.neighbours) == 0 {
 			line.Cells[1] = Cell{"nobody needs it", Faint}
 		}
 		for j := range app.neighbours {
-			line.Below = append(line.Below, v.line(app.app, &app.neighbours[j]))
+			line.Children = append(line.Children, v.line(app.app, &app.neighbours[j]))
 		}
 		if stop, back := v.orders(app); len(stop) > 1 || len(back) > 1 {
-			line.Below = append(line.Below,
-				&Line{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(stop), Faint}}},
-				&Line{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(back), Faint}}})
+			line.Children = append(line.Children,
+				&TreeRow{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(stop), Faint}}},
+				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(back), Faint}}})
 		}
 		t.Roots = append(t.Roots, line)
 	}
@@ -154,8 +154,8 @@ func inWaves(waves [][]string) string {
 	return strings.Join(out, "; then ")
 }
 
-func (v *neighbourView) line(app string, s *signalled) *Line {
-	line := &Line{Name: Cell{Text: s.app}, Cells: []Cell{{Text: signalsOf(s)}, {v.why(app, s), Faint}}}
+func (v *neighbourView) line(app string, s *signalTarget) *TreeRow {
+	line := &TreeRow{Name: Cell{Text: s.app}, Cells: []Cell{{Text: signalsOf(s)}, {v.reason(app, s), Faint}}}
 	if len(s.by) == 0 {
 		line.Cells[0] = Cell{"no rule", Faint}
 		if len(v.o.Rules) == 0 {
@@ -166,7 +166,7 @@ func (v *neighbourView) line(app string, s *signalled) *Line {
 }
 
 // signalsOf is what an app gets, by which rules: Stop (trouble, upgrade), drain (keep).
-func signalsOf(s *signalled) string {
+func signalsOf(s *signalTarget) string {
 	var signals, out []string
 	rules := map[string][]string{}
 	for _, r := range s.by {
@@ -181,7 +181,7 @@ func signalsOf(s *signalled) string {
 	return strings.Join(out, ", ")
 }
 
-func (v *neighbourView) why(app string, s *signalled) string {
+func (v *neighbourView) reason(app string, s *signalTarget) string {
 	if len(s.way) == 0 {
 		return "the rule names it; it needs nothing of " + app
 	}
@@ -226,23 +226,23 @@ func declaredWhy(n *regulate.Need) string {
 
 // table is a line a neighbour, for scripts.
 func (v *neighbourView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "NEIGHBOUR"}, {Name: "STEPS", Right: true}, {Name: "SIGNAL"}, {Name: "WHY", Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "NEIGHBOUR"}, {Name: "STEPS", Right: true}, {Name: "SIGNAL"}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
 	for _, app := range v.apps {
 		for i := range app.neighbours {
 			s := &app.neighbours[i]
-			t.Rows = append(t.Rows, []Cell{{Text: app.app}, {Text: s.app}, {Text: fmt.Sprint(len(s.way))}, {Text: signalsOf(s)}, {Text: v.why(app.app, s)}})
+			t.Rows = append(t.Rows, []Cell{{Text: app.app}, {Text: s.app}, {Text: fmt.Sprint(len(s.way))}, {Text: signalsOf(s)}, {Text: v.reason(app.app, s)}})
 		}
 	}
 	return t
 }
 
 // net draws who needs whom, as far as it is shown.
-func (v *neighbourView) net() *Net {
-	n, nodes, edges := &Net{}, map[string]bool{}, map[[2]string]bool{}
+func (v *neighbourView) net() *Diagram {
+	n, nodes, edges := &Diagram{}, map[string]bool{}, map[[2]string]bool{}
 	node := func(app string, root bool) {
 		if !nodes[app] {
 			nodes[app] = true
-			n.Nodes = append(n.Nodes, NetNode{ID: app, Kind: "App", Name: app, Root: root})
+			n.Nodes = append(n.Nodes, DiagramNode{ID: app, Kind: "App", Name: app, Root: root})
 		}
 	}
 	for _, app := range v.apps {
@@ -257,7 +257,7 @@ func (v *neighbourView) net() *Net {
 				node(need.App, false)
 				if pair := [2]string{from, need.App}; !edges[pair] {
 					edges[pair] = true
-					n.Edges = append(n.Edges, NetEdge{From: from, To: need.App, Label: "needs", Dashed: !need.Declared && need.Edge.Inferred})
+					n.Edges = append(n.Edges, DiagramEdge{From: from, To: need.App, Label: "needs", Dashed: !need.Declared && need.Edge.Inferred})
 				}
 				from = need.App
 			}

@@ -12,9 +12,9 @@ import (
 
 // shopWorld is a shop: web needs db over an alias, worker as declared, edge needs web, and a
 // monitor needs nobody.
-func shopWorld() *regulate.World {
+func shopWorld() *regulate.SystemState {
 	ref := func(kind, name string) object.Ref { return object.Ref{Kind: kind, Namespace: "shop", Name: name} }
-	return &regulate.World{Apps: []regulate.AppState{
+	return &regulate.SystemState{Apps: []regulate.AppState{
 		{Name: "db"},
 		{Name: "web", Needs: []regulate.Need{{
 			App: "db", From: ref("Deployment", "web"), To: ref("Service", "db"),
@@ -30,14 +30,14 @@ func shopWorld() *regulate.World {
 // lines is a tree as text, a level an indent, the cells after bars.
 func lines(t *view.Tree) string {
 	var b strings.Builder
-	var write func(l *view.Line, indent string)
-	write = func(l *view.Line, indent string) {
+	var write func(l *view.TreeRow, indent string)
+	write = func(l *view.TreeRow, indent string) {
 		b.WriteString(indent + l.Name.Text)
 		for _, c := range l.Cells {
 			b.WriteString(" | " + c.Text)
 		}
 		b.WriteString("\n")
-		for _, below := range l.Below {
+		for _, below := range l.Children {
 			write(below, indent+"  ")
 		}
 	}
@@ -94,8 +94,8 @@ monitor |  | nobody needs it
 func TestNeighbourShapes(t *testing.T) {
 	a := view.Neighbours(shopWorld(), view.NeighbourOptions{Cascade: true})
 	doc := a.Document.(view.NeighboursDocument)
-	if len(doc.Apps) != 5 || len(a.Names) != 3 || len(a.Table.Rows) != 4 || len(a.Net.Nodes) != 5 || len(a.Net.Edges) != 3 {
-		t.Errorf("%d apps, names %v, %d rows, %d nodes, %d edges", len(doc.Apps), a.Names, len(a.Table.Rows), len(a.Net.Nodes), len(a.Net.Edges))
+	if len(doc.Apps) != 5 || len(a.Names) != 3 || len(a.Table.Rows) != 4 || len(a.Diagram.Nodes) != 5 || len(a.Diagram.Edges) != 3 {
+		t.Errorf("%d apps, names %v, %d rows, %d nodes, %d edges", len(doc.Apps), a.Names, len(a.Table.Rows), len(a.Diagram.Nodes), len(a.Diagram.Edges))
 	}
 	edge := doc.Apps[0].Neighbours[2]
 	if edge.App != "edge" || len(edge.Way) != 2 || edge.Way[0].To != "web" || edge.Way[1].To != "db" || !edge.Way[1].Inferred || edge.Way[0].Inferred {

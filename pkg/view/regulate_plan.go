@@ -22,9 +22,9 @@ type RegulationOptions struct {
 }
 
 // Plan shows what would be done to the apps of a system now, and why the rest would not.
-func Plan(p *regulate.Planned, w *regulate.World, o RegulationOptions) Answer {
+func Plan(p *regulate.Plan, w *regulate.SystemState, o RegulationOptions) Output {
 	v := &planView{p: p, w: w, o: o}
-	a := Answer{Tree: v.tree(), Table: v.table(), Document: v.document()}
+	a := Output{Tree: v.tree(), Table: v.table(), Document: v.document()}
 	for i := range p.Steps {
 		if !slices.Contains(a.Names, p.Steps[i].App) {
 			a.Names = append(a.Names, p.Steps[i].App)
@@ -34,23 +34,23 @@ func Plan(p *regulate.Planned, w *regulate.World, o RegulationOptions) Answer {
 }
 
 type planView struct {
-	p *regulate.Planned
-	w *regulate.World
+	p *regulate.Plan
+	w *regulate.SystemState
 	o RegulationOptions
 }
 
 // tree has what is to be done first, then what waits and what is refused, then the apps.
 func (v *planView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "PLAN", Cut: Middle, Least: leastName},
-		{Name: "WHAT", Drop: 1, Cut: End, Least: 12},
-		{Name: "WHY", Under: true, Wrap: true},
+		{Name: "PLAN", Truncate: Middle, MinWidth: leastName},
+		{Name: "WHAT", DropOrder: 1, Truncate: End, MinWidth: 12},
+		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.p.Steps {
 		t.Roots = append(t.Roots, v.step(&v.p.Steps[i]))
 	}
-	for _, w := range v.p.Waits {
-		t.Roots = append(t.Roots, &Line{
+	for _, w := range v.p.Pending {
+		t.Roots = append(t.Roots, &TreeRow{
 			Name:  Cell{"… " + stepWord(w.Verb, w.Signal) + " " + w.App, Warn},
 			Cells: []Cell{{"in " + soon(v.p.At, w.Until), Plain}, {w.Why, Faint}},
 		})
@@ -60,10 +60,10 @@ func (v *planView) tree() *Tree {
 		if !r.Until.IsZero() {
 			what += ", until " + r.Until.Format(time.TimeOnly)
 		}
-		t.Roots = append(t.Roots, &Line{Name: Cell{"✖ " + r.Signal + " " + r.App, Bad}, Cells: []Cell{{what, Bad}, {r.Message, Plain}}})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{"✖ " + r.Signal + " " + r.App, Bad}, Cells: []Cell{{what, Bad}, {r.Message, Plain}}})
 	}
 	if len(t.Roots) == 0 {
-		t.Roots = append(t.Roots, &Line{Name: Cell{"nothing to do", Good}, Cells: []Cell{{}, {}}})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{"nothing to do", Good}, Cells: []Cell{{}, {}}})
 	}
 	for i := range v.o.Drifts {
 		t.Roots = append(t.Roots, v.o.driftLine(&v.o.Drifts[i], 2))
@@ -77,9 +77,9 @@ func stepWord(verb regulate.Verb, signal string) string {
 	switch verb {
 	case regulate.Send:
 		return signal
-	case regulate.Join:
+	case regulate.AddCause:
 		return "keep"
-	case regulate.Leave:
+	case regulate.RemoveCause:
 		return "keep"
 	case regulate.Resume:
 		return "go on with"
@@ -88,13 +88,13 @@ func stepWord(verb regulate.Verb, signal string) string {
 	}
 }
 
-func (v *planView) step(s *regulate.Step) *Line {
-	line := &Line{Name: Cell{Text: fmt.Sprintf("%d %s %s", s.Wave+1, stepWord(s.Verb, s.Signal), s.App)}, Cells: []Cell{v.stepWhat(s), {s.Why, Plain}}}
+func (v *planView) step(s *regulate.Step) *TreeRow {
+	line := &TreeRow{Name: Cell{Text: fmt.Sprintf("%d %s %s", s.Wave+1, stepWord(s.Verb, s.Signal), s.App)}, Cells: []Cell{v.stepWhat(s), {s.Why, Plain}}}
 	for _, m := range s.Managers {
-		line.Below = append(line.Below, &Line{Name: Cell{Text: v.near(m.Ref)}, Cells: []Cell{{Text: "suspended first"}, {managerWhy(m), Faint}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: v.near(m.Ref)}, Cells: []Cell{{Text: "suspended first"}, {managerWhy(m), Faint}}})
 	}
 	for i := range s.Actions {
-		line.Below = append(line.Below, v.action(&s.Actions[i])...)
+		line.Children = append(line.Children, v.action(&s.Actions[i])...)
 	}
 	return line
 }
@@ -103,14 +103,14 @@ func managerWhy(m regulate.Manager) string {
 	if m.Reverts {
 		return "it would put back what is changed"
 	}
-	return m.By + " reverts nothing by itself; an upgrade meanwhile would"
+	return m.Tool + " reverts nothing by itself; an upgrade meanwhile would"
 }
 
 func (v *planView) stepWhat(s *regulate.Step) Cell {
 	switch s.Verb {
-	case regulate.Join:
+	case regulate.AddCause:
 		return Cell{"one more cause", Faint}
-	case regulate.Leave:
+	case regulate.RemoveCause:
 		return Cell{"one cause less", Faint}
 	case regulate.Resume:
 		return Cell{"begun, not ended", Warn}
@@ -119,15 +119,15 @@ func (v *planView) stepWhat(s *regulate.Step) Cell {
 }
 
 // action has a line for each of its targets.
-func (v *planView) action(a *regulate.Resolved) []*Line {
+func (v *planView) action(a *regulate.Resolved) []*TreeRow {
 	notes := strings.Join(a.Notes, "; ")
 	if a.Default {
 		notes = strings.TrimPrefix(notes+"; by default, since the manifest says nothing", "; ")
 	}
 	if len(a.Targets) == 0 {
-		return []*Line{{Name: Cell{Text: a.Name}, Cells: []Cell{{a.Text, Plain}, {notes, Faint}}}}
+		return []*TreeRow{{Name: Cell{Text: a.Name}, Cells: []Cell{{a.Text, Plain}, {notes, Faint}}}}
 	}
-	var out []*Line
+	var out []*TreeRow
 	for _, t := range a.Targets {
 		what, why := a.Name, notes
 		if a.Text != "" {
@@ -136,7 +136,7 @@ func (v *planView) action(a *regulate.Resolved) []*Line {
 		if s, ok := a.Signals[t]; ok {
 			what, why = signalText(&s), strings.TrimPrefix(why+"; "+s.Effect, "; ")
 		}
-		out = append(out, &Line{Name: Cell{Text: v.near(t)}, Cells: []Cell{{what, Plain}, {why, Faint}}})
+		out = append(out, &TreeRow{Name: Cell{Text: v.near(t)}, Cells: []Cell{{what, Plain}, {why, Faint}}})
 	}
 	return out
 }
@@ -144,17 +144,17 @@ func (v *planView) action(a *regulate.Resolved) []*Line {
 // near is how people of the namespace call an object.
 func (v *planView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
 
-func (v *planView) apps() *Line {
-	top := &Line{Name: Cell{"apps", Faint}, Cells: []Cell{{}, {}}}
+func (v *planView) apps() *TreeRow {
+	top := &TreeRow{Name: Cell{"apps", Faint}, Cells: []Cell{{}, {}}}
 	for _, a := range v.p.Apps {
-		line := &Line{Name: Cell{Text: a.App}, Mark: regulationMark(a.State), Cells: []Cell{{}, {a.Why, Faint}}}
+		line := &TreeRow{Name: Cell{Text: a.App}, Mark: regulationMark(a.State), Cells: []Cell{{}, {a.Why, Faint}}}
 		if s, ok := v.w.App(a.App); ok {
 			line.Cells[0] = HealthCell(s.Health)
 			if a.Why == "" {
 				line.Cells[1].Text = s.Message
 			}
 		}
-		top.Below = append(top.Below, line)
+		top.Children = append(top.Children, line)
 	}
 	return top
 }
@@ -165,7 +165,7 @@ func regulationMark(s regulate.AppStatus) Cell {
 		return Cell{"‖ held", Warn}
 	case regulate.IsCause:
 		return Cell{"✖ cause", Bad}
-	case regulate.NotRegular:
+	case regulate.Flapping:
 		return Cell{"? left alone", Warn}
 	}
 	return Cell{}
@@ -173,12 +173,12 @@ func regulationMark(s regulate.AppStatus) Cell {
 
 // table is a line a step, for scripts.
 func (v *planView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Cut: End, Least: leastWhy}}}
+	t := &Table{Columns: []Column{{Name: "WAVE", Right: true}, {Name: "DO"}, {Name: "SIGNAL"}, {Name: "APP"}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
 	for i := range v.p.Steps {
 		s := &v.p.Steps[i]
 		t.Rows = append(t.Rows, []Cell{{Text: fmt.Sprint(s.Wave + 1)}, {Text: string(s.Verb)}, {Text: s.Signal}, {Text: s.App}, {Text: s.Why}})
 	}
-	for _, w := range v.p.Waits {
+	for _, w := range v.p.Pending {
 		t.Rows = append(t.Rows, []Cell{{}, {"wait " + soon(v.p.At, w.Until), Warn}, {Text: w.Signal}, {Text: w.App}, {Text: w.Why}})
 	}
 	for _, r := range v.p.Refused {

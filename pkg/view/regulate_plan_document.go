@@ -88,12 +88,12 @@ func (v *planView) document() PlanDocument {
 	d := PlanDocument{
 		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
 		Steps: []PlanStepDocument{}, Waits: []PlanWaitDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
-		Again: moment(v.p.Again), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
+		Again: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
 	}
 	for i := range v.p.Steps {
 		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
 	}
-	for _, w := range v.p.Waits {
+	for _, w := range v.p.Pending {
 		d.Waits = append(d.Waits, PlanWaitDocument{App: w.App, Signal: w.Signal, Verb: string(w.Verb), Rule: w.Rule, Why: w.Why, Until: moment(w.Until)})
 	}
 	for _, r := range v.p.Refused {
@@ -127,7 +127,7 @@ func stepDocument(s *regulate.Step) PlanStepDocument {
 func causeDocuments(causes []regulate.Cause) []CauseDocument {
 	var out []CauseDocument
 	for _, c := range causes {
-		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, Hand: c.Hand, Run: c.Run, Why: c.Why, At: moment(c.At)})
+		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, Hand: c.RequestedBy, Run: c.Run, Why: c.Why, At: moment(c.At)})
 	}
 	return out
 }

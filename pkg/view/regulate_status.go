@@ -15,9 +15,9 @@ import (
 
 // RegulationStatus shows what is held, by what, and since when. The world is nil where the
 // apps were not looked at.
-func RegulationStatus(j *regulate.Journal, p *regulate.Planned, w *regulate.World, now time.Time, o RegulationOptions) Answer {
+func RegulationStatus(j *regulate.Journal, p *regulate.Plan, w *regulate.SystemState, now time.Time, o RegulationOptions) Output {
 	v := &statusView{j: j, p: p, w: w, now: now, o: o}
-	a := Answer{Tree: v.tree(), Table: v.table(), Document: v.document()}
+	a := Output{Tree: v.tree(), Table: v.table(), Document: v.document()}
 	for _, h := range j.Holds {
 		a.Names = append(a.Names, h.App)
 	}
@@ -26,18 +26,18 @@ func RegulationStatus(j *regulate.Journal, p *regulate.Planned, w *regulate.Worl
 
 type statusView struct {
 	j   *regulate.Journal
-	p   *regulate.Planned
-	w   *regulate.World
+	p   *regulate.Plan
+	w   *regulate.SystemState
 	now time.Time
 	o   RegulationOptions
 }
 
 func (v *statusView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "APP", Cut: Middle, Least: leastName},
+		{Name: "APP", Truncate: Middle, MinWidth: leastName},
 		{Name: "HEALTH"},
-		{Name: "SINCE", Right: true, Drop: 1},
-		{Name: "WHY", Under: true, Wrap: true},
+		{Name: "SINCE", Right: true, DropOrder: 1},
+		{Name: "WHY", OwnLine: true, Wrap: true},
 	}}
 	for i := range v.w.Apps {
 		t.Roots = append(t.Roots, v.app(&v.w.Apps[i]))
@@ -45,8 +45,8 @@ func (v *statusView) tree() *Tree {
 	// What is held of apps that the manifest does not have any more has no line to be under.
 	for _, below := range []struct {
 		holds []*regulate.Hold
-		line  func(*regulate.Hold) *Line
-	}{{v.j.Left, v.left}, {v.j.Holds, v.hold}} {
+		line  func(*regulate.Hold) *TreeRow
+	}{{v.j.Conflicts, v.conflict}, {v.j.Holds, v.hold}} {
 		for _, h := range below.holds {
 			if _, there := v.w.App(h.App); !there {
 				line := below.line(h)
@@ -60,8 +60,8 @@ func (v *statusView) tree() *Tree {
 }
 
 // app is an app with what is held of it, and what was left.
-func (v *statusView) app(a *regulate.AppState) *Line {
-	line := &Line{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
+func (v *statusView) app(a *regulate.AppState) *TreeRow {
+	line := &TreeRow{Name: Cell{Text: a.Name}, Cells: []Cell{HealthCell(a.Health), {Text: v.ago(a.Since)}, {a.Message, Plain}}}
 	for _, p := range v.p.Apps {
 		if p.App == a.Name {
 			line.Mark = regulationMark(p.State)
@@ -75,37 +75,37 @@ func (v *statusView) app(a *regulate.AppState) *Line {
 			below := v.hold(h)
 			for i := range v.o.Drifts {
 				if d := &v.o.Drifts[i]; d.Hold == h.ID {
-					below.Below = append(below.Below, v.o.driftLine(d, 3))
+					below.Children = append(below.Children, v.o.driftLine(d, 3))
 				}
 			}
-			line.Below = append(line.Below, below)
+			line.Children = append(line.Children, below)
 		}
 	}
-	for _, h := range v.j.Left {
+	for _, h := range v.j.Conflicts {
 		if h.App == a.Name {
-			line.Below = append(line.Below, v.left(h))
+			line.Children = append(line.Children, v.conflict(h))
 		}
 	}
 	return line
 }
 
-func (v *statusView) hold(h *regulate.Hold) *Line {
+func (v *statusView) hold(h *regulate.Hold) *TreeRow {
 	var why []string
 	for _, c := range h.Causes {
 		why = append(why, c.Why)
 	}
-	line := &Line{
+	line := &TreeRow{
 		Name:  Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
 		Cells: []Cell{{string(h.Phase), phaseTone(h.Phase)}, {Text: v.ago(h.At)}, {strings.Join(why, "; "), Plain}},
 	}
 	for _, op := range h.Operations {
-		line.Below = append(line.Below, v.operation(op))
+		line.Children = append(line.Children, v.operation(op))
 	}
 	return line
 }
 
-// left is what was left when a hold was taken back, and how it is put back.
-func (v *statusView) left(h *regulate.Hold) *Line {
+// conflict is what was left when a hold was taken back, and how it is put back.
+func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	line := v.hold(h)
 	line.Name.Text = "left of " + line.Name.Text
 	line.Cells[2].Text = "somebody had changed it when it was taken back; regulate recover " + h.App + " --force puts it back"
@@ -119,7 +119,7 @@ func phaseTone(p regulate.Phase) Tone {
 	return Warn
 }
 
-func (v *statusView) operation(op *regulate.Operation) *Line {
+func (v *statusView) operation(op *regulate.Operation) *TreeRow {
 	text := op.Text
 	switch {
 	case text == "":
@@ -129,7 +129,7 @@ func (v *statusView) operation(op *regulate.Operation) *Line {
 	}
 	tone := Faint
 	switch op.State {
-	case regulate.Left, regulate.Errored, regulate.Gone:
+	case regulate.Conflict, regulate.Failed, regulate.TargetGone:
 		tone = Warn
 	}
 	ref := object.Ref{Kind: op.Target.Kind, Namespace: op.Target.Namespace, Name: op.Target.Name}
@@ -137,7 +137,7 @@ func (v *statusView) operation(op *regulate.Operation) *Line {
 	if op.Target.Name != "" {
 		name = written(ref, v.o.Namespace, nil)
 	}
-	return &Line{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
+	return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
 }
 
 func (v *statusView) ago(at time.Time) string {
@@ -149,8 +149,8 @@ func (v *statusView) ago(at time.Time) string {
 
 // table is a line a hold.
 func (v *statusView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Cut: End, Least: leastWhy}}}
-	for _, h := range slices.Concat(v.j.Holds, v.j.Left) {
+	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
+	for _, h := range slices.Concat(v.j.Holds, v.j.Conflicts) {
 		var why []string
 		for _, c := range h.Causes {
 			why = append(why, c.Why)
@@ -224,14 +224,14 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 	}
 	var out []ChangeDocument
 	for _, c := range changes {
-		out = append(out, ChangeDocument{Path: c.Path, Was: value(c.Had, c.Was), Now: value(c.Has, c.Now)})
+		out = append(out, ChangeDocument{Path: c.Path, Was: value(c.ExistedBefore, c.Before), Now: value(c.ExistsAfter, c.After)})
 	}
 	return out
 }
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Left), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
 	return d
 }
 

@@ -25,7 +25,7 @@ func rows(t *view.Table) string {
 	return b.String()
 }
 
-func route(t *testing.T, from, to string) view.Answer {
+func route(t *testing.T, from, to string) view.Output {
 	t.Helper()
 	g := build(t, web)
 	ends := find(t, g, from, to)
@@ -67,8 +67,8 @@ StatefulSet/db/pg | ←owns─ | owner | spec.owns = "pg-0"
 	if names := []string{"Shop.example.com/web/shop", "Service/db/pg", "Pod/db/pg-0", "StatefulSet.apps/db/pg"}; !slices.Equal(a.Names, names) {
 		t.Errorf("names %v", a.Names)
 	}
-	if len(a.Net.Nodes) != 4 || len(a.Net.Edges) != 3 || !a.Net.Nodes[0].Root || a.Net.Nodes[1].Root || !a.Net.Nodes[3].Root {
-		t.Errorf("net %+v", a.Net)
+	if len(a.Diagram.Nodes) != 4 || len(a.Diagram.Edges) != 3 || !a.Diagram.Nodes[0].Root || a.Diagram.Nodes[1].Root || !a.Diagram.Nodes[3].Root {
+		t.Errorf("net %+v", a.Diagram)
 	}
 }
 
@@ -77,8 +77,8 @@ func TestPathToWhatIsMissing(t *testing.T) {
 	if got, want := rows(a.Table), "Deployment/shop |  |  | \nConfigMap/theme ✖ missing | ─needs→ (optional) | spec | spec.needs = \"theme\"\n"; got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
-	if a.Net.Nodes[1].Tone != view.Bad {
-		t.Errorf("net %+v", a.Net.Nodes)
+	if a.Diagram.Nodes[1].Tone != view.Bad {
+		t.Errorf("net %+v", a.Diagram.Nodes)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestPathNotFound(t *testing.T) {
 	ends := find(t, g, "Pod/a", "Pod/b")
 	a := view.Path(g, ends[0], ends[1], nil, false)
 	doc := a.Document.(view.PathDocument)
-	if doc.Found || doc.Steps == nil || a.Names == nil || len(a.Table.Rows)+len(a.Tree.Roots)+len(a.Net.Nodes) > 0 {
+	if doc.Found || doc.Steps == nil || a.Names == nil || len(a.Table.Rows)+len(a.Tree.Roots)+len(a.Diagram.Nodes) > 0 {
 		t.Errorf("answer %+v", a)
 	}
 	if a = view.Path(g, ends[0], ends[0], nil, true); len(a.Names) != 1 || len(a.Table.Rows) != 1 {

@@ -36,7 +36,7 @@ type RuleDocument struct {
 	Edges   int  `json:"edges"`
 	Crosses bool `json:"crosses,omitempty"`
 	Leaf    bool `json:"leaf,omitempty"`
-	Aside   bool `json:"aside,omitempty"`
+	Peer    bool `json:"aside,omitempty"`
 	Manages bool `json:"manages,omitempty"`
 	Exposes bool `json:"exposes,omitempty"`
 }
@@ -50,7 +50,7 @@ type CountedRule struct {
 func ruleDocument(r CountedRule) RuleDocument {
 	d := RuleDocument{
 		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
-		Field: r.Field, Edges: r.Edges, Crosses: r.Crosses, Leaf: r.Leaf, Aside: r.Aside, Manages: r.Manages, Exposes: r.Exposes,
+		Field: r.Field, Edges: r.Edges, Crosses: r.CrossNamespace, Leaf: r.Terminal, Peer: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
 	}
 	for _, gk := range r.From {
 		d.From = append(d.From, gk.String())
@@ -66,16 +66,16 @@ func originOf(origin string) string {
 }
 
 // Rules returns the answer of rules list.
-func Rules(rules []CountedRule, gaps []object.Gap) Answer {
+func Rules(rules []CountedRule, gaps []object.Gap) Output {
 	doc := RuleListDocument{Head: Head{APIVersion, "RuleList"}, Rules: []RuleDocument{}, Gaps: none(gaps)}
 	t := &Table{Columns: []Column{
-		{Name: "RULE", Cut: Middle, Least: 20},
-		{Name: "FROM", Drop: 2, Cut: End, Least: 8},
+		{Name: "RULE", Truncate: Middle, MinWidth: 20},
+		{Name: "FROM", DropOrder: 2, Truncate: End, MinWidth: 8},
 		{Name: "RELATION"},
-		{Name: "TO", Cut: End, Least: 10},
-		{Name: "FIELD", Drop: 3, Cut: Middle, Least: 16},
-		{Name: "VIA", Drop: 4},
-		{Name: "ORIGIN", Drop: 1, Cut: Middle, Least: 12},
+		{Name: "TO", Truncate: End, MinWidth: 10},
+		{Name: "FIELD", DropOrder: 3, Truncate: Middle, MinWidth: 16},
+		{Name: "VIA", DropOrder: 4},
+		{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12},
 		{Name: "EDGES", Right: true},
 	}}
 	var names []string
@@ -90,7 +90,7 @@ func Rules(rules []CountedRule, gaps []object.Gap) Answer {
 			{r.Name, tone}, {readers(r.Rule), tone}, {r.Relation.String(), tone}, {r.To, tone}, {r.Field, Faint}, {r.Via.String(), Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), tone},
 		})
 	}
-	return Answer{Table: t, Wide: t, Document: doc, Names: names}
+	return Output{Table: t, Wide: t, Document: doc, Names: names}
 }
 
 func readers(r relation.Rule) string {
@@ -133,22 +133,22 @@ func Meaning(r relation.Relation) string {
 }
 
 // ExplainEdges returns the answer of rules explain for two objects.
-func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Answer {
+func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
 	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(g.Gaps())}
-	tree := &Tree{Columns: []Column{{Name: "EDGE", Cut: Middle, Least: 20}, {Name: "SAYS", Under: true, Cut: End, Least: 40}}}
+	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "SAYS", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
 		d := ExplainedEdge{EdgeDocument: edgeDocument(g, e), Origin: originOf(e.Origin), Source: source(e), Meaning: Meaning(e.Relation)}
 		doc.Edges = append(doc.Edges, d)
 		names = append(names, d.From+" --"+d.Relation+"--> "+d.To)
-		line := &Line{Name: Cell{Text: d.From + " " + d.Relation + " " + d.To}, Cells: []Cell{{}}}
+		line := &TreeRow{Name: Cell{Text: d.From + " " + d.Relation + " " + d.To}, Cells: []Cell{{}}}
 		say := func(what, text string) {
 			if text != "" {
-				line.Below = append(line.Below, &Line{Name: Cell{Text: what, Tone: Faint}, Cells: []Cell{{Text: text}}})
+				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: what, Tone: Faint}, Cells: []Cell{{Text: text}}})
 			}
 		}
 		say("meaning", d.Meaning)
-		say("evidence", d.Why+" on "+said(e, d))
+		say("evidence", d.Why+" on "+edgeText(e, d))
 		say("rule", d.Rule+" ("+d.Origin+")")
 		say("published", d.Source)
 		if d.Inferred {
@@ -159,11 +159,11 @@ func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source fun
 		}
 		tree.Roots = append(tree.Roots, line)
 	}
-	return Answer{Tree: tree, Document: doc, Names: names}
+	return Output{Tree: tree, Document: doc, Names: names}
 }
 
-// said is the object that carries the evidence.
-func said(e graph.Edge, d ExplainedEdge) string {
+// edgeText is the object that carries the evidence.
+func edgeText(e graph.Edge, d ExplainedEdge) string {
 	if e.Backward {
 		return d.To
 	}
@@ -172,27 +172,27 @@ func said(e graph.Edge, d ExplainedEdge) string {
 
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
-func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) Answer {
+func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) Output {
 	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(gaps)}
 	tree := &Tree{Columns: []Column{
-		{Name: "RULE", Cut: Middle, Least: 24}, {Name: "FIELD", Under: true, Cut: Middle, Least: 30}, {Name: "ORIGIN", Drop: 1}, {Name: "EDGES", Right: true},
+		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
 	}}
 	var names []string
 	group := func(title string, rules []CountedRule, text func(CountedRule) string, into *[]RuleDocument) {
 		if len(rules) == 0 {
 			return
 		}
-		root := &Line{Name: Cell{Text: title}, Cells: []Cell{{}, {}, {}}}
+		root := &TreeRow{Name: Cell{Text: title}, Cells: []Cell{{}, {}, {}}}
 		for _, r := range rules {
 			*into = append(*into, ruleDocument(r))
 			names = append(names, r.Name)
-			root.Below = append(root.Below, &Line{Name: Cell{Text: text(r)}, Cells: []Cell{{r.Field, Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), Plain}}})
+			root.Children = append(root.Children, &TreeRow{Name: Cell{Text: text(r)}, Cells: []Cell{{r.Field, Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), Plain}}})
 		}
 		tree.Roots = append(tree.Roots, root)
 	}
 	group("what a "+subject+" says", says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Says)
 	group("what others say of a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.IsSaid)
-	return Answer{Tree: tree, Document: doc, Names: names}
+	return Output{Tree: tree, Document: doc, Names: names}
 }
 
 // LintDocument is what is wrong with rules (docs/schema/rules-lint.json).
@@ -227,18 +227,18 @@ func (f LintFinding) Place() string {
 }
 
 // Lint returns the answer of rules lint.
-func Lint(rules int, findings []LintFinding, gaps []object.Gap) Answer {
+func Lint(rules int, findings []LintFinding, gaps []object.Gap) Output {
 	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: none(findings), Gaps: none(gaps)}
 	// A message that is cut tells nothing: for people it stands below its place.
-	tree := &Tree{Columns: []Column{{Name: "SEVERITY", Least: len("SEVERITY")}, {Name: "WHERE", Cut: Middle, Least: 16}, {Name: "MESSAGE", Under: true}}}
-	t := &Table{Columns: []Column{{Name: "SEVERITY"}, {Name: "WHERE", Cut: Middle, Least: 16}, {Name: "MESSAGE", Cut: End, Least: 30}}}
+	tree := &Tree{Columns: []Column{{Name: "SEVERITY", MinWidth: len("SEVERITY")}, {Name: "WHERE", Truncate: Middle, MinWidth: 16}, {Name: "MESSAGE", OwnLine: true}}}
+	t := &Table{Columns: []Column{{Name: "SEVERITY"}, {Name: "WHERE", Truncate: Middle, MinWidth: 16}, {Name: "MESSAGE", Truncate: End, MinWidth: 30}}}
 	var names []string
 	for _, f := range findings {
 		tone := map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]
 		severity, place, message := Cell{f.Severity, tone}, Cell{f.Place(), Plain}, Cell{f.Message, Plain}
-		tree.Roots = append(tree.Roots, &Line{Name: severity, Cells: []Cell{place, message}})
+		tree.Roots = append(tree.Roots, &TreeRow{Name: severity, Cells: []Cell{place, message}})
 		t.Rows = append(t.Rows, []Cell{severity, place, message})
 		names = append(names, f.Place())
 	}
-	return Answer{Tree: tree, Table: t, Wide: t, Document: doc, Names: names}
+	return Output{Tree: tree, Table: t, Wide: t, Document: doc, Names: names}
 }

@@ -12,15 +12,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Sheet is a table for spreadsheets and programs: every value whole and exact. An
+// CSVTable is a table for spreadsheets and programs: every value whole and exact. An
 // empty cell says that nothing is known.
-type Sheet struct {
-	Columns []SheetColumn
+type CSVTable struct {
+	Columns []CSVColumn
 	Rows    [][]string
 }
 
-// SheetColumn is the head of a column.
-type SheetColumn struct {
+// CSVColumn is the head of a column.
+type CSVColumn struct {
 	Name string
 	Kind CellKind
 }
@@ -38,7 +38,7 @@ const (
 	JSONCell
 )
 
-// MetricsSheet makes a sheet of a report: a row for each leaf of it, so that the
+// MetricsCSV makes a sheet of a report: a row for each leaf of it, so that the
 // numbers of a column add up to the total, and for the containers of pods, which
 // have no cost of their own and are parts of the row above them.
 //
@@ -46,38 +46,38 @@ const (
 // piece-hours), which for an instant are cores, bytes and pieces; traffic is in
 // bytes. cost is that of these hours, cost_hour and cost_month what it makes an
 // hour and in 730 hours. The reading tells on which nodes pods run; it may be nil.
-func MetricsSheet(rep *cost.Report, r *metrics.Reading) *Sheet {
+func MetricsCSV(rep *cost.Report, r *metrics.UsageReport) *CSVTable {
 	leaves := leavesOf(rep)
-	b := &sheetBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
+	b := &csvBuilder{rep: rep, node: nodesOfPods(r), extended: extendedOf(leaves)}
 	b.hourly = spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
 	b.monthly = spread(costsOf(leaves), decimal.NewFromInt(cost.HoursPerMonth), rep.Hours)
-	s := &Sheet{Columns: b.columns()}
+	s := &CSVTable{Columns: b.columns()}
 	for i, leaf := range leaves {
 		s.Rows = append(s.Rows, b.row(leaf, leaf.row, i))
-		for _, c := range leaf.row.Below {
+		for _, c := range leaf.row.Children {
 			s.Rows = append(s.Rows, b.row(leaf, c, -1))
 		}
 	}
 	return s
 }
 
-// sheetLeaf is a row of a report that has none below it but containers.
-type sheetLeaf struct {
+// csvLeaf is a row of a report that has none below it but containers.
+type csvLeaf struct {
 	row *cost.Row
 	// top is the row of the report that it is below, or is.
 	top *cost.Row
 }
 
 // leavesOf returns the leaves of a report, in its order.
-func leavesOf(rep *cost.Report) []sheetLeaf {
-	var out []sheetLeaf
+func leavesOf(rep *cost.Report) []csvLeaf {
+	var out []csvLeaf
 	var walk func(row, top *cost.Row)
 	walk = func(row, top *cost.Row) {
-		if len(row.Below) == 0 || row.Below[0].Level == cost.LevelContainer {
-			out = append(out, sheetLeaf{row, top})
+		if len(row.Children) == 0 || row.Children[0].Level == cost.LevelContainer {
+			out = append(out, csvLeaf{row, top})
 			return
 		}
-		for _, below := range row.Below {
+		for _, below := range row.Children {
 			walk(below, top)
 		}
 	}
@@ -87,7 +87,7 @@ func leavesOf(rep *cost.Report) []sheetLeaf {
 	return out
 }
 
-func costsOf(leaves []sheetLeaf) []decimal.Decimal {
+func costsOf(leaves []csvLeaf) []decimal.Decimal {
 	out := make([]decimal.Decimal, len(leaves))
 	for i, leaf := range leaves {
 		out[i] = leaf.row.Cost
@@ -96,7 +96,7 @@ func costsOf(leaves []sheetLeaf) []decimal.Decimal {
 }
 
 // nodesOfPods tells where the pods of a reading run.
-func nodesOfPods(r *metrics.Reading) map[object.Ref]string {
+func nodesOfPods(r *metrics.UsageReport) map[object.Ref]string {
 	if r == nil {
 		return nil
 	}
@@ -122,7 +122,7 @@ func isCommon(r metrics.Resource) bool {
 }
 
 // extendedOf returns the other resources that leaves have, in order.
-func extendedOf(leaves []sheetLeaf) []metrics.Resource {
+func extendedOf(leaves []csvLeaf) []metrics.Resource {
 	found := map[metrics.Resource]bool{}
 	for _, leaf := range leaves {
 		for _, amounts := range []metrics.Amounts{leaf.row.Used, leaf.row.Requested, leaf.row.Limited} {
@@ -136,18 +136,18 @@ func extendedOf(leaves []sheetLeaf) []metrics.Resource {
 	return slices.Sorted(maps.Keys(found))
 }
 
-type sheetBuilder struct {
+type csvBuilder struct {
 	rep             *cost.Report
 	node            map[object.Ref]string
 	extended        []metrics.Resource
 	hourly, monthly []decimal.Decimal
 }
 
-func (b *sheetBuilder) columns() []SheetColumn {
-	var out []SheetColumn
+func (b *csvBuilder) columns() []CSVColumn {
+	var out []CSVColumn
 	add := func(kind CellKind, names ...string) {
 		for _, name := range names {
-			out = append(out, SheetColumn{name, kind})
+			out = append(out, CSVColumn{name, kind})
 		}
 	}
 	add(TextCell, "level", "group", "stack", "api_group", "kind", "namespace", "name", "node")
@@ -171,7 +171,7 @@ func (b *sheetBuilder) columns() []SheetColumn {
 
 // row makes the cells of a row; i is its number among the leaves, less than zero for
 // a container.
-func (b *sheetBuilder) row(leaf sheetLeaf, row *cost.Row, i int) []string {
+func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
 	group, name := "", row.Ref.Name
 	if leaf.top.Level == cost.LevelGroup || leaf.top.Level == cost.LevelRest {
 		group = leaf.top.Name
@@ -205,14 +205,14 @@ func (b *sheetBuilder) row(leaf sheetLeaf, row *cost.Row, i int) []string {
 
 // money is what a leaf costs, in all, an hour and a month; nothing where that is not
 // known.
-func (b *sheetBuilder) money(row *cost.Row, i int) []string {
+func (b *csvBuilder) money(row *cost.Row, i int) []string {
 	if !row.Priced() {
 		return []string{"", "", ""}
 	}
 	return []string{row.Cost.String(), b.hourly[i].String(), b.monthly[i].String()}
 }
 
-func (b *sheetBuilder) amounts(row *cost.Row) []string {
+func (b *csvBuilder) amounts(row *cost.Row) []string {
 	var cells []string
 	add := func(r metrics.Resource, of ...metrics.Amounts) {
 		for _, amounts := range of {
@@ -264,11 +264,11 @@ func efficiency(row *cost.Row) string {
 	return row.Efficiency.String()
 }
 
-// sheetPlaces is to how many decimal places money an hour is divided.
-const sheetPlaces = 12
+// csvDecimals is to how many decimal places money an hour is divided.
+const csvDecimals = 12
 
 // spread returns each value times factor by hours, so that they add up to their sum
-// times factor by hours, rounded to sheetPlaces. What rounding leaves over goes to
+// times factor by hours, rounded to csvDecimals. What rounding leaves over goes to
 // the largest remainders, of equals to the first. Nothing is rounded where all of it
 // is exact anyway; no hours make nothing.
 func spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.Decimal {
@@ -286,16 +286,16 @@ func spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.D
 	var total, floored decimal.Decimal
 	for i, v := range values {
 		whole := v.Mul(factor)
-		out[i], rest[i] = whole.QuoRem(hours, sheetPlaces)
+		out[i], rest[i] = whole.QuoRem(hours, csvDecimals)
 		total, floored = total.Add(whole), floored.Add(out[i])
 	}
-	left := total.DivRound(hours, sheetPlaces).Sub(floored).Shift(sheetPlaces).IntPart()
+	left := total.DivRound(hours, csvDecimals).Sub(floored).Shift(csvDecimals).IntPart()
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
-	unit := decimal.New(1, -sheetPlaces)
+	unit := decimal.New(1, -csvDecimals)
 	for _, i := range order[:min(max(int(left), 0), len(order))] {
 		out[i] = out[i].Add(unit)
 	}

@@ -40,7 +40,7 @@ func schoolReport() *cost.Report {
 		Requested: metrics.Amounts{metrics.CPU: dec("0.25"), metrics.Memory: dec("268435456")},
 		Counters:  metrics.Amounts{metrics.Received: dec("948305362"), metrics.Sent: dec("12542068")},
 		Cost:      dec("0.00900275"), Efficiency: &efficiency,
-		Below: []*cost.Row{
+		Children: []*cost.Row{
 			{Level: cost.LevelContainer, Name: "web", Used: metrics.Amounts{metrics.CPU: dec("0.1")}},
 			{Level: cost.LevelContainer, Name: "proxy", Used: metrics.Amounts{metrics.CPU: dec("0.000000001")}},
 		},
@@ -50,12 +50,12 @@ func schoolReport() *cost.Report {
 		Level: cost.LevelPod, Ref: mysql, Stack: moodleA, Share: half, Of: 2, Pods: 1, Measured: 1,
 		Used: metrics.Amounts{metrics.CPU: dec("0.05"), metrics.Storage: dec("1000")}, Claimed: metrics.Amounts{metrics.Storage: dec("5368709120")}, Cost: dec("0.0158"),
 	}
-	workload := &cost.Row{Level: cost.LevelWorkload, Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "school-a", Name: "web"}, Stack: moodleA, Below: []*cost.Row{web1, web10, host}}
-	stack := &cost.Row{Level: cost.LevelStack, Ref: moodleA, Stack: moodleA, Pods: 4, Measured: 3, Efficiency: &efficiency, Below: []*cost.Row{workload, shared}}
-	idle := &cost.Row{Level: cost.LevelRest, Name: "idle", Cost: dec("0.2"), Below: []*cost.Row{
+	workload := &cost.Row{Level: cost.LevelWorkload, Ref: object.Ref{Group: "apps", Kind: "Deployment", Namespace: "school-a", Name: "web"}, Stack: moodleA, Children: []*cost.Row{web1, web10, host}}
+	stack := &cost.Row{Level: cost.LevelStack, Ref: moodleA, Stack: moodleA, Pods: 4, Measured: 3, Efficiency: &efficiency, Children: []*cost.Row{workload, shared}}
+	idle := &cost.Row{Level: cost.LevelRest, Name: "idle", Cost: dec("0.2"), Children: []*cost.Row{
 		{Level: cost.LevelRest, Ref: object.Ref{Kind: "Node", Name: "worker-a"}, Cost: dec("0.2")},
 	}}
-	for _, row := range append(slices.Clone(workload.Below), shared) {
+	for _, row := range append(slices.Clone(workload.Children), shared) {
 		stack.Cost = stack.Cost.Add(row.Cost)
 	}
 	rep := &cost.Report{Currency: "EUR", Hours: dec("1"), Rows: []*cost.Row{stack, idle}}
@@ -63,15 +63,15 @@ func schoolReport() *cost.Report {
 	return rep
 }
 
-func schoolReading() *metrics.Reading {
-	return &metrics.Reading{To: at("2026-11-15T10:41:07.25Z"), Hours: dec("1"), Pods: []metrics.Pod{
+func schoolReading() *metrics.UsageReport {
+	return &metrics.UsageReport{To: at("2026-11-15T10:41:07.25Z"), Hours: dec("1"), Pods: []metrics.Pod{
 		{Ref: object.Ref{Kind: "Pod", Namespace: "school-a", Name: "web-10"}, Node: "worker-a"},
 		{Ref: mysql, Node: "worker-a"},
 		{Ref: mysql, Node: "worker-b"},
 	}}
 }
 
-func write(t testing.TB, format string, a view.Answer) string {
+func write(t testing.TB, format string, a view.Output) string {
 	t.Helper()
 	var out bytes.Buffer
 	if err := render.Write(&out, format, a, render.Options{}); err != nil {
@@ -82,7 +82,7 @@ func write(t testing.TB, format string, a view.Answer) string {
 
 // cellsOf returns the cells of the row of a name, by column; those that are empty are
 // left out.
-func cellsOf(t *testing.T, s *view.Sheet, name string) map[string]string {
+func cellsOf(t *testing.T, s *view.CSVTable, name string) map[string]string {
 	t.Helper()
 	for _, row := range s.Rows {
 		out := map[string]string{}
@@ -100,7 +100,7 @@ func cellsOf(t *testing.T, s *view.Sheet, name string) map[string]string {
 }
 
 func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
-	s := view.MetricsSheet(schoolReport(), schoolReading())
+	s := view.MetricsCSV(schoolReport(), schoolReading())
 	for i, row := range s.Rows {
 		if len(row) != len(s.Columns) {
 			t.Fatalf("row %d has %d cells under %d columns", i, len(row), len(s.Columns))
@@ -150,7 +150,7 @@ func TestMetricsSheetHoldsWhatIsKnown(t *testing.T) {
 			}
 		}
 	}
-	if text := write(t, "csv", view.Answer{Sheet: s}); strings.Count(text, "\n") != len(s.Rows)+1 {
+	if text := write(t, "csv", view.Output{CSV: s}); strings.Count(text, "\n") != len(s.Rows)+1 {
 		t.Errorf("csv:\n%s", text)
 	}
 }
@@ -171,7 +171,7 @@ func randomReport(r *rand.Rand, hours decimal.Decimal) *cost.Report {
 		}
 		for range 1 + r.IntN(5) {
 			below := grow(depth - 1)
-			row.Below = append(row.Below, below)
+			row.Children = append(row.Children, below)
 			row.Cost = row.Cost.Add(below.Cost)
 		}
 		return row
@@ -189,7 +189,7 @@ func TestSheetsAddUp(t *testing.T) {
 	for i := range 500 {
 		hours := []decimal.Decimal{dec("1"), dec("7"), dec("168"), dec("0.0833333333333"), dec("336.2502777777")}[i%5]
 		rep := randomReport(r, hours)
-		s := view.MetricsSheet(rep, nil)
+		s := view.MetricsCSV(rep, nil)
 		sums := map[string]decimal.Decimal{}
 		for _, row := range s.Rows {
 			for at, c := range s.Columns {

@@ -24,15 +24,15 @@ type SignalDocument struct {
 }
 
 // Signals returns the answer of regulate signals, in the order of the signals.
-func Signals(signals []regulate.Signal, gaps []object.Gap) Answer {
+func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
 	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Signals: []SignalDocument{}, Gaps: none(gaps)}
 	head := []Column{
-		{Name: "KIND", Cut: Middle, Least: leastName},
+		{Name: "KIND", Truncate: Middle, MinWidth: leastName},
 		{Name: "PRESET"},
-		{Name: "MODE", Drop: 2},
-		{Name: "NEEDS", Drop: 1},
-		{Name: "PATCH", Cut: Middle, Least: 20},
-		{Name: "EFFECT", Drop: 3, Cut: End, Least: 24},
+		{Name: "MODE", DropOrder: 2},
+		{Name: "NEEDS", DropOrder: 1},
+		{Name: "PATCH", Truncate: Middle, MinWidth: 20},
+		{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24},
 	}
 	table, wide := &Table{Columns: head}, &Table{Columns: []Column{head[0], head[1], head[2], head[3], {Name: "PATCH"}, {Name: "EFFECT"}, {Name: "CAVEAT"}, {Name: "SOURCE"}}}
 	var names []string
@@ -51,7 +51,7 @@ func Signals(signals []regulate.Signal, gaps []object.Gap) Answer {
 		table.Rows = append(table.Rows, row)
 		wide.Rows = append(wide.Rows, append(slices.Clip(row), Cell{s.Warning(), Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
 	}
-	return Answer{Table: table, Wide: wide, Document: doc, Names: names}
+	return Output{Table: table, Wide: wide, Document: doc, Names: names}
 }
 
 // signalsSection tells in a manual how an object is paused and stopped.

@@ -28,7 +28,7 @@ type StackOptions struct {
 }
 
 // Stack returns the answer of the graph command.
-func Stack(s *graph.Stack, o StackOptions) Answer {
+func Stack(s *graph.Stack, o StackOptions) Output {
 	v := stackView{s: s, g: s.Graph(), o: o, names: newNames(s.Graph(), o.Namespace, s.Members()), roots: map[graph.ID]bool{}}
 	for _, id := range s.Roots() {
 		v.roots[id] = true
@@ -44,8 +44,8 @@ func Stack(s *graph.Stack, o StackOptions) Answer {
 	return v.answer()
 }
 
-func (v *stackView) answer() Answer {
-	var a Answer
+func (v *stackView) answer() Output {
+	var a Output
 	wanted := func(shape Shape) bool { return v.o.Shape == 0 || v.o.Shape == shape }
 	if wanted(TreeShape) {
 		a.Tree = v.tree()
@@ -56,7 +56,7 @@ func (v *stackView) answer() Answer {
 	if wanted(NamesShape) {
 		a.Names = v.ids()
 	}
-	if !wanted(WideShape) && !wanted(NetShape) && !wanted(DocumentShape) {
+	if !wanted(WideShape) && !wanted(DiagramShape) && !wanted(DocumentShape) {
 		return a
 	}
 	doc := v.document()
@@ -66,8 +66,8 @@ func (v *stackView) answer() Answer {
 	if wanted(WideShape) {
 		a.Wide = v.wide(doc.Edges)
 	}
-	if wanted(NetShape) {
-		a.Net = v.net(doc.Edges)
+	if wanted(DiagramShape) {
+		a.Diagram = v.net(doc.Edges)
 	}
 	return a
 }
@@ -119,13 +119,13 @@ func (v *stackView) document() GraphDocument {
 
 func (v *stackView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Drop: 1, Cut: Middle, Least: 12},
-		{Name: "OBJECT", Cut: Middle, Least: leastName},
+		{Name: "NAMESPACE", DropOrder: 1, Truncate: Middle, MinWidth: 12},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
 		{Name: "STATE"},
-		{Name: "SHARED", Drop: 2},
+		{Name: "SHARED", DropOrder: 2},
 	}}
 	if v.o.Boundary {
-		t.Columns = append(t.Columns, Column{Name: "BOUNDARY", Drop: 3})
+		t.Columns = append(t.Columns, Column{Name: "BOUNDARY", DropOrder: 3})
 	}
 	for _, id := range v.shown {
 		r := v.g.Ref(id)
@@ -175,14 +175,14 @@ func (v *stackView) visible(edges []EdgeDocument) []EdgeDocument {
 	return slices.DeleteFunc(slices.Clone(edges), func(e EdgeDocument) bool { return !in[e.From] || !in[e.To] })
 }
 
-func (v *stackView) net(edges []EdgeDocument) *Net {
-	n := &Net{}
+func (v *stackView) net(edges []EdgeDocument) *Diagram {
+	n := &Diagram{}
 	for _, id := range v.shown {
 		r := v.g.Ref(id)
 		mark := mark(v.g.State(id), v.s.Shared(id))
-		n.Nodes = append(n.Nodes, NetNode{
+		n.Nodes = append(n.Nodes, DiagramNode{
 			ID: r.String(), Kind: r.Kind, Name: r.Name, Namespace: r.Namespace, Tone: mark.Tone, Note: mark.Text,
-			Root: v.roots[id], Rim: v.s.Boundary(id),
+			Root: v.roots[id], Boundary: v.s.Boundary(id),
 		})
 	}
 	type pair struct{ from, to, relation string }
@@ -193,7 +193,7 @@ func (v *stackView) net(edges []EdgeDocument) *Net {
 			continue
 		}
 		seen[key] = true
-		n.Edges = append(n.Edges, NetEdge{From: e.From, To: e.To, Label: e.Relation, Dashed: e.Inferred})
+		n.Edges = append(n.Edges, DiagramEdge{From: e.From, To: e.To, Label: e.Relation, Dashed: e.Inferred})
 	}
 	return n
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-func stack(t *testing.T, words string, o view.StackOptions, roots ...string) view.Answer {
+func stack(t *testing.T, words string, o view.StackOptions, roots ...string) view.Output {
 	t.Helper()
 	g := build(t, words)
 	return view.Stack(g.Stack(find(t, g, roots...), graph.StackOptions{}), o)
@@ -20,15 +20,15 @@ func stack(t *testing.T, words string, o view.StackOptions, roots ...string) vie
 // outline is a tree in lines: indent, name, mark, cells, what is hidden.
 func outline(tree *view.Tree) string {
 	var b strings.Builder
-	var put func(l *view.Line, depth int)
-	put = func(l *view.Line, depth int) {
+	var put func(l *view.TreeRow, depth int)
+	put = func(l *view.TreeRow, depth int) {
 		words := []string{l.Name.Text, l.Mark.Text}
 		for _, c := range l.Cells {
 			words = append(words, c.Text)
 		}
 		words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
 		fmt.Fprintf(&b, "%s%s\n", strings.Repeat("  ", depth), strings.Join(words, " | "))
-		for _, below := range l.Below {
+		for _, below := range l.Children {
 			put(below, depth+1)
 		}
 		if l.Hidden > 0 {
@@ -186,28 +186,28 @@ func TestStackKindsHoldEverywhere(t *testing.T) {
 	if doc := a.Document.(view.GraphDocument); len(doc.Nodes) != 5 || len(doc.Edges) != 1 {
 		t.Errorf("document %+v", doc)
 	}
-	if len(a.Table.Rows) != 2 || len(a.Wide.Rows) != 0 || len(a.Net.Nodes) != 2 || len(a.Net.Edges) != 0 {
-		t.Errorf("table %d, wide %d, net %d, %d", len(a.Table.Rows), len(a.Wide.Rows), len(a.Net.Nodes), len(a.Net.Edges))
+	if len(a.Table.Rows) != 2 || len(a.Wide.Rows) != 0 || len(a.Diagram.Nodes) != 2 || len(a.Diagram.Edges) != 0 {
+		t.Errorf("table %d, wide %d, net %d, %d", len(a.Table.Rows), len(a.Wide.Rows), len(a.Diagram.Nodes), len(a.Diagram.Edges))
 	}
 }
 
 func TestStackNet(t *testing.T) {
-	n := stack(t, web, view.StackOptions{Boundary: true}, "Shop.example.com/web/shop", "Shop.example.com/web/other").Net
-	nodes := map[string]view.NetNode{}
+	n := stack(t, web, view.StackOptions{Boundary: true}, "Shop.example.com/web/shop", "Shop.example.com/web/other").Diagram
+	nodes := map[string]view.DiagramNode{}
 	for _, node := range n.Nodes {
 		nodes[node.ID] = node
 	}
-	for _, want := range []view.NetNode{
+	for _, want := range []view.DiagramNode{
 		{ID: "Shop.example.com/web/shop", Kind: "Shop", Name: "shop", Namespace: "web", Root: true},
 		{ID: "ConfigMap/web/theme", Kind: "ConfigMap", Name: "theme", Namespace: "web", Tone: view.Bad, Note: "✖ missing"},
 		{ID: "Secret/web/tls", Kind: "Secret", Name: "tls", Namespace: "web", Note: "⇄ shared"},
-		{ID: "Node/worker", Kind: "Node", Name: "worker", Rim: true},
+		{ID: "Node/worker", Kind: "Node", Name: "worker", Boundary: true},
 	} {
 		if nodes[want.ID] != want {
 			t.Errorf("node %+v, want %+v", nodes[want.ID], want)
 		}
 	}
-	if want := (view.NetEdge{From: "Shop.example.com/web/shop", To: "Service/db/pg", Label: "needs", Dashed: true}); !slices.Contains(n.Edges, want) {
+	if want := (view.DiagramEdge{From: "Shop.example.com/web/shop", To: "Service/db/pg", Label: "needs", Dashed: true}); !slices.Contains(n.Edges, want) {
 		t.Errorf("no edge %+v in %+v", want, n.Edges)
 	}
 }

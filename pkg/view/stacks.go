@@ -24,7 +24,7 @@ type StacksOptions struct {
 	// where that is not enough.
 	Kind func(object.Ref) string
 	// Reading is what the figures are of, and Prices the name of the price book.
-	Reading *metrics.Reading
+	Reading *metrics.UsageReport
 	Prices  string
 	// Money is what is shown of the cost of each row in a month.
 	Money    cost.Money
@@ -78,9 +78,9 @@ type OtherObject struct {
 }
 
 // Stacks returns the answer of the stacks command.
-func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Answer {
+func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 	v := stacksView{rows: rows, total: total, o: o}
-	return Answer{Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.list()}
+	return Output{Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.list()}
 }
 
 type stacksView struct {
@@ -93,16 +93,16 @@ type stacksView struct {
 // kinds of the roots, the pods, what is used.
 func (v *stacksView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: 8, Drop: 1},
-		{Name: "NAME", Cut: Middle, Least: 18},
-		{Name: "ROOTS", Cut: End, Least: 10, Drop: 7},
+		{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1},
+		{Name: "NAME", Truncate: Middle, MinWidth: 18},
+		{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7},
 		{Name: "HEALTH"},
-		{Name: "CAUSE", Cut: End, Least: 20, Drop: 3},
-		{Name: "PODS", Right: true, Drop: 4},
-		{Name: "CPU", Right: true, Drop: 6},
-		{Name: "MEMORY", Right: true, Drop: 6},
-		{Name: v.o.Currency + "/MONTH", Right: true, Drop: 2},
-		{Name: "AGE", Right: true, Drop: 5},
+		{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3},
+		{Name: "PODS", Right: true, DropOrder: 4},
+		{Name: "CPU", Right: true, DropOrder: 6},
+		{Name: "MEMORY", Right: true, DropOrder: 6},
+		{Name: v.o.Currency + "/MONTH", Right: true, DropOrder: 2},
+		{Name: "AGE", Right: true, DropOrder: 5},
 	}}
 	for i := range v.rows {
 		r := &v.rows[i]
@@ -127,7 +127,7 @@ func (v *stacksView) table() *Table {
 		t.Rows = append(t.Rows, row)
 	}
 	if v.o.Namespace != "" {
-		t = without(t, 0)
+		t = withoutColumn(t, 0)
 	}
 	return t
 }
@@ -166,8 +166,8 @@ func (v *stacksView) wide() *Table {
 	return t
 }
 
-// without leaves a column out.
-func without(t *Table, column int) *Table {
+// withoutColumn leaves a column out.
+func withoutColumn(t *Table, column int) *Table {
 	t.Columns = slices.Delete(slices.Clone(t.Columns), column, column+1)
 	for i := range t.Rows {
 		t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
@@ -238,7 +238,7 @@ func (v *stacksView) cause(r *StackRow) string {
 		text = "missing"
 	}
 	if first.Object != r.Name {
-		text += ": " + v.within(r, first.Object)
+		text += ": " + v.relativeName(r, first.Object)
 	}
 	if more := len(r.Causes) - 1; more > 0 {
 		text = fmt.Sprintf("%s (and %d more)", text, more)
@@ -252,15 +252,15 @@ func (v *stacksView) causes(r *StackRow) string {
 	for _, c := range r.Causes {
 		text := verdict(c.Health.Reason, c.Health.Message)
 		if c.Object != r.Name {
-			text = v.within(r, c.Object) + ": " + text
+			text = v.relativeName(r, c.Object) + ": " + text
 		}
 		all = append(all, text)
 	}
 	return strings.Join(all, "; ")
 }
 
-// within writes an object that a stack has, with its namespace where that is another.
-func (v *stacksView) within(r *StackRow, o object.Ref) string {
+// relativeName writes an object that a stack has, with its namespace where that is another.
+func (v *stacksView) relativeName(r *StackRow, o object.Ref) string {
 	if o.Namespace != "" && o.Namespace != r.Name.Namespace {
 		return v.o.Kind(o) + "/" + o.Namespace + "/" + o.Name
 	}
@@ -270,7 +270,7 @@ func (v *stacksView) within(r *StackRow, o object.Ref) string {
 func (v *stacksView) shared(r *StackRow) string {
 	var all []string
 	for _, s := range r.Shared {
-		all = append(all, v.within(r, s))
+		all = append(all, v.relativeName(r, s))
 	}
 	return strings.Join(all, ", ")
 }

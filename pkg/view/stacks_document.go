@@ -116,7 +116,7 @@ func (v *stacksView) document() StacksDocument {
 	}
 	doc.Total = StackSum{Stacks: len(v.rows), Pods: v.total.Pods, Used: amountsDocument(v.total.Used), Cost: costDocument(v.total, true)}
 	for _, n := range v.o.Reading.Notes {
-		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.About, n.Reason, n.Message, n.Marks})
+		doc.Notes = append(doc.Notes, NoteDocument{n.Source, n.Subject, n.Reason, n.Message, n.LowersFigures})
 	}
 	return doc
 }

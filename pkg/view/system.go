@@ -13,14 +13,14 @@ type SystemOptions struct {
 	// Namespace is that of the System.
 	Namespace string
 	// World is how its apps are; nil where nobody was asked.
-	World *regulate.World
+	World *regulate.SystemState
 	Gaps  []object.Gap
 }
 
 // System returns the answer of system show.
-func System(s *system.System, o SystemOptions) Answer {
+func System(s *system.System, o SystemOptions) Output {
 	v := &systemView{s: s, o: o}
-	a := Answer{Tree: v.tree(), Document: v.document()}
+	a := Output{Tree: v.tree(), Document: v.document()}
 	for i := range s.Apps {
 		for _, root := range s.Apps[i].Roots {
 			a.Names = append(a.Names, root.String())
@@ -44,36 +44,36 @@ func (v *systemView) state(name string) *regulate.AppState {
 }
 
 func (v *systemView) tree() *Tree {
-	t := &Tree{Columns: []Column{{Name: "SYSTEM", Cut: Middle, Least: leastName}}}
+	t := &Tree{Columns: []Column{{Name: "SYSTEM", Truncate: Middle, MinWidth: leastName}}}
 	if v.o.World != nil {
 		t.Columns = append(t.Columns, Column{Name: "HEALTH"})
 	}
-	t.Columns = append(t.Columns, Column{Name: "WHAT", Under: true, Wrap: true})
+	t.Columns = append(t.Columns, Column{Name: "WHAT", OwnLine: true, Wrap: true})
 	top := v.line("System/"+v.s.Name, v.head())
 	for i := range v.s.Apps {
-		top.Below = append(top.Below, v.app(&v.s.Apps[i]))
+		top.Children = append(top.Children, v.app(&v.s.Apps[i]))
 	}
 	for _, c := range v.s.Connections {
-		top.Below = append(top.Below, v.line("connection "+c.From.App+" → "+c.To.App, endWords(c.From)+" into "+endWords(c.To)))
+		top.Children = append(top.Children, v.line("connection "+c.From.App+" → "+c.To.App, endWords(c.From)+" into "+endWords(c.To)))
 	}
 	g := &v.s.Regulation
 	for i := range g.Rules {
-		top.Below = append(top.Below, v.line("rule "+g.Rules[i].Name, g.Rules[i].Words()))
+		top.Children = append(top.Children, v.line("rule "+g.Rules[i].Name, g.Rules[i].Words()))
 	}
-	top.Below = append(top.Below, v.line("bounds", g.Words()))
+	top.Children = append(top.Children, v.line("bounds", g.Words()))
 	if words := chargebackWords(v.s.Chargeback); words != "" {
-		top.Below = append(top.Below, v.line("chargeback", words))
+		top.Children = append(top.Children, v.line("chargeback", words))
 	}
 	for _, w := range v.s.Waivers {
-		top.Below = append(top.Below, v.line("waiver "+w.Rule, waiverWords(w.Object, w.Reason)))
+		top.Children = append(top.Children, v.line("waiver "+w.Rule, waiverWords(w.Object, w.Reason)))
 	}
-	t.Roots = []*Line{top}
+	t.Roots = []*TreeRow{top}
 	return t
 }
 
 // line has no health.
-func (v *systemView) line(name, what string) *Line {
-	l := &Line{Name: Cell{Text: name}}
+func (v *systemView) line(name, what string) *TreeRow {
+	l := &TreeRow{Name: Cell{Text: name}}
 	if v.o.World != nil {
 		l.Cells = append(l.Cells, Cell{})
 	}
@@ -92,20 +92,20 @@ func (v *systemView) head() string {
 	return strings.Join(parts, ": ")
 }
 
-func (v *systemView) app(a *system.App) *Line {
+func (v *systemView) app(a *system.App) *TreeRow {
 	l := v.line(a.Name, strings.Join(rootTexts(a.Roots), ", "))
 	state := v.state(a.Name)
 	if state != nil {
 		l.Cells[0] = HealthCell(state.Health)
 		if state.Message != "" {
-			l.Below = append(l.Below, v.line("cause", v.causeOf(state)))
+			l.Children = append(l.Children, v.line("cause", v.causeOf(state)))
 		}
 	}
 	if a.Operator != "" {
-		l.Below = append(l.Below, v.line("operator", a.Operator))
+		l.Children = append(l.Children, v.line("operator", a.Operator))
 	}
 	for _, n := range v.needs(a.Name) {
-		l.Below = append(l.Below, v.line("needs "+n.App, v.needWords(n)))
+		l.Children = append(l.Children, v.line("needs "+n.App, v.needWords(n)))
 	}
 	for _, signal := range a.Signals() {
 		actions := a.On[signal]
@@ -113,10 +113,10 @@ func (v *systemView) app(a *system.App) *Line {
 		for i := range actions {
 			words = append(words, actions[i].Words())
 		}
-		l.Below = append(l.Below, v.line("on "+signal, strings.Join(words, "; then ")))
+		l.Children = append(l.Children, v.line("on "+signal, strings.Join(words, "; then ")))
 	}
 	if a.GitOps != "" {
-		l.Below = append(l.Below, v.line("gitops", a.GitOps.Words()))
+		l.Children = append(l.Children, v.line("gitops", a.GitOps.Words()))
 	}
 	return l
 }
@@ -161,7 +161,7 @@ func shownNeed(n regulate.Need) SystemNeedDocument {
 		d.To = n.To.String()
 	}
 	if !n.Declared && d.Reason == "" {
-		d.Reason = why(n.Edge)
+		d.Reason = evidenceText(n.Edge)
 	}
 	return d
 }

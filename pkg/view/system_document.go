@@ -138,6 +138,6 @@ type SystemCheckedDocument struct {
 }
 
 // SystemsChecked returns the answer of system validate.
-func SystemsChecked(files []SystemCheckedDocument, offline bool) Answer {
-	return Answer{Document: SystemsCheckedDocument{Head{APIVersion, "SystemsChecked"}, files, offline}}
+func SystemsChecked(files []SystemCheckedDocument, offline bool) Output {
+	return Output{Document: SystemsCheckedDocument{Head{APIVersion, "SystemsChecked"}, files, offline}}
 }

@@ -40,17 +40,17 @@ type SystemDocument struct {
 }
 
 // Systems returns the answer of system list; now is the moment that ages are told from.
-func Systems(rows []SystemRow, now time.Time) Answer {
+func Systems(rows []SystemRow, now time.Time) Output {
 	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}, Systems: []SystemDocument{}}
 	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Cut: Middle, Least: leastName},
-		{Name: "NAME", Cut: Middle, Least: leastName},
-		{Name: "APPS", Right: true, Drop: 3},
-		{Name: "MEMBERS", Right: true, Drop: 2},
-		{Name: "RULES", Right: true, Drop: 4},
-		{Name: "AGE", Right: true, Drop: 1},
+		{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName},
+		{Name: "NAME", Truncate: Middle, MinWidth: leastName},
+		{Name: "APPS", Right: true, DropOrder: 3},
+		{Name: "MEMBERS", Right: true, DropOrder: 2},
+		{Name: "RULES", Right: true, DropOrder: 4},
+		{Name: "AGE", Right: true, DropOrder: 1},
 	}}
-	a := Answer{Table: t}
+	a := Output{Table: t}
 	for i := range rows {
 		r := &rows[i]
 		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()

@@ -20,9 +20,9 @@ type treeView struct {
 }
 
 func (v *stackView) tree() *Tree {
-	t := &Tree{Columns: []Column{{Name: "OBJECT", Cut: Middle, Least: leastName}, {Name: "RELATION", Drop: 1}, {Name: "VIA", Drop: 2}}}
+	t := &Tree{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "RELATION", DropOrder: 1}, {Name: "VIA", DropOrder: 2}}}
 	if v.o.Why {
-		t.Columns = append(t.Columns, Column{Name: "WHY", Cut: Middle, Least: leastWhy, Under: true})
+		t.Columns = append(t.Columns, Column{Name: "WHY", Truncate: Middle, MinWidth: leastWhy, OwnLine: true})
 	}
 	tv := treeView{v, map[graph.ID]bool{}, map[graph.ID]graph.Edge{}}
 	for _, b := range v.s.Forest() {
@@ -35,15 +35,15 @@ func (v *stackView) tree() *Tree {
 
 // line returns the line of a branch, or nil where neither it nor anything below
 // is shown.
-func (v *treeView) line(b, above *graph.Branch, depth int) *Line {
+func (v *treeView) line(b, above *graph.Branch, depth int) *TreeRow {
 	e := b.Edge
-	if b.How == graph.Behind && e.Relation == 0 {
+	if b.How == graph.ServedBelow && e.Relation == 0 {
 		e = v.servedBy(above.ID)
 	}
-	l := &Line{Name: Cell{Text: v.names.of(b.ID)}, Mark: v.mark(b)}
+	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b)}
 	l.Cells = []Cell{{surely(b.How.String(), e), Plain}, {e.Via.String(), Faint}}
 	if v.o.Why {
-		l.Cells = append(l.Cells, Cell{why(e), Faint})
+		l.Cells = append(l.Cells, Cell{evidenceText(e), Faint})
 	}
 	for _, below := range b.Children {
 		child := v.line(below, b, depth+1)
@@ -52,23 +52,23 @@ func (v *treeView) line(b, above *graph.Branch, depth int) *Line {
 		case v.o.Depth > 0 && depth >= v.o.Depth:
 			l.Hidden += 1 + child.count()
 		default:
-			l.Below = append(l.Below, child)
+			l.Children = append(l.Children, child)
 		}
 	}
 	if v.s.Boundary(b.ID) || !v.wants(b.ID) {
 		l.Name.Tone = Faint
 	}
 	mine := v.wants(b.ID) && (v.o.Boundary || !v.s.Boundary(b.ID))
-	if !mine && len(l.Below) == 0 && l.Hidden == 0 && b.How != graph.Root {
+	if !mine && len(l.Children) == 0 && l.Hidden == 0 && b.How != graph.Root {
 		return nil
 	}
 	return l
 }
 
 // count is how many lines are below, drawn or not.
-func (l *Line) count() int {
+func (l *TreeRow) count() int {
 	n := l.Hidden
-	for _, b := range l.Below {
+	for _, b := range l.Children {
 		n += 1 + b.count()
 	}
 	return n
@@ -78,7 +78,7 @@ func (l *Line) count() int {
 func (v *treeView) mark(b *graph.Branch) Cell {
 	m := mark(v.g.State(b.ID), v.s.Shared(b.ID))
 	switch {
-	case !b.Again:
+	case !b.Repeated:
 		v.placed[b.ID] = true
 		return m
 	case m.Text == "":
@@ -112,7 +112,7 @@ func (v *treeView) servedBy(id graph.ID) graph.Edge {
 	return found
 }
 
-func why(e graph.Edge) string {
+func evidenceText(e graph.Edge) string {
 	if e.Relation == 0 {
 		return ""
 	}

@@ -3,25 +3,25 @@
 // markup; text from the cluster is handed on as it is, for a format to escape.
 package view
 
-// Answer is what a command has to show, in the shapes that it has. A format
+// Output is what a command has to show, in the shapes that it has. A format
 // takes the shape that it is made for.
-type Answer struct {
+type Output struct {
 	Tree     *Tree
 	Table    *Table
 	Wide     *Table
-	Net      *Net
+	Diagram  *Diagram
 	Page     *Page
 	Document any
 	Names    []string
-	// Sheet is for spreadsheets, Focus the same for FinOps tools: a FOCUS file.
-	Sheet *Sheet
-	Focus *Sheet
+	// CSV is for spreadsheets, Focus the same for FinOps tools: a FOCUS file.
+	CSV   *CSVTable
+	Focus *CSVTable
 	// Families are for Prometheus.
 	Families []Family
 	// Findings are for tools that collect what checkers find.
 	Findings *Findings
-	// Picture is for drawings, and for the page.
-	Picture *Picture
+	// UIState is for drawings, and for the page.
+	UIState *UIState
 }
 
 // Shape is one of the forms that an answer may have.
@@ -32,15 +32,15 @@ const (
 	TreeShape Shape = iota + 1
 	TableShape
 	WideShape
-	NetShape
+	DiagramShape
 	DocumentShape
 	NamesShape
 	PageShape
-	SheetShape
+	CSVShape
 	FocusShape
 	FamiliesShape
 	FindingsShape
-	PictureShape
+	UIShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour
@@ -79,17 +79,17 @@ const (
 // Column is the head of a column. Where there is no room for all, text is cut
 // down to Least; then those of the highest Drop go first; 0 stays.
 type Column struct {
-	Name string
-	Drop int
-	Cut  Cut
-	// Least is the width below which cut text says nothing. In the first column of
+	Name      string
+	DropOrder int
+	Truncate  Cut
+	// MinWidth is the width below which cut text says nothing. In the first column of
 	// a tree it is that of the name alone.
-	Least int
+	MinWidth int
 	// Right aligns numbers.
 	Right bool
-	// Under moves the cells of a tree to lines of their own, each under its line,
+	// OwnLine moves the cells of a tree to lines of their own, each under its line,
 	// where there is no room beside.
-	Under bool
+	OwnLine bool
 	// Wrap breaks text that stands under its line at blanks, where it is too long for one.
 	Wrap bool
 }
@@ -97,17 +97,17 @@ type Column struct {
 // Tree is a forest with columns. The first column is the name of a line.
 type Tree struct {
 	Columns []Column
-	Roots   []*Line
+	Roots   []*TreeRow
 }
 
-// Line is a line of a tree.
-type Line struct {
+// TreeRow is a line of a tree.
+type TreeRow struct {
 	// Name is cut in its middle where there is no room.
 	Name Cell
 	// Mark follows the name and is never cut: missing, shared.
-	Mark  Cell
-	Cells []Cell
-	Below []*Line
+	Mark     Cell
+	Cells    []Cell
+	Children []*TreeRow
 	// Hidden is how many lines are left out below.
 	Hidden int
 }
@@ -118,27 +118,27 @@ type Table struct {
 	Rows    [][]Cell
 }
 
-// Net is nodes and edges, for drawing.
-type Net struct {
-	Nodes []NetNode
-	Edges []NetEdge
+// Diagram is nodes and edges, for drawing.
+type Diagram struct {
+	Nodes []DiagramNode
+	Edges []DiagramEdge
 }
 
-// NetNode is a node of a drawing.
-type NetNode struct {
+// DiagramNode is a node of a drawing.
+type DiagramNode struct {
 	ID        string
 	Kind      string
 	Name      string
 	Namespace string
 	Tone      Tone
 	// Note is a word about it: missing, shared.
-	Note string
-	Root bool
-	Rim  bool // a boundary
+	Note     string
+	Root     bool
+	Boundary bool // a boundary
 }
 
-// NetEdge is an edge of a drawing, by the IDs of its ends.
-type NetEdge struct {
+// DiagramEdge is an edge of a drawing, by the IDs of its ends.
+type DiagramEdge struct {
 	From, To string
 	Label    string
 	// Dashed is how a guess is drawn.

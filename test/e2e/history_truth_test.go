@@ -75,7 +75,7 @@ func (h *history) lives(from, to time.Time) map[types.UID]*podLife {
 
 // checkTotal compares the sum of what all pods used, in core-hours and GiB-hours, with
 // the truth. Pods that were not seen all the time are left out.
-func (h *history) checkTotal(t *testing.T, r *metrics.Reading, lives map[types.UID]*podLife) {
+func (h *history) checkTotal(t *testing.T, r *metrics.UsageReport, lives map[types.UID]*podLife) {
 	t.Helper()
 	var cpu, memory decimal.Decimal
 	var want truth
@@ -171,7 +171,7 @@ func checkPod(t *testing.T, p metrics.Pod, want truth) {
 
 // figures are all figures of a reading, in their smallest units: what a sample of
 // Prometheus has, times milliseconds.
-func figures(t *testing.T, r *metrics.Reading) map[string]int64 {
+func figures(t *testing.T, r *metrics.UsageReport) map[string]int64 {
 	t.Helper()
 	out := map[string]int64{}
 	const ms = hour * 1000
@@ -205,7 +205,7 @@ func figures(t *testing.T, r *metrics.Reading) map[string]int64 {
 		add(n.Name+" hours", n.Hours, ms)
 		amounts(n.Name+" ", n.Capacity)
 	}
-	for _, b := range r.Balancers {
+	for _, b := range r.LoadBalancers {
 		add(b.Service.String(), b.Hours, ms)
 	}
 	return out

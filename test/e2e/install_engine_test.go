@@ -80,7 +80,7 @@ type helmEngine struct {
 	runner *install.Runner
 	o      install.Options
 	broken error // what the gate says
-	events []install.Event
+	events []install.Progress
 }
 
 func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
@@ -97,7 +97,7 @@ func newHelmEngine(t *testing.T, c *cluster.Cluster, name string) *helmEngine {
 	e.runner = &install.Runner{
 		Engine: install.NewHelm(e.config, nil), Objects: objects, Discovery: objects, Store: store, By: "e2e", Poll: 50 * time.Millisecond,
 		Lock: install.NewLock(e.config, e.of), Gate: func(context.Context, []object.Ref, time.Duration) error { return e.broken },
-		Tell: func(ev install.Event) { e.events = append(e.events, ev) },
+		Progress: func(ev install.Progress) { e.events = append(e.events, ev) },
 	}
 	version, err := kubernetes.NewForConfigOrDie(e.config).Discovery().ServerVersion()
 	if err != nil {
@@ -122,7 +122,7 @@ func (e *helmEngine) definitions() dynamic.ResourceInterface {
 }
 
 // plan is a plan of one part: steps is called with the step of its release.
-func (e *helmEngine) plan(kind install.StepKind, c *chart.Chart, size int64, was int, definition string) *install.Planned {
+func (e *helmEngine) plan(kind install.StepKind, c *chart.Chart, size int64, was int, definition string) *install.Plan {
 	e.t.Helper()
 	ns := e.of.Namespace
 	at := func(apiVersion, kind, name string) *unstructured.Unstructured {
@@ -138,7 +138,7 @@ func (e *helmEngine) plan(kind install.StepKind, c *chart.Chart, size int64, was
 			{Object: at("batch/v1", "Job", "slow"), Events: []string{"pre-install"}},
 		},
 	}}
-	p := &install.Planned{Installation: e.of, Action: install.Install, Parts: []*install.Part{part}, Fingerprint: fmt.Sprint(kind, c, size)}
+	p := &install.Plan{Installation: e.of, Action: install.Install, Parts: []*install.Part{part}, Fingerprint: fmt.Sprint(kind, c, size)}
 	if definition != "" {
 		d := new(unstructured.Unstructured)
 		if err := yaml.Unmarshal([]byte(definition), d); err != nil {
@@ -224,7 +224,7 @@ func (e *helmEngine) helmSays() (out []string) {
 	return out
 }
 
-func (e *helmEngine) do(p *install.Planned) install.Report {
+func (e *helmEngine) do(p *install.Plan) install.Report {
 	e.t.Helper()
 	rep, err := e.runner.Do(e.t.Context(), p, e.o)
 	if err != nil || rep.Result != install.ResultDone {
@@ -233,7 +233,7 @@ func (e *helmEngine) do(p *install.Planned) install.Report {
 	return rep
 }
 
-func (e *helmEngine) undone(ctx context.Context, p *install.Planned) install.Report {
+func (e *helmEngine) undone(ctx context.Context, p *install.Plan) install.Report {
 	e.t.Helper()
 	rep, err := e.runner.Do(ctx, p, e.o)
 	failed := new(install.FailedError)
@@ -361,7 +361,7 @@ func TestInstallEngineLeavesNothing(t *testing.T) {
 	}
 	rep, err := e.runner.Do(t.Context(), e.plan(install.InstallRelease, engineChart("1.0.0", false), 1, 0, engineDefinition), e.o)
 	left := rep.Left()
-	if err == nil || rep.Result != install.ResultLeft || len(left) != 2 || !strings.Contains(left[0].Note+left[1].Note, "others") {
+	if err == nil || rep.Result != install.ResultPartlyUndone || len(left) != 2 || !strings.Contains(left[0].Note+left[1].Note, "others") {
 		t.Errorf("%+v %v", rep, err)
 	}
 	if now := slices.Sorted(maps.Keys(e.image())); !slices.Equal(now, []string{"ConfigMap/kube-root-ca.crt", "Kettle/others", "ServiceAccount/default"}) {

@@ -100,7 +100,7 @@ func (p *tenant) key(namespace string) []byte {
 // image plants what is to be taken for an object as it was before the run of a journal.
 func (p *tenant) image(namespace, run string, ref object.Ref, text string) journal.BeforeImage {
 	p.s.t.Helper()
-	b := journal.BeforeImage{Object: ref, Kept: journal.ImageName("sysop-install-tea", run, ref)}
+	b := journal.BeforeImage{Object: ref, StoredIn: journal.ImageName("sysop-install-tea", run, ref)}
 	var zip bytes.Buffer
 	w := gzip.NewWriter(&zip)
 	if _, err := w.Write([]byte(text)); err != nil {
@@ -109,7 +109,7 @@ func (p *tenant) image(namespace, run string, ref object.Ref, text string) journ
 	if err := w.Close(); err != nil {
 		p.s.t.Fatal(err)
 	}
-	p.plant(namespace, b.Kept, map[string]string{"sysop.dev/kept-for": run}, nil, map[string]any{journal.ImageKey: base64.StdEncoding.EncodeToString(zip.Bytes())})
+	p.plant(namespace, b.StoredIn, map[string]string{"sysop.dev/kept-for": run}, nil, map[string]any{journal.ImageKey: base64.StdEncoding.EncodeToString(zip.Bytes())})
 	return b
 }
 
@@ -144,10 +144,10 @@ func (s *tea) pastID() string {
 		s.t.Fatal(err)
 	}
 	var j install.Journal
-	if err := json.Unmarshal([]byte(o.Data["journal.json"]), &j); err != nil || len(j.Past) != 1 {
-		s.t.Fatalf("a journal with %d runs: %v", len(j.Past), err)
+	if err := json.Unmarshal([]byte(o.Data["journal.json"]), &j); err != nil || len(j.Runs) != 1 {
+		s.t.Fatalf("a journal with %d runs: %v", len(j.Runs), err)
 	}
-	return j.Past[0].ID
+	return j.Runs[0].ID
 }
 
 // versions are the versions of every object of the cluster, by name, but of what passes.
@@ -211,7 +211,7 @@ func (s *tea) forgeries(p *tenant) []forgery {
 	}
 	made := func(refs ...object.Ref) install.StepState { return app(func(st *install.StepState) { st.Made = refs }) }
 	changed := func(run string, ref object.Ref, text string) install.StepState {
-		return app(func(st *install.StepState) { st.Changed = []install.Before{p.image(home, run, ref, text)} })
+		return app(func(st *install.StepState) { st.Changed = []install.BeforeImage{p.image(home, run, ref, text)} })
 	}
 	of := func(kind install.StepKind, change func(*install.StepState)) install.StepState {
 		st := install.StepState{ID: string(kind), Kind: kind, Namespace: home, Phase: install.Done}
@@ -238,11 +238,11 @@ func (s *tea) forgeries(p *tenant) []forgery {
 		})), untouched, true},
 		{"a revision that never was", s.forged(past, app(func(st *install.StepState) { st.Kind, st.Was = install.UpgradeRelease, 7 })), unbelieved, false},
 		{"a step that makes nothing", s.forged(past, of(install.Await, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved, false},
-		{"deletes with images", s.forged(past, of(install.DeleteObjects, func(st *install.StepState) { st.Changed = []install.Before{p.image(home, past, planted, power)} })), unbelieved, false},
+		{"deletes with images", s.forged(past, of(install.DeleteObjects, func(st *install.StepState) { st.Changed = []install.BeforeImage{p.image(home, past, planted, power)} })), unbelieved, false},
 		{"a namespace of others", s.forged(past, of(install.MakeNamespace, func(st *install.StepState) { st.Made = []object.Ref{{Kind: "Namespace", Name: "planted-" + s.unit}} })), unbelieved, false},
 		{"a definition that is none", s.forged(past, of(install.ApplyDefinitions, func(st *install.StepState) { st.Made = []object.Ref{binding} })), unbelieved, false},
 		{"a definition that was another", s.forged(past, of(install.ApplyDefinitions, func(st *install.StepState) {
-			st.Changed = []install.Before{p.image(home, past, object.Ref{Kind: "ConfigMap", Namespace: home, Name: "x"}, "{}")}
+			st.Changed = []install.BeforeImage{p.image(home, past, object.Ref{Kind: "ConfigMap", Namespace: home, Name: "x"}, "{}")}
 			st.Changed[0].Object = definition
 		})), unreadable, false},
 		{"a release of others in the past", strings.Replace(s.forged(past), `"run":{`,

@@ -161,7 +161,7 @@ func (h *held) run(t *testing.T, client regulate.Client, hold bool) error {
 	case is && open.Phase == regulate.Recovering, is && hold && open.Phase == regulate.Stopping:
 		s.Verb, s.Hold = regulate.Resume, open.ID
 	case is && !hold:
-		s.Verb, s.Hold = regulate.TakeBack, open.ID
+		s.Verb, s.Hold = regulate.RecoverApp, open.ID
 	case !is && hold:
 		s.Verb = regulate.Send
 		for i, a := range h.sys.Apps[0].On[system.Stop] {
@@ -171,7 +171,7 @@ func (h *held) run(t *testing.T, client regulate.Client, hold bool) error {
 		return nil
 	}
 	r := &regulate.Runner{Client: client, Store: h, Kinds: h.kinds, System: h.sys, Signals: regulate.NewSignals(nil, nil), Now: time.Now}
-	out, err := r.Do(t.Context(), &regulate.Planned{Steps: []regulate.Step{s}}, j)
+	out, err := r.Do(t.Context(), &regulate.Plan{Steps: []regulate.Step{s}}, j)
 	for _, f := range out.Failed {
 		t.Errorf("%+v", f)
 	}

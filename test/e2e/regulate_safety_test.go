@@ -65,7 +65,7 @@ func loaded(t *testing.T, s *regulate.ConfigMapStore) *regulate.Journal {
 func heldBy(signal string, operations int) []*regulate.Hold {
 	h := &regulate.Hold{ID: 1, App: "web", Signal: signal, Phase: regulate.Held, At: time.Unix(1e9, 0).UTC()}
 	for i := range operations {
-		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Target: regulate.Target{APIVersion: "example.com/v1", Kind: "Drain", Name: "one"}, Changes: []regulate.Change{{Path: "/spec/x", Had: true, Was: int64(1) << 62, Has: true, Now: true}}})
+		h.Operations = append(h.Operations, &regulate.Operation{Action: "patch", Text: fmt.Sprintf("operation %d", i), State: regulate.Done, Target: regulate.Target{APIVersion: "example.com/v1", Kind: "Drain", Name: "one"}, Changes: []regulate.Change{{Path: "/spec/x", ExistedBefore: true, Before: int64(1) << 62, ExistsAfter: true, After: true}}})
 	}
 	return []*regulate.Hold{h}
 }
@@ -145,7 +145,7 @@ func TestRegulateJournal(t *testing.T) {
 	if err := through.Save(t.Context(), j); err != nil {
 		t.Fatal(err)
 	}
-	if got := loaded(t, a); len(got.Holds[0].Operations) != 5000 || got.Holds[0].Operations[7].Changes[0].Was != int64(1)<<62 {
+	if got := loaded(t, a); len(got.Holds[0].Operations) != 5000 || got.Holds[0].Operations[7].Changes[0].Before != int64(1)<<62 {
 		t.Errorf("a large journal does not come back")
 	}
 	j.Holds = nil
@@ -259,16 +259,16 @@ func killedHolder(t *testing.T, c *cluster.Cluster, ns string) {
 }
 
 // installed is what a watch of a system with two apps is given in a namespace.
-func installed(ns string) regulate.Install {
+func installed(ns string) regulate.WatchDeployment {
 	web := object.Ref{Group: "apps", Kind: "Deployment", Namespace: ns, Name: "web"}
 	db := object.Ref{Group: "apps", Kind: "StatefulSet", Namespace: ns, Name: "db"}
 	class := object.Ref{Group: "storage.k8s.io", Kind: "StorageClass", Name: "fast"}
-	return regulate.Install{
+	return regulate.WatchDeployment{
 		System: &system.System{Name: "shop", Namespace: ns, Apps: []system.App{
 			{Name: "web", On: map[string][]system.Action{"Stop": {{Scale: &system.Scale{}}, {HTTP: &system.HTTP{URL: "https://x", SecretName: "hook", SecretKey: "k"}}, {Job: &system.Job{}}}}},
 			{Name: "db"},
 		}},
-		World: &regulate.World{Apps: []regulate.AppState{
+		World: &regulate.SystemState{Apps: []regulate.AppState{
 			{Name: "web", Actions: map[string][]regulate.Resolved{"Stop": {{Index: 0, Name: "scale", Targets: []object.Ref{web}}, {Index: 1, Name: "http"}, {Index: 2, Name: "job"}}}},
 			{Name: "db", Actions: map[string][]regulate.Resolved{"Stop": {{Name: "preset", Default: true, Targets: []object.Ref{db, class}}}}},
 		}},
@@ -278,7 +278,7 @@ func installed(ns string) regulate.Install {
 			{Group: "storage.k8s.io", Version: "v1", Kind: "StorageClass", Plural: "storageclasses"},
 		}),
 		Namespace: ns, Image: "registry.example.com/kubectl-sysop@sha256:" + strings.Repeat("ab", 32), Version: "(devel)", Replicas: 2,
-		Reads: []regulate.Reading{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
+		Reads: []regulate.WatchedResource{{Group: "apps", Resource: "deployments", Namespace: ns}, {Resource: "pods", Namespace: ns}, {Resource: "secrets", Namespace: ns}, {Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}},
 	}
 }
 
@@ -328,7 +328,7 @@ func TestRegulateManifests(t *testing.T) {
 		missing, err := regulate.Review(t.Context(), account, rights)
 		return errors.Join(err, regulate.Refuse(missing))
 	})
-	notGranted := []regulate.Right{
+	notGranted := []regulate.Permission{
 		{Verb: "get", Resource: "secrets", Namespace: ns, Name: "other"},
 		{Verb: "list", Resource: "secrets", Namespace: ns},
 		{Verb: "get", Resource: "secrets", Namespace: "kube-system", Name: "hook"},
@@ -350,7 +350,7 @@ func TestRegulateManifests(t *testing.T) {
 	}
 	account.Impersonate.UserName = "nobody"
 	missing, err = regulate.Review(t.Context(), account, rights)
-	refusal := new(regulate.MissingError)
+	refusal := new(regulate.MissingPermissionsError)
 	if err != nil || !errors.As(regulate.Refuse(missing), &refusal) || !strings.Contains(refusal.Error(), "deployments.apps/scale web in "+ns) {
 		t.Errorf("nobody: %v, %v", err, refusal)
 	}
@@ -399,15 +399,15 @@ func TestRegulateEvents(t *testing.T) {
 	t.Parallel()
 	c := shared.Cluster(t)
 	ns := c.Namespace(t)
-	teller, err := regulate.NewTeller(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
+	teller, err := regulate.NewEventRecorder(c.Config(), journal.Holder(), func(s string) { t.Error(s) })
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 200 {
-		teller.Tell(t.Context(), regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: fmt.Sprint("web-", i)}, i%2 == 0, "Stopped", "preset", strings.Repeat("é", 600))
+		teller.Record(t.Context(), regulate.Target{APIVersion: "apps/v1", Kind: "Deployment", Namespace: ns, Name: fmt.Sprint("web-", i)}, i%2 == 0, "Stopped", "preset", strings.Repeat("é", 600))
 	}
 	mark := "zone-of-" + ns
-	teller.Tell(t.Context(), regulate.Target{APIVersion: "v1", Kind: "Node", Name: mark}, false, "Recovered", "", "")
+	teller.Record(t.Context(), regulate.Target{APIVersion: "v1", Kind: "Node", Name: mark}, false, "Recovered", "", "")
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
 	teller.Flush(ctx)

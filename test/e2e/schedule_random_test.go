@@ -64,7 +64,7 @@ func TestScheduleRandom(t *testing.T) {
 		counts[p.answer.Verdict]++
 	}
 	t.Logf("%v", counts)
-	for verdict, least := range map[schedule.Verdict]int{schedule.Fits: 70, schedule.Impossible: 50} {
+	for verdict, least := range map[schedule.Verdict]int{schedule.Fits: 70, schedule.DoesNotFit: 50} {
 		if counts[verdict] < least {
 			t.Errorf("%d of the batches are %v: too few to say anything", counts[verdict], verdict)
 		}
@@ -86,7 +86,7 @@ func judgePools(ctx context.Context, client kubernetes.Interface, pools []*pool)
 	var wrong []string
 	for _, p := range pools {
 		if err := p.judge(byName); err != nil {
-			wrong = append(wrong, fmt.Sprintf("batch %d is said to be %v: %v (%+v, %q)", p.number, p.answer.Verdict, err, p.answer.Proofs, p.answer.Open))
+			wrong = append(wrong, fmt.Sprintf("batch %d is said to be %v: %v (%+v, %q)", p.number, p.answer.Verdict, err, p.answer.Proofs, p.answer.Unknown))
 		}
 	}
 	if len(wrong) > 0 {
@@ -120,7 +120,7 @@ type pool struct {
 	// there are pods on nodes, waiting ones that have none.
 	there, waiting []*corev1.Pod
 	batch          []schedule.Pod
-	answer         schedule.Answer
+	answer         schedule.Result
 }
 
 // makeGround makes the nodes and the pods on them. The API server gives a new node the
@@ -214,7 +214,7 @@ func (p *pool) judge(pods map[string]*corev1.Pod) error {
 		if len(left) > 0 {
 			return fmt.Errorf("%q have no node", left)
 		}
-	case schedule.Impossible:
+	case schedule.DoesNotFit:
 		return p.agrees(left)
 	}
 	return nil

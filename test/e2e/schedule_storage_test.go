@@ -107,19 +107,19 @@ func storageCases() []storageCase {
 		return storageVolumeOf(volume, mode, "by-hand", at, labels) + storageClaimOf(claim, mode, ", storageClassName: by-hand, volumeName: "+volume)
 	}
 	return []storageCase{
-		{"missing", "", 1, "none", schedule.Impossible, "ClaimNotFound", `persistentvolumeclaim "none" not found`},
-		{"classless", storageClaimOf("classless", rwo, ""), 1, "classless", schedule.Impossible, "ClaimUnbound", "unbound immediate PersistentVolumeClaims"},
-		{"unknown", storageClaimOf("unknown", rwo, ", storageClassName: unheard-of"), 1, "unknown", schedule.Impossible, "ClaimUnbound", "unbound immediate PersistentVolumeClaims"},
-		{"novolume", storageClaimOf("novolume", rwo, ", storageClassName: local"), 1, "novolume", schedule.Impossible, "NoVolume", "didn't find available persistent volumes to bind"},
-		{"topology", storageClaimOf("topology", rwo, ", storageClassName: elsewhere"), 1, "topology", schedule.Impossible, "VolumeTopology", "didn't find available persistent volumes to bind"},
-		{"capacity", storageClaimOf("capacity", rwo, ", storageClassName: pooled"), 1, "capacity", schedule.Impossible, "StorageCapacity", "did not have enough free storage"},
+		{"missing", "", 1, "none", schedule.DoesNotFit, "ClaimNotFound", `persistentvolumeclaim "none" not found`},
+		{"classless", storageClaimOf("classless", rwo, ""), 1, "classless", schedule.DoesNotFit, "ClaimUnbound", "unbound immediate PersistentVolumeClaims"},
+		{"unknown", storageClaimOf("unknown", rwo, ", storageClassName: unheard-of"), 1, "unknown", schedule.DoesNotFit, "ClaimUnbound", "unbound immediate PersistentVolumeClaims"},
+		{"novolume", storageClaimOf("novolume", rwo, ", storageClassName: local"), 1, "novolume", schedule.DoesNotFit, "NoVolume", "didn't find available persistent volumes to bind"},
+		{"topology", storageClaimOf("topology", rwo, ", storageClassName: elsewhere"), 1, "topology", schedule.DoesNotFit, "VolumeTopology", "didn't find available persistent volumes to bind"},
+		{"capacity", storageClaimOf("capacity", rwo, ", storageClassName: pooled"), 1, "capacity", schedule.DoesNotFit, "StorageCapacity", "did not have enough free storage"},
 		{"bound", bound("bound", "volume-bound", rwo, "bound-x", ""), 2, "bound", schedule.Fits, "", ""},
-		{"gone", bound("gone", "volume-gone", rwo, "no-such-node", ""), 1, "gone", schedule.Impossible, "VolumeNodeAffinity", "didn't match PersistentVolume's node affinity"},
-		{"zoned", bound("zoned", "volume-zoned", rwo, "zoned-x", "topology.kubernetes.io/zone: mars"), 1, "zoned", schedule.Impossible, "VolumeNodeAffinity", "no available volume zone"},
-		{"single", bound("single", "volume-single", rwop, "single-x", ""), 2, "single", schedule.Impossible, "ClaimInUse", "ReadWriteOncePod"},
+		{"gone", bound("gone", "volume-gone", rwo, "no-such-node", ""), 1, "gone", schedule.DoesNotFit, "VolumeNodeAffinity", "didn't match PersistentVolume's node affinity"},
+		{"zoned", bound("zoned", "volume-zoned", rwo, "zoned-x", "topology.kubernetes.io/zone: mars"), 1, "zoned", schedule.DoesNotFit, "VolumeNodeAffinity", "no available volume zone"},
+		{"single", bound("single", "volume-single", rwop, "single-x", ""), 2, "single", schedule.DoesNotFit, "ClaimInUse", "ReadWriteOncePod"},
 		{
 			"few", localClass("few") + storageVolumeOf("volume-few", rwo, "few", "few-x", "") + storageClaimOf("few-0", rwo, ", storageClassName: few") + storageClaimOf("few-1", rwo, ", storageClassName: few"),
-			2, "few-N", schedule.Impossible, "NoVolume", "didn't find available persistent volumes to bind",
+			2, "few-N", schedule.DoesNotFit, "NoVolume", "didn't find available persistent volumes to bind",
 		},
 		{
 			"enough", localClass("enough") + storageVolumeOf("volume-1", rwo, "enough", "enough-x", "") + storageVolumeOf("volume-2", rwo, "enough", "enough-y", "") + storageClaimOf("enough-0", rwo, ", storageClassName: enough") + storageClaimOf("enough-1", rwo, ", storageClassName: enough"),
@@ -158,7 +158,7 @@ func TestScheduleStorage(t *testing.T) {
 	for _, s := range storageCases() {
 		answer := question.Place(s.batch())
 		if answer.Verdict != s.verdict || s.reason != "" && (len(answer.Proofs) != 1 || answer.Proofs[0].Reason != s.reason) {
-			t.Errorf("%s: %v, want %v for %s: %+v %q", s.name, answer.Verdict, s.verdict, s.reason, answer.Proofs, answer.Open)
+			t.Errorf("%s: %v, want %v for %s: %+v %q", s.name, answer.Verdict, s.verdict, s.reason, answer.Proofs, answer.Unknown)
 		}
 		for _, b := range s.batch() {
 			if _, err := client.CoreV1().Pods("storage").Create(t.Context(), b.Pod, metav1.CreateOptions{}); err != nil {
@@ -256,7 +256,7 @@ func (s storageCase) judge(ctx context.Context, client kubernetes.Interface) err
 		}
 	}
 	said := slices.ContainsFunc(left, func(w string) bool { return strings.Contains(w, s.words) })
-	if s.verdict == schedule.Fits && len(left) > 0 || s.verdict == schedule.Impossible && !said {
+	if s.verdict == schedule.Fits && len(left) > 0 || s.verdict == schedule.DoesNotFit && !said {
 		return fmt.Errorf("%s is said to be %v; pods stay: %q", s.name, s.verdict, left)
 	}
 	return nil

@@ -60,7 +60,7 @@ func TestPageOverTime(t *testing.T) {
 		t.Errorf("the spans add up to %s hundredths, and metrics says %s", sum, want)
 	}
 
-	var costs view.PictureCosts
+	var costs view.UICosts
 	if err := json.Unmarshal([]byte(v.get("/api/cost?by=stack&window="+url.QueryEscape(window))), &costs); err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestPageOverTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var picture view.Picture
+	var picture view.UIState
 	if err := json.Unmarshal(doc, &picture); err != nil {
 		t.Fatal(err)
 	}

@@ -23,18 +23,18 @@ const historySeed = 20261101
 
 // measured measures a window of the server's history, of the namespaces; of all if
 // there are none.
-func measured(t *testing.T, target string, from, to time.Time, namespaces ...string) *metrics.Reading {
+func measured(t *testing.T, target string, from, to time.Time, namespaces ...string) *metrics.UsageReport {
 	t.Helper()
 	return measuredWith(t, target, nil, metrics.HistoryOptions{Window: metrics.Window{From: from, To: to}, Namespaces: namespaces})
 }
 
-func measuredWith(t *testing.T, target string, get metrics.Get, o metrics.HistoryOptions) *metrics.Reading {
+func measuredWith(t *testing.T, target string, get metrics.GetFunc, o metrics.HistoryOptions) *metrics.UsageReport {
 	t.Helper()
 	h, err := metrics.NewHistory(target, get, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &metrics.Reading{}
+	r := &metrics.UsageReport{}
 	if err := h.Measure(t.Context(), r); err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func testWhatIsGone(t *testing.T, h *history, server string) {
 
 // checkPatchy wants all the CPU of a pod that was not seen for some 18 minutes, which
 // its counter tells; of its memory it wants the rest, and a note.
-func checkPatchy(t *testing.T, r *metrics.Reading, pod metrics.Pod, want truth) {
+func checkPatchy(t *testing.T, r *metrics.UsageReport, pod metrics.Pod, want truth) {
 	t.Helper()
 	if got := wholeOf(t, "patchy", pod.Used[metrics.CPU], hour*1e9); got != want.cpu {
 		t.Errorf("CPU over a hole is %d, want %d", got, want.cpu)
@@ -163,7 +163,7 @@ func checkPatchy(t *testing.T, r *metrics.Reading, pod metrics.Pod, want truth) 
 	if least := want.memory - 20*60<<29; memory >= want.memory || memory < least {
 		t.Errorf("memory over a hole is %d, want less than %d and at least %d", memory, want.memory, least)
 	}
-	if !slices.ContainsFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == "Gap" && n.Marks }) {
+	if !slices.ContainsFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == "Gap" && n.LowersFigures }) {
 		t.Errorf("no note tells of the hole: %v", r.Notes)
 	}
 }
@@ -204,8 +204,8 @@ func testOthers(t *testing.T, h *history, server string) {
 			t.Errorf("%s: mounts and the rest are %s h, it was there for %s h", c.Ref.Name, sum, c.Hours)
 		}
 	}
-	if len(r.Balancers) != 1 || r.Balancers[0].Service.Name != "web" || wholeOf(t, "balancer", r.Balancers[0].Hours, hour) != seconds {
-		t.Errorf("balancers %+v", r.Balancers)
+	if len(r.LoadBalancers) != 1 || r.LoadBalancers[0].Service.Name != "web" || wholeOf(t, "balancer", r.LoadBalancers[0].Hours, hour) != seconds {
+		t.Errorf("balancers %+v", r.LoadBalancers)
 	}
 	for _, n := range r.Nodes {
 		if wholeOf(t, n.Name, n.Hours, hour) != seconds || wholeOf(t, n.Name, n.Capacity[metrics.CPU], hour) != 8*seconds {
@@ -264,7 +264,7 @@ func testLimitedServer(t *testing.T, h *history, server string) {
 		t.Error("the server refused no query: its limit is too high for this test")
 	}
 	for _, n := range r.Notes {
-		if n.Marks && n.Reason != "Gap" {
+		if n.LowersFigures && n.Reason != "Gap" {
 			t.Errorf("a note of a server that was asked in pieces: %+v", n)
 		}
 	}
@@ -297,7 +297,7 @@ func TestHistoryOfAServerThatEnds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &metrics.Reading{}
+	r := &metrics.UsageReport{}
 	err = source.Measure(t.Context(), r)
 	if err == nil || len(r.Pods) > 0 {
 		t.Fatalf("%d pods and error %v of a server that ended after %d queries", len(r.Pods), err, asked.Load())
@@ -327,7 +327,7 @@ func TestHistoryOfAServerThatWarns(t *testing.T) {
 		Config: "remote_read:\n- url: " + nobody.URL + "/api/v1/read\n  read_recent: true\n",
 	})
 	r := measured(t, p.URL, at(20), at(50), historyNamespace)
-	warning := slices.IndexFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == "Warning" && n.Marks })
+	warning := slices.IndexFunc(r.Notes, func(n metrics.Note) bool { return n.Reason == "Warning" && n.LowersFigures })
 	if warning < 0 || !strings.Contains(r.Notes[warning].Message, "remote_read") {
 		t.Fatalf("no note marks the figures: %+v", r.Notes)
 	}
