@@ -5,6 +5,7 @@
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
 # make ui        the page: pkg/page/assets from ui/, which needs node; make ui-check compares
 # make catalog-drift   what new CRDs change for the catalogue: CRDS=DIR; SOURCE="repo=... tag=..." rewrites its skeletons
+# make skew      a part of test/e2e beside an older Kubernetes, before a release: SKEW=1.33; no part of make test
 # make sandbox   a real cluster to play with; make sandbox-down ends it
 
 SHELL := /bin/bash
@@ -28,7 +29,7 @@ RACE := CGO_ENABLED=1 $(TEST) -race
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema page:FuzzFile regulate:FuzzPlan render:FuzzFindings render:FuzzSheet render:FuzzSVG solve:FuzzRange system:FuzzSystem
 
-.PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
+.PHONY: ui ui-check build demo test platforms lint unit size fuzz fuzz-blind cluster-test vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
 build:
 	@$(GO) build -ldflags '$(LDFLAGS)' -o $(BIN) ./cmd/kubectl-sysop
@@ -136,6 +137,23 @@ cluster-test:
 	$(SANDBOX) build
 	$(RACE) -timeout 60m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
 	$(TEST) -v -timeout 10m ./test/ui
+
+# The plugin beside an older Kubernetes, when a release is made: its control plane is built of
+# test/cluster/skew/VERSION, and the tests of the files that the list names run against it. What
+# cannot hold there is said, with the reason.
+SKEW ?= 1.33
+SKEW_LIST := test/e2e/testdata/skew.txt
+skew:
+	@echo "skew: builds the control plane of Kubernetes $(SKEW) (the first time 350 MB, and a quarter of an hour of processor time),"
+	@echo "skew: and runs $$(grep -c '^run ' $(SKEW_LIST)) files of test/e2e against it (about 20 minutes on two cores)"
+	@sed -n 's/^omit $(SKEW) \([^ ]*\) /skew: not on $(SKEW): \1: /p' $(SKEW_LIST)
+	@set -o pipefail; export SYSOP_KUBERNETES=$(SKEW); begin=$$SECONDS; \
+	$(SANDBOX) build || exit 1; \
+	echo "skew: the control plane is there after $$((SECONDS - begin)) s"; \
+	run=$$(cd test/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$(sed -n 's/^run \([^ ]*\) .*/\1/p' $(abspath $(SKEW_LIST))) | paste -sd '|'); \
+	omit=$$(sed -n 's/^omit $(SKEW) \([^ ]*\) .*/^\1$$/p' $(SKEW_LIST) | sed 's,/,$$/^,g' | paste -sd '|'); \
+	code=0; $(TEST) -v -timeout 60m -parallel 4 -run "^($$run)$$" -skip "$$omit" ./test/e2e | grep -vE '^=== ' || code=$$?; \
+	echo "skew: Kubernetes $(SKEW): $$((SECONDS - begin)) s"; exit $$code
 
 # What is known of the libraries that the plugin is made of, and called by it. It asks
 # vuln.go.dev, so it is no part of test.

@@ -5,15 +5,13 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"time"
-
-	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
 )
 
 // CacheVariable names the environment variable that overrides where the cache is.
@@ -24,10 +22,21 @@ const keep = 7 * 24 * time.Hour
 
 // Binaries is a directory with every binary, and with the manifests that the
 // modules themselves ship.
-type Binaries struct{ Dir string }
+type Binaries struct {
+	Dir string
+
+	// older has the control plane of the version that KubernetesVariable names.
+	older string
+}
 
 // Path is where the binary is.
-func (b Binaries) Path(name string) string { return filepath.Join(b.Dir, "bin", name) }
+func (b Binaries) Path(name string) string {
+	dir := b.Dir
+	if b.older != "" && slices.Contains(controlPlane(), name) {
+		dir = b.older
+	}
+	return filepath.Join(dir, "bin", name)
+}
 
 // Manifests is the directory of the YAML files that a module ships: one of the
 // Manifest constants.
@@ -35,7 +44,8 @@ func (b Binaries) Manifests(name string) string { return filepath.Join(b.Dir, "m
 
 // All returns the binaries, building them if the cache has no build of these
 // very sources. What it does is told on log. The first build on a machine
-// downloads some 400 modules and takes several minutes on two cores.
+// downloads some 400 modules and takes several minutes on two cores. With
+// KubernetesVariable the control plane is that of another version.
 func All(ctx context.Context, log io.Writer) (Binaries, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -45,33 +55,12 @@ func All(ctx context.Context, log io.Writer) (Binaries, error) {
 	if err != nil {
 		return Binaries{}, err
 	}
-	k, err := key(ctx, root)
+	older, err := findOlder(ctx, root, cache, log)
 	if err != nil {
 		return Binaries{}, err
 	}
-	b := Binaries{Dir: filepath.Join(cache, k)}
-	if b.ready() {
-		return b, nil
-	}
-	unlock, err := filelock.Lock(ctx, filepath.Join(cache, "lock"), func() { fmt.Fprintln(log, "another process is building: waiting for it") })
-	if err != nil {
-		return Binaries{}, err
-	}
-	defer unlock()
-	if b.ready() { // built while this process waited
-		return b, nil
-	}
-	if err := build(ctx, root, cache, b.Dir, log); err != nil {
-		return Binaries{}, err
-	}
-	return b, prune(cache, k)
-}
-
-// ready says whether the build is there, and notes that it was used. A build
-// appears as a whole, by a rename.
-func (b Binaries) ready() bool {
-	now := time.Now()
-	return os.Chtimes(b.Dir, now, now) == nil
+	dir, err := current().find(ctx, root, cache, log)
+	return Binaries{Dir: dir, older: older}, err
 }
 
 // cacheDir makes the directory that holds a directory for each build.
@@ -92,32 +81,6 @@ func cacheDir() (string, error) {
 		return "", fmt.Errorf("make the cache directory: %w", err)
 	}
 	return dir, nil
-}
-
-// build builds into a directory beside dir and then gives it its name.
-func build(ctx context.Context, root, cache, dir string, log io.Writer) (err error) {
-	start := time.Now()
-	tmp, err := os.MkdirTemp(cache, ".building-")
-	if err != nil {
-		return fmt.Errorf("make a build directory: %w", err)
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
-	for i, t := range targets() {
-		fmt.Fprintf(log, "building %s (%d of %d)\n", t, i+1, len(targets()))
-		if err := t.build(ctx, root, filepath.Join(tmp, "bin"), log); err != nil {
-			return err
-		}
-	}
-	for _, m := range manifests() {
-		if err := m.copy(ctx, root, filepath.Join(tmp, "manifests", m.name)); err != nil {
-			return err
-		}
-	}
-	if err := os.Rename(tmp, dir); err != nil {
-		return fmt.Errorf("put the build in its place: %w", err)
-	}
-	fmt.Fprintf(log, "built in %s: %s\n", time.Since(start).Round(time.Second), dir)
-	return nil
 }
 
 // prune removes what builds left behind: other keys that nobody used for a

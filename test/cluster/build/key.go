@@ -16,25 +16,15 @@ import (
 // modulePath is the module that this package belongs to.
 const modulePath = "github.com/kubectl-sysop/kubectl-sysop"
 
-// sources are the directories, below the root, whose files decide what is
-// built. The packages of the main module among them import nothing from
-// outside the standard library, so its go.mod does not matter.
-func sources() []string {
-	return []string{
-		"test/cluster/certmanager", "test/cluster/cmd/supervise", "test/cluster/k8s",
-		"test/cluster/prometheus", "test/cluster/prometheus-operator", "test/cluster/supervise",
-	}
-}
-
 // key is a digest of all that decides what the build makes.
-func key(ctx context.Context, root string) (string, error) {
+func (r recipe) key(ctx context.Context, root string) (string, error) {
 	h := sha256.New()
 	version, err := goCommand(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH").Output()
 	if err != nil {
 		return "", fmt.Errorf("ask the go command for its version: %w", err)
 	}
-	fmt.Fprintf(h, "%s%+v%+v", version, targets(), manifests())
-	for _, dir := range sources() {
+	fmt.Fprintf(h, "%s%+v%+v", version, r.targets, r.manifests)
+	for _, dir := range r.sources {
 		files, err := filesIn(filepath.Join(root, dir))
 		if err != nil {
 			return "", fmt.Errorf("read the sources: %w", err)

@@ -46,25 +46,17 @@ type target struct {
 	packages []string
 }
 
-// targets lists what is built, in an order that fails early. The Kubernetes
-// binaries ask their version of a linker flag; clients see it.
+const (
+	stripFlags = "-s -w"
+	noTrace    = "grpcnotrace" // lets the linker drop what nobody calls: smaller, faster to link
+)
+
+// targets lists what is built, in an order that fails early.
 func targets() []target {
-	const (
-		toolDir = "test/cluster"
-		strip   = "-s -w"
-		kube    = strip +
-			" -X k8s.io/component-base/version.gitVersion=v1.36.3" +
-			" -X k8s.io/component-base/version.gitMajor=1" +
-			" -X k8s.io/component-base/version.gitMinor=36" +
-			" -X k8s.io/component-base/version.gitCommit=test" +
-			" -X k8s.io/component-base/version.gitTreeState=clean" +
-			" -X k8s.io/component-base/version.buildDate=2026-01-01T00:00:00Z" +
-			" -X k8s.io/client-go/pkg/version.gitVersion=v1.36.3" +
-			" -X sigs.k8s.io/kwok/pkg/consts.Version=v0.8.0"
-		noTrace = "grpcnotrace" // lets the linker drop what nobody calls: smaller, faster to link
-	)
+	const toolDir = "test/cluster"
+	kube := linkerFlags("v1.36.3") + " -X sigs.k8s.io/kwok/pkg/consts.Version=v0.8.0"
 	return []target{
-		{name: Supervise, module: ".", ldflags: strip, packages: []string{"./test/cluster/cmd/supervise"}},
+		{name: Supervise, module: ".", ldflags: stripFlags, packages: []string{"./test/cluster/cmd/supervise"}},
 		{name: Etcd, module: toolDir + "/k8s", tags: noTrace, ldflags: kube, packages: []string{"go.etcd.io/etcd/server/v3"}},
 		{module: toolDir + "/k8s", tags: noTrace, ldflags: kube, packages: []string{
 			"k8s.io/kubernetes/cmd/kube-apiserver",
@@ -76,17 +68,17 @@ func targets() []target {
 			"./cmd/loader",
 			"./cmd/fakekubelet",
 		}},
-		{name: CertManager, module: toolDir + "/certmanager", ldflags: strip, packages: []string{"."}},
+		{name: CertManager, module: toolDir + "/certmanager", ldflags: stripFlags, packages: []string{"."}},
 		{
 			name: PrometheusOperator, module: toolDir + "/prometheus-operator",
-			ldflags:  strip + " -X github.com/prometheus/common/version.Version=0.85.0",
+			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=0.85.0",
 			packages: []string{"github.com/prometheus-operator/prometheus-operator/cmd/operator"},
 		},
 		{
 			// Nothing is scraped, so no service discovery is needed: that is half of the
 			// server, and two thirds of its build.
 			module: toolDir + "/prometheus", tags: noTrace + ",remove_all_sd",
-			ldflags:  strip + " -X github.com/prometheus/common/version.Version=3.13.0",
+			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=3.13.0",
 			packages: []string{"github.com/prometheus/prometheus/cmd/prometheus", "./cmd/tsdbload"},
 		},
 	}

@@ -1,0 +1,90 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
+)
+
+// recipe is what one directory of the cache is built of.
+type recipe struct {
+	name      string // before the key, in the directory's name; empty for the current build
+	targets   []target
+	manifests []manifest
+	// sources are the directories, below the root, whose files decide what is
+	// built. The packages of the main module among them import nothing from
+	// outside the standard library, so its go.mod does not matter.
+	sources []string
+}
+
+// current is the build that every test uses.
+func current() recipe {
+	return recipe{targets: targets(), manifests: manifests(), sources: []string{
+		"test/cluster/certmanager", "test/cluster/cmd/supervise", "test/cluster/k8s",
+		"test/cluster/prometheus", "test/cluster/prometheus-operator", "test/cluster/supervise",
+	}}
+}
+
+// find returns the directory of the build in the cache, building it if it is not there.
+func (r recipe) find(ctx context.Context, root, cache string, log io.Writer) (string, error) {
+	k, err := r.key(ctx, root)
+	if err != nil {
+		return "", err
+	}
+	name := r.name + k
+	dir := filepath.Join(cache, name)
+	if ready(dir) {
+		return dir, nil
+	}
+	unlock, err := filelock.Lock(ctx, filepath.Join(cache, "lock"), func() { fmt.Fprintln(log, "another process is building: waiting for it") })
+	if err != nil {
+		return "", err
+	}
+	defer unlock()
+	if ready(dir) { // built while this process waited
+		return dir, nil
+	}
+	if err := r.build(ctx, root, cache, dir, log); err != nil {
+		return "", err
+	}
+	return dir, prune(cache, name)
+}
+
+// ready says whether the build is there, and notes that it was used. A build
+// appears as a whole, by a rename.
+func ready(dir string) bool {
+	now := time.Now()
+	return os.Chtimes(dir, now, now) == nil
+}
+
+// build builds into a directory beside dir and then gives it its name.
+func (r recipe) build(ctx context.Context, root, cache, dir string, log io.Writer) (err error) {
+	start := time.Now()
+	tmp, err := os.MkdirTemp(cache, ".building-")
+	if err != nil {
+		return fmt.Errorf("make a build directory: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(tmp)) }()
+	for i, t := range r.targets {
+		fmt.Fprintf(log, "building %s (%d of %d)\n", t, i+1, len(r.targets))
+		if err := t.build(ctx, root, filepath.Join(tmp, "bin"), log); err != nil {
+			return err
+		}
+	}
+	for _, m := range r.manifests {
+		if err := m.copy(ctx, root, filepath.Join(tmp, "manifests", m.name)); err != nil {
+			return err
+		}
+	}
+	if err := os.Rename(tmp, dir); err != nil {
+		return fmt.Errorf("put the build in its place: %w", err)
+	}
+	fmt.Fprintf(log, "built in %s: %s\n", time.Since(start).Round(time.Second), dir)
+	return nil
+}
