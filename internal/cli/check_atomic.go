@@ -92,7 +92,7 @@ func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptio
 // shown says how the answer is laid out.
 func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
 	return view.PreflightOptions{
-		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, Anew: q.FromScratch,
+		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
 		Gaps: a.graph.Gaps(),
 	}
 }

@@ -30,7 +30,7 @@ func checkedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission
 		}
 		schema, _, _ := unstructured.NestedMap(v, "schema", "openAPIV3Schema")
 		if schema == nil {
-			said.Undecided = "its definition, which is in the batch, has no schema for this version"
+			said.Unknown = "its definition, which is in the batch, has no schema for this version"
 			return said
 		}
 		return bySchema(schema, custom)
@@ -48,7 +48,7 @@ func bySchema(schema map[string]any, custom *unstructured.Unstructured) prefligh
 		return said
 	}
 	if rules := manual.Unchecked(schema, custom.Object); len(rules) > 0 {
-		said.Undecided = fmt.Sprintf("it fits the schema of its definition, which is in the batch; rules in CEL cannot be asked before the definition is there: %s", strings.Join(rules, "; "))
+		said.Unknown = fmt.Sprintf("it fits the schema of its definition, which is in the batch; rules in CEL cannot be asked before the definition is there: %s", strings.Join(rules, "; "))
 		return said
 	}
 	said.Admitted = custom

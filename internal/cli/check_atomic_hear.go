@@ -16,7 +16,7 @@ import (
 // recordDryRun keeps what the server said, as far as it is about the object and not about where or
 // when it was tried.
 func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
-	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Undecided = said.Admitted, said.Reason, said.Message, said.Unknown
+	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Unknown = said.Admitted, said.Reason, said.Message, said.Unknown
 	ns := t.item.Ref.Namespace
 	if admitted := t.said.Admitted; admitted != nil {
 		if t.pod != nil {
@@ -51,7 +51,7 @@ func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
 }
 
 func (t *dryRunTrial) markUnknown(format string, args ...any) {
-	t.said.Reason, t.said.Message, t.said.Undecided = "", "", fmt.Sprintf(format, args...)
+	t.said.Reason, t.said.Message, t.said.Unknown = "", "", fmt.Sprintf(format, args...)
 }
 
 // ofQuota tells a refusal by a ResourceQuota or a LimitRange, which no field of the answer

@@ -163,7 +163,7 @@ func TestHear(t *testing.T) {
 			if (tried.said.Reason != "" && !tried.silent) != test.refused || tried.silent != test.silent {
 				t.Errorf("silent %v, said %+v", tried.silent, tried.said)
 			}
-			if !test.refused && !test.silent && !strings.Contains(tried.said.Undecided, test.said.Message) {
+			if !test.refused && !test.silent && !strings.Contains(tried.said.Unknown, test.said.Message) {
 				t.Errorf("the server's words are lost: %+v", tried.said)
 			}
 		})
@@ -221,7 +221,7 @@ spec:
 		switch {
 		case said.Admitted != nil:
 			got = "admitted"
-		case said.Undecided != "":
+		case said.Unknown != "":
 			got = "undecided"
 		}
 		if got != want {

@@ -90,7 +90,7 @@ func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *d
 		return t
 	}
 	unknown := func(format string, args ...any) *dryRunTrial {
-		t.known, t.said.Undecided = true, fmt.Sprintf(format, args...)
+		t.known, t.said.Unknown = true, fmt.Sprintf(format, args...)
 		return t
 	}
 	kind, served := a.session.kinds.Kind(gvk.GroupKind())
@@ -130,7 +130,7 @@ func (a *preflightRun) definitionOf(kind object.Resource) *unstructured.Unstruct
 // elsewhere tries an object in a namespace that is there, in place of its own.
 func (a *preflightRun) elsewhere(t *dryRunTrial) *dryRunTrial {
 	if t.instead = a.standIn(); t.instead == "" {
-		t.known, t.said.Undecided = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
+		t.known, t.said.Unknown = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
 		return t
 	}
 	t.Object = t.Object.DeepCopy()
@@ -180,7 +180,7 @@ func (a *preflightRun) podTrial(of *dryRunTrial) *dryRunTrial {
 	pod, err := podOf(of.item.Ref, from)
 	switch {
 	case err != nil:
-		t.pod, t.known, t.said.Undecided = &podTrial{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
+		t.pod, t.known, t.said.Unknown = &podTrial{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
 		return t
 	case pod == nil:
 		return nil

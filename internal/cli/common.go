@@ -36,9 +36,9 @@ type common struct {
 	// definitions says that the question is about CRDs, so that they are read whole.
 	definitions bool
 
-	// besides tells, once something was read, whose stacks are wanted beside those of the
+	// moreRoots tells, once something was read, whose stacks are wanted beside those of the
 	// roots, and of which kinds every object; nil where none are.
-	besides func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
+	moreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
 
 	// over lays something over what is read; nil where nothing is.
 	over func(base source.Source, namespace string) source.Source

@@ -65,7 +65,7 @@ func harmless(line []byte) bool {
 func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
 	cancel := context.CancelFunc(func() {})
 	if c.from == "" {
-		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.Patience, completionTimeout))
+		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.CompletionTimeout, completionTimeout))
 	}
 	defer cancel()
 	answer := make(chan []string, 1)

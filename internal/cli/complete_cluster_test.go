@@ -109,7 +109,7 @@ func complete(t testing.TB, patience time.Duration, line ...string) (words []str
 	t.Helper()
 	var out, talk bytes.Buffer
 	e := env(strings.NewReader(""), &out, &talk)
-	e.Program, e.Patience = "/somewhere/kubectl_complete-sysop", patience
+	e.Program, e.CompletionTimeout = "/somewhere/kubectl_complete-sysop", patience
 	if code := cli.Main(t.Context(), e, line); code != 0 {
 		t.Errorf("%q: exit code %d", line, code)
 	}

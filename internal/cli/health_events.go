@@ -85,7 +85,7 @@ func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 			}
 			of := ref
 			if c.Health.Status == health.Missing && !c.Root {
-				of = h.graph.Ref(h.deepestCause(c.Of, c.ID))
+				of = h.graph.Ref(h.rootCause(c.Of, c.ID))
 			}
 			about[ref] = of
 			if !slices.Contains(refs, of) {
@@ -96,15 +96,15 @@ func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	return about, refs
 }
 
-// deepestCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
+// rootCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
 // its pod, all of which name a Secret, the kubelet tells of the pod.
-func (h *healthResult) deepestCause(of, missing graph.ID) graph.ID {
+func (h *healthResult) rootCause(of, missing graph.ID) graph.ID {
 	for next := []graph.ID{of}; len(next) > 0; {
 		at := next[0]
 		next = next[1:]
 		for _, c := range h.graph.Owned(at) {
 			for range h.graph.Between(c, missing) {
-				return h.deepestCause(c, missing)
+				return h.rootCause(c, missing)
 			}
 			next = append(next, c)
 		}

@@ -31,11 +31,11 @@ func (o *healthRuleOptions) flags(cmd *cobra.Command, c *common) {
 
 // healthRules are the rules of health that go before the catalogue's.
 type healthRules struct {
-	rules  []health.Rule
-	sets   []*luahealth.Set
-	argocd string // the namespace of the ConfigMap that is still to be read
-	notes  []string
-	told   map[string]bool
+	rules    []health.Rule
+	sets     []*luahealth.Set
+	argocd   string // the namespace of the ConfigMap that is still to be read
+	notes    []string
+	reported map[string]bool
 }
 
 // read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
@@ -45,7 +45,7 @@ func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
 	if o == nil || *o == (healthRuleOptions{}) {
 		return nil, nil
 	}
-	h := &healthRules{argocd: o.argocd, told: map[string]bool{}}
+	h := &healthRules{argocd: o.argocd, reported: map[string]bool{}}
 	if o.file == "" {
 		return h, nil
 	}
@@ -165,8 +165,8 @@ func (h *healthRules) tell(c *common) {
 		notes = append(slices.Clip(notes), set.Notes()...)
 	}
 	for _, n := range notes {
-		if !h.told[n] {
-			h.told[n] = true
+		if !h.reported[n] {
+			h.reported[n] = true
 			fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
 		}
 	}

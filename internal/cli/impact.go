@@ -100,7 +100,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
-	o.definitions, o.besides = true, goingAlong(how)
+	o.definitions, o.moreRoots = true, goingAlong(how)
 	s, g, ids, err := o.objects(ctx, o.args, how.StackOptions)
 	if err != nil {
 		return err

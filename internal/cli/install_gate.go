@@ -36,11 +36,11 @@ type healthGate struct {
 	timeout  time.Duration
 	// quiet is since when an object is there and says nothing.
 	quiet map[object.Ref]time.Time
-	// telling says of which kinds the definition has a status.
-	telling map[schema.GroupKind]bool
-	// told is what was said last of what is waited for.
-	told string
-	say  func(string)
+	// reporting says of which kinds the definition has a status.
+	reporting map[schema.GroupKind]bool
+	// reported is what was said last of what is waited for.
+	reported string
+	say      func(string)
 }
 
 // waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no
@@ -55,7 +55,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	c.forgetKinds()
 	fresh := newCommon(c.env)
 	fresh.config, fresh.clock = c.config, c.clock
-	g := &healthGate{common: fresh, verdicts: fresh.collectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, telling: map[schema.GroupKind]bool{}, say: say}
+	g := &healthGate{common: fresh, verdicts: fresh.collectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, reporting: map[schema.GroupKind]bool{}, say: say}
 	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer end()
 	var err error
@@ -87,8 +87,8 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 		if len(not) == 0 {
 			return nil
 		}
-		if text := strings.Join(not, "; "); text != g.told {
-			g.told = text
+		if text := strings.Join(not, "; "); text != g.reported {
+			g.reported = text
 			g.say(text)
 		}
 		select {
@@ -111,8 +111,8 @@ var errNotServed = errors.New("the cluster does not serve")
 
 // restart asks again, after a while, what the cluster serves.
 func (g *healthGate) restart(ctx context.Context, f *healthWatch, why error) error {
-	if text := why.Error(); text != g.told {
-		g.told = text
+	if text := why.Error(); text != g.reported {
+		g.reported = text
 		g.say(text)
 	}
 	select {
@@ -192,7 +192,7 @@ func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
 	}
-	tells, known := g.telling[ref.GroupKind()]
+	tells, known := g.reporting[ref.GroupKind()]
 	return statusTimeout(known && !tells, g.timeout)
 }
 
@@ -212,14 +212,14 @@ func (g *healthGate) learn(ctx context.Context) {
 	cluster, ok := clusterOf(g.session.source)
 	for _, ref := range g.refs {
 		kind, served := g.session.kinds.Kind(ref.GroupKind())
-		if _, known := g.telling[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
+		if _, known := g.reporting[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
 			continue
 		}
 		tells := true
 		if crd, err := cluster.Definition(ctx, kind.Plural+"."+kind.Group); err == nil {
 			tells = hasStatus(crd, kind.Version)
 		}
-		g.telling[ref.GroupKind()] = tells
+		g.reporting[ref.GroupKind()] = tells
 	}
 }
 

@@ -34,7 +34,7 @@ func (l *logsRun) follow(ctx context.Context) error {
 	}
 	lines := l.writer(l.o.env.Out, all)
 	f := &logs.Follower{
-		Open: l.open, Max: l.o.maxStreams, Options: l.q.options, Began: l.o.env.Now(), Notify: l.teller.print,
+		Open: l.open, Max: l.o.maxStreams, Options: l.q.options, Began: l.o.env.Now(), Notify: l.notices.print,
 		Emit: func(line logs.Line) error {
 			if !l.q.filter.takes(plain(line.Text)) {
 				return nil

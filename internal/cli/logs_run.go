@@ -30,7 +30,7 @@ type logsRun struct {
 	roots     []rootArg
 	collector *logs.Collector
 	home      string
-	teller    *logNotices
+	notices   *logNotices
 }
 
 // read shows what there is.
@@ -44,14 +44,14 @@ func (l *logsRun) read(ctx context.Context) error {
 		return err
 	}
 	ready, notes := l.ready(all)
-	l.teller.print(notes)
+	l.notices.print(notes)
 	if len(all) > 0 && len(ready) == 0 {
 		return l.nothing(len(all))
 	}
 	out := bufio.NewWriter(l.o.env.Out)
 	lines := l.writer(out, all)
 	reading := l.o.clock.stage("logs")
-	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, Patience: logsIdleTimeout}
+	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, IdleTimeout: logsIdleTimeout}
 	notes, err = reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
 		if !l.q.filter.takes(plain(line.Text)) {
 			return nil
@@ -62,7 +62,7 @@ func (l *logsRun) read(ctx context.Context) error {
 	if err := errors.Join(err, out.Flush()); err != nil {
 		return err
 	}
-	l.teller.print(notes)
+	l.notices.print(notes)
 	l.s.printTimings(g)
 	if failed := count(notes, func(n logs.Notice) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
 		return fmt.Errorf("no log could be read, of %d", len(all))
@@ -126,7 +126,7 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	}
 	l.s.tell(g)
 	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
-	l.teller = &logNotices{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
+	l.notices = &logNotices{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
 		if err := l.unseen(g); err != nil {
 			return nil, err

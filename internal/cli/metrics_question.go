@@ -25,7 +25,7 @@ type question struct {
 	by, key  string // of --by label:KEY
 	sortBy   string
 	window   *metrics.Window // nil for an instant
-	patience time.Duration   // with a query of Prometheus; 0 where it is not said
+	timeout  time.Duration   // with a query of Prometheus; 0 where it is not said
 	book     *cost.Book
 	options  cost.Options
 	// find finds the stacks that are asked about; nil for those that have pods, claims or
@@ -105,7 +105,7 @@ func (o *metricsOptions) parseWindow(q *question) error {
 		return fmt.Errorf("--window: %w", err)
 	}
 	q.window = &w
-	if q.patience, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
+	if q.timeout, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
 		return fmt.Errorf("--request-timeout: %w", err)
 	}
 	return nil

@@ -47,8 +47,8 @@ type Env struct {
 	Now func() time.Time
 	// Program is the name that the binary was called by (os.Args[0]); empty for kubectl-sysop.
 	Program string
-	// Patience is how long a completion waits for a cluster; 0 for a second.
-	Patience time.Duration
+	// CompletionTimeout is how long a completion waits for a cluster; 0 for a second.
+	CompletionTimeout time.Duration
 }
 
 // Exit codes.

@@ -67,12 +67,12 @@ YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
 // linter collects findings.
 type linter struct {
 	// s and g are the cluster; nil where a folder says what there is.
-	s        *session
-	g        *graph.Graph
-	findings []view.LintFinding
-	rules    int // of relations
-	judging  int // rules of health, of files
-	defs     *lint.Definitions
+	s           *session
+	g           *graph.Graph
+	findings    []view.LintFinding
+	rules       int // of relations
+	healthRules int // rules of health, of files
+	defs        *lint.Definitions
 }
 
 func (o *rulesLintOptions) run(ctx context.Context) error {
@@ -181,8 +181,8 @@ func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
 	what := plural(l.rules, "relation")
-	if l.judging > 0 {
-		what += " and " + plural(l.judging, "health rule")
+	if l.healthRules > 0 {
+		what += " and " + plural(l.healthRules, "health rule")
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", what, plural(len(l.findings), "finding"))
 	return nil
@@ -239,7 +239,7 @@ func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 			if c.text = data; len(problems) > 0 {
 				c.health = nil
 			}
-			l.judging += len(c.health)
+			l.healthRules += len(c.health)
 		case isEntry(data):
 			var e catalog.Entry
 			e, problems = catalog.Parse(entryName(name), data)

@@ -282,9 +282,9 @@ func (s *session) read(ctx context.Context, first source.Query, roots func(*grap
 		g = s.builder.Build(s.inv)
 		of := roots(g)
 		var kinds []schema.GroupKind
-		if s.c.besides != nil {
+		if s.c.moreRoots != nil {
 			var more []graph.ID
-			more, kinds = s.c.besides(g, of)
+			more, kinds = s.c.moreRoots(g, of)
 			of = slices.Concat(of, more)
 		}
 		stack := g.Stack(slices.Concat(of, s.keepers(g)), o)

@@ -101,9 +101,9 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l := &stacksResult{o: o, selector: selector, born: newCreationTimes()}
+	l := &stacksResult{o: o, selector: selector, created: newCreationTimes()}
 	q.find = l.find
-	o.extract = append(o.extract, l.born.extractor)
+	o.extract = append(o.extract, l.created.extractor)
 	verdicts := o.collectHealth(rules)
 	figures := &metricsOptions{common: o.common, by: cost.ByStack}
 	if l.metricsResult, err = figures.measure(ctx, q); err != nil {

@@ -22,7 +22,7 @@ type stacksResult struct {
 	*metricsResult
 	o        *stacksOptions
 	selector labels.Selector
-	born     *creationTimes
+	created  *creationTimes
 
 	findings   graph.FoundStacks
 	assessment *health.Assessment
@@ -102,7 +102,7 @@ func (l *stacksResult) wants(f graph.FoundStack) bool {
 }
 
 func (l *stacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
-	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.born.earliest(l.graph, f.TopObjects), Ground: l.session.isClusterSystem(l.graph, f)}
+	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.created.earliest(l.graph, f.TopObjects), Ground: l.session.isClusterSystem(l.graph, f)}
 	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.graph.Ref(id))
 	}

@@ -144,9 +144,9 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
-	v.mode, v.lacks = "live", map[string]string{}
+	v.mode, v.missingSources = "live", map[string]string{}
 	if o.past.prometheus == "" {
-		v.lacks["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
+		v.missingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches

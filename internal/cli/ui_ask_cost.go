@@ -70,7 +70,7 @@ const maxSpans = 24
 func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	out := historyAnswer{Points: []historyPoint{}}
 	if a.o.past.prometheus == "" {
-		out.Unavailable = a.v.lacks["history"]
+		out.Unavailable = a.v.missingSources["history"]
 		return json.Marshal(out)
 	}
 	window := query.Get("window")
@@ -115,7 +115,7 @@ func pointOf(m *metricsResult, from, to time.Time) historyPoint {
 // lookBack reads what a question about a window is about. The survey is not disturbed.
 func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metrics.Collector, error) {
 	if a.o.past.prometheus == "" {
-		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.lacks["history"])
+		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.missingSources["history"])
 	}
 	o := *a.o.metricsOptions
 	o.common = a.o.another()

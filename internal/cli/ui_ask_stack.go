@@ -24,7 +24,7 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	}
 	of := view.UIInput{Graph: l.graph, Assessment: l.assessment, NoInferred: a.o.noInferred}
 	stack := l.graph.Stack([]graph.ID{id}, l.stackOptions())
-	one := view.UIFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.born.createdAt(l.graph.Ref(id))}
+	one := view.UIFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.created.createdAt(l.graph.Ref(id))}
 	for _, m := range stack.Members() {
 		if stack.IsOwnPart(m) {
 			one.Objects++

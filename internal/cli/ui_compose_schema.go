@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// mostFields and deepestField bound a schema as the page gets it; below, a field is YAML.
-	mostFields, deepestField = 4000, 12
+	// maxFields and maxFieldDepth bound a schema as the page gets it; below, a field is YAML.
+	maxFields, maxFieldDepth = 4000, 12
 	// maxHelpLength bounds a description.
 	maxHelpLength = 400
 )
@@ -119,7 +119,7 @@ func formSchema(whole map[string]any) map[string]any {
 			i.to["default"] = v
 		}
 		below := children(i.from)
-		if len(below) > 0 && (i.depth == deepestField || fields+len(below) > mostFields) {
+		if len(below) > 0 && (i.depth == maxFieldDepth || fields+len(below) > maxFields) {
 			i.to["x-kubernetes-preserve-unknown-fields"] = true
 			continue
 		}

@@ -191,7 +191,7 @@ func TestComposeSchema(t *testing.T) {
 // TestFormSchema holds what a form does not get: examples, defaults that may be secret, more than it can show.
 func TestFormSchema(t *testing.T) {
 	deep := map[string]any{"type": "string"}
-	for range deepestField + 3 {
+	for range maxFieldDepth + 3 {
 		deep = map[string]any{"type": "object", "properties": map[string]any{"a": deep}}
 	}
 	got := formSchema(map[string]any{"type": "object", "example": "e", "required": []any{"n"}, "properties": map[string]any{
@@ -203,7 +203,7 @@ func TestFormSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, no := range []string{"hunter2", `"example"`, strings.Repeat(`{"a":`, 1) + strings.Repeat(`{"properties":{"a":`, deepestField+1)} {
+	for _, no := range []string{"hunter2", `"example"`, strings.Repeat(`{"a":`, 1) + strings.Repeat(`{"properties":{"a":`, maxFieldDepth+1)} {
 		if strings.Contains(string(text), no) {
 			t.Errorf("%s is in %s", no, text)
 		}

@@ -48,7 +48,7 @@ func inFile() map[string]string {
 
 // draw writes the Picture of what the command is about, and says on stderr what is not in it.
 func (v *uiSource) draw(ctx context.Context) error {
-	v.mode, v.lacks, v.members = "file", inFile(), true
+	v.mode, v.missingSources, v.members = "file", inFile(), true
 	if err := v.open(ctx); err != nil {
 		return err
 	}
@@ -61,7 +61,7 @@ func (v *uiSource) draw(ctx context.Context) error {
 	if l.deaf != nil {
 		v.o.tellGaps([]object.Gap{*l.deaf})
 	}
-	if err := v.o.write(view.Output{Picture: p}); err != nil {
+	if err := v.o.write(view.Output{UIState: p}); err != nil {
 		return err
 	}
 	v.tell(l)

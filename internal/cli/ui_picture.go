@@ -20,7 +20,7 @@ func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput 
 	of := view.UIInput{
 		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
 		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
-		Events: l.events, Born: v.born.createdAt, NoInferred: v.o.noInferred,
+		Events: l.events, CreatedAt: v.created.createdAt, NoInferred: v.o.noInferred,
 	}
 	switch {
 	case !v.members, v.all:
@@ -106,7 +106,7 @@ func (c *common) sourceText() string {
 // parts says of what a Picture lacks why, and how it can be had.
 func (v *uiSource) parts(l *uiSnapshot) map[string]string {
 	parts := map[string]string{}
-	maps.Copy(parts, v.lacks)
+	maps.Copy(parts, v.missingSources)
 	if why := l.unmeasuredAll(); why != "" {
 		parts["usage"] = why
 	}

@@ -35,11 +35,11 @@ type uiSource struct {
 	members, all bool
 	// mode and shown are the Mode and the View of its Pictures.
 	mode, shown string
-	// lacks says of a part of the page that is not there how it can be had.
-	lacks map[string]string
+	// missingSources says of a part of the page that is not there how it can be had.
+	missingSources map[string]string
 
 	verdicts *healthCollector
-	born     *creationTimes
+	created  *creationTimes
 	session  *session
 	live     *source.Live
 	include  int // how many kinds the flags include
@@ -73,10 +73,10 @@ func newSurvey(o *metricsOptions, q *question, rules *healthRules) *uiSource {
 	fresh, common, asked := *o, *o.common, *q
 	common.rules = nil // each learns its own
 	o, fresh.common, q = &fresh, &common, &asked
-	v := &uiSource{o: o, q: q, mode: "file", born: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
+	v := &uiSource{o: o, q: q, mode: "file", created: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
 	v.usage, v.warned = &usageMemory{now: o.env.Now}, &warnMemory{now: o.env.Now}
 	o.collect, o.notes = func(object.Object) {}, []string{weightNote}
-	o.extract = append(slices.Clone(o.extract), v.born.extractor)
+	o.extract = append(slices.Clone(o.extract), v.created.extractor)
 	v.verdicts = o.collectHealth(rules)
 	q.through = v.usage.through
 	return v
@@ -181,7 +181,7 @@ func (l *uiSnapshot) evaluate(v *uiSource) {
 				one.Objects++
 			}
 		}
-		one.Well, one.Created = well[s.Ref], v.born.earliest(l.graph, one.tops)
+		one.Well, one.Created = well[s.Ref], v.created.earliest(l.graph, one.tops)
 		one.Shared = func(id graph.ID) bool { return in[id] > 1 }
 		if v.wants(l, &one) {
 			l.found = append(l.found, one)

@@ -112,7 +112,7 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 }
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Patience: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
 }
 
 // plan says what goes.

@@ -17,9 +17,9 @@ const (
 
 // news is what there is to tell.
 type news struct {
-	picture *view.UIState
-	number  int // of the Picture
-	stale   string
+	state  *view.UIState
+	number int // of the Picture
+	stale  string
 }
 
 // feed holds the news, the newest only. Each follower keeps what it was told, and is told the
@@ -68,14 +68,14 @@ func (f *feed) follow(ctx context.Context, tell func(event) error) error {
 	var wait <-chan time.Time // until a change may be told again
 	for {
 		now, wake := f.get()
-		if now.picture != told.picture && wait == nil {
-			if e, ok := difference(told.picture, now); ok {
+		if now.state != told.state && wait == nil {
+			if e, ok := difference(told.state, now); ok {
 				if err := tell(e); err != nil {
 					return err
 				}
 				wait = time.After(pace)
 			}
-			told.picture, told.number = now.picture, now.number
+			told.state, told.number = now.state, now.number
 		}
 		if now.stale != told.stale {
 			if err := tell(event{"stale", told.number, map[string]string{"why": now.stale}}); err != nil {
@@ -88,7 +88,7 @@ func (f *feed) follow(ctx context.Context, tell func(event) error) error {
 		case <-wait:
 			wait = nil
 		case <-beat.C:
-			if err := tell(event{"beat", told.number, map[string]string{"at": at(told.picture)}}); err != nil {
+			if err := tell(event{"beat", told.number, map[string]string{"at": at(told.state)}}); err != nil {
 				return err
 			}
 		case <-f.over:
@@ -120,9 +120,9 @@ func at(p *view.UIState) string {
 // difference is what leads from a Picture to the one of now; not ok for nothing.
 func difference(old *view.UIState, now news) (event, bool) {
 	if old == nil {
-		return event{"picture", now.number, now.picture}, true
+		return event{"picture", now.number, now.state}, true
 	}
-	change := Diff(old, now.picture)
+	change := Diff(old, now.state)
 	return event{"change", now.number, change}, change != nil
 }
 

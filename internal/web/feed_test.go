@@ -50,7 +50,7 @@ func TestPace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, d := newFeed(), &diary{}
 		ended := follower(t.Context(), f, d)
-		publish := func(i int) { f.set(func(n *news) { n.picture, n.number = numbered(i), i }) }
+		publish := func(i int) { f.set(func(n *news) { n.state, n.number = numbered(i), i }) }
 		time.Sleep(3 * time.Second)
 		publish(1)
 		time.Sleep(25 * time.Millisecond)
@@ -80,10 +80,10 @@ func TestBeats(t *testing.T) {
 		f.set(func(n *news) { n.stale = "away" })
 		f.set(func(n *news) { n.stale = "still away" })
 		synctest.Wait()
-		f.set(func(n *news) { n.picture, n.number = numbered(1), 1 })
+		f.set(func(n *news) { n.state, n.number = numbered(1), 1 })
 		synctest.Wait()
 		// What is the same but for the time is no change, and takes no time from one that is.
-		f.set(func(n *news) { n.picture, n.number = &view.UIState{At: "2", Nodes: numbered(1).Nodes}, 2 })
+		f.set(func(n *news) { n.state, n.number = &view.UIState{At: "2", Nodes: numbered(1).Nodes}, 2 })
 		time.Sleep(2 * time.Second)
 		f.set(func(n *news) { n.stale = "" })
 		time.Sleep(5 * time.Second)
@@ -100,11 +100,11 @@ func TestBeats(t *testing.T) {
 func TestSlowFollower(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f, slow, quick := newFeed(), &diary{slow: 3500 * time.Millisecond}, &diary{}
-		f.set(func(n *news) { n.picture, n.number = numbered(1), 1 })
+		f.set(func(n *news) { n.state, n.number = numbered(1), 1 })
 		first, second := follower(t.Context(), f, slow), follower(t.Context(), f, quick)
 		for i := 2; i <= 5; i++ {
 			time.Sleep(1100 * time.Millisecond)
-			f.set(func(n *news) { n.picture, n.number = numbered(i), i })
+			f.set(func(n *news) { n.state, n.number = numbered(i), i })
 		}
 		time.Sleep(5 * time.Second)
 		f.end()
@@ -118,7 +118,7 @@ func TestSlowFollower(t *testing.T) {
 func TestFollowerFails(t *testing.T) {
 	gone := errors.New("gone")
 	for name, set := range map[string]func(*news){
-		"picture": func(n *news) { n.picture = numbered(1) },
+		"picture": func(n *news) { n.state = numbered(1) },
 		"stale":   func(n *news) { n.stale = "away" },
 		"beat":    func(*news) {},
 	} {

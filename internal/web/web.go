@@ -133,7 +133,7 @@ func (s *Server) Address() string {
 // Publish hands on what is seen now. Pages get the difference to the one before, at most once a
 // second. The Picture must not be changed afterwards.
 func (s *Server) Publish(p *view.UIState) {
-	s.feed.set(func(n *news) { n.picture, n.number = p, n.number+1 })
+	s.feed.set(func(n *news) { n.state, n.number = p, n.number+1 })
 }
 
 // Stale says that what was published is no longer followed, and why; empty that it is again.

@@ -63,7 +63,7 @@ func (c *Catalogue) Text(name string) (file string, text []byte) {
 	if !ok || i.files == nil {
 		return "", nil
 	}
-	text, err := readFile(i.files, path.Base(i.file), mostEntry)
+	text, err := readFile(i.files, path.Base(i.file), maxEntryBytes)
 	if err != nil {
 		return "", nil
 	}
@@ -77,7 +77,7 @@ func (k *checker) document(i item) *yaml.Node {
 	}
 	if k.read.name != i.Name {
 		k.read.name, k.read.root = i.Name, nil
-		if data, err := readFile(i.files, path.Base(i.file), mostEntry); err == nil {
+		if data, err := readFile(i.files, path.Base(i.file), maxEntryBytes); err == nil {
 			k.read.root, _ = strict.Document(data)
 		}
 	}

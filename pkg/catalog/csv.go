@@ -335,8 +335,8 @@ const (
 
 // readCSV reads the text, within bounds.
 func readCSV(data []byte) (*csv, error) {
-	if len(data) > mostEntry {
-		return nil, refuse("it has %d bytes: want %d at most", len(data), mostEntry)
+	if len(data) > maxEntryBytes {
+		return nil, refuse("it has %d bytes: want %d at most", len(data), maxEntryBytes)
 	}
 	root, problem := strict.Document(data)
 	switch {

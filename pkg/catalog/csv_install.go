@@ -139,7 +139,7 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 // rights are a role and its binding. OLM makes the rights of a namespace hold in every
 // namespace that is watched.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: mostEntry}
+	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
 	rules, ok := v.nested(&p.Rules, maxDepth).([]any)
 	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(v.Problems) > 0 {
 		im.warn("the permissions of the service account %q are left out: they are no list of rules of a name", field.Shorten(p.ServiceAccount))

@@ -204,9 +204,9 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		switch {
 		case wrong != "":
 			im.warn("an example is left out: %s", wrong)
-		case len(written) == 0 || len(written) > mostExample:
+		case len(written) == 0 || len(written) > maxExampleBytes:
 			im.warn("an example of %s is left out: it is too large, or has values that JSON has not", textOf(o, "kind"))
-		case len(all) < mostItems:
+		case len(all) < maxItems:
 			all = append(all, string(written))
 		}
 	}
@@ -215,7 +215,7 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 
 // plainObject is a mapping as values of JSON; nil where it has others.
 func plainObject(n *yaml.Node) map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: mostEntry}
+	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
 	o, _ := v.nested(n, maxDepth).(map[string]any)
 	if len(v.Problems) > 0 || v.left < 0 {
 		return nil

@@ -69,7 +69,7 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	var problems []Problem
 	left := int64(maxCatalogBytes)
 	for _, file := range names {
-		data, err := readFile(files, file, mostEntry)
+		data, err := readFile(files, file, maxEntryBytes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
 		}

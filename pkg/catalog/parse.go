@@ -18,8 +18,8 @@ const documentKind = "Operator"
 // Parse reads an entry, which is kept in the file name.yaml. All that is wrong is told, with
 // its place; of an entry with problems nothing is to be used.
 func Parse(name string, data []byte) (Entry, []strict.Problem) {
-	if len(data) > mostEntry {
-		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the entry has %d bytes: want %d at most", len(data), mostEntry)}}
+	if len(data) > maxEntryBytes {
+		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the entry has %d bytes: want %d at most", len(data), maxEntryBytes)}}
 	}
 	root, problem := strict.Document(data)
 	switch {

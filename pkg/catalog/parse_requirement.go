@@ -15,7 +15,7 @@ import (
 // parseProvides reads the APIs that a version brings.
 func parseProvides(all *strict.Mapping, n *yaml.Node) []solve.API {
 	var apis []solve.API
-	for _, item := range items(all, n, "want a list of the APIs that the version brings: {kind: Kind.group, versions: [v1]}", mostItems) {
+	for _, item := range items(all, n, "want a list of the APIs that the version brings: {kind: Kind.group, versions: [v1]}", maxItems) {
 		var a solve.API
 		at := item
 		part(all, item, func(m *strict.Mapping) []strict.Field {
@@ -40,7 +40,7 @@ func parseRequirements(all *strict.Mapping, n *yaml.Node, conflicts bool) []solv
 		want = "want a list of packages that it cannot be together with: {package: NAME}"
 	}
 	var requirements []solve.Requirement
-	for _, item := range items(all, n, want, mostItems) {
+	for _, item := range items(all, n, want, maxItems) {
 		r := parseRequirement(all, item, conflicts)
 		if slices.ContainsFunc(requirements, func(o solve.Requirement) bool { return o.Package == r.Package && o.API.Kind == r.API.Kind }) && r.Package+r.API.Kind != "" {
 			all.Report(item, "a second item for %s: want one", field.Shorten(r.Package+r.API.Kind))
@@ -95,7 +95,7 @@ func groupKindAt(m *strict.Mapping, n *yaml.Node) string {
 // apiVersionsAt reads versions as APIs have them: v1, v1beta1.
 func apiVersionsAt(m *strict.Mapping, n *yaml.Node) []string {
 	var all []string
-	for _, item := range items(m, n, "want a list of versions: [v1]", mostItems) {
+	for _, item := range items(m, n, "want a list of versions: [v1]", maxItems) {
 		text := short(m, item)
 		switch {
 		case text == "":
@@ -113,7 +113,7 @@ func apiVersionsAt(m *strict.Mapping, n *yaml.Node) []string {
 // parseReady reads the workloads that are to be waited for.
 func parseReady(all *strict.Mapping, n *yaml.Node) []Workload {
 	var workloads []Workload
-	for _, item := range items(all, n, "want a list of workloads: {kind: Deployment.apps, name: NAME}", mostItems) {
+	for _, item := range items(all, n, "want a list of workloads: {kind: Deployment.apps, name: NAME}", maxItems) {
 		var w Workload
 		part(all, item, func(m *strict.Mapping) []strict.Field {
 			return []strict.Field{

@@ -88,7 +88,7 @@ func checkChart(m *strict.Mapping, n *yaml.Node, c *ChartSource, nodes map[strin
 
 func parseManifests(all *strict.Mapping, n *yaml.Node) []ManifestSource {
 	var manifests []ManifestSource
-	for _, item := range items(all, n, "want a list of files: {url: https://..., sha256: HEX} or {path: FILE}", mostItems) {
+	for _, item := range items(all, n, "want a list of files: {url: https://..., sha256: HEX} or {path: FILE}", maxItems) {
 		var s ManifestSource
 		nodes := map[string]*yaml.Node{}
 		part(all, item, func(m *strict.Mapping) []strict.Field {

@@ -16,7 +16,7 @@ import (
 
 // inlineAt reads manifests that stand in the entry.
 func inlineAt(m *strict.Mapping, n *yaml.Node) string {
-	text, _ := manifestsAt(m, n, mostInline)
+	text, _ := manifestsAt(m, n, maxInlineBytes)
 	return text
 }
 
@@ -83,8 +83,8 @@ func textOf(n *yaml.Node, key string) string {
 // parseExamples reads custom resources of the APIs that a version brings.
 func parseExamples(m *strict.Mapping, n *yaml.Node, apis []solve.API) []string {
 	var examples []string
-	for _, item := range items(m, n, "want a list of custom resources, each as text", mostItems) {
-		text, objects := manifestsAt(m, item, mostExample)
+	for _, item := range items(m, n, "want a list of custom resources, each as text", maxItems) {
+		text, objects := manifestsAt(m, item, maxExampleBytes)
 		for _, o := range objects {
 			if wrong := notExample(o, apis); wrong != "" {
 				m.Report(item, "%s", wrong)
@@ -130,7 +130,7 @@ var (
 // parseImages reads images, each by itself or with its platforms.
 func parseImages(all *strict.Mapping, n *yaml.Node) []Image {
 	var images []Image
-	for _, item := range items(all, n, "want a list of images", mostItems) {
+	for _, item := range items(all, n, "want a list of images", maxItems) {
 		var i Image
 		if item.Kind == yaml.ScalarNode {
 			i.Image = imageAt(all, item)
@@ -160,7 +160,7 @@ func imageAt(m *strict.Mapping, n *yaml.Node) string {
 
 func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 	var all []string
-	for _, item := range items(m, n, "want a list of platforms: [linux/amd64, linux/arm64]", mostItems) {
+	for _, item := range items(m, n, "want a list of platforms: [linux/amd64, linux/arm64]", maxItems) {
 		text := short(m, item)
 		switch {
 		case text == "":

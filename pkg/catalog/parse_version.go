@@ -17,12 +17,12 @@ import (
 // Bounds of an entry. They are far above what a person writes, and keep what others wrote
 // from filling the memory.
 const (
-	// mostEntry is how many bytes an entry has, mostInline how many its manifests, mostExample
-	// one of its examples, mostValues the values of a chart, written as YAML.
-	mostEntry, mostInline, mostExample, mostValues = 4 << 20, 2 << 20, 64 << 10, 256 << 10
-	// mostVersions is how many versions an entry has, mostItems how long every other list of a
+	// maxEntryBytes is how many bytes an entry has, maxInlineBytes how many its manifests, maxExampleBytes
+	// one of its examples, maxValuesBytes the values of a chart, written as YAML.
+	maxEntryBytes, maxInlineBytes, maxExampleBytes, maxValuesBytes = 4 << 20, 2 << 20, 64 << 10, 256 << 10
+	// maxVersions is how many versions an entry has, maxItems how long every other list of a
 	// version is, maxTextBytes how many bytes a name, an address or a range has.
-	mostVersions, mostItems, maxTextBytes = 200, 500, 1024
+	maxVersions, maxItems, maxTextBytes = 200, 500, 1024
 )
 
 // parseVersions reads the versions of an entry. Kinds are those of the entry.
@@ -30,7 +30,7 @@ func parseVersions(n *yaml.Node, kinds []Kind) ([]Version, []strict.Problem) {
 	all := &strict.Mapping{}
 	var versions []Version
 	read := map[string]string{}
-	for _, item := range items(all, n, "want a list of versions that can be installed", mostVersions) {
+	for _, item := range items(all, n, "want a list of versions that can be installed", maxVersions) {
 		v, at := parseVersion(all, item, kinds)
 		if parsed, err := semver.StrictNewVersion(v.Version); err == nil {
 			key := parsed.String()

@@ -17,10 +17,10 @@ func valuesAt(m *strict.Mapping, n *yaml.Node) map[string]any {
 		m.Report(n, "want a mapping of keys to values")
 		return nil
 	}
-	v := values{Mapping: m, left: mostValues}
+	v := values{Mapping: m, left: maxValuesBytes}
 	all, _ := v.nested(n, maxDepth).(map[string]any)
 	if v.left < 0 {
-		m.Report(n, "the values have more than %d bytes", mostValues)
+		m.Report(n, "the values have more than %d bytes", maxValuesBytes)
 		return nil
 	}
 	return all

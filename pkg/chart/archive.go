@@ -53,7 +53,7 @@ func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.Buffe
 		return nil, fmt.Errorf("%s is no chart archive (.tgz): %w", name, err)
 	}
 	// Headers of tar count as well: else an archive could be all headers.
-	counted := &countReader{r: unzipped, left: u.limits.Unpacked - u.bytes + int64(u.limits.Files+10)*2048, most: u.limits.Unpacked}
+	counted := &countReader{r: unzipped, left: u.limits.Unpacked - u.bytes + int64(u.limits.Files+10)*2048, limit: u.limits.Unpacked}
 	r := tar.NewReader(counted)
 	top := ""
 	var files []*archive.BufferedFile
@@ -194,14 +194,14 @@ func inChart(name string) (inner string, folders int, subchart bool) {
 }
 
 type countReader struct {
-	r    io.Reader
-	left int64
-	most int64
+	r     io.Reader
+	left  int64
+	limit int64
 }
 
 func (c *countReader) Read(p []byte) (int, error) {
 	if c.left <= 0 {
-		return 0, fmt.Errorf("it has more than %d bytes unpacked", c.most)
+		return 0, fmt.Errorf("it has more than %d bytes unpacked", c.limit)
 	}
 	n, err := c.r.Read(p[:min(int64(len(p)), c.left)])
 	c.left -= int64(n)

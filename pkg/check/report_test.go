@@ -261,7 +261,7 @@ func TestScore(t *testing.T) {
 		for _, more := range []struct {
 			n    int
 			word string
-		}{{s.Waived, "waived"}, {s.Undecided, "open"}, {s.Uncheckable, "never"}} {
+		}{{s.Waived, "waived"}, {s.Unknown, "open"}, {s.Uncheckable, "never"}} {
 			if more.n > 0 {
 				got += fmt.Sprintf(" %s %d", more.word, more.n)
 			}

@@ -85,7 +85,7 @@ func (w *ClusterState) robustDefaults(namespace string) robustDefaults {
 // missingSettings is a container, and what it does not have.
 type missingSettings struct {
 	groupContainer
-	lacks []corev1.ResourceName
+	missing []corev1.ResourceName
 }
 
 // missingResources returns the containers of a workload for which has is false of some of the
@@ -111,13 +111,13 @@ func (w *ClusterState) missingResources(wl *Workload, names []corev1.ResourceNam
 			if requests {
 				has, filled = c.requested(name), robustHas(d.requests, name)
 			}
-			if !has && !filled && !slices.Contains(out[at].lacks, name) {
-				out[at].lacks = append(out[at].lacks, name)
+			if !has && !filled && !slices.Contains(out[at].missing, name) {
+				out[at].missing = append(out[at].missing, name)
 			}
 		}
 	}
 	all = len(out)
-	out = slices.DeleteFunc(out, func(l missingSettings) bool { return len(l.lacks) == 0 })
+	out = slices.DeleteFunc(out, func(l missingSettings) bool { return len(l.missing) == 0 })
 	return out, all, len(out) > 0 && !d.read
 }
 
@@ -130,7 +130,7 @@ func robustRequests(s *Stack, r *Result) {
 			robustOpen(r, wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set requests,")
 		case len(lacks) == 0:
 			r.Pass(wl.Ref)
-		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.lacks) < len(robustComputed) }):
+		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.missing) < len(robustComputed) }):
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: templatePath(wl) + ".containers[*].resources",
 				Message: "no container requests anything: the pods are BestEffort, for which nothing is reserved and which are evicted first",
@@ -162,7 +162,7 @@ func robustResourceName(n corev1.ResourceName) string {
 
 func robustNoRequest(wl *Workload, l *missingSettings) Finding {
 	var what []string
-	for _, n := range l.lacks {
+	for _, n := range l.missing {
 		what = append(what, "no "+robustResourceName(n))
 	}
 	f := Finding{Object: l.On, Field: l.Path + ".resources.requests"}

@@ -24,9 +24,9 @@ type Score struct {
 	// Kept counts the rules that are kept by everything they looked at, of those that were
 	// decided.
 	Kept, Of int
-	// Undecided counts the rules that could not be decided of anything, Uncheckable those
+	// Unknown counts the rules that could not be decided of anything, Uncheckable those
 	// that no reading of a cluster can decide, and Waived the findings that were waived.
-	Undecided, Uncheckable, Waived int
+	Unknown, Uncheckable, Waived int
 
 	got, all float64
 }
@@ -96,7 +96,7 @@ func (s *Score) add(r *Result) {
 		s.Uncheckable++
 		return
 	case len(right) == 0:
-		s.Undecided++
+		s.Unknown++
 		return
 	}
 	weight, lost := scoreWeight(r.Rule.Severity), 0.0

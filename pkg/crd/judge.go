@@ -18,8 +18,8 @@ type Compatibility struct {
 	// not be read any more, objects that break. Unsafe are those that a caller may be told to
 	// pass over (force). Both are sentences.
 	Refused, Unsafe []string
-	// Undecided is what could not be told of the objects.
-	Undecided []string
+	// UnevaluatedRules is what could not be told of the objects.
+	UnevaluatedRules []string
 }
 
 // Reasons returns why the definition must not take the place of the other; none for yes.
@@ -67,7 +67,7 @@ func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.
 	for _, b := range v.Broken {
 		v.Refused = append(v.Refused, b.Message)
 	}
-	v.Undecided = unevaluatedRules(v.Changes, live)
+	v.UnevaluatedRules = unevaluatedRules(v.Changes, live)
 	return v, nil
 }
 

@@ -40,8 +40,8 @@ func TestJudge(t *testing.T) {
 			if got := v.Reasons(true); len(got) != c.forced || c.refusedSays != "" && !strings.Contains(got[0], c.refusedSays) {
 				t.Errorf("with force %q, want %d with %q", got, c.forced, c.refusedSays)
 			}
-			if len(v.Undecided) != c.open {
-				t.Errorf("undecided %q, want %d", v.Undecided, c.open)
+			if len(v.UnevaluatedRules) != c.open {
+				t.Errorf("undecided %q, want %d", v.UnevaluatedRules, c.open)
 			}
 			if c.brokenField != "" && (len(v.Broken) != 1 || v.Broken[0].Field != c.brokenField) {
 				t.Errorf("broken %+v, want %s", v.Broken, c.brokenField)

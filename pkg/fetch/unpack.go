@@ -31,7 +31,7 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 		stream = unzipped
 	}
 	u := &unpacker{limits: limits, tree: newTree(), folded: map[string]string{}}
-	counted := &budget{from: stream, left: limits.Unpacked, most: limits.Unpacked}
+	counted := &budget{from: stream, left: limits.Unpacked, limit: limits.Unpacked}
 	if err := u.run(bufio.NewReader(counted)); err != nil {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
@@ -44,9 +44,9 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 // budget ends a stream with an error once it is too long: what is unpacked is counted while it
 // is, headers included.
 type budget struct {
-	from       io.Reader
-	left, most int64
-	zeros      int64 // at the end of what was read
+	from        io.Reader
+	left, limit int64
+	zeros       int64 // at the end of what was read
 }
 
 // tarEnd is how many zeros end a tar. archive/tar does without; but then nobody can tell that
@@ -63,7 +63,7 @@ func (b *budget) Read(p []byte) (int, error) {
 		if n == 0 {
 			return 0, err
 		}
-		return 0, fmt.Errorf("it has %w: over %d bytes", errUnpacked, b.most)
+		return 0, fmt.Errorf("it has %w: over %d bytes", errUnpacked, b.limit)
 	}
 	n, err := b.from.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)

@@ -25,15 +25,15 @@ type resolver struct {
 	index *inventory.Index
 	alias map[inventory.ID]inventory.ID
 
-	edges     []rawEdge
-	maybe     map[inventory.ID][]optionalTarget
-	promises  []promise
-	ungranted map[inventory.ID]bool // who refers to where the grants are not known
-	areas     map[inventory.ID][]area
-	evidence  []said
-	fronts    []said // selectors of what serves the pods that it finds
-	hollow    []said
-	problems  []Problem
+	edges          []rawEdge
+	maybe          map[inventory.ID][]optionalTarget
+	promises       []promise
+	ungranted      map[inventory.ID]bool // who refers to where the grants are not known
+	areas          map[inventory.ID][]area
+	evidence       []said
+	fronts         []said // selectors of what serves the pods that it finds
+	emptySelectors []said
+	problems       []Problem
 }
 
 // optionalTarget is the target of a link that counts only if it exists, and that nobody has
@@ -72,7 +72,7 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	r.unguess()
 	r.templates()
 	g := &Graph{inv: inv, kinds: b.kinds, rules: b.rules.Rules(), uids: b.uids.copy(), finalizers: maps.Clone(b.finalizers)}
-	g.evidence, g.hollow = slices.Clone(r.evidence), slices.Clone(r.hollow)
+	g.evidence, g.emptySelectors = slices.Clone(r.evidence), slices.Clone(r.emptySelectors)
 	g.selectors, g.selections = slices.Clip(b.selectors), b.selections.copy()
 	g.number, g.rows = r.nodes()
 	g.connect(r.edges)

@@ -95,7 +95,7 @@ func (c *comparison) compare(id ID) {
 			p := c.overlaps[k]
 			p.add(pod)
 			c.overlaps[k] = p
-		case toNobody:
+		case toNone:
 			orphans.add(pod)
 		}
 	}
@@ -114,7 +114,7 @@ const (
 	unknown belonging = iota
 	toIt
 	toAnother
-	toNobody
+	toNone
 )
 
 // belongs follows the controllers above a pod. The owner that is returned is the
@@ -127,7 +127,7 @@ func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
 		case !known:
 			return 0, unknown
 		case !has && at == pod:
-			return 0, toNobody
+			return 0, toNone
 		case !has:
 			return owner, toAnother
 		case above == workload:

@@ -28,7 +28,7 @@ type Edge struct {
 	// Backward says that To is the object that was read, and says this of From.
 	Backward bool
 	// Aside, Leaf and Manages are those of its rule (relation.Rule): how far a stack follows it.
-	Aside   bool
+	Peer    bool
 	Leaf    bool
 	Manages bool
 	// Template says that a selector of pods fits the pod template of To, which has no
@@ -142,7 +142,7 @@ func (g *Graph) edge(e edge) Edge {
 	return Edge{
 		From: e.from, To: e.to, Relation: r.Relation, Via: r.Via, Rule: r.Name, Origin: r.Origin, Field: g.inv.Text(e.field),
 		Value: g.value(&e), Inferred: e.flags&inferred != 0, Optional: e.flags&optional != 0, Backward: e.flags&backward != 0,
-		Aside: r.Peer, Leaf: r.Terminal, Manages: r.Manages, Template: e.flags&byTemplate != 0,
+		Peer: r.Peer, Leaf: r.Terminal, Manages: r.Manages, Template: e.flags&byTemplate != 0,
 	}
 }
 

@@ -78,11 +78,11 @@ type FoundStacks struct {
 //
 // Time grows with the graph and with the sum of the stacks.
 func (g *Graph) FindStacks(namespace string, o StackOptions) FoundStacks {
-	f := finder{g: g, opts: o, within: namespace, lasts: map[ID]bool{}, aside: map[ID]ExclusionReason{}, serving: g.servingKinds()}
+	f := finder{g: g, opts: o, within: namespace, lasts: map[ID]bool{}, excluded: map[ID]ExclusionReason{}, serving: g.servingKinds()}
 	tops := f.tops()
 	o.still = true
 	apexes := g.apexes(tops, o, f.hides)
-	return FoundStacks{Stacks: f.group(apexes), Excluded: f.aside}
+	return FoundStacks{Stacks: f.group(apexes), Excluded: f.excluded}
 }
 
 // finder finds the tops of stacks.
@@ -92,9 +92,9 @@ type finder struct {
 	within string
 	// lasts says of tops whether they own something that runs and is to last, or are served
 	// by what does.
-	lasts   map[ID]bool
-	aside   map[ID]ExclusionReason
-	serving map[schema.GroupKind]bool
+	lasts    map[ID]bool
+	excluded map[ID]ExclusionReason
+	serving  map[schema.GroupKind]bool
 }
 
 // hides says whether the stack of a top hides another one, which is in it.
@@ -128,10 +128,10 @@ func (f *finder) tops() []ID {
 	f.carried(seen)
 	for top := range seen {
 		if why := f.exclusionReason(top); why != 0 {
-			f.aside[top] = why
+			f.excluded[top] = why
 		}
 	}
-	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.aside[id] != 0 })
+	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.excluded[id] != 0 })
 	return slices.Sorted(maps.Keys(seen))
 }
 

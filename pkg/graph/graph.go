@@ -70,10 +70,10 @@ type Graph struct {
 	areas      map[ID][]area
 
 	// What a diagnosis asks for, and nothing else.
-	evidence   []said
-	hollow     []said // selectors of what serves what it finds, and finds nothing
-	selectors  []relation.Target
-	selections selections
+	evidence       []said
+	emptySelectors []said // selectors of what serves what it finds, and finds nothing
+	selectors      []relation.Target
+	selections     selections
 }
 
 // Len is the number of nodes.

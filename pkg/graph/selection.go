@@ -87,7 +87,7 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 		return
 	}
 	if len(r.edges) == found {
-		r.hollow = append(r.hollow, said{from, *l})
+		r.emptySelectors = append(r.emptySelectors, said{from, *l})
 	}
 	if t.Kind == podKind {
 		r.fronts = append(r.fronts, said{from, *l})

@@ -16,8 +16,8 @@ import (
 // checkSelectors finds members that serve what they select, and select nothing.
 func (d *diagnosis) checkSelectors() {
 	var resting map[string][]scaledToZero
-	for i := range d.g.hollow {
-		h := &d.g.hollow[i]
+	for i := range d.g.emptySelectors {
+		h := &d.g.emptySelectors[i]
 		id := d.g.number[h.row]
 		if id < 0 || !d.s.Has(id) || d.g.rows[id] != h.row {
 			continue

@@ -21,7 +21,7 @@ const (
 // budget is what expressions may still spend, in CEL's units. It is safe for use by several
 // at once; what is under way when it ends is finished.
 type budget struct {
-	most  uint64
+	limit uint64
 	spent atomic.Uint64
 }
 
@@ -29,7 +29,7 @@ type budget struct {
 // the rule calls Degraded, and somebody else's objects may have spent the budget.
 var errSpent = errors.New("not evaluated")
 
-func (b *budget) isSpent() bool { return b.spent.Load() >= b.most }
+func (b *budget) isSpent() bool { return b.spent.Load() >= b.limit }
 
 // meter evaluates expressions on the budgets of the run and of the rule. The zero value has
 // none: it bounds each expression alone.
@@ -42,9 +42,9 @@ func (m meter) eval(program cel.Program, of any) (ref.Val, error) {
 		out, _, err := program.Eval(of)
 		return out, err
 	case m.rule.isSpent():
-		return nil, fmt.Errorf("%w: this rule has spent its budget of this run, %d units of CEL", errSpent, m.rule.most)
+		return nil, fmt.Errorf("%w: this rule has spent its budget of this run, %d units of CEL", errSpent, m.rule.limit)
 	case m.run.isSpent():
-		return nil, fmt.Errorf("%w: the health rules have spent the budget of this run, %d units of CEL", errSpent, m.run.most)
+		return nil, fmt.Errorf("%w: the health rules have spent the budget of this run, %d units of CEL", errSpent, m.run.limit)
 	}
 	out, details, err := program.Eval(of)
 	cost := costOf(details, err)

@@ -35,10 +35,10 @@ func TestBudgetOfRun(t *testing.T) {
 	rules = append(rules, Rule{Kind: "Cheap.example.com", Healthy: `status.items.size() > 0`})
 	j := NewEvaluator(time.Now(), rules...)
 	// As in a run, by hundredths, so that the test does not take as long.
-	j.budget.most = maxRunCost / 100
+	j.budget.limit = maxRunCost / 100
 	for _, entries := range j.entries {
 		for _, e := range entries {
-			e.budget.most = maxRuleCost / 100
+			e.budget.limit = maxRuleCost / 100
 		}
 	}
 	judged := func(kind string, items, times int) (failed int, h Health) {

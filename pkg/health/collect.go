@@ -10,7 +10,7 @@ import (
 // An object that comes a second time replaces what was kept of it. It is safe for use by
 // several at once.
 type Collector struct {
-	judge *Evaluator
+	evaluator *Evaluator
 
 	mu   sync.Mutex
 	seen map[object.Ref]Health
@@ -18,12 +18,12 @@ type Collector struct {
 
 // NewCollector returns a collector of what the judge says.
 func NewCollector(j *Evaluator) *Collector {
-	return &Collector{judge: j, seen: map[object.Ref]Health{}}
+	return &Collector{evaluator: j, seen: map[object.Ref]Health{}}
 }
 
 // Add judges an object.
 func (c *Collector) Add(o object.Object) {
-	h := c.judge.Evaluate(o)
+	h := c.evaluator.Evaluate(o)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.seen[o.Ref] = h

@@ -7,8 +7,8 @@ import (
 
 // fieldsOf looks at the fields of the status, once: for errors, and for words.
 func (s *subject) fieldsOf() (trouble, verdict finding) {
-	if !s.told {
-		s.told = true
+	if !s.assessed {
+		s.assessed = true
 		s.trouble, s.verdict = s.listen()
 	}
 	return s.trouble, s.verdict

@@ -61,7 +61,7 @@ func TestTroubles(t *testing.T) {
 func TestRoles(t *testing.T) {
 	for key, want := range map[string]countRole{
 		"total": wantedCount, "desiredReady": wantedCount, "totalNum": wantedCount, "readyNum": readyCount, "errApplied": failedCount,
-		"notReady": lackingCount, "available": noCount, "totalFailedCount": noCount, "failedAttempts": noCount, "restarts": noCount,
+		"notReady": missingCount, "available": noCount, "totalFailedCount": noCount, "failedAttempts": noCount, "restarts": noCount,
 	} {
 		if got := roleOf(key); got != want {
 			t.Errorf("%s: %d, want %d", key, got, want)

@@ -20,10 +20,10 @@ type Evaluator struct {
 // the moment that is judged: of a cluster the present one, of a snapshot that in
 // which it was taken. Of two rules for a version of a kind the first one counts.
 func NewEvaluator(now time.Time, rules ...Rule) *Evaluator {
-	j := &Evaluator{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{most: maxRunCost}}
+	j := &Evaluator{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{limit: maxRunCost}}
 	for i := range rules {
 		gk := schema.ParseGroupKind(rules[i].Kind)
-		j.entries[gk] = append(j.entries[gk], &entry{rule: &rules[i], budget: budget{most: maxRuleCost}})
+		j.entries[gk] = append(j.entries[gk], &entry{rule: &rules[i], budget: budget{limit: maxRuleCost}})
 	}
 	return j
 }
@@ -64,8 +64,8 @@ func (j *Evaluator) customization(s *subject) (Health, bool) {
 // stage is one way of judging. It says false where it has nothing to say, and the next
 // one is asked.
 type stage struct {
-	name  string
-	judge func(*Evaluator, *subject) (Health, bool)
+	name     string
+	evaluate func(*Evaluator, *subject) (Health, bool)
 }
 
 // customization names the stage of the assessors.
@@ -108,7 +108,7 @@ func (j *Evaluator) Evaluate(o object.Object) Health {
 // ask asks the stages in turn.
 func (j *Evaluator) ask(s *subject) Health {
 	for _, stage := range stages() {
-		if h, ok := stage.judge(j, s); ok {
+		if h, ok := stage.evaluate(j, s); ok {
 			h.Stage = stage.name
 			return s.noted(s.overdue(j.settle(s, s.withheld(h))))
 		}

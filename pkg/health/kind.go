@@ -14,7 +14,7 @@ import (
 // read in the form that it understands.
 type kindRule struct {
 	group, version, kind string
-	judge                func(*subject) (Health, bool)
+	evaluate             func(*subject) (Health, bool)
 }
 
 // kindRules are all built-in kinds that are judged, a row each. To add one: a function
@@ -37,7 +37,7 @@ func kindRules() []kindRule {
 var kindIndex = sync.OnceValue(func() map[schema.GroupKind]func(*subject) (Health, bool) {
 	index := map[schema.GroupKind]func(*subject) (Health, bool){}
 	for _, r := range kindRules() {
-		index[schema.GroupKind{Group: r.group, Kind: r.kind}] = r.judge
+		index[schema.GroupKind{Group: r.group, Kind: r.kind}] = r.evaluate
 	}
 	return index
 })

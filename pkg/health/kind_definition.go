@@ -25,8 +25,8 @@ func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
 // read as metadata only, which says no more than that they are there.
 func definition() kindRule {
 	rule := mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth)
-	whole := rule.judge
-	rule.judge = func(s *subject) (Health, bool) {
+	whole := rule.evaluate
+	rule.evaluate = func(s *subject) (Health, bool) {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
 			return newHealth(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
 		}

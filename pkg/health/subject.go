@@ -24,7 +24,7 @@ type subject struct {
 	parts   *parts         // what the status says of parts of the object, once read
 	// trouble and verdict are what the fields of the status say, once told.
 	trouble, verdict finding
-	told             bool
+	assessed         bool
 	notes            []string // of assessors that gave no health
 }
 

@@ -58,7 +58,7 @@ func (ps *parts) countTrouble(m map[string]any, at *partPlace) {
 		case n <= 0:
 		case role == failedCount:
 			ps.shortOf(at, Degraded, key, n)
-		case role == lackingCount:
+		case role == missingCount:
 			ps.shortOf(at, Progressing, key, n)
 		}
 	}
@@ -162,7 +162,7 @@ const (
 	wantedCount
 	readyCount
 	failedCount
-	lackingCount
+	missingCount
 	availableCount // of what is desired; of a total it is what is free
 )
 
@@ -188,7 +188,7 @@ func roleOf(key string) countRole {
 	case "failed", "failing", "errored", "unhealthy", "broken", "degraded", "errapplied":
 		return failedCount
 	case "notready", "unready", "waitapplied":
-		return lackingCount
+		return missingCount
 	}
 	return noCount
 }

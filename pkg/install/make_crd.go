@@ -37,9 +37,9 @@ func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 			m.note("%s: %s", p.Name, text)
 			continue
 		}
-		refuse("choose a version that is nearer to what is there; or --force it: "+harmless(len(v.Undecided) > 0), text)
+		refuse("choose a version that is nearer to what is there; or --force it: "+harmless(len(v.UnevaluatedRules) > 0), text)
 	}
-	for _, text := range v.Undecided {
+	for _, text := range v.UnevaluatedRules {
 		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)
 	}
 }

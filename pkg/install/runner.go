@@ -84,8 +84,8 @@ type Options struct {
 	// Look is how long is waited, after an undo, until what was brought back is Healthy; 0 for
 	// Patience.
 	Look time.Duration
-	// Patience is how long one thing is waited for that has no timeout; 0 for five minutes.
-	Patience time.Duration
+	// StatusTimeout is how long one thing is waited for that has no timeout; 0 for five minutes.
+	StatusTimeout time.Duration
 }
 
 // Resolved is a connection with its value. The value is never written down by a run.
@@ -249,8 +249,8 @@ func (o Options) statusTimeout(timeout time.Duration) time.Duration {
 	switch {
 	case timeout > 0:
 		return timeout
-	case o.Patience > 0:
-		return o.Patience
+	case o.StatusTimeout > 0:
+		return o.StatusTimeout
 	}
 	return 5 * time.Minute
 }

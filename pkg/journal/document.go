@@ -40,8 +40,8 @@ type Format[T any] struct {
 	// Pending says that a document has something to act on; nil where each use of it is listed
 	// and asked for anyhow.
 	Pending func(*T) bool
-	// Beside is what is stored beside the document for people, by keys; it may be nil.
-	Beside func(*T) map[string]string
+	// Summary is what is stored beside the document for people, by keys; it may be nil.
+	Summary func(*T) map[string]string
 	// TooLarge says of a document that does not fit what can be done about it; it may be nil.
 	TooLarge func(*T) string
 }
@@ -60,8 +60,8 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	}
 	o := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
 	beside := 0
-	if f.Beside != nil {
-		maps.Copy(o.Data, f.Beside(d))
+	if f.Summary != nil {
+		maps.Copy(o.Data, f.Summary(d))
 	}
 	for k, v := range o.Data {
 		beside += len(k) + len(v)

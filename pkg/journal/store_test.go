@@ -148,7 +148,7 @@ func listFormat() Format[list] {
 		},
 		Open:    "was begun",
 		Pending: func(l *list) bool { return len(l.Items) > 0 },
-		Beside:  func(l *list) map[string]string { return map[string]string{"count": strconv.Itoa(len(l.Items))} },
+		Summary: func(l *list) map[string]string { return map[string]string{"count": strconv.Itoa(len(l.Items))} },
 	}
 }
 

@@ -21,7 +21,7 @@ func BenchmarkRead(b *testing.B) {
 	}
 	for _, most := range []int{containers, 10} {
 		b.Run(fmt.Sprint(most, " at once"), func(b *testing.B) {
-			r := Reader{Open: texts(written), Max: most, Patience: time.Minute}
+			r := Reader{Open: texts(written), Max: most, IdleTimeout: time.Minute}
 			b.ReportAllocs()
 			for b.Loop() {
 				n := 0

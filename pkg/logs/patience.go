@@ -17,7 +17,7 @@ func (s *silence) Error() string { return fmt.Sprintf("no answer within %s", s.a
 // stand between wait for it for minutes.
 func openPatiently(ctx context.Context, patience time.Duration, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p := &idleTimeoutReader{ctx: ctx, cancel: cancel, patience: patience}
+	p := &idleTimeoutReader{ctx: ctx, cancel: cancel, timeout: patience}
 	p.timer = time.AfterFunc(patience, func() { cancel(&silence{patience}) })
 	var err error
 	p.body, err = open(ctx)
@@ -31,16 +31,16 @@ func openPatiently(ctx context.Context, patience time.Duration, open func(contex
 }
 
 type idleTimeoutReader struct {
-	ctx      context.Context
-	cancel   context.CancelCauseFunc
-	patience time.Duration
-	timer    *time.Timer
-	body     io.ReadCloser
+	ctx     context.Context
+	cancel  context.CancelCauseFunc
+	timeout time.Duration
+	timer   *time.Timer
+	body    io.ReadCloser
 }
 
 // Read counts only while somebody waits for it: a log may well lie for a while.
 func (p *idleTimeoutReader) Read(b []byte) (int, error) {
-	p.timer.Reset(p.patience)
+	p.timer.Reset(p.timeout)
 	n, err := p.body.Read(b)
 	p.timer.Stop()
 	if err != nil {

@@ -15,8 +15,8 @@ type Reader struct {
 	Open OpenFunc
 	// Max is how many logs may be open at once, at least 1.
 	Max int
-	// Patience is how long to wait for a server that says nothing.
-	Patience time.Duration
+	// IdleTimeout is how long to wait for a server that says nothing.
+	IdleTimeout time.Duration
 }
 
 // Read hands the lines of all logs to emit, in the order of their times; where these are
@@ -132,7 +132,7 @@ func (r Reader) open(ctx context.Context, s *stream, o Options, aside bool) erro
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	body, err := openPatiently(ctx, r.Patience, func(ctx context.Context) (io.ReadCloser, error) { return r.Open(ctx, s.container, o) })
+	body, err := openPatiently(ctx, r.IdleTimeout, func(ctx context.Context) (io.ReadCloser, error) { return r.Open(ctx, s.container, o) })
 	if err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func TestReadMerges(t *testing.T) {
 	all := []Container{named("a"), named("b"), named("c"), named("d")}
 	want := []string{"d before all", "a one", "b two", "b the server's own", "d three", "b four", "a five", "b five too", "a six"}
 	for most := 1; most <= 5; most++ {
-		got, notes := collect(t, Reader{Open: texts(logs), Max: most, Patience: time.Minute}, all)
+		got, notes := collect(t, Reader{Open: texts(logs), Max: most, IdleTimeout: time.Minute}, all)
 		if !slices.Equal(got, want) || len(notes) > 0 {
 			t.Errorf("%d at once: %q, notes %v", most, got, notes)
 		}
@@ -89,7 +89,7 @@ func TestReadKeepsOrder(t *testing.T) {
 			}
 			logs[pod] = b.String()
 		}
-		r, last := Reader{Open: texts(logs), Max: 1 + rnd.IntN(9), Patience: time.Minute}, time.Time{}
+		r, last := Reader{Open: texts(logs), Max: 1 + rnd.IntN(9), IdleTimeout: time.Minute}, time.Time{}
 		if _, err := r.Read(t.Context(), all, Options{}, func(l Line) error {
 			if l.Time.Before(last) {
 				t.Fatalf("seed %d: %s after %s", seed, l.Time, last)
@@ -135,7 +135,7 @@ func TestReadTellsFailures(t *testing.T) {
 	all := []Container{named("refused"), named("broken"), named("broken-late"), named("broken-at-once"), named("fine")}
 	want := []string{"broken one", "broken par", "broken-late " + long, "broken-late two", "fine fine"}
 	for most := 1; most <= 5; most += 4 {
-		got, notes := collect(t, Reader{Open: open, Max: most, Patience: time.Minute}, all)
+		got, notes := collect(t, Reader{Open: open, Max: most, IdleTimeout: time.Minute}, all)
 		if !slices.Equal(got, want) {
 			t.Errorf("%d at once: %.200q", most, got)
 		}
@@ -164,7 +164,7 @@ func TestReadIsBounded(t *testing.T) {
 	for i := range 20 {
 		all = append(all, named(fmt.Sprintf("p%02d", i)))
 	}
-	r := Reader{Max: most, Patience: time.Minute, Open: func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
+	r := Reader{Max: most, IdleTimeout: time.Minute, Open: func(_ context.Context, c Container, _ Options) (io.ReadCloser, error) {
 		now := open.Add(1)
 		for {
 			before := high.Load()
@@ -197,7 +197,7 @@ func (silent) Close() error               { return nil }
 func TestReadHasPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began := time.Now()
-		r := Reader{Max: 9, Patience: 30 * time.Second, Open: func(ctx context.Context, c Container, _ Options) (io.ReadCloser, error) {
+		r := Reader{Max: 9, IdleTimeout: 30 * time.Second, Open: func(ctx context.Context, c Container, _ Options) (io.ReadCloser, error) {
 			switch c.Pod {
 			case "never-opens":
 				<-ctx.Done()
@@ -238,7 +238,7 @@ func TestReadHasPatience(t *testing.T) {
 // Reading ends with its context, and with an error of who takes the lines.
 func TestReadEnds(t *testing.T) {
 	full := errors.New("disk full")
-	r := Reader{Max: 2, Patience: time.Minute, Open: texts(map[string]string{"a": stamped(1, "one", "two"), "b": stamped(1, "one")})}
+	r := Reader{Max: 2, IdleTimeout: time.Minute, Open: texts(map[string]string{"a": stamped(1, "one", "two"), "b": stamped(1, "one")})}
 	if _, err := r.Read(t.Context(), []Container{named("a"), named("b")}, Options{}, func(Line) error { return full }); !errors.Is(err, full) {
 		t.Errorf("error %v", err)
 	}

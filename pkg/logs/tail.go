@@ -34,11 +34,11 @@ type tail struct {
 	gone      bool
 
 	// Of run alone.
-	read  string // the instance that was read last
-	whole bool   // and it was read to its end
-	past  seenLines
-	late  bool // it was told that it waits for its turn
-	told  map[string]bool
+	read     string // the instance that was read last
+	whole    bool   // and it was read to its end
+	past     seenLines
+	late     bool // it was told that it waits for its turn
+	reported map[string]bool
 	// refused is why the log may not be read. It is set before the Follower hears of it.
 	refused error
 }
@@ -170,13 +170,13 @@ func (t *tail) sleep(ctx context.Context, limit time.Duration) {
 
 // tellOnce tells why a log broke off, each reason once.
 func (t *tail) tellOnce(c Container, err error) {
-	if err == nil || t.told[err.Error()] {
+	if err == nil || t.reported[err.Error()] {
 		return
 	}
-	if t.told == nil {
-		t.told = map[string]bool{}
+	if t.reported == nil {
+		t.reported = map[string]bool{}
 	}
-	t.told[err.Error()] = true
+	t.reported[err.Error()] = true
 	t.f.tell(Notice{Container: c, Event: Interrupted, Err: err})
 }
 

@@ -174,7 +174,7 @@ func (q *pod) ranAt(a, b int64) bool {
 	if q.life.end > 0 {
 		return true
 	}
-	for _, s := range []*steps{&q.running, &q.beside} {
+	for _, s := range []*steps{&q.running, &q.containerRuns} {
 		if v, ok := s.at(a, b); ok {
 			return v > 0
 		}

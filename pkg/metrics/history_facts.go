@@ -28,7 +28,7 @@ func (p *windowState) facts() []stream {
 		{name: "kube_pod_init_container_info", matchers: `restart_policy="Always"`, take: func(list []series) {
 			for _, s := range list {
 				c := p.podFor(s.labels, 0).container(s.labels["container"])
-				c.init, c.aside = true, true
+				c.init, c.sidecar = true, true
 			}
 		}},
 		{name: "container_start_time_seconds", matchers: `pod!=""`, scale: 3, take: func(list []series) {

@@ -160,7 +160,7 @@ func (q *pod) fillContainers(out *Pod) {
 	limits, bounded, count := map[Resource]*amount{}, map[Resource]int{}, 0
 	for _, name := range slices.Sorted(maps.Keys(q.containersByName)) {
 		c := q.containersByName[name]
-		if c.init && !c.aside && !c.ran {
+		if c.init && !c.sidecar && !c.ran {
 			continue
 		}
 		shown := Container{Name: name, Used: integralsOf(c.used), Requested: integralsOf(c.requested), Limited: integralsOf(c.limited)}

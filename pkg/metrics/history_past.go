@@ -62,11 +62,11 @@ type pod struct {
 	owned       bool
 	label       map[string]string
 
-	running, pending, beside steps // phases, and whether a container runs
-	run, phase, seen         intervalTrack
-	use                      map[Resource]*intervalTrack
-	scheduler, containers    map[Resource]*intervalTrack
-	containersByName         map[string]*container
+	running, pending, containerRuns steps // phases, and whether a container runs
+	run, phase, seen                intervalTrack
+	use                             map[Resource]*intervalTrack
+	scheduler, containers           map[Resource]*intervalTrack
+	containersByName                map[string]*container
 
 	hours                    amount
 	traffic                  map[Resource]*amount
@@ -79,7 +79,7 @@ type container struct {
 	name string
 	// main and init say what kube-state-metrics told of it; aside that an init
 	// container is a sidecar, and ran that it was seen running beside the others.
-	main, init, aside, ran   bool
+	main, init, sidecar, ran bool
 	running                  steps
 	used, requested, limited map[Resource]*amount
 }

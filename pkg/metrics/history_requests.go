@@ -46,7 +46,7 @@ func (q *pod) reserves(at int64) bool {
 	case known || waits:
 		return false
 	}
-	if runs, known := q.beside.at(at-staleness, at); known {
+	if runs, known := q.containerRuns.at(at-staleness, at); known {
 		return runs > 0
 	}
 	return true
@@ -120,11 +120,11 @@ func (p *windowState) takeOfContainers(what string, init bool, take func(*pod, *
 // runsAsSidecar says that an init container runs beside the others, as a sidecar does: it
 // is one, or is seen running while they do.
 func (q *pod) runsAsSidecar(c *container, at int64) bool {
-	if c.aside {
+	if c.sidecar {
 		return true
 	}
 	own, _ := c.running.at(at-staleness, at)
-	others, _ := q.beside.at(at-staleness, at)
+	others, _ := q.containerRuns.at(at-staleness, at)
 	if own == 0 || others == 0 {
 		return false
 	}

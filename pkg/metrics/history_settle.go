@@ -80,7 +80,7 @@ func (q *pod) settle(at int64) {
 	for _, t := range tracks {
 		t.settle(at)
 	}
-	for _, s := range []*steps{&q.running, &q.pending, &q.beside} {
+	for _, s := range []*steps{&q.running, &q.pending, &q.containerRuns} {
 		s.forget(at)
 	}
 	for _, c := range q.containersByName {

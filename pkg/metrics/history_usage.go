@@ -214,7 +214,7 @@ func (p *windowState) takeRunning(list []series) {
 	for _, g := range groups(list, podNames...) {
 		samples := g.samples()
 		q := p.podFor(g.labels, samples[0].t)
-		q.beside.feed(samples)
+		q.containerRuns.feed(samples)
 		p.present("run"+g.key, q, samples, &q.run)
 	}
 }

@@ -48,8 +48,8 @@ func (f *evaluation) admission() {
 
 func (f *evaluation) object(it *Item, a *Admission) {
 	switch {
-	case a.Undecided != "":
-		f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Reason: "NotTried", Message: a.Undecided})
+	case a.Unknown != "":
+		f.add(Finding{Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Reason: "NotTried", Message: a.Unknown})
 	case a.Admitted != nil:
 	case f.summed(Finding{Topic: Admitted, Object: it.Ref, Reason: a.Reason}, it.Ref.Namespace, a):
 	case f.awaits(a).Name != "":
@@ -65,8 +65,8 @@ func (f *evaluation) object(it *Item, a *Admission) {
 func (f *evaluation) podSaid(c *podSet, a *Admission) {
 	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
-	case a.Undecided != "":
-		j.Verdict, j.Reason, j.Message = verdictUnknown, "NotTried", "its pods: "+a.Undecided
+	case a.Unknown != "":
+		j.Verdict, j.Reason, j.Message = verdictUnknown, "NotTried", "its pods: "+a.Unknown
 	case a.Admitted != nil, f.summed(j, c.pod.Namespace, a):
 		return
 	case f.awaits(a).Name != "":

@@ -22,13 +22,13 @@ func (f *evaluation) charges(namespace string) []charge {
 		}
 	}
 	for _, c := range f.claims {
-		if c.Namespace == namespace && c.crew != nil {
-			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.crew})
+		if c.Namespace == namespace && c.podSet != nil {
+			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.podSet})
 		}
 	}
 	for _, c := range f.crews {
 		if c.pod.Namespace == namespace && !c.later {
-			out = append(out, charge{item: c.item, usage: podUsage(c.pod), pod: c.pod, crew: c})
+			out = append(out, charge{item: c.item, usage: podUsage(c.pod), pod: c.pod, podSet: c})
 		}
 	}
 	return out

@@ -18,9 +18,9 @@ import (
 type claim struct {
 	*corev1.PersistentVolumeClaim
 	// item says that it is to be, itself or by a template.
-	item  *Item
-	field string
-	crew  *podSet
+	item   *Item
+	field  string
+	podSet *podSet
 }
 
 func (c *claim) ref() object.Ref { return refOf(claimKind, c) }
@@ -56,7 +56,7 @@ func (f *evaluation) claimsOf(c *podSet, i int) {
 			continue
 		}
 		made := f.newClaim(c.item, fmt.Sprintf("spec.volumeClaimTemplates[%d].spec", n), meta, t.Spec)
-		made.crew = c
+		made.podSet = c
 		f.claims = append(f.claims, made)
 	}
 	for n := range c.pod.Spec.Volumes {
@@ -67,7 +67,7 @@ func (f *evaluation) claimsOf(c *podSet, i int) {
 		t := v.Ephemeral.VolumeClaimTemplate
 		meta := metav1.ObjectMeta{Namespace: c.pod.Namespace, Name: c.podName(i) + "-" + v.Name, Labels: t.Labels, Annotations: t.Annotations}
 		made := f.newClaim(c.item, fmt.Sprintf("spec.template.spec.volumes[%d].ephemeral.volumeClaimTemplate.spec", n), meta, t.Spec)
-		made.crew = c
+		made.podSet = c
 		f.claims = append(f.claims, made)
 	}
 }

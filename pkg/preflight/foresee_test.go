@@ -138,7 +138,7 @@ func admissionOf(t *testing.T, q Request, line string) Admission {
 	case "refused":
 		a.Reason, a.Message, _ = strings.Cut(rest, " ")
 	case "undecided":
-		a.Undecided = rest
+		a.Unknown = rest
 	default:
 		t.Fatalf("admission %q", line)
 	}

@@ -95,7 +95,7 @@ func (f *evaluation) limits() {
 			n++
 			for _, b := range claimBreaches(r, c.PersistentVolumeClaim) {
 				b.field = c.field + ".resources.requests"
-				f.limited(c.item, c.crew, r, b)
+				f.limited(c.item, c.podSet, r, b)
 			}
 		}
 	}
@@ -107,7 +107,7 @@ func (f *evaluation) limits() {
 // limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
 func (f *evaluation) limitsOf(c *podSet) (n int) {
 	a := f.podDryRuns[c.item.Ref]
-	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Undecided == "" && f.awaits(a).Name == "") && c.by == ""
+	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
 	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
 		f.add(Finding{
 			Topic: Limits, Verdict: verdictUnknown, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",

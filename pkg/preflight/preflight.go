@@ -40,9 +40,9 @@ type Admission struct {
 	Admitted *unstructured.Unstructured
 	// Reason (Invalid, Forbidden, ...) and Message say why it refused.
 	Reason, Message string
-	// Undecided says why the dry run could not tell, where it could not: a webhook that
+	// Unknown says why the dry run could not tell, where it could not: a webhook that
 	// does not support dry runs, no right to create.
-	Undecided string
+	Unknown string
 }
 
 // PodFootprint is what a custom resource is said to run: pods of a shape.

@@ -35,8 +35,8 @@ func (f *evaluation) storage() {
 		if j.Field == "" {
 			j.Field = c.field + ".storageClassName"
 		}
-		if j.Verdict == impossible && c.crew != nil {
-			c.crew.lost = true
+		if j.Verdict == impossible && c.podSet != nil {
+			c.podSet.lost = true
 		}
 		if key := c.item.Ref.String() + j.Field + j.Reason + j.Value; !told[key] {
 			told[key] = true
@@ -164,8 +164,8 @@ func (f *evaluation) byHand(claims []*claim) {
 	for n, c := range claims {
 		tried := map[string]bool{}
 		if !give(n, tried) {
-			if c.crew != nil {
-				c.crew.lost = true
+			if c.podSet != nil {
+				c.podSet.lost = true
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",

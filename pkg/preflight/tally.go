@@ -15,8 +15,8 @@ type charge struct {
 	item  *Item
 	usage corev1.ResourceList
 	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
-	pod  *corev1.Pod
-	crew *podSet
+	pod    *corev1.Pod
+	podSet *podSet
 	// of is the crew whose claim it is: without its pods it is not made.
 	of *podSet
 }
@@ -31,10 +31,10 @@ func (c *charge) counts(b *budget) bool {
 
 // tally is what a course would use of one resource, and who most of it.
 type tally struct {
-	sum  resource.Quantity
-	item *Item
-	most resource.Quantity
-	who  map[string]*resource.Quantity
+	sum   resource.Quantity
+	item  *Item
+	limit resource.Quantity
+	who   map[string]*resource.Quantity
 }
 
 func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
@@ -51,8 +51,8 @@ func (t *tally) add(it *Item, who string, q resource.Quantity, n int) {
 		t.who[who] = &resource.Quantity{}
 	}
 	t.who[who].Add(q)
-	if t.item == nil || t.who[who].Cmp(t.most) > 0 {
-		t.item, t.most = it, t.who[who].DeepCopy()
+	if t.item == nil || t.who[who].Cmp(t.limit) > 0 {
+		t.item, t.limit = it, t.who[who].DeepCopy()
 	}
 }
 
@@ -87,8 +87,8 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario
 		if c.of != nil && (c.of.refused || c.of.guess && way.new(c.of) == 0) {
 			continue
 		}
-		if c.crew != nil {
-			if n = way.new(c.crew); c.crew.refused {
+		if c.podSet != nil {
+			if n = way.new(c.podSet); c.podSet.refused {
 				continue
 			}
 		}

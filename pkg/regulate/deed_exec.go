@@ -31,7 +31,7 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	for _, k := range slices.Sorted(maps.Keys(e.Env)) {
 		c.Env = append(c.Env, k+"="+e.Env[k])
 	}
-	out := &tail{most: maxOutput}
+	out := &tail{limit: maxOutput}
 	c.Stdout, c.Stderr = out, out
 	ownGroup(c)
 	c.WaitDelay = 2 * time.Second
@@ -59,17 +59,17 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 
 // tail keeps the end of what is written to it.
 type tail struct {
-	mu   sync.Mutex
-	b    []byte
-	most int
-	cut  bool
+	mu    sync.Mutex
+	b     []byte
+	limit int
+	cut   bool
 }
 
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.b = append(t.b, p...)
-	if n := len(t.b) - t.most; n > 0 {
+	if n := len(t.b) - t.limit; n > 0 {
 		t.b, t.cut = append(t.b[:0], t.b[n:]...), true
 	}
 	return len(p), nil

@@ -27,8 +27,8 @@ var eventsResource = schema.GroupVersionResource{Group: "events.k8s.io", Version
 const Controller = "sysop.dev/regulate"
 
 const (
-	// mostNote, mostWord and mostObjectName are what the API takes, in bytes.
-	mostNote, mostWord, mostObjectName = 1024, 128, 253
+	// maxNote, maxWord and maxObjectName are what the API takes, in bytes.
+	maxNote, maxWord, maxObjectName = 1024, 128, 253
 	// maxQueued bounds what waits to be told; what comes on top of it is not told.
 	maxQueued = 2048
 	// tellers is how many Events are sent at a time.
@@ -68,7 +68,7 @@ func NewEventRecorder(config *rest.Config, instance string, warn func(string)) (
 
 func newEventRecorder(client dynamic.Interface, instance string, warn func(string)) *APIEventRecorder {
 	t := &APIEventRecorder{
-		client: client.Resource(eventsResource), instance: truncated(instance, mostWord), warn: warn, Now: time.Now,
+		client: client.Resource(eventsResource), instance: truncated(instance, maxWord), warn: warn, Now: time.Now,
 		queue: make(chan *eventsv1.Event, maxQueued), refuse: map[string]bool{},
 	}
 	for range tellers {
@@ -161,9 +161,9 @@ func (t *APIEventRecorder) event(about Target, warning bool, reason, action, not
 		ReportingController: Controller,
 		ReportingInstance:   t.instance,
 		Type:                corev1.EventTypeNormal,
-		Reason:              truncated(reason, mostWord),
-		Action:              truncated(action, mostWord),
-		Note:                truncated(note, mostNote),
+		Reason:              truncated(reason, maxWord),
+		Action:              truncated(action, maxWord),
+		Note:                truncated(note, maxNote),
 		Regarding:           corev1.ObjectReference{APIVersion: about.APIVersion, Kind: about.Kind, Namespace: about.Namespace, Name: about.Name, UID: types.UID(about.UID)},
 	}
 	if warning {
@@ -177,7 +177,7 @@ func (t *APIEventRecorder) event(about Target, warning bool, reason, action, not
 	}, "\x00")))
 	mark := "." + hex.EncodeToString(sum[:8])
 	e.Name = strings.TrimRight(strings.ReplaceAll(about.Name, ":", "."), ".")
-	if most := mostObjectName - len(mark); len(e.Name) > most {
+	if most := maxObjectName - len(mark); len(e.Name) > most {
 		e.Name = strings.TrimRight(e.Name[:most], ".-")
 	}
 	e.Name += mark

@@ -100,8 +100,8 @@ type fact struct {
 	tracking string
 	// flux is the object of Flux that it is labeled with as its own; empty for none.
 	flux object.Ref
-	// lacks are the paths that a signal requires and that are not there, by preset.
-	lacks map[string]string
+	// missing are the paths that a signal requires and that are not there, by preset.
+	missing map[string]string
 }
 
 // service is how a Service chooses its pods.

@@ -57,7 +57,7 @@ func (c *Collector) custom(o object.Object, fields map[string]any) fact {
 	}
 	f.print = sum(spec, nil)
 	f.rollout = unobserved(fields)
-	f.lacks = c.missingFields(gvk, fields)
+	f.missing = c.missingFields(gvk, fields)
 	return f
 }
 

@@ -97,7 +97,7 @@ func (x *run) accounted(it *item) [][]string {
 	main := it.img.main
 	uid := string(main.GetUID())
 	var out [][]string
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if b.op != it.op && b.op.Target.UID == uid {
 			out = append(out, b.op.ways(main)...)
 		}

@@ -319,7 +319,7 @@ func (v *resolving) signal(id graph.ID) (Signal, bool) {
 func (v *resolving) preset(ref object.Ref, id graph.ID) {
 	s, known := v.signal(id)
 	f, _ := v.o.Facts.factOf(ref)
-	switch lack := f.lacks[v.act.Preset]; {
+	switch lack := f.missing[v.act.Preset]; {
 	case !known:
 		v.refuse("no %s is known for %s: write another action%s, or see kubectl sysop regulate signals", v.act.Preset, ref, v.instead(id))
 		return

@@ -27,7 +27,7 @@ const defaultParallel = 16
 // leaves it open and is the error, together with that of other holds: the next plan resumes
 // it. Later waves are not begun then.
 func (r *Runner) Do(ctx context.Context, p *Plan, j *Journal) (*Outcome, error) {
-	x := &run{Runner: r, j: j, out: &Outcome{}, anew: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
+	x := &run{Runner: r, j: j, out: &Outcome{}, recreated: map[*Operation]int{}, scope: scopeOf(r.World, p, j.Namespace)}
 	if r.DryRun {
 		x.j = j.Clone()
 	}
@@ -53,11 +53,11 @@ func (r *Runner) Do(ctx context.Context, p *Plan, j *Journal) (*Outcome, error) 
 // run is one run of a Runner.
 type run struct {
 	*Runner
-	j     *Journal
-	out   *Outcome
-	dirty bool               // the journal is not as it is kept
-	anew  map[*Operation]int // how often an object was changed under the hand
-	scope scope
+	j         *Journal
+	out       *Outcome
+	dirty     bool               // the journal is not as it is kept
+	recreated map[*Operation]int // how often an object was changed under the hand
+	scope     scope
 	// mu guards the operations while some are done side by side: each writes its own, and
 	// looks at those of others.
 	mu sync.Mutex
@@ -206,11 +206,11 @@ type item struct {
 	// there says that it is written already, by a run before this one, and not done: its
 	// operator is still to react.
 	there bool
-	// beside are the operations on the same object, its own too.
-	beside []heldOperation
-	was    State // before it was looked at
-	err    error
-	record *Record
+	// sameObject are the operations on the same object, its own too.
+	sameObject []heldOperation
+	was        State // before it was looked at
+	err        error
+	record     *Record
 }
 
 // next returns the operations whose turn it is: of each work those of one index, and of one
@@ -233,7 +233,7 @@ func (x *run) next(works []*work) []*item {
 			if o.Target.Name != "" && busy[key] {
 				continue
 			}
-			it := &item{w: w, op: o, resumed: o.State == Started || o.State == Undoing, back: w.hold.Phase == Recovering && !o.OnRecover, beside: all[key]}
+			it := &item{w: w, op: o, resumed: o.State == Started || o.State == Undoing, back: w.hold.Phase == Recovering && !o.OnRecover, sameObject: all[key]}
 			if !it.resumed && it.waitsFor() != nil {
 				off = append(off, it)
 				continue

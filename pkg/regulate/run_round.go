@@ -119,7 +119,7 @@ func (x *run) settleErrors(items []*item) {
 		case errors.Is(err, errRecreated):
 			// What was intended does not hold any more: it is looked at again.
 			it.op.State = Waiting
-			if x.anew[it.op]++; x.anew[it.op] > maxStale {
+			if x.recreated[it.op]++; x.recreated[it.op] > maxStale {
 				it.w.err = fmt.Errorf("write %s: %w, %d times in a row", it.op.Target, err, maxStale)
 			}
 		case !isPermanent(err):

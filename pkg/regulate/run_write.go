@@ -120,7 +120,7 @@ func (x *run) compileScale(it *item, claims []*Operation) {
 // claims are what other open holds did to the same object, the last one last.
 func (it *item) claims() []*Operation {
 	var out []*Operation
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if o := b.op; b.hold != it.w.hold && o.sameTarget(it.op) && (o.State == Started || o.State == Done) && !o.OnRecover {
 			out = append(out, o)
 		}

@@ -34,7 +34,7 @@ func (x *run) resolveStarted(ctx context.Context) error {
 		for _, o := range h.Operations {
 			if (o.State == Started || o.State == Undoing) && o.writesFields() && o.Target.UID != "" && x.checkScope(o) == nil {
 				w := &work{hold: h, step: Step{Why: whys(h.Causes)}}
-				items = append(items, &item{w: w, op: o, beside: all[o.Target.bare().String()]})
+				items = append(items, &item{w: w, op: o, sameObject: all[o.Target.bare().String()]})
 			}
 		}
 	}
@@ -122,7 +122,7 @@ func (x *run) settleBack(it *item) {
 // waitsFor returns the hold that another one has to wait for: it may have written to the
 // same object, or have put back half of what it has to.
 func (it *item) waitsFor() *Hold {
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if b.hold != it.w.hold && (b.op.State == Started || b.op.State == Undoing) {
 			return b.hold
 		}

@@ -70,7 +70,7 @@ func formatOf(name, namespace string) journal.Format[Journal] {
 		},
 		Open:    "is held",
 		Pending: func(j *Journal) bool { return len(j.Holds)+len(j.Conflicts) > 0 },
-		Beside:  func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
+		Summary: func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
 		TooLarge: func(j *Journal) string {
 			return fmt.Sprintf("%d apps are held, by %d operations; let some go (regulate recover APP), or make two systems of it", len(j.Holds), operations(j))
 		},

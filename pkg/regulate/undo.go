@@ -247,7 +247,7 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 // overlapping are the operations on the same object that are not taken back yet, besides its own.
 func (it *item) overlapping() []*Operation {
 	var out []*Operation
-	for _, b := range it.beside {
+	for _, b := range it.sameObject {
 		if o := b.op; o != it.op && o.Target.UID == it.op.Target.UID && o.undoable() && o.State != Waiting {
 			out = append(out, o)
 		}

@@ -59,7 +59,7 @@ func hostile(s string) view.Output {
 	l.Mark.Text = s
 	sheet := &view.CSVTable{Columns: []view.CSVColumn{{Name: s}, {Name: "n", Kind: view.NumberCell}, {Name: "tags", Kind: view.JSONCell}}, Rows: [][]string{{s, "1", jsonOf(s)}}}
 	return view.Output{
-		Picture: hostilePicture(s),
+		UIState: hostilePicture(s),
 		CSV:     sheet, Focus: sheet,
 		Families: []view.Family{{Name: "a_total_of", Type: view.Gauge, Help: s, Samples: []view.Sample{{Labels: []view.Label{{Name: "name", Value: s}}, Value: "1"}}}},
 		Tree:     &view.Tree{Columns: shop(true).Columns, Roots: []*view.TreeRow{l}}, Table: tab, Wide: tab, Names: []string{s}, Document: document(s), Page: manualPage(s), Findings: checked(s),

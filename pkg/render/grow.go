@@ -22,10 +22,10 @@ type row struct {
 // the levels on the left go, half of most at a time, and their number is told
 // instead: what leads to a line from near by is always drawn.
 type drawing struct {
-	most  int
-	under bool
-	last  []bool // by level above a line: whether its branch ends there
-	rows  []row
+	maxRows int
+	under   bool
+	last    []bool // by level above a line: whether its branch ends there
+	rows    []row
 }
 
 // levels is how many are drawn in a room: they get two fifths of it.
@@ -64,11 +64,11 @@ func (d *drawing) grow(l *view.TreeRow) {
 
 // shown are the levels that are drawn, after what stands for the others.
 func (d *drawing) shown(b *strings.Builder) []bool {
-	over := len(d.last) - d.most
+	over := len(d.last) - d.maxRows
 	if over <= 0 {
 		return d.last
 	}
-	step := max(1, d.most/2)
+	step := max(1, d.maxRows/2)
 	hidden := (over + step - 1) / step * step
 	b.WriteString("⋯" + strconv.Itoa(hidden) + " ")
 	return d.last[hidden:]

@@ -9,4 +9,4 @@ import (
 )
 
 // html writes the page as one file.
-func html(w io.Writer, a view.Output, _ Options) error { return pages.File(w, a.Picture) }
+func html(w io.Writer, a view.Output, _ Options) error { return pages.File(w, a.UIState) }

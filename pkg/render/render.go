@@ -47,8 +47,8 @@ func Formats() []Format {
 		{"junit", view.FindingsShape, func(a view.Output) bool { return a.Findings != nil }, asJUnit},
 		{"dot", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, dot},
 		{"mermaid", view.DiagramShape, func(a view.Output) bool { return a.Diagram != nil }, mermaid},
-		{"html", view.PictureShape, func(a view.Output) bool { return a.Picture != nil }, html},
-		{"svg", view.PictureShape, func(a view.Output) bool { return a.Picture != nil }, svg},
+		{"html", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, html},
+		{"svg", view.UIShape, func(a view.Output) bool { return a.UIState != nil }, svg},
 		{"name", view.NamesShape, func(a view.Output) bool { return a.Names != nil }, names},
 	}
 }

@@ -52,7 +52,7 @@ const (
 
 // svg draws the stacks of a Picture as ui/ does.
 func svg(w io.Writer, a view.Output, _ Options) error {
-	p := a.Picture
+	p := a.UIState
 	var scenes []*svgScene
 	var sections []*places.Node
 	for i := range p.Stacks {
@@ -127,7 +127,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	if h.word != "" {
 		fmt.Fprintf(out, `<tspan class="%s">%s %s</tspan>`, h.tone, h.glyph, h.word)
 	}
-	reason := sc.picture.Nodes[sc.worst(c)].Reason
+	reason := sc.state.Nodes[sc.worst(c)].Reason
 	switch {
 	case below > max(own, 1):
 		b := svgHealth[below]
@@ -142,7 +142,7 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 func (sc *svgScene) worst(c *svgCard) int {
 	worst := c.node
 	for _, n := range c.fold {
-		if sc.picture.Nodes[n].Health > sc.picture.Nodes[worst].Health {
+		if sc.state.Nodes[n].Health > sc.state.Nodes[worst].Health {
 			worst = n
 		}
 	}
@@ -152,7 +152,7 @@ func (sc *svgScene) worst(c *svgCard) int {
 // full is all that a card says, uncut.
 func (sc *svgScene) full(c *svgCard) string {
 	kind, name := sc.names(c)
-	n := sc.picture.Nodes[sc.worst(c)]
+	n := sc.state.Nodes[sc.worst(c)]
 	title := kind + " " + name
 	if c.fold != nil {
 		title = name
@@ -187,7 +187,7 @@ func (sc *svgScene) money(cents *int64) string {
 	if c < 0 {
 		sign, c = "-", -c
 	}
-	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.picture.Currency))
+	return strings.TrimSpace(fmt.Sprintf("%s%d.%02d %s", sign, c/100, c%100, sc.state.Currency))
 }
 
 func described(scenes []*svgScene) string {

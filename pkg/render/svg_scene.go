@@ -55,7 +55,7 @@ type svgLine struct {
 
 // svgScene is a stack as it is drawn.
 type svgScene struct {
-	picture       *view.UIState
+	state         *view.UIState
 	stack         *view.UIStack
 	cards         []*svgCard // in preorder
 	lines         []svgLine
@@ -64,7 +64,7 @@ type svgScene struct {
 }
 
 func newScene(p *view.UIState, s *view.UIStack) *svgScene {
-	sc := &svgScene{picture: p, stack: s, of: map[int]*svgCard{}}
+	sc := &svgScene{state: p, stack: s, of: map[int]*svgCard{}}
 	roots := sc.tree()
 	roots = sc.fold(roots)
 	var nodes []*places.Node
@@ -85,7 +85,7 @@ func (sc *svgScene) tree() []*svgCard {
 	var roots, path []*svgCard
 	for _, place := range sc.stack.Tree {
 		path = path[:min(place.Depth, len(path))]
-		n := sc.picture.Nodes[place.Node]
+		n := sc.state.Nodes[place.Node]
 		if n == nil {
 			continue
 		}
@@ -116,12 +116,12 @@ func (sc *svgScene) fold(siblings []*svgCard) []*svgCard {
 	}
 	groups, equal := map[likeness][]*svgCard{}, map[*svgCard]bool{}
 	alike := func(c *svgCard) likeness {
-		n := sc.picture.Nodes[c.node]
+		n := sc.state.Nodes[c.node]
 		return likeness{c.place.How, n.State, n.Kind}
 	}
 	for _, c := range siblings {
 		c.children = sc.fold(c.children)
-		if n := sc.picture.Nodes[c.node]; c.leaf && !c.place.Again && n.Health < trouble && n.State != "missing" {
+		if n := sc.state.Nodes[c.node]; c.leaf && !c.place.Again && n.Health < trouble && n.State != "missing" {
 			groups[alike(c)] = append(groups[alike(c)], c)
 			equal[c] = true
 		}
@@ -178,7 +178,7 @@ func (sc *svgScene) cross() {
 	seen := map[likeness]bool{}
 	for _, from := range sc.cards {
 		for _, n := range from.nodes() {
-			for _, e := range sc.picture.Nodes[n].Edges {
+			for _, e := range sc.state.Nodes[n].Edges {
 				to := sc.of[e.To]
 				l := likeness{from, to, e.Relation, e.Via}
 				if to == nil || to == from || seen[l] || to.parent == from || from.parent == to {
@@ -195,7 +195,7 @@ func (sc *svgScene) cross() {
 func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
 	if c.place.How != "owned" {
 		for _, pair := range [][2]int{{c.parent.node, c.node}, {c.node, c.parent.node}} {
-			for _, e := range sc.picture.Nodes[pair[0]].Edges {
+			for _, e := range sc.state.Nodes[pair[0]].Edges {
 				if e.To == pair[1] {
 					return e
 				}
@@ -213,7 +213,7 @@ func (sc *svgScene) hanging(c *svgCard) view.UIEdge {
 
 // health is what a card shows as its own: of a fold the worst in it.
 func (sc *svgScene) health(c *svgCard) int {
-	n := sc.picture.Nodes[c.node]
+	n := sc.state.Nodes[c.node]
 	if c.fold != nil {
 		return c.worst
 	}
@@ -225,8 +225,8 @@ func (sc *svgScene) health(c *svgCard) int {
 
 // names are the two lines that say what a card is.
 func (sc *svgScene) names(c *svgCard) (kind, name string) {
-	n := sc.picture.Nodes[c.node]
-	kind = sc.picture.Kinds[n.Kind].Kind
+	n := sc.state.Nodes[c.node]
+	kind = sc.state.Kinds[n.Kind].Kind
 	if c.fold == nil {
 		return kind, n.Name
 	}

@@ -47,14 +47,14 @@ func hostilePicture(s string) *view.UIState {
 }
 
 func TestGoldenDrawings(t *testing.T) {
-	a := view.Output{Picture: shopPicture(t)}
+	a := view.Output{UIState: shopPicture(t)}
 	got := text(t, "svg", a, render.Options{})
 	golden(t, "picture.svg", got)
 	if other := text(t, "svg", a, render.Options{Width: 40, Color: true, NoHeaders: true}); other != got {
 		t.Error("svg depends on the terminal")
 	}
-	golden(t, "unsafe.svg", text(t, "svg", view.Output{Picture: hostilePicture(unsafeMessage + `<script>alert(1)</script>"'&]]>`)}, render.Options{}))
-	golden(t, "nothing.svg", text(t, "svg", view.Output{Picture: &view.UIState{}}, render.Options{}))
+	golden(t, "unsafe.svg", text(t, "svg", view.Output{UIState: hostilePicture(unsafeMessage + `<script>alert(1)</script>"'&]]>`)}, render.Options{}))
+	golden(t, "nothing.svg", text(t, "svg", view.Output{UIState: &view.UIState{}}, render.Options{}))
 }
 
 // drawn is what there is in a drawing: how many of each element, and its attributes.
@@ -83,7 +83,7 @@ func drawn(t testing.TB, svg string) (elements map[string]int, attributes map[st
 }
 
 func TestDrawingsHaveAllCards(t *testing.T) {
-	svg := text(t, "svg", view.Output{Picture: shopPicture(t)}, render.Options{})
+	svg := text(t, "svg", view.Output{UIState: shopPicture(t)}, render.Options{})
 	for _, want := range []string{"5 Pods", "CrashLoopBackOff", "below: ✖ Degraded", "· shared", "✔ Healthy", "○ Missing", "needs db-tls, by spec: spec.tls", "12.50 USD"} {
 		if !strings.Contains(svg, want) {
 			t.Errorf("no %q in the drawing", want)
@@ -98,10 +98,10 @@ func FuzzSVG(f *testing.F) {
 	for _, s := range []string{"", "web", unsafeMessage, `"><script>alert(1)</script>`, "]]>", "&lt;", "</title></svg>", "<!--", "<?xml?>", "\ufffe\uffff", "数据库", "' onload='x"} {
 		f.Add(s)
 	}
-	plain := text(f, "svg", view.Output{Picture: hostilePicture("plain")}, render.Options{})
+	plain := text(f, "svg", view.Output{UIState: hostilePicture("plain")}, render.Options{})
 	want, names := drawn(f, plain)
 	f.Fuzz(func(t *testing.T, s string) {
-		svg := text(t, "svg", view.Output{Picture: hostilePicture(s)}, render.Options{})
+		svg := text(t, "svg", view.Output{UIState: hostilePicture(s)}, render.Options{})
 		harmless(t, "svg", svg)
 		elements, attributes := drawn(t, svg)
 		// An empty text may leave an element out; none adds one.

@@ -17,7 +17,7 @@ const gap = 2
 // marks are never cut.
 func tree(w io.Writer, a view.Output, o Options) error {
 	t := a.Tree
-	d := drawing{most: levels(o.Width), under: slices.ContainsFunc(t.Columns, func(c view.Column) bool { return c.OwnLine })}
+	d := drawing{maxRows: levels(o.Width), under: slices.ContainsFunc(t.Columns, func(c view.Column) bool { return c.OwnLine })}
 	for _, r := range t.Roots {
 		d.grow(r)
 	}

@@ -117,7 +117,7 @@ func (q *question) evaluateAll(m *model, must []bool, risk int) {
 		q.leave("%s: a placement exists, but pods that are ending hold room on its nodes, and the scheduler may choose another", names)
 		return
 	}
-	a := &worstCase{m: m, s: m.start(), budget: &q.adversary, seen: map[string]bool{}, must: must}
+	a := &worstCase{m: m, s: m.start(), budget: &q.worstCase, seen: map[string]bool{}, must: must}
 	found, sure := a.deadEnd()
 	switch {
 	case !sure:

@@ -29,14 +29,14 @@ func (c *Cluster) Place(pods []Pod) Result {
 		}
 		return Result{Verdict: DoesNotFit, Proofs: []Reason{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
 	}
-	q := &question{clusterState: g, arrange: budgetArrange, adversary: budgetWorstCase, block: budgetBlock}
+	q := &question{clusterState: g, arrange: budgetArrange, worstCase: budgetWorstCase, block: budgetBlock}
 	return q.answer(g.classes())
 }
 
 // question is what is gathered on the way to an answer.
 type question struct {
 	*clusterState
-	arrange, adversary, block int
+	arrange, worstCase, block int
 
 	asked, waiting []*class
 	proofs         []Reason

@@ -4,11 +4,11 @@ import "slices"
 
 // asker are the versions of a package that ask the same.
 type asker struct {
-	of       *pack
-	beside   bool
-	why      *reason
-	literal  literal // what they ask for
-	versions []*version
+	of        *pack
+	installed bool
+	why       *reason
+	literal   literal // what they ask for
+	versions  []*version
 }
 
 // askers are what a package asks for, in the order in which its versions do.
@@ -76,14 +76,14 @@ func (a *askers) one(v *version, n *need, kind ReasonKind, beside bool, of func(
 		last = &n.conflicts
 	}
 	o := *last
-	if o == nil || o.of != a.pack || o.beside != beside {
+	if o == nil || o.of != a.pack || o.installed != beside {
 		var g *reason
 		if o != nil && o.of == a.pack {
 			g = o.why
 		} else {
 			g = a.because(Reason{Kind: kind, Package: a.name, Requirement: n.Requirement}, n)
 		}
-		o = &asker{of: a.pack, beside: beside, why: g, literal: of()}
+		o = &asker{of: a.pack, installed: beside, why: g, literal: of()}
 		*last = o
 		a.list = append(a.list, o)
 	}

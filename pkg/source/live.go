@@ -28,8 +28,8 @@ type Live struct {
 	changed chan struct{}
 	running sync.WaitGroup
 
-	told  []object.Gap // of the discovery
-	known definitionsSeen
+	discoveryGaps []object.Gap // of the discovery
+	known         definitionsSeen
 
 	mu      sync.Mutex
 	feeds   map[scope]*feed

@@ -28,7 +28,7 @@ func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 			return nil, err
 		}
 	}
-	for _, g := range l.told {
+	for _, g := range l.discoveryGaps {
 		sink.Gap(g)
 	}
 	return l.cluster.kinds, nil
@@ -39,7 +39,7 @@ func (l *Live) discover(ctx context.Context) error {
 	var gaps gapList
 	err := l.cluster.discover(ctx, &gaps)
 	if err == nil {
-		l.told = gaps.gaps
+		l.discoveryGaps = gaps.gaps
 	}
 	return err
 }

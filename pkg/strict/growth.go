@@ -43,7 +43,7 @@ func (g *Growth) Take(root *yaml.Node) error {
 	}
 	if g.Left -= e.added; g.Left < 0 {
 		g.Left = 0
-		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.largest.Line)
+		return fmt.Errorf("line %d: its aliases expand to far more than it holds", m.biggest.Line)
 	}
 	return nil
 }
@@ -79,9 +79,9 @@ type measure struct {
 	known map[*yaml.Node]extent
 	// open are the nodes above the one that is measured.
 	open map[*yaml.Node]bool
-	// largest is the alias that adds most.
-	largest *yaml.Node
-	most    int
+	// biggest is the alias that adds most.
+	biggest       *yaml.Node
+	biggestGrowth int
 }
 
 func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
@@ -119,8 +119,8 @@ func (m *measure) alias(n *yaml.Node, depth int) (extent, error) {
 	if err != nil {
 		return extent{}, err
 	}
-	if e.added = e.size; e.added > m.most {
-		m.largest, m.most = n, e.added
+	if e.added = e.size; e.added > m.biggestGrowth {
+		m.biggest, m.biggestGrowth = n, e.added
 	}
 	return e, nil
 }

@@ -34,7 +34,7 @@ type CheckScoreDocument struct {
 	// Uncheckable those that were not, Waived the findings that were waived.
 	Kept        int `json:"kept"`
 	Of          int `json:"of"`
-	Undecided   int `json:"undecided"`
+	Unknown     int `json:"undecided"`
 	Uncheckable int `json:"uncheckable"`
 	Waived      int `json:"waived"`
 }
@@ -58,9 +58,9 @@ type CheckResultDocument struct {
 	Category   string   `json:"category"`
 	Guidelines []string `json:"guidelines"`
 	// Right counts the objects that are as they should be.
-	Right     int                    `json:"right"`
-	Wrong     []CheckFindingDocument `json:"wrong"`
-	Undecided []CheckUnknownDocument `json:"undecided"`
+	Right    int                    `json:"right"`
+	Wrong    []CheckFindingDocument `json:"wrong"`
+	Unknowns []CheckUnknownDocument `json:"undecided"`
 }
 
 // CheckFindingDocument is one thing that is wrong.
@@ -161,7 +161,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	for _, r := range s.Results {
 		result := CheckResultDocument{
 			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Passed),
-			Wrong: []CheckFindingDocument{}, Undecided: []CheckUnknownDocument{},
+			Wrong: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
@@ -170,7 +170,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Findings[i]))
 		}
 		for _, o := range r.Unknowns {
-			result.Undecided = append(result.Undecided, CheckUnknownDocument{o.Object.String(), o.Reason})
+			result.Unknowns = append(result.Unknowns, CheckUnknownDocument{o.Object.String(), o.Reason})
 		}
 		d.Results = append(d.Results, result)
 	}
@@ -226,7 +226,7 @@ func checkScores(s *check.Scores) CheckScoresDocument {
 }
 
 func checkScore(s check.Score) CheckScoreDocument {
-	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Undecided: s.Undecided, Uncheckable: s.Uncheckable, Waived: s.Waived}
+	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Unknown: s.Unknown, Uncheckable: s.Uncheckable, Waived: s.Waived}
 	if s.Known() {
 		d.Score = &s.Value
 	}

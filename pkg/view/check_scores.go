@@ -62,7 +62,7 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
 	cells := []Cell{countCell(s.Found[check.Error], Bad), countCell(s.Found[check.Warning], Warn)}
 	if wide {
-		cells = append(cells, countCell(s.Found[check.Info], Plain), countCell(s.All.Undecided, Plain), countCell(s.All.Waived, Plain), Cell{Text: keptOf(s.All)})
+		cells = append(cells, countCell(s.Found[check.Info], Plain), countCell(s.All.Unknown, Plain), countCell(s.All.Waived, Plain), Cell{Text: keptOf(s.All)})
 	}
 	cells = append(cells, Cell{Text: s.All.String()})
 	for _, c := range v.categories() {
@@ -74,7 +74,7 @@ func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
 		cells = append(cells, Cell{Text: text})
 	}
 	if !wide {
-		cells = append(cells, countCell(s.All.Undecided, Plain))
+		cells = append(cells, countCell(s.All.Unknown, Plain))
 	}
 	return cells
 }
@@ -130,7 +130,7 @@ func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 // 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Undecided, "rule"))
+		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Unknown, "rule"))
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -139,8 +139,8 @@ func scoreLine(s *check.Scores) string {
 		}
 	}
 	open := ""
-	if s.All.Undecided > 0 {
-		open = fmt.Sprintf(", %d not decided", s.All.Undecided)
+	if s.All.Unknown > 0 {
+		open = fmt.Sprintf(", %d not decided", s.All.Unknown)
 	}
 	return fmt.Sprintf("%d of %s kept%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
 }

@@ -182,7 +182,7 @@ func TestCheckLosesNothing(t *testing.T) {
 	for _, s := range doc.Subjects {
 		for _, result := range s.Results {
 			wrong += len(result.Wrong)
-			open += len(result.Undecided)
+			open += len(result.Unknowns)
 		}
 	}
 	if wrong != 15 || open != 3 {

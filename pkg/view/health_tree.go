@@ -37,14 +37,14 @@ func (v *healthView) tree() *Tree {
 // healthTree lays out one stack.
 type healthTree struct {
 	*healthView
-	s      *HealthStack
-	causes map[graph.ID]health.Cause
-	told   map[graph.ID]bool
+	s       *HealthStack
+	causes  map[graph.ID]health.Cause
+	printed map[graph.ID]bool
 }
 
 // line is that of the stack: of its root, or of the name that its roots have in common.
 func (v *healthTree) line() []*TreeRow {
-	v.told = map[graph.ID]bool{}
+	v.printed = map[graph.ID]bool{}
 	forest := v.s.Stack.Forest()
 	var lines []*TreeRow
 	folded := &tally{}
@@ -91,10 +91,10 @@ func (v *healthTree) changed(h health.Health) bool {
 func (v *healthTree) branch(b *graph.Branch) *TreeRow {
 	part, _ := v.s.Health.Part(b.ID)
 	l := &TreeRow{Name: Cell{Text: v.names.text(b.ID)}, Mark: v.mark(b, part), Cells: v.cells(part)}
-	if b.Repeated || v.told[b.ID] {
+	if b.Repeated || v.printed[b.ID] {
 		return l
 	}
-	v.told[b.ID] = true
+	v.printed[b.ID] = true
 	l.Children = append(l.Children, v.events(b.ID)...)
 	folded := &tally{}
 	for _, c := range b.Children {
@@ -203,8 +203,8 @@ func (t *tally) one(r object.Ref) {
 
 // add counts what was judged of a branch, each object once.
 func (v *healthTree) add(t *tally, b *graph.Branch) {
-	if !b.Repeated && !v.told[b.ID] {
-		v.told[b.ID] = true
+	if !b.Repeated && !v.printed[b.ID] {
+		v.printed[b.ID] = true
 		if v.a.OwnHealth(b.ID).Status != "" && !v.s.Stack.Boundary(b.ID) {
 			t.one(v.g.Ref(b.ID))
 		}

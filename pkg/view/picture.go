@@ -158,8 +158,8 @@ type UIPosition struct {
 	Again bool `json:"a,omitempty"`
 	// Shared says that other stacks have it as well.
 	Shared bool `json:"s,omitempty"`
-	// Aside says that the stack may be well without it (it does not count).
-	Aside bool `json:"x,omitempty"`
+	// Peer says that the stack may be well without it (it does not count).
+	Peer bool `json:"x,omitempty"`
 	// Below is the health of what is below it.
 	Below int    `json:"b,omitempty"`
 	Cost  *int64 `json:"c,omitempty"`

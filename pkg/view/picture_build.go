@@ -33,14 +33,14 @@ type UIInput struct {
 	Costs     []UIGrouping
 
 	Events map[object.Ref][]Event
-	// Born is when an object was created; may be nil.
-	Born func(object.Ref) time.Time
+	// CreatedAt is when an object was created; may be nil.
+	CreatedAt func(object.Ref) time.Time
 	// Here says whether an object is asked about that is in no stack; nil for none of them.
 	Here func(graph.ID) bool
 	// NoInferred leaves out the edges that are guesses.
 	NoInferred bool
-	// Most is how many objects it holds; 0 is MaxUINodes.
-	Most int
+	// MaxNodes is how many objects it holds; 0 is MaxUINodes.
+	MaxNodes int
 }
 
 // UIFound is a stack of a Picture.
@@ -69,8 +69,8 @@ type UIGrouping struct {
 func NewUIState(of UIInput, n *Numbering) *UIState {
 	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "Picture"}
-	if b.Most == 0 {
-		b.Most = MaxUINodes
+	if b.MaxNodes == 0 {
+		b.MaxNodes = MaxUINodes
 	}
 	b.costs()
 	b.choose()
@@ -145,7 +145,7 @@ func (b *picturing) choose() {
 		}
 		return int(x - y)
 	})
-	for _, id := range ids[:min(b.Most, len(ids))] {
+	for _, id := range ids[:min(b.MaxNodes, len(ids))] {
 		b.held[id] = true
 	}
 }
@@ -191,8 +191,8 @@ func (b *picturing) node(id graph.ID) *UINode {
 	if own.Status == "" || own.Status == health.Healthy && health.Stateless(ref.GroupKind()) {
 		n.Reason, n.Message, n.Since = "", "", 0 // That it is there is no news.
 	}
-	if b.Born != nil {
-		n.Created = unix(b.Born(ref))
+	if b.CreatedAt != nil {
+		n.Created = unix(b.CreatedAt(ref))
 	}
 	n.Labels = b.labels(id)
 	if pod := b.pods[ref]; pod != nil {
@@ -224,7 +224,7 @@ func (b *picturing) edges(id graph.ID) []UIEdge {
 
 // follow is how far a stack follows an edge.
 func follow(e graph.Edge) (sum int) {
-	for i, yes := range []bool{e.Aside, e.Leaf, e.Manages} {
+	for i, yes := range []bool{e.Peer, e.Leaf, e.Manages} {
 		if yes {
 			sum += 1 << i
 		}

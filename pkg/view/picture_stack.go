@@ -75,7 +75,7 @@ func (b *picturing) put(f *UIFound, t *stackTree, branch *graph.Branch, above, d
 		}
 		place := UIPosition{
 			Node: b.number(branch.ID), Depth: depth, How: hows[branch.How], Again: branch.Repeated, Shared: shared(branch.ID),
-			Aside: judged && !part.Required,
+			Peer: judged && !part.Required,
 		}
 		if !branch.Repeated {
 			place.Below = healthNumber(part.Below)

@@ -16,7 +16,7 @@ type PreflightOptions struct {
 	// Objects counts those of the batch.
 	Objects int
 	// Server says that a server was asked; Anew that the batch is a stack which is there.
-	Server, Anew bool
+	Server, FromScratch bool
 	// Gaps are what could not be read.
 	Gaps []object.Gap
 }

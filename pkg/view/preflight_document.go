@@ -14,13 +14,13 @@ type PreflightDocument struct {
 	// Objects counts those of the batch, Pods those that were placed or tried.
 	Objects int `json:"objects"`
 	Pods    int `json:"pods"`
-	// Anew says that the batch is a stack which is there.
-	Anew bool `json:"anew"`
+	// FromScratch says that the batch is a stack which is there.
+	FromScratch bool `json:"anew"`
 	// DryRun says that an API server was asked.
 	DryRun     bool                `json:"dryRun"`
 	Judgements []JudgementDocument `json:"judgements"`
 	Placement  []schedule.Placed   `json:"placement"`
-	NotJudged  []string            `json:"notJudged"`
+	NotChecked []string            `json:"notJudged"`
 	Grows      string              `json:"grows,omitempty"`
 	Gaps       []object.Gap        `json:"gaps"`
 }
@@ -42,8 +42,8 @@ type JudgementDocument struct {
 func (p *preflightView) document() PreflightDocument {
 	d := PreflightDocument{
 		Head: Head{APIVersion, "Preflight"}, Verdict: p.r.Verdict.String(), Summary: PreflightVerdict(p.r, p.o), Objects: p.o.Objects, Pods: p.r.Pods,
-		Anew: p.o.Anew, DryRun: p.o.Server, Judgements: make([]JudgementDocument, 0, len(p.r.Findings)),
-		Placement: none(p.r.Placement), NotJudged: none(p.r.NotChecked), Grows: p.r.AutoscalerNote, Gaps: none(p.o.Gaps),
+		FromScratch: p.o.FromScratch, DryRun: p.o.Server, Judgements: make([]JudgementDocument, 0, len(p.r.Findings)),
+		Placement: none(p.r.Placement), NotChecked: none(p.r.NotChecked), Grows: p.r.AutoscalerNote, Gaps: none(p.o.Gaps),
 	}
 	for i := range p.r.Findings {
 		j := &p.r.Findings[i]

@@ -36,7 +36,7 @@ type RuleDocument struct {
 	Edges   int  `json:"edges"`
 	Crosses bool `json:"crosses,omitempty"`
 	Leaf    bool `json:"leaf,omitempty"`
-	Aside   bool `json:"aside,omitempty"`
+	Peer    bool `json:"aside,omitempty"`
 	Manages bool `json:"manages,omitempty"`
 	Exposes bool `json:"exposes,omitempty"`
 }
@@ -50,7 +50,7 @@ type CountedRule struct {
 func ruleDocument(r CountedRule) RuleDocument {
 	d := RuleDocument{
 		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
-		Field: r.Field, Edges: r.Edges, Crosses: r.CrossNamespace, Leaf: r.Terminal, Aside: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
+		Field: r.Field, Edges: r.Edges, Crosses: r.CrossNamespace, Leaf: r.Terminal, Peer: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
 	}
 	for _, gk := range r.From {
 		d.From = append(d.From, gk.String())

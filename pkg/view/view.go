@@ -20,8 +20,8 @@ type Output struct {
 	Families []Family
 	// Findings are for tools that collect what checkers find.
 	Findings *Findings
-	// Picture is for drawings, and for the page.
-	Picture *UIState
+	// UIState is for drawings, and for the page.
+	UIState *UIState
 }
 
 // Shape is one of the forms that an answer may have.
@@ -40,7 +40,7 @@ const (
 	FocusShape
 	FamiliesShape
 	FindingsShape
-	PictureShape
+	UIShape
 )
 
 // Tone says what a piece of text means, so that a format may tell it by colour
