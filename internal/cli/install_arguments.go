@@ -28,6 +28,11 @@ func (p *installPlan) arguments() string {
 	for _, t := range p.targets {
 		all.Targets = append(all.Targets, named{t.name, t.version})
 	}
+	return digestOf(all)
+}
+
+// digestOf is a digest of arguments.
+func digestOf(all any) string {
 	text, err := json.Marshal(all)
 	if err != nil {
 		text = []byte(err.Error()) // values come from YAML; what is none equals nothing

@@ -105,6 +105,7 @@ func (p *installPlan) breaking() error {
 		return err
 	}
 	p.planned.Notes = append(p.planned.Notes, p.needs.notes...)
+	p.needs.refuseHidden(p.planned, "", "--force", p.o.force)
 	for _, d := range dependantsOf(need, by, "") {
 		refuseDependants(p.planned, []dependant{{text: d.text, hint: "upgrade it as well, or choose another version", believed: d.believed}}, "", "--force", p.o.force)
 	}

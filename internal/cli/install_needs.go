@@ -26,8 +26,9 @@ type dependant struct {
 // Where nothing was, the catalogue is asked, for whatever version it has.
 type dependants struct {
 	entries []dependantEntry
-	// notes are what could not be read, and that nobody knows therefore.
-	notes []string
+	// notes are what could not be read, and that nobody knows therefore; hidden is what of it
+	// may not be read, which is not taken for not being there.
+	notes, hidden []string
 }
 
 type dependantEntry struct {
@@ -86,7 +87,7 @@ func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces
 	if !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("list the releases: %w", err)
 	}
-	d.notes = append(d.notes, "you may not list secrets in all namespaces: who needs it in others than yours is not known")
+	d.hidden = append(d.hidden, "you may not list secrets in all namespaces: who needs it in others than yours is not known")
 	for _, ns := range namespaces {
 		here, err := install.Releases(ctx, c.reader, ns)
 		if err != nil && !apierrors.IsForbidden(err) {
@@ -103,7 +104,10 @@ func (d *dependants) journal(ctx context.Context, c *installCluster, in install.
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	if f := found[0]; f.Err != nil {
+	if f := found[0]; apierrors.IsForbidden(f.Err) {
+		d.hidden = append(d.hidden, fmt.Sprintf("you may not read the journal of %s in %s: what it needs is not known", in.Name, in.Namespace))
+		return nil, nil
+	} else if f.Err != nil {
 		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is not known: %v", in.Name, in.Namespace, f.Err))
 		return nil, nil
 	}
@@ -270,6 +274,18 @@ func refuseDependants(planned *install.Plan, all []dependant, part, overriding s
 			hint += "; it says so itself, in a namespace of its own: " + overriding + " does not heed it"
 		}
 		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: d.text, Hint: hint})
+	}
+}
+
+// refuseHidden refuses a plan since who needs a part may be where nobody may look, or notes it
+// where the user has said to go on (the flag overriding).
+func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string, override bool) {
+	for _, text := range d.hidden {
+		if override {
+			planned.Notes = append(planned.Notes, text)
+			continue
+		}
+		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: text, Hint: "ask for the right to look; " + overriding + " goes on without"})
 	}
 }
 

@@ -1,12 +1,19 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
@@ -106,6 +113,60 @@ func TestDependantsOfOld(t *testing.T) {
 	all, err := d.needing("kettle", "", nil, nil)
 	if err != nil || len(all) != 1 || !strings.HasPrefix(all[0].text, "the System tea in home needs kettle") {
 		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// lockedReader lets the releases of some namespaces be listed alone.
+type lockedReader struct {
+	install.Reader
+	open []string
+}
+
+func (r lockedReader) ListMetadata(_ context.Context, of object.Resource, namespace, _ string) ([]*unstructured.Unstructured, error) {
+	if slices.Contains(r.open, namespace) {
+		return nil, nil
+	}
+	return nil, apierrors.NewForbidden(schema.GroupResource{Resource: of.Plural}, "", errors.New("you may not"))
+}
+
+// What may not be read is not taken for missing: who needs a package in such a namespace is not
+// known, which refuses what would break them, unless the user says to go on.
+func TestDependantsHidden(t *testing.T) {
+	const text = "you may not list secrets in all namespaces: who needs it in others than yours is not known"
+	c := &installCluster{reader: lockedReader{open: []string{"mine"}}}
+	d, err := c.readDependants(t.Context(), &catalogues{Catalogue: catalog.Embedded()}, nil, []string{"mine", "theirs"})
+	if err != nil || !slices.Equal(d.hidden, []string{text}) {
+		t.Fatalf("hidden %q, %v", d.hidden, err)
+	}
+	planned := &install.Plan{}
+	d.refuseHidden(planned, "kettle", "--force", false)
+	if len(planned.Refusals) != 1 || planned.Refusals[0].Message != text || !strings.Contains(planned.Refusals[0].Hint, "--force") {
+		t.Errorf("refused: %+v", planned.Refusals)
+	}
+	planned = &install.Plan{}
+	d.refuseHidden(planned, "kettle", "--force", true)
+	if len(planned.Refusals) != 0 || !slices.Equal(planned.Notes, []string{text}) {
+		t.Errorf("forced: %+v %q", planned.Refusals, planned.Notes)
+	}
+
+	c.reader = lockedReader{open: []string{""}}
+	if d, err = c.readDependants(t.Context(), &catalogues{Catalogue: catalog.Embedded()}, nil, nil); err != nil || len(d.hidden) != 0 {
+		t.Errorf("all may be read, and hidden is %q, %v", d.hidden, err)
+	}
+
+	// An upgrade to another version is refused where it is not known who needs the former one.
+	for _, force := range []bool{false, true} {
+		p := &installPlan{
+			o: &installOptions{force: force}, planned: &install.Plan{}, needs: &dependants{hidden: []string{text}},
+			chosen: []solve.Choice{{Package: solve.Package{Name: "kettle", Version: "2.0.0"}, Was: "1.0.0"}},
+		}
+		if err := p.breaking(); err != nil || (len(p.planned.Refusals) == 0) != force {
+			t.Errorf("force %v: %+v, %v", force, p.planned.Refusals, err)
+		}
+		p.chosen[0].Was, p.planned = "2.0.0", &install.Plan{}
+		if err := p.breaking(); err != nil || len(p.planned.Refusals) != 0 {
+			t.Errorf("of the same version: %+v, %v", p.planned.Refusals, err)
+		}
 	}
 }
 

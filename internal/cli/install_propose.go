@@ -360,7 +360,7 @@ func (p *installPlan) plan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o := install.PlanOptions{Needed: needed, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
+	o := install.PlanOptions{Needed: needed, NeedsHidden: strings.Join(p.needs.hidden, "; "), IgnoreHidden: p.o.force, TakeOwnership: p.o.takeOwnership, ForceDefinitions: p.o.force, Timeout: p.o.timeout, Before: before, Arguments: p.arguments()}
 	if !p.o.noAnnotate {
 		o.Annotate = p.annotate
 	}

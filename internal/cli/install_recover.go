@@ -44,16 +44,20 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
 	what := map[install.Recovery]string{
-		install.RecoveredResumed: "what was only begun is undone, then it continues", install.RecoveredDone: "all of it was done: it is closed",
+		install.RecoveredResumed: "what was only begun is undone or finished, then it continues", install.RecoveredDone: "all of it was done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
-	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing {
+	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing && run.Action == r.o.action {
 		what = "it was asked for with other arguments, or its charts are others by now, so it is undone first"
 	}
 	if what == "" {
 		return
 	}
-	fmt.Fprintf(out, "an %s of %s by %s was not ended: %s\n", safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
+	article := "an"
+	if run.Action == install.Rollback {
+		article = "a"
+	}
+	fmt.Fprintf(out, "%s %s of %s by %s was not ended: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
 	for _, a := range r.plan.Acts {
 		fmt.Fprintf(out, "  %s\n", safe(recoveryLine(a)))
 		for _, ref := range a.Objects {

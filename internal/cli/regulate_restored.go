@@ -49,8 +49,9 @@ func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out
 	if err != nil {
 		return nil, err
 	}
+	freed := newLetGo(out)
 	i.Gate = func(ctx context.Context, _ []object.Ref, timeout time.Duration) error {
-		return o.waitForApps(ctx, b, apps, timeout)
+		return o.waitForApps(ctx, b, apps, freed, timeout)
 	}
 	report, err := i.Inspect(ctx, refs, timeout)
 	if ctx.Err() != nil {
@@ -62,7 +63,7 @@ func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out
 	}
 	if !report.Healthy {
 		for _, name := range apps {
-			if app, ok := b.world.App(name); ok && !isWell(app) {
+			if app, ok := b.world.App(name); ok && !freed.isWell(b, app) {
 				report.Help = append(report.Help, appHelp(b, app))
 			}
 		}
@@ -84,7 +85,7 @@ func (o *applyOptions) inspector(b *systemSession) (*restored.Inspector, error) 
 }
 
 // waitForApps waits until apps are Healthy, or says which are not.
-func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps []string, timeout time.Duration) error {
+func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps []string, freed letGo, timeout time.Duration) error {
 	patience, stop := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer stop()
 	w := newRegulateWatcher(o, b)
@@ -100,7 +101,7 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 				bad = append(bad, name+" is not in the manifest any more: its health is not known")
 				continue
 			}
-			if isWell(app) {
+			if freed.isWell(b, app) {
 				continue
 			}
 			moving = moving || app.Rollout != "" || app.Health != health.Unknown
@@ -119,7 +120,24 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 	return nil
 }
 
-// isWell says whether an app is Healthy, with nothing being rolled out.
+// letGo are the apps that were let go, and whether each was Suspended before it was held.
+type letGo map[string]bool
+
+func newLetGo(out *regulate.Outcome) letGo {
+	l := letGo{}
+	for _, r := range out.Restored {
+		l[r.App] = l[r.App] || r.Suspended
+	}
+	return l
+}
+
+// isWell says whether an app that was let go is as it should be: one that is Suspended was so
+// before, or something else holds it still.
+func (l letGo) isWell(b *systemSession, app *regulate.AppState) bool {
+	return isWell(app) && (app.Health != health.Suspended || l[app.Name] || b.journal.Holding(app.Name))
+}
+
+// isWell says whether an app is Healthy, or was suspended, with nothing being rolled out.
 func isWell(app *regulate.AppState) bool {
 	return app.Rollout == "" && (app.Health == health.Healthy || app.Health == health.Suspended)
 }

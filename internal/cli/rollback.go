@@ -47,6 +47,7 @@ data and was made since goes with --delete-data alone, as with uninstall.
 	}
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
+	cmd.Flags().BoolVar(&o.force, "force", false, "take away operators that were installed since although who needs them is not known")
 	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "undo a run that was killed, and nothing else")
 	return cmd
 }
@@ -78,10 +79,12 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if f, err = o.settle(ctx, c, f, args[0]); err != nil {
 		return err
 	}
-	if f.journal.Run != nil && (o.unfinished || o.dryRun == "none" && !o.printRBAC) {
+	switch {
+	case f.journal.Run != nil && o.unfinished:
 		return o.endOpen(ctx, c, f)
-	}
-	if o.unfinished {
+	case f.journal.Run != nil && f.journal.Run.Action != install.Rollback && o.writes():
+		return notEnded(f)
+	case o.unfinished:
 		fmt.Fprintf(o.env.ErrOut, "%s has no run that was not ended\n", safe(f.of.Name))
 		return nil
 	}
@@ -113,11 +116,17 @@ func (o *rollbackOptions) settle(ctx context.Context, c *installCluster, f *foun
 	return again, nil
 }
 
-// endOpen undoes the run that is not ended; there is nothing to go back to before.
+// writes says whether something may be written.
+func (o *rollbackOptions) writes() bool { return o.dryRun == "none" && !o.printRBAC }
+
+// notEnded refuses to go back while another run is not ended: there is nothing to go back to before.
+func notEnded(f *foundInstallation) error {
+	run := f.journal.Run
+	return withHint(fmt.Errorf("the %s by %s is not ended", run.Action, run.By), "--unfinished undoes it; the command that began it, given again with the same arguments, continues it")
+}
+
+// endOpen undoes the run that is not ended.
 func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation) error {
-	if !o.unfinished {
-		return withHint(fmt.Errorf("an %s by %s is not ended", f.journal.Run.Action, f.journal.Run.By), "--unfinished undoes it; the same command again goes on with it")
-	}
 	open, err := o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c))
 	switch {
 	case err != nil:
@@ -135,20 +144,58 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	return o.finish(f.of, report, err)
 }
 
-func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
+// plan says what going back to a run of the history takes.
+func (o *rollbackOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) (*install.Plan, install.State, error) {
 	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
 	if err != nil {
-		return err
+		return nil, state, err
 	}
-	needed, err := o.neededByOthers(ctx, c, f)
+	options := install.PlanOptions{
+		Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Arguments: digestOf(struct{ Force bool }{o.force}),
+	}
+	if f.journal.Run != nil {
+		options.Resume = f.journal.Run.ID
+		for _, s := range f.journal.Run.Steps {
+			if s.Release != "" {
+				options.Waiting = append(options.Waiting, s.Part)
+			}
+		}
+	}
+	if err := o.neededByOthers(ctx, c, f, &options); err != nil {
+		return nil, state, err
+	}
+	planned := install.NewPlan(install.Rollback, f.of, nil, state, options)
+	planned.Needs = to.Needs
+	return planned, state, nil
+}
+
+// rollBackTo goes back to a run of the history, or continues to, where a rollback with the same arguments
+// was killed.
+func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
+	planned, state, err := o.plan(ctx, c, f, to)
 	if err != nil {
 		return err
 	}
-	planned := install.NewPlan(install.Rollback, f.of, nil, state, install.PlanOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
-	planned.Needs = to.Needs
+	var open *recovering
+	if run := f.journal.Run; run != nil {
+		if o.writes() && (run.Undoing || run.Fingerprint != planned.Fingerprint) {
+			return notEnded(f)
+		}
+		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
+			return err
+		}
+	}
+	if open != nil && o.writes() {
+		if f, err = o.recovered(ctx, open, f.of.Name); err != nil {
+			return err
+		}
+		if planned, state, err = o.plan(ctx, c, f, to); err != nil { // over what is there now
+			return err
+		}
+	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
-		return p.role(nil)
+		return p.role(open)
 	}
 	if o.dryRun != "client" {
 		if err := p.rights(ctx); err != nil {
@@ -162,14 +209,22 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 	if refused := refusalError(planned); refused != nil {
 		return refused
 	}
-	if len(planned.Steps) == 0 {
+	closing := len(planned.Steps) == 0 && f.journal.Run != nil && o.writes() // What was killed had done all of it.
+	if len(planned.Steps) == 0 && !closing {
 		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
 		return nil
 	}
 	question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
-	if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
-		return err
+	if !closing {
+		if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
+			return err
+		}
 	}
+	return o.do(ctx, c, f, planned)
+}
+
+// do goes back, with neighbours held where the System says so.
+func (o *rollbackOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
 	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate && f.journal.Trust() == journal.Verified {
 		sys.Namespace = f.of.Namespace
 		f.runner.Hold = o.holding(sys, f.of)
@@ -187,8 +242,9 @@ func pastLine(p install.RunRecord) string {
 	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
 }
 
-// neededByOthers are the packages of an installation that others need, which stay for them.
-func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation) (map[string][]string, error) {
+// neededByOthers finds the packages of an installation that others need, or may need where nobody
+// may look: these stay.
+func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation, options *install.PlanOptions) error {
 	namespaces := []string{c.namespace, f.of.Namespace}
 	var names []string
 	for _, r := range f.last() {
@@ -197,13 +253,15 @@ func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster,
 		}
 	}
 	if len(names) == 0 {
-		return nil, nil
+		return nil
 	}
 	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return d.neededBy(f.of, names)
+	options.NeedsHidden, options.IgnoreHidden = strings.Join(d.hidden, "; "), o.force
+	options.Needed, err = d.neededBy(f.of, names)
+	return err
 }
 
 func newHistory(env Env) *cobra.Command {

@@ -26,6 +26,7 @@ type systemView struct {
 	verdicts  *healthCollector
 	facts     *regulate.Collector
 	signals   regulate.Signals
+	signalled *object.Kinds // that the signals are of
 	graph     *graph.Graph
 	world     *regulate.SystemState
 }
@@ -73,7 +74,10 @@ func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, e
 
 // look reads how the apps are. It can be called again.
 func (l *systemView) look(ctx context.Context) error {
-	s := l.session.reopen()
+	s, err := l.session.renewed(ctx) // definitions come and go while it is followed
+	if err != nil {
+		return err
+	}
 	l.session = s
 	roots := l.roots()
 	ask := s.ask(roots)
@@ -103,8 +107,8 @@ func (c *common) stackOptions() graph.StackOptions {
 
 // signalsOf are the signals of the kinds that are served.
 func (l *systemView) signalsOf(kinds *object.Kinds) regulate.Signals {
-	if l.signals == nil {
-		l.signals = servedSignals(kinds)
+	if l.signals == nil || l.signalled != kinds {
+		l.signals, l.signalled = servedSignals(kinds), kinds
 	}
 	return l.signals
 }

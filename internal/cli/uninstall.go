@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -71,24 +70,23 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	o.wire(f.runner, c)
+	planned, state, err := o.plan(ctx, c, f)
+	if err != nil {
+		return err
+	}
 	var open *recovering
 	if f.journal.Run != nil {
-		if open, err = o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c)); err != nil {
+		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
 			return err
 		}
 	}
 	if open != nil && o.dryRun == "none" && !o.printRBAC {
-		if _, _, err := open.do(ctx); err != nil {
+		if f, err = o.recovered(ctx, open, name); err != nil {
 			return err
 		}
-		if f, err = o.find(ctx, c, name); err != nil {
+		if planned, state, err = o.plan(ctx, c, f); err != nil { // over what is there now
 			return err
 		}
-		o.wire(f.runner, c)
-	}
-	planned, state, err := o.plan(ctx, c, f)
-	if err != nil {
-		return err
 	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
@@ -99,15 +97,44 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 			return err
 		}
 	}
-	if goOn, err := o.agree(ctx, f, planned); err != nil || !goOn {
+	goOn, err := o.agree(ctx, f, planned)
+	switch {
+	case err != nil:
 		return err
+	case goOn:
+		return o.do(ctx, c, f, planned)
+	case len(planned.Steps) == 0 && o.dryRun == "none": // It may have been killed just before.
+		return o.forget(ctx, c, f.of)
 	}
-	if f.of.System {
-		if err := o.forget(ctx, c, f.of); err != nil {
-			return err
-		}
+	return nil
+}
+
+// recovered ends, or sorts out, the run that was not ended, and finds what is there then.
+func (o *installOptions) recovered(ctx context.Context, open *recovering, name string) (*foundInstallation, error) {
+	if _, _, err := open.do(ctx); err != nil {
+		return nil, err
+	}
+	f, err := o.find(ctx, open.cluster, name)
+	if err != nil {
+		return nil, err
+	}
+	o.wire(f.runner, open.cluster)
+	return f, nil
+}
+
+// do takes away what was planned. A System is known until all of it is gone: where that fails, and
+// is undone, it is as it was.
+func (o *uninstallOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
+	known, err := o.adoption(ctx, c, f.of)
+	if err != nil {
+		return err // before anything goes
 	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
+	if err == nil {
+		err = o.forget(ctx, c, f.of)
+	} else if known != nil {
+		o.remember(ctx, c, known)
+	}
 	return o.finish(f.of, report, err)
 }
 
@@ -123,7 +150,13 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 		return nil, state, err
 	}
 	data := o.confirmed != "" && !o.orphan // With --orphan it is about what goes with the release.
-	m := install.PlanOptions{Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership}
+	m := install.PlanOptions{
+		Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership,
+		Arguments: digestOf(struct{ Orphan bool }{o.orphan}),
+	}
+	if f.journal.Run != nil {
+		m.Resume = f.journal.Run.ID
+	}
 	if f.of.System {
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
@@ -154,6 +187,7 @@ func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, pl
 		return err
 	}
 	refuseDependants(planned, all, f.of.Name, "--orphan", o.orphan)
+	d.refuseHidden(planned, f.of.Name, "--orphan", o.orphan)
 	planned.Notes = append(planned.Notes, d.notes...)
 	return nil
 }
@@ -179,33 +213,12 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, plan
 	if refused := refusalError(planned); refused != nil {
 		return false, refused
 	}
+	if len(planned.Steps) == 0 && f.journal.Run != nil && o.dryRun == "none" {
+		return true, nil // The run that was killed had done all of it: it is closed.
+	}
 	if len(planned.Steps) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to take away\n", safe(f.of.Name))
 		return false, nil
 	}
 	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))
-}
-
-// forget ends that a System is known, before its apps go.
-func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of install.Installation) error {
-	_, there, err := c.parent(ctx, of.Namespace, of.Name)
-	if err != nil || !there {
-		return err
-	}
-	set, before, err := c.set(ctx, of.Namespace, of.Name)
-	if err != nil {
-		return err
-	}
-	store, err := regulate.NewStore(c.config, set.Name, set.Namespace)
-	if err != nil {
-		return err
-	}
-	if err := unheld(ctx, store, set); err != nil {
-		return err
-	}
-	carriers, err := c.carriers(ctx, set)
-	if err != nil {
-		return err
-	}
-	return c.release(ctx, set, system.Release(carriers), before)
 }

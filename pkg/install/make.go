@@ -40,6 +40,10 @@ type PlanOptions struct {
 	// Needed are who else needs a package, by its name: such a package is not taken away with
 	// what a System has no more.
 	Needed map[string][]string
+	// NeedsHidden says why it is not known who else needs a package, where that is so: none is
+	// taken away then, unless IgnoreHidden is set.
+	NeedsHidden  string
+	IgnoreHidden bool
 	// Before are the releases of the installation when its last run ended, in the order in
 	// which they were made (Journal).
 	Before []ReleaseState

@@ -45,11 +45,19 @@ func (m *planner) planRemovals() {
 	}
 }
 
-// needed notes that a package stays, since others need it.
+// needed notes that a package stays, since others need it, or may.
 func (m *planner) needed(name, why string) bool {
 	by := m.options.Needed[name]
 	if len(by) > 0 {
 		m.note("%s %s, and stays: it is needed by %s", name, why, strings.Join(by, ", "))
+	}
+	switch hidden := m.options.NeedsHidden; {
+	case len(by) > 0 || hidden == "":
+	case m.options.IgnoreHidden:
+		m.note("%s %s: %s", name, why, hidden)
+	default:
+		m.note("%s %s, and stays: %s; --force takes it away", name, why, hidden)
+		return true
 	}
 	return len(by) > 0
 }

@@ -79,6 +79,9 @@ func (m *planner) planRollback(to ReleaseState) {
 	was := live.Records[to.Revision]
 	if m.isAt(p, live, to.Revision) {
 		m.plan.Unchanged = append(m.plan.Unchanged, to.Part)
+		if gate, any := m.gate(p, was); any && slices.Contains(m.options.Waiting, to.Part) {
+			m.step(gate)
+		}
 		return
 	}
 	if !slices.Contains(live.Revisions, to.Revision) {

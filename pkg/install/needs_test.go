@@ -1,6 +1,7 @@
 package install
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
@@ -89,5 +90,50 @@ func TestInstallationsOfARelease(t *testing.T) {
 		if got[i] != want[i] {
 			t.Errorf("%d: %+v, want %+v", i, got[i], want[i])
 		}
+	}
+}
+
+// Where nobody may look who else needs a package, it stays as well, unless that is not heeded; what
+// is no package goes in any case.
+func TestMayBeNeededStays(t *testing.T) {
+	s, o := shopInstalled(t)
+	var rest []*Part
+	for _, p := range shopParts(t) {
+		if p.Name != "cert" && p.Name != "web" {
+			rest = append(rest, p)
+		}
+	}
+	o.NeedsHidden = "you may not look"
+	removed := func(p *Plan) (out []string) {
+		for _, step := range p.Steps {
+			if step.Kind == RemoveRelease {
+				out = append(out, step.Part)
+			}
+		}
+		return out
+	}
+	p := NewPlan(Upgrade, shopSystem, rest, s, o)
+	wantNote(t, p, "cert is not in the system any more, and stays: you may not look; --force takes it away")
+	if got := removed(p); !slices.Equal(got, []string{"web"}) {
+		t.Errorf("an upgrade removes %q", got)
+	}
+	o.IgnoreHidden = true
+	p = NewPlan(Upgrade, shopSystem, rest, s, o)
+	wantNote(t, p, "cert is not in the system any more: you may not look")
+	if got := removed(p); !slices.Equal(got, []string{"web", "cert"}) {
+		t.Errorf("a forced upgrade removes %q", got)
+	}
+
+	// The same of what was installed since.
+	o.IgnoreHidden = false
+	for _, b := range o.Before {
+		if b.Part != "cert" && b.Part != "web" {
+			o.To = append(o.To, b)
+		}
+	}
+	p = NewPlan(Rollback, shopSystem, nil, s, o)
+	wantNote(t, p, "cert was installed since, and stays: you may not look; --force takes it away")
+	if got := removed(p); !slices.Equal(got, []string{"web"}) {
+		t.Errorf("a rollback removes %q", got)
 	}
 }

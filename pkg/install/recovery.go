@@ -43,7 +43,7 @@ type RecoveryAct struct {
 // RecoveryPlan is what recovering a run that is not ended will write.
 type RecoveryPlan struct {
 	Run Run
-	// What is RecoveredResumed where only what was begun is undone, RecoveredDone where all was
+	// What is RecoveredResumed where only what was begun is undone, or a removal is finished, RecoveredDone where all was
 	// done, RecoveredUndone where all is undone, RecoveredNothing where there is no run.
 	What Recovery
 	Acts []RecoveryAct
@@ -136,6 +136,13 @@ func (x *run) planRecovery(ctx context.Context, fingerprint string) (RecoveryPla
 		acts, err := x.heldAgainst(ctx, s)
 		if err != nil {
 			return p, err
+		}
+		last, begun, err := x.removalBegun(ctx, s)
+		if err != nil {
+			return p, err
+		}
+		if begun && p.What == RecoveredResumed {
+			acts = []RecoveryAct{{Verb: RecoverUninstall, Release: last.Release, Objects: last.Objects}}
 		}
 		if p.What == RecoveredUndone || s.Phase == Started {
 			p.Acts = append(p.Acts, acts...)

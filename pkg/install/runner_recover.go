@@ -27,7 +27,7 @@ const (
 
 // Recover sorts out the run of an installation that was killed, from its journal alone. Where
 // the fingerprint is that of the run, and the run was not being undone, what was begun is
-// undone, and what was done is kept: Do goes on with it, and undoes both where it fails. Else
+// undone (a removal is finished), and what was done is kept: Do goes on with it, and undoes both where it fails. Else
 // all of it is undone; an empty fingerprint is no run's.
 func (r *Runner) Recover(ctx context.Context, of Installation, fingerprint string, o Options) (Recovery, Report, error) {
 	x := &run{Runner: r, o: o, of: of}
@@ -78,7 +78,7 @@ func (x *run) recover(ctx, undoing context.Context, fingerprint string) (Recover
 		return RecoveredDone, x.end(undoing, ResultDone)
 	case p.What == RecoveredResumed:
 		x.report.Action = r.Action
-		return RecoveredResumed, x.sortOut(undoing)
+		return RecoveredResumed, x.sortOut(ctx, undoing)
 	case r.Why == "":
 		r.Why = "it was killed, or lost its connection"
 	}
@@ -102,8 +102,9 @@ func (j *Journal) runID(known string) string {
 	return known
 }
 
-// sortOut undoes the steps that were begun and not done.
-func (x *run) sortOut(ctx context.Context) error {
+// sortOut undoes the steps that were begun and not done, but for removals, which it finishes while
+// ctx lasts.
+func (x *run) sortOut(ctx, undoing context.Context) error {
 	for i := range slices.Backward(x.j.Run.Steps) {
 		s := &x.j.Run.Steps[i]
 		if s.Phase != Started {
@@ -112,16 +113,24 @@ func (x *run) sortOut(ctx context.Context) error {
 		switch s.Kind {
 		case DeleteObjects, DeleteDefinitions, Await:
 			s.Phase = Undone // it is done again
-			if err := x.save(ctx); err != nil {
+			if err := x.save(undoing); err != nil {
 				return err
 			}
 			continue
 		}
-		if err := x.undoOne(ctx, s); err != nil {
+		last, begun, err := x.removalBegun(ctx, s)
+		switch {
+		case err != nil:
+		case begun:
+			err = x.finishRemoval(ctx, s, last)
+		default:
+			err = x.undoOne(undoing, s)
+		}
+		if err != nil {
 			return err
 		}
 	}
-	if err := x.forgetUndone(ctx); err != nil { // its name is used again
+	if err := x.forgetUndone(undoing); err != nil { // its name is used again
 		return err
 	}
 	x.reportSteps("")

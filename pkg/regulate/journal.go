@@ -84,7 +84,9 @@ type Hold struct {
 	Failed string `json:"failed,omitempty"`
 	// OfLeft says that it is what was left of a hold, which is put back now: the app was let
 	// go then.
-	OfLeft     bool         `json:"ofLeft,omitempty"`
+	OfLeft bool `json:"ofLeft,omitempty"`
+	// Suspended says that the app was Suspended before it was held by anything.
+	Suspended  bool         `json:"suspended,omitempty"`
 	Operations []*Operation `json:"operations"`
 }
 

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
 // defaultParallel is how many targets are written at a time.
@@ -159,7 +161,9 @@ func (x *run) begin(s *Step) *work {
 			x.tell(bad)
 			return nil
 		}
+		suspended := x.suspended(s.App)
 		h = x.j.Open(*s, ops, x.Now())
+		h.Suspended = suspended
 	case !ok:
 		return nil // somebody else has ended it
 	case s.Verb == RecoverApp:
@@ -171,6 +175,20 @@ func (x *run) begin(s *Step) *work {
 		x.afterwards(w)
 	}
 	return w
+}
+
+// suspended says whether an app is Suspended, and not by what holds it.
+func (x *run) suspended(app string) bool {
+	for _, h := range x.j.Holds {
+		if h.App == app {
+			return h.Suspended
+		}
+	}
+	if x.World == nil {
+		return false
+	}
+	state, ok := x.World.App(app)
+	return ok && state.Health == health.Suspended
 }
 
 // afterwards adds what the app does when it has been let go.

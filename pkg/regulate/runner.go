@@ -92,6 +92,8 @@ type Restored struct {
 	Object object.Ref
 	// Template says that the template of its pods was written, so that there are two revisions.
 	Template bool
+	// Suspended says that the app was Suspended before it was held.
+	Suspended bool
 }
 
 // restored are the objects of which something was put back.
@@ -104,7 +106,7 @@ func (h *Hold) restored() []Restored {
 		}
 		template := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path+"/", "/spec/template/") })
 		ref := object.Ref{Group: gv.Group, Kind: o.Target.Kind, Namespace: o.Target.Namespace, Name: o.Target.Name}
-		out = append(out, Restored{App: h.App, Object: ref, Template: template})
+		out = append(out, Restored{App: h.App, Object: ref, Template: template, Suspended: h.Suspended})
 	}
 	return out
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 
@@ -43,14 +42,14 @@ type ClusterOptions struct {
 }
 
 // Cluster is a Source that reads an API server. Kinds and Definitions come
-// before Read, and not while something is read.
+// before Read, and not while something is read; the rest at any time.
 type Cluster struct {
 	opts   ClusterOptions
 	base   *url.URL
 	client *http.Client
 	pause  func(context.Context, time.Duration) error // tests do not wait
-	kinds  *object.Kinds
-	served map[schema.GroupKind][]string // versions
+	// found is what discovery said last: it is replaced as a whole, while others may ask.
+	found *atomic.Pointer[discovered]
 	// rechecked says that discovery was asked again; copies of a Cluster share it.
 	rechecked *atomic.Bool
 }
@@ -71,13 +70,15 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up a client for %s: %w", config.Host, err)
 	}
-	return &Cluster{opts: o, base: base, client: client, pause: pause, rechecked: &atomic.Bool{}}, nil
+	return &Cluster{opts: o, base: base, client: client, pause: pause, found: &atomic.Pointer[discovered]{}, rechecked: &atomic.Bool{}}, nil
 }
 
 // Whole returns the same cluster as a source of whole objects, as maps and lists;
 // Secrets and ConfigMaps are still read as metadata.
 func (c *Cluster) Whole() *Cluster {
 	whole := *c
+	whole.found = &atomic.Pointer[discovered]{}
+	whole.found.Store(c.found.Load())
 	whole.opts.Detail = func(object.Resource) (Detail, string) { return Fields, "" }
 	return &whole
 }
@@ -88,7 +89,7 @@ type job func(context.Context) error
 
 // Read lists and gets what is asked for, in parallel within the bound.
 func (c *Cluster) Read(ctx context.Context, ask Query, sink Sink) error {
-	if c.kinds == nil {
+	if c.Current() == nil {
 		if err := c.discover(ctx, sink); err != nil {
 			return err
 		}
@@ -122,7 +123,7 @@ type listed struct {
 // lists returns the lists that an ask means, in the order of the kinds.
 func (c *Cluster) lists(ask Query) []listed {
 	var out []listed
-	for _, r := range c.kinds.All() {
+	for _, r := range c.Current().All() {
 		named := slices.Contains(ask.Kinds, r.GroupKind())
 		if !r.Listable || LeftOut(r) && !named && !slices.Contains(ask.Include, r.GroupKind()) && !c.includes(r) {
 			continue

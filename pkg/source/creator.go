@@ -69,7 +69,7 @@ func fieldsIn(set map[string]any) int {
 // wanted. Who is not in the answer is not known, or may not be read. The error is for
 // what ends the asking as a whole.
 func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
-	if c.kinds == nil {
+	if c.Current() == nil {
 		return nil, errors.New("ask who made objects: the kinds have not been read yet")
 	}
 	found := &creators{of: map[object.Ref]string{}}
@@ -82,7 +82,7 @@ func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 	}
 	var jobs []job
 	for group, refs := range by {
-		r, ok := c.kinds.Kind(group.GroupKind())
+		r, ok := c.Current().Kind(group.GroupKind())
 		if !ok || r.Namespaced != (group.Namespace != "") {
 			continue
 		}

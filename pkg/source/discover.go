@@ -57,12 +57,26 @@ func (c *Cluster) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	if err := c.discover(ctx, sink); err != nil {
 		return nil, err
 	}
-	return c.kinds, nil
+	return c.Current(), nil
 }
 
 // Current returns the kinds as they are known now: Definitions may have found
 // that a cached discovery was stale.
-func (c *Cluster) Current() *object.Kinds { return c.kinds }
+func (c *Cluster) Current() *object.Kinds { return c.discovered().kinds }
+
+// discovered is what discovery says of what is served. It is not changed once it is found.
+type discovered struct {
+	kinds    *object.Kinds
+	versions map[schema.GroupKind][]string
+}
+
+// discovered is what was found last; empty where discovery was not asked yet.
+func (c *Cluster) discovered() discovered {
+	if d := c.found.Load(); d != nil {
+		return *d
+	}
+	return discovered{}
+}
 
 // discover asks for the groups and their resources. A group that does not answer
 // (an aggregated API that is down) is a gap for each of its versions.
@@ -98,7 +112,7 @@ func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 			sink.Gap(object.Gap{Resource: gv.String(), Reason: "Unavailable", Message: "discover " + gv.String() + ": " + say(partly.Groups[gv])})
 		}
 	}
-	c.kinds, c.served = kinds, served
+	c.found.Store(&discovered{kinds: kinds, versions: served})
 	return nil
 }
 
@@ -109,7 +123,7 @@ var errNothingServed = errors.New("it serves no resources")
 // the kinds then. A list that fails is a gap, and an error where it means that
 // nothing else could be read either.
 func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
-	if c.kinds == nil {
+	if c.Current() == nil {
 		if err := c.discover(ctx, sink); err != nil {
 			return nil, err
 		}
@@ -156,7 +170,7 @@ func (c *Cluster) stale(definitions []metav1.Object, err error) bool {
 
 // knows says whether discovery has the resource that a CRD is named after.
 func (c *Cluster) knows(crd string) bool {
-	_, ok := c.kinds.Resource(schema.ParseGroupResource(crd))
+	_, ok := c.Current().Resource(schema.ParseGroupResource(crd))
 	return ok
 }
 

@@ -82,7 +82,7 @@ func (c *Cluster) DryRun(ctx context.Context, trials []DryRunRequest) ([]DryRunR
 // Serves says whether the API server has a kind in a version, as discovery tells, and in
 // which it has it.
 func (c *Cluster) Serves(r object.Resource) (versions []string, ok bool) {
-	versions = c.served[r.GroupKind()]
+	versions = c.discovered().versions[r.GroupKind()]
 	return versions, slices.Contains(versions, r.Version)
 }
 

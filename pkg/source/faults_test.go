@@ -221,7 +221,8 @@ func TestWrongCertificateIsNotTriedAgain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bare.kinds, bare.pause = c.kinds, waited.pause
+	bare.found.Store(c.found.Load())
+	bare.pause = waited.pause
 	f.forget()
 	var connect *ConnectError
 	if err := bare.Read(t.Context(), Query{All: true}, newRecorder()); !errors.As(err, &connect) || !strings.Contains(err.Error(), "x509") {

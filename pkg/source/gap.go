@@ -30,9 +30,9 @@ func (c *Cluster) detail(r object.Resource, sink Sink) (object.Resource, Detail)
 	if version != "" {
 		wanted.Version = version
 	}
-	if wanted.Version != r.Version && !slices.Contains(c.served[r.GroupKind()], version) {
+	if served := c.discovered().versions[r.GroupKind()]; wanted.Version != r.Version && !slices.Contains(served, version) {
 		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
-			"served as %s, not as %s: its fields were not read", strings.Join(c.served[r.GroupKind()], ", "), version)})
+			"served as %s, not as %s: its fields were not read", strings.Join(served, ", "), version)})
 		return r, Metadata
 	}
 	if detail == Typed && !scheme.Scheme.Recognizes(kindOf(wanted)) {

@@ -55,7 +55,7 @@ func (c *Cluster) groups(refs []object.Ref, sink Sink) iter.Seq2[group, []object
 	}
 	return func(yield func(group, []object.Ref) bool) {
 		for k, refs := range by {
-			r, ok := c.kinds.Kind(k.gk)
+			r, ok := c.Current().Kind(k.gk)
 			if ok && r.Namespaced == (k.ns != "") && !yield(group{r, k.ns}, refs) {
 				return
 			}

@@ -33,7 +33,7 @@ const maxReleaseBytes = 64 << 20
 // is kept cannot be read.
 func (c *Cluster) HelmRelease(ctx context.Context, namespace, release string) ([]object.Ref, error) {
 	for _, plural := range []string{"secrets", "configmaps"} {
-		r, ok := c.kinds.Resource(schema.GroupResource{Resource: plural})
+		r, ok := c.Current().Resource(schema.GroupResource{Resource: plural})
 		if !ok {
 			continue
 		}
@@ -119,7 +119,7 @@ func (c *Cluster) named(manifests, namespace string) ([]object.Ref, error) {
 		u := unstructured.Unstructured{Object: d.Object}
 		gvk := u.GroupVersionKind()
 		ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
-		switch k, ok := c.kinds.Kind(gvk.GroupKind()); {
+		switch k, ok := c.Current().Kind(gvk.GroupKind()); {
 		case !ok || ref.Name == "":
 			continue // Nobody serves it any more: it is not there.
 		case !k.Namespaced:

@@ -110,7 +110,7 @@ func (l *Live) prune() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for s, f := range l.feeds {
-		if l.cluster.kinds.NotServed(s.gk) && s.gk != crdKind || l.widerLocked(s) != nil {
+		if l.Current().NotServed(s.gk) && s.gk != crdKind || l.widerLocked(s) != nil {
 			f.stop()
 			delete(l.feeds, s)
 		}

@@ -23,7 +23,7 @@ type definitionsSeen struct {
 
 // Kinds asks discovery once. The kinds that come and go later are seen by Definitions.
 func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
-	if l.cluster.kinds == nil {
+	if l.Current() == nil {
 		if err := l.discover(ctx); err != nil {
 			return nil, err
 		}
@@ -31,7 +31,7 @@ func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	for _, g := range l.discoveryGaps {
 		sink.Gap(g)
 	}
-	return l.cluster.kinds, nil
+	return l.Current(), nil
 }
 
 // discover asks discovery, and keeps what gaps there are for all who come later.
@@ -52,7 +52,7 @@ func (l *Live) Current() *object.Kinds { return l.cluster.Current() }
 // Current has kinds that came, and not those that went. See Cluster.Definitions for the
 // error.
 func (l *Live) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
-	if l.cluster.kinds == nil {
+	if l.Current() == nil {
 		if _, err := l.Kinds(ctx, sink); err != nil {
 			return nil, err
 		}
@@ -155,12 +155,12 @@ func (r *liveRead) recheck(ctx context.Context) error {
 		return ctx.Err() // The kinds stay as they are known, and the gaps.
 	}
 	r.shares = slices.DeleteFunc(r.shares, func(s share) bool {
-		is, served := r.cluster.kinds.Kind(s.asked.gk)
+		is, served := r.Current().Kind(s.asked.gk)
 		if served && is.Version != s.served.Version {
 			r.signal() // The next Read reads it in the version that there is.
 			return true
 		}
-		return r.cluster.kinds.NotServed(s.asked.gk)
+		return r.Current().NotServed(s.asked.gk)
 	})
 	return nil
 }

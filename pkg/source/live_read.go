@@ -17,7 +17,7 @@ import (
 // What could not be reached since it was read is handed on as it was; Trouble tells. A
 // *ConnectError is returned only where nothing was ever read.
 func (l *Live) Read(ctx context.Context, ask Query, sink Sink) error {
-	if l.cluster.kinds == nil {
+	if l.Current() == nil {
 		if _, err := l.Kinds(ctx, sink); err != nil {
 			return err
 		}

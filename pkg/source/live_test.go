@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -252,7 +253,9 @@ func TestLiveHasMoreWatchesThanAConnectionTakes(t *testing.T) {
 func BenchmarkLiveRead(b *testing.B) {
 	pods := podResource
 	pods.Listable = true
-	l := NewLive(b.Context(), &Cluster{opts: ClusterOptions{Parallel: 16}, kinds: object.NewKinds([]object.Resource{pods})})
+	c := &Cluster{opts: ClusterOptions{Parallel: 16}, found: &atomic.Pointer[discovered]{}}
+	c.found.Store(&discovered{kinds: object.NewKinds([]object.Resource{pods})})
+	l := NewLive(b.Context(), c)
 	f := &feed{scope: scope{gk: podKind}, live: l, resource: pods, first: make(chan struct{})}
 	objects := map[object.Ref]object.Object{}
 	for i := range 10_000 {

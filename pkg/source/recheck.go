@@ -40,20 +40,21 @@ func (c *Cluster) recheck(ctx context.Context, gaps []object.Gap, sink Sink) err
 	if len(gaps) == 0 {
 		return nil
 	}
-	kinds, served := c.kinds, c.served
+	before := c.discovered()
 	if c.rechecked.CompareAndSwap(false, true) {
 		c.opts.Discovery.Invalidate()
 		if err := c.discover(ctx, sink); ctx.Err() != nil {
 			return err
 		}
 	}
+	now := c.discovered()
 	var jobs []job
 	for _, g := range gaps {
-		was, known := kinds.Resource(schema.ParseGroupResource(g.Resource))
-		is, named := c.kinds.Kind(was.GroupKind())
+		was, known := before.kinds.Resource(schema.ParseGroupResource(g.Resource))
+		is, named := now.kinds.Kind(was.GroupKind())
 		switch {
-		case known && c.kinds.NotServed(was.GroupKind()):
-		case known && named && !slices.Equal(served[was.GroupKind()], c.served[was.GroupKind()]):
+		case known && now.kinds.NotServed(was.GroupKind()):
+		case known && named && !slices.Equal(before.versions[was.GroupKind()], now.versions[was.GroupKind()]):
 			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, is, g.Namespace, sink) })
 		default:
 			sink.Gap(g)

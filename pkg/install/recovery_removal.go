@@ -1,0 +1,47 @@
+package install
+
+import (
+	"context"
+)
+
+// removalBegun returns the last record of a release whose removal a step has begun; false where
+// nothing of it was done, or the record does not say that this run did it.
+//
+// A run that continues finishes such a removal: to bring the release back, only to remove it again,
+// helps nobody.
+func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, error) {
+	if s.Kind != RemoveRelease || s.Phase != Started {
+		return Record{}, false, nil
+	}
+	list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+	if err != nil || len(list) == 0 {
+		return Record{}, false, err
+	}
+	last := list[len(list)-1]
+	return last, last.Marks.Run == x.j.Run.ID && (last.Status == Uninstalling || last.Status == Uninstalled), nil
+}
+
+// finishRemoval removes what is left of a release, and waits until its objects are gone. Where that
+// fails the step stays begun: the same command tries it again.
+func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
+	x.tellStep(StepStarted, *s, "")
+	gone, err := x.ownedOf(ctx, last)
+	if err == nil && last.Status != Uninstalled {
+		err = x.Engine.Uninstall(ctx, last.Release, RevertOptions{Marks: last.Marks, KeepHistory: true})
+	}
+	if err == nil {
+		err = x.waitGone(ctx, gone, x.o.statusTimeout(0))
+	}
+	if err == nil && ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return &FailedError{Step: s.ID, Result: ResultUnfinished, Err: err}
+	}
+	s.Phase = Done
+	if err := x.save(ctx); err != nil {
+		return err
+	}
+	x.tellStep(StepDone, *s, "")
+	return nil
+}

@@ -1,0 +1,154 @@
+package install
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// away is what is left to do of an uninstallation of the release of oneInstall.
+func away(f *fakeCluster, of Installation) *Plan {
+	p := &Plan{Installation: of, Action: Uninstall, Fingerprint: "u"}
+	name := ReleaseName{"a", "apps"}
+	if list := f.records[name]; len(list) > 0 && list[len(list)-1].Status != Uninstalled {
+		p.Steps = append(p.Steps, Step{ID: "remove/apps/a", Kind: RemoveRelease, Part: "a", Release: "a", Namespace: "apps", Was: 1})
+	}
+	if made := refOf(definition("Made", 1)); f.objects[made] != nil {
+		p.Steps = append(p.Steps, Step{ID: "delete-definitions/a", Kind: DeleteDefinitions, Part: "a", Objects: []object.Ref{made}})
+	}
+	return p
+}
+
+// An uninstallation that was killed at any write continues with the same arguments: nothing of what
+// went comes back meanwhile, and in the end all is gone, its records as well.
+func TestUninstallContinues(t *testing.T) {
+	for _, what := range []string{"before", "after"} {
+		continued := 0
+		for at := 1; ; at++ {
+			f, p, _ := oneInstall()
+			f.put(newNamespace("apps", "", nil), "kubectl")
+			if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if died, _ := atWrite(t, f, away(f, p.Installation), what, at); !died {
+				break
+			}
+			f.at = 0
+			there := f.sorted()
+			plan, err := f.runner().PlanRecovery(t.Context(), p.Installation, "u", Options{})
+			if err != nil {
+				t.Fatalf("%s %d: %v", what, at, err)
+			}
+			for _, act := range plan.Acts {
+				if act.Verb != RecoverUninstall {
+					t.Errorf("%s %d: it would %s %s", what, at, act.Verb, act.Release)
+				}
+			}
+			did, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{})
+			if err != nil {
+				t.Fatalf("%s %d: %v", what, at, err)
+			}
+			if did == RecoveredResumed {
+				continued++
+			}
+			for _, ref := range f.sorted() {
+				if !slices.Contains(there, ref) {
+					t.Errorf("%s %d: %v was brought back", what, at, ref)
+				}
+			}
+			if did == RecoveredUndone {
+				t.Errorf("%s %d: it was undone", what, at)
+			}
+			rest := away(f, p.Installation)
+			if rep, err := f.runner().Do(t.Context(), rest, Options{}); err != nil || rep.Result != ResultDone {
+				t.Fatalf("%s %d: %+v, %v", what, at, rep, err)
+			}
+			j, err := f.Load(t.Context())
+			if err != nil || j.Run != nil || len(f.records[ReleaseName{"a", "apps"}]) > 0 || f.objects[refOf(definition("Made", 1))] != nil {
+				t.Errorf("%s %d: records %v, objects %v, %v", what, at, f.records, f.sorted(), err)
+			}
+			if last := j.Runs[len(j.Runs)-1]; last.Action != Uninstall || last.Result != ResultDone {
+				t.Errorf("%s %d: %+v", what, at, last)
+			}
+		}
+		if continued < 5 {
+			t.Errorf("%s: it continued %d times", what, continued)
+		}
+	}
+}
+
+// Other arguments undo it first.
+func TestUninstallOfOtherArguments(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	before := len(f.objects)
+	if died, _ := atWrite(t, f, away(f, p.Installation), "after", 4); !died {
+		t.Fatal("it was not killed")
+	}
+	f.at = 0
+	if len(f.objects) == before {
+		t.Fatal("nothing went before it was killed")
+	}
+	if did, _, err := f.runner().Recover(t.Context(), p.Installation, "other", Options{}); err != nil || did != RecoveredUndone || len(f.objects) != before {
+		t.Errorf("%s, %v, objects %v", did, err, f.sorted())
+	}
+}
+
+// What hangs is said, and the run stays open: the same command tries again.
+func TestUninstallContinuesLater(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	died, _ := atWrite(t, f, away(f, p.Installation), "after", 3) // The record says that it is uninstalling.
+	f.at, f.what = 0, ""
+	if list := f.records[ReleaseName{"a", "apps"}]; !died || list[0].Status != Uninstalling {
+		t.Fatalf("killed %v: %+v", died, list)
+	}
+	f.at, f.what, f.writes = 1, "fail", 0
+	_, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{StatusTimeout: time.Second})
+	if err == nil || !strings.Contains(err.Error(), "remove/apps/a") || !strings.Contains(err.Error(), "run the same again") {
+		t.Fatalf("%v", err)
+	}
+	f.at = 0
+	if did, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{}); err != nil || did != RecoveredResumed {
+		t.Errorf("%s, %v", did, err)
+	}
+}
+
+// What an uninstallation or a rollback is asked for does not depend on how far it is.
+func TestFingerprintOfWhatGoes(t *testing.T) {
+	part := func(version string) []*Part {
+		return []*Part{{Name: "a", Release: "a", Namespace: "apps", Version: version}}
+	}
+	for _, action := range []Action{Uninstall, Rollback} {
+		o := PlanOptions{Arguments: "1", To: []ReleaseState{{Part: "a", Release: "a", Namespace: "apps", Revision: 1}}}
+		was := fingerprint(action, shopHere, part("1.0.0"), o)
+		if got := fingerprint(action, shopHere, part(""), o); got != was {
+			t.Errorf("%s: another fingerprint where the release is gone", action)
+		}
+		for _, other := range []PlanOptions{{Arguments: "2", To: o.To}, {Arguments: "1", To: o.To, DeleteData: true}, {Arguments: "1", To: o.To, DeleteDefinitions: true}, {Arguments: "1"}} {
+			if fingerprint(action, shopHere, part("1.0.0"), other) == was {
+				t.Errorf("%s: the same fingerprint with %+v", action, other)
+			}
+		}
+	}
+}
+
+// A rollback that continues waits for what was rolled back before it was killed.
+func TestRollbackContinuesToWait(t *testing.T) {
+	s, o := shopInstalled(t)
+	o.To = o.Before
+	if p := NewPlan(Rollback, shopSystem, nil, s, o); len(p.Steps) != 0 {
+		t.Fatalf("steps %q", stepIDs(p))
+	}
+	o.Waiting = []string{"db"}
+	wantSteps(t, NewPlan(Rollback, shopSystem, nil, s, o), "await/db")
+}
