@@ -145,6 +145,7 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 		return err
 	}
 	planned := install.NewPlan(install.Rollback, f.of, nil, state, install.PlanOptions{Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Needed: needed})
+	planned.MadeOf(f.journal)
 	planned.Needs = to.Needs
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
