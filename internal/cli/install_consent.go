@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // askName is the value of --delete-data that names nothing: the name has to be typed.
@@ -31,16 +32,27 @@ func (o *installOptions) named(name string) error {
 // does not answer for it. Else the question is asked.
 func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Plan, question string) (bool, error) {
 	losses := planned.Losses()
+	o.tellLosses(of, losses)
+	if o.dryRun != "none" {
+		return false, nil
+	}
+	return o.agreed(ctx, of, losses, question)
+}
+
+// tellLosses lists what is deleted with its data.
+func (o *installOptions) tellLosses(of install.Installation, losses []object.Ref) {
 	for _, ref := range losses {
 		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
 	}
+	if o.dryRun != "none" && len(losses) > 0 && o.confirmed != of.Name {
+		fmt.Fprintf(o.env.ErrOut, "note: it is done with %s alone\n", safe("--delete-data="+of.Name))
+	}
+}
+
+// agreed asks whether something is done that deletes data, if there is any.
+func (o *installOptions) agreed(ctx context.Context, of install.Installation, losses []object.Ref, question string) (bool, error) {
 	flag := "--delete-data=" + of.Name
 	switch {
-	case o.dryRun != "none":
-		if len(losses) > 0 && o.confirmed != of.Name {
-			fmt.Fprintf(o.env.ErrOut, "note: it is done with %s alone\n", safe(flag))
-		}
-		return false, nil
 	case len(losses) == 0 || o.confirmed == of.Name:
 		if o.yes {
 			return true, nil

@@ -376,6 +376,7 @@ func (p *installPlan) plan(ctx context.Context) error {
 		}
 	}
 	p.planned = install.NewPlan(p.o.action, p.of, p.made.parts, p.state, o)
+	p.planned.MadeOf(p.journal)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
 	p.planned.Needs = p.needsNow()
 	if err := p.breaking(); err != nil {

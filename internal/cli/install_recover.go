@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
@@ -21,6 +22,8 @@ type recovering struct {
 	// fingerprint is that of what is wanted now; empty where the run is undone in any case.
 	fingerprint string
 	options     install.Options
+	// losses are what ending it deletes that holds data.
+	losses []object.Ref
 }
 
 // recovering holds the run that is not ended against the cluster, and shows what ending it
@@ -37,6 +40,13 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 	}
 	r.options.Seen = r.plan.Seen
 	r.show()
+	if o.printRBAC {
+		return r, nil // whoever asks for the roles may not be able to read yet
+	}
+	if r.losses, err = runner.RecoveryLosses(ctx, of, r.plan, c.kinds); err != nil {
+		return nil, withHint(fmt.Errorf("what would be lost by ending the %s of %s is not known, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac writes the roles that it takes")
+	}
+	o.tellLosses(of, r.losses)
 	return r, nil
 }
 
@@ -118,12 +128,10 @@ func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, 
 	if err := r.rights(ctx); err != nil {
 		return "", install.Report{}, err
 	}
-	if !r.o.yes {
-		n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
-		yes, err := r.o.env.ask(ctx, fmt.Sprintf("end the %s of %s that %s began: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step"))))
-		if err != nil || !yes {
-			return "", install.Report{}, errors.Join(err, errDeclined)
-		}
+	n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
+	question := fmt.Sprintf("end the %s of %s that %s began: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
+	if yes, err := r.o.agreed(ctx, r.of, r.losses, question); err != nil || !yes {
+		return "", install.Report{}, errors.Join(err, errDeclined)
 	}
 	return r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
 }

@@ -37,3 +37,22 @@ func TestRecoveringShows(t *testing.T) {
 		t.Errorf("it shows:\n%s", out.String())
 	}
 }
+
+// Ending a run that deletes data is not done on --yes alone, and nothing is written.
+func TestRecoveringAsksForData(t *testing.T) {
+	claim := object.Ref{Kind: "PersistentVolumeClaim", Namespace: "apps", Name: "data-db-0"}
+	of := install.Installation{Name: "shop", Namespace: "apps"}
+	for confirmed, wrong := range map[string]string{"": "which --yes does not answer for", askName: "nobody here to type the name", "shop": ""} {
+		var out bytes.Buffer
+		o := newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Rollback)
+		o.yes, o.confirmed, o.dryRun = true, confirmed, "none"
+		o.tellLosses(of, []object.Ref{claim})
+		yes, err := o.agreed(t.Context(), of, []object.Ref{claim}, "end it?")
+		if yes != (wrong == "") || (err == nil) != (wrong == "") || err != nil && !strings.Contains(err.Error(), wrong) {
+			t.Errorf("--delete-data=%s: %t %v", confirmed, yes, err)
+		}
+		if !strings.Contains(out.String(), "deleted with its data: PersistentVolumeClaim/apps/data-db-0") {
+			t.Errorf("it shows:\n%s", out.String())
+		}
+	}
+}

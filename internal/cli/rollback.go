@@ -165,6 +165,7 @@ func (o *rollbackOptions) plan(ctx context.Context, c *installCluster, f *foundI
 		return nil, state, err
 	}
 	planned := install.NewPlan(install.Rollback, f.of, nil, state, options)
+	planned.MadeOf(f.journal)
 	planned.Needs = to.Needs
 	return planned, state, nil
 }

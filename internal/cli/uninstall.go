@@ -161,6 +161,7 @@ func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *found
 		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
 	}
 	planned := install.NewPlan(install.Uninstall, f.of, parts, state, m)
+	planned.MadeOf(f.journal)
 	planned.Needs = f.journal.NeedsWithout(parts)
 	if !f.of.System {
 		if err := o.dependants(ctx, c, planned, f, state); err != nil {

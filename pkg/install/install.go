@@ -184,6 +184,8 @@ type Plan struct {
 	// Fingerprint is of what is wanted (parts, versions, charts, values), not of what is
 	// there: a run that was killed is resumed by one of the same.
 	Fingerprint string
+	// basis is the journal that it was made of (MadeOf).
+	basis *basis
 }
 
 // Refusal says why a run must not be begun.

@@ -73,6 +73,9 @@ type StepState struct {
 	Revision int           `json:"revision,omitempty"`
 	Made     []object.Ref  `json:"made,omitempty"`    // objects that were not there before
 	Changed  []BeforeImage `json:"changed,omitempty"` // objects that were
+	// Claims are the UIDs of claims that were there before, and that StatefulSets of the step
+	// would have deleted: undoing leaves them.
+	Claims []string `json:"claims,omitempty"`
 }
 
 // BeforeImage says where an object that was changed is kept as it was.

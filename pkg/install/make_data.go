@@ -37,50 +37,88 @@ func (m *planner) data(goes []*unstructured.Unstructured, namespace string) []ob
 		case kind.Custom, ref.GroupKind() == claimKind:
 			out = append(out, ref)
 		case ref.GroupKind() == statefulSetKind:
-			out = append(out, claimsWith(u, ref)...)
+			out = append(out, m.claimsWith(u, ref)...)
 		}
 	}
 	return sortRefs(out)
 }
 
-// claimsWith are the claims that are deleted with a StatefulSet, by its retention policy: one
-// of each template for each replica.
-func claimsWith(set *unstructured.Unstructured, ref object.Ref) []object.Ref {
-	if then, _, _ := unstructured.NestedString(set.Object, "spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted"); then != "Delete" {
+// claimsWith are the claims that are there and are deleted with a StatefulSet, by what its
+// release or somebody since has it say.
+func (m *planner) claimsWith(set *unstructured.Unstructured, ref object.Ref) []object.Ref {
+	live := m.state.Sets[ref]
+	if !deletesClaims(set) && !deletesClaims(live) {
 		return nil
 	}
-	replicas, start := int64(1), int64(0)
-	if n, set := number(set, "spec", "replicas"); set {
-		replicas = n
-	}
-	if n, set := number(set, "spec", "ordinals", "start"); set {
-		start = n
-	}
 	var out []object.Ref
-	templates, _, _ := unstructured.NestedSlice(set.Object, "spec", "volumeClaimTemplates")
-	for _, t := range templates {
-		template, _ := t.(map[string]any)
-		name, _, _ := unstructured.NestedString(template, "metadata", "name")
-		for i := range min(replicas, maxReplicas) {
-			out = append(out, object.Ref{Kind: claimKind.Kind, Namespace: ref.Namespace, Name: fmt.Sprintf("%s-%s-%d", name, ref.Name, start+i)})
+	for _, claim := range m.claimsIn(ref) {
+		if goesWith(claim, set) || live != nil && goesWith(claim, live) {
+			out = append(out, refOf(claim))
 		}
 	}
 	return out
 }
 
-// maxReplicas bounds how many claims of a StatefulSet are named.
-const maxReplicas = 1000
-
-// number reads a whole number of a manifest, which was YAML or JSON.
-func number(u *unstructured.Unstructured, path ...string) (int64, bool) {
-	value, _, _ := unstructured.NestedFieldNoCopy(u.Object, path...)
-	switch n := value.(type) {
-	case int64:
-		return n, true
-	case float64:
-		return int64(n), true
-	case int:
-		return int64(n), true
+// claimsScaled are the claims that are there and are deleted since a StatefulSet is to have fewer
+// pods than it has, whoever gave it those.
+func (m *planner) claimsScaled(was, wanted *unstructured.Unstructured, ref object.Ref) []object.Ref {
+	live := m.state.Sets[ref]
+	if live == nil {
+		return nil // it is not there: it has no pods
 	}
-	return 0, false
+	then := retention(wanted, whenScaled)
+	if then == "" && retention(was, whenScaled) == "" { // else Helm takes away what it set itself
+		then = retention(live, whenScaled)
+	}
+	if then != deletePolicy {
+		return nil
+	}
+	has, keeps := ordinalsOf(live), ordinalsOf(wanted)
+	if _, set := number(wanted, "spec", "replicas"); !set && !sameNumber(was, live, "spec", "replicas") {
+		keeps.to = keeps.from + has.to - has.from // it is somebody else's number
+	}
+	prefixes := append(claimPrefixes(wanted), claimPrefixes(live)...)
+	var out []object.Ref
+	for _, claim := range m.claimsIn(ref) {
+		if n, named := ordinalOf(claim.GetName(), prefixes); named && has.has(n) && !keeps.has(n) {
+			out = append(out, refOf(claim))
+		}
+	}
+	return out
+}
+
+func sameNumber(a, b *unstructured.Unstructured, path ...string) bool {
+	is, set := number(a, path...)
+	other, _ := number(b, path...)
+	return set && is == other
+}
+
+// claimsIn are the claims in the namespace of a StatefulSet that nobody deletes yet. Where they
+// are not known, the plan is refused: none is not what that means.
+func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
+	all, known := m.state.Claims[set.Namespace]
+	if !known && len(m.state.Gaps) == 0 { // a gap is a refusal of its own
+		m.refuse(Refusal{
+			Topic: "data", Object: set, Message: fmt.Sprintf("which claims would be deleted with %s is not known: those of %s were not read", set, set.Namespace),
+			Hint: "ask for the right to list persistentvolumeclaims in " + set.Namespace,
+		})
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() != nil })
+}
+
+// scaledAway are the claims that go with pods which StatefulSets of a release are to have no more.
+func (m *planner) scaledAway(p *Part, record *LiveRecord) []object.Ref {
+	wanted := map[object.Ref]*unstructured.Unstructured{}
+	for _, u := range rendered(p).Objects {
+		if len(claimPrefixes(u)) > 0 {
+			wanted[m.placed(u, p.Namespace)] = u
+		}
+	}
+	var out []object.Ref
+	for _, u := range record.Objects {
+		if ref := m.placed(u, p.Namespace); wanted[ref] != nil {
+			out = append(out, m.claimsScaled(u, wanted[ref], ref)...)
+		}
+	}
+	return out
 }

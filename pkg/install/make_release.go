@@ -188,7 +188,7 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 			goes = append(goes, u)
 		}
 	}
-	data := m.data(goes, p.Namespace)
+	data := sortRefs(append(m.data(goes, p.Namespace), m.scaledAway(p, record)...))
 	if len(data) == 0 {
 		return "", nil
 	}

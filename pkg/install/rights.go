@@ -87,8 +87,8 @@ func (r *rightsOfRun) keeping() {
 	r.add(regulate.Permission{Group: "coordination.k8s.io", Resource: "leases", Namespace: in.Namespace, Name: JournalName(in.Name), Optional: true}, "delete")
 }
 
-// looking is what making the plan takes besides: the namespaces that are there, and which
-// definitions packages have brought.
+// looking is what making the plan takes besides: the namespaces that are there, which definitions
+// packages have brought, and claims where StatefulSets have them deleted.
 func (r *rightsOfRun) looking() {
 	in := []string{r.plan.Installation.Namespace}
 	for _, p := range r.plan.Parts {
@@ -101,6 +101,12 @@ func (r *rightsOfRun) looking() {
 	}
 	if slices.ContainsFunc(r.plan.Parts, func(p *Part) bool { return !p.App }) {
 		r.add(regulate.Permission{Group: definitionKind.Group, Resource: "customresourcedefinitions"}, "list")
+	}
+	for _, ns := range claimNamespaces(r.state, r.plan.Parts) {
+		r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "list")
+		if r.plan.Action != Uninstall { // undoing takes claims that were there before from what it deletes
+			r.add(regulate.Permission{Resource: "persistentvolumeclaims", Namespace: ns}, "get", "update")
+		}
 	}
 }
 

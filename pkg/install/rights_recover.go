@@ -1,6 +1,7 @@
 package install
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -46,4 +47,16 @@ func (r *rightsOfRun) recoverRelease(a RecoveryAct) {
 		r.object(ref, a.Release.Namespace, verbs...)
 	}
 	r.recoverOrdered(a)
+	r.recoverClaims(a)
+}
+
+// recoverClaims is what leaving claims takes that were there before: which StatefulSets have any
+// deleted, is not known of their references. Who may not do it is refused where there are some.
+func (r *rightsOfRun) recoverClaims(a RecoveryAct) {
+	for _, ref := range a.Objects {
+		if ref.GroupKind() == statefulSetKind {
+			right := regulate.Permission{Resource: "persistentvolumeclaims", Namespace: cmp.Or(ref.Namespace, a.Release.Namespace), Optional: true}
+			r.add(right, "get", "list", "update")
+		}
+	}
 }

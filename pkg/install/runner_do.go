@@ -43,7 +43,8 @@ type run struct {
 }
 
 // Do does what was planned, all of it or nothing. An error is a *FailedError where something
-// was begun; the report says what became of it. Do waits for the lock.
+// was begun; the report says what became of it. Do waits for the lock, and refuses then what was
+// planned over another state than is there (*OutdatedError).
 func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
 	if len(p.Refusals) > 0 {
@@ -118,11 +119,10 @@ func stoppedBy(ctx context.Context) error {
 
 // do does the plan under the lock.
 func (x *run) do(ctx, undoing context.Context) error {
-	j, err := x.Store.Load(ctx)
-	if err != nil {
+	if err := x.load(ctx, undoing); err != nil {
 		return err
 	}
-	x.j = j
+	j := x.j
 	if _, err := x.planRecovery(ctx, x.p.Fingerprint); err != nil {
 		return err
 	}

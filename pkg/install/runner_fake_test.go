@@ -36,6 +36,7 @@ type fakeCluster struct {
 	charts  map[*chart.Chart][]*unstructured.Unstructured
 	hooks   map[*chart.Chart][]*unstructured.Unstructured
 	own     string // namespace of the journal
+	idle    bool   // no controller looks at StatefulSets
 	clock   int
 
 	writes int
@@ -134,6 +135,9 @@ func (f *fakeCluster) put(o *unstructured.Unstructured, manager string) *unstruc
 	if ref.Kind == "CustomResourceDefinition" {
 		o.Object["status"] = map[string]any{"conditions": []any{map[string]any{"type": "Established", "status": "True"}}}
 	}
+	if ref.GroupKind() == statefulSetKind && !f.idle { // its controller has seen it
+		_ = unstructured.SetNestedField(o.Object, o.GetGeneration(), "status", "observedGeneration")
+	}
 	f.objects[ref] = o
 	return o.DeepCopy()
 }
@@ -213,6 +217,12 @@ func (f *fakeCluster) drop(ref object.Ref) {
 		maps.DeleteFunc(f.records, func(n ReleaseName, _ []Record) bool { return n.Namespace == ref.Name })
 		if ref.Name == f.own {
 			f.journal, f.kept = nil, map[string]*unstructured.Unstructured{}
+		}
+	case "StatefulSet": // the garbage collector takes what it owns
+		for _, other := range f.sorted() {
+			if slices.ContainsFunc(f.objects[other].GetOwnerReferences(), func(o metav1.OwnerReference) bool { return o.UID == is.GetUID() }) {
+				delete(f.objects, other)
+			}
 		}
 	case "CustomResourceDefinition":
 		for _, other := range f.sorted() {

@@ -3,11 +3,6 @@ package install
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // forgetFormer deletes the records of releases that former runs removed, and that nothing of
@@ -54,88 +49,4 @@ func (x *run) forgetUninstalled(ctx context.Context, name ReleaseName) error {
 		return nil
 	}
 	return x.Engine.Forget(ctx, name)
-}
-
-// claims are the claims that an installation which was undone has left: those of the
-// StatefulSets that it made, which nobody deletes with them.
-func (x *run) claims(ctx context.Context, result string) []string {
-	if result != ResultUndone && result != ResultPartlyUndone {
-		return nil
-	}
-	var out []string
-	for _, s := range x.j.Run.Steps {
-		if s.Kind != InstallRelease || s.Phase == NotUndone {
-			continue
-		}
-		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
-		if err != nil {
-			continue // then the step says why
-		}
-		for _, r := range list {
-			if r.Marks.Run == x.j.Run.ID {
-				out = append(out, x.claimsOf(ctx, r)...)
-			}
-		}
-	}
-	slices.Sort(out)
-	out = slices.Compact(out)
-	for _, text := range out {
-		x.notify(Progress{Kind: Noted, Message: text + " stays: its data is left alone"})
-	}
-	return out
-}
-
-// claimsOf are the claims of the StatefulSets of a record.
-func (x *run) claimsOf(ctx context.Context, r Record) []string {
-	objects, err := objectsIn(r.Manifest)
-	if err != nil {
-		return nil
-	}
-	var out []string
-	for _, o := range objects {
-		prefixes := claimPrefixes(o)
-		if len(prefixes) == 0 {
-			continue
-		}
-		namespace := o.GetNamespace()
-		if namespace == "" {
-			namespace = r.Release.Namespace
-		}
-		all, err := x.Objects.List(ctx, claimKind, namespace)
-		switch {
-		case apierrors.IsNotFound(err):
-			continue
-		case err != nil:
-			out = append(out, fmt.Sprintf("claims of StatefulSet %s/%s (they cannot be listed: %v)", namespace, o.GetName(), err))
-			continue
-		}
-		for i := range all {
-			if slices.ContainsFunc(prefixes, func(p string) bool { return isOrdinal(all[i].GetName(), p) }) {
-				out = append(out, refOf(&all[i]).String())
-			}
-		}
-	}
-	return out
-}
-
-// claimPrefixes are what the names of the claims of a StatefulSet begin with.
-func claimPrefixes(o *unstructured.Unstructured) []string {
-	if gk := o.GroupVersionKind().GroupKind(); gk.Group != "apps" || gk.Kind != "StatefulSet" {
-		return nil
-	}
-	templates, _, _ := unstructured.NestedSlice(o.Object, "spec", "volumeClaimTemplates")
-	var out []string
-	for _, t := range templates {
-		m, _ := t.(map[string]any)
-		if name, _, _ := unstructured.NestedString(m, "metadata", "name"); name != "" {
-			out = append(out, name+"-"+o.GetName()+"-")
-		}
-	}
-	return out
-}
-
-// isOrdinal says that a name is a prefix and a number.
-func isOrdinal(name, prefix string) bool {
-	number, ok := strings.CutPrefix(name, prefix)
-	return ok && number != "" && strings.Trim(number, "0123456789") == ""
 }

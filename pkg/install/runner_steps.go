@@ -140,6 +140,22 @@ func (x *run) prepareRelease(ctx context.Context, s *Step, state *StepState) err
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
 	}
+	state.Claims, err = x.claimsBefore(ctx, x.bodiesOf(s, list), s.Namespace)
+	return err
+}
+
+// bodiesOf are the objects of the release as the step wants it, whole; what cannot be read of a
+// record Helm cannot bring back either.
+func (x *run) bodiesOf(s *Step, list []Record) []*unstructured.Unstructured {
+	if p := x.part(s.Part); s.Kind != RollbackRelease && p != nil {
+		return rendered(p).Objects
+	}
+	for _, v := range list {
+		if v.Revision == s.To {
+			objects, _ := objectsIn(v.Manifest)
+			return objects
+		}
+	}
 	return nil
 }
 

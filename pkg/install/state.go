@@ -32,6 +32,11 @@ type State struct {
 	// Custom are the custom resources of definitions, by the name of the definition. It has
 	// an entry for each definition that was asked for.
 	Custom map[string]CustomResources
+	// Sets are the StatefulSets of releases that make claims, as they are now.
+	Sets map[object.Ref]*unstructured.Unstructured
+	// Claims are the metadata of the claims of namespaces in which a StatefulSet has claims
+	// deleted (persistentVolumeClaimRetentionPolicy). It has an entry for each that was asked for.
+	Claims map[string][]*unstructured.Unstructured
 	// Gaps are what could not be read. No plan is made over them.
 	Gaps []object.Gap
 }

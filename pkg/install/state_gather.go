@@ -27,12 +27,13 @@ type stateReader struct {
 
 // ReadState reads what Make looks at, and nothing else: the releases of the parts and of the
 // installation, the definitions that they bring or brought, the objects that they would
-// make, where connections come from, and custom resources where a new schema or an
-// uninstallation is about them. What may not be read is a Gap; other failures are errors.
+// make, where connections come from, custom resources where a new schema or an uninstallation is
+// about them, and claims where StatefulSets have them deleted. What may not be read is a Gap; other failures are errors.
 func ReadState(ctx context.Context, reader Reader, ask StateRequest) (State, error) {
 	g := &stateReader{ctx: ctx, reader: reader, ask: ask, state: State{
 		Kinds: ask.Kinds, Namespaces: map[string]string{}, Definitions: map[string]*unstructured.Unstructured{},
 		Objects: map[object.Ref]*unstructured.Unstructured{}, Custom: map[string]CustomResources{},
+		Sets: map[object.Ref]*unstructured.Unstructured{}, Claims: map[string][]*unstructured.Unstructured{},
 	}}
 	if g.state.Kinds == nil {
 		g.state.Kinds = object.NewKinds(nil)
@@ -41,7 +42,7 @@ func ReadState(ctx context.Context, reader Reader, ask StateRequest) (State, err
 	if g.state.Kubernetes, err = reader.Version(ctx); err != nil {
 		return State{}, fmt.Errorf("read the version of the cluster: %w", err)
 	}
-	for _, step := range []func() error{g.namespaces, g.releases, g.definitions, g.objects, g.custom} {
+	for _, step := range []func() error{g.namespaces, g.releases, g.definitions, g.objects, g.custom, g.sets, g.claims} {
 		if err := step(); err != nil {
 			return State{}, err
 		}

@@ -131,7 +131,7 @@ func (x *run) undoInstall(ctx context.Context, s *StepState) (why string, err er
 			return "", err
 		}
 	}
-	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+	return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
 }
 
 func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState) error {
@@ -143,6 +143,9 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	}
 	gone, err := x.ownedOf(ctx, last)
 	if err != nil {
+		return err
+	}
+	if err := x.keepClaims(ctx, gone, s); err != nil {
 		return err
 	}
 	if err := x.uninstall(ctx, last.Release); err != nil {
@@ -236,16 +239,23 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 	case recoverNothing:
 		return "", nil
 	case recoverTidy:
-		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made)) // it came no further
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s)) // it came no further
 	case recoverReturned:
 		return "", x.afterReturn(ctx, list, s)
 	case recoverUninstall: // it was made again of its records
 		if err := x.uninstallInstalled(ctx, list[len(list)-1], s); err != nil {
 			return "", err
 		}
-		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
+		return "", err
+	}
+	gone, err := x.broughtBy(ctx, list, s)
+	if err == nil {
+		err = x.keepClaims(ctx, gone, s)
+	}
+	if err != nil {
 		return "", err
 	}
 	if err := x.rollback(ctx, name, s.Was); err != nil {
@@ -258,6 +268,18 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 // was there before. Helm compares with the last record alone: where a rollback was killed,
 // that one knows nothing of what was there before it.
 func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) error {
+	gone, err := x.broughtBy(ctx, list, s)
+	if err == nil {
+		err = x.keepClaims(ctx, gone, s)
+	}
+	if err != nil {
+		return err
+	}
+	return errors.Join(x.deleteObjects(ctx, gone, x.o.statusTimeout(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
+}
+
+// broughtBy are the objects that are there since a revision of this run brought them.
+func (x *run) broughtBy(ctx context.Context, list []Record, s *StepState) ([]object.Ref, error) {
 	stays := map[object.Ref]bool{}
 	for _, b := range s.Changed {
 		stays[b.Object] = true
@@ -276,7 +298,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 		}
 		owned, err := x.ownedOf(ctx, v)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		for _, ref := range owned {
 			if !stays[ref] {
@@ -285,7 +307,7 @@ func (x *run) afterReturn(ctx context.Context, list []Record, s *StepState) erro
 			}
 		}
 	}
-	return errors.Join(x.deleteObjects(ctx, gone, x.o.statusTimeout(0)), x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s.Made))
+	return gone, nil
 }
 
 // whole says that all objects of a record are there.
@@ -402,6 +424,9 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 
 // deleteMade deletes what the run made and Helm leaves: objects of hooks, and those that are
 // to be kept.
-func (x *run) deleteMade(ctx context.Context, made []object.Ref) error {
-	return x.deleteObjects(ctx, made, x.o.statusTimeout(0))
+func (x *run) deleteMade(ctx context.Context, s *StepState) error {
+	if err := x.keepClaims(ctx, s.Made, s); err != nil {
+		return err
+	}
+	return x.deleteObjects(ctx, s.Made, x.o.statusTimeout(0))
 }

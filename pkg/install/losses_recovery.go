@@ -1,0 +1,152 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// RecoveryLosses are the claims and custom resources that recovering a run deletes with what is in
+// them, sorted: it needs more than a yes where there are any. Definitions of which objects are
+// there are left, and so are claims that were there before the run. Of custom resources those count
+// that somebody has written to since Helm made them: of the others, no operator has made anything.
+// What cannot be read is an error.
+func (r *Runner) RecoveryLosses(ctx context.Context, of Installation, p RecoveryPlan, kinds *object.Kinds) ([]object.Ref, error) {
+	l := &recoveryLosses{run: &run{Runner: r, of: of, j: &Journal{Installation: of, Run: &p.Run}}, kinds: kindsWith(kinds, nil), found: map[object.Ref]bool{}}
+	for _, a := range p.Acts {
+		if err := l.act(ctx, a); err != nil {
+			return nil, err
+		}
+	}
+	var out []object.Ref
+	for ref := range l.found {
+		out = append(out, ref)
+	}
+	return sortRefs(out), nil
+}
+
+// recoveryLosses gathers what recovering a run deletes with data.
+type recoveryLosses struct {
+	*run
+	kinds *object.Kinds
+	found map[object.Ref]bool
+}
+
+func (l *recoveryLosses) act(ctx context.Context, a RecoveryAct) error {
+	switch {
+	case a.Verb == RecoverUninstall, a.Verb == RecoverRollback:
+		return l.release(ctx, a)
+	case a.Verb == RecoverDelete && a.Object.GroupKind() == namespaceKind:
+		return l.namespace(ctx, a.Object.Name)
+	case a.Verb == RecoverDelete && a.Object.GroupKind() != definitionKind:
+		return l.object(ctx, a.Object, l.stepThatMade(a.Object))
+	}
+	return nil
+}
+
+// release is about the objects of a release that go: all of one that is uninstalled, but for those
+// that are somebody else's or were there before, and of one that is rolled back those that the run
+// brought.
+func (l *recoveryLosses) release(ctx context.Context, a RecoveryAct) error {
+	for i := range l.j.Run.Steps {
+		s := &l.j.Run.Steps[i]
+		if !s.ofRelease() || s.Release != a.Release.Name || s.Namespace != a.Release.Namespace {
+			continue
+		}
+		list, err := l.Engine.History(ctx, a.Release)
+		if err != nil {
+			return err
+		}
+		refs, err := l.broughtBy(ctx, list, s)
+		if err != nil {
+			return err
+		}
+		for _, ref := range refs {
+			if err := l.object(ctx, ref, s); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *recoveryLosses) stepThatMade(ref object.Ref) *StepState {
+	for i := range l.j.Run.Steps {
+		if s := &l.j.Run.Steps[i]; slices.Contains(s.Made, ref) {
+			return s
+		}
+	}
+	return &StepState{}
+}
+
+// object finds what is lost with an object that is deleted.
+func (l *recoveryLosses) object(ctx context.Context, ref object.Ref, s *StepState) error {
+	kind, _ := l.kinds.Kind(ref.GroupKind())
+	if !kind.Custom && ref.GroupKind() != claimKind && ref.GroupKind() != statefulSetKind {
+		return nil
+	}
+	is, err := l.Objects.Get(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read %s: %w", ref, err)
+	}
+	switch {
+	case ref.GroupKind() == statefulSetKind:
+		return l.claimsOfSet(ctx, is, s)
+	case ref.GroupKind() == claimKind, takenUp(is):
+		l.found[ref] = true
+	}
+	return nil
+}
+
+func (l *recoveryLosses) claimsOfSet(ctx context.Context, set *unstructured.Unstructured, s *StepState) error {
+	if !deletesClaims(set) {
+		return nil
+	}
+	all, err := claimsOf(ctx, l.Objects, set.GetNamespace())
+	if err != nil {
+		return fmt.Errorf("list the claims of %s: %w", refOf(set), err)
+	}
+	for _, claim := range all {
+		if goesWith(claim, set) && !s.existed(claim, set) {
+			l.found[refOf(claim)] = true
+		}
+	}
+	return nil
+}
+
+// namespace finds what is lost in a namespace that the run made, with all that is in it.
+func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
+	list, err := l.Discovery.Contents(ctx, name)
+	if apierrors.IsForbidden(err) {
+		return nil // undoing leaves a namespace of which it is not known what is in it
+	}
+	if err != nil {
+		return fmt.Errorf("list what is in namespace %s: %w", name, err)
+	}
+	for i := range list {
+		o := &list[i]
+		kind, _ := l.kinds.Kind(o.GroupVersionKind().GroupKind())
+		if o.GetDeletionTimestamp() == nil && (refOf(o).GroupKind() == claimKind || kind.Custom && takenUp(o)) {
+			l.found[refOf(o)] = true
+		}
+	}
+	return nil
+}
+
+// takenUp says that somebody else than Helm and a run of ours has written to an object, or that
+// this is not known.
+func takenUp(o *unstructured.Unstructured) bool {
+	managers := o.GetManagedFields()
+	return len(managers) == 0 || slices.ContainsFunc(managers, func(m metav1.ManagedFieldsEntry) bool {
+		return m.Manager != helmManager && m.Manager != FieldManager
+	})
+}

@@ -1,0 +1,126 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// basis is the journal that a plan was made of.
+type basis struct {
+	version string
+	// run is the id of the run that was not ended then, revision that of the last one that was.
+	run      string
+	revision int
+}
+
+// MadeOf says which journal the plan was made of: Do refuses the plan once the journal is
+// another one. A plan of which nobody said so is held against the releases alone.
+func (p *Plan) MadeOf(j *Journal) {
+	p.basis = &basis{version: j.Version(), revision: j.lastRevision()}
+	if j.Run != nil {
+		p.basis.run = j.Run.ID
+	}
+}
+
+func (j *Journal) lastRevision() int {
+	if len(j.Runs) == 0 {
+		return 0
+	}
+	return j.Runs[len(j.Runs)-1].Revision
+}
+
+// OutdatedError says that a plan was made of a state that is no more: somebody acted in between.
+// Nothing was written.
+type OutdatedError struct {
+	Installation Installation
+	// Changes are what is different by now, each a sentence.
+	Changes []string
+}
+
+func (e *OutdatedError) Error() string {
+	return fmt.Sprintf("the plan for %s is outdated: %s; nothing was written: run it again, it is planned anew over what is there now",
+		e.Installation.Name, strings.Join(e.Changes, "; "))
+}
+
+// load reads the journal under the lock, and refuses a plan that was made of another state. A
+// namespace that was made for nothing but that is taken back.
+func (x *run) load(ctx, undoing context.Context) error {
+	j, err := x.Store.Load(ctx)
+	if err != nil {
+		return err
+	}
+	x.j = j
+	if err = x.upToDate(ctx); err != nil && x.made && j.Version() == "" {
+		err = errors.Join(err, x.takeBackNamespace(undoing))
+	}
+	return err
+}
+
+// upToDate holds the plan against the journal and the releases as they are now: a run may have
+// waited long for the lock, and helm takes none.
+func (x *run) upToDate(ctx context.Context) error {
+	e := &OutdatedError{Installation: x.of}
+	if text := x.p.basis.change(x.j); text != "" {
+		e.Changes = append(e.Changes, text)
+	}
+	if r := x.j.Run; r != nil && !r.Committed && !x.goesOn() && len(e.Changes) == 0 {
+		return nil // that run is in the way, which is told first
+	}
+	for i := range x.p.Steps {
+		text, err := x.moved(ctx, &x.p.Steps[i])
+		if err != nil {
+			return err
+		}
+		if text != "" {
+			e.Changes = append(e.Changes, text)
+		}
+	}
+	if len(e.Changes) == 0 {
+		return nil
+	}
+	return e
+}
+
+// change says what happened to the journal since; empty for nothing.
+func (b *basis) change(j *Journal) string {
+	switch {
+	case b == nil || j.Version() == b.version:
+		return ""
+	case j.Version() == "":
+		return "its journal was deleted since"
+	case j.Run != nil && j.Run.ID != b.run:
+		return fmt.Sprintf("an %s by %s was begun since, and is not ended", j.Run.Action, j.Run.By)
+	case j.lastRevision() > b.revision:
+		p := j.Runs[len(j.Runs)-1]
+		return fmt.Sprintf("an %s by %s has ended since (revision %d, %s)", p.Action, p.By, p.Revision, p.Result)
+	}
+	return "its journal was written since"
+}
+
+// moved says that the release of a step is deployed at another revision than the plan saw;
+// empty where it is not.
+func (x *run) moved(ctx context.Context, s *Step) (string, error) {
+	switch s.Kind {
+	case InstallRelease, UpgradeRelease, RollbackRelease, RemoveRelease:
+	default:
+		return "", nil
+	}
+	list, err := x.Engine.History(ctx, s.name())
+	if err != nil {
+		return "", err
+	}
+	is, _ := deployed(list)
+	was := "was not deployed"
+	if s.Was > 0 {
+		was = fmt.Sprintf("was deployed at revision %d", s.Was)
+	}
+	switch is.Revision {
+	case s.Was:
+		return "", nil
+	case 0:
+		return fmt.Sprintf("release %s %s when it was planned, and is not deployed any more", s.name(), was), nil
+	}
+	return fmt.Sprintf("release %s %s when it was planned, and is at revision %d now", s.name(), was, is.Revision), nil
+}

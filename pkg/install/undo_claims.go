@@ -1,0 +1,232 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// claimsBefore are the UIDs of the claims that are there before a step, and that a StatefulSet of
+// it takes for its own and has deleted: undoing the step leaves them.
+func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstructured, namespace string) ([]string, error) {
+	var out []string
+	for _, set := range objects {
+		if !deletesClaims(set) {
+			continue
+		}
+		all, err := claimsOf(ctx, x.Objects, cmp.Or(set.GetNamespace(), namespace))
+		if err != nil {
+			return nil, fmt.Errorf("list the claims that StatefulSet %s would take: %w", set.GetName(), err)
+		}
+		for _, claim := range all {
+			if _, named := ordinalOf(claim.GetName(), claimPrefixes(set)); named {
+				out = append(out, string(claim.GetUID()))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// existed says that a claim was there before the step that made a StatefulSet: the step says so,
+// or the claim is older than the set. The second needs no journal: whoever forges one cannot have
+// a claim deleted by leaving it out.
+func (s *StepState) existed(claim, set *unstructured.Unstructured) bool {
+	made, since := claim.GetCreationTimestamp(), set.GetCreationTimestamp()
+	return slices.Contains(s.Claims, string(claim.GetUID())) || !made.IsZero() && made.Before(&since)
+}
+
+// keepClaims has the claims that were there before the run stay when StatefulSets are deleted in
+// undoing it. By their policy the garbage collector would take them: the sets are told to retain
+// their claims, and when their controller has seen that, the claims are taken from them.
+func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) error {
+	for _, ref := range refs {
+		if ref.GroupKind() != statefulSetKind {
+			continue
+		}
+		set, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("read %s: %w", ref, err)
+		}
+		if !deletesClaims(set) {
+			continue
+		}
+		claims, err := x.claimsToKeep(ctx, set, s)
+		if err != nil {
+			return fmt.Errorf("%s is not deleted, since it is not known which claims that were there before would go with it: %w", ref, err)
+		}
+		if len(claims) == 0 {
+			continue
+		}
+		x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("%s were there before this run, and would be deleted with %s: they are taken from it first", listed(claims), ref)})
+		if err = x.retain(ctx, ref); err == nil {
+			err = x.pollUntil(ctx, x.o.statusTimeout(0), func(ctx context.Context) (bool, error) { return x.released(ctx, ref, claims) })
+		}
+		if err != nil {
+			return fmt.Errorf("%s is not deleted, since claims that were there before would go with it (%s): %w", ref, listed(claims), err)
+		}
+	}
+	return nil
+}
+
+func (x *run) claimsToKeep(ctx context.Context, set *unstructured.Unstructured, s *StepState) ([]object.Ref, error) {
+	all, err := claimsOf(ctx, x.Objects, set.GetNamespace())
+	if err != nil {
+		return nil, err
+	}
+	var out []object.Ref
+	for _, claim := range all {
+		if goesWith(claim, set) && s.existed(claim, set) {
+			out = append(out, refOf(claim))
+		}
+	}
+	return sortRefs(out), nil
+}
+
+// retain has a StatefulSet retain its claims when it is deleted.
+func (x *run) retain(ctx context.Context, ref object.Ref) error {
+	return x.rewrite(ctx, ref, func(set *unstructured.Unstructured) (bool, error) {
+		if retention(set, whenDeleted) != deletePolicy && retention(set, whenScaled) != deletePolicy {
+			return false, nil
+		}
+		policy := map[string]any{whenDeleted: "Retain", whenScaled: "Retain"}
+		return true, unstructured.SetNestedMap(set.Object, policy, "spec", "persistentVolumeClaimRetentionPolicy")
+	})
+}
+
+// released says that none of the claims is owned by a StatefulSet any more, or by a pod of it. The
+// controller takes an owner away only from claims of pods that are Ready, so that it is done here:
+// after it has seen the policy, since before it would put the owner back.
+func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref) (bool, error) {
+	set, err := x.Objects.Get(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if seen, _ := number(set, "status", "observedGeneration"); seen < set.GetGeneration() {
+		return false, errors.New("its controller has not seen yet that its claims stay")
+	}
+	for _, claim := range claims {
+		if err := x.rewrite(ctx, claim, func(is *unstructured.Unstructured) (bool, error) {
+			owners := is.GetOwnerReferences()
+			others := slices.DeleteFunc(slices.Clone(owners), func(o metav1.OwnerReference) bool { return ownsClaim(o, ref.Name) })
+			is.SetOwnerReferences(others)
+			return len(others) < len(owners), nil
+		}); err != nil {
+			return false, fmt.Errorf("take the owner from %s: %w", claim, err)
+		}
+	}
+	return true, nil
+}
+
+// rewrite changes an object as it is now, if there is something to change; one that is gone is not.
+func (x *run) rewrite(ctx context.Context, ref object.Ref, change func(*unstructured.Unstructured) (bool, error)) error {
+	for try := 0; ; try++ {
+		is, err := x.Objects.Get(ctx, ref)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		changed, err := change(is)
+		if err != nil || !changed {
+			return err
+		}
+		if _, err = x.Objects.Replace(ctx, is); err == nil || !apierrors.IsConflict(err) || try == maxStale {
+			return err
+		}
+	}
+}
+
+// claims tells of the claims of StatefulSets that the run made and that are gone: which of them
+// stay, and which the garbage collector takes. It returns those that stay.
+func (x *run) claims(ctx context.Context, result string) []string {
+	if result != ResultUndone && result != ResultPartlyUndone {
+		return nil
+	}
+	var stay, goes []string
+	for i := range x.j.Run.Steps {
+		s := &x.j.Run.Steps[i]
+		switch {
+		case s.Phase == NotUndone:
+			continue
+		case s.Kind == InstallRelease, s.Kind == UpgradeRelease, s.Kind == RollbackRelease:
+		default:
+			continue
+		}
+		list, err := x.Engine.History(ctx, ReleaseName{s.Release, s.Namespace})
+		if err != nil {
+			continue // then the step says why
+		}
+		for _, r := range list {
+			if r.Marks.Run == x.j.Run.ID {
+				a, b := x.claimsAfter(ctx, r)
+				stay, goes = append(stay, a...), append(goes, b...)
+			}
+		}
+	}
+	for _, all := range []*[]string{&stay, &goes} {
+		slices.Sort(*all)
+		*all = slices.Compact(*all)
+	}
+	for _, text := range goes {
+		x.notify(Progress{Kind: Noted, Message: text + " is deleted with the StatefulSet of this run that made it, as that said (persistentVolumeClaimRetentionPolicy)"})
+	}
+	for _, text := range stay {
+		x.notify(Progress{Kind: Noted, Message: text + " stays: its data is left alone"})
+	}
+	return stay
+}
+
+// claimsAfter are the claims of the StatefulSets of a record that are gone, and what becomes of
+// the claims.
+func (x *run) claimsAfter(ctx context.Context, r Record) (stay, goes []string) {
+	objects, err := objectsIn(r.Manifest)
+	if err != nil {
+		return nil, nil
+	}
+	for _, set := range objects {
+		if len(claimPrefixes(set)) == 0 {
+			continue
+		}
+		set.SetNamespace(cmp.Or(set.GetNamespace(), r.Release.Namespace))
+		if is, err := x.Objects.Get(ctx, refOf(set)); err == nil && is.GetDeletionTimestamp() == nil {
+			continue // it was there before, and is again: so are its claims
+		}
+		all, err := x.Objects.List(ctx, claimKind, set.GetNamespace())
+		switch {
+		case apierrors.IsNotFound(err):
+			continue
+		case err != nil:
+			stay = append(stay, fmt.Sprintf("claims of StatefulSet %s/%s (they cannot be listed: %v)", set.GetNamespace(), set.GetName(), err))
+			continue
+		}
+		for i := range all {
+			claim := &all[i]
+			_, named := ordinalOf(claim.GetName(), claimPrefixes(set))
+			owned := ownedBySet(claim, set.GetName())
+			switch {
+			case !named && !owned:
+			case owned || claim.GetDeletionTimestamp() != nil:
+				goes = append(goes, refOf(claim).String())
+			default:
+				stay = append(stay, refOf(claim).String())
+			}
+		}
+	}
+	return stay, goes
+}
