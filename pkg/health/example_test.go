@@ -11,7 +11,7 @@ import (
 )
 
 // A custom resource that nobody has told the judge about.
-func ExampleEvaluator_Evaluate() {
+func ExampleJudge_Of() {
 	widget := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget",
 		"metadata": map[string]any{"namespace": "shop", "name": "one"},
