@@ -19,13 +19,13 @@ import (
 func newCatalog(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "catalog",
-		Short: "Look through the catalogue of operators, and keep one of your own",
-		Long: `Look through the catalogue of operators: what they define, in which versions they can
-be installed, from where, and what they need. A catalogue is embedded; further ones
-are a folder, a .tar or .tgz, or an http(s) or OCI address of one (--catalog), and an
-entry there takes the place of the embedded one. Nothing is fetched but what is named.
+		Short: "Browse the operator catalog, and maintain your own",
+		Long: `Browse the operator catalog: what operators define, which versions can be installed,
+from where, and what they require. One catalog is embedded; --catalog adds others (a
+directory, a .tar or .tgz, or an http(s) or OCI address), and an entry there replaces
+the embedded one. Only what you name is fetched.
 
-docs/catalog.md is the format, and tells how to add an operator.`,
+docs/catalog.md describes the format, and how to add an operator.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(newCatalogList(env), newCatalogSearch(env), newCatalogShow(env), newCatalogAdd(env), newCatalogBundle(env), newCatalogValidate(env), newCatalogOutdated(env), newCatalogImport(env))
@@ -43,12 +43,12 @@ func newCatalogList(env Env) *cobra.Command {
 	o := &catalogListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the operators of the catalogue",
-		Long:  `List the operators of the catalogue, with the newest version that can be installed.`,
+		Short: "List the operators of the catalog",
+		Long:  `List the operators of the catalog, with the newest version that can be installed.`,
 		Example: `  # the operators that can be installed
   kubectl sysop catalog list --installable
 
-  # with all their versions, and the catalogue that each is from
+  # with all their versions, and the catalog that each is from
   kubectl sysop catalog list -o wide`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -63,7 +63,7 @@ func newCatalogSearch(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "search WORD...",
 		Short: "Find operators by name, kind, group or description",
-		Long:  `Find the operators in which every word is found: in the name, the title, a kind, its group or the description. The best is first.`,
+		Long:  `Find the operators that match every word in the name, the title, a kind, its group or the description. The best match comes first.`,
 		Example: `  # who runs MySQL?
   kubectl sysop catalog search mysql
 
@@ -80,7 +80,7 @@ func newCatalogSearch(env Env) *cobra.Command {
 func (o *catalogListOptions) flags(cmd *cobra.Command) {
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
-	cmd.Flags().BoolVar(&o.installable, "installable", false, "those alone that can be installed")
+	cmd.Flags().BoolVar(&o.installable, "installable", false, "only those that can be installed")
 }
 
 func (o *catalogListOptions) run(ctx context.Context, query string) error {
@@ -125,9 +125,9 @@ func newCatalogShow(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show OPERATOR[@VERSION]",
 		Short: "Show an operator: its kinds, and how it is installed",
-		Long: `Show an operator of the catalogue: the kinds that it defines and what they are made
-of, and of its newest version, or the one named, where it comes from, what it needs,
-and what is expected of what is fetched.`,
+		Long: `Show an operator of the catalog: the kinds that it defines and what they create, and
+for its newest version, or the one you name, its source, its requirements, and how the
+artifacts are verified.`,
 		Example: `  # how would cert-manager be installed?
   kubectl sysop catalog show cert-manager`,
 		Args: cobra.ExactArgs(1),
@@ -163,7 +163,7 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	v, _ := e.Latest()
 	if at := targets[0].version; at != "" {
 		if v, ok = e.Version(at); !ok {
-			return withHint(fmt.Errorf("the catalogue has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
+			return withHint(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
 		}
 	}
 	cats.tell(o.common)
@@ -179,14 +179,14 @@ type catalogValidateOptions struct {
 func newCatalogValidate(env Env) *cobra.Command {
 	o := &catalogValidateOptions{common: newCommon(env, "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
-		Use:   "validate [CATALOGUE]",
-		Short: "Check a catalogue, or the one that all layers make together",
-		Long: `Check a catalogue: a folder, a .tar or .tgz, or an address. Every problem of every
-entry is told with its place. Then it is laid over the embedded one, and what entries
-need is looked for: packages, versions in the ranges, and who brings an API.
+		Use:   "validate [CATALOG]",
+		Short: "Validate a catalog, or all catalogs merged",
+		Long: `Validate a catalog: a directory, a .tar or .tgz, or an address. Every problem of every
+entry is reported with its position. The catalog is then merged with the embedded one,
+and what the entries need is checked: packages, version ranges, and providers of APIs.
 
-With --crds every field that an entry names is looked for in the definitions of a
-folder: those of relations, health rules, signals and examples.`,
+With --crds, every field that an entry names is checked against the CRDs in a
+directory: those of relations, health rules, signals and examples.`,
 		Example: `  # is what is embedded in order?
   kubectl sysop catalog validate`,
 		Args:              cobra.MaximumNArgs(1),
@@ -195,7 +195,7 @@ folder: those of relations, health rules, signals and examples.`,
 	}
 	o.writing(cmd)
 	o.catalogueFlags(cmd)
-	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this folder")
+	cmd.Flags().StringVar(&o.crds, "crds", "", "check every field against the CRDs in this directory")
 	return cmd
 }
 
@@ -241,7 +241,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 		}
 		layer, wrong, err := catalog.Load(files, fetch.Shown(args[0]))
 		if err != nil {
-			return fmt.Errorf("read the catalogue %s: %w", fetch.Shown(args[0]), err)
+			return fmt.Errorf("read the catalog %s: %w", fetch.Shown(args[0]), err)
 		}
 		for _, p := range wrong {
 			problems = append(problems, p.String())
@@ -296,7 +296,7 @@ func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error)
 		return nil, err
 	}
 	if _, err := os.Stat(address); err != nil && !isAddress(address) {
-		return nil, fmt.Errorf("read the catalogue: %w", err)
+		return nil, fmt.Errorf("read the catalog: %w", err)
 	}
 	files, artifact, err := f.Catalogue(ctx, address)
 	if err != nil {

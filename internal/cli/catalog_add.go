@@ -25,8 +25,8 @@ type catalogAddOptions struct {
 
 func (o *catalogAddOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.folder, "catalog", "", "the folder of the catalogue, which is made where there is none")
-	f.BoolVar(&o.replace, "replace", false, "put the version in the place of one that is there in another form")
+	f.StringVar(&o.folder, "catalog", "", "the directory of the catalog; created if it does not exist")
+	f.BoolVar(&o.replace, "replace", false, "replace an existing version that has other content")
 	must(cmd.MarkFlagDirname("catalog"))
 }
 
@@ -34,13 +34,13 @@ func newCatalogAdd(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
 		Use:   "add FILE... --catalog DIR",
-		Short: "Put entries, or versions of entries, into a catalogue of your own",
-		Long: `Put the entries of files into the catalogue of a folder. Where an entry of the name is
-there, the versions alone are put into it, and the rest of its text stays as it is,
-comments and all. A version that is there in another form is refused, unless
---replace is given. A file is written whole, or not at all.`,
+		Short: "Add entries, or versions of entries, to your own catalog",
+		Long: `Add the entries of files to the catalog in a directory. If an entry with the name
+exists, only the versions are added to it, and the rest of its text, comments included,
+stays unchanged. A version that exists with other content is refused, unless --replace
+is given. A file is written completely or not at all.`,
 		Example: `  # a new version of an operator
-  kubectl sysop catalog add hello-1.1.0.yaml --catalog catalogue`,
+  kubectl sysop catalog add hello-1.1.0.yaml --catalog catalog`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeYAML,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
@@ -54,11 +54,11 @@ const maxEntryBytes = 8 << 20
 
 func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	if o.folder == "" {
-		return withHint(errors.New("name the folder of the catalogue: --catalog DIR"), "the embedded one cannot be written")
+		return withHint(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
 	}
 	var entries []catalog.Entry
 	for _, file := range files {
-		data, err := readFile(ctx, file, maxEntryBytes, "entry of a catalogue")
+		data, err := readFile(ctx, file, maxEntryBytes, "entry of a catalog")
 		if err != nil {
 			return fmt.Errorf("read the entry: %w", err)
 		}
@@ -113,12 +113,12 @@ func newCatalogImport(env Env) *cobra.Command {
 	o := &catalogAddOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
 		Use:   "import-csv CSV [MANIFEST...] --catalog DIR",
-		Short: "Make an entry of a ClusterServiceVersion of OLM",
-		Long: `Make an entry of a ClusterServiceVersion (operators.coreos.com/v1alpha1) and of the
-other manifests of its bundle: its definitions are not in it. Deployments and
-permissions become manifests that are installed as they are. What OLM does and nobody
-else (certificates of webhooks, which version replaces which) is left out, and told.`,
-		Example:           `  kubectl sysop catalog import-csv manifests/*.yaml --catalog catalogue`,
+		Short: "Create an entry from a ClusterServiceVersion of OLM",
+		Long: `Create an entry from a ClusterServiceVersion (operators.coreos.com/v1alpha1) and the
+other manifests of its bundle, which hold its CRDs. Deployments and permissions become
+manifests that are installed unchanged. What only OLM does (webhook certificates, which
+version replaces which) is left out and reported.`,
+		Example:           `  kubectl sysop catalog import-csv manifests/*.yaml --catalog catalog`,
 		Args:              cobra.MinimumNArgs(1),
 		ValidArgsFunction: completeYAML,
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.importCSV(cmd.Context(), args) },
@@ -129,7 +129,7 @@ else (certificates of webhooks, which version replaces which) is left out, and t
 
 func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error {
 	if o.folder == "" {
-		return withHint(errors.New("name the folder of the catalogue: --catalog DIR"), "the embedded one cannot be written")
+		return withHint(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
 	}
 	var csv []byte
 	var others [][]byte

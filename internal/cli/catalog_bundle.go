@@ -31,13 +31,13 @@ func newCatalogBundle(env Env) *cobra.Command {
 	o := &bundleOptions{installOptions: newInstallOptions(env, install.Install)}
 	cmd := &cobra.Command{
 		Use:   "bundle OPERATOR[@VERSION]... | -f SYSTEM",
-		Short: "Write all that a System is installed from into one file",
-		Long: `Write a bundle: one tar with the catalogue's entries of all operators that are needed,
-their charts and manifests, the System itself, the list of the images (images.txt), a
-bill of materials (CycloneDX) and checksums. The operators are chosen as install chooses
-them on an empty cluster. Nothing is written to a cluster, and none is asked.
+		Short: "Write everything that installs a System to one file",
+		Long: `Write a bundle: one tar with the catalog entries of all operators that are required,
+their charts and manifests, the System itself, the list of images (images.txt), a bill
+of materials (CycloneDX) and checksums. Operators are chosen as install chooses them on
+an empty cluster. Neither read nor write requests go to a cluster.
 
-Images are not in it: docs/sharing.md tells how they are carried along. The same input
+Images are not included: docs/sharing.md describes how to move them. The same input
 gives the same bytes.`,
 		Example: `  # a system, for Kubernetes 1.33
   kubectl sysop catalog bundle -f shop.yaml --kubernetes 1.33 -o shop.tar
@@ -54,9 +54,9 @@ gives the same bytes.`,
 	o.valueFlags(cmd)
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of a System: FILE, "-" or "demo"`)
-	f.StringVarP(&o.out, "output", "o", "", "the FILE that is written, which must not be there yet")
+	f.StringVarP(&o.out, "output", "o", "", "the FILE to write; it must not exist")
 	f.BoolVar(&o.replace, "force", false, "replace the file")
-	f.StringVar(&o.kubernetes, "kubernetes", "", "the version of Kubernetes that it is for (without it, no range is held against it)")
+	f.StringVar(&o.kubernetes, "kubernetes", "", "the Kubernetes version of the target cluster (without it, version ranges of Kubernetes are not checked)")
 	return cmd
 }
 
@@ -195,7 +195,7 @@ func (o *bundleOptions) collect(p *installPlan, artifacts map[string][]fetch.Art
 		}
 		v, ok := e.Version(part.Version)
 		if !ok {
-			return nil, fmt.Errorf("the catalogue has no version %s of %s", part.Version, part.Name)
+			return nil, fmt.Errorf("the catalog has no version %s of %s", part.Version, part.Name)
 		}
 		out.Packages = append(out.Packages, bundle.Package{Entry: e, Version: v, Artifacts: artifacts[part.Name], Images: part.Rendered.Images})
 	}

@@ -26,15 +26,15 @@ func newCatalogOutdated(env Env) *cobra.Command {
 	o := &catalogOutdatedOptions{common: newCommon(env, "table", "name")}
 	cmd := &cobra.Command{
 		Use:   "outdated [OPERATOR...]",
-		Short: "Show the operators of which newer versions are published",
-		Long: `Ask the chart repository or the registry that an entry names for versions of its chart
-that are newer than those of the catalogue. All entries that can be installed are
-asked about, or those named. A pre-release counts only where the catalogue has one.
-What is published as files of manifests has no list of versions, and says so.
+		Short: "Show the operators with newer published versions",
+		Long: `Query the chart repository or registry of an entry for chart versions that are newer
+than those of the catalog. All installable entries are checked, or those you name. A
+pre-release is considered only if the catalog has one. Software that is published as
+manifest files has no list of versions, which is reported.
 
-Nothing is fetched but lists, and nothing is written: a version becomes part of a
-catalogue with what it is made of and its digest (docs/catalog.md).`,
-		Example: `  # what is newer than the catalogue?
+Only lists are fetched, and nothing is written: to add a version to a catalog you need
+its artifacts and their digests (docs/catalog.md).`,
+		Example: `  # what is newer than the catalog?
   kubectl sysop catalog outdated
 
   # of one operator
@@ -109,7 +109,7 @@ func installable(cats *catalogues, names []string) ([]catalog.Entry, error) {
 			return nil, withHint(errors.New(cats.Unknown(name)), "kubectl sysop catalog search finds one by its kinds")
 		}
 		if len(e.Versions) == 0 {
-			return nil, fmt.Errorf("the catalogue has no version of %s that can be installed", name)
+			return nil, fmt.Errorf("the catalog has no version of %s that can be installed", name)
 		}
 		all = append(all, e)
 	}

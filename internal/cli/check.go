@@ -36,30 +36,30 @@ func newCheck(env Env) *cobra.Command {
 	o.atomic.common = o.common
 	cmd := &cobra.Command{
 		Use:   "check [KIND|OPERATOR|ROOT...]",
-		Short: "Check operators and stacks against guidelines, or foresee whether manifests will start",
-		Long: `Check operators, the definitions of their custom resources, and application stacks
-against the guidelines of the operator maturity model and the principles for
-operators: what is wrong, where, why it matters, and how to mend it. docs/guidelines.md
-has every rule; nothing is written to the cluster.
+		Short: "Check operators and stacks against guidelines, or whether manifests would start",
+		Long: `Check operators, the CRDs of their custom resources, and application stacks against the
+guidelines of the operator maturity model and the principles for operators: what is
+wrong, where, why it matters, and how to fix it. docs/guidelines.md has every rule;
+nothing is written to the cluster.
 
-KIND is a custom kind: its definition is checked. OPERATOR is the name of an operator,
-of its workload, or its API group: it is checked with its definitions and its own pods.
-ROOT is a stack, as for the other commands. Without any of them these are all operators
-of the cluster, and the stacks of the namespace, or with -A of the cluster.
+KIND is a custom kind: its CRD is checked. OPERATOR is the name of an operator, of its
+workload, or its API group: it is checked with its CRDs and its own pods. ROOT is a
+stack, as for the other commands. Without any of them, all operators of the cluster are
+checked, and the stacks of the namespace, or of the cluster with -A.
 
-What could not be read is not decided, never wrong. A score is the share of what is as
-it should be, of what could be decided: errors weigh 4, warnings 2, the rest 1. What is
-meant so is waived, in a file (--waivers) or on the object, by the annotation
-sysop.dev/waive: id=reason.
+What could not be read is unknown, never a finding. A score is the share of rules that
+passed among those that could be evaluated: errors weigh 4, warnings 2, the rest 1.
+Waive accepted findings in a file (--waivers) or with the annotation
+sysop.dev/waive: id=reason on the object.
 
-With --atomic the question is another: will all of the manifests of -f start, or all
-of a ROOT's stack anew, or would a part be left hanging? Each object and each pod
-template is tried in a dry run; what they name, quotas, storage and room on the nodes
-are looked at over the whole. The verdict is one of three: impossible, with the proof;
-fits, with a placement; not decided, with what could not be judged.
+With --atomic it checks whether all manifests of -f would start, or all of a ROOT's
+stack from scratch, or whether a part would fail to start. Each object and each pod
+template is tried in a dry run; references, quotas, storage and room on the nodes are
+checked for the whole batch. The verdict is one of three: fits, with a placement;
+impossible, with the reason; unknown, with what could not be checked.
 
-With --colocation it shows how the pods of stacks lie on nodes and in zones, what binds
-them there, and whether all of a stack could be kept together on one node.`,
+With --colocation it shows how the pods of stacks are placed on nodes and in zones, what
+binds them there, and whether a whole stack fits on one node.`,
 		Example: `  # operators and stacks of the example, with their scores
   kubectl sysop check -A --from demo
 
@@ -96,14 +96,14 @@ them there, and whether all of a stack could be kept together on one node.`,
 // flags adds the flags of what is asked.
 func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, those with these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, only objects with these labels")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringSliceVar(&o.categories, "category", nil, "only rules of these categories: "+strings.Join(categoryNames(), ", "))
-	f.StringVar(&o.waivers, "waivers", "", "findings that are meant so, from a YAML FILE")
-	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 where a finding is as bad as this: error or warning")
+	f.StringVar(&o.waivers, "waivers", "", "accepted findings, from a YAML FILE")
+	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 if a finding has at least this level: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks lie on nodes and in zones, and whether they could be kept together")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks are placed on nodes and in zones, and whether a stack fits on one node")
 	o.atomic.flags(cmd)
 	o.of.flag(cmd, o.common, "with its waivers")
 	must(cmd.RegisterFlagCompletionFunc("category", cobra.FixedCompletions(categoryNames(), cobra.ShellCompDirectiveNoFileComp)))
@@ -183,7 +183,7 @@ func (o *checkOptions) validateExclusive() error {
 	case a.footprints != "":
 		return withHint(errors.New("--footprint is of --atomic"), "write check --atomic --footprint "+a.footprints+" -f FILE")
 	case a.autoscaler:
-		return withHint(errors.New("--autoscaler is of --atomic"), "write check --atomic --autoscaler -f FILE")
+		return withHint(errors.New("--assume-autoscaler is of --atomic"), "write check --atomic --assume-autoscaler -f FILE")
 	}
 	return nil
 }

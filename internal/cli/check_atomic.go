@@ -34,11 +34,12 @@ type atomicOptions struct {
 
 func (o *atomicOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVar(&o.on, "atomic", false, "foresee whether all of a batch will start: the manifests of -f, or a ROOT's stack anew")
+	f.BoolVar(&o.on, "atomic", false, "check whether a whole batch would start: the manifests of -f, or a ROOT's stack from scratch")
 	f.StringArrayVarP(&o.files, "filename", "f", nil, `with --atomic, manifests: FILE, DIR or "-"; may be repeated`)
-	f.BoolVarP(&o.recursive, "recursive", "R", false, "with -f, read the folders below as well")
+	f.BoolVarP(&o.recursive, "recursive", "R", false, "with -f, read subdirectories as well")
 	f.StringVar(&o.footprints, "footprint", "", "with --atomic, what custom resources run, from a YAML FILE")
-	f.BoolVar(&o.autoscaler, "autoscaler", false, "with --atomic, the cluster may grow: note it where there is no room")
+	f.BoolVar(&o.autoscaler, "assume-autoscaler", false, "with --atomic, assume that the cluster can add nodes: note it if there is no room")
+	aliasFlag(cmd, "autoscaler", "assume-autoscaler")
 }
 
 // run foresees and shows it. Where failOn is Error, what is impossible is not fine; where it
@@ -101,11 +102,11 @@ func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
 func (o *atomicOptions) validateFlags() error {
 	switch {
 	case len(o.files) > 0 && len(o.args) > 0:
-		return withHint(errors.New("--atomic looks at the manifests of -f or at the stack of a ROOT, and not at both"), "leave out -f, or the ROOT")
+		return withHint(errors.New("--atomic checks either the manifests of -f or the stack of a ROOT"), "leave out -f, or the ROOT")
 	case len(o.files) == 0 && len(o.args) == 0:
 		return withHint(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
 	case o.recursive && len(o.files) == 0:
-		return errors.New("-R is for the folders of -f")
+		return errors.New("-R is for the directories of -f")
 	}
 	return o.validate()
 }

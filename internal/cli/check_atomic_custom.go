@@ -30,25 +30,25 @@ func checkedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission
 		}
 		schema, _, _ := unstructured.NestedMap(v, "schema", "openAPIV3Schema")
 		if schema == nil {
-			said.Unknown = "its definition, which is in the batch, has no schema for this version"
+			said.Unknown = "its CRD, which is in the batch, has no schema for this version"
 			return said
 		}
 		return bySchema(schema, custom)
 	}
 	slices.Sort(served)
 	said.Reason = "NotServed"
-	said.Message = fmt.Sprintf("its definition, which is in the batch, serves %s, and not %s", strings.Join(served, ", "), custom.GroupVersionKind().Version)
+	said.Message = fmt.Sprintf("its CRD, which is in the batch, serves %s, and not %s", strings.Join(served, ", "), custom.GroupVersionKind().Version)
 	return said
 }
 
 func bySchema(schema map[string]any, custom *unstructured.Unstructured) preflight.Admission {
 	var said preflight.Admission
 	if problems := manual.Check(schema, custom.Object); len(problems) > 0 {
-		said.Reason, said.Message = "Invalid", "by the schema of its definition, which is in the batch: "+strings.Join(problems, "; ")
+		said.Reason, said.Message = "Invalid", "by the schema of its CRD, which is in the batch: "+strings.Join(problems, "; ")
 		return said
 	}
 	if rules := manual.Unchecked(schema, custom.Object); len(rules) > 0 {
-		said.Unknown = fmt.Sprintf("it fits the schema of its definition, which is in the batch; rules in CEL cannot be asked before the definition is there: %s", strings.Join(rules, "; "))
+		said.Unknown = fmt.Sprintf("it fits the schema of its CRD, which is in the batch; CEL rules cannot be evaluated before the CRD exists: %s", strings.Join(rules, "; "))
 		return said
 	}
 	said.Admitted = custom

@@ -41,7 +41,7 @@ func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
 	}
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
 	case t.instead != "" && !ofContent:
-		t.markUnknown("namespace %s is not there yet; in %s, where it was tried instead, it was refused: %s", ns, t.instead, said.Message)
+		t.markUnknown("namespace %s does not exist yet; a dry run in %s instead was refused: %s", ns, t.instead, said.Message)
 	case ofQuota(said.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The pods that are there count, and what counts changes: the sums tell.
 		t.silent = true

@@ -99,7 +99,7 @@ func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *d
 			t.silent = true // There is nobody to ask: the references tell.
 			return t
 		}
-		return unknown("what the group %s serves could not be found out", gvk.Group)
+		return unknown("cannot discover what the group %s serves", gvk.Group)
 	}
 	kind.Version = gvk.Version
 	t.Resource = kind
@@ -130,7 +130,7 @@ func (a *preflightRun) definitionOf(kind object.Resource) *unstructured.Unstruct
 // elsewhere tries an object in a namespace that is there, in place of its own.
 func (a *preflightRun) elsewhere(t *dryRunTrial) *dryRunTrial {
 	if t.instead = a.standIn(); t.instead == "" {
-		t.known, t.said.Unknown = true, fmt.Sprintf("namespace %s is not there yet, and there is no other like a new one to try it in", t.item.Ref.Namespace)
+		t.known, t.said.Unknown = true, fmt.Sprintf("namespace %s does not exist yet, and no similar namespace exists for a dry run", t.item.Ref.Namespace)
 		return t
 	}
 	t.Object = t.Object.DeepCopy()

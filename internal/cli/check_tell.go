@@ -70,7 +70,7 @@ func (c *checkRun) tell(r *check.Report) {
 		}
 	}
 	if len(parts) == 0 {
-		parts = []string{"nothing wrong was found"}
+		parts = []string{"no findings"}
 	}
 	fmt.Fprintf(c.o.env.ErrOut, "%s: %s\n", plural(len(r.Subjects), "subject"), strings.Join(parts, ", "))
 }

@@ -119,7 +119,7 @@ func newRoot() *cobra.Command {
 
 // live are the commands whose examples need a cluster, and what they say of a snapshot. An
 // example that comes to that has been read whole.
-var live = map[string]string{"adopt": "error: --from: a snapshot is no cluster", "release": "error: --from: a snapshot is no cluster", "logs": "error: --from: a snapshot holds no logs"}
+var live = map[string]string{"adopt": "error: --from: a snapshot is read-only", "release": "error: --from: a snapshot is read-only", "logs": "error: --from: a snapshot holds no logs"}
 
 // wanting are the examples that want a cluster or files that are not there, unless they are
 // asked of the demo. Their flags are parsed, and that is all.

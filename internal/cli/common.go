@@ -101,9 +101,9 @@ func newCommon(env Env, formats ...string) *common {
 func (c *common) reading(cmd *cobra.Command) {
 	c.connecting(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&c.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
-	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "look in all namespaces")
-	f.BoolVar(&c.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
+	f.StringArrayVar(&c.rulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
+	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "read all namespaces")
+	f.BoolVar(&c.timings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
 // connecting adds the flags of where it is read.
@@ -118,8 +118,8 @@ func (c *common) connecting(cmd *cobra.Command) {
 func (c *common) writing(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&c.output, "output", "o", c.formats[0], "output format: "+strings.Join(c.formats, ", "))
-	f.StringVar(&c.color, "color", "auto", "colour: auto, always or never")
-	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out the heads of columns")
+	f.StringVar(&c.color, "color", "auto", "color: auto, always or never")
+	f.BoolVar(&c.noHeaders, "no-headers", false, "leave out column headers")
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(c.formats, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions([]string{"auto", "always", "never"}, cobra.ShellCompDirectiveNoFileComp)))
 }

@@ -21,13 +21,13 @@ func addCompletion(env Env, root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "completion" })
 	cmd := root.Commands()[i]
-	cmd.Short = "Let kubectl complete the plugin, or write a script for a shell"
-	cmd.Long = `kubectl completes its own commands by a script of its own, and asks a file beside the
+	cmd.Short = "Set up shell completion"
+	cmd.Long = `kubectl completes its own commands with its own script, and runs a file beside the
 plugin, kubectl_complete-sysop, to complete what follows kubectl sysop. "completion
 install" writes that file, which is a link to the plugin.
 
 The other commands write scripts for those who run kubectl-sysop directly, without
-kubectl. docs/completion.md tells more.`
+kubectl. See docs/completion.md.`
 	holds(cmd)
 	cmd.AddCommand(newCompletionInstall(env), newCompletionUninstall(env))
 }
@@ -45,14 +45,14 @@ func newCompletionInstall(env Env) *cobra.Command {
 	o := &completionOptions{env: env, windows: runtime.GOOS == "windows"}
 	cmd := &cobra.Command{
 		Use:   "install",
-		Short: "Write the link that kubectl completes the plugin by",
-		Long: `Write the link kubectl_complete-sysop beside the plugin, to the name of the plugin: so
-it stays right when krew upgrades what is behind that name. On Windows it is a small
-command file. Plugins that are one command of the suite and are there already
+		Short: "Write the link that lets kubectl complete the plugin",
+		Long: `Write the link kubectl_complete-sysop beside the plugin, to the name of the plugin, so
+that it stays valid when krew upgrades the file behind that name. On Windows it is a
+small command file. Single commands of the suite that are already installed as plugins
 (kubectl-sysop_graph) get a link of their own; --aliases makes all of them.
 
-A file that is no such link is not replaced, unless --force is given. All links are
-written, or none.`,
+A file that is no such link is not replaced, unless --force is given. Either all links
+are written, or none.`,
 		Example: `  # beside the plugin
   kubectl sysop completion install
 
@@ -63,9 +63,9 @@ written, or none.`,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.install(cmd.Context()) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&o.dir, "dir", "", "the folder to write to, which should be on PATH (default: that of the plugin)")
-	f.BoolVar(&o.aliases, "aliases", false, "also make commands plugins of their own: "+strings.Join(published(), ", "))
-	f.BoolVar(&o.force, "force", false, "replace files that are no such links")
+	f.StringVar(&o.dir, "dir", "", "the directory to write to, which should be on PATH (default: that of the plugin)")
+	f.BoolVar(&o.aliases, "aliases", false, "also make separate plugins of the commands: "+strings.Join(published(), ", "))
+	f.BoolVar(&o.force, "force", false, "replace files that are not such links")
 	return cmd
 }
 
@@ -73,14 +73,14 @@ func newCompletionUninstall(env Env) *cobra.Command {
 	o := &completionOptions{env: env, windows: runtime.GOOS == "windows"}
 	cmd := &cobra.Command{
 		Use:   "uninstall",
-		Short: "Take away what completion install wrote",
+		Short: "Remove the links of completion install",
 		Example: `  # beside the plugin
   kubectl sysop completion uninstall`,
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(*cobra.Command, []string) error { return o.uninstall() },
 	}
-	cmd.Flags().StringVar(&o.dir, "dir", "", "the folder to take it from (default: that of the plugin)")
+	cmd.Flags().StringVar(&o.dir, "dir", "", "the directory to remove them from (default: that of the plugin)")
 	return cmd
 }
 
@@ -91,7 +91,7 @@ func (o *completionOptions) plugin() (string, error) {
 	if !strings.ContainsAny(program, `/\`) {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return "", withHint(fmt.Errorf("find the plugin: %w", err), "name its folder with --dir")
+			return "", withHint(fmt.Errorf("find the plugin: %w", err), "name its directory with --dir")
 		}
 		program = found
 	}
@@ -114,7 +114,7 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 			return "", "", err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return "", "", withHint(fmt.Errorf("--dir %s: there is no such folder", o.dir), "name one that is there, and on PATH")
+			return "", "", withHint(fmt.Errorf("--dir %s: no such directory", o.dir), "name a directory that exists and is on PATH")
 		}
 	}
 	plugin, failed := o.plugin()
@@ -131,7 +131,7 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 	if failed == nil && filepath.Base(plugin) == beside {
 		return dir, plugin, nil
 	}
-	return "", "", withHint(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names the folder that it is in")
+	return "", "", withHint(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names its directory")
 }
 
 // file is the name of an executable.
@@ -222,20 +222,20 @@ func (o *completionOptions) install(ctx context.Context) error {
 		info, err := os.Lstat(file)
 		switch {
 		case err == nil && info.IsDir():
-			refused.lines = append(refused.lines, file+" is a folder")
+			refused.lines = append(refused.lines, file+" is a directory")
 		case err == nil && !o.force && !o.ours(dir, l):
-			refused.lines = append(refused.lines, file+" is there, and is no link to the plugin")
+			refused.lines = append(refused.lines, file+" exists, and is not a link to the plugin")
 		}
 	}
 	if len(refused.lines) > 0 {
-		return withHint(&refused, "nothing was written; move it away, or --force replaces a file")
+		return withHint(&refused, "nothing was written; move it away, or use --force to replace it")
 	}
 	done, err := o.writeAll(ctx, dir, all)
 	if err != nil {
 		o.takeBack(dir, done)
 		err = fmt.Errorf("write into %s: %w", dir, err)
 		if errors.Is(err, fs.ErrPermission) {
-			return withHint(err, "who may write there can run it, or --dir names another folder that is on PATH")
+			return withHint(err, "run it as a user with write permission, or name another directory on PATH with --dir")
 		}
 		return err
 	}
@@ -309,7 +309,7 @@ func (o *completionOptions) uninstall() error {
 				continue
 			}
 			if err := os.Remove(file); err != nil {
-				return fmt.Errorf("take away what was linked: %w", err)
+				return fmt.Errorf("remove the links: %w", err)
 			}
 			found = true
 			fmt.Fprintf(o.env.Out, "removed %s\n", safe(file))

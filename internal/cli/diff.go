@@ -46,7 +46,7 @@ Secrets it is told which keys would change, and no value.`,
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.puttingFlags(cmd)
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 where anything would change")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if anything would change")
 	return cmd
 }
 
@@ -102,7 +102,7 @@ func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.
 			if is != nil {
 				live = append(live, is)
 				if then, err = p.dryRunObject(ctx, part, then); err != nil {
-					return nil, nil, fmt.Errorf("ask what would become of %s: %w", ref, err)
+					return nil, nil, fmt.Errorf("ask for a dry run of %s: %w", ref, err)
 				}
 			}
 			want = append(want, then)

@@ -40,23 +40,23 @@ func newGraph(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "graph ROOT...",
 		Short: "Show what belongs to a stack, and why",
-		Long: `Show the stack of one or more roots: what they own, what that needs, and what
-serves it, through any number of steps.
+		Long: `Show the stack of one or more roots: what they own, what they need, and what serves
+them, through any number of steps.
 
-"A owns B": A made B and takes it along when it goes. "A needs B": A does not
-work without B. "A serves B": A exists for the sake of B, as a Service does for
-its pods. A Service that is asked for or needed stands for what is behind it.
+"A owns B": A created B, and B is deleted with A. "A needs B": A does not work without
+B. "A serves B": A exists for B, as a Service does for its pods. A Service that is a
+root, or that is needed, brings in what it serves.
 
-Nodes, classes and other ground that stacks share are a boundary: never
-followed, and shown with --show-boundary. With several roots, what is in the
-stack of more than one of them is marked as shared. "missing" is an object that
-is named and not there, "unread" one that could not be looked at, "virtual" a
-user or group, which is a name and no object.
+Nodes, classes and other objects that stacks share are a boundary: they are not
+followed, and shown with --show-boundary. With several roots, what is in the stack of
+more than one of them is marked as shared. "missing" is an object that is referenced
+but does not exist, "unread" one that could not be read, "virtual" a user or group,
+which is a name without an object.
 
-What is wrong in the stack follows on stderr: references to what does not exist,
-owners that cannot be, Services that select no pod, claims that nobody mounts,
-selectors that disagree with owners. --problems shows that alone, with what may
-well be meant so. Nothing is said of what was not read.`,
+Problems of the stack follow on stderr: references to objects that do not exist, invalid
+owners, Services that select no pod, claims that no pod mounts, selectors that disagree
+with owners. --problems shows only these, with those that may be intended. Objects that
+could not be read are not diagnosed.`,
 		Example: `  # the stack behind a custom resource
   kubectl sysop graph moodle/moodle-1 --from demo
 
@@ -91,21 +91,21 @@ well be meant so. Nothing is said of what was not read.`,
 
 func (o *graphOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels to show below each root (0: all)")
-	f.BoolVar(&o.up, "up", false, "go the other way: who owns the roots, needs them, is served by them")
-	f.BoolVar(&o.connected, "connected", false, "everything that is reached in either direction, up to a boundary")
-	f.BoolVar(&o.boundary, "show-boundary", false, "show what the stack stands on: nodes, classes, cluster roles")
+	f.BoolVar(&o.up, "up", false, "follow the other direction: what owns the roots, needs them, is served by them")
+	f.BoolVar(&o.connected, "connected", false, "follow both directions, up to a boundary")
+	f.BoolVar(&o.boundary, "show-boundary", false, "show the boundary of the stack: nodes, classes, cluster roles")
 	f.BoolVar(&o.why, "why", false, "show the field and the value behind each line")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
-	f.BoolVar(&o.problems, "problems", false, "show only what is wrong in the stack")
-	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, read what Helm keeps of it in a Secret, besides the annotations of its objects")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if the stack has an error or a warning")
+	f.BoolVar(&o.problems, "problems", false, "show only the problems of the stack")
+	f.BoolVar(&o.manifest, "helm-manifest", false, "of helm/RELEASE, also read the release's manifest from Helm's Secret, not only the annotations of its objects")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if the stack has an error or a warning")
 	must(cmd.RegisterFlagCompletionFunc("relations", cobra.FixedCompletions([]string{"owns", "needs", "serves"}, cobra.ShellCompDirectiveNoFileComp)))
-	f.StringSliceVar(&o.include, "include", nil, "read these too, which are left out unless they are asked for: events, leases")
+	f.StringSliceVar(&o.include, "include", nil, "also read these, which are left out by default: events, leases")
 	must(cmd.RegisterFlagCompletionFunc("kinds", o.completeKinds))
 	must(cmd.RegisterFlagCompletionFunc("include", cobra.FixedCompletions([]string{"events", "leases"}, cobra.ShellCompDirectiveNoFileComp)))
 }
@@ -284,10 +284,10 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []
 	}
 	fmt.Fprintf(o.env.ErrOut, "%d objects", len(stack.Members())-rim)
 	if rim > 0 && !o.boundary {
-		fmt.Fprintf(o.env.ErrOut, ", standing on %d more (--show-boundary)", rim)
+		fmt.Fprintf(o.env.ErrOut, ", %d more at the boundary (--show-boundary)", rim)
 	}
 	if notes := len(problems) - count(problems, serious); notes > 0 {
-		fmt.Fprintf(o.env.ErrOut, ", %d of note (--problems)", notes)
+		fmt.Fprintf(o.env.ErrOut, ", %s (--problems)", plural(notes, "note"))
 	}
 	fmt.Fprintln(o.env.ErrOut)
 }

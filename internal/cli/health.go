@@ -31,22 +31,22 @@ func newHealth(env Env) *cobra.Command {
 	o := &healthOptions{common: newCommon(env, "tree", "table", "wide", "json", "yaml", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "health [ROOT...]",
-		Short: "Tell how stacks fare, and what makes them so",
-		Long: `Tell how each stack fares: Healthy, Suspended, Unknown, Progressing, Missing or
-Degraded. A stack is the worst of its roots and of what they own and need, at any
-depth; what is optional, and what only serves it, is shown and does not count, but
-for an autoscaler that cannot scale it.
-Without a ROOT these are the stacks of the namespace, or with -A of the cluster.
+		Short: "Show the health of stacks, and the cause",
+		Long: `Show the health of each stack: Healthy, Suspended, Unknown, Progressing, Missing or
+Degraded. A stack is as healthy as the worst of its roots and of what they own and need,
+at any depth. What is optional, and what only serves the stack, is shown but ignored,
+except for an autoscaler that cannot scale it. Without a ROOT, these are the stacks of
+the namespace, or of the cluster with -A.
 
-HEALTH is what an object says of itself, BELOW the worst of what it owns and needs.
-A custom resource that says nothing of itself has the health of what it owns, and
-the answer says so. What nothing is known to be right of is Unknown, never Healthy.
+HEALTH is what an object reports about itself, PARTS the worst of what it owns and
+needs. A custom resource that reports nothing has the health of what it owns, and the
+output says so. An object without any known sign of health is Unknown, never Healthy.
 
-What is wrong is shown, with the last warnings about it, what is right is counted. A
-cause is an object in trouble below which nothing is in as much of it.
+Unhealthy objects are shown with their last warnings; healthy ones are counted. A cause
+is an unhealthy object none of whose parts is as unhealthy.
 
-With --watch there is a line for each change, until interrupted; with --wait the
-command ends when all stacks are so, or fails after --timeout.`,
+With --watch each change prints a line, until interrupted; with --wait the command ends
+when all stacks have the status, or fails after --timeout.`,
 		Example: `  # how do the stacks of the example fare?
   kubectl sysop health --from demo
 
@@ -70,15 +70,15 @@ command ends when all stacks are so, or fails after --timeout.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.all, "all", false, "judge every object that is read, not only stacks")
+	f.BoolVar(&o.all, "all", false, "show the health of every object, not only of stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
-	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 2 unless something is found, and all of it is Healthy or Suspended")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
 	o.rules.flags(cmd, o.common)
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
-	f.BoolVarP(&o.watch, "watch", "w", false, "go on, with a line for each change, until interrupted")
-	f.StringVar(&o.wait, "wait", "", "wait until every stack is so: Healthy, or another status")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
+	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
 	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
 	f.DurationVar(&o.timeout, "timeout", 5*time.Minute, "how long to --wait")
 	must(cmd.RegisterFlagCompletionFunc("wait", cobra.FixedCompletions(statusNames(), cobra.ShellCompDirectiveNoFileComp)))
@@ -133,11 +133,11 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	case o.timeout <= 0:
 		return nil, fmt.Errorf("--timeout %s: want more than 0", o.timeout)
 	case o.watch && q.want != "":
-		return nil, errors.New("--watch goes on, and --wait ends: they exclude each other")
+		return nil, errors.New("--watch and --wait exclude each other")
 	case o.watch && o.from != "":
 		return nil, errors.New("--watch: a snapshot does not change")
 	case o.all && (len(o.args) > 0 || q.want != ""):
-		return nil, errors.New("--all judges every object: it takes no ROOT and no --wait")
+		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
 	case q.want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
 		return nil, withHint(fmt.Errorf("%s is no root", o.args[0]), "write --wait="+o.args[0])
 	case o.selector != "" && len(o.args) == 0:

@@ -188,15 +188,15 @@ func TestWaitSaysWhatIsThereNow(t *testing.T) {
 	}{
 		"refused": {
 			func(*appServer) {}, func(s *appServer) { s.refused = true },
-			"wait for Degraded: Deployment.apps/shop/web is Unknown (ReplicaSet.apps/shop/web-1: it could not be read): not so after 5s", "Unknown",
+			"wait for Degraded: Deployment.apps/shop/web is Unknown (ReplicaSet.apps/shop/web-1: it could not be read): not reached after 5s", "Unknown",
 		},
 		"not watched": {
 			func(s *appServer) { s.unwatched = true }, func(s *appServer) { s.available = 0 },
-			"wait for Degraded: Deployment.apps/shop/web is Progressing (ReplicaSet.apps/shop/web-1: 0/1 replicas available): not so after 5s", "Progressing",
+			"wait for Degraded: Deployment.apps/shop/web is Progressing (ReplicaSet.apps/shop/web-1: 0/1 replicas available): not reached after 5s", "Progressing",
 		},
 		"no answer": {
 			func(*appServer) {}, func(s *appServer) { s.silent = true },
-			"wait for Degraded: not so after 5s, and now: changes are not seen right now: customresourcedefinitions.apiextensions.k8s.io and 3 more (Timeout): no answer", "",
+			"wait for Degraded: not reached after 5s; now: watch interrupted: customresourcedefinitions.apiextensions.k8s.io and 3 more (Timeout): no answer", "",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -240,7 +240,7 @@ func TestWaitOfASilentServer(t *testing.T) {
 	if took := time.Since(began); took < o.timeout || took > soon {
 		t.Errorf("it ends after %s, want %s", took, o.timeout)
 	}
-	const want = "wait for Healthy: nothing is known after 300ms: the API server has not told what there is"
+	const want = "wait for Healthy: no state after 300ms: the API server has not answered"
 	if err == nil || err.Error() != want || out.Len() > 0 {
 		t.Errorf("it ends with %v, want %s; it shows %q", err, want, &out)
 	}

@@ -23,8 +23,8 @@ type healthRuleOptions struct {
 
 func (o *healthRuleOptions) flags(cmd *cobra.Command, c *common) {
 	f := cmd.Flags()
-	f.StringVar(&o.file, "health-rules", "", "rules of health of your own: a YAML FILE of rules (CEL), a FILE with Argo CD's ConfigMap argocd-cm, or a folder like its resource_customizations (Lua)")
-	f.StringVar(&o.argocd, "argocd", "", "also ask the rules of health (Lua) in Argo CD's ConfigMap argocd-cm; --argocd=NAMESPACE where that is not argocd")
+	f.StringVar(&o.file, "health-rules", "", "your own health rules: a YAML FILE of rules (CEL), a FILE with Argo CD's ConfigMap argocd-cm, or a directory like its resource_customizations (Lua)")
+	f.StringVar(&o.argocd, "argocd", "", "also use the health rules (Lua) of Argo CD's ConfigMap argocd-cm; --argocd=NAMESPACE if its namespace is not argocd")
 	f.Lookup("argocd").NoOptDefVal = luahealth.Namespace
 	must(cmd.RegisterFlagCompletionFunc("argocd", c.completeNamespaces))
 }
@@ -53,15 +53,15 @@ func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
-			err = fmt.Errorf("read the rules of health: %w", err)
+			err = fmt.Errorf("read the health rules: %w", err)
 		}
 		return nil, err
 	case set == nil:
 		h.rules, err = parseHealthRules(o.file, data)
 		return h, err
 	case set.Len() == 0:
-		return nil, withHint(errors.Join(append([]error{fmt.Errorf("%s has no rule of health", o.file)}, errorsOf(notes)...)...),
-			"docs/health-rules.md tells what is read of a ConfigMap and of a folder of Argo CD")
+		return nil, withHint(errors.Join(append([]error{fmt.Errorf("%s has no health rule", o.file)}, errorsOf(notes)...)...),
+			"docs/health-rules.md describes what is read of a ConfigMap and of a directory of Argo CD")
 	}
 	h.sets, h.notes = append(h.sets, set), notes
 	return h, nil
@@ -127,7 +127,7 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	set, notes := luahealth.OfConfigMap(h.argocd+"/"+luahealth.ConfigMapName, values)
 	h.notes = append(h.notes, notes...)
 	if set.Len() == 0 {
-		h.notes = append(h.notes, fmt.Sprintf("ConfigMap/%s/%s has no rule of health", h.argocd, luahealth.ConfigMapName))
+		h.notes = append(h.notes, fmt.Sprintf("ConfigMap/%s/%s has no health rule", h.argocd, luahealth.ConfigMapName))
 		return nil
 	}
 	for _, r := range h.rules {

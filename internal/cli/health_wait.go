@@ -14,7 +14,7 @@ const refreshLimit = 10 * time.Second
 
 var (
 	errTooLong = errors.New("the time is up")
-	errSilent  = errors.New("no answer from the API server: what was last seen may be so no more")
+	errSilent  = errors.New("no answer from the API server: the last known state may be outdated")
 )
 
 // opening is the time in which a wait has to find out what there is.
@@ -30,7 +30,7 @@ func (o *healthOptions) late(opening context.Context, q *healthQuestion, err err
 	if !errors.Is(context.Cause(opening), errTooLong) {
 		return err
 	}
-	return fmt.Errorf("wait for %s: nothing is known after %s: the API server has not told what there is", q.want, o.timeout)
+	return fmt.Errorf("wait for %s: no state after %s: the API server has not answered", q.want, o.timeout)
 }
 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
@@ -62,18 +62,18 @@ func (f *healthWatch) wait(ctx context.Context) error {
 // timedOut shows how the stacks are when the time is up, which need not be how they were
 // when something was last seen to change.
 func (f *healthWatch) timedOut(ctx context.Context) error {
-	const hint = "kubectl sysop health --watch shows what goes on; --timeout waits longer"
+	const hint = "kubectl sysop health --watch shows the changes; --timeout waits longer"
 	if err := f.refresh(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return withHint(fmt.Errorf("wait for %s: not so after %s, and now: %w", f.q.want, f.o.timeout, err), hint)
+		return withHint(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.q.want, f.o.timeout, err), hint)
 	}
 	if err := f.show(ctx); err != nil {
 		return err
 	}
 	if err := f.reached(); err != nil {
-		return withHint(fmt.Errorf("%w: not so after %s", err, f.o.timeout), hint)
+		return withHint(fmt.Errorf("%w: not reached after %s", err, f.o.timeout), hint)
 	}
 	return nil
 }

@@ -23,20 +23,21 @@ func newImpact(env Env) *cobra.Command {
 	o := &impactOptions{common: newCommon(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "impact OBJECT",
-		Short: "Show what breaks, and what is deleted along, if an object goes",
-		Long: `Show what the API server and its controllers would do if an object were deleted,
-stack by stack: what is deleted along (what it owns, what is in a namespace or of
-a definition, the volume of a claim by its reclaim policy), what breaks at once
-or when it restarts, what only new objects would miss, and what suffers in turn:
-the owners of what breaks, the Services in front of it, and who needs those.
+		Short: "Show what breaks and what is deleted with an object",
+		Long: `Show what the API server and its controllers would do if an object were deleted, stack
+by stack: what is deleted with it (what it owns, what is in a namespace or of a CRD, the
+volume of a claim by its reclaim policy), what breaks at once or at its next restart,
+what only new objects would miss, and what is affected in turn: the owners of what
+breaks, the Services in front of it, and what needs those.
 
-Of a node it shows what a drain would hit, stack by stack: replicas that are left, pods
-that cannot go and why, budgets that block, and whether all would find other nodes.
+For a node it shows what a drain would do, stack by stack: the replicas that remain,
+pods that cannot be evicted and why, budgets that block, and whether all pods fit on
+other nodes.
 
-Nothing is deleted. Of an object in a namespace, that namespace is looked at, and
-what reaches into it; -A looks at all of them, for objects that others may
-address by a host name. Of a cluster-scoped object all are looked at. What could
-not be looked at is named, and never called unaffected.`,
+Nothing is deleted. For an object in a namespace, that namespace is read with what
+points into it; -A reads all namespaces, for objects that others may address by a host
+name. For a cluster-scoped object all are read. Objects that could not be read are
+listed, and never called unaffected.`,
 		Example: `  # what if this Secret goes?
   kubectl sysop impact secret/cluster1-secret --from demo
 
@@ -63,7 +64,7 @@ not be looked at is named, and never called unaffected.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	var policies []string
 	for _, c := range graph.Cascades() {
 		policies = append(policies, c.String())
@@ -97,7 +98,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return o.drain(ctx, name)
 	}
 	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
-		return withHint(fmt.Errorf("%s is no one object: of the one that keeps it nothing would go along", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
+		return withHint(fmt.Errorf("%s is a group of objects: nothing would be deleted with its parent", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
 	o.definitions, o.moreRoots = true, goingAlong(how)
@@ -109,7 +110,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return err
 	}
 	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
-		fmt.Fprintf(o.env.ErrOut, "looked in namespace %s, and at what reaches into it; -A looks in all\n", safe(ns))
+		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what points into it; -A reads all\n", safe(ns))
 	}
 	s.printTimings(g)
 	return nil

@@ -48,7 +48,7 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 		return err
 	}
 	if !s.inv.Covered(podKind, "") {
-		fmt.Fprintln(o.env.ErrOut, "warning: pods of some namespaces were not read: there may be more on the node")
+		fmt.Fprintln(o.env.ErrOut, "warning: cannot list pods in all namespaces: the node may run more")
 	}
 	s.printTimings(g)
 	return nil

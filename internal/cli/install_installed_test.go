@@ -12,10 +12,10 @@ import (
 func TestBelieved(t *testing.T) {
 	b := believed{cats: &catalogues{Catalogue: catalog.Embedded()}}
 	if got := b.namespaces("cert-manager"); !slices.Equal(got, []string{"cert-manager"}) {
-		t.Errorf("by the catalogue: %q", got)
+		t.Errorf("by the catalog: %q", got)
 	}
 	if got := b.namespaces("unheard-of"); len(got) > 0 {
-		t.Errorf("of what no catalogue has: %q", got)
+		t.Errorf("of what no catalog has: %q", got)
 	}
 	b.given, b.system = "mine", map[string]string{"cert-manager": "theirs"}
 	if got := b.namespaces("cert-manager"); !slices.Equal(got, []string{"mine", "theirs", "cert-manager"}) {

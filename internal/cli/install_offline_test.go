@@ -182,7 +182,7 @@ func rehead(packed []byte) []byte {
 func TestBundleEntryOutside(t *testing.T) {
 	entry := bundle.Entries + "/web.yaml"
 	for want, change := range map[string]func(string) string{
-		"leaves the catalogue": func(text string) string {
+		"leaves the catalog": func(text string) string {
 			return strings.Replace(text, "manifests/web-1.0.0/00.yaml", "../system.yaml", 1)
 		},
 		"the digest is wrong": func(text string) string {

@@ -45,7 +45,7 @@ func serve(ctx context.Context, env Env, addr string, interval time.Duration, co
 		ErrorLog: log.New(io.Discard, "", 0), // It tells of broken connections alone.
 	}
 	if !local {
-		fmt.Fprintf(env.ErrOut, "warning: %s can be reached from other machines, and whoever reaches it reads the figures: nobody is asked for a password\n", listener.Addr())
+		fmt.Fprintf(env.ErrOut, "warning: %s can be reached from other machines, and every client can read the figures without a password\n", listener.Addr())
 	}
 	fmt.Fprintf(env.ErrOut, "metrics at http://%s/metrics, computed at most every %s\n", listener.Addr(), interval)
 	ended := make(chan error, 1)

@@ -43,34 +43,32 @@ func newLogs(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs ROOT...",
 		Short: "Show the logs of all pods of a stack",
-		Long: `Show the logs of the pods of one or more stacks: those that the roots own, those
-of what they need (a database, say), and of what serves them; with --owned the
-first alone. Each line begins with its pod and its container, and for each pod in
-a colour of its own.
+		Long: `Show the logs of the pods of one or more stacks: the pods that the roots own, those of
+what they need (a database, for example), and of what serves them; with --owned only the
+first. Each line begins with its pod and its container, with a color for each pod.
 
-The last 10 lines of each container are shown; with --since, --since-time or --grep
-all that there are (--tail says otherwise; it counts before --grep leaves any out).
-The lines of all logs are put in the order of time.
+The last 10 lines of each container are shown, or all lines with --since, --since-time
+or --grep (--tail overrides this; it counts lines before --grep filters them). The lines
+of all logs are sorted by time.
 
-With --follow they are shown as they come. Pods that come later and containers that
-restart are followed as well, until it is interrupted. Of these nothing is left out:
---since and --tail are about what is there at the beginning.
+With --follow new lines are shown as they are written. New pods and restarted containers
+are followed as well, until interrupted, from their first line: --since and --tail apply
+only to containers that exist at the start.
 
-At most --max-streams logs are open at once. Without --follow the others are read
-after these, and the order is not touched; with it the others wait for their turn,
-and are told. A log that cannot be read is told and left out, and so is a container
-that has not started; the exit code is 1 where no log at all could be read.
+At most --max-streams logs are open at once. Without --follow the others are read after
+these, and the order is kept; with it the others wait for a free stream, which is
+reported. A log that cannot be read is reported and skipped, and so is a container that
+has not started; the exit code is 1 if no log could be read.
 
-Of lines, colour codes are left out, and other control characters are shown and not
-obeyed. What is beyond 1 MiB of a line is cut off. -o json writes each line as an
-object, on a line.`,
+Color codes are removed from lines, and other control characters are escaped. Lines are
+cut off after 1 MiB. -o json writes each line as an object, on a line.`,
 		Example: `  # what have the pods of a stack to say?
   kubectl sysop logs moodle/moodle-1
 
   # follow them, and those that come
   kubectl sysop logs moodle/moodle-1 -f
 
-  # errors of the last hour, in everything that a Helm release stands on
+  # errors of the last hour, in the whole stack of a Helm release
   kubectl sysop logs helm/shop --since 1h --grep '(?i)error' --exclude healthz
 
   # why did it restart?
@@ -91,13 +89,13 @@ object, on a line.`,
 
 func (o *logsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, none of what they need")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, not those of what they need")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 
-	f.BoolVarP(&o.follow, "follow", "f", false, "go on with what comes, until interrupted")
-	f.DurationVar(&o.since, "since", 0, "only lines that are not older than this: 90s, 5m, 2h")
+	f.BoolVarP(&o.follow, "follow", "f", false, "print new lines as they are written, until interrupted")
+	f.DurationVar(&o.since, "since", 0, "only lines newer than this: 90s, 5m, 2h")
 	f.StringVar(&o.sinceTime, "since-time", "", "only lines since this time: 2026-11-15T09:30:00Z")
 	f.Int64Var(&o.tail, "tail", defaultTail, "how many lines of each container, from the end (-1: all)")
 	f.BoolVarP(&o.previous, "previous", "p", false, "the logs of containers before their last restart")
@@ -107,10 +105,10 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 	f.StringArrayVar(&o.exclude, "exclude", nil, "no lines that match this regular expression; may be repeated")
 
 	f.BoolVar(&o.timestamps, "timestamps", false, "show when each line was written")
-	f.BoolVar(&o.noPrefix, "no-prefix", false, "leave out pod and container in front of lines")
+	f.BoolVar(&o.noPrefix, "no-prefix", false, "leave out the pod and container in front of lines")
 	f.IntVar(&o.maxStreams, "max-streams", 50, "how many logs may be open at once")
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
-	f.StringVar(&o.color, "color", "auto", "colour: auto, always or never")
+	f.StringVar(&o.color, "color", "auto", "color: auto, always or never")
 	for flag, values := range map[string][]string{"output": o.formats, "color": {"auto", "always", "never"}, "since": {"5m", "1h", "24h"}, "tail": {"-1", "10", "100"}} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))
 	}
@@ -162,7 +160,7 @@ func (o *logsOptions) check() error {
 	case len(o.args) == 0:
 		return withHint(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")
 	case o.follow && o.previous:
-		return errors.New("--follow and --previous exclude each other: what is over does not go on")
+		return errors.New("--follow and --previous exclude each other: an ended log does not continue")
 	case o.since != 0 && o.sinceTime != "":
 		return errors.New("--since and --since-time exclude each other")
 	case o.since < 0:

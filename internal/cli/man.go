@@ -28,20 +28,20 @@ func newMan(env Env) *cobra.Command {
 	o := &manOptions{common: newCommon(env, "text", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "man KIND",
-		Short: "Show what a kind is, who makes it, and how it is used",
-		Long: `Show the manual of a kind: what it is and who makes it, the operator that runs
-for it here and on what evidence, what its instances are made of (as declared,
-and as they really own it here), what it is related to and by which rule, the
-fields worth setting, and an example.
+		Short: "Show what a kind is, who provides it, and how to use it",
+		Long: `Show the manual of a kind: what it is and who provides it, the operator that runs for it
+in this cluster and on what evidence, what its instances create (as declared, and as
+they really own it here), what it is related to and by which rule, the fields worth
+setting, and an example.
 
-The usage text is the one that the author of the kind published in a ConfigMap
-and named in the annotation resource/usage: that one value is all that is
-read of a ConfigMap. It is looked for in the namespace that the
-annotation names, else in yours, else in the operator's.
+The usage text is published by the author of the kind in a ConfigMap that the
+annotation resource/usage names: only that one value of the ConfigMap is read. It is
+searched in the namespace that the annotation names, else in yours, else in the
+operator's.
 
-The example is one that was published with the operator (alm-examples) and fits
-the schema, else it is made of the schema. Of built-in kinds there is no schema
-here: kubectl explain has it.`,
+The example is one that was published with the operator (alm-examples) and fits the
+schema, else it is generated from the schema. Built-in kinds have no schema here: use
+kubectl explain.`,
 		Example: `  # what is a Moodle?
   kubectl sysop man moodle --from demo
 
@@ -67,10 +67,10 @@ here: kubectl explain has it.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVar(&o.fields, "fields", "", `the fields to show: "all", or a PATH with what is below it (spec.backup)`)
-	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind instead of the preferred one")
+	f.StringVar(&o.fields, "fields", "", `the fields to show: "all", or a PATH with the fields under it (spec.backup)`)
+	f.StringVar(&o.apiVersion, "api-version", "", "describe this version of the kind, not the preferred one")
 	f.BoolVar(&o.example, "example", false, "write the example manifest and nothing else, as for kubectl apply -f -")
-	f.BoolVar(&o.noInstances, "no-instances", false, "do not look at the objects of the kind")
+	f.BoolVar(&o.noInstances, "no-instances", false, "do not read the objects of the kind")
 	must(cmd.RegisterFlagCompletionFunc("fields", cobra.FixedCompletions([]string{"all"}, cobra.ShellCompDirectiveNoFileComp)))
 	must(cmd.RegisterFlagCompletionFunc("api-version", cobra.NoFileCompletions))
 	return cmd

@@ -59,9 +59,9 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 	case ok:
 		m.definition = manual.NewDefinition(o)
 	case p.refused(definitionKind):
-		m.note("The definition of %s may not be read with these rights: kubectl explain %s describes its fields.", kind.Kind, kind)
+		m.note("No permission to read the CRD of %s: kubectl explain %s describes its fields.", kind.Kind, kind)
 	case s.snapshot:
-		m.note("The snapshot has no definition of %s, so nothing is known of its fields.", kind.Kind)
+		m.note("The snapshot has no CRD of %s, so its fields are unknown.", kind.Kind)
 	default:
 		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields.", kind.Kind, kind)
 	}
@@ -118,7 +118,7 @@ func (m *manualReader) statedRules() []relation.Rule {
 		return r.Origin == infer.Origin
 	})
 	if guessed {
-		m.note("Nobody declares what a %s refers to: its references, host names and pod templates are guessed by the shape of its fields.", m.kind.Kind)
+		m.note("No rule declares the references of a %s: its references, host names and pod templates are inferred from the shape of its fields.", m.kind.Kind)
 	}
 	return rules
 }

@@ -50,21 +50,20 @@ func newMetrics(env Env) *cobra.Command {
 		Use:   "metrics [ROOT...]",
 		Short: "Show what stacks and custom resources use, and what they cost",
 		Long: `Show what stacks use, request and cost: each stack, its custom resources, its
-workloads, its pods. Without a ROOT these are the stacks of the namespace, or with
--A of the cluster: what nobody owns, and what no other stack needs.
+workloads, its pods. Without a ROOT these are the stacks of the namespace, or of the
+cluster with -A: objects that no other object owns and no other stack needs.
 
-Usage is what metrics.k8s.io says now; network, volumes and ephemeral storage what
-the kubelets say, where their summaries may be read (nodes/proxy); or, over a
---window, what Prometheus recorded: raw samples, added up. What is not measured is
-left out and counted ("11/12" pods), and never taken for 0. Pods on the network of
-their host see the traffic of the whole node, which is never added up.
+Usage comes from metrics.k8s.io; network, volumes and ephemeral storage come from the
+kubelets, if their summaries may be read (nodes/proxy); or, over a --window, from
+Prometheus: raw samples, added up. What is not measured is left out and counted
+("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
+the whole node, which is never added up.
 
-What is paid for is the larger of request and usage, at the prices of --prices or
-OpenCost's public defaults; volumes by claimed capacity. What several of the
-stacks need is split among them (--share), so that the rows add up to the total.
-Only stacks that are asked about share: one that is asked about alone is shown with
-the whole of what it needs. An instant's cost is that of an hour, and of a month of
-730.`,
+The cost is that of the larger of request and usage, at the prices of --prices or
+OpenCost's public defaults; volumes cost their claimed capacity. What several stacks
+need is split among them (--share), so that the rows add up to the total. Only the
+stacks that you ask for share: a single one is shown with the whole of what it needs. An
+instant's cost is that of an hour, and of a month of 730 hours.`,
 		Example: `  # what do the stacks of the example use, and what do they cost?
   kubectl sysop metrics --from demo
 
@@ -99,30 +98,30 @@ the whole of what it needs. An instant's cost is that of an hour, and of a month
 
 func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.IntVar(&o.depth, "depth", 0, "how many levels tree and wide show (0: all)")
-	f.StringVar(&o.by, "by", "stack", "what a row stands for: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	f.StringVar(&o.by, "by", "stack", "what to group rows by: stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
-	f.IntVar(&o.top, "top", 0, "show only so many rows, and the others as one (0: all)")
-	f.BoolVar(&o.containers, "containers", false, "show containers below pods")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
+	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
-	f.StringVar(&o.prometheus, "prometheus", "", "where Prometheus (or what speaks its API) is: a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token that a --prometheus URL wants")
-	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, where a server has the series of several clusters (cluster="eu-1")`)
+	f.StringVar(&o.prometheus, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
+	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+weightNote+")")
-	f.BoolVar(&o.shareIdle, "share-idle", false, "spread what is idle on a node over those who pay there")
+	f.BoolVar(&o.shareIdle, "share-idle", false, "split the idle cost of a node among the stacks that pay there")
 	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
-	f.StringVar(&o.shareOverhead, "share-overhead", "0", "money an hour that all stacks pay besides")
+	f.StringVar(&o.shareOverhead, "share-overhead", "0", "money per hour that all stacks pay in addition")
 	f.StringVar(&o.shareBy, "share-by", "even", "how to split shared namespaces and overhead: even or weighted (by what each pays otherwise)")
 
-	f.BoolVarP(&o.watch, "watch", "w", false, "show it again and again, until interrupted")
+	f.BoolVarP(&o.watch, "watch", "w", false, "repeat the output, until interrupted")
 	f.DurationVar(&o.interval, "interval", time.Minute, "how often to measure, with --watch and at most with --listen")
-	f.StringVar(&o.listen, "listen", "", "serve it to Prometheus at this address (127.0.0.1:9808), until interrupted")
+	f.StringVar(&o.listen, "listen", "", "serve the metrics to Prometheus at this address (127.0.0.1:9808), until interrupted")
 	o.focus.flags(cmd)
 	o.of.flag(cmd, o.common, "with its prices, sharing, weights and tenant")
 

@@ -24,8 +24,8 @@ func (f *focusOptions) flags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&f.version, "focus-version", view.FocusVersions()[0], "version of FOCUS that -o focus writes: "+strings.Join(view.FocusVersions(), " or "))
 	flags.StringVar(&f.account, "billing-account", "", "billing account of -o focus (default: the UID of the namespace kube-system)")
-	flags.StringVar(&f.accountName, "billing-account-name", "", "its name for people (default: the context of the kubeconfig)")
-	flags.StringVar(&f.provider, "provider", "kubectl-sysop", "who charges, in -o focus")
+	flags.StringVar(&f.accountName, "billing-account-name", "", "the name of the billing account (default: the context of the kubeconfig)")
+	flags.StringVar(&f.provider, "provider", "kubectl-sysop", "the provider name in -o focus")
 	must(cmd.RegisterFlagCompletionFunc("focus-version", cobra.FixedCompletions(view.FocusVersions(), cobra.ShellCompDirectiveNoFileComp)))
 }
 

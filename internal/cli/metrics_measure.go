@@ -100,10 +100,10 @@ func (m *metricsResult) scope(collector *metrics.Collector) {
 		}
 	}
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
-		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "what all pay for is split among the stacks that are asked about alone: -A without a ROOT splits it among all"})
+		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "shared cost is split among the requested stacks only: -A without a ROOT splits it among all"})
 	}
 	if m.o.shareIdle && !m.whole {
-		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "what is idle is not known: not every pod of the cluster was read"})
+		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "idle cost is unknown: not every pod of the cluster was read"})
 	}
 	m.place = metrics.NewPlacement(m.graph, m.stacks, all, m.stackOptions())
 	if !m.whole {
@@ -219,7 +219,7 @@ func (m *metricsResult) flat() {
 	if more := len(nodes) - few; more > 0 {
 		about += fmt.Sprintf(" and %d more", more)
 	}
-	m.extra = append(m.extra, metrics.Note{Subject: about, Reason: "FlatPrices", Message: "nodes that are not known: what runs there has the prices that hold for any node"})
+	m.extra = append(m.extra, metrics.Note{Subject: about, Reason: "FlatPrices", Message: "unknown nodes: their pods have the prices that apply to any node"})
 }
 
 // namespaces are those of the pods of the reading; nil for all.

@@ -92,7 +92,7 @@ func (o *metricsOptions) parseWindow(q *question) error {
 	case o.prometheus == "" && o.matchers != "":
 		return withHint(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
 	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
-		return withHint(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: through the API server nobody is shown a token"), "add --prometheus https://HOST and --window 24h")
+		return withHint(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
 	case o.window == "" && o.prometheus == "":
 		return nil
 	case o.window == "":

@@ -27,7 +27,7 @@ func (m *metricsResult) unplaced() {
 		}
 	}
 	if n > 0 {
-		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", LowersFigures: true, Message: fmt.Sprintf("%d pods that are gone cannot be placed in a stack: %s; without a ROOT, metrics shows what they used", n, strings.Join(names, ", "))})
+		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", LowersFigures: true, Message: fmt.Sprintf("%d deleted pods cannot be attributed to a stack: %s; without a ROOT, metrics shows their usage", n, strings.Join(names, ", "))})
 	}
 }
 

@@ -113,7 +113,7 @@ func TestWindowOfOne(t *testing.T) {
 	if code := cli.Main(t.Context(), env(strings.NewReader(""), &out, &talk), strings.Fields(args)); code != 0 {
 		t.Fatalf("exit %d: %s", code, &talk)
 	}
-	if !strings.Contains(talk.String(), "1 pods that are gone cannot be placed in a stack: web/lost;") {
+	if !strings.Contains(talk.String(), "1 deleted pods cannot be attributed to a stack: web/lost;") {
 		t.Errorf("stderr %s", &talk)
 	}
 	// A core-hour, and a third of the one that nobody used.

@@ -20,10 +20,10 @@ func newPath(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "path A B",
 		Short: "Show how two objects are related",
-		Long: `Show the shortest chain of relationships between two objects, with the field and
-the value behind each step. Steps are walked in either direction; the arrow says
-which. A chain never passes through the ground that stacks share (nodes,
-classes), since that relates nothing.`,
+		Long: `Show the shortest chain of relationships between two objects, with the field and the
+value behind each step. Steps are followed in either direction; the arrow shows which. A
+chain never passes through boundary objects that stacks share (nodes, classes), since
+that relates nothing.`,
 		Example: `  # why does this Moodle depend on that claim?
   kubectl sysop path moodle/moodle-1 pvc/data-cluster1-mysql-0 --from demo
 
@@ -38,7 +38,7 @@ classes), since that relates nothing.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 

@@ -21,10 +21,10 @@ import (
 func newPrices(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "prices",
-		Short: "Show the prices that costs are reckoned by, and check a price book",
-		Long: `Costs are reckoned by a price book: one of your own (--prices FILE), or else
-OpenCost's public default prices, in USD. A book is a YAML file, or one of
-OpenCost's: its JSON configuration or its CSV. docs/price-book.md has the format.`,
+		Short: "Show the prices that costs are based on, and validate a price book",
+		Long: `Costs are based on a price book: your own (--prices FILE), or else OpenCost's public
+default prices, in USD. A book is a YAML file, or one of OpenCost's: its JSON
+configuration or its CSV. docs/price-book.md describes the format.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(newPricesShow(env), newPricesValidate(env))
@@ -83,15 +83,15 @@ func newPricesShow(env Env) *cobra.Command {
 	o := &pricesShowOptions{common: newCommon(env, "table", "wide", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "show",
-		Short: "Show the price book, or what each node costs by it",
-		Long: `Show the price book, line by line: what a unit costs an hour, what is left of that
-after discounts, and where an override holds. With -o yaml it is written in its
-normal form, which --prices reads again: so is a book of OpenCost's made one of
-this format. No cluster is asked.
+		Short: "Show the price book, or the prices of nodes",
+		Long: `Show the price book, line by line: the price of a unit for an hour, the price after
+discounts, and the scope of an override. With -o yaml it is written in its normal form,
+which --prices reads: this converts a book of OpenCost's to this format. No cluster is
+read.
 
-With --nodes or --for-node: what a core, a GiB of memory and a GPU cost on each
-node, and by which overrides. The price of a whole node is split in the ratio of
-the prices that hold without it. -n names a namespace whose prices are meant.`,
+With --nodes or --node: the price of a core, a GiB of memory and a GPU on each node, and
+the overrides that apply. The price of a whole node is split in the ratio of the prices
+that apply without it. -n names the namespace whose prices are used.`,
 		Example: `  # the default prices
   kubectl sysop prices show
 
@@ -100,7 +100,7 @@ the prices that hold without it. -n names a namespace whose prices are meant.`,
 
   # what the nodes cost
   kubectl sysop prices show --nodes --from demo
-  kubectl sysop prices show --for-node worker-a -o json --from demo`,
+  kubectl sysop prices show --node worker-a -o json --from demo`,
 		Args:              between(0, 0, "a book with --prices FILE, and no arguments"),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
@@ -108,9 +108,10 @@ the prices that hold without it. -n names a namespace whose prices are meant.`,
 	o.connecting(cmd)
 	o.writing(cmd)
 	pricesFlag(cmd, &o.prices)
-	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show what each node costs")
-	cmd.Flags().StringVar(&o.forNode, "for-node", "", "show what the node of this NAME costs")
-	must(cmd.RegisterFlagCompletionFunc("for-node", o.completeNodes))
+	cmd.Flags().BoolVar(&o.nodes, "nodes", false, "show the prices of each node")
+	cmd.Flags().StringVar(&o.forNode, "node", "", "show the prices of the node with this NAME")
+	must(cmd.RegisterFlagCompletionFunc("node", o.completeNodes))
+	aliasFlag(cmd, "for-node", "node")
 	return cmd
 }
 
@@ -124,11 +125,11 @@ func (o *pricesShowOptions) run(ctx context.Context) error {
 	}
 	switch {
 	case o.nodes && o.forNode != "":
-		return fmt.Errorf("--nodes and --for-node exclude each other")
+		return fmt.Errorf("--nodes and --node exclude each other")
 	case o.nodes || o.forNode != "":
 		return o.showNodes(ctx, book)
 	case o.from != "" || given(o.config.Namespace):
-		return withHint(fmt.Errorf("a price book is no matter of a cluster"), "add --nodes, to see what its nodes cost")
+		return withHint(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
 	}
 	if err := o.write(view.Prices(book)); err != nil {
 		return err
@@ -216,10 +217,10 @@ func (s *nodeSink) Gap(g object.Gap) {
 func newPricesValidate(env Env) *cobra.Command {
 	return &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check price books",
-		Long: `Check price books, of any form that --prices reads, and write a line for each that
-is fine. Of every other one all that is wrong is told with its line and column, and
-the exit code is 1. No cluster is asked. A book to start from is written by
+		Short: "Validate price books",
+		Long: `Validate price books, in any form that --prices reads, and print a line for each that is
+valid. For every other book all errors are reported with line and column, and the exit
+code is 1. No cluster is read. To start a book, run
 "kubectl sysop prices show -o yaml > prices.yaml".`,
 		Example: `  # the default prices; for a book of your own write its file
   kubectl sysop prices validate default`,

@@ -47,7 +47,7 @@ func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem
 		}
 		g := stack.Graph()
 		if n := count(stack.Members(), func(id graph.ID) bool { return g.State(id) == graph.Unread }); n > 0 {
-			fmt.Fprintf(o.env.ErrOut, "not read, so that nothing is said of it: %d of the stack (unread)\n", n)
+			fmt.Fprintf(o.env.ErrOut, "%d objects of the stack could not be read\n", n)
 		}
 		return
 	}

@@ -134,14 +134,14 @@ func New(env Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "kubectl-sysop",
 		Short: "See, price, check and run application stacks",
-		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs
-and what serves it, and why. It has the rights of its user, and writes only where
-a command says so.
+		Long: `kubectl sysop finds the stack behind any object: what it owns, what it needs and
+what serves it, with the evidence. It has the permissions of its user, and writes
+only if a command says so.
 
 A ROOT is TYPE/NAME or TYPE NAME (any kind, as kubectl resolves it), several of
 them, TYPE alone or with -l SELECTOR, or a group that has a name in the cluster:
 helm/RELEASE, app/INSTANCE (label app.kubernetes.io/instance), or system/NAME of
-a System that was adopted.
+an adopted System.
 
 Every command works without a cluster: --from demo is a small system embedded in
 the binary, and --from FILE reads a snapshot.`,

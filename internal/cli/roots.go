@@ -263,7 +263,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		}
 		cluster, ok := s.source.(*source.Cluster)
 		if !ok {
-			return withHint(fmt.Errorf("--helm-manifest: a snapshot holds no data of Secrets"), "without the flag, the annotations of the objects tell")
+			return withHint(fmt.Errorf("--helm-manifest: a snapshot holds no data of Secrets"), "without the flag, the annotations of the objects are used")
 		}
 		namespace := s.namespaceOf(r)
 		if namespace == "" {
@@ -271,7 +271,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		}
 		refs, err := cluster.HelmRelease(ctx, namespace, r.name)
 		if err != nil {
-			return withHint(fmt.Errorf("read the Helm release %q in namespace %s: %w", r.name, namespace, err), "without --helm-manifest, the annotations of the objects tell")
+			return withHint(fmt.Errorf("read the Helm release %q in namespace %s: %w", r.name, namespace, err), "without --helm-manifest, the annotations of the objects are used")
 		}
 		s.releases[r.name] = refs
 	}

@@ -23,10 +23,9 @@ func newRules(env Env) *cobra.Command {
 		Use:   "rules",
 		Short: "Show, explain, check and export relationship rules",
 		Long: `Rules say how objects are related. They come from four places: built in, from the
-catalogue of operators, from annotations of the CRDs in the cluster, and from
-files of your own (--rules FILE). docs/rules-file.md has the grammar of the files
-and of the annotation sysop.dev/relationships; KubePlus's resource/* annotations
-are read as well.`,
+operator catalog, from annotations of the CRDs in the cluster, and from your own files
+(--rules FILE). docs/rules-file.md has the grammar of the files and of the annotation
+sysop.dev/relationships; KubePlus's resource/* annotations are read as well.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(newRulesList(env), newRulesExplain(env), newRulesLint(env), newRulesExport(env))
@@ -44,11 +43,10 @@ func newRulesList(env Env) *cobra.Command {
 	o := &rulesListOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "list [KIND]",
-		Short: "List the rules that are known, and how many edges each makes",
-		Long: `List the relationship rules that are known for this cluster: the kinds that a
-rule reads, what it says, the field, where the rule comes from, and how many
-edges it makes in the namespace (with -A: in all). Of the catalogue, the rules
-of operators that are not installed are left out.`,
+		Short: "List the rules, and how many edges each makes",
+		Long: `List the relationship rules for this cluster: the kinds that a rule reads, the relation,
+the field, where the rule comes from, and how many edges it makes in the namespace (in
+all of them with -A). Catalog rules of operators that are not installed are left out.`,
 		Example: `  # every rule
   kubectl sysop rules list --from demo
 
@@ -73,7 +71,7 @@ of operators that are not installed are left out.`,
 }
 
 // origins are the first words of Rule.Origin, with the one that stands for none.
-var origins = []string{view.BuiltIn, "catalogue", "crd", "file", infer.Origin}
+var origins = []string{view.BuiltIn, "catalog", "crd", "file", infer.Origin}
 
 // originWord is the first word of an origin.
 func originWord(origin string) string {
@@ -88,7 +86,10 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	for _, w := range o.origin {
+	for i, w := range o.origin {
+		if w == "catalogue" { // The former spelling.
+			w, o.origin[i] = "catalog", "catalog"
+		}
 		if !slices.Contains(origins, w) {
 			return withHint(fmt.Errorf("unknown origin %q", w), "write some of "+strings.Join(origins, ", "))
 		}
@@ -180,10 +181,10 @@ func newRulesExplain(env Env) *cobra.Command {
 	o := &rulesExplainOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "explain KIND | A B",
-		Short: "Explain why two objects are related, or which rules speak of a kind",
-		Long: `Explain an edge: which rules say that two objects are related, on what evidence,
-what that means, and where each rule comes from. With one KIND: what its objects
-say of others, and what others say of them.`,
+		Short: "Explain why two objects are related, or which rules apply to a kind",
+		Long: `Explain an edge: which rules relate two objects, on what evidence, what that means, and
+where each rule comes from. With one KIND: the rules that read its objects, and the
+rules of other kinds that point to them.`,
 		Example: `  # why are these two related?
   kubectl sysop rules explain deployment/moodle-1 secret/moodle-1-admin --from demo
 
@@ -255,7 +256,7 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 		return err
 	}
 	if len(edges) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "nothing relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, where there is one\n",
+		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, where there is one\n",
 			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
 	}
 	s.printTimings(g)
@@ -299,7 +300,7 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	if e, _, ok := catalog.KindOf(k); ok && len(says)+len(isSaid) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s knows no relationship of %s\n", e.Origin(), k.GroupKind())
 	} else if len(says)+len(isSaid) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule speaks of %s; owner references hold for every kind\n", k.GroupKind())
+		fmt.Fprintf(o.env.ErrOut, "no rule applies to %s; owner references hold for every kind\n", k.GroupKind())
 	}
 	s.printTimings(g)
 	return nil

@@ -29,13 +29,12 @@ func newRulesExport(env Env) *cobra.Command {
 	o := &rulesExportOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
 		Use:   "export KIND",
-		Short: "Write the annotation that declares what is known of a kind",
-		Long: `Write what is known of the relationships of a custom kind as the annotation
-sysop.dev/relationships, for an operator's author to put into the CRD: from the
-catalogue, from annotations that the CRD has, and what was inferred from the
-instances that are here (marked as such: look at each). With --kubeplus, as
-KubePlus's resource/* annotations, as far as these can say it: they have no mark
-for what is optional or a guess.`,
+		Short: "Write the annotation that declares the relationships of a kind",
+		Long: `Write the known relationships of a custom kind as the annotation
+sysop.dev/relationships, for an operator's author to put into the CRD: from the catalog,
+from annotations of the CRD, and inferred from the instances in the cluster (marked as
+such: review each). With --kubeplus, write KubePlus's resource/* annotations, as far as
+they can express it: they cannot mark a relationship as optional or inferred.`,
 		Example: `  # what could this CRD declare?
   kubectl sysop rules export moodle --from demo
 

@@ -35,18 +35,17 @@ func newRulesLint(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint",
 		Short: "Check relationship rules against the cluster",
-		Long: `Check relationship rules: does each parse, does each kind exist here, does each
-path exist in the schema, and do the kinds that an operator says it creates
-(composition) agree with the owner references that are seen in the namespace
-(with -A: in all). Of an entry of the catalogue, every field that it names is
-checked: those of health rules and signals too. Of a file of health rules
-(--health-rules), each expression is also evaluated on objects that lack what it
-reads. Without -f, the annotations of
-the CRDs and the entries of the catalogue are checked; with -f, those files.
+		Long: `Check relationship rules: whether each parses, each kind exists in the cluster, each
+path exists in the schema, and the kinds that an operator says it creates (composition)
+agree with the owner references in the namespace (in all of them with -A). For a catalog
+entry, every field that it names is checked: those of health rules and signals too. For
+a file of health rules (--health-rules), each expression is also evaluated on objects
+without the fields that it reads. Without -f, the annotations of the CRDs and the
+entries of the catalog are checked; with -f, those files.
 
-With --crds the definitions in a folder are asked instead of the cluster: files of
-YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
-		Example: `  # everything that this cluster declares, and what of the catalogue does not fit it
+With --crds, the CRDs in a directory are used instead of the cluster: files of YAML or
+JSON with CustomResourceDefinitions, and field skeletons.`,
+		Example: `  # everything that this cluster declares, and what of the catalog does not fit it
   kubectl sysop rules lint -A --all --from demo
 
   # for a pipeline: exit code 2 if there is an error or a warning
@@ -57,10 +56,10 @@ YAML or JSON with CustomResourceDefinitions, and field skeletons.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, health rules, or catalogue entry; may be repeated")
-	cmd.Flags().StringVar(&o.crds, "crds", "", "check against the CRDs in this folder, and ask no cluster")
-	cmd.Flags().BoolVar(&o.all, "all", false, "show the notes on the catalogue too: what of it does not fit the schemas here")
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is an error or a warning")
+	cmd.Flags().StringArrayVarP(&o.files, "filename", "f", nil, "check this file of rules, health rules, or catalog entry; may be repeated")
+	cmd.Flags().StringVar(&o.crds, "crds", "", "check against the CRDs in this directory, not against a cluster")
+	cmd.Flags().BoolVar(&o.all, "all", false, "also show the notes on the catalog: entries that do not fit the schemas here")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if there is an error or a warning")
 	return cmd
 }
 
@@ -102,7 +101,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 // folder checks against the definitions of a folder, and asks nobody.
 func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
 	if o.from != "" {
-		return errors.New("--crds names the definitions, and --from a snapshot that has them: they exclude each other")
+		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}
 	var err error
 	if l.defs, err = definitionsIn(o.crds); err != nil {
@@ -171,14 +170,14 @@ func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 	shown := l.findings
 	if o.output != "json" && o.output != "yaml" && !o.all {
 		shown = slices.DeleteFunc(slices.Clone(shown), func(f view.LintFinding) bool {
-			return f.Severity == "info" && strings.HasPrefix(f.Origin, "catalogue ")
+			return f.Severity == "info" && strings.HasPrefix(f.Origin, "catalog ")
 		})
 	}
 	if err := o.write(view.Lint(l.rules, shown, gaps)); err != nil {
 		return err
 	}
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
-		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalogue are not shown: operators here may be of another version (--all shows them)\n", hidden)
+		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
 	what := plural(l.rules, "relation")
 	if l.healthRules > 0 {

@@ -22,9 +22,9 @@ func (l *linter) served(c checked, s *declare.Spec, kind string) {
 	case l.s.kinds.NotServed(gk):
 		return // That is told.
 	case !served:
-		l.add("info", c.origin, s.Line, s.Column, "no kind %s is known here%s: nothing of it is checked", kind, nearKinds(gk, l.s.kinds))
+		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, nearKinds(gk, l.s.kinds))
 	case (!known || len(definition.Versions()) == 0) && len(s.Paths()) > 0:
-		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is not known here: its paths are not checked", kind)
+		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is unknown: its paths are not checked", kind)
 	}
 	if l.placeless(s, gk) {
 		l.add("warning", c.origin, s.Line, s.Column, "%s is cluster-scoped and %s does not say in which namespace the %s is: want namespace: PATH", kind, s.Path(), strings.Join(namedBy(s), ", "))

@@ -147,7 +147,7 @@ func (s *schemas) learn(ctx context.Context, of *schemaInfo, gk schema.GroupKind
 			s.refused.Store(true)
 			reason, message = "Forbidden", "the schemas of custom resources may not be read"
 		}
-		sink.Gap(object.Gap{Resource: definitionsResource, Reason: reason, Message: message + ": what custom resources refer to is guessed from their content alone"})
+		sink.Gap(object.Gap{Resource: definitionsResource, Reason: reason, Message: message + ": references of custom resources are inferred from their content alone"})
 	default:
 		u := unstructured.Unstructured{Object: crd}
 		key.Generation, key.Digest = u.GetGeneration(), infer.Compile(crd, kind.Version)

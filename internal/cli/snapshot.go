@@ -32,31 +32,30 @@ func newSnapshot(env Env) *cobra.Command {
 	o := &snapshotOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
 		Use:   "snapshot [ROOT...] -o FILE",
-		Short: "Write a stack or a namespace to a file, to look at later or send to someone",
-		Long: `Write the objects of a stack (ROOT...), of a namespace with what it points to
-(-n), or of the cluster (-A) to a file that every command reads with --from.
+		Short: "Write a stack or a namespace to a file, to inspect later or to share",
+		Long: `Write the objects of a stack (ROOT...), of a namespace with what it points to (-n), or
+of the cluster (-A) to a file that every command reads with --from.
 
-With them goes what their pods use at this moment: the samples of the metrics API
-(one list a namespace), and what the kubelets say of the pods (one call a node; it
-needs the right to get nodes/proxy). What is refused is told, and missing from the
-file; --no-metrics does not ask.
+The current usage of their pods is included: the samples of the metrics API (one list a
+namespace), and the pod figures of the kubelets (one call a node; this needs permission
+to get nodes/proxy). What is refused is reported, and missing from the file;
+--no-metrics skips it.
 
-Left out are the data of Secrets and ConfigMaps, which are never even read,
-managed fields, last-applied configurations, and the values of environment
-variables (so that relationships known by a host name in them are lost, too;
---with-env keeps the values that are written in the objects). Arguments of
-commands, and what custom resources say, are written as they are: look before
-you send it on.
+Left out are the data of Secrets and ConfigMaps, which are never read, managed fields,
+last-applied configurations, and the values of environment variables (relationships by a
+host name in them are lost, too; --include-env keeps the values that are written in the
+objects). Arguments of commands, and the content of custom resources, are written
+unchanged: review the file before you send it on.
 
-The file is YAML, JSON where its name ends in .json, and gzipped where it ends in
-.gz. It is written whole or not at all, and readable for its owner only.`,
+The file is YAML, JSON if its name ends in .json, and gzipped if it ends in .gz. It is
+written completely or not at all, and readable for its owner only.`,
 		Example: `  # the stack of a custom resource
   kubectl sysop snapshot moodle/moodle-1 --from demo -o moodle-1.yaml
 
   # a namespace, with what it points to
   kubectl sysop snapshot -n moodle --from demo -o moodle.yaml.gz
 
-  # look at it
+# read it
   kubectl sysop graph moodle/moodle-1 --from moodle.yaml.gz`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,8 +67,9 @@ The file is YAML, JSON where its name ends in .json, and gzipped where it ends i
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "output", "o", "", `the file to write; "-" is standard output`)
 	f.BoolVar(&o.force, "force", false, "replace the file if it exists")
-	f.BoolVar(&o.noMetrics, "no-metrics", false, "leave out what the pods use")
-	f.BoolVar(&o.withEnv, "with-env", false, "keep the values of environment variables that are written in the objects")
+	f.BoolVar(&o.noMetrics, "no-metrics", false, "leave out the usage of pods")
+	f.BoolVar(&o.withEnv, "include-env", false, "keep the values of environment variables that are written in the objects")
+	aliasFlag(cmd, "with-env", "include-env")
 	return cmd
 }
 

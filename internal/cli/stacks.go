@@ -26,26 +26,26 @@ func newStacks(env Env) *cobra.Command {
 	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "stacks",
-		Short: "List the application stacks there are: how they fare, what they use and cost",
-		Long: `Find the application stacks of the namespace, or with -A of the cluster, and tell of
-each how it fares and why, how many of its pods are well, what it uses and what it
-costs a month. Each NAME is a ROOT for the other commands.
+		Short: "List application stacks with health, usage and cost",
+		Long: `Find the application stacks of the namespace, or of the cluster with -A, and show of
+each its health and the cause, its healthy pods, its usage and its cost a month. Each
+NAME is a ROOT for the other commands.
 
-A stack is found by what nobody owns and nobody needs: a workload, or a custom
-resource, also one whose operator has made nothing of it yet. Those that say that
-they belong together are one: by the ApplySet that they are in, their Helm release
+A stack starts at an object that no other object owns or needs: a workload, or a custom
+resource, also one whose operator has not created anything yet. Objects that declare
+that they belong together are one stack: by their ApplySet, their Helm release
 (helm/NAME), or their label app.kubernetes.io/instance (app/NAME).
 
-Not a stack is what is there for others: monitors, scalers and other configuration of
-what they serve, accessories of a running resource of the same operator (a topic of
-its broker), GitOps managers, and custom resources of the whole cluster that own
-nothing. That, and whatever else is in no stack, is counted, and listed with --all;
-so are the stacks of kube-system, unless -n asks for it.
+Objects that exist for others are no stack: monitors, scalers and other configuration of
+what they serve, accessories of a running resource of the same operator (a topic of its
+broker), GitOps managers, and cluster-wide custom resources that own nothing. These, and
+all other objects that are in no stack, are counted, and listed with --all; so are the
+stacks of kube-system, unless -n names it.
 
-HEALTH is the worst of what the stack owns and needs, and CAUSE what makes it so.
-PODS are those that are Healthy, of all. "-" is what is not known, and "≥" says that
-not every pod was measured. What several stacks have is split evenly in the cost, and
-named in SHARED WITH OTHERS (-o wide).`,
+HEALTH is the worst of what the stack owns and needs, and CAUSE the reason. PODS are the
+Healthy ones, of all. "-" is unknown, and "≥" means that not every pod was measured. The
+cost of what several stacks have is split evenly, and listed in SHARED WITH OTHERS
+(-o wide).`,
 		Example: `  # which stacks are there?
   kubectl sysop stacks --from demo
 
@@ -66,7 +66,7 @@ named in SHARED WITH OTHERS (-o wide).`,
 			if len(args) == 0 {
 				return nil
 			}
-			return withHint(fmt.Errorf("%s: stacks finds the roots by itself", args[0]), "kubectl sysop health "+args[0]+" tells of one; -l chooses among them by label")
+			return withHint(fmt.Errorf("%s: stacks finds the roots by itself", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
@@ -74,11 +74,11 @@ named in SHARED WITH OTHERS (-o wide).`,
 	o.reading(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "only stacks of which a root carries these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "only stacks with a root that has these labels")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
-	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster itself, and what is in no stack, and why")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	o.rules.flags(cmd, o.common)
 	pricesFlag(cmd, &o.prices)
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(stackOrders(), cobra.ShellCompDirectiveNoFileComp)))

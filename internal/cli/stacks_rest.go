@@ -48,21 +48,21 @@ func (l *stacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string
 	case graph.IsAccessory:
 		return "accessory"
 	case graph.IsClusterWide:
-		return "for the whole cluster"
+		return "cluster-wide"
 	}
 	switch {
 	case graph.IsBoundary(ref):
-		return "ground"
+		return "boundary object"
 	case l.session.ownedByCluster(ref.Namespace):
-		return "of the cluster itself"
+		return "cluster system"
 	case ref.Namespace == "":
-		return "for the whole cluster"
+		return "cluster-wide"
 	case slices.ContainsFunc(l.graph.OwnersOf(id), func(owner graph.ID) bool { return in[owner] }):
-		return "its owner is a maker" // Of who makes something for a stack nothing else is in it.
+		return "its owner is a producer" // Of who makes something for a stack nothing else is in it.
 	case len(l.graph.OwnersOf(id)) > 0:
-		return "its owner is in none"
+		return "its owner is in no stack"
 	}
-	return "nobody needs it"
+	return "no dependents"
 }
 
 // stackOrders are what stacks can be sorted by.

@@ -20,7 +20,7 @@ func (l *stacksResult) tell() {
 		l.o.tellNote(n)
 	}
 	if why := l.unknown(); why != "" {
-		fmt.Fprintf(l.o.env.ErrOut, "usage is known of %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
+		fmt.Fprintf(l.o.env.ErrOut, "usage measured for %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
 	}
 	if l.o.human() {
 		fmt.Fprintln(l.o.env.ErrOut, l.summary())
@@ -78,17 +78,17 @@ func (l *stacksResult) inMonth(shown cost.Money) string {
 func (l *stacksResult) summarizeUnlisted() string {
 	text, ways := "", []string{}
 	if l.hidden > 0 {
-		ways = append(ways, plural(l.hidden, "stack")+" of the cluster itself")
+		ways = append(ways, plural(l.hidden, "stack")+" of the cluster system")
 	}
 	if l.rest > 0 {
 		left := plural(l.rest, "object") + " in no stack"
 		if l.troubled > 0 {
-			left += fmt.Sprintf(", %d of them in trouble", l.troubled)
+			left += fmt.Sprintf(", %d of them unhealthy", l.troubled)
 		}
 		ways = append(ways, left)
 	}
 	if len(ways) > 0 {
-		text = "; besides, " + strings.Join(ways, " and ")
+		text = "; also " + strings.Join(ways, " and ")
 		if !l.o.all {
 			text += " (--all lists them)"
 		}

@@ -5,11 +5,11 @@ import "github.com/spf13/cobra"
 func newSystem(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "system",
-		Short: "Write, check and adopt Systems: files that say which applications there are",
-		Long: `A System is a manifest that names the applications of a system, says how they hang
-together where no graph can know it, how they are regulated, and who pays. It is a
-file, and never required in the cluster; one that was adopted is known there by its
-name. docs/system.md has the format.`,
+		Short: "Write, validate and adopt Systems: manifests that name applications",
+		Long: `A System is a manifest that names the applications of a system, says which depend on
+each other where the graph cannot know, how they are regulated, and who pays. It is a
+file, and not required in the cluster; an adopted System is a root there by its name.
+docs/system.md describes the format.`,
 	}
 	holds(cmd)
 	cmd.AddCommand(newSystemAdopt(env), newSystemExport(env), newSystemInit(env), newSystemList(env), newSystemRelease(env), newSystemShow(env), newSystemValidate(env))

@@ -26,8 +26,8 @@ type keepingOptions struct {
 
 func (o *keepingOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
-	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would change) or server (have the API server try it, and keep nothing)")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
+	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would change) or server (dry run on the API server; nothing is stored)")
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
@@ -68,20 +68,19 @@ func newSystemAdopt(env Env) *cobra.Command {
 	o := &adoptOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
 	cmd := &cobra.Command{
 		Use:   "adopt -f FILE",
-		Short: "Make a System known in the cluster, so that system/NAME is a root",
-		Long: `Make the System of a manifest known in the cluster. Nothing of its applications
-changes but a label: the roots that the manifest names become the members of an
-ApplySet (label applyset.kubernetes.io/part-of), as kubectl apply --prune --applyset
-keeps one, and the ConfigMap sysop-NAME in the System's namespace becomes its parent,
-which keeps the manifest. From then on system/NAME is a ROOT for every command.
+		Short: "Adopt a System in the cluster, so that system/NAME is a root",
+		Long: `Make the System of a manifest known in the cluster. Nothing of its applications changes
+but a label: the roots that the manifest names become the members of an ApplySet (label
+applyset.kubernetes.io/part-of), as kubectl apply --prune --applyset uses it, and the
+ConfigMap sysop-NAME in the System's namespace becomes its parent, which stores the
+manifest. From then on system/NAME is a ROOT for every command.
 
-What is to change is shown first, and has to be confirmed. Every root must be there,
-and in no other ApplySet; every right that it takes is looked for before the first
-write. Run again, with the same manifest or with another, it brings the set up to
-date: what the manifest names no more loses the label. Where it was interrupted, run
-it again.
+The changes are shown first, and have to be confirmed. Every root must exist, and be in
+no other ApplySet; all permissions are checked before the first write. Run it again,
+with the same manifest or with another, to update the set: objects that the manifest no
+longer names lose the label. If it was interrupted, run it again.
 
-kubectl sysop system release NAME takes it all back.`,
+kubectl sysop system release NAME undoes all of it.`,
 		Example: `  # what would change?
   kubectl sysop system adopt -f shop.yaml --dry-run=client
 
@@ -134,7 +133,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 	case err != nil:
 		return err
 	case a.changes() == 0:
-		fmt.Fprintf(o.env.ErrOut, "%s is adopted as the manifest has it: nothing to do\n", safe(s.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s is up to date: nothing to do\n", safe(s.Name))
 	case goOn:
 		if o.dryRun == "server" {
 			c.dry = []string{"All"}
@@ -149,7 +148,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 
 func (o *keepingOptions) tell(s *system.System, what string) {
 	if o.dryRun == "server" {
-		what = "could be so, says the API server: nothing was kept"
+		what = "passed the dry run of the API server: nothing was stored"
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(what))
 }
@@ -203,7 +202,7 @@ type adoptedParent struct {
 // adoption reads what there is, and plans.
 func (c *systemCluster) adoption(ctx context.Context, s *system.System, text string) (adoptionPlan, adoptedParent, error) {
 	if i := slices.IndexFunc(s.Apps, bringsSecrets); i >= 0 {
-		return adoptionPlan{}, adoptedParent{}, withHint(fmt.Errorf("app %s brings a Secret along: the manifest is kept in a ConfigMap, which more people may read", s.Apps[i].Name), "name the Secret among its roots instead")
+		return adoptionPlan{}, adoptedParent{}, withHint(fmt.Errorf("app %s includes a Secret: the manifest is stored in a ConfigMap, which more users may read", s.Apps[i].Name), "name the Secret among its roots instead")
 	}
 	roots, err := c.rootsOf(ctx, s)
 	if err != nil {
@@ -224,7 +223,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	if there {
 		was, err := system.ParseSet(o)
 		if err != nil {
-			return a, before, withHint(fmt.Errorf("it is not ours to change: %w", err), "give the System another name")
+			return a, before, withHint(fmt.Errorf("it is not managed by this tool: %w", err), "give the System another name")
 		}
 		a.was, before = &was, adoptedParent{o.GetUID(), o.GetResourceVersion()}
 		if carriers, err = c.carriers(ctx, want.With(was)); err != nil {
@@ -279,7 +278,7 @@ func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system
 			found[r.at], err = c.find(ctx, ref)
 		}
 		if apierrors.IsNotFound(err) {
-			err = errors.New("it is not there")
+			err = errors.New("it does not exist")
 		}
 		if err != nil {
 			return fmt.Errorf("%s:%d: app %s: root %s%s: %w", s.Origin, r.root.Line, r.app, r.root, inNamespace(ref.Namespace), err)
@@ -287,7 +286,7 @@ func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system
 		return nil
 	})
 	if len(errs) > 0 {
-		return nil, withHint(linesOf(errs), "nothing was written; a System is adopted when all of its roots are there")
+		return nil, withHint(linesOf(errs), "nothing was written; a System is adopted when all of its roots exist")
 	}
 	return found, nil
 }
@@ -358,7 +357,7 @@ func (c *systemCluster) marks(ctx context.Context, steps []system.Step, id strin
 		return c.mark(ctx, m.Object, id, m.Change == system.AddLabel)
 	})
 	if len(errs) > 0 {
-		return withHint(linesOf(errs), "run it again: it goes on from what is there")
+		return withHint(linesOf(errs), "run it again to resume")
 	}
 	return nil
 }

@@ -88,7 +88,7 @@ func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, erro
 func (c *systemCluster) find(ctx context.Context, ref object.Ref) (system.Member, error) {
 	kind, ok := c.kinds.Kind(ref.GroupKind())
 	if !ok {
-		return system.Member{}, fmt.Errorf("%s: nobody serves that kind", ref)
+		return system.Member{}, fmt.Errorf("%s: the cluster does not serve that kind", ref)
 	}
 	o, err := c.at(kind, ref.Namespace).Get(ctx, ref.Name, metav1.GetOptions{})
 	if err != nil {
@@ -140,7 +140,7 @@ func (c *systemCluster) apply(ctx context.Context, set system.Set, before adopte
 	}
 	got, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
 	if apierrors.IsConflict(err) {
-		return nil, withHint(fmt.Errorf("write %s: somebody changed it meanwhile: %w", set.Ref(), err), "run it again: it goes on from what is there")
+		return nil, withHint(fmt.Errorf("write %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", set.Ref(), err)

@@ -18,17 +18,18 @@ func newSystemExport(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export [ROOT...]",
 		Short: "Write a System that installs a running stack elsewhere",
-		Long: `Write a System from a running stack, with the objects that somebody applied: each ROOT
-is an app, or without a ROOT each application stack of the namespace (as kubectl sysop
-system init finds them). What a controller makes is left out, and so is all that a
-cluster puts into an object: the status, addresses, the marks of Helm and of GitOps tools.
+		Long: `Write a System from a running stack, with the objects that a user or a tool applied:
+each ROOT is an app, or without a ROOT each application stack of the namespace (as
+kubectl sysop system init finds them). Objects that a controller creates are left out,
+and so are all fields that a cluster sets: the status, addresses, the labels of Helm and
+of GitOps tools.
 
 No value of a Secret is ever written: each Secret that the stack needs becomes an input
-(spec.inputs), which must be there before the System is installed. ConfigMaps are taken
-along; from a snapshot, which has them without their data, they become inputs too.
-Operators of custom resources are named, for the catalogue to install.
+(spec.inputs), which must exist before the System is installed. ConfigMaps are included;
+from a snapshot, which has them without their data, they become inputs too. Operators of
+custom resources are named, for install to take from the catalog.
 
-Fields that look like credentials are told: look at them before you hand the file on.`,
+Fields that look like credentials are reported: review them before you pass the file on.`,
 		Example: `  # a stack, to standard output
   kubectl sysop system export deployment/wordpress -n shop
 
@@ -43,12 +44,12 @@ Fields that look like credentials are told: look at them before you hand the fil
 	o.reading(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
-	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not be there yet")
+	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
+	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
@@ -71,7 +72,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	}
 	sys, notices := system.Export(*from)
 	if len(sys.Apps) == 0 {
-		return withHint(errors.New("there is nothing to export: controllers have made all of it, or none could be read"), "name what somebody applied: kubectl sysop graph shows who owns what")
+		return withHint(errors.New("there is nothing to export: controllers created all objects, or none could be read"), "name an object that a user applied: kubectl sysop graph shows the owners")
 	}
 	text, err := manifestOf(sys, x.sourceText())
 	if err != nil {
@@ -100,7 +101,7 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must be there before.\n"), text...)
+	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must exist before.\n"), text...)
 	if len(text) > system.MaxBytes {
 		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
@@ -168,7 +169,7 @@ func (x *systemExport) exported(ctx context.Context) (*system.Exported, error) {
 		ref := x.graph.Ref(id)
 		if whole[ref] == nil {
 			out.Inputs = append(out.Inputs, system.Input{ConfigMap: ref.Name, Namespace: ref.Namespace, Description: "its data was not read"})
-			x.notice(ref, "its data is not known here: it is an input")
+			x.notice(ref, "its data is unknown: it is an input")
 		}
 	}
 	if err := x.secrets(ctx, p, out); err != nil {

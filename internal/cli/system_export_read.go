@@ -247,7 +247,7 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 		}
 	}
 	for _, kind := range slices.Sorted(maps.Keys(unknown)) {
-		x.notice(unknown[kind], "no entry of the catalogue says who serves %s: its operator must be there before", kind)
+		x.notice(unknown[kind], "no entry of the catalog provides %s: its operator must exist before", kind)
 	}
 	cats, err := x.o.catalogued(ctx, x.o.common)
 	if err != nil {
@@ -263,7 +263,7 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 			o.Version = ">=" + v
 		}
 		if e, ok := cats.Find(name); ok && len(e.Versions) == 0 {
-			x.notices = append(x.notices, system.Notice{Message: "the catalogue knows no way to install the operator " + name + ": add a version to a catalogue of your own (docs/catalog.md)"})
+			x.notices = append(x.notices, system.Notice{Message: "the catalog has no installable version of the operator " + name + ": add a version to your own catalog (docs/catalog.md)"})
 		}
 		out.Operators = append(out.Operators, o)
 	}

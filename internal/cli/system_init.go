@@ -34,19 +34,19 @@ func newSystemInit(env Env) *cobra.Command {
 	o := &initOptions{common: newCommon(env)}
 	cmd := &cobra.Command{
 		Use:   "init [ROOT...]",
-		Short: "Write the manifest of a System from what is found",
-		Long: `Write a manifest: each ROOT is an app, or without a ROOT each application stack that is
-found in the namespace (as kubectl sysop stacks finds them). Comments say which app needs
-which other one and by what that is known, what a Stop would do to each, and who else
-keeps its objects as they are. Nothing is written to the cluster.
+		Short: "Write the manifest of a System from running stacks",
+		Long: `Write a manifest: each ROOT is an app, or without a ROOT each application stack in the
+namespace (as kubectl sysop stacks finds them). Comments say which app needs which other
+one and on what evidence, what a Stop would do to each, and which tools revert changes
+of its objects. Nothing is written to the cluster.
 
-A stack that is an ApplySet has the object that keeps it as its root, and that of an
-instance (app.kubernetes.io/instance) has the custom resource that it comes from as one:
-what troubles these is the trouble of the app.
+A stack that is an ApplySet has its parent object as a root, and that of an instance
+(app.kubernetes.io/instance) has the custom resource that it comes from as one: the app
+is unhealthy when these are.
 
-The manifest is a start: what no object says (an app that calls another by an address in
-its own settings) is for you to add. It is written to standard output, or with --write to
-a file.`,
+The manifest is a start: add what no object says (an app that calls another by an
+address in its own settings). It is written to standard output, or with --write to a
+file.`,
 		Example: `  # all stacks of the namespace
   kubectl sysop system init --from demo
 
@@ -60,12 +60,12 @@ a file.`,
 	}
 	o.reading(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.StringVar(&o.name, "name", "", "the name of the System (without it, that of the namespace)")
-	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not be there yet")
+	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
+	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
@@ -138,7 +138,7 @@ func writeNew(what, name string, text []byte, force bool) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return withHint(fmt.Errorf("write the %s: %s is there already", what, name), "--force replaces it")
+		return withHint(fmt.Errorf("write the %s: %s exists", what, name), "--force replaces it")
 	case err != nil:
 		return fmt.Errorf("write the %s: %w", what, err)
 	}
@@ -352,9 +352,9 @@ func (d *systemDraft) explain(a *system.DraftApp, state *regulate.AppState) {
 	said := map[string]bool{}
 	for _, ref := range state.Roots {
 		for _, m := range state.Managers[ref] {
-			text := fmt.Sprintf("%s keeps it as it is, and is suspended first.", m.Ref)
+			text := fmt.Sprintf("%s manages it, and is suspended first.", m.Ref)
 			if !m.Reverts {
-				text = fmt.Sprintf("%s installed it; it puts nothing back until somebody upgrades.", m.Ref)
+				text = fmt.Sprintf("%s installed it; it reverts nothing until an upgrade.", m.Ref)
 			}
 			if a.Suspend = true; !said[text] {
 				said[text] = true

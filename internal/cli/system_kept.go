@@ -28,7 +28,7 @@ type keptSystems struct {
 // openSystems connects. A snapshot holds no data of ConfigMaps, and so no manifests.
 func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
 	if c.from != "" {
-		return nil, withHint(errors.New("--from: a snapshot is no cluster that could be written, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
+		return nil, withHint(errors.New("--from: a snapshot is read-only, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
 	}
 	from, namespace, err := c.source(ctx)
 	if err != nil {
@@ -120,14 +120,14 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 		namespace = k.namespace
 	}
 	if namespace == "" {
-		return nil, withHint(fmt.Errorf("the System %q: its namespace is not known", name), "write NAMESPACE/"+name+", or name the namespace with -n")
+		return nil, withHint(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
 	}
 	o, there, err := k.parent(ctx, namespace, name)
 	switch {
 	case err != nil && hintFor(err) != "":
 		return nil, err
 	case err != nil:
-		return nil, withHint(err, "who may not read it can name the file of its manifest instead")
+		return nil, withHint(err, "without permission to read it, name the file of its manifest")
 	case !there:
 		return nil, k.noSuch(ctx, namespace, name)
 	}

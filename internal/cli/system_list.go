@@ -16,13 +16,13 @@ func newSystemList(env Env) *cobra.Command {
 	o := newCommon(env, "table", "json", "yaml", "name")
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the Systems that were adopted",
-		Long: `List the Systems that are known in the namespace, or with -A in the cluster: each was
-adopted (kubectl sysop system adopt), and system/NAME is a ROOT for the other commands.
+		Short: "List the adopted Systems",
+		Long: `List the Systems of the namespace, or of the cluster with -A: each was adopted (kubectl
+sysop system adopt), and system/NAME is a ROOT for the other commands.
 
 MEMBERS are the objects that carry its label. APPS and RULES are counted in the manifest
-that the ConfigMap sysop-NAME keeps; a snapshot holds no data of ConfigMaps, so that
-there "-" stands for them.`,
+that the ConfigMap sysop-NAME stores; a snapshot holds no data of ConfigMaps, so it
+shows "-" there.`,
 		Example: `  # those of all namespaces
   kubectl sysop system list -A
 

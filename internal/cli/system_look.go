@@ -137,7 +137,7 @@ func (c *common) enter(s *system.System) error {
 // offlineHint names the way out where no cluster answers.
 func offlineHint(err error) error {
 	if _, ok := errors.AsType[*source.ConnectError](err); ok {
-		return withHint(err, "--offline looks at the manifest alone, and --from at a snapshot")
+		return withHint(err, "--offline reads the manifest alone, and --from a snapshot")
 	}
 	return err
 }

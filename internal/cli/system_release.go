@@ -25,13 +25,13 @@ func newSystemRelease(env Env) *cobra.Command {
 	o := &releaseOptions{keepingOptions: keepingOptions{common: newCommon(env, "table", "json", "yaml", "name")}}
 	cmd := &cobra.Command{
 		Use:   "release NAME",
-		Short: "Take back that a System is known in the cluster",
-		Long: `Take back what system adopt did: the members of the System lose the label
-applyset.kubernetes.io/part-of, and then the ConfigMap sysop-NAME goes. Nothing else of
-the applications changes. What is to change is shown first, and has to be confirmed.
+		Short: "Undo the adoption of a System",
+		Long: `Undo system adopt: the members of the System lose the label
+applyset.kubernetes.io/part-of, and then the ConfigMap sysop-NAME is deleted. Nothing
+else of the applications changes. The changes are shown first, and have to be confirmed.
 
 It is refused while regulation holds an application of the System: recover it first
-(kubectl sysop regulate recover). The journal of regulation stays where it is.`,
+(kubectl sysop regulate recover). The journal of regulation is kept.`,
 		Example: `  # what would change?
   kubectl sysop system release shop --dry-run=client
 
@@ -44,7 +44,7 @@ It is refused while regulation holds an application of the System: recover it fi
 	o.connecting(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
-	cmd.Flags().BoolVar(&o.force, "force", false, "also while regulation holds an application: nobody recovers it then")
+	cmd.Flags().BoolVar(&o.force, "force", false, "also while regulation holds an application, which then stays held")
 	return cmd
 }
 
@@ -96,7 +96,7 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 	if err := c.release(ctx, set, steps, before); err != nil {
 		return err
 	}
-	o.tell(&system.System{Name: set.Name}, "is adopted no more")
+	o.tell(&system.System{Name: set.Name}, "is no longer adopted")
 	return nil
 }
 
@@ -114,7 +114,7 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 	}
 	set, err := system.ParseSet(o)
 	if err != nil {
-		return set, adoptedParent{}, withHint(fmt.Errorf("it is not ours to change: %w", err), "kubectl sysop system list shows the Systems there are")
+		return set, adoptedParent{}, withHint(fmt.Errorf("it is not managed by this tool: %w", err), "kubectl sysop system list shows the Systems there are")
 	}
 	return set, adoptedParent{o.GetUID(), o.GetResourceVersion()}, nil
 }
@@ -123,7 +123,7 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 	j, err := store.Load(ctx)
 	if err != nil {
-		return withHint(err, "--force goes on without it")
+		return withHint(err, "--force continues without it")
 	}
 	var held []string
 	for _, h := range j.Holds {
@@ -131,7 +131,7 @@ func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 	}
 	slices.Sort(held)
 	if held = slices.Compact(held); len(held) > 0 {
-		return withHint(fmt.Errorf("regulation holds %s of the System %s (%s): nobody would let them go", plural(len(held), "app"), set.Name, strings.Join(held, ", ")), "kubectl sysop regulate recover "+held[0]+" lets it go; --force goes on all the same")
+		return withHint(fmt.Errorf("regulation holds %s of the System %s (%s): they would stay held", plural(len(held), "app"), set.Name, strings.Join(held, ", ")), "kubectl sysop regulate recover "+held[0]+" recovers it; --force continues anyway")
 	}
 	return nil
 }
@@ -148,7 +148,7 @@ func (c *systemCluster) release(ctx context.Context, set system.Set, steps []sys
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		return withHint(fmt.Errorf("delete %s: somebody changed it meanwhile: %w", set.Ref(), err), "run it again: it goes on from what is there")
+		return withHint(fmt.Errorf("delete %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
 	}
 	return fmt.Errorf("delete %s: %w", set.Ref(), err)
 }

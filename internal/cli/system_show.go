@@ -23,11 +23,10 @@ func newSystemShow(env Env) *cobra.Command {
 	o := &systemShowOptions{common: newCommon(env, "tree", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "show [NAME]",
-		Short: "Show a System: its apps, who needs whom and why, its rules in words",
-		Long: `Show a System: one that was adopted, by its NAME, or that of a manifest (-f). Its
-apps are looked at where they are: how each fares by its own part, who needs whom,
-and by what that is known. With --offline no cluster is asked, and only what the
-manifest says is shown.`,
+		Short: "Show a System: its apps, their dependencies with evidence, its rules in words",
+		Long: `Show a System: an adopted one by its NAME, or that of a manifest (-f). It reads the apps
+in the cluster and shows the health of the own part of each, which app needs which, and
+the evidence. With --offline no cluster is read, and only the manifest is shown.`,
 		Example: `  # the System of the example, and how its apps fare
   kubectl sysop system show -f demo --from demo
 
@@ -40,7 +39,7 @@ manifest says is shown.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	systemFlag(cmd, &o.file)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "read no cluster")
 	return cmd
 }
 
@@ -76,7 +75,7 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 	case len(args) == 1 && o.file != "":
 		return nil, fmt.Errorf("%q and -f %s: the System is named, or its manifest is", args[0], o.file)
 	case o.offline && (o.from != "" || len(args) == 1):
-		return nil, errors.New("--offline asks nobody: it goes with -f FILE, and not with --from")
+		return nil, errors.New("--offline reads no cluster: use it with -f FILE, not with --from")
 	case len(args) == 1:
 		return o.namedSystem(ctx, args[0])
 	case o.file == "":
@@ -97,10 +96,10 @@ func (o *systemShowOptions) tellWorld(w *regulate.SystemState) {
 			trouble++
 		}
 		for _, root := range a.Absent {
-			fmt.Fprintf(o.env.ErrOut, "warning: app %s: not there: %s\n", safe(a.Name), safe(root))
+			fmt.Fprintf(o.env.ErrOut, "warning: app %s: does not exist: %s\n", safe(a.Name), safe(root))
 		}
 		for _, root := range a.Unread {
-			fmt.Fprintf(o.env.ErrOut, "warning: app %s: not known: %s\n", safe(a.Name), safe(root))
+			fmt.Fprintf(o.env.ErrOut, "warning: app %s: unknown: %s\n", safe(a.Name), safe(root))
 		}
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s, %d of them not Healthy\n", plural(len(w.Apps), "app"), trouble)

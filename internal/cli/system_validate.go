@@ -27,14 +27,14 @@ func newSystemValidate(env Env) *cobra.Command {
 	o := &systemValidateOptions{common: newCommon(env, "text", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "validate FILE...",
-		Short: "Check manifests of Systems",
-		Long: `Check manifests of Systems, and write a line for each that is fine. Of every other
-one all that is wrong is told with its line and column, and the exit code is 1.
+		Short: "Validate manifests of Systems",
+		Long: `Validate manifests of Systems, and print a line for each that is valid. For every other
+manifest all errors are reported with line and column, and the exit code is 1.
 
-The cluster, or the snapshot of --from, is asked whether the kinds and the objects
-that stand for apps are there. With --offline nobody is asked: for a pipeline that
-has no cluster. Operators are those of the embedded catalogue, of the settings and of
---catalog; with --offline those of them that are here or were fetched before.`,
+The cluster, or the snapshot of --from, is checked for the kinds and the objects that
+apps refer to. With --offline no request is sent: for a pipeline without a cluster.
+Operators are those of the embedded catalog, of the settings and of --catalog; with
+--offline only the local and the cached ones.`,
 		Example: `  # against the snapshot that it is about
   kubectl sysop system validate demo --from demo
 
@@ -47,7 +47,7 @@ has no cluster. Operators are those of the embedded catalogue, of the settings a
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "ask no cluster and fetch nothing: check the manifest alone")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "send no request: check the manifest alone")
 	return cmd
 }
 
@@ -56,7 +56,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 		return err
 	}
 	if o.offline && o.from != "" {
-		return errors.New("--offline asks nobody, and --from a snapshot: they exclude each other")
+		return errors.New("--offline and --from exclude each other")
 	}
 	cats, err := o.catalogued(ctx, o.common)
 	if err != nil {
@@ -128,7 +128,7 @@ func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
 	var problems []strict.Problem
 	check := func(line int, of, name string) {
 		if _, known := cats.Find(name); name != "" && !known {
-			problems = append(problems, strict.Problem{Line: line, Column: 1, Message: fmt.Sprintf("%sthe catalogue has no operator %s%s", of, strconv.Quote(name), object.DidYouMean(cats.Nearest(name)))})
+			problems = append(problems, strict.Problem{Line: line, Column: 1, Message: fmt.Sprintf("%sthe catalog has no operator %s%s", of, strconv.Quote(name), object.DidYouMean(cats.Nearest(name)))})
 		}
 	}
 	for _, o := range sys.Operators {

@@ -37,24 +37,24 @@ func newUI(env Env) *cobra.Command {
 	o := &uiOptions{metricsOptions: &metricsOptions{common: newCommon(env, "", "json"), by: cost.ByStack}}
 	cmd := &cobra.Command{
 		Use:   "ui [ROOT...]",
-		Short: "Serve a page that shows stacks as a tree and as a graph: why, how they fare, what they cost",
-		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or with
--A of the cluster, or those of the roots. It shows each as a tree and as a graph, how
-it fares and why, what it uses and costs, and of every edge which field of which
-object says so; paths between two objects, what breaks if one goes, what check finds,
-who is held by regulation; and it composes the manifest of a System.
+		Short: "Serve a page that shows stacks as a tree and as a graph, with evidence, health and cost",
+		Long: `Serve one page for the browser of this machine: the stacks of the namespace, or of the
+cluster with -A, or those of the roots. It shows each as a tree and as a graph, its
+health and the cause, its usage and cost, and for every edge the field of the object
+behind it; paths between two objects, the impact of a deletion, the findings of check,
+and the apps that regulation holds; and it composes the manifest of a System.
 
-The page follows the cluster: what changes shows within seconds. It has your rights,
+The page follows the cluster: changes show within seconds. It has your permissions,
 writes nothing, and shows no values of Secrets; of variables and annotations it shows
-the names by which an edge is known, and nothing else.
+only the names behind an edge.
 
-It is served at 127.0.0.1 alone. The address that is printed works once, and lets one
-page in, with the tabs beside it; whoever else reaches the port gets nothing.
---open hands the address to the browser by a file that you alone may read. Ctrl-C ends
-it, and so do 8 hours without an open page.
+It is served at 127.0.0.1 only. The printed address works once, and lets in one page
+with the tabs beside it; all other clients of the port are refused. --open hands the
+address to the browser in a file that only you may read. It ends with Ctrl-C, or after 8
+hours without an open page.
 
-To hand a picture on, graph, health, metrics and stacks write the same page as one
-file that needs no server and no network (-o html), or as a drawing (-o svg).`,
+To share a picture, graph, health, metrics and stacks write the same page as one file
+that needs no server and no network (-o html), or as a drawing (-o svg).`,
 		Example: `  # the stacks of the example
   kubectl sysop ui --from demo
 
@@ -74,18 +74,18 @@ file that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	}
 	o.reading(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.selector, "selector", "l", "", "take the roots of a TYPE that carry these labels; without a ROOT, the stacks of which a root does")
+	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	o.rules.flags(cmd, o.common)
 	pricesFlag(cmd, &o.prices)
-	f.StringVar(&o.past.prometheus, "prometheus", "", "whom to ask about costs over time: the URL of Prometheus (or of what speaks its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
-	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token that a --prometheus URL wants")
-	f.StringVar(&o.past.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, where a server has the series of several clusters (cluster="eu-1")`)
+	f.StringVar(&o.past.prometheus, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
+	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
+	f.StringVar(&o.past.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
 	must(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))
-	f.StringVarP(&o.output, "output", "o", "", "how the address is written: json for a program; without it, for people")
+	f.StringVarP(&o.output, "output", "o", "", "json writes the address for a program; without it, for people")
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"json"}, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
@@ -112,7 +112,7 @@ func (p *pastOptions) validate() error {
 	case p.prometheus == "" && p.matchers != "":
 		return withHint(errors.New("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
 	case p.tokenFile != "" && !strings.HasPrefix(p.prometheus, "http"):
-		return withHint(errors.New("--prometheus-token-file is for a --prometheus URL: through the API server nobody is shown a token"), "add --prometheus https://HOST")
+		return withHint(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
 	return nil
 }
@@ -186,7 +186,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	stop()
 	<-followed
 	if errors.Is(err, web.ErrIdle) {
-		fmt.Fprintf(o.env.ErrOut, "nobody had the page open for %s: it is ended\n", pageIdle)
+		fmt.Fprintf(o.env.ErrOut, "the page was not open for %s: the server ends\n", pageIdle)
 		return nil
 	}
 	return err
@@ -282,5 +282,5 @@ func unseen(down []object.Gap) string {
 	if n := len(down) - 1; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("changes are not seen right now: %s%s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), more, down[0].Reason, down[0].Message)
+	return fmt.Sprintf("watch interrupted: %s%s%s (%s): %s", down[0].Resource, inNamespace(down[0].Namespace), more, down[0].Reason, down[0].Message)
 }

@@ -20,7 +20,7 @@ func (a *uiAPI) impact(_ context.Context, query url.Values) (json.RawMessage, er
 	case state != graph.Present:
 		return nil, web.Bad("%s is %s: it cannot be deleted", ref, state)
 	case ref.GroupKind() == nodeKind:
-		return nil, web.Bad("of a Node a drain is told: kubectl sysop impact %s", ref)
+		return nil, web.Bad("a Node cannot be deleted on the page; see its drain: kubectl sysop impact %s", ref)
 	}
 	o := graph.ImpactOptions{StackOptions: l.stackOptions()}
 	if text := query.Get("cascade"); text != "" {

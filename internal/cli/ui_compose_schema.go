@@ -53,7 +53,7 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 		answer.Unavailable = name + " is not served here: its fields are known once its operator is installed; until then they are written as YAML"
 		return json.Marshal(answer)
 	case !kind.Custom:
-		answer.Unavailable = name + " is built in, and has no definition to read: its fields are written as YAML (kubectl explain " + kind.String() + " describes them)"
+		answer.Unavailable = name + " is built in, and has no CRD: its fields are written as YAML (kubectl explain " + kind.String() + " describes them)"
 	}
 	answer.APIVersion, answer.Namespaced = schema.GroupVersion{Group: kind.Group, Version: kind.Version}.String(), kind.Namespaced
 	if answer.Unavailable != "" {
@@ -77,11 +77,11 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 		answer.Description = shortHelp(answer.Description)
 		answer.Schema = formSchema(spec)
 	case p.refused(definitionKind):
-		answer.Unavailable = "the definition of " + name + " may not be read with these rights: its fields are written as YAML"
+		answer.Unavailable = "the definition of " + name + " cannot be read: permission denied; its fields are written as YAML"
 	case found[ref] == nil:
-		answer.Unavailable = "there is no definition of " + name + " to read: its fields are written as YAML"
+		answer.Unavailable = "there is no CRD of " + name + " to read: its fields are written as YAML"
 	default:
-		answer.Unavailable = "the definition of " + name + " says nothing of spec: its fields are written as YAML"
+		answer.Unavailable = "the definition of " + name + " has no schema of spec: its fields are written as YAML"
 	}
 	return json.Marshal(answer)
 }

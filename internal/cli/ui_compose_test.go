@@ -150,7 +150,7 @@ func TestComposeCatalogue(t *testing.T) {
 		t.Errorf("%d entries with %d versions", len(answer.Entries), versions)
 	}
 	if served == 0 {
-		t.Error("the example has kinds of the catalogue, and none is said to be served")
+		t.Error("the example has kinds of the catalog, and none is said to be served")
 	}
 }
 

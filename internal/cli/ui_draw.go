@@ -36,7 +36,7 @@ func (c *common) refuse(flags unsupportedFlags, hint string) error {
 
 // inFile says of what a file lacks how it can be had.
 func inFile() map[string]string {
-	const live = "a file has nobody to ask: "
+	const live = "a file has no server: "
 	return map[string]string{
 		"history":    live + "kubectl sysop ui --prometheus URL shows costs over time",
 		"checks":     live + "kubectl sysop ui, or kubectl sysop check",

@@ -236,8 +236,8 @@ func TestObject(t *testing.T) {
 func TestUnseen(t *testing.T) {
 	gap := object.Gap{Resource: "pods", Namespace: "shop", Reason: "Unavailable", Message: "EOF"}
 	for n, want := range map[int]string{
-		1: "changes are not seen right now: pods in shop (Unavailable): EOF",
-		3: "changes are not seen right now: pods in shop and 2 more (Unavailable): EOF",
+		1: "watch interrupted: pods in shop (Unavailable): EOF",
+		3: "watch interrupted: pods in shop and 2 more (Unavailable): EOF",
 	} {
 		if got := unseen(slices.Repeat([]object.Gap{gap}, n)); got != want {
 			t.Errorf("%d: %s, want %s", n, got, want)

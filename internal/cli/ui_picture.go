@@ -128,8 +128,8 @@ func (l *uiSnapshot) unmeasuredAll() string {
 	}
 	i := slices.IndexFunc(l.reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
 	if i < 0 {
-		return "usage is not known: " + pods[0].Unmeasured
+		return "usage is unknown: " + pods[0].Unmeasured
 	}
 	n := l.reading.Notes[i]
-	return fmt.Sprintf("usage is not known (%s): %s; kubectl top pods says whether a metrics server is there, and whether you may ask it", cmp.Or(n.Source, n.Reason), n.Message)
+	return fmt.Sprintf("usage is unknown (%s): %s; kubectl top pods shows whether a metrics server exists, and whether you may read it", cmp.Or(n.Source, n.Reason), n.Message)
 }

@@ -63,9 +63,9 @@ func (w *watchNotices) reportTrouble() {
 	down := w.live.Trouble()
 	switch {
 	case len(down) > 0 && !w.down:
-		fmt.Fprintf(w.c.env.ErrOut, "warning: changes are not seen right now: %s%s (%s): %s\n", safe(down[0].Resource), inNamespace(down[0].Namespace), safe(down[0].Reason), safe(down[0].Message))
+		fmt.Fprintf(w.c.env.ErrOut, "warning: watch interrupted: %s%s (%s): %s\n", safe(down[0].Resource), inNamespace(down[0].Namespace), safe(down[0].Reason), safe(down[0].Message))
 	case len(down) == 0 && w.down:
-		fmt.Fprintln(w.c.env.ErrOut, "changes are seen again")
+		fmt.Fprintln(w.c.env.ErrOut, "watch resumed")
 	}
 	w.down = len(down) > 0
 }

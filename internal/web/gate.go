@@ -106,7 +106,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	if strings.HasPrefix(r.URL.Path, api) && r.URL.Path != sessionPath {
 		if !s.session.known(r) {
-			refuse(w, r, refusal{http.StatusUnauthorized, "this page is not known: open the address that kubectl sysop ui printed, or start it again for a new one"})
+			refuse(w, r, refusal{http.StatusUnauthorized, "unknown page: open the address that kubectl sysop ui printed, or start it again for a new one"})
 			return
 		}
 		defer s.idle.enter()()

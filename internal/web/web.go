@@ -100,7 +100,7 @@ type Server struct {
 func New(l net.Listener, o Options) (*Server, error) {
 	at, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !at.IP.Equal(net.IPv4(127, 0, 0, 1)) && !at.IP.Equal(net.IPv6loopback) {
-		return nil, fmt.Errorf("serve the page at %s: it is served at 127.0.0.1 or ::1 alone, since whoever reaches it may ask what you may read", l.Addr())
+		return nil, fmt.Errorf("serve the page at %s: it is served only at 127.0.0.1 or ::1, because every client reads with your permissions", l.Addr())
 	}
 	if o.Log == nil {
 		o.Log = func(string, ...any) {}

@@ -50,7 +50,7 @@ func (e *InvalidError) Error() string {
 	for _, p := range e.Problems {
 		all = append(all, p.String())
 	}
-	return fmt.Sprintf("%s is no entry of a catalogue: %s", e.File, strings.Join(all, "; "))
+	return fmt.Sprintf("%s is no entry of a catalog: %s", e.File, strings.Join(all, "; "))
 }
 
 // Add puts an entry into the catalogue of a folder, which is made where there is none. Where
@@ -81,7 +81,7 @@ func Add(folder string, e Entry, replace bool) (Added, error) {
 			done.Versions = append(done.Versions, v.Version)
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return Added{}, fmt.Errorf("make the folder of a catalogue: %w", err)
+			return Added{}, fmt.Errorf("make the folder of a catalog: %w", err)
 		}
 		return done, writeFile(file, fresh)
 	case err != nil:

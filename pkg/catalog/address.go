@@ -23,7 +23,7 @@ func urlAt(m *strict.Mapping, n *yaml.Node) string {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.ContainsAny(text, " \"'<>\\^`{|}"):
 		m.Report(n, "%q is no address: want https://HOST/PATH", redacted(text))
 	case u.User != nil:
-		m.Report(n, "the address of %s has credentials in it: leave them out, a catalogue is read by many", u.Host)
+		m.Report(n, "the address of %s has credentials in it: leave them out, a catalog is read by many", u.Host)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(text, "#"):
 		m.Report(n, "%q has a query or a fragment: want https://HOST/PATH", redacted(text))
 	default:
@@ -70,7 +70,7 @@ func pathAt(m *strict.Mapping, n *yaml.Node) string {
 	case strings.ContainsAny(text, `\:`):
 		m.Report(n, "%q: want a path with / between its parts, without : and \\", field.Shorten(text))
 	case path.IsAbs(text) || text == "." || path.Clean(text) != strings.TrimSuffix(text, "/") || !fs.ValidPath(path.Clean(text)):
-		m.Report(n, "%q leaves the catalogue: want a path inside of it, relative to its root, without . and ..", field.Shorten(text))
+		m.Report(n, "%q leaves the catalog: want a path inside of it, relative to its root, without . and ..", field.Shorten(text))
 	default:
 		return strings.TrimSuffix(text, "/")
 	}

@@ -152,7 +152,7 @@ func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 }
 
 // Origin is how the rules of the entry are told from others.
-func (e Entry) Origin() string { return "catalogue " + e.Name }
+func (e Entry) Origin() string { return "catalog " + e.Name }
 
 func served(kind string, kinds *object.Kinds) bool {
 	_, ok := kinds.Kind(declare.GroupKind(kind))

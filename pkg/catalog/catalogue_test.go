@@ -60,7 +60,7 @@ func TestLayers(t *testing.T) {
 	} else if _, err := fs.Stat(files, "gadget.yaml"); err != nil {
 		t.Errorf("the files of gadget are not beside it: %v", err)
 	}
-	if got := c.Unknown("gadgte"); got != `the catalogue has no operator "gadgte" (did you mean gadget?)` {
+	if got := c.Unknown("gadgte"); got != `the catalog has no operator "gadgte" (did you mean gadget?)` {
 		t.Error(got)
 	}
 	if got := fmt.Sprint(c.Nearest("cert")); !strings.Contains(got, "cert-manager") {
@@ -119,7 +119,7 @@ func TestLoad(t *testing.T) {
 		"too large": layer(map[string]string{"a.yaml": "raw " + strings.Repeat("#", 5<<20)}),
 		"a pipe":    fstest.MapFS{"a.yaml": {Mode: fs.ModeNamedPipe}},
 	} {
-		if _, _, err := catalog.Load(fsys, "mine"); err == nil || !strings.HasPrefix(err.Error(), "read the catalogue mine: ") {
+		if _, _, err := catalog.Load(fsys, "mine"); err == nil || !strings.HasPrefix(err.Error(), "read the catalog mine: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -180,13 +180,13 @@ func TestCheck(t *testing.T) {
 		}
 		told = append(told, fmt.Sprintf("%s%s:%d %s", mark, p.File, p.Line, p.Message))
 	}
-	want := `a.yaml:8 a 1.0.0 needs b in >=2: the catalogue has 1.0.0
-a.yaml:8 a 1.0.0 needs bb, which no catalogue has (did you mean b?)
-(warning) a.yaml:8 a 1.0.0 needs Nobody.example.com, which nothing in the catalogue brings: it must be there already
-(warning) a.yaml:8 a 1.0.0 needs known, of which the catalogue has no version that can be installed: it must be there already
-(warning) a.yaml:8 a 1.0.0 needs zz, which no catalogue has
+	want := `a.yaml:8 a 1.0.0 needs b in >=2: the catalog has 1.0.0
+a.yaml:8 a 1.0.0 needs bb, which no catalog has (did you mean b?)
+(warning) a.yaml:8 a 1.0.0 needs Nobody.example.com, which nothing in the catalog brings: it must be there already
+(warning) a.yaml:8 a 1.0.0 needs known, of which the catalog has no version that can be installed: it must be there already
+(warning) a.yaml:8 a 1.0.0 needs zz, which no catalog has
 a.yaml:8 a 1.0.0 conflicts with itself: every version of a package is in the way of the others already
-(warning) a.yaml:8 a 1.0.0 conflicts with nobody, which no catalogue has
+(warning) a.yaml:8 a 1.0.0 conflicts with nobody, which no catalog has
 c.yaml:9 c 1.0.0 needs itself
 f.yaml:8 charts/f.tgz is not the file that was meant: its SHA-256 sum is 252f10c83610ebca1a059c0bae8255eba2f95be4d1d7bcfa89d7248a82d9f111
 f.yaml:10 there is no file none.yaml beside the entry

@@ -95,7 +95,7 @@ func (k *checker) version(i item, n int) {
 		case other.Package == i.Name:
 			k.report(i, false, at, "%s %s conflicts with itself: every version of a package is in the way of the others already", i.Name, v.Version)
 		case !k.known(other.Package):
-			k.report(i, true, at, "%s %s conflicts with %s, which no catalogue has%s", i.Name, v.Version, other.Package, object.DidYouMean(k.c.Nearest(other.Package)))
+			k.report(i, true, at, "%s %s conflicts with %s, which no catalog has%s", i.Name, v.Version, other.Package, object.DidYouMean(k.c.Nearest(other.Package)))
 		}
 	}
 	k.source(i, v, []any{"versions", n, "source"})
@@ -112,7 +112,7 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 	who := i.Name + " " + version
 	if need.Package == "" {
 		if len(k.c.Providers(need.API)) == 0 && !need.Optional {
-			k.report(i, true, at, "%s needs %s, which nothing in the catalogue brings: it must be there already", who, need.API)
+			k.report(i, true, at, "%s needs %s, which nothing in the catalog brings: it must be there already", who, need.API)
 		}
 		return
 	}
@@ -121,11 +121,11 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 	case need.Package == i.Name:
 		k.report(i, false, at, "%s needs itself", who)
 	case !ok:
-		k.report(i, need.Optional, at, "%s needs %s, which no catalogue has%s", who, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
+		k.report(i, need.Optional, at, "%s needs %s, which no catalog has%s", who, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
 	case len(other.Versions) == 0:
-		k.report(i, true, at, "%s needs %s, of which the catalogue has no version that can be installed: it must be there already", who, need.Package)
+		k.report(i, true, at, "%s needs %s, of which the catalog has no version that can be installed: it must be there already", who, need.Package)
 	case !slices.ContainsFunc(other.Versions, func(v Version) bool { return inRange(v.Version, need.Range) }):
-		k.report(i, need.Optional, at, "%s needs %s in %s: the catalogue has %s", who, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
+		k.report(i, need.Optional, at, "%s needs %s in %s: the catalog has %s", who, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
 	}
 }
 

@@ -52,7 +52,7 @@ func kindsPage() string {
 	}
 	return fmt.Sprintf(`# Kinds whose health is known
 
-This page is made from the entries of the catalogue (`+"`go generate ./pkg/catalog`"+`): %d kinds of %d
+This page is made from the entries of the catalog (`+"`go generate ./pkg/catalog`"+`): %d kinds of %d
 operators. [How a rule is written and asked](health-rules.md). A kind that is "always" Healthy where nothing is wrong has no
 state: to be there is all. Of a kind that is not here the general rules say what they can, and
 Unknown otherwise.

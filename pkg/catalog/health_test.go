@@ -195,7 +195,7 @@ relations: []
 func TestHealthServed(t *testing.T) {
 	kinds := object.NewKinds([]object.Resource{{Group: "cert-manager.io", Version: "v1", Kind: "Certificate", Plural: "certificates", Namespaced: true, Custom: true}})
 	rules := catalog.Health(kinds)
-	if len(rules) != 1 || rules[0].Kind != "Certificate.cert-manager.io" || rules[0].Origin != "catalogue cert-manager" {
+	if len(rules) != 1 || rules[0].Kind != "Certificate.cert-manager.io" || rules[0].Origin != "catalog cert-manager" {
 		t.Errorf("got %+v", rules)
 	}
 }

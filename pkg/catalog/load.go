@@ -57,12 +57,12 @@ func (p Problem) String() string {
 func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	folder, names, err := entryFiles(fsys)
 	if err != nil {
-		return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+		return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 	}
 	files := fsys
 	if folder != "." {
 		if files, err = fs.Sub(fsys, folder); err != nil {
-			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+			return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 		}
 	}
 	c := &Catalogue{layers: []string{origin}}
@@ -71,10 +71,10 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	for _, file := range names {
 		data, err := readFile(files, file, maxEntryBytes)
 		if err != nil {
-			return nil, nil, fmt.Errorf("read the catalogue %s: %w", origin, err)
+			return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 		}
 		if left -= int64(len(data)); left < 0 {
-			return nil, nil, fmt.Errorf("read the catalogue %s: its entries have more than %d MiB", origin, maxCatalogBytes>>20)
+			return nil, nil, fmt.Errorf("read the catalog %s: its entries have more than %d MiB", origin, maxCatalogBytes>>20)
 		}
 		name := strings.TrimSuffix(file, entrySuffix)
 		e, wrong := Parse(name, data)
@@ -156,5 +156,5 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 
 // Unknown is the message of an entry that is not there.
 func (c *Catalogue) Unknown(name string) string {
-	return fmt.Sprintf("the catalogue has no operator %q%s", name, object.DidYouMean(c.Nearest(name)))
+	return fmt.Sprintf("the catalog has no operator %q%s", name, object.DidYouMean(c.Nearest(name)))
 }

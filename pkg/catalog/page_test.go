@@ -58,7 +58,7 @@ of Pods, of the built-in workloads, and of the custom resources whose entry says
 			row(&b, readers(r), words(r), r.To, r.Field, r.Name)
 		}
 	}
-	b.WriteString("\n## The catalogue\n")
+	b.WriteString("\n## The catalog\n")
 	for _, e := range catalog.All() {
 		if len(e.Relations) == 0 {
 			continue

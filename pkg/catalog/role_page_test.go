@@ -40,8 +40,8 @@ func operatorsRole() string {
 		}
 	}
 	var b strings.Builder
-	b.WriteString(`# This file is made from the entries of the catalogue (go generate ./pkg/catalog).
-# It lets the role sysop-view of docs/rbac/view.yaml read what the operators of the catalogue
+	b.WriteString(`# This file is made from the entries of the catalog (go generate ./pkg/catalog).
+# It lets the role sysop-view of docs/rbac/view.yaml read what the operators of the catalog
 # serve. Most operators add their kinds to the role view themselves; take out whom you do not have.
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole

@@ -32,7 +32,7 @@ func TestSignalsPage(t *testing.T) {
 
 const aboutSignals = `# How objects are paused and stopped
 
-This page is made from the entries of the catalogue (` + "`go generate ./pkg/catalog`" + `): %d signals of %d
+This page is made from the entries of the catalog (` + "`go generate ./pkg/catalog`" + `): %d signals of %d
 kinds and patterns of kinds. ` + "`kubectl sysop regulate signals`" + ` shows those of the kinds that a
 cluster serves; an action ` + "`preset: pause`" + ` or ` + "`preset: stop`" + ` of a System sends one.
 

@@ -366,8 +366,8 @@ func TestSignalsServed(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
-		"*.*.cluster.x-k8s.io pause of catalogue cluster-api", "*.operator.openshift.io pause of catalogue openshift", "Bucket.s3.aws.upbound.io pause of catalogue crossplane",
-		"KafkaBridge.kafka.strimzi.io pause of catalogue strimzi", "Shop.shop.example.com pause of catalogue crossplane",
+		"*.*.cluster.x-k8s.io pause of catalog cluster-api", "*.operator.openshift.io pause of catalog openshift", "Bucket.s3.aws.upbound.io pause of catalog crossplane",
+		"KafkaBridge.kafka.strimzi.io pause of catalog strimzi", "Shop.shop.example.com pause of catalog crossplane",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))

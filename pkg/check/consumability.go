@@ -127,7 +127,7 @@ func crdDeclaredRules() []Rule {
 			ID: "crd-relationships", Severity: Info, Guidelines: []Guideline{maturity(4)}, Definition: crdRelationships,
 			Title: "What objects of the kind need and make is declared",
 			Why:   "What is not declared has to be guessed, and a stack that is guessed may lack its database.",
-			Fix:   "Add the annotation sysop.dev/relationships or the resource/... annotations to the definition, or an entry to the catalogue.",
+			Fix:   "Add the annotation sysop.dev/relationships or the resource/... annotations to the definition, or an entry to the catalog.",
 		},
 		{
 			ID: "crd-annotations", Severity: Warning, Guidelines: []Guideline{maturity(4)}, Definition: crdAnnotations,

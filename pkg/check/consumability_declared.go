@@ -25,7 +25,7 @@ func crdRelationships(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "metadata.annotations",
-		Message: "neither the definition nor the catalogue says what a " + d.Kind.Kind + " needs and makes: stacks of it rest on owner references and guesses",
+		Message: "neither the definition nor the catalog says what a " + d.Kind.Kind + " needs and makes: stacks of it rest on owner references and guesses",
 	})
 }
 

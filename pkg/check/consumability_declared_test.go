@@ -63,7 +63,7 @@ func TestDeclared(t *testing.T) {
 	}
 	plain.World.Catalogued = func(gk schema.GroupKind) (string, bool) { return "shop-operator", gk == plain.Kind }
 	if got := said(t, plain, "crd-relationships"); got != "fine" {
-		t.Errorf("the catalogue knows it: %q", got)
+		t.Errorf("the catalog knows it: %q", got)
 	}
 	for id, want := range map[string]string{"crd-annotations": "", "crd-usage": "", "crd-composition": ""} {
 		if got := said(t, plain, id); got != want {

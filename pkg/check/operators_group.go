@@ -41,7 +41,7 @@ func (s *operatorSearch) operators() []*Operator {
 		name, why, _ := strings.Cut(key, "\x00")
 		if o := byName[name]; o != nil && s.defs[unknown[key][0]].own != "" && !strings.HasPrefix(why, "several") {
 			s.define(o, unknown[key])
-			o.Evidence = append(o.Evidence, fmt.Sprintf("the catalogue says that %s is one of the kinds of %s", s.tellDefs(unknown[key]), name))
+			o.Evidence = append(o.Evidence, fmt.Sprintf("the catalog says that %s is one of the kinds of %s", s.tellDefs(unknown[key]), name))
 			continue
 		}
 		if o := byName[name]; o != nil && len(o.Workloads) == 0 {

@@ -22,7 +22,7 @@ func TestRobustDeclaredOwner(t *testing.T) {
 	}
 	rule := func(name string, via relation.Via, inferred bool, target string) relation.Rule {
 		return relation.Rule{
-			Name: name, From: []schema.GroupKind{{Group: "cert.example", Kind: "Cert"}}, Relation: relation.Owns, Via: via, To: "Secret", Origin: "catalogue", Field: name,
+			Name: name, From: []schema.GroupKind{{Group: "cert.example", Kind: "Cert"}}, Relation: relation.Owns, Via: via, To: "Secret", Origin: "catalog", Field: name,
 			Links: func(o object.Object, emit relation.EmitFunc) {
 				emit(relation.Link{Target: relation.Target{Kind: schema.GroupKind{Kind: "Secret"}, Namespace: o.Namespace, Name: target, IfPresent: true}, Field: name, Value: target, Inferred: inferred})
 			},

@@ -257,7 +257,7 @@ func TestCSVRefused(t *testing.T) {
 		",,,pv,metadata.name,,1,\n":                                "2:2: the InstanceID is missing",
 		",a,,node,metadata.name,,1\n":                              "2:1: 7 fields: want the 8 of the columns",
 		",a,,node,metadata.name,,1,\n,a,,node,metadata.name,,2,\n": `3:2: "a" has another price on line 2`,
-		",a,eu,pv,spec.storageClassName,,1,\n,a,us,pv,spec.storageClassName,,2,\n": `3:2: "a" has another price in another row: in which region`,
+		",a,eu,pv,spec.storageClassName,,1,\n,a,us,pv,spec.storageClassName,,2,\n": `3:2: "a" has another price in another row: the region`,
 		",\"a,,node\n": "no CSV",
 	} {
 		refused(t, rows, "b.csv", head+rows, []string{want})

@@ -47,7 +47,7 @@ func (a *allocator) astray() {
 		}
 	}
 	if len(pods) > 0 {
-		a.note(metrics.Note{Reason: "Idle", Message: fmt.Sprintf("of %d pods it is not known on which node they ran: what they took is counted as idle there as well", len(pods))})
+		a.note(metrics.Note{Reason: "Idle", Message: fmt.Sprintf("%d pods without a known node: their usage is also counted as idle", len(pods))})
 	}
 }
 

@@ -41,7 +41,7 @@ func TestIdle(t *testing.T) {
 		s := nodeScene()
 		s.pod("shop", "lost", "", "1", "1", red)
 		notes := s.ledger(Options{}).Notes
-		if len(notes) != 1 || notes[0].Reason != "Idle" || !strings.HasPrefix(notes[0].Message, "of 1 pods") {
+		if len(notes) != 1 || notes[0].Reason != "Idle" || !strings.HasPrefix(notes[0].Message, "1 pods without") {
 			t.Errorf("notes %v", notes)
 		}
 	})

@@ -25,7 +25,7 @@ func (r *bookReader) csvVolume(row csvRow) {
 		*into = map[string]decimal.Decimal{}
 	}
 	if price, ok := (*into)[row.id]; ok && !price.Equal(row.price) {
-		r.reportAt(row.line, row.idColumn, "%q has another price in another row: in which region a volume is, is not known here, so that it can have one only", field.Shorten(row.id))
+		r.reportAt(row.line, row.idColumn, "%q has another price in another row: the region of a volume is unknown, so it can have only one", field.Shorten(row.id))
 		return
 	}
 	(*into)[row.id] = row.price

@@ -33,7 +33,7 @@ func (f *Fetcher) Catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 		err = f.identified(held, from, files, &artifact)
 	}
 	if err != nil {
-		return nil, Artifact{}, fmt.Errorf("fetch catalogue %s: %w", Shown(from), err)
+		return nil, Artifact{}, fmt.Errorf("fetch catalog %s: %w", Shown(from), err)
 	}
 	artifact.Notes = append(artifact.Notes, held.release()...)
 	return files, artifact, nil
@@ -224,7 +224,7 @@ func (f *Fetcher) trusted(artifact *Artifact, digest string) error {
 	if !f.options.Unverified {
 		return errors.New("nothing says what has to come: give the key that it is signed with, its digest at the end of the address (#sha256:HEX, of oci @sha256:HEX), or allow what is unverified")
 	}
-	artifact.Notes = append(artifact.Notes, "the catalogue was taken unverified: neither a key nor a digest was given")
+	artifact.Notes = append(artifact.Notes, "the catalog was taken unverified: neither a key nor a digest was given")
 	return nil
 }
 

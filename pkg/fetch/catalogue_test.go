@@ -92,7 +92,7 @@ func TestCatalogue(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := newFetcher(t, test.options).Catalogue(t.Context(), test.from)
-			refused(t, err, "fetch catalogue", test.want)
+			refused(t, err, "fetch catalog", test.want)
 		})
 	}
 }
@@ -105,10 +105,10 @@ func TestRegistryCatalogue(t *testing.T) {
 		t.Fatal(err)
 	}
 	host := repository.ServeOCI(t)
-	digest := repository.PushCatalogue(t, host+"/catalogue:v1", archive, string(signature))
-	repository.PushCatalogue(t, host+"/catalogue:bare", archive, "")
-	repository.PushCatalogue(t, host+"/catalogue:wrong", append(archive, make([]byte, 512)...), string(signature))
-	at := "oci://" + host + "/catalogue"
+	digest := repository.PushCatalogue(t, host+"/catalog:v1", archive, string(signature))
+	repository.PushCatalogue(t, host+"/catalog:bare", archive, "")
+	repository.PushCatalogue(t, host+"/catalog:wrong", append(archive, make([]byte, 512)...), string(signature))
+	at := "oci://" + host + "/catalog"
 	for from, verified := range map[string][]string{
 		at + ":v1": {fetch.BySignature}, at + "@" + digest: {fetch.ByDigest, fetch.BySignature}, at + ":v1@" + digest: {fetch.ByDigest, fetch.BySignature},
 	} {

@@ -110,7 +110,7 @@ func (f *Fetcher) archive(ctx context.Context, artifact *Artifact, at *url.URL, 
 	}
 	artifact.Digest = Digest(data)
 	if source.Digest != "" {
-		if err := check(data, source.Digest, "the catalogue"); err != nil {
+		if err := check(data, source.Digest, "the catalog"); err != nil {
 			return err
 		}
 		artifact.Verified = append(artifact.Verified, ByDigest)

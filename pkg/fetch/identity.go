@@ -89,7 +89,7 @@ func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifa
 		return f.anonymous(artifact, last)
 	}
 	if want := f.options.Name; want != "" && id.Name != want {
-		return fmt.Errorf("it is the catalogue %s, and %s is expected by the settings: it is signed, but another one", id.Name, want)
+		return fmt.Errorf("it is the catalog %s, and %s is expected by the settings: it is signed, but another one", id.Name, want)
 	}
 	if last != nil {
 		if err := last.precedes(id, artifact.Digest, path); err != nil {
@@ -111,11 +111,11 @@ func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifa
 func (f *Fetcher) anonymous(artifact *Artifact, last *seen) error {
 	switch {
 	case f.options.Name != "":
-		return fmt.Errorf("it has no %s, and the catalogue %s is expected by the settings", IdentityFile, f.options.Name)
+		return fmt.Errorf("it has no %s, and the catalog %s is expected by the settings", IdentityFile, f.options.Name)
 	case last != nil:
-		return fmt.Errorf("it has no %s; what was last taken from there was the catalogue %s, serial %d, and an older one or another one may not take its place", IdentityFile, last.Name, last.Serial)
+		return fmt.Errorf("it has no %s; what was last taken from there was the catalog %s, serial %d, and an older one or another one may not take its place", IdentityFile, last.Name, last.Serial)
 	}
-	artifact.Notes = append(artifact.Notes, "the catalogue is signed, but has no "+IdentityFile+" with its name and serial: an older one, or another one signed with the same key, would be taken as well")
+	artifact.Notes = append(artifact.Notes, "the catalog is signed, but has no "+IdentityFile+" with its name and serial: an older one, or another one signed with the same key, would be taken as well")
 	return nil
 }
 
@@ -124,11 +124,11 @@ func (s *seen) precedes(id *Identity, digest, path string) error {
 	const way = "; give its digest at the end of the address if it is the one you want, or remove %s to forget what was taken"
 	switch {
 	case id.Name != s.Name:
-		return fmt.Errorf("it is the catalogue %s, and what was last taken from there was %s: it is signed, but another one"+way, id.Name, s.Name, path)
+		return fmt.Errorf("it is the catalog %s, and what was last taken from there was %s: it is signed, but another one"+way, id.Name, s.Name, path)
 	case id.Serial < s.Serial:
-		return fmt.Errorf("it is serial %d of the catalogue %s, and serial %d was taken before: it is older"+way, id.Serial, id.Name, s.Serial, path)
+		return fmt.Errorf("it is serial %d of the catalog %s, and serial %d was taken before: it is older"+way, id.Serial, id.Name, s.Serial, path)
 	case id.Serial == s.Serial && digest != s.Digest:
-		return fmt.Errorf("it is serial %d of the catalogue %s, which was taken before with another content (%s, now %s): its publisher has to raise the serial with every change"+way, id.Serial, id.Name, s.Digest, digest, path)
+		return fmt.Errorf("it is serial %d of the catalog %s, which was taken before with another content (%s, now %s): its publisher has to raise the serial with every change"+way, id.Serial, id.Name, s.Digest, digest, path)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func readSeen(path string) (*seen, error) {
 	}
 	if err != nil {
 		// Who can damage it must not bring the memory to an end unseen.
-		return nil, fmt.Errorf("read which catalogue was last taken from there: %w; remove %s to forget it", err, path)
+		return nil, fmt.Errorf("read which catalog was last taken from there: %w; remove %s to forget it", err, path)
 	}
 	return &last, nil
 }

@@ -87,8 +87,8 @@ func TestSignedCatalogueIsNoOther(t *testing.T) {
 		files [2][]byte
 		words []string
 	}{
-		"an older one":         {first, []string{"serial 7 of the catalogue shop", "serial 8 was taken before", "older", "digest at the end"}},
-		"another one":          {p.signed(named("bank", 9), "nine"), []string{"the catalogue bank", "was shop", "another one"}},
+		"an older one":         {first, []string{"serial 7 of the catalog shop", "serial 8 was taken before", "older", "digest at the end"}},
+		"another one":          {p.signed(named("bank", 9), "nine"), []string{"the catalog bank", "was shop", "another one"}},
 		"one without identity": {p.signed("", "none"), []string{"has no catalog.json", "shop, serial 8"}},
 		"the same serial":      {p.signed(named("shop", 8), "other"), []string{"another content", "raise the serial"}},
 		"no identity at all":   {p.signed(`{"name": "shop"}`, "x"), []string{"the serial 0"}},
@@ -129,7 +129,7 @@ func TestSignedCatalogueHasTheNameOfTheSettings(t *testing.T) {
 	shop := func(o *fetch.Options) { o.Name = "shop" }
 	p.serves.Store(p.signed(named("bank", 1), "x"))
 	_, err := p.take(shop)
-	refused(t, err, "the catalogue bank", "shop is expected by the settings")
+	refused(t, err, "the catalog bank", "shop is expected by the settings")
 	nothingIn(t, p.cache)
 	p.serves.Store(p.signed("", "x"))
 	_, err = p.take(shop)

@@ -31,7 +31,7 @@ func (f *Fetcher) localChart(source catalog.ChartSource) (Artifact, error) {
 	}
 	if source.Digest != "" {
 		if artifact.Digest != source.Digest {
-			return Artifact{}, fmt.Errorf("the digest is wrong: the catalogue says %s, %s is %s", source.Digest, source.Path, artifact.Digest)
+			return Artifact{}, fmt.Errorf("the digest is wrong: the catalog says %s, %s is %s", source.Digest, source.Path, artifact.Digest)
 		}
 		artifact.Verified = append(artifact.Verified, ByDigest)
 	}
@@ -118,11 +118,11 @@ func compress(data []byte) ([]byte, error) {
 // local finds a path in Local. No part of it may be a link, and it stays inside.
 func (f *Fetcher) local(text string) (string, fs.FileInfo, error) {
 	if f.options.Local == nil {
-		return "", nil, fmt.Errorf("%s is a path, and this catalogue has no folder that it could be in", plain(text))
+		return "", nil, fmt.Errorf("%s is a path, and this catalog has no folder that it could be in", plain(text))
 	}
 	name := path.Clean(text)
 	if strings.Contains(text, `\`) || !fs.ValidPath(name) {
-		return "", nil, fmt.Errorf("the path %s leads out of the folder of the catalogue: write one that is relative to it, and has no .. in it", plain(text))
+		return "", nil, fmt.Errorf("the path %s leads out of the folder of the catalog: write one that is relative to it, and has no .. in it", plain(text))
 	}
 	var info fs.FileInfo
 	for end := 0; end < len(name); {
@@ -195,7 +195,7 @@ func (f *Fetcher) manifest(ctx context.Context, source catalog.ManifestSource) (
 	}
 	artifact := Artifact{Data: data, Digest: Digest(data), From: source.Path}
 	if digest != "" {
-		if err := check(data, digest, "the catalogue"); err != nil {
+		if err := check(data, digest, "the catalog"); err != nil {
 			return Artifact{}, fmt.Errorf("read manifests %s: %w", source.Path, err)
 		}
 		artifact.Verified = []string{ByDigest}
@@ -239,7 +239,7 @@ func (f *Fetcher) file(ctx context.Context, from, digest string) (Artifact, erro
 	}
 	artifact.Data, artifact.Digest, artifact.From = data, Digest(data), shown(u)
 	if digest != "" {
-		if err := check(data, digest, "the catalogue"); err != nil {
+		if err := check(data, digest, "the catalog"); err != nil {
 			return Artifact{}, err
 		}
 		artifact.Verified = []string{ByDigest}

@@ -55,7 +55,7 @@ func TestLocal(t *testing.T) {
 		"the digest is wrong": {Path: "charts/web", Digest: fetch.Digest(nil)},
 		"leads out":           {Path: "../x.tgz"},
 		"no .. in it":         {Path: "/etc/passwd"},
-		"of the catalogue: ":  {Path: `..\x`},
+		"of the catalog: ":    {Path: `..\x`},
 		"file does not exist": {Path: "charts/none.tgz"},
 	} {
 		_, err := f.Chart(t.Context(), source)

@@ -39,7 +39,7 @@ func New(options Options) (*Fetcher, error) {
 	}
 	if len(options.Key) > 0 {
 		if f.keys, err = publicKeys(options.Key); err != nil {
-			return nil, fmt.Errorf("read the key of catalogues: %w", err)
+			return nil, fmt.Errorf("read the key of catalogs: %w", err)
 		}
 	}
 	if options.Keyring != "" {

@@ -115,7 +115,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 	}
 	digest = Digest(data)
 	if p.digest != "" && p.digest != digest {
-		return manifest, "", notes, fmt.Errorf("the digest is wrong: the catalogue says %s, and %s:%s is %s: the tag was moved, or this is another registry; nothing was kept",
+		return manifest, "", notes, fmt.Errorf("the digest is wrong: the catalog says %s, and %s:%s is %s: the tag was moved, or this is another registry; nothing was kept",
 			p.digest, p.Repository, p.tag, digest)
 	}
 	if manifest, err = parseManifest(data); err != nil {

@@ -63,15 +63,15 @@ func TestNothingKeptOfWhatIsRefused(t *testing.T) {
 			_, err := newFetcher(t, fetch.Options{Cache: cache, Keyring: keyring, PlainHTTP: true}).Chart(t.Context(), catalog.ChartSource{OCI: "oci://" + host + "/charts/db", Version: "1.2.3"})
 			return err
 		},
-		"a chart of a registry as a catalogue": func(cache string) error {
+		"a chart of a registry as a catalog": func(cache string) error {
 			_, _, err := newFetcher(t, fetch.Options{Cache: cache, Key: public, PlainHTTP: true}).Catalogue(t.Context(), "oci://"+host+"/charts/db:1.2.3")
 			return err
 		},
-		"a catalogue of another key": func(cache string) error {
+		"a catalog of another key": func(cache string) error {
 			_, _, err := newFetcher(t, fetch.Options{Cache: cache, Key: public}).Catalogue(t.Context(), signed)
 			return err
 		},
-		"a signed catalogue with a link in it": func(cache string) error {
+		"a signed catalog with a link in it": func(cache string) error {
 			_, _, err := newFetcher(t, fetch.Options{Cache: cache, Key: own}).Catalogue(t.Context(), link)
 			return err
 		},

@@ -35,7 +35,7 @@ func TestRepositoryChart(t *testing.T) {
 	refused(t, err, "no chart web", "it has db")
 	wrong := chartAt(repo, "db", "1.3.0", archive)
 	_, err = f.Chart(t.Context(), wrong)
-	refused(t, err, "digest is wrong", "the catalogue says "+wrong.Digest, "nothing was kept")
+	refused(t, err, "digest is wrong", "the catalog says "+wrong.Digest, "nothing was kept")
 }
 
 func TestUnverified(t *testing.T) {

@@ -12,16 +12,16 @@ import (
 func TestShown(t *testing.T) {
 	digest := "#sha256:" + strings.Repeat("0", 64)
 	for address, want := range map[string]string{
-		"https://example.com/c.tar":                           "https://example.com/c.tar",
-		"https://example.com/c.tar" + digest:                  "https://example.com/c.tar" + digest,
-		"https://me:secret@example.com/c.tar" + digest:        "example.com" + digest,
-		"https://secret@example.com:8443/c.tar":               "example.com:8443",
-		"https://example.com/c.tar?token=secret":              "example.com",
-		"https://example.com/c.tar#token=secret":              "example.com",
-		"oci://example.com/catalogue:v1@sha256:" + digest[8:]: "oci://example.com/catalogue:v1@sha256:" + digest[8:],
-		"oci://me:secret@example.com/catalogue":               "example.com",
-		"https://me:secret@exam ple.com/%zz":                  "(an address that cannot be read)",
-		"catalogue?secret.tar":                                "catalogue?secret.tar", // a file
+		"https://example.com/c.tar":                         "https://example.com/c.tar",
+		"https://example.com/c.tar" + digest:                "https://example.com/c.tar" + digest,
+		"https://me:secret@example.com/c.tar" + digest:      "example.com" + digest,
+		"https://secret@example.com:8443/c.tar":             "example.com:8443",
+		"https://example.com/c.tar?token=secret":            "example.com",
+		"https://example.com/c.tar#token=secret":            "example.com",
+		"oci://example.com/catalog:v1@sha256:" + digest[8:]: "oci://example.com/catalog:v1@sha256:" + digest[8:],
+		"oci://me:secret@example.com/catalog":               "example.com",
+		"https://me:secret@exam ple.com/%zz":                "(an address that cannot be read)",
+		"catalog?secret.tar":                                "catalog?secret.tar", // a file
 	} {
 		if got := fetch.Shown(address); got != want {
 			t.Errorf("%s: %s, want %s", address, got, want)
@@ -45,11 +45,11 @@ func TestErrorsTellNoSecrets(t *testing.T) {
 		host := strings.TrimPrefix(base, "http://")
 		for _, address := range []string{"http://me:hunter2@" + host + "/c.tar", "http://hunter2@" + host + "/c.tar", base + "/c.tar?token=hunter2"} {
 			for name, ask := range map[string]func() error{
-				"catalogue": func() error {
+				"catalog": func() error {
 					_, _, err := newFetcher(t, fetch.Options{Unverified: true}).Catalogue(t.Context(), address)
 					return err
 				},
-				"signed catalogue": func() error {
+				"signed catalog": func() error {
 					_, _, err := newFetcher(t, fetch.Options{Key: public}).Catalogue(t.Context(), address)
 					return err
 				},

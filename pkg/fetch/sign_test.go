@@ -56,7 +56,7 @@ func pair(t testing.TB, kind string) (private, public []byte) {
 }
 
 func TestSign(t *testing.T) {
-	data := []byte("a catalogue")
+	data := []byte("a catalog")
 	for _, kind := range []string{"ecdsa", "ed25519"} {
 		t.Run(kind, func(t *testing.T) {
 			private, public := pair(t, kind)
@@ -80,7 +80,7 @@ func TestSign(t *testing.T) {
 			flipped := append([]byte(nil), raw...)
 			flipped[len(flipped)-1] ^= 1
 			for name, err := range map[string]error{
-				"other data": fetch.Verify([]byte("a catalogue!"), signature, public),
+				"other data": fetch.Verify([]byte("a catalog!"), signature, public),
 				"other key":  fetch.Verify(data, signature, other),
 				"none":       fetch.Verify(data, nil, public),
 				"text":       fetch.Verify(data, []byte("signed, honestly"), public),
@@ -129,7 +129,7 @@ func TestKeys(t *testing.T) {
 		refused(t, fetch.Verify(nil, nil, key), want)
 		if key != nil {
 			_, err := fetch.New(fetch.Options{Key: key})
-			refused(t, err, "read the key of catalogues", want)
+			refused(t, err, "read the key of catalogs", want)
 		}
 	}
 	for want, key := range map[string][]byte{

@@ -41,10 +41,10 @@ func (d *diagnosis) unmounted(id ID) {
 		p.Message = "no pod mounts it, and it has no volume yet"
 	case unread != "":
 		p.Related = d.g.Ref(volume)
-		p.Message = fmt.Sprintf("no pod mounts it; whether a workload names it is not known (not read: %s)", unread)
+		p.Message = fmt.Sprintf("no pod mounts it; whether a workload names it is unknown (not read: %s)", unread)
 	default:
 		p.Severity, p.Related = Warning, d.g.Ref(volume)
-		p.Message = fmt.Sprintf("no pod mounts it and no workload names it, and %s goes on to cost: delete the claim if the data may go", near(p.Related, self))
+		p.Message = fmt.Sprintf("no pod mounts it and no workload names it, and %s continues to cost: delete the claim if the data may go", near(p.Related, self))
 	}
 	d.problems = append(d.problems, p)
 }

@@ -32,11 +32,11 @@ const (
 	cannotMount     = "the volume cannot be mounted, and containers do not start"
 	cannotMake      = "no pod can be made"
 	answers         = "requests for it fail"
-	reasonNoBackend = "nobody answers for it"
+	reasonNoBackend = "nothing answers for it"
 
 	keepsEnvironment = "what runs keeps its environment until it restarts"
-	keepsFiles       = "what runs keeps the files that are mounted, which are updated no more"
-	keepsRunning     = "pods that are there run on"
+	keepsFiles       = "what runs keeps the files that are mounted, which are no longer updated"
+	keepsRunning     = "existing pods keep running"
 )
 
 // consequences are those of built-in rules that are not what their relation says, by rule.
@@ -59,13 +59,13 @@ var consequences = map[string]consequence{
 	"pod-volume-claim":    {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
 	"pod-ephemeral-claim": {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
 	"pod-resource-claim":  {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
-	"pod-service-account": {Error, cannotMake, whenRestarted, "pods run on, and the API server refuses their tokens at once"},
+	"pod-service-account": {Error, cannotMake, whenRestarted, "pods keep running, and the API server refuses their tokens at once"},
 	"pod-priority-class":  {Error, cannotMake, whenMade, keepsRunning},
 	"pod-runtime-class":   {Error, cannotMake, whenMade, keepsRunning},
 	"pod-node":            {Error, "the pod is lost with it", atOnce, ""},
-	"pod-pull-secret":     {Warning, "private images cannot be pulled", whenRestarted, "images that a node has are used on"},
+	"pod-pull-secret":     {Warning, "private images cannot be pulled", whenRestarted, "images on a node stay in use"},
 
-	"service-account-pull-secret": {Warning, "private images cannot be pulled", whenRestarted, "images that a node has are used on"},
+	"service-account-pull-secret": {Warning, "private images cannot be pulled", whenRestarted, "images on a node stay in use"},
 	"service-account-secret":      {Warning, "the entry is out of date", atOnce, ""},
 	"resource-claim-consumer":     {Warning, "the entry is out of date", atOnce, ""},
 	"pod-nominated-node":          {Warning, "the entry is out of date", atOnce, ""},
@@ -86,7 +86,7 @@ var consequences = map[string]consequence{
 
 	"ingress-backend":     {Error, answers, atOnce, ""},
 	"route-backend":       {Error, answers, atOnce, ""},
-	"ingress-class":       {Error, reasonNoBackend, whenMade, "what answers for it now goes on until it looks anew"},
+	"ingress-class":       {Error, reasonNoBackend, whenMade, "what serves it now continues until the next sync"},
 	"gateway-class":       {Error, reasonNoBackend, atOnce, ""},
 	"route-parent":        {Error, reasonNoBackend, atOnce, ""},
 	"listener-set-parent": {Error, reasonNoBackend, atOnce, ""},
@@ -97,8 +97,8 @@ var consequences = map[string]consequence{
 	"autoscaler-target": {Error, "nothing is scaled", atOnce, ""},
 	"autoscaler-metric": {Warning, "it is blind", atOnce, ""},
 	"binding-role":      {Error, "nothing is granted", atOnce, ""},
-	"binding-subject":   {Info, "nobody gains by it", atOnce, ""},
-	"flow-subject":      {Info, "nobody gains by it", atOnce, ""},
+	"binding-subject":   {Info, "it grants nothing", atOnce, ""},
+	"flow-subject":      {Info, "it grants nothing", atOnce, ""},
 
 	"policy-binding-param": {Error, "requests that it is about may be refused", atOnce, ""},
 	"webhook-service":      {Error, "requests that it is to see are refused", atOnce, ""},
@@ -127,7 +127,7 @@ func (g *Graph) consequence(e *edge) consequence {
 		}
 		return consequence{Warning, "it is for nothing", atOnce, ""}
 	}
-	return consequence{Warning, "it was not made yet, or was taken away", atOnce, ""}
+	return consequence{Warning, "it was not created yet, or was removed", atOnce, ""}
 }
 
 // working returns who of those that the edges come from has got what it asks for, or may have,

@@ -106,7 +106,7 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string)
 	follows := d.g.consequence(e).follows
 	what, out := "which does not exist", "create it, or correct "
 	if d.g.kinds.NotServed(to.GroupKind()) {
-		what, out = "of a kind that the cluster does not serve", "install what brings that, or correct "
+		what, out = "of a kind that the cluster does not serve", "install what provides it, or correct "
 	}
 	if d.g.relation(e) == relation.Owns {
 		out = "see the status of the owner, or correct "
@@ -114,7 +114,7 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string)
 		out = maker + ", or correct "
 	}
 	if below > 0 {
-		what += fmt.Sprintf(" (%s below it name it too)", count(below, "object"))
+		what += fmt.Sprintf(" (%s in it name it too)", count(below, "object"))
 	}
 	at := field
 	if value := d.g.value(e); value != to.Name && value != "" {

@@ -177,11 +177,11 @@ func (c *comparison) orphans(id ID, orphans pods, sel *relation.Selector) {
 		p.Object, p.Related, p.Field = first, it, ""
 		of = " of " + near(it, first)
 	}
-	follows := "whoever selects it may adopt or delete it"
+	follows := "a controller that selects it may adopt or delete it"
 	if it.Kind == "Deployment" {
-		follows = "it has a part in the traffic, and no rollout replaces it"
+		follows = "it receives traffic, and no rollout replaces it"
 	}
-	p.Message = fmt.Sprintf("%s %q%s fits %s that nobody controls: %s; delete it or change its labels",
+	p.Message = fmt.Sprintf("%s %q%s selects %s without a controller: %s; delete it or change its labels",
 		selectorField, sel, of, orphans.text(c.g), follows)
 	c.problems = append(c.problems, p)
 }
@@ -202,7 +202,7 @@ func (c *comparison) strangers(id ID, matched map[ID]bool, sel *relation.Selecto
 	}
 	c.problems = append(c.problems, Problem{
 		Object: c.g.Ref(id), Reason: SelectorOwnerDisagree, Severity: Warning, Related: c.g.Ref(found.first), Field: selectorField,
-		Message: fmt.Sprintf("%s %q does not fit %s of its own: it will let go of what it does not select; look at the labels", selectorField, sel, found.text(c.g)),
+		Message: fmt.Sprintf("%s %q does not fit %s of its own: it will release what it does not select; check the labels", selectorField, sel, found.text(c.g)),
 	})
 }
 

@@ -17,7 +17,7 @@ var bereavements = map[string]string{
 	"autoscaler-target":          "is no longer scaled: it keeps the replicas that it has",
 	"disruption-budget-selector": "is no longer kept from eviction",
 	"network-policy-selector":    "is no longer shielded by it",
-	"binding-subject":            "loses the rights that it grants",
+	"binding-subject":            "loses the permissions that it grants",
 	"policy-binding-policy":      "is no longer enforced where it was bound",
 	"grant-target":               "is no longer open to the references that it grants",
 	"endpointslice-service":      "", "endpointslice-pod": "", "endpoints-service": "", "endpoints-pod": "",

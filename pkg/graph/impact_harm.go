@@ -191,7 +191,7 @@ func (h *harm) climb(ids []ID, at grade) []ID {
 			case d.Edge.Relation == relation.Serves:
 				d.Follows = "nothing behind it answers"
 			case h.gone[id]:
-				d.Follows = "until what it owns is made anew"
+				d.Follows = "until what it owns is recreated"
 			}
 			over[e.from] = d
 		})
@@ -222,7 +222,7 @@ func (h *harm) makers(gone []ID) {
 				return
 			}
 			h.found[e.from] = &Dependent{
-				ID: e.from, Effect: Degrades, Inferred: true, Cause: id, Edge: h.g.edge(*e), Follows: "it made it, and may make it anew",
+				ID: e.from, Effect: Degrades, Inferred: true, Cause: id, Edge: h.g.edge(*e), Follows: "it created it, and may recreate it",
 			}
 		})
 	}

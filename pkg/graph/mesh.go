@@ -61,7 +61,7 @@ func (d *diagnosis) nowhere(from, to object.Ref, l *link, known bool) {
 	p.Message = fmt.Sprintf("is about %s, which does not exist, and no ServiceEntry has that host: requests for it fail; create it, or correct %s", near(to, from), p.Field)
 	if !known {
 		p.Severity = Info
-		p.Message = fmt.Sprintf("is about %s, which does not exist; that a ServiceEntry has the host is not known, since not all were read", near(to, from))
+		p.Message = fmt.Sprintf("is about %s, which does not exist; whether a ServiceEntry has the host is unknown, since not all were read", near(to, from))
 	}
 	d.problems = append(d.problems, p)
 }

@@ -44,7 +44,7 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 		r.problem(self, OwnerNotServed, owner, l, "its owner %s is of %s", owner, unserved)
 	default:
 		if missing(r.inv, target) {
-			r.problem(self, OwnerAbsent, owner, l, "its owner %s is not there", owner)
+			r.problem(self, OwnerAbsent, owner, l, "its owner %s does not exist", owner)
 		}
 		r.add(child, target, l)
 	}
@@ -106,7 +106,7 @@ func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 }
 
 // unserved is what follows from an owner's kind that cannot be looked up.
-const unserved = "a kind that the cluster does not serve, so that the garbage collector never deletes the object; correct the apiVersion, or take the reference away"
+const unserved = "a kind that the cluster does not serve, so that the garbage collector never deletes the object; correct the apiVersion, or remove the reference"
 
 func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *link, format string, args ...any) {
 	severity := Warning

@@ -98,7 +98,7 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 		return
 	}
 	why, out := d.emptyReason(t)
-	p.Message = fmt.Sprintf("selects no pod, so that nobody answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
+	p.Message = fmt.Sprintf("selects no pod, so nothing answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
 

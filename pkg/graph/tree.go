@@ -28,7 +28,7 @@ const (
 )
 
 func (h Position) String() string {
-	return [...]string{Root: "", Owned: "owns", Needed: "needs", ServesParent: "served by", ServedBelow: "stands for", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
+	return [...]string{Root: "", Owned: "owns", Needed: "needs", ServesParent: "served by", ServedBelow: "serves", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
 }
 
 // Branch is a node of a stack in its place in the tree that is shown.

@@ -85,7 +85,7 @@ a
 		"one Service": {shop, "svc2", graph.StackOptions{}, `
 svc2
  served by ingress
- stands for deploy2
+ serves deploy2
   owns rs2
    owns pod2
     needs n:node
@@ -109,7 +109,7 @@ a
 b`},
 		"up": {"a owns b\nb owns c\nd needs c\nc serves e", "c", graph.StackOptions{Up: true}, `
 c
- stands for e
+ serves e
  owned by b
   owned by a
  needed by d`},

@@ -224,7 +224,7 @@ func TestCasesWithCatalogue(t *testing.T) {
 	}
 	cases := readCases(t)
 	all := judgeCases(cases, rules)
-	t.Logf("all groups, with the catalogue: %s%s", all, explained(all.wrong))
+	t.Logf("all groups, with the catalog: %s%s", all, explained(all.wrong))
 	with := judgeCases(only(cases, func(k known) bool { return groups[k.object().Group] }), rules)
 	without := judgeCases(only(cases, func(k known) bool { return !groups[k.object().Group] }), rules)
 	t.Logf("groups with an entry: %s", with)

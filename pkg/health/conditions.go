@@ -59,7 +59,7 @@ func (s *subject) confirm(f finding) (Health, bool) {
 		f.Status = Progressing
 	}
 	if f.step && f.Status == Healthy {
-		s.strange("only steps of the way are told: " + f.Message)
+		s.strange("it reports only progress: " + f.Message)
 		return Health{}, false
 	}
 	return f.Health, true
@@ -93,7 +93,7 @@ func evaluateConditions(list []condition, of nature) finding {
 	case best.Status == "" && strange.foreign, best.Status == Healthy && doubt && !all.whole:
 		return strange
 	case best.Status == "" && all.calm && all.quiet:
-		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions say that nothing goes on, and nothing is wrong"}
+		best.Health = Health{Status: Healthy, Reason: "Settled", Message: "its conditions report no activity and no problem"}
 	}
 	return best
 }

@@ -167,7 +167,7 @@ func (j *Evaluator) entry(s *subject) (Health, bool) {
 			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
 		case is && x.status == "":
-			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status does not tell, what it owns does", Unreported: true}, true
+			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status reports no health, what it owns does", Unreported: true}, true
 		case is && e.rule.constant():
 			return s.exists(), true
 		case is:

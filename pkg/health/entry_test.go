@@ -48,7 +48,7 @@ func TestRule(t *testing.T) {
 	}
 	since := `, lastTransitionTime: "2026-05-01T11:00:00Z"}]}`
 	for _, c := range []struct{ name, rest, want string }{
-		{"a field that is not there", `status: {ready: 1}`, "Unknown NoVerdict: its status says nothing that is known to tell of health 2026-05-01T10:00:00Z; the expression suspended of Widget.example.com (file x.yaml) fails on it: no such key: phase"},
+		{"a field that is not there", `status: {ready: 1}`, "Unknown NoVerdict: its status has no known health condition 2026-05-01T10:00:00Z; the expression suspended of Widget.example.com (file x.yaml) fails on it: no such key: phase"},
 		{"degraded", `status: {phase: Starting, conditions: [{type: Ready, status: "False", reason: NoDisk, message: the disk is full` + since, "Degraded NoDisk: the disk is full 2026-05-01T11:00:00Z entry"},
 		{"progressing", `status: {phase: Starting}`, "Progressing Starting: entry"},
 		{"words of the status", `status: {phase: Starting, message: two of three}`, "Progressing Starting: two of three entry"},

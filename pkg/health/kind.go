@@ -131,7 +131,7 @@ func (s *subject) stale(observed int64) (Health, bool) {
 	case observed >= generation:
 		return Health{}, false
 	case observed == 0:
-		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet"), true
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not processed it yet"), true
 	}
 	return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is of generation %d, and it is at %d", observed, generation), true
 }

@@ -28,7 +28,7 @@ func definition() kindRule {
 	whole := rule.evaluate
 	rule.evaluate = func(s *subject) (Health, bool) {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
-			return newHealth(Healthy, s.createdAt(), Exists, "it is there; of its status nothing was read"), true
+			return newHealth(Healthy, s.createdAt(), Exists, "it exists; its status was not read"), true
 		}
 		return whole(s)
 	}
@@ -69,5 +69,5 @@ func apiServiceHealth(s *subject) Health {
 		}
 		return h
 	}
-	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "nobody has asked whether it answers yet")
+	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotObserved", "its availability was not checked yet")
 }

@@ -52,7 +52,7 @@ func podPhase(s *subject, p *corev1.Pod) Health {
 	case corev1.PodRunning:
 		return runningPod(s, p)
 	}
-	return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", p.Status.Phase)
+	return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is unknown", p.Status.Phase)
 }
 
 // pendingPod judges a pod that has not started.
@@ -111,9 +111,9 @@ func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 		}
 		return newHealth(s.progressingUntil(since, decisionGrace), since, or(placed.reason, corev1.PodReasonUnschedulable), "%s", or(placed.message, "no node takes it"))
 	}
-	message := "no scheduler has looked at it yet"
+	message := "no scheduler has processed it yet"
 	if name := p.Spec.SchedulerName; name != "" {
-		message = "the scheduler " + name + " has not looked at it yet"
+		message = "the scheduler " + name + " has not processed it yet"
 	}
 	return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NotScheduled", "%s", message)
 }

@@ -43,7 +43,7 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	case active.no() && active.reason == "ScalingDisabled":
 		return active.as(Suspended, "ScalingDisabled", "scaling is disabled: its target has no replicas")
 	case active.no():
-		h := active.as(Degraded, "ScalingInactive", "it cannot tell how many replicas are needed")
+		h := active.as(Degraded, "ScalingInactive", "it cannot compute how many replicas are needed")
 		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.createdAt(), warmUp) {
 			h.Status = Progressing // The first pods have no metrics yet.
 		}
@@ -76,7 +76,7 @@ func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 	case allowed.reason == policyv1.SyncFailedReason:
 		return allowed.as(Degraded, policyv1.SyncFailedReason, "its allowed disruptions cannot be computed")
 	case have.ObservedGeneration == 0 && !allowed.found():
-		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet")
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not processed it yet")
 	case have.ExpectedPods == 0:
 		return newHealth(Healthy, since, "NoPods", "there are no pods that it protects")
 	case have.DisruptionsAllowed > 0:

@@ -63,7 +63,7 @@ func deviceClaimHealth(s *subject, c *resourcev1.ResourceClaim) Health {
 	case c.Status.Allocation == nil:
 		return newHealth(Progressing, s.createdAt(), "NotAllocated", "no devices are allocated, or no pod uses it yet")
 	case len(c.Status.ReservedFor) == 0:
-		return newHealth(Healthy, time.Time{}, "Allocated", "devices are allocated, and nobody uses them")
+		return newHealth(Healthy, time.Time{}, "Allocated", "devices are allocated, and unused")
 	}
 	return newHealth(Healthy, time.Time{}, "Reserved", "devices are allocated, for %d users", len(c.Status.ReservedFor))
 }
@@ -122,5 +122,5 @@ func podGroupHealth(s *subject, g *schedulingv1beta1.PodGroup) Health {
 	case placed.no():
 		return placed.as(s.progressingUntil(placed.since, decisionGrace), "Unschedulable", "its pods cannot be scheduled together")
 	}
-	return newHealth(Progressing, s.createdAt(), "NotScheduled", "no scheduler has looked at it yet")
+	return newHealth(Progressing, s.createdAt(), "NotScheduled", "no scheduler has processed it yet")
 }

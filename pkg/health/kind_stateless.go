@@ -38,5 +38,5 @@ func statelessKinds() []kindRule {
 // exists judges what has no state: to be there is all. It holds of what was read as
 // metadata only, too.
 func (s *subject) exists() Health {
-	return newHealth(Healthy, s.createdAt(), Exists, "it is there, and a %s has no state of its own", s.Kind)
+	return newHealth(Healthy, s.createdAt(), Exists, "it exists, and a %s has no state of its own", s.Kind)
 }

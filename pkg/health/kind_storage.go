@@ -25,7 +25,7 @@ func claimHealth(s *subject, c *corev1.PersistentVolumeClaim) Health {
 		return newHealth(Degraded, time.Time{}, "ClaimLost", "its volume %s is gone, and the data with it", c.Spec.VolumeName)
 	case corev1.ClaimBound:
 	default:
-		return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is not known", c.Status.Phase)
+		return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is unknown", c.Status.Phase)
 	}
 	if reported := c.Status.HealthStatus; reported != nil && len(reported.HealthConditions) > 0 {
 		first := reported.HealthConditions[0]
@@ -57,9 +57,9 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	case class == "" && !asked:
 		// The server has put in the default class, if there is one. So nothing makes a
 		// volume for it, and one that fits would have been bound at once.
-		return newHealth(s.progressingUntil(s.createdAt(), decisionGrace), s.createdAt(), "NoStorageClass", "it names no storage class, and no volume that is there fits it")
+		return newHealth(s.progressingUntil(s.createdAt(), decisionGrace), s.createdAt(), "NoStorageClass", "it names no storage class, and no existing volume fits it")
 	case asked:
-		return newHealth(Progressing, s.createdAt(), "Provisioning", "a volume was asked for, and is not there yet")
+		return newHealth(Progressing, s.createdAt(), "Provisioning", "a volume was requested, and does not exist yet")
 	}
 	return newHealth(Progressing, s.createdAt(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
 }
@@ -74,7 +74,7 @@ func changingClaim(c *corev1.PersistentVolumeClaim) (Health, bool) {
 		corev1.PersistentVolumeClaimControllerResizeError, corev1.PersistentVolumeClaimNodeResizeError, corev1.PersistentVolumeClaimVolumeModifyVolumeError,
 	} {
 		if failed := state(kind); failed.yes() {
-			return Health{Status: Degraded, Reason: string(kind), Message: or(failed.message, "its volume cannot be changed as it was asked"), Since: failed.since}, true
+			return Health{Status: Degraded, Reason: string(kind), Message: or(failed.message, "its volume cannot be changed as requested"), Since: failed.since}, true
 		}
 	}
 	var doing []string
@@ -127,7 +127,7 @@ func volumeHealth(s *subject, v *corev1.PersistentVolume) Health {
 	case corev1.VolumePending, "":
 		return newHealth(Progressing, s.createdAt(), "VolumePending", "it is not available yet")
 	}
-	return newHealth(Unknown, since, NotUnderstood, "its phase %s is not known", v.Status.Phase)
+	return newHealth(Unknown, since, NotUnderstood, "its phase %s is unknown", v.Status.Phase)
 }
 
 func attachmentHealth(s *subject, a *storagev1.VolumeAttachment) Health {

@@ -196,7 +196,7 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 	onDelete := d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
 	switch {
 	case have.ObservedGeneration == 0:
-		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not looked at it yet")
+		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not processed it yet")
 	case have.CurrentNumberScheduled < wanted:
 		return newHealth(Progressing, time.Time{}, scaling, "%d/%d nodes have a pod", have.CurrentNumberScheduled, wanted)
 	case have.UpdatedNumberScheduled < wanted && !onDelete:

@@ -108,7 +108,7 @@ func (s *subject) unknown() Health {
 		return s.silent()
 	}
 	h := s.silent()
-	h.Reason, h.Message = NoVerdict, "its status says nothing that is known to tell of health"
+	h.Reason, h.Message = NoVerdict, "its status has no known health condition"
 	if h.Status == Progressing {
 		h.Message = "its status says nothing of its health yet"
 	}

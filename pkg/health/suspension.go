@@ -27,7 +27,7 @@ func (j *Evaluator) suspension(s *subject) (Health, bool) {
 }
 
 func halt(by string) Health {
-	return Health{Status: Suspended, Reason: "Suspended", Message: "it is told to pause by its " + by}
+	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + by}
 }
 
 // overrides reports whether a suspension is what there is to say of an object that a

@@ -18,15 +18,15 @@ func TestRelated(t *testing.T) {
 		{Name: "every", Relation: relation.Owns, To: "(owner)", Field: "metadata.ownerReferences[]"},
 		{Name: "a", Relation: relation.Needs, From: []schema.GroupKind{thing, machine}, To: "Secret", Field: "spec.secret"},
 		{Name: "b", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Secret", Field: "spec.secret", Origin: "CRD things.x"},
-		{Name: "c", Relation: relation.Owns, From: []schema.GroupKind{machine}, To: "Thing.x", Backward: true, Field: "spec.thing", Origin: "catalogue x"},
+		{Name: "c", Relation: relation.Owns, From: []schema.GroupKind{machine}, To: "Thing.x", Backward: true, Field: "spec.thing", Origin: "catalog x"},
 		{Name: "d", Relation: relation.Serves, From: []schema.GroupKind{machine, secret}, To: "Secret, Thing.x", Field: "spec.for"},
 		{Name: "e", Relation: relation.Needs, From: []schema.GroupKind{machine}, To: "Thing.other", Field: "spec.no"},
 		{Name: "f", Relation: relation.Serves, From: []schema.GroupKind{thing}, To: "(scaled)", Field: "spec.target"},
 		{Name: "g", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
 		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Secret", Field: "spec.a"},
 		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{secret}, To: "Node", Field: "spec.b"},
-		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Secret", Field: "spec.template.spec.a", Origin: "catalogue x"},
-		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Node", Field: "spec.template.spec.b", Origin: "catalogue x"},
+		{Name: "pod-a", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Secret", Field: "spec.template.spec.a", Origin: "catalog x"},
+		{Name: "pod-b", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Node", Field: "spec.template.spec.b", Origin: "catalog x"},
 		{Name: "again", Relation: relation.Needs, From: []schema.GroupKind{thing}, To: "Thing.x", Field: "spec.parent"},
 	}
 	var b strings.Builder
@@ -36,9 +36,9 @@ func TestRelated(t *testing.T) {
 	want := `needs reversed=false Secret spec.secret other=false (CRD things.x)
 needs reversed=false Secret spec.secret other=false (built-in)
 needs reversed=false Thing.x spec.parent other=false (built-in)
-needs reversed=false what the pods name spec.template other=false (catalogue x)
+needs reversed=false what the pods name spec.template other=false (catalog x)
 serves reversed=false scaled spec.target other=false (built-in)
-owns reversed=false Machine.x spec.thing other=true (catalogue x)
+owns reversed=false Machine.x spec.thing other=true (catalog x)
 needs reversed=true Thing.x spec.parent other=true (built-in)
 serves reversed=true Machine.x,Secret spec.for other=true (built-in)
 `

@@ -35,15 +35,15 @@ func (p *windowState) tell(r *UsageReport, f *fetcher) {
 	pods, requests = p.served["pods"], p.served["requests"]
 	switch {
 	case !cpu && !memory:
-		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is not known")
+		missing("the server has no samples of cAdvisor in the window: usage of CPU and memory is unknown")
 	case !cpu:
-		missing("the server has no container_cpu_usage_seconds_total in the window: usage of CPU is not known")
+		missing("the server has no container_cpu_usage_seconds_total in the window: usage of CPU is unknown")
 	case !memory:
-		missing("the server has no container_memory_working_set_bytes in the window: usage of memory is not known")
+		missing("the server has no container_memory_working_set_bytes in the window: usage of memory is unknown")
 	}
 	switch {
 	case !pods && !requests:
-		missing("the server has no samples of kube-state-metrics in the window: requests, and who owned pods that are gone, are not known")
+		missing("the server has no samples of kube-state-metrics in the window: requests, and the owners of deleted pods, are unknown")
 	case !pods:
 		missing("the server has no kube_pod_info in the window: of pods that are gone the node may not be known")
 	case !requests:

@@ -62,7 +62,7 @@ func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 		return nil, "", fmt.Errorf("address of prometheus %q: is no svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
 	}
 	if get == nil {
-		return nil, "", fmt.Errorf("address of prometheus %q: no cluster is there to reach it through", text)
+		return nil, "", fmt.Errorf("address of prometheus %q: there is no cluster to reach it through", text)
 	}
 	scheme, namespace, name, port, prefix := m[1], m[2], m[3], m[4], strings.TrimSuffix(m[5], "/")
 	service := name
@@ -241,7 +241,7 @@ func strange(status int, body []byte) *QueryError {
 	case http.StatusUnauthorized, http.StatusForbidden:
 		e.Useless, e.Message = true, "access is denied: "+e.Message
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
-		e.Useless, e.Message = true, "no query API is there (is a path missing, such as /prometheus?): "+e.Message
+		e.Useless, e.Message = true, "it has no query API (is a path missing, such as /prometheus?): "+e.Message
 	case http.StatusMovedPermanently, http.StatusFound, http.StatusSeeOther:
 		e.Useless, e.Message = true, "the server redirects elsewhere, maybe to a page to log in: "+e.Message
 	}

@@ -118,7 +118,7 @@ func (s *Summary) one(ctx context.Context, node string) (*stats.Summary, error) 
 }
 
 func explained(n Note) Note {
-	const lost = "traffic, ephemeral storage and what is used of volumes are not known"
+	const lost = "traffic, ephemeral storage and volume usage are unknown"
 	if n.Reason == "Forbidden" {
 		n.Subject = ""
 		n.Message = lost + " (reading them needs the right to get nodes/proxy): " + n.Message
@@ -302,6 +302,6 @@ func sharedNote(shared map[object.Ref]bool) []Note {
 	}
 	return []Note{{
 		Source: summaryName, Subject: listNames(names), Reason: "SharedFilesystem", LowersFigures: true,
-		Message: "the file system is larger than the volume, and holds more than its claim: what the claim uses is not known",
+		Message: "the file system is larger than the volume, and holds more than its claim: the usage of the claim is unknown",
 	}}
 }

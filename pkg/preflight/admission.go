@@ -19,8 +19,8 @@ func (f *evaluation) admission() {
 	if f.Admissions == nil && len(f.order) > 0 {
 		f.add(Finding{
 			Topic: Admitted, Verdict: verdictUnknown, Reason: "NoServer",
-			Message: "no API server was asked: whether its validation, webhooks and policies admit the objects is not known",
-			Remedy:  "ask the cluster itself instead of a snapshot",
+			Message: "no cluster: validation, webhooks and policies were not checked",
+			Remedy:  "check against the cluster, not a snapshot",
 		})
 	}
 	objects, pods := 0, 0
@@ -74,7 +74,7 @@ func (f *evaluation) podSaid(c *podSet, a *Admission) {
 		return
 	case c.missing() == 0 && !c.later:
 		j.Verdict, j.Reason = verdictUnknown, "NewPodsRefused"
-		j.Message = "its pods are there, but the API server would refuse new ones: " + trim(a.Message)
+		j.Message = "its pods exist, but the API server would refuse new ones: " + trim(a.Message)
 	default:
 		j.Message = "the API server refuses its pods: " + trim(a.Message)
 		c.refuse()

@@ -38,11 +38,11 @@ func (f *evaluation) customResource(it *Item) {
 		f.like(it, donor, pods)
 	case f.definitions()[it.Ref.GroupKind()] == nil && !f.isServed(it.Ref.GroupKind()):
 	case others > 0 && f.World.Read(podKind, ""):
-		f.note("whether %s runs pods: of the objects of its kind that are there (%d) none does", plain(it.Ref), others)
+		f.note("whether %s runs pods: none of the %d existing objects of its kind does", plain(it.Ref), others)
 	default:
 		f.add(Finding{
 			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Field: "kind", Value: it.Ref.GroupKind().String(), Reason: "PodsUnknown",
-			Message: fmt.Sprintf("what pods its operator runs for it is not known: no %s is there to compare with, and no footprint is declared", it.Ref.Kind),
+			Message: fmt.Sprintf("the pods that its operator runs for it are unknown: no %s exists to compare with, and no footprint is declared", it.Ref.Kind),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}
@@ -76,7 +76,7 @@ func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 	default:
 		f.add(Finding{
 			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Reason: "ChangeUnknown",
-			Message: fmt.Sprintf("it is there and would be changed: what that means for its %s is for its operator to say", countText(podsOf(pods), "pod")),
+			Message: fmt.Sprintf("it exists and would be changed: the effect on its %s depends on its operator", countText(podsOf(pods), "pod")),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}

@@ -34,7 +34,7 @@ var outcomes = map[string]outcome{
 	"pod-service-account":         {impossible, "ServiceAccountMissing", refusesPods},
 	"pod-priority-class":          {impossible, "PriorityClassMissing", refusesPods},
 	"pod-runtime-class":           {impossible, "RuntimeClassMissing", refusesPods},
-	"pod-node":                    {impossible, "NodeMissing", "the pod is taken away"},
+	"pod-node":                    {impossible, "NodeMissing", "the pod is removed"},
 	"pod-pull-secret":             {verdictUnknown, "PullSecretMissing", "images that need it cannot be pulled; others can"},
 	"statefulset-service":         {verdictUnknown, "ReferenceMissing", "pods start, but have no names in DNS"},
 	"claim-class":                 {}, // storage.go knows volumes that suit without it
@@ -46,7 +46,7 @@ var outcomes = map[string]outcome{
 	"claim-node":                  {},
 	"claim-provisioner":           {},
 	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is made, and the claim stays Pending"},
-	"ingress-class":               {verdictUnknown, "IngressClassMissing", "nobody answers for it, unless a controller goes by the bare name"},
+	"ingress-class":               {verdictUnknown, "IngressClassMissing", "no controller serves it, unless one uses the bare name"},
 }
 
 // refuses says that the pods are not made at all.

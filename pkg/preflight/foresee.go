@@ -139,7 +139,7 @@ func (f *evaluation) report() *Report {
 	}
 	if r.Pods > 0 {
 		f.note("whether the images can be pulled")
-		f.note("whether the programs in the containers start, and become ready")
+		f.note("whether containers start and become ready")
 	}
 	r.NotChecked = slices.Sorted(maps.Keys(f.notes))
 	return r

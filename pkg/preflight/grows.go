@@ -19,13 +19,13 @@ func (f *evaluation) grows() string {
 	case why != "":
 		why = "the cluster may grow: " + why
 	case f.Autoscaler:
-		why = "the cluster may grow: --autoscaler says so"
+		why = "the cluster may grow: --assume-autoscaler says so"
 	default:
 		return ""
 	}
 	for i := range f.found {
 		if j := &f.found[i]; j.Topic == Scheduling && j.Verdict == impossible && len(j.Nodes) > 0 {
-			j.Message = "on the nodes as they are: " + j.Message
+			j.Message = "with the current nodes: " + j.Message
 		}
 	}
 	return why
@@ -34,12 +34,12 @@ func (f *evaluation) grows() string {
 func (f *evaluation) autoscaler() string {
 	for _, kind := range []string{"NodePool", "Provisioner"} {
 		for _, ref := range f.World.Instances(schema.GroupKind{Group: "karpenter.sh", Kind: kind}) {
-			return fmt.Sprintf("%s of Karpenter is there", plain(ref))
+			return fmt.Sprintf("%s of Karpenter exists", plain(ref))
 		}
 	}
 	status := object.Ref{Kind: "ConfigMap", Namespace: "kube-system", Name: "cluster-autoscaler-status"}
 	if is, _ := f.exists(status); is {
-		return fmt.Sprintf("%s is there, in which cluster-autoscaler reports", plain(status))
+		return fmt.Sprintf("%s exists, the status of cluster-autoscaler", plain(status))
 	}
 	for _, w := range f.World.Workloads() {
 		for _, spec := range w.Specs() {

@@ -111,7 +111,7 @@ func (f *evaluation) limitsOf(c *podSet) (n int) {
 	if !told && !f.newNamespace(c.pod.Namespace) && !f.World.Read(limitKind, c.pod.Namespace) {
 		f.add(Finding{
 			Topic: Limits, Verdict: verdictUnknown, Object: f.firstRunning(c.pod.Namespace).Ref, Reason: "Unread",
-			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is not known",
+			Message: unread(limitKind, c.pod.Namespace) + ": whether they allow the pods is unknown",
 		})
 	}
 	for _, r := range f.limitRanges(c.pod.Namespace) {

@@ -169,7 +169,7 @@ func TestGrows(t *testing.T) {
 		}}}
 	}
 	batch := `{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: m, image: i}]}}}}`
-	for said, want := range map[bool]string{false: "no node takes it", true: "on the nodes as they are: no node takes it"} {
+	for said, want := range map[bool]string{false: "no node takes it", true: "with the current nodes: no node takes it"} {
 		q := ask(t, "", batch)
 		q.Autoscaler = said
 		r := evaluate(q, refuse)

@@ -29,11 +29,11 @@ func (f *evaluation) served() {
 		j := Finding{
 			Topic: References, Verdict: impossible, Object: it.Ref, Field: "kind", Value: gk.String(), Reason: "KindNotServed",
 			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, countText(len(items), "object")),
-			Remedy:  "install what brings the kind first, or add its CustomResourceDefinition to the batch",
+			Remedy:  "install what provides the kind first, or add its CustomResourceDefinition to the batch",
 		}
 		if !f.World.Kinds.NotServed(gk) {
 			j.Verdict, j.Reason, j.Remedy = verdictUnknown, "KindUnknown", ""
-			j.Message = fmt.Sprintf("whether the cluster serves %s is not known", gk)
+			j.Message = fmt.Sprintf("whether the cluster serves %s is unknown", gk)
 		}
 		f.add(j)
 	}
@@ -60,7 +60,7 @@ func (f *evaluation) namespaces() {
 		switch ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); {
 		case ok && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating):
 			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, countText(n, "object"))
-			j.Remedy = "wait until it is gone, and create it anew"
+			j.Remedy = "wait until it is gone, and create it again"
 		case is || ok:
 			continue
 		case known:
@@ -69,7 +69,7 @@ func (f *evaluation) namespaces() {
 		case f.asked(name):
 			continue
 		default:
-			j.Verdict, j.Reason, j.Message = verdictUnknown, "Unread", fmt.Sprintf("whether Namespace/%s exists is not known: it was not read", name)
+			j.Verdict, j.Reason, j.Message = verdictUnknown, "Unread", fmt.Sprintf("whether Namespace/%s could not be read: existence unknown", name)
 		}
 		if j.Verdict == impossible {
 			f.loseAll(name)

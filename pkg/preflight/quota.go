@@ -34,7 +34,7 @@ func (f *evaluation) quotas() {
 		if !f.newNamespace(namespace) && !f.World.Read(quotaKind, namespace) {
 			f.add(Finding{
 				Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(namespace).Ref, Field: "metadata.namespace", Value: namespace, Reason: "Unread",
-				Message: unread(quotaKind, namespace) + ": whether they leave room for the whole batch is not known",
+				Message: unread(quotaKind, namespace) + ": room for the whole batch is unknown",
 			})
 		}
 		charges := f.charges(namespace)
@@ -103,7 +103,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 	if scope != "" {
 		f.add(Finding{
 			Topic: Quota, Verdict: verdictUnknown, Object: f.firstIn(b.Namespace).Ref, Reason: "ScopeUnknown",
-			Message: fmt.Sprintf("%s has the scope %s, of which it is not known what it chooses", near(b.ref(), b.Namespace), scope),
+			Message: fmt.Sprintf("%s has the scope %s, whose selection is unknown", near(b.ref(), b.Namespace), scope),
 		})
 		return
 	}
@@ -164,7 +164,7 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 	}
 	j.Verdict, j.Reason, j.Message = verdictUnknown, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
 	if f.has(func(c *podSet) bool { return c.guess }) {
-		j.Message = message + ", if the custom resources run what is assumed of them, and all pods are there at the same time"
+		j.Message = message + ", if the custom resources run what is assumed, and all pods exist at the same time"
 	}
 	f.add(j)
 	return true

@@ -34,7 +34,7 @@ func (f *evaluation) references() {
 		f.checkProduced(it, id)
 	}
 	f.keys()
-	f.checked[References] = fmt.Sprintf("%s of %s: all that must be there is there, or in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
+	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
 }
 
 // checkProduced judges the references of what a custom resource of the batch has made already. Whoever
@@ -103,8 +103,8 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 	}
 	if state == graph.Unread && (!f.newNamespace(to.Namespace) || f.inBatch(to)) {
 		j.Verdict, j.Reason = verdictUnknown, "Unread"
-		j.Message = fmt.Sprintf("needs %s, of which it is not known whether it exists: it was not read", near(to, it.Ref.Namespace))
-		j.Remedy = "ask somebody who may read it"
+		j.Message = fmt.Sprintf("needs %s, which could not be read: existence unknown", near(to, it.Ref.Namespace))
+		j.Remedy = "run the check as a user who may read it"
 	} else if by := f.maker(it, to, e.To); by != "" {
 		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)

@@ -167,7 +167,7 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the roll-out cannot begin: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
+			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
 			found = true
 		}
 	}

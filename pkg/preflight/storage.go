@@ -56,13 +56,13 @@ func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	case c.Spec.VolumeName != "":
 		return f.named(c), false
 	case name == "" && c.Spec.StorageClassName == nil && !f.World.Read(classKind, ""):
-		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is not known", c.Name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s names no class, and %s: whether there is a default is unknown", c.Name, unread(classKind, ""))}, false
 	case f.anySuits(c.PersistentVolumeClaim):
 		return nil, class == nil || class.Provisioner == noProvisioner
 	case name == "":
 		return f.withoutClass(c), false
 	case class == nil && !f.World.Read(classKind, ""):
-		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s is there is not known: %s", name, unread(classKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("whether StorageClass/%s exists is unknown: %s", name, unread(classKind, ""))}, false
 	case class == nil:
 		return &Finding{
 			Verdict: impossible, Reason: "StorageClassMissing", Value: name,
@@ -91,7 +91,7 @@ func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 
 func (f *evaluation) withoutClass(c *claim) *Finding {
 	if !f.World.Read(volumeKind, "") {
-		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is not known", c.Name, unread(volumeKind, ""))}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is unknown", c.Name, unread(volumeKind, ""))}
 	}
 	if c.Spec.StorageClassName != nil {
 		return &Finding{

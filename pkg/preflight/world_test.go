@@ -232,7 +232,7 @@ func dump(r *Report) string {
 		fmt.Fprintf(&b, "%s -> %s\n", p.Pod, p.Node)
 	}
 	for _, n := range r.NotChecked {
-		fmt.Fprintf(&b, "not judged: %s\n", n)
+		fmt.Fprintf(&b, "not checked: %s\n", n)
 	}
 	if r.AutoscalerNote != "" {
 		fmt.Fprintf(&b, "%s\n", r.AutoscalerNote)

@@ -82,7 +82,7 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 		wrong = append(wrong, junitFinding(f))
 	}
 	for _, o := range c.Open {
-		told = append(told, fmt.Sprintf("not decided: %s: %s", o.Object, o.Why))
+		told = append(told, fmt.Sprintf("unknown: %s: %s", o.Object, o.Why))
 	}
 	if !c.Failed() {
 		told = append(wrong, told...)
@@ -98,7 +98,7 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 		}
 		out.Failure = &junitFailure{Type: first.Severity.String(), Message: clean(message), Text: junitLines(wrong)}
 	case len(c.Open) > 0:
-		out.Skipped = &junitSkipped{Message: clean("not decided: " + c.Open[0].Why)}
+		out.Skipped = &junitSkipped{Message: clean("unknown: " + c.Open[0].Why)}
 	}
 	if len(told) > 0 {
 		out.Out = junitLines(told)

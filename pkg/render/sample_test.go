@@ -49,7 +49,7 @@ func shop(why bool) *view.Tree {
 				marked(line("ConfigMap/shop-theme", cells("needs (optional)", "spec", `spec.template.spec.containers[0].envFrom[0].configMapRef.name = "shop-theme"`)), "✖ missing", view.Bad)),
 			marked(line("Secret/other-namespace/shop-tls", cells("needs", "spec", `spec.tls[0].secretName = "shop-tls"`)), "? unread", view.Warn),
 			line("Service/数据库-主节点-高可用-集群-生产环境", cells("needs", "spec", `spec.host = "数据库"`),
-				line("StatefulSet/shop-database-primary", cells("stands for", "label", ""), claim)),
+				line("StatefulSet/shop-database-primary", cells("serves", "label", ""), claim)),
 			line("Role/🚀-launch\x1b[31m\u202e\nred", cells("served by", "annotation", "metadata.annotations = \"\u200b\""))),
 		line("Pod/alone", cells("", "", "")),
 	}

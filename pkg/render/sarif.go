@@ -121,7 +121,7 @@ func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
 	for _, o := range of.Open {
 		r := c.result(of, o.Object.String(), o.Origin)
 		r.Kind, r.Level = "open", "none"
-		r.Message.Text = o.Object.String() + ": not decided: " + o.Why + "."
+		r.Message.Text = o.Object.String() + ": unknown: " + o.Why + "."
 		c.put(s, r, "")
 	}
 }

@@ -25,10 +25,10 @@ func (c *Cluster) completed(given *corev1.Pod) (*corev1.Pod, []string) {
 	fillContainers(&pod.Spec)
 	fillTolerations(&pod.Spec)
 	if !c.fillPriority(&pod.Spec) {
-		open = append(open, fmt.Sprintf("its priority is not known (class %q), nor which pods may be evicted for it", pod.Spec.PriorityClassName))
+		open = append(open, fmt.Sprintf("its priority is unknown (class %q), and so are the pods that may be evicted for it", pod.Spec.PriorityClassName))
 	}
 	if !c.fillRuntime(&pod.Spec) {
-		open = append(open, fmt.Sprintf("runtime class %s was not found, so that its overhead is not known", *pod.Spec.RuntimeClassName))
+		open = append(open, fmt.Sprintf("runtime class %s was not found: its overhead is unknown", *pod.Spec.RuntimeClassName))
 	}
 	mergeLabelKeys(pod)
 	return pod, open

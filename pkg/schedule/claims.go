@@ -232,7 +232,7 @@ func (g *clusterState) readImmediate(c *candidate, u *claimUse, named bool) {
 	case len(u.choices) > 0:
 		c.unsure("claim %s is bound to one of %d volumes before its pod is scheduled", u.key, len(u.choices))
 	case g.Unread.Volumes:
-		c.unsure("claim %s needs a volume that is there already, and volumes could not be read", u.key)
+		c.unsure("claim %s needs an existing volume, and volumes could not be read", u.key)
 	case !named && u.className == "":
 		c.lose("ClaimUnbound", "claim %s names no storage class, there is no default class, and no volume without a class is free for it", u.key)
 	case u.className == "":

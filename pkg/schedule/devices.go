@@ -23,9 +23,9 @@ func (g *clusterState) readDevices(c *candidate) {
 		case slices.ContainsFunc(g.DeviceClasses, func(d *resourcev1.DeviceClass) bool {
 			return d.Spec.ExtendedResourceName != nil && *d.Spec.ExtendedResourceName == name || resourcev1.ResourceDeviceClassPrefix+d.Name == name
 		}):
-			c.unsure("%s is asked for, which a device class stands for, and devices were not looked at", name)
+			c.unsure("%s is requested, which a device class provides, and devices were not read", name)
 		case g.Unread.Devices && !slices.ContainsFunc(g.nodes, func(n *corev1.Node) bool { _, ok := n.Status.Allocatable[corev1.ResourceName(name)]; return ok }):
-			c.unsure("%s is asked for, which no node has, and device classes could not be read", name)
+			c.unsure("%s is requested, which no node has, and device classes could not be read", name)
 		default:
 			continue
 		}

@@ -221,7 +221,7 @@ func (g *clusterState) readCandidate(c *candidate) {
 	}
 	c.open = append(c.open, heldBack(c.pod)...)
 	if c.foreign {
-		c.open = append(c.open, "placed by the scheduler "+c.pod.Spec.SchedulerName+", whose rules are not known here")
+		c.open = append(c.open, "placed by the scheduler "+c.pod.Spec.SchedulerName+", whose rules are unknown")
 	}
 }
 
@@ -232,17 +232,17 @@ func heldBack(pod *corev1.Pod) []string {
 		open = append(open, "held by the scheduling gate "+gate.Name)
 	}
 	if len(pod.Spec.ResourceClaims) > 0 {
-		open = append(open, "devices are asked for (resourceClaims), which were not looked at")
+		open = append(open, "devices are requested (resourceClaims), which were not checked")
 	}
 	if pod.Spec.SchedulingGroup != nil {
-		open = append(open, "scheduled together with a group (schedulingGroup), which was not looked at")
+		open = append(open, "scheduled together with a group (schedulingGroup), which was not checked")
 	}
 	if pod.Spec.HostNetwork && pod.Spec.HostUsers != nil && !*pod.Spec.HostUsers {
-		open = append(open, "needs nodes that give pods with user namespaces the network of the host, which was not looked at")
+		open = append(open, "needs nodes that give pods with user namespaces the network of the host, which was not checked")
 	}
 	for _, c := range pod.Spec.Containers {
 		if len(c.RestartPolicyRules) > 0 {
-			open = append(open, "has restart rules that a node may have to know, which was not looked at")
+			open = append(open, "has restart rules that a node has to support, which was not checked")
 			break
 		}
 	}

@@ -118,7 +118,7 @@ func (q *question) evaluateSingle(c *class) bool {
 		q.leave("%s: %s", people(c.names()), o)
 	}
 	if q.Unread.Pods {
-		q.leave("not all pods of the cluster could be read, so that it is not known what room is left")
+		q.leave("not all pods of the cluster could be read, so the free room is unknown")
 	}
 	return !c.of.foreign
 }
@@ -155,7 +155,7 @@ func (q *question) evaluateJointly(classes []*class) {
 	without := model.arrange(&q.arrange)
 	switch {
 	case without.done:
-		q.leave("%s: room is there only once pods that are ending have gone, pods of a lower priority are evicted, or pods that wait have been placed", people(namesOf(classes)))
+		q.leave("%s: there is room only once terminating pods are gone, pods of a lower priority are evicted, or pending pods are placed", people(namesOf(classes)))
 	case without.tried:
 		q.prove(q.together(model))
 	default:

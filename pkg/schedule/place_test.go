@@ -49,7 +49,7 @@ func TestPlaceVerdicts(t *testing.T) {
 		{"ports fit", Cluster{Nodes: three()}, batch(3, pod("web", "1", port(80))), Fits, "", ""},
 		{"anti-affinity", Cluster{Nodes: three()}, batch(3, pod("web", "1", apart("web", zone))), DoesNotFit, "AntiAffinity", "at most 2 of 3 fit"},
 		{"anti-affinity by node", Cluster{Nodes: three()}, batch(3, pod("web", "1", apart("web", corev1.LabelHostname))), Fits, "", ""},
-		{"kept away by another", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "1", on("a"), apart("web", corev1.LabelHostname))}}, batch(1, pod("web", "1")), DoesNotFit, "AntiAffinity", "whose anti-affinity keeps it away"},
+		{"kept away by another", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "1", on("a"), apart("web", corev1.LabelHostname))}}, batch(1, pod("web", "1")), DoesNotFit, "AntiAffinity", "the anti-affinity of pods on it keeps it away"},
 		{"affinity to none", Cluster{Nodes: three()}, batch(1, pod("web", "1", beside("db", zone))), DoesNotFit, "Affinity", ""},
 		{"affinity to itself", Cluster{Nodes: three()}, batch(3, pod("web", "1", beside("web", zone))), Fits, "", ""},
 		{"affinity to itself, no room", Cluster{Nodes: three()}, batch(5, pod("web", "1", beside("web", zone))), Unknown, "", "on c"},

@@ -27,7 +27,7 @@ const (
 )
 
 func (v Verdict) String() string {
-	return [...]string{"", "impossible", "not decided", "fits"}[v]
+	return [...]string{"", "impossible", "unknown", "fits"}[v]
 }
 
 // Cluster is what the scheduler looks at.

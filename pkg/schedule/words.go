@@ -90,7 +90,7 @@ func (g *clusterState) roomWords(c *class, k int, nodes []int, free []int64) str
 	x, y := dim.pair(want, most)
 	switch {
 	case dim.name == dimPods:
-		return fmt.Sprintf("pods: no more than %d run there", alloc)
+		return fmt.Sprintf("pods: at most %d run there", alloc)
 	case alloc == 0:
 		return fmt.Sprintf("%s: wants %s, there is none", dim.words(), x)
 	case same:
@@ -133,9 +133,9 @@ func (g *clusterState) nodeWords(c *class, n int, why code) string {
 	case byAffinityKey:
 		return "lacks the topology label of its pod affinity"
 	case byAnti:
-		return "pods are there that its anti-affinity keeps away from"
+		return "its anti-affinity keeps away from pods on it"
 	case byTheirAnti:
-		return "pods are there whose anti-affinity keeps it away"
+		return "the anti-affinity of pods on it keeps it away"
 	}
 	return ""
 }
@@ -178,17 +178,17 @@ func (g *clusterState) boundWords(why string, c *class) string {
 	case "DiskConflict":
 		return "a disk is for one pod of a node"
 	case "Spread":
-		return "the topology spread constraint allows no more, as one domain takes too few"
+		return "the topology spread constraint is full, as one domain takes too few"
 	}
 	for k, want := range c.of.want {
 		if g.dims[k].reason == why && want > 0 {
 			if g.dims[k].name == dimPods {
-				return "the nodes that take them run no more pods"
+				return "the nodes that take them have no free pod slots"
 			}
-			return fmt.Sprintf("each wants %s of %s, and the nodes that take them have no more left", g.dims[k].show(want), g.dims[k].words())
+			return fmt.Sprintf("each wants %s of %s, and the nodes that take them have none left", g.dims[k].show(want), g.dims[k].words())
 		}
 	}
-	return "the nodes that take them hold no more"
+	return "the nodes that take them are full"
 }
 
 // explainState says why no node takes one more of a class beside what was placed.
@@ -219,7 +219,7 @@ func (s *state) dynamic(c, n int) (reason, words string) {
 	for _, k := range s.m.conflicts[c] {
 		if d := k.part.of[n]; d >= 0 && s.presentIn(k, d) {
 			reason := conflictReason(s.m.classes[c], k.part)
-			return reason, "others of them are there (" + reason + ")"
+			return reason, "other replicas are on it (" + reason + ")"
 		}
 	}
 	for _, r := range s.m.spread[c] {
@@ -227,5 +227,5 @@ func (s *state) dynamic(c, n int) (reason, words string) {
 			return "Spread", "the topology spread constraint would not hold"
 		}
 	}
-	return "Affinity", "no pod is there that its affinity asks for"
+	return "Affinity", "no pod that its affinity requires runs there"
 }

@@ -70,7 +70,7 @@ func TestHugeQuestionsAreRefused(t *testing.T) {
 		"packages": {append(row(10_001, func(i int) solve.Package {
 			return pkg(fmt.Sprintf("b%d", i), "1.0.0", needs(fmt.Sprintf("b%d", i+1), ""))
 		}),
-			pkg("a", "1.0.0", needs("b0", ""))), "more than 10000 packages could be needed: want fewer in the catalogue"},
+			pkg("a", "1.0.0", needs("b0", ""))), "more than 10000 packages could be needed: want fewer in the catalog"},
 		"ranges": {append(row(10_000, func(i int) solve.Package { return pkg("a", version(i), needs("b", ">="+version(i))) }),
 			row(10_000, func(i int) solve.Package { return pkg("b", version(i)) })...), "more than 10 million comparisons"},
 		"APIs": {append(row(6_000, func(i int) solve.Package { return pkg("a", version(i), kind(fmt.Sprintf("K%d.x.io", i))) }),

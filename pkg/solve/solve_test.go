@@ -163,7 +163,7 @@ func TestSolve(t *testing.T) {
 			q:    solve.Question{Available: []solve.Package{brings(pkg("a", "1.0.0", needs("a", ""), kind("A.x.io")), "A.x.io")}, Wants: want(needs("a", ""))},
 			want: "a@1.0.0",
 		},
-		"no name":     {q: solve.Question{Available: []solve.Package{{Version: "1.0.0"}}}, fails: `a package of the catalogue has no name (its version is "1.0.0")`},
+		"no name":     {q: solve.Question{Available: []solve.Package{{Version: "1.0.0"}}}, fails: `a package of the catalog has no name (its version is "1.0.0")`},
 		"bad version": {q: solve.Question{Available: []solve.Package{pkg("a", "v1")}, Wants: want(needs("a", ""))}, fails: `package a: "v1" is no semantic version: want 1.0.0`},
 		"nothing":     {},
 	} {

@@ -113,7 +113,7 @@ func (u *universe) gather() (map[string][]found, error) {
 	for at := range u.q.Available {
 		p := &u.q.Available[at]
 		if p.Name == "" {
-			return nil, fmt.Errorf("a package of the catalogue has no name (its version is %q)", p.Version)
+			return nil, fmt.Errorf("a package of the catalog has no name (its version is %q)", p.Version)
 		}
 		if f := all[p.Name]; len(f) > 0 && f[0].there && f[0].Version == p.Version {
 			continue // what is there is as it was installed
@@ -180,7 +180,7 @@ func (u *universe) follow(ctx context.Context, all map[string][]found, queue []s
 		p.far = len(u.byName)
 		u.byName[name] = p
 		if len(u.byName) > maxPackages {
-			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalogue", maxPackages)
+			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalog", maxPackages)
 		}
 		if err := cmp.Or(tooMany(p), ctx.Err()); err != nil {
 			return err

@@ -39,7 +39,7 @@ type CatalogRowDocument struct {
 func Catalog(rows []CatalogRow) Output {
 	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}, Entries: []CatalogRowDocument{}}
 	t := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSION"}, {Name: "KINDS"}, {Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
-	wide := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSIONS"}, {Name: "KINDS"}, {Name: "CATALOGUE"}, {Name: "MATCHED"}, {Name: "DESCRIPTION"}}}
+	wide := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSIONS"}, {Name: "KINDS"}, {Name: "CATALOG"}, {Name: "MATCHED"}, {Name: "DESCRIPTION"}}}
 	a := Output{Table: t, Wide: wide}
 	for _, r := range rows {
 		e := &r.Entry

@@ -18,7 +18,7 @@ type OutdatedRow struct {
 func Outdated(rows []OutdatedRow) Output {
 	t := &Table{Columns: []Column{
 		{Name: "OPERATOR"},
-		{Name: "CATALOGUE"},
+		{Name: "CATALOG"},
 		{Name: "PUBLISHED"},
 		{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1},
 		{Name: "NOTE", Truncate: End, MinWidth: leastWhy},

@@ -36,7 +36,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
 		Source: none(e.Source), Kinds: []CatalogKindDocument{}, Versions: none(e.Versions),
 	}
-	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "COMPOSES", Truncate: End, MinWidth: leastWhy}}}
+	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "CREATES", Truncate: End, MinWidth: leastWhy}}}
 	for _, k := range e.Kinds {
 		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})
 		kinds.Rows = append(kinds.Rows, []Cell{{k.Kind, Plain}, {strings.Join(k.Versions, ", "), Plain}, {strings.Join(k.Composes, ", "), Faint}})
@@ -46,7 +46,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 		versions = append(versions, e.Versions[i].Version)
 	}
 	page := &Page{Sections: []Section{{Title: "NAME", Blocks: append([]Block{{Text: e.Title + " - " + e.Description}},
-		pairsOf(Pair{"Entry", e.Name}, Pair{"Catalogue", r.Origin}, Pair{"Versions", strings.Join(versions, ", ")}, Pair{"Published", strings.Join(e.Source, ", ")})...)}}}
+		pairsOf(Pair{"Entry", e.Name}, Pair{"Catalog", r.Origin}, Pair{"Versions", strings.Join(versions, ", ")}, Pair{"Published", strings.Join(e.Source, ", ")})...)}}}
 	if v != nil {
 		page.Sections = append(page.Sections, versionSection(e, v))
 	}
@@ -111,14 +111,14 @@ func sourceWords(s *catalog.Source) string {
 		all = append(all, m.URL+m.Path)
 	}
 	if len(all) == 0 {
-		return "manifests in the catalogue"
+		return "manifests in the catalog"
 	}
 	return "manifests " + strings.Join(all, ", ")
 }
 
 // pinWords says what content is expected.
 func pinWords(s *catalog.Source) string {
-	const nothing = "nothing: the catalogue has no digest (--unverified takes it all the same)"
+	const nothing = "no digest in the catalog (--unverified takes it anyway)"
 	if c := s.Chart; c != nil {
 		if c.Digest == "" && c.Path == "" {
 			return nothing

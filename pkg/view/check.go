@@ -166,7 +166,7 @@ func SeverityCell(s check.Severity) Cell {
 
 // The words beside the severities.
 const (
-	unknownWord     = "? not decided"
+	unknownWord     = "? unknown"
 	uncheckableWord = "? uncheckable"
 	waivedWord      = "‖ waived"
 )

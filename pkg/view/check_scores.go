@@ -37,12 +37,12 @@ func (v *checkView) categories() []check.Category {
 // scoreColumns are those of the summary. Of the categories the last go first.
 func (v *checkView) scoreColumns(wide bool) []Column {
 	columns := []Column{
-		{Name: "CHECKED", Truncate: Middle, MinWidth: leastName},
+		{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName},
 		{Name: "ERRORS", Right: true},
 		{Name: "WARNINGS", Right: true},
 	}
 	if wide {
-		columns = append(columns, Column{Name: "INFO", Right: true}, Column{Name: "NOT DECIDED", Right: true}, Column{Name: "WAIVED", Right: true}, Column{Name: "KEPT", Right: true})
+		columns = append(columns, Column{Name: "INFO", Right: true}, Column{Name: "UNKNOWN", Right: true}, Column{Name: "WAIVED", Right: true}, Column{Name: "KEPT", Right: true})
 	}
 	columns = append(columns, Column{Name: "SCORE", Right: true})
 	for i, c := range v.categories() {
@@ -53,7 +53,7 @@ func (v *checkView) scoreColumns(wide bool) []Column {
 		columns = append(columns, Column{Name: name, Right: true, DropOrder: i + 1})
 	}
 	if !wide {
-		columns = append(columns, Column{Name: "UNDECIDED", Right: true, DropOrder: len(columns)})
+		columns = append(columns, Column{Name: "UNKNOWN", Right: true, DropOrder: len(columns)})
 	}
 	return columns
 }
@@ -130,7 +130,7 @@ func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 // 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return fmt.Sprintf("nothing of %s could be decided", several(s.All.Unknown, "rule"))
+		return fmt.Sprintf("none of %s could be evaluated", several(s.All.Unknown, "rule"))
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -140,9 +140,9 @@ func scoreLine(s *check.Scores) string {
 	}
 	open := ""
 	if s.All.Unknown > 0 {
-		open = fmt.Sprintf(", %d not decided", s.All.Unknown)
+		open = fmt.Sprintf(", %d unknown", s.All.Unknown)
 	}
-	return fmt.Sprintf("%d of %s kept%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
+	return fmt.Sprintf("%d of %s passed%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
 }
 
 func several(n int, what string) string {

@@ -17,7 +17,7 @@ const (
 // decided, shortly.
 func (v *checkView) table() *Table {
 	t := &Table{Columns: []Column{
-		{Name: "FOUND"},
+		{Name: "RESULT"},
 		{Name: "RULE", Truncate: Middle, MinWidth: leastObject},
 		{Name: "OBJECT", Truncate: Middle, MinWidth: leastObject},
 		{Name: "MESSAGE", Truncate: End, MinWidth: leastMessage},
@@ -46,7 +46,7 @@ func (v *checkView) table() *Table {
 // wide has a row for every finding, with its evidence and a way out.
 func (v *checkView) wide() *Table {
 	t := &Table{}
-	for _, name := range []string{"CHECKED", "FOUND", "RULE", "GUIDELINE", "OBJECT", "FIELD", "VALUE", "MESSAGE", "REMEDY"} {
+	for _, name := range []string{"SUBJECT", "RESULT", "RULE", "GUIDELINE", "OBJECT", "FIELD", "VALUE", "MESSAGE", "REMEDY"} {
 		t.Columns = append(t.Columns, Column{Name: name})
 	}
 	for i := range v.groups {

@@ -94,50 +94,50 @@ func TestCheckLooks(t *testing.T) {
 		want   string
 	}{
 		{"tree", 80, found, `
-CHECKED                                  EVIDENCE
+SUBJECT                                EVIDENCE
 operator shop-operator
-│  score 20, 1 of 2 rules kept: consumability 100, security 0
+│  score 20, 1 of 2 rules passed: consumability 100, security 0
 └─ ✖ error rbac-wildcard
-   │  not kept: Roles name what they allow
-   └─ ClusterRole/shop-operator          rules[3].verbs = "*"
+   │  violated: Roles name what they allow
+   └─ ClusterRole/shop-operator        rules[3].verbs = "*"
          it may do anything with secrets in every namespace, and nothing that it
          does needs more than reading them → name the verbs that it needs: get,
          list and watch
 stack Deployment/web
-│  score 53, 1 of 2 rules kept: robustness 53
+│  score 53, 1 of 2 rules passed: robustness 53
 ├─ ! warning pod-limits
-│  │  not kept: Every container has a memory limit → Set resources.limits.memory
+│  │  violated: Every container has a memory limit → Set resources.limits.memory
 │  │  of each container, above what it uses.
-│  └─ Pod/web-00 and 11 more             spec.containers[web].resources
+│  └─ Pod/web-00 and 11 more           spec.containers[web].resources
 │        container web has no memory limit
-├─ · info pod-limits                     Pod/web-00
+├─ · info pod-limits                   Pod/web-00
 │     container proxy has no CPU limit → Set resources.limits.memory of each
 │     container, above what it uses.
 ├─ ‖ waived: 1
-│  └─ Deployment/web                     stack-backup
+│  └─ Deployment/web                   stack-backup
 │        it is a cache (waivers.yaml:4)
-└─ ? not decided
-   └─ stack-backup                       Pod/b and 1 more
+└─ ? unknown
+   └─ stack-backup                     Pod/b and 1 more
          Schedules of Velero were not read
-stack StatefulSet/db/pg ✔ nothing found
-   score 100, 1 of 1 rule kept: robustness 100
+stack StatefulSet/db/pg ✔ no findings
+   score 100, 1 of 1 rule passed: robustness 100
 ? uncheckable
 └─ operator-tested
       its tests are not in the cluster
 `},
 		{"table", 100, found, `
-FOUND           RULE              OBJECT                      MESSAGE
-score 20                          operator shop-operator      1 of 2 rules kept: consumability 100,…
+RESULT          RULE              OBJECT                      MESSAGE
+score 20                          operator shop-operator      1 of 2 rules passed: consumability 10…
 ✖ error         rbac-wildcard     ClusterRole/shop-operator   it may do anything with secrets in ev…
-score 53                          stack Deployment/web        1 of 2 rules kept: robustness 53
+score 53                          stack Deployment/web        1 of 2 rules passed: robustness 53
 ! warning       pod-limits        Pod/web-00 and 11 more      container web has no memory limit
 · info          pod-limits        Pod/web-00                  container proxy has no CPU limit
-? not decided   stack-backup      Pod/b and 1 more            Schedules of Velero were not read
-score 100                         stack StatefulSet/db/pg     1 of 1 rule kept: robustness 100
+? unknown       stack-backup      Pod/b and 1 more            Schedules of Velero were not read
+score 100                         stack StatefulSet/db/pg     1 of 1 rule passed: robustness 100
 ? uncheckable   operator-tested                               its tests are not in the cluster
 `},
 		{"tree", 80, summary, `
-CHECKED                  ERRORS  WARNINGS  SCORE  CONSUME  SECURE  ROBUST
+SUBJECT                  ERRORS  WARNINGS  SCORE  CONSUME  SECURE  ROBUST
 operator shop-operator        1         0     20      100       0       -
 └─ shops.example.com          0         0    100      100       -       -
 stack Deployment/web          0        12     53        -       -      53
@@ -145,25 +145,25 @@ stack StatefulSet/db/pg       0         0    100        -       -     100
 all 3                         1        12     46      100       0      69
 `},
 		{"table", 0, summary, `
-CHECKED                   ERRORS   WARNINGS   SCORE   CONSUME   SECURE   ROBUST   UNDECIDED
-operator shop-operator         1          0      20       100        0        -           0
-stack Deployment/web           0         12      53         -        -       53           0
-stack StatefulSet/db/pg        0          0     100         -        -      100           0
-all 3                          1         12      46       100        0       69           0
+SUBJECT                   ERRORS   WARNINGS   SCORE   CONSUME   SECURE   ROBUST   UNKNOWN
+operator shop-operator         1          0      20       100        0        -         0
+stack Deployment/web           0         12      53         -        -       53         0
+stack StatefulSet/db/pg        0          0     100         -        -      100         0
+all 3                          1         12      46       100        0       69         0
 `},
 		{"table", 60, summary, `
-CHECKED                   ERRORS   WARNINGS   SCORE
+SUBJECT                   ERRORS   WARNINGS   SCORE
 operator shop-operator         1          0      20
 stack Deployment/web           0         12      53
 stack StatefulSet/db/pg        0          0     100
 all 3                          1         12      46
 `},
 		{"wide", 80, summary, `
-CHECKED                   ERRORS   WARNINGS   INFO   NOT DECIDED   WAIVED   KEPT   SCORE   CONSUMABILITY   SECURITY   ROBUSTNESS
-operator shop-operator         1          0      0             0        0    1/2      20         100 1/1      0 0/1            -
-stack Deployment/web           0         12      1             0        1    1/2      53               -          -       53 1/2
-stack StatefulSet/db/pg        0          0      0             0        0    1/1     100               -          -      100 1/1
-all 3                          1         12      1             0        1    3/5      46         100 1/1      0 0/1       69 2/3
+SUBJECT                   ERRORS   WARNINGS   INFO   UNKNOWN   WAIVED   KEPT   SCORE   CONSUMABILITY   SECURITY   ROBUSTNESS
+operator shop-operator         1          0      0         0        0    1/2      20         100 1/1      0 0/1            -
+stack Deployment/web           0         12      1         0        1    1/2      53               -          -       53 1/2
+stack StatefulSet/db/pg        0          0      0         0        0    1/1     100               -          -      100 1/1
+all 3                          1         12      1         0        1    3/5      46         100 1/1      0 0/1       69 2/3
 `},
 	} {
 		if got := "\n" + lay(t, c.format, c.width, c.answer); got != c.want {

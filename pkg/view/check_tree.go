@@ -14,7 +14,7 @@ const maxLines = 8
 // then what could not be decided, shortly.
 func (v *checkView) tree() *Tree {
 	t := &Tree{Columns: []Column{
-		{Name: "CHECKED", Truncate: Middle, MinWidth: leastName},
+		{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName},
 		{Name: "EVIDENCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
 		{Name: "MESSAGE", OwnLine: true, Wrap: true},
 	}}
@@ -23,7 +23,7 @@ func (v *checkView) tree() *Tree {
 		line := &TreeRow{Name: Cell{Text: g.title}, Cells: []Cell{{}, {Text: scoreWord(&g.scores) + ", " + scoreLine(&g.scores)}}}
 		line.Children = append(v.ruleLines(v.found(g, false, v.o.All)), v.rest(g)...)
 		if len(line.Children) == 0 {
-			line.Mark = Cell{"✔ nothing found", Good}
+			line.Mark = Cell{"✔ no findings", Good}
 		}
 		t.Roots = append(t.Roots, line)
 	}
@@ -86,7 +86,7 @@ func (v *checkView) ruleLine(all []mergedFinding, text string) *TreeRow {
 // ruleText is what is not so, and how to mend it if no finding says that itself. A title
 // alone would read as if all was well.
 func ruleText(r *check.Rule, all []mergedFinding) string {
-	text := "not kept: " + r.Title
+	text := "violated: " + r.Title
 	for i := range all {
 		if all[i].finding.Remedy != "" {
 			return text

@@ -22,10 +22,10 @@ type ColocationOptions struct {
 func Colocation(found []*check.Colocation, o ColocationOptions) Output {
 	v := &colocationView{o: o}
 	t := &Tree{Columns: []Column{
-		{Name: "COLOCATION OF", Truncate: Middle, MinWidth: leastName},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
 		{Name: "PODS", Right: true},
 		{Name: "ZONE"},
-		{Name: "WHAT", OwnLine: true, Wrap: true},
+		{Name: "DETAILS", OwnLine: true, Wrap: true},
 	}}
 	a := Output{Document: colocationDocument(found, o.Gaps), Tree: t, Table: v.table(found), Names: []string{}}
 	a.Wide = a.Table
@@ -61,7 +61,7 @@ func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 	}
 	for i := range c.Workloads {
 		if w := &c.Workloads[i]; w.Pods == 0 {
-			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s is there", colocationCount(int(w.Replicas), "pod")), Warn}))
+			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s exists", colocationCount(int(w.Replicas), "pod")), Warn}))
 		}
 	}
 	for _, p := range c.Pending {
@@ -73,7 +73,7 @@ func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 	}
 	for i := range c.Crossings {
 		x := &c.Crossings[i]
-		text := fmt.Sprintf("! asks %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+		text := fmt.Sprintf("! calls %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
 		root.Children = append(root.Children, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
 	}
 	root.Children = append(root.Children, v.together(c))
@@ -88,7 +88,7 @@ func colocationHead(c *check.Colocation) string {
 	text := "on " + colocationCount(len(c.Nodes), "node")
 	switch unread := colocationUnread(c); {
 	case unread == len(c.Nodes):
-		return text + "; in which zones is not known, since they were not read"
+		return text + "; zones unknown: the nodes were not read"
 	case len(c.Zones) == 0:
 		return text + ", which have no zones"
 	case len(c.ZonesThere) > len(c.Zones):
@@ -137,8 +137,8 @@ const (
 	colocationIs      = "is"
 	colocationCould   = "could"
 	colocationCannot  = "cannot"
-	colocationUnknown = "not decided"
-	colocationNothing = "nothing lasts"
+	colocationUnknown = "unknown"
+	colocationNothing = "nothing to place"
 )
 
 // colocationVerdict says whether all of a stack could be kept on one node, as it is declared
@@ -149,15 +149,15 @@ func colocationVerdict(c *check.Colocation) (verdict, summary string) {
 	node, is := c.OneNode()
 	switch {
 	case len(t.Obstacles) > 0:
-		return colocationCannot, "as it is declared, not all of it can be kept on one node"
+		return colocationCannot, "as declared, it cannot run on one node"
 	case is:
-		return colocationIs, "all of it is on node " + node
+		return colocationIs, "all of it runs on node " + node
 	case len(t.Nodes) > 0:
-		return colocationCould, "could be kept on one node: " + firstFew(t.Nodes) + " (whether there is room was not asked)"
+		return colocationCould, "fits on one node: " + firstFew(t.Nodes) + " (free room was not checked)"
 	case c.NodesUnread:
-		return colocationUnknown, "not decided: nodes could not all be read"
+		return colocationUnknown, "unknown: nodes could not all be read"
 	}
-	return colocationNothing, "nothing in it lasts that one could choose a node for"
+	return colocationNothing, "it has no long-running pods to place"
 }
 
 // together says what speaks for and against keeping all of it on one node.
@@ -168,16 +168,16 @@ func (v *colocationView) together(c *check.Colocation) *TreeRow {
 		colocationIs: {"✔ " + summary, Good}, colocationCould: {"✔ " + summary, Good}, colocationCannot: {"✖ " + summary, Warn},
 		colocationUnknown: {"? " + summary, Faint}, colocationNothing: {summary, Faint},
 	}[verdict]
-	line := colocationLine("together", "", "", word)
+	line := colocationLine("one node", "", "", word)
 	for _, text := range t.Obstacles {
-		line.Children = append(line.Children, colocationLine("against", "", "", Cell{Text: text}))
+		line.Children = append(line.Children, colocationLine("obstacle", "", "", Cell{Text: text}))
 	}
 	for _, s := range t.Selectors {
 		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
 	}
 	for i := range t.Settable {
 		s := &t.Settable[i]
-		line.Children = append(line.Children, colocationLine("settable in "+v.near(s.Resource), "", "", colocationSettable(s)))
+		line.Children = append(line.Children, colocationLine("configurable in "+v.near(s.Resource), "", "", colocationSettable(s)))
 	}
 	return line
 }

@@ -55,44 +55,44 @@ func TestColocationLooks(t *testing.T) {
 		want   string
 	}{
 		{"tree", `
-COLOCATION OF                  PODS  ZONE
-stack Shop/one                    4
+OBJECT                          PODS  ZONE
+stack Shop/one                     4
 │  on 2 nodes in 2 of 3 zones
-├─ Node/n1                        2  a
-│  └─ Deployment/web              2
-├─ Node/n2                        1  b
-│  └─ StatefulSet/db              1
-├─ StatefulSet/db/pg              0
-│     ! none of 2 pods is there
+├─ Node/n1                         2  a
+│  └─ Deployment/web               2
+├─ Node/n2                         1  b
+│  └─ StatefulSet/db               1
+├─ StatefulSet/db/pg               0
+│     ! none of 2 pods exists
 ├─ Pod/web-2
 │     ! waits for a node
 ├─ PersistentVolumeClaim/data
 │     binds StatefulSet/db to zone b
 ├─ Deployment/web
-│     ! asks Service/db, and no pod of StatefulSet/db is in its zone a: requests
-│     leave the zone
-└─ together
-   │  ✖ as it is declared, not all of it can be kept on one node
-   ├─ against
+│     ! calls Service/db, and no pod of StatefulSet/db is in its zone a:
+│     requests leave the zone
+└─ one node
+   │  ✖ as declared, it cannot run on one node
+   ├─ obstacle
    │     Deployment.apps/shop/web must keep apart from its own replicas, by its
    │     required podAntiAffinity over kubernetes.io/hostname
    ├─ set of Deployment/web
    │     spec.template.spec.nodeSelector[disk] = ssd
-   └─ settable in Shop/one
+   └─ configurable in Shop/one
          spec.nodeSelector, spec.affinity, spec.a.tolerations,
          spec.b.tolerations, spec.c.tolerations and 2 more (-o json has all)
-stack Deployment/web              1
-│  on 1 node; in which zones is not known, since they were not read
-├─ Node/n9                        1
+stack Deployment/web               1
+│  on 1 node; zones unknown: the nodes were not read
+├─ Node/n9                         1
 │  │  ? the node was not read
-│  └─ Deployment/web              1
-└─ together
-   │  ✔ all of it is on node n9
-   ├─ settable in Shop/one
+│  └─ Deployment/web               1
+└─ one node
+   │  ✔ all of it runs on node n9
+   ├─ configurable in Shop/one
    │     ? its definition was not read
-   ├─ settable in Shop/one
+   ├─ configurable in Shop/one
    │     ? spec.podTemplate takes anything, so it may be set there
-   └─ settable in Shop/one
+   └─ configurable in Shop/one
          no field of it says where its pods go
 `},
 		{"table", `
@@ -121,12 +121,12 @@ func TestColocationVerdicts(t *testing.T) {
 		of   check.Colocation
 		want []string
 	}{
-		{"on one", check.Colocation{Nodes: one, Together: check.SingleNode{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it is on node n1", "'on': n1"}},
-		{"on one, and some wait", check.Colocation{Nodes: one, Pending: []object.Ref{pod("a")}, Together: check.SingleNode{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (whether"}},
+		{"on one", check.Colocation{Nodes: one, Together: check.SingleNode{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it runs on node n1", "'on': n1"}},
+		{"on one, and some wait", check.Colocation{Nodes: one, Pending: []object.Ref{pod("a")}, Together: check.SingleNode{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (free room"}},
 		{"on one by chance", check.Colocation{Nodes: one, Together: check.SingleNode{Obstacles: []string{"x"}}}, []string{"verdict: cannot", "'on': n1"}},
 		{"many nodes", check.Colocation{Together: check.SingleNode{Nodes: []string{"a", "b", "c", "d", "e", "f", "g"}}}, []string{"verdict: could", "a, b, c, d and 3 more"}},
-		{"unread", check.Colocation{NodesUnread: true}, []string{"verdict: not decided", "nodesUnread: true"}},
-		{"only Jobs", check.Colocation{}, []string{"verdict: nothing lasts"}},
+		{"unread", check.Colocation{NodesUnread: true}, []string{"verdict: unknown", "nodesUnread: true"}},
+		{"only Jobs", check.Colocation{}, []string{"verdict: nothing to place"}},
 	} {
 		got := strings.ReplaceAll(lay(t, "yaml", 0, view.Colocation([]*check.Colocation{&c.of}, view.ColocationOptions{})), `"`, "'")
 		for _, want := range c.want {
@@ -162,38 +162,38 @@ func drained() *check.Drain {
 
 func TestDrainLooks(t *testing.T) {
 	if got, want := lay(t, "tree", 80, view.Drain(drained(), nil)), strings.TrimPrefix(`
-DRAIN OF                      PODS  LEFT
+OBJECT                        PODS  REMAINING
 Node/n1                          3
-│  zone a; cordoned already; 3 stacks have pods there: 1 breaks, 1 cannot go; 1
-│  pod is left alone (DaemonSets, static); kubectl drain wants
+│  zone a; already cordoned; 3 stacks have pods there: 1 breaks, 1 cannot be
+│  drained; 1 pod is ignored (DaemonSets, static); kubectl drain requires
 │  --delete-emptydir-data --force --ignore-daemonsets
 ├─ stack Deployment/shop/web
 │  │  ✖ breaks
-│  └─ Deployment/shop/web        1     0
-│        ✖ no ready pod is left until one is made elsewhere
+│  └─ Deployment/shop/web        1          0
+│        ✖ no ready pod remains until one starts elsewhere
 ├─ stack StatefulSet/db/pg
 │  │  ✖ blocked
-│  └─ StatefulSet/db/pg          1     1
-│     │  1 of 3 goes on, 1 is not ready
+│  └─ StatefulSet/db/pg          1          1
+│     │  1 of 3 replicas remain, 1 is not ready
 │     └─ Pod/db/pg-0
 │           cannot be evicted: pg allows no eviction although its pod is healthy
 │           (spec.maxUnavailable: 0); waits until the node is back: only this
 │           one can mount PersistentVolumeClaim/shop/data
 ├─ stack StatefulSet/shop/db
-│  │  goes on
-│  └─ StatefulSet/shop/db        1     2
-│        2 of 3 go on
+│  │  stays available
+│  └─ StatefulSet/shop/db        1          2
+│        2 of 3 replicas remain
 ├─ in no stack                   1
 │  └─ Pod/shop/debug
-│        is lost: nothing makes it anew; loses what is in tmp
+│        is lost: nothing recreates it; loses its data in tmp
 ├─ PodDisruptionBudget/db/pg     1
 │     ✖ blocks: allows no eviction although its pod is healthy
 │     (spec.maxUnavailable: 0)
-├─ elsewhere
+├─ rescheduling
 │  │  ✖ impossible: not all evicted pods find another node
 │  └─ web-0
 │        needs 4 CPUs, and no other node has more than 2 left
-└─ ? not known
+└─ ? unknown
       disruption budgets of shop could not be read: they may block
 `, "\n"); got != want {
 		t.Errorf("got\n%s", got)
@@ -205,12 +205,12 @@ func TestDrainSumsUp(t *testing.T) {
 	breaks, blocked, both := stack, stack, stack
 	breaks.Breaks, blocked.Blocked, both.Breaks, both.Blocked = true, true, true, true
 	for want, d := range map[string]check.Drain{
-		"no stack has pods there\n":                           {},
-		"1 stack has pods there, and goes on\n":               {Stacks: []check.DrainedStack{stack}},
-		"2 stacks have pods there, and all go on\n":           {Stacks: []check.DrainedStack{stack, stack}},
-		"2 stacks have pods there: 1 breaks\n":                {Stacks: []check.DrainedStack{breaks, stack}},
-		"3 stacks have pods there: 2 break, 2 cannot go\n":    {Stacks: []check.DrainedStack{both, breaks, blocked}},
-		"there; 2 pods are left alone (DaemonSets, static)\n": {LeftAlone: make([]check.DrainedPod, 2)},
+		"no stack has pods there\n":                                {},
+		"1 stack has pods there; it stays available\n":             {Stacks: []check.DrainedStack{stack}},
+		"2 stacks have pods there; all stay available\n":           {Stacks: []check.DrainedStack{stack, stack}},
+		"2 stacks have pods there: 1 breaks\n":                     {Stacks: []check.DrainedStack{breaks, stack}},
+		"3 stacks have pods there: 2 break, 2 cannot be drained\n": {Stacks: []check.DrainedStack{both, breaks, blocked}},
+		"there; 2 pods are ignored (DaemonSets, static)\n":         {LeftAlone: make([]check.DrainedPod, 2)},
 	} {
 		if got := lay(t, "tree", 0, view.Drain(&d, nil)); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

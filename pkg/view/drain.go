@@ -33,19 +33,19 @@ func (v *drainView) tree() *Tree {
 	for i := range d.Budgets {
 		if b := &d.Budgets[i]; b.Blocks || int(b.Allowed) < b.Pods {
 			root.Children = append(root.Children, &TreeRow{
-				Name: Cell{Text: name(b.Ref)}, Cells: []Cell{{Text: strconv.Itoa(b.Pods)}, {}, drainWord(b.Blocks, "blocks", "holds up", b.Message)},
+				Name: Cell{Text: name(b.Ref)}, Cells: []Cell{{Text: strconv.Itoa(b.Pods)}, {}, drainWord(b.Blocks, "blocks", "delays", b.Message)},
 			})
 		}
 	}
 	root.Children = append(root.Children, v.elsewhere()...)
 	for _, text := range d.Open {
-		root.Children = append(root.Children, &TreeRow{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+		root.Children = append(root.Children, &TreeRow{Name: Cell{"? unknown", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
 	}
 	return &Tree{
 		Columns: []Column{
-			{Name: "DRAIN OF", Truncate: Middle, MinWidth: leastName},
+			{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
 			{Name: "PODS", Right: true},
-			{Name: "LEFT", Right: true},
+			{Name: "REMAINING", Right: true},
 			{Name: "EFFECT", OwnLine: true, Wrap: true},
 		},
 		Roots: []*TreeRow{root},
@@ -60,7 +60,7 @@ func (v *drainView) head() string {
 		parts = append(parts, "zone "+d.Zone)
 	}
 	if d.Cordoned {
-		parts = append(parts, "cordoned already")
+		parts = append(parts, "already cordoned")
 	}
 	breaks, blocked := 0, 0
 	for i := range d.Stacks {
@@ -75,12 +75,12 @@ func (v *drainView) head() string {
 	switch n := len(d.LeftAlone); n {
 	case 0:
 	case 1:
-		parts = append(parts, "1 pod is left alone (DaemonSets, static)")
+		parts = append(parts, "1 pod is ignored (DaemonSets, static)")
 	default:
-		parts = append(parts, fmt.Sprintf("%d pods are left alone (DaemonSets, static)", n))
+		parts = append(parts, fmt.Sprintf("%d pods are ignored (DaemonSets, static)", n))
 	}
 	if len(d.Flags) > 0 {
-		parts = append(parts, "kubectl drain wants "+strings.Join(d.Flags, " "))
+		parts = append(parts, "kubectl drain requires "+strings.Join(d.Flags, " "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -99,15 +99,15 @@ func drainStacks(n, breaks, blocked int) string {
 		bad = append(bad, drainVerb(breaks, "breaks", "break"))
 	}
 	if blocked > 0 {
-		bad = append(bad, drainVerb(blocked, "cannot go", "cannot go"))
+		bad = append(bad, drainVerb(blocked, "cannot be drained", "cannot be drained"))
 	}
 	switch {
 	case len(bad) > 0:
 		return text + ": " + strings.Join(bad, ", ")
 	case n == 1:
-		return text + ", and goes on"
+		return text + "; it stays available"
 	}
-	return text + ", and all go on"
+	return text + "; all stay available"
 }
 
 func drainVerb(n int, one, more string) string {
@@ -118,10 +118,10 @@ func drainVerb(n int, one, more string) string {
 }
 
 func (v *drainView) stack(s *check.DrainedStack) *TreeRow {
-	word := Cell{"goes on", Good}
+	word := Cell{"stays available", Good}
 	switch {
 	case s.Blocked && s.Breaks:
-		word = Cell{"✖ blocked, and breaks once that is lifted", Bad}
+		word = Cell{"✖ blocked, and breaks once unblocked", Bad}
 	case s.Blocked:
 		word = Cell{"✖ blocked", Bad}
 	case s.Breaks:
@@ -130,7 +130,7 @@ func (v *drainView) stack(s *check.DrainedStack) *TreeRow {
 	line := &TreeRow{Name: Cell{Text: "stack " + name(s.Ref)}, Cells: []Cell{{}, {}, word}}
 	for i := range s.Workloads {
 		w := &s.Workloads[i]
-		effect := drainWord(w.Breaks, "no ready pod is left until one is made elsewhere", "", "")
+		effect := drainWord(w.Breaks, "no ready pod remains until one starts elsewhere", "", "")
 		if !w.Breaks {
 			effect = Cell{drainGoOn(w), Plain}
 		}
@@ -148,13 +148,9 @@ func drainGoOn(w *check.DrainedWorkload) string {
 		if slices.ContainsFunc(w.Here, func(p check.DrainedPod) bool { return p.Lost }) {
 			return ""
 		}
-		return "ends before it is done; its owner may begin it anew"
+		return "ends before it completes; its owner may restart it"
 	}
-	verb := "go on"
-	if w.Left == 1 {
-		verb = "goes on"
-	}
-	text := fmt.Sprintf("%d of %d %s", w.Left, max(int(w.Replicas), w.Left), verb)
+	text := fmt.Sprintf("%d of %d replicas remain", w.Left, max(int(w.Replicas), w.Left))
 	if w.Waiting > 0 {
 		text += ", " + drainVerb(w.Waiting, "is not ready", "are not ready")
 	}
@@ -194,16 +190,16 @@ func drainPodText(p *check.DrainedPod) string {
 		parts = append(parts, "cannot be evicted: "+p.Refused)
 	}
 	if p.Lost {
-		parts = append(parts, "is lost: nothing makes it anew")
+		parts = append(parts, "is lost: nothing recreates it")
 	}
 	if len(p.Pinned) > 0 {
 		parts = append(parts, "waits until the node is back: only this one can mount "+strings.Join(refTexts(p.Pinned), ", "))
 	}
 	if p.Waits {
-		parts = append(parts, "goes after others are up elsewhere")
+		parts = append(parts, "is evicted after its replacement is ready")
 	}
 	if len(p.Volatile) > 0 {
-		parts = append(parts, "loses what is in "+strings.Join(p.Volatile, ", "))
+		parts = append(parts, "loses its data in "+strings.Join(p.Volatile, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -227,21 +223,21 @@ func (v *drainView) elsewhere() []*TreeRow {
 	if a == nil {
 		return nil
 	}
-	line := &TreeRow{Name: Cell{Text: "elsewhere"}}
+	line := &TreeRow{Name: Cell{Text: "rescheduling"}}
 	switch a.Verdict {
 	case schedule.Fits:
 		line.Cells = []Cell{{}, {}, {"✔ fits: every evicted pod finds another node, as the cluster is now", Good}}
 	case schedule.DoesNotFit:
 		line.Cells = []Cell{{}, {}, {"✖ impossible: not all evicted pods find another node", Bad}}
 	default:
-		line.Cells = []Cell{{}, {}, {"? not decided", Warn}}
+		line.Cells = []Cell{{}, {}, {"? unknown", Warn}}
 	}
 	for i := range a.Proofs {
 		p := &a.Proofs[i]
 		line.Children = append(line.Children, &TreeRow{Name: Cell{Text: firstFew(p.Pods)}, Cells: []Cell{{}, {}, {p.Message, Bad}}})
 	}
 	for _, text := range a.Unknown {
-		line.Children = append(line.Children, &TreeRow{Name: Cell{"? not known", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{"? unknown", Faint}, Cells: []Cell{{}, {}, {text, Faint}}})
 	}
 	return []*TreeRow{line}
 }

@@ -73,7 +73,7 @@ func (o FocusOptions) complete() (FocusOptions, error) {
 		return o, fmt.Errorf("unknown FOCUS version %q: write one of %s", o.Version, strings.Join(FocusVersions(), ", "))
 	}
 	if o.AccountID == "" {
-		return o, fmt.Errorf("write FOCUS: the cluster has no name: nobody may read the namespace kube-system, whose UID would be the billing account; name one")
+		return o, fmt.Errorf("write FOCUS: the cluster has no name: no permission to read the namespace kube-system, whose UID is the default billing account; name one")
 	}
 	o.AccountName = cmp.Or(o.AccountName, o.AccountID)
 	o.Provider = cmp.Or(o.Provider, "Internal")

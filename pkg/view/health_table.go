@@ -19,7 +19,7 @@ func (v *healthView) table(wide bool) *Table {
 		{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy},
 	}}
 	if wide {
-		t.Columns = []Column{{Name: "STACK"}, {Name: "HEALTH"}, {Name: "CAUSE"}, {Name: "IS"}, {Name: "SINCE", Right: true}, {Name: "DEPTH", Right: true}, {Name: "OF"}, {Name: "WHY"}, {Name: "MESSAGE"}, {Name: "LAST WARNING"}}
+		t.Columns = []Column{{Name: "STACK"}, {Name: "HEALTH"}, {Name: "CAUSE"}, {Name: "STATUS"}, {Name: "SINCE", Right: true}, {Name: "DEPTH", Right: true}, {Name: "OF"}, {Name: "WHY"}, {Name: "MESSAGE"}, {Name: "LAST WARNING"}}
 	}
 	for i := range v.stacks {
 		s := &v.stacks[i]
@@ -71,7 +71,7 @@ func (v *healthView) last(id graph.ID) string {
 func (v *healthView) list(wide bool) *Table {
 	t := &Table{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "HEALTH"}, {Name: "SINCE", DropOrder: 2, Right: true}, {Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	if wide {
-		t.Columns = []Column{{Name: "OBJECT"}, {Name: "HEALTH"}, {Name: "SINCE", Right: true}, {Name: "REASON"}, {Name: "JUDGED BY"}, {Name: "DERIVED FROM"}, {Name: "MESSAGE"}}
+		t.Columns = []Column{{Name: "OBJECT"}, {Name: "HEALTH"}, {Name: "SINCE", Right: true}, {Name: "REASON"}, {Name: "EVALUATED BY"}, {Name: "DERIVED FROM"}, {Name: "MESSAGE"}}
 	}
 	for _, id := range v.ids {
 		h := v.a.OwnHealth(id)

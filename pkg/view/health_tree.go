@@ -15,7 +15,7 @@ func healthColumns() []Column {
 	return []Column{
 		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
 		{Name: "HEALTH", MinWidth: len("◌ Progressing")},
-		{Name: "BELOW", DropOrder: 2},
+		{Name: "PARTS", DropOrder: 2},
 		{Name: "SINCE", DropOrder: 1, Right: true},
 		{Name: "MESSAGE", OwnLine: true},
 	}
@@ -149,7 +149,7 @@ func (v *healthTree) mark(b *graph.Branch, p health.Part) Cell {
 		words = append(words, "⇄ shared")
 	}
 	if !p.Required && p.Own.Status != health.Healthy && p.Own.Status != "" {
-		words = append(words, "(does not count)")
+		words = append(words, "(optional)")
 	}
 	if b.Repeated {
 		words = append(words, "(see above)")

@@ -145,7 +145,7 @@ func stackWords(s *graph.StackImpact) (one, more string) {
 	case graph.Degrades:
 		return "degrades", "degrade"
 	case graph.OnlyNew:
-		return "goes on, and cannot make new ones", "go on, and cannot make new ones"
+		return "stays available, but cannot create new ones", "stay available, but cannot create new ones"
 	case graph.DoesWithout:
 		return "does without", "do without"
 	}
@@ -162,11 +162,11 @@ func (v *impactView) summaryOfObjects() string {
 	deleted := len(v.Impact.Deleted)
 	switch {
 	case broken > 0 && deleted > 0:
-		return fmt.Sprintf("no stack is touched; %s deleted along, %d broken", isAre(deleted, "object"), broken)
+		return fmt.Sprintf("no stack is touched; %s deleted with it, %d broken", isAre(deleted, "object"), broken)
 	case broken > 0:
 		return "no stack is touched; " + isAre(broken, "object") + " broken"
 	case deleted > 0:
-		return "no other stack is touched; " + isAre(deleted, "object") + " deleted along"
+		return "no other stack is touched; " + isAre(deleted, "object") + " deleted with it"
 	case len(v.all) > 0:
 		return "nothing breaks"
 	}
@@ -207,7 +207,7 @@ func (v *impactView) table() *Table {
 	t := &Table{Columns: []Column{
 		{Name: "EFFECT"},
 		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "BECAUSE OF", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "CAUSE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
 		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: leastWhy},
 	}}
 	row := func(effect string, tone Tone, object, cause, why string) {
@@ -260,13 +260,13 @@ func removalWhy(d *graph.Deletion) string {
 	case graph.InNamespace:
 		return "it is in the namespace"
 	case graph.OfDefinition:
-		return "the definition of its kind goes"
+		return "the CRD of its kind is deleted"
 	case graph.Reclaimed:
 		return "its reclaim policy is Delete: the data goes"
 	case graph.ByController:
 		return "its controller deletes it: " + d.Edge.Why()
 	}
-	return "every owner of it goes"
+	return "all its owners are deleted"
 }
 
 func keptWhy(r graph.Reason) string {

@@ -73,9 +73,9 @@ func (v *impactView) notes() []*TreeRow {
 	switch {
 	case im.Remaker < 0:
 	case im.RemakerKnown:
-		note("made anew", v.text(im.Remaker)+" makes it anew at once")
+		note("recreated", v.text(im.Remaker)+" recreates it at once")
 	default:
-		note("made anew?", v.text(im.Remaker)+" made it, and may make it anew")
+		note("recreated?", v.text(im.Remaker)+" created it, and may recreate it")
 	}
 	return out
 }
@@ -99,7 +99,7 @@ func (v *impactView) stackLine(s *graph.StackImpact, shown map[int]bool) *TreeRo
 		text += ": " + v.text(s.Because)
 	}
 	if n := s.Deleted; n > 0 {
-		text += "; " + counted(n, "object") + " of it deleted along"
+		text += "; " + counted(n, "object") + " of it also deleted"
 	}
 	line := impactLine(Cell{Text: "stack " + v.stackName(s)}, Cell{text, tone})
 	var news []int
@@ -131,12 +131,12 @@ func (v *impactView) deletedLines() []*TreeRow {
 	im := &v.Impact
 	var out []*TreeRow
 	if n := len(im.Deleted); n > 0 {
-		line := impactLine(Cell{Text: "deleted along"}, Cell{"✖ " + counted(n, "object") + v.waiting(), Bad})
+		line := impactLine(Cell{Text: "deleted with it"}, Cell{"✖ " + counted(n, "object") + v.waiting(), Bad})
 		line.Children, line.Hidden = v.deleted()
 		out = append(out, line)
 	}
 	if n := len(im.MayGo); n > 0 {
-		line := impactLine(Cell{Text: "may be deleted along"}, Cell{"! " + counted(n, "object") + ": whether is for a controller to say", Warn})
+		line := impactLine(Cell{Text: "may be deleted with it"}, Cell{"! " + counted(n, "object") + ": whether is for a controller to say", Warn})
 		for i := range im.MayGo[:min(n, maxImpacts)] {
 			d := &im.MayGo[i]
 			line.Children = append(line.Children, impactLine(Cell{Text: v.text(d.ID)}, Cell{"by " + v.text(d.By) + " (" + d.Edge.Why() + ")", Warn}))
@@ -232,5 +232,5 @@ func (v *impactView) unlookedLines() []*TreeRow {
 	if more := len(v.unlooked) - few; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}
-	return []*TreeRow{impactLine(Cell{"? not looked at", Faint}, Cell{"not all of these were read, which may need it: " + strings.Join(kinds, ", "), Faint})}
+	return []*TreeRow{impactLine(Cell{"? unread", Faint}, Cell{"not all of these were read, which may need it: " + strings.Join(kinds, ", "), Faint})}
 }

@@ -150,7 +150,7 @@ func operatorSection(m manual.Manual) Section {
 	s := Section{Title: "OPERATOR"}
 	if o := m.Operator; o.Name != "" {
 		s.Blocks = append(s.Blocks, Block{Text: o.Title + ". " + o.Description})
-		s.Blocks = append(s.Blocks, pairsOf(Pair{"Catalogue", o.Name}, Pair{"Source", strings.Join(o.Source, " ")})...)
+		s.Blocks = append(s.Blocks, pairsOf(Pair{"Catalog", o.Name}, Pair{"Source", strings.Join(o.Source, " ")})...)
 	}
 	for _, r := range m.Running {
 		s.Blocks = append(s.Blocks, pairsOf(
@@ -172,7 +172,7 @@ func compositionSection(m manual.Manual) Section {
 	}
 	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Through != "" })
 	if through {
-		t.Columns = append(t.Columns, Column{Name: "THROUGH", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
+		t.Columns = append(t.Columns, Column{Name: "VIA", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
 	}
 	for _, p := range m.Composition {
 		by, tone := "", Plain

@@ -39,9 +39,9 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 	case schedule.DoesNotFit:
 		hanging := hangingObjects(r)
 		if hanging == 0 {
-			return "impossible: not all of it can start"
+			return "impossible: not everything can start"
 		}
-		return fmt.Sprintf("impossible: %d of %s would be left hanging", hanging, someObjects(max(o.Objects, hanging)))
+		return fmt.Sprintf("impossible: %d of %s would not start", hanging, someObjects(max(o.Objects, hanging)))
 	case schedule.Unknown:
 		open := 0
 		for i := range r.Findings {
@@ -50,12 +50,12 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 			}
 		}
 		if open == 1 {
-			return "not decided: one thing could not be judged, and nothing is known to be impossible"
+			return "unknown: one check could not be made, and none found an obstacle"
 		}
-		return fmt.Sprintf("not decided: %d things could not be judged, and nothing is known to be impossible", open)
+		return fmt.Sprintf("unknown: %d checks could not be made, and none found an obstacle", open)
 	}
 	if r.Pods == 0 {
-		return fmt.Sprintf("fits: %s, and no more pods to place", someObjects(o.Objects))
+		return fmt.Sprintf("fits: %s, without new pods to place", someObjects(o.Objects))
 	}
 	nodes := map[string]bool{}
 	for _, at := range r.Placement {
@@ -123,7 +123,7 @@ func (p *preflightView) tree() *Tree {
 		{Name: "VERDICT", MinWidth: len("✖ impossible")},
 		{Name: "TOPIC"},
 		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "WRITTEN AT", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "SOURCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
 		{Name: "MESSAGE", OwnLine: true},
 	}}
 	for i := range p.r.Findings {
@@ -136,7 +136,7 @@ func (p *preflightView) tree() *Tree {
 	}
 	note("may grow", p.r.AutoscalerNote)
 	for _, text := range p.r.NotChecked {
-		note("not judged", text)
+		note("not checked", text)
 	}
 	if !slices.ContainsFunc(p.r.Findings, func(j preflight.Finding) bool { return j.Origin != "" }) {
 		p.drop(t, 3)
@@ -167,7 +167,7 @@ func (p *preflightView) line(j *preflight.Finding) *TreeRow {
 		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
 	}
 	if j.Remedy != "" {
-		l.Children = append(l.Children, detailRow("to do", j.Remedy))
+		l.Children = append(l.Children, detailRow("fix", j.Remedy))
 	}
 	return l
 }
@@ -196,7 +196,7 @@ func nodesNamed(nodes []string) string {
 func (p *preflightView) table(wide bool) *Table {
 	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}}
 	if wide {
-		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "WRITTEN AT"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "TO DO"}}
+		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "SOURCE"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "FIX"}}
 	}
 	for i := range p.r.Findings {
 		j := &p.r.Findings[i]

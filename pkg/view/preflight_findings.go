@@ -18,9 +18,9 @@ func preflightRules() []FindingRule {
 		}
 	}
 	return []FindingRule{
-		rule(preflight.Admitted, "The API server admits every object and every pod", "What is refused is not there, and what needs it waits for it.", "Mend what the server names in its refusal."),
-		rule(preflight.References, "Everything that is named is there, or in the batch", "A pod waits for a Secret, ConfigMap or volume that is not there, and says so only in its events.", "Add what is missing to the batch, or correct the name."),
-		rule(preflight.Quota, "The quotas of the namespaces have room for the whole", "A quota refuses pods one by one: the first are there, the last are not.", "Raise the quota, or ask for less."),
+		rule(preflight.Admitted, "The API server admits every object and every pod", "What is refused does not exist, and what needs it waits.", "Fix what the server names in its refusal."),
+		rule(preflight.References, "Every reference exists, or is in the batch", "A pod waits for a missing Secret, ConfigMap or volume, and only its events show it.", "Add what is missing to the batch, or correct the name."),
+		rule(preflight.Quota, "The quotas of the namespaces have room for the whole", "A quota refuses pods one by one: the first are created, the last are not.", "Raise the quota, or ask for less."),
 		rule(preflight.Limits, "The limit ranges of the namespaces allow every pod and claim", "A pod that asks for more or less than is allowed is refused when its controller makes it.", "Keep to the limits, or change the LimitRange."),
 		rule(preflight.Storage, "Every volume claim finds a volume", "A pod is not placed as long as a claim of it has no volume.", "Name a class that exists, or bring the volume."),
 		rule(preflight.Scheduling, "All pods find a node at the same time", "What finds no node stays Pending, while the rest runs.", "Ask for less, add nodes, or loosen what the pods ask of nodes."),

@@ -18,11 +18,11 @@ func Prices(b *cost.Book) Output {
 	columns := func(least int) []Column {
 		return []Column{
 			{Name: "PRICE", Truncate: Middle, MinWidth: 16},
-			{Name: "OF A"},
+			{Name: "UNIT"},
 			{Name: "IN " + b.Currency, Right: true},
 			{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2},
-			{Name: "A MONTH", Right: true, DropOrder: 1},
-			{Name: "WHERE", Truncate: End, MinWidth: least},
+			{Name: "PER MONTH", Right: true, DropOrder: 1},
+			{Name: "SCOPE", Truncate: End, MinWidth: least},
 		}
 	}
 	table, wide := &Table{Columns: columns(12)}, &Table{Columns: columns(0)}
@@ -102,11 +102,11 @@ func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []obj
 	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
 	head := []Column{
 		{Name: "NODE", Truncate: Middle, MinWidth: leastName},
-		{Name: "A CORE", Right: true},
-		{Name: "A GIB", Right: true},
-		{Name: "A PIECE", Right: true, DropOrder: 3},
-		{Name: b.Currency + " AN HOUR", Right: true},
-		{Name: "A MONTH", Right: true, DropOrder: 1},
+		{Name: "PER CORE", Right: true},
+		{Name: "PER GIB", Right: true},
+		{Name: "PER DEVICE", Right: true, DropOrder: 3},
+		{Name: b.Currency + " PER HOUR", Right: true},
+		{Name: "PER MONTH", Right: true, DropOrder: 1},
 		{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2},
 	}
 	table, wide := &Table{Columns: head}, &Table{Columns: head}

@@ -109,8 +109,8 @@ Job/shop/j needs Pod.other.io/far/c
 	g := build(t, words)
 	id := find(t, g, "App/shop/a")[0]
 	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
-	if got, want := rows(a.Table), `deleted | Pod/a-0 | Set/a | every owner of it goes
-deleted | Set/a | App/a | every owner of it goes
+	if got, want := rows(a.Table), `deleted | Pod/a-0 | Set/a | all its owners are deleted
+deleted | Set/a | App/a | all its owners are deleted
 stays | Pod/b | App/a | another owner is left
 may break (inferred) | Pod.other.io/far/c | Pod/a-0 | spec.needs = "a-0"
 does without | Pod/b | Set/a | spec.needs = "a"

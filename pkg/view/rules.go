@@ -126,16 +126,16 @@ type ExplainedEdge struct {
 // Meaning says what a relation means, in a sentence.
 func Meaning(r relation.Relation) string {
 	return [...]string{
-		relation.Owns:   "the first made the second and takes it along when it goes",
+		relation.Owns:   "the first created the second, which is deleted with it",
 		relation.Needs:  "the first does not work without the second",
-		relation.Serves: "the first exists for the sake of the second, which could live without it",
+		relation.Serves: "the first exists for the second, which works without it",
 	}[r]
 }
 
 // ExplainEdges returns the answer of rules explain for two objects.
 func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
 	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(g.Gaps())}
-	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "SAYS", OwnLine: true, Truncate: End, MinWidth: 40}}}
+	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "MEANING", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
 		d := ExplainedEdge{EdgeDocument: edgeDocument(g, e), Origin: originOf(e.Origin), Source: source(e), Meaning: Meaning(e.Relation)}
@@ -152,7 +152,7 @@ func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source fun
 		say("rule", d.Rule+" ("+d.Origin+")")
 		say("published", d.Source)
 		if d.Inferred {
-			say("note", "a guess: --no-inferred drops it")
+			say("note", "inferred: --no-inferred drops it")
 		}
 		if d.Optional {
 			say("note", "the reference is optional")

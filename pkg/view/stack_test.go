@@ -58,7 +58,7 @@ Shop/shop
       Pod.metrics.k8s.io/shop-0 | served by | label
     ConfigMap/theme | ✖ missing | needs (optional) | spec
   Service/db/pg | needs (inferred) | spec
-    StatefulSet/db/pg | stands for | label
+    StatefulSet/db/pg | serves | label
       Pod/db/pg-0 | owns | owner
 `},
 	"no home, with boundary": {view.StackOptions{Boundary: true}, []string{"Pod/web/shop-0"}, `
@@ -103,7 +103,7 @@ func TestStackTree(t *testing.T) {
 
 func TestStackEvidenceBehindService(t *testing.T) {
 	got := outline(stack(t, web, view.StackOptions{Namespace: "db", Why: true}, "Service/db/pg").Tree)
-	if want := `StatefulSet/pg | stands for | label | spec.serves = "pg-0"`; !strings.Contains(got, want) {
+	if want := `StatefulSet/pg | serves | label | spec.serves = "pg-0"`; !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 }

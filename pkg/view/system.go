@@ -48,7 +48,7 @@ func (v *systemView) tree() *Tree {
 	if v.o.World != nil {
 		t.Columns = append(t.Columns, Column{Name: "HEALTH"})
 	}
-	t.Columns = append(t.Columns, Column{Name: "WHAT", OwnLine: true, Wrap: true})
+	t.Columns = append(t.Columns, Column{Name: "DETAILS", OwnLine: true, Wrap: true})
 	top := v.line("System/"+v.s.Name, v.head())
 	for i := range v.s.Apps {
 		top.Children = append(top.Children, v.app(&v.s.Apps[i]))

@@ -152,7 +152,7 @@ func TestCatalogueFitsTheOperators(t *testing.T) {
 		return lists(problems)
 	})
 	r := sysop(t, c.Kubeconfig, "rules", "lint", "-A", "--exit-code", "-o", "json").succeeds(t)
-	for _, operator := range []string{"catalogue cert-manager", "catalogue prometheus-operator"} {
+	for _, operator := range []string{"catalog cert-manager", "catalog prometheus-operator"} {
 		if got := findings(t, r, operator, "error", "warning"); len(got) > 0 {
 			t.Errorf("%s:\n%s", operator, strings.Join(got, "\n"))
 		}
@@ -169,9 +169,9 @@ func TestCatalogueFitsTheOperators(t *testing.T) {
 			t.Errorf("nothing is exported of %s:\n%s", kind, r.stdout)
 		}
 	}
-	r = sysop(t, c.Kubeconfig, "rules", "list", "--used", "--origin", "catalogue", "-n", ns, "--no-headers").succeeds(t)
+	r = sysop(t, c.Kubeconfig, "rules", "list", "--used", "--origin", "catalog", "-n", ns, "--no-headers").succeeds(t)
 	for _, w := range []string{"prometheus-operator", "cert-manager"} {
-		if !regexp.MustCompile(`catalogue ` + w + ` +[1-9]`).MatchString(r.stdout) {
+		if !regexp.MustCompile(`catalog ` + w + ` +[1-9]`).MatchString(r.stdout) {
 			t.Errorf("no rule of %s makes an edge:\n%s", w, r.stdout)
 		}
 	}

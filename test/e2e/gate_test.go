@@ -279,7 +279,7 @@ func TestGateCatalogues(t *testing.T) {
 	s.brew()
 	s.run(s.args("install")...).succeeds(t)
 	validate := []string{"system", "validate", s.file}
-	s.failed(s.run(validate...), "the catalogue has no operator")
+	s.failed(s.run(validate...), "the catalog has no operator")
 	s.run(append(validate, "--catalog", s.catalog)...).succeeds(t)
 	s.run(append(validate, "--catalog", s.catalog, "--offline")...).succeeds(t)
 

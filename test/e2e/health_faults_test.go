@@ -49,10 +49,10 @@ func TestHealthWatchIsCut(t *testing.T) {
 	})
 
 	patched(t, c, deployments, ns, "web", failing)
-	watch.tells("warning: changes are not seen right now: ")
+	watch.tells("warning: watch interrupted: ")
 	watch.says("Pod/"+ns+"/web-*", "Degraded", "ImagePullBackOff")
 	watch.says("", "Degraded", "")
-	watch.tells("changes are seen again\n")
+	watch.tells("watch resumed\n")
 	patched(t, c, deployments, ns, "web", withoutFailing)
 	watch.says("", "Healthy", "")
 	watch.interrupted()

@@ -88,7 +88,7 @@ func TestHealthWatchSilence(t *testing.T) {
 	watch.says("", "Healthy", "")
 	w.silence(true)
 	w.cut() // The plugin asks again at once, and gets no answer.
-	watch.tells("warning: changes are not seen right now: ")
+	watch.tells("warning: watch interrupted: ")
 	patched(t, c, deployments, ns, "web", failing)
 	w.silence(false)
 	watch.says("Pod/"+ns+"/web-*", "Degraded", "ImagePullBackOff")

@@ -91,7 +91,7 @@ func TestImpactWithoutRights(t *testing.T) {
 		t.Errorf("no word of pods on stderr:\n%s", said)
 	}
 	tree := sysop(t, kubeconfig, "impact", secret, "-n", ns).succeeds(t).stdout
-	if !strings.Contains(tree, "? not looked at") || !strings.Contains(tree, "Pod") {
+	if !strings.Contains(tree, "? unread") || !strings.Contains(tree, "Pod") {
 		t.Errorf("nothing of what was not looked at in:\n%s", tree)
 	}
 }

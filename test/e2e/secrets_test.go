@@ -45,7 +45,7 @@ func TestDataIsNeverRead(t *testing.T) {
 		{"man", "secret", "-n", ns},
 		{"man", "configmap", "-n", ns, "-o", "json"},
 		{"snapshot", "-n", ns, "-o", filepath.Join(dir, "namespace.yaml")},
-		{"snapshot", "-A", "-o", filepath.Join(dir, "all.json"), "--with-env"},
+		{"snapshot", "-A", "-o", filepath.Join(dir, "all.json"), "--include-env"},
 		{"snapshot", "deployment/web", "-n", ns, "-o", "-"},
 		{"__complete", "graph", "-n", ns, "secret/"},
 		{"__complete", "graph", "-n", ns, "configmaps", ""},

@@ -23,7 +23,7 @@ func TestSnapshotShowsTheSame(t *testing.T) {
 	dir := t.TempDir()
 	plain, withEnv := filepath.Join(dir, "plain.yaml.gz"), filepath.Join(dir, "env.json")
 	sysop(t, c.Kubeconfig, "snapshot", "-n", demo, "-o", plain).succeeds(t)
-	sysop(t, c.Kubeconfig, "snapshot", "-n", demo, "-o", withEnv, "--with-env").succeeds(t)
+	sysop(t, c.Kubeconfig, "snapshot", "-n", demo, "-o", withEnv, "--include-env").succeeds(t)
 	for _, args := range [][]string{
 		{"moodle/moodle-1"},
 		{"moodle/moodle-1", "moodle/moodle-2", "mysqlcluster/cluster1"},

@@ -70,7 +70,7 @@ func TestStacksFound(t *testing.T) {
 			}
 			got = append(got, line)
 			if s.Created == "" || s.Cluster {
-				return fmt.Errorf("%+v: created at no time, or of the cluster itself", s)
+				return fmt.Errorf("%+v: created at no time, or of the cluster system", s)
 			}
 		}
 		slices.Sort(got)

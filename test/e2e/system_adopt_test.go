@@ -203,7 +203,7 @@ func TestSystemIsNotAdopted(t *testing.T) {
 	adopt := func(kubeconfig, more string) result {
 		return sysop(t, kubeconfig, "system", "adopt", "-f", systemManifest(t, ns, data, more), "--yes")
 	}
-	adopt(c.Kubeconfig, "  - {name: mail, roots: [deployment/mail, deploymint/x]}\n").fails(t, "app mail", "deployment/mail in "+ns, "it is not there", "deploymint")
+	adopt(c.Kubeconfig, "  - {name: mail, roots: [deployment/mail, deploymint/x]}\n").fails(t, "app mail", "deployment/mail in "+ns, "it does not exist", "deploymint")
 	nothingWritten()
 	adopt(c.Kubeconfig, "  - {name: key, resources: [{apiVersion: v1, kind: Secret, metadata: {name: key}}]}\n").fails(t, "brings a Secret along")
 	nothingWritten()

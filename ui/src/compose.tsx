@@ -102,7 +102,7 @@ export function Compose({ page }: { page: Page }) {
       </div>
       {m ? (
         <div class="compose-panes">
-          <Catalogue page={page} m={m} edit={edit} />
+          <Catalog page={page} m={m} edit={edit} />
           <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={link} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
@@ -117,7 +117,7 @@ const nothing = -1e6
 
 interface Editing { m: Fields; edit: (m: Fields) => void }
 
-function Catalogue({ page, m, edit }: Editing & { page: Page }) {
+function Catalog({ page, m, edit }: Editing & { page: Page }) {
   const [search, find] = useState(''), ask = useAsk<Catalog>(page, 'catalog')
   const words = search.toLowerCase().split(/\s+/), fits = (...of: string[]) => words.every((w) => of.join(' ').toLowerCase().includes(w))
   const entries = (ask.answer?.entries ?? []).filter((e) => fits(e.name, e.title, e.description, ...e.kinds.map((k) => k.kind)))
@@ -128,13 +128,13 @@ function Catalogue({ page, m, edit }: Editing & { page: Page }) {
     edit(addApp(m, name, more))
   }
   return (
-    <section class="compose-catalogue" aria-label="What there is">
+    <section class="compose-catalog" aria-label="What there is">
       <input type="search" placeholder="Search operators, kinds, stacks" aria-label="Search operators, kinds and stacks" value={search} onInput={(e) => find(e.currentTarget.value)} />
       {stacks.length > 0 && <h3>Stacks that are there</h3>}
       <ul>{stacks.slice(0, 30).map((s) => <li key={s.name}><span>{s.name}</span> <button type="button" aria-label={'Add ' + s.name} onClick={() => add(s.name.split('/').pop()!, { roots: s.roots.map((id) => rootOf(page, id)) })}>Add</button></li>)}</ul>
       {stacks.length > 30 && <p class="faint">showing 30 of {stacks.length}: search for others</p>}
       <h3>Operators</h3>
-      <Waits of={ask} what="The catalogue" />
+      <Waits of={ask} what="The catalog" />
       <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
       {ask.answer && !entries.length && <p class="faint">None of them is like this.</p>}
       {here.length > 0 && <><h3>Other kinds that are here</h3><ul>{here.slice(0, 60).map((k) => (
@@ -163,7 +163,7 @@ function Operator({ e, m, edit, add }: Editing & { e: Entry; add: (name: string,
           {e.versions.length > 0 ? (
             <p><select aria-label={'Version of ' + e.title} value={version} onChange={(v) => choose(v.currentTarget.value)}><option value="">newest</option>{e.versions.map((v) => <option key={v}>{v}</option>)}</select>{' '}
               <button type="button" onClick={() => edit(addOperator(m, e.name, version))}>Add the operator</button></p>
-          ) : <p class="faint">The catalogue knows its kinds, and has no version to install.</p>}
+          ) : <p class="faint">The catalog knows its kinds, and has no version to install.</p>}
           <ul>{e.kinds.map((k) => (
             <li key={k.kind + k.group}><span title={k.group}>{k.kind}{k.served && <span class="faint"> · is here</span>}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() =>
               add(k.kind.toLowerCase(), { ...(e.versions.length && !k.served && { operator: e.name }), ...fresh(k.kind, k.group, k.versions[0] ?? 'v1') })

@@ -84,7 +84,7 @@ function Scored({ name, of }: { name: string; of: Score }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{of.score === undefined ? <span class="faint">not decided</span> : <><b>{of.score}</b>/100 <Bar part={of.score / 100} /></>} <span class="faint">{count(of.kept)} of {count(of.of)} kept</span></dd>
+      <dd>{of.score === undefined ? <span class="faint">unknown</span> : <><b>{of.score}</b>/100 <Bar part={of.score / 100} /></>} <span class="faint">{count(of.kept)} of {count(of.of)} kept</span></dd>
     </div>
   )
 }

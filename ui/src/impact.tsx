@@ -63,7 +63,7 @@ function Told({ page, im }: { page: Page; im: Impact }) {
       )}
       {im.mayGo.length > 0 && (
         <>
-          <h4>May be deleted along: <Mark tone="warn">{plural(im.mayGo.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
+          <h4>May be deleted with it: <Mark tone="warn">{plural(im.mayGo.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
           <Few of={im.mayGo}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.by)}<div class="details-why"><code>{d.why}</code></div></>}</Few>
         </>
       )}
@@ -94,7 +94,7 @@ function Stack({ page, of, at }: { page: Page; of: Touched; at: Ats }) {
   return (
     <>
       {known && stack !== page.choice.stack ? <button type="button" class="link" title={stack} onClick={() => page.open(stack, because)}>{short(stack)}</button> : <span title={stack}>{short(stack)}</span>}{' '}
-      <Mark tone={toneOf(of)}>{stackWord(of)}</Mark>{because && <>: {at(because)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it deleted along`}
+      <Mark tone={toneOf(of)}>{stackWord(of)}</Mark>{because && <>: {at(because)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it also deleted`}
     </>
   )
 }

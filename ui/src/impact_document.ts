@@ -34,7 +34,7 @@ export interface Layout {
   stacks: { touched: Touched; objects: Dependent[] }[]
   /** What is in no stack. */
   loose: Dependent[]
-  /** What is deleted along: data first. */
+  /** What is deleted with it: data first. */
   data: Deletion[]
   rest: Deletion[]
 }
@@ -66,7 +66,7 @@ export function worst({ stacks }: Impact): Tone {
 /** What happens to a stack. */
 export function stackWord({ effect, inferred }: Touched): string {
   if (inferred && broken(effect)) return 'may break'
-  return { deleted: 'is deleted', 'loses it': 'loses a part', 'only new ones': 'goes on, and cannot make new ones' }[effect] ?? effect
+  return { deleted: 'is deleted', 'loses it': 'loses a part', 'only new ones': 'stays available, but cannot create new ones' }[effect] ?? effect
 }
 
 /** What happens to an object; of a guess it says so. */
@@ -79,14 +79,14 @@ export function effectMore({ below, follows, left, of }: Dependent): string {
   return (of ? `: ${left ?? 0} of ${of} left` : '') + (below.length ? `, with ${plural(below.length, 'object')} below it` : '') + (follows ? ': ' + follows : '')
 }
 
-/** Why an object is deleted along. */
+/** Why an object is deleted with it. */
 export function removalWhy({ removal, why }: Deletion): string {
   return {
     namespace: 'it is in the namespace',
-    definition: 'the definition of its kind goes',
+    definition: 'the CRD of its kind is deleted',
     'reclaim policy': 'its reclaim policy is Delete: the data goes',
     controller: 'its controller deletes it: ' + why,
-  }[removal] ?? 'every owner of it goes'
+  }[removal] ?? 'all its owners are deleted'
 }
 
 /** Why an object stays. */
@@ -104,11 +104,11 @@ export function notes(im: Impact, name: (ref: string) => string): [string, strin
   if (im.acts) out.push(['only new ones', im.acts])
   if (im.finalizers.length) out.push(['finalizers', 'it stays Terminating until these are taken off: ' + im.finalizers.join(', ')])
   if (im.cascade === 'foreground' && blocks) out.push(['foreground', 'it waits for what it owns that blocks it: ' + plural(blocks, 'object')])
-  if (im.remaker) out.push(im.remaker.known ? ['made anew', name(im.remaker.id) + ' makes it anew at once'] : ['made anew?', name(im.remaker.id) + ' made it, and may make it anew'])
+  if (im.remaker) out.push(im.remaker.known ? ['recreated', name(im.remaker.id) + ' recreates it at once'] : ['recreated?', name(im.remaker.id) + ' created it, and may recreate it'])
   return out
 }
 
-/** That what is deleted along has finalizers. */
+/** That what is deleted with it has finalizers. */
 export function waiting({ deletions }: Impact): string {
   const n = deletions.filter((d) => d.finalizers.length).length
   return n === 0 ? '' : n === deletions.length ? ', once their finalizers are taken off' : `, ${n} of them once their finalizers are taken off`

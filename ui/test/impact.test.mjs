@@ -18,15 +18,15 @@ function lines(im) {
   const { stacks, loose, data, rest } = layout(im), out = [['', name(im.object), im.summary]]
   for (const [what, text] of notes(im, name)) out.push([' ', what, text])
   for (const { touched: s, objects } of stacks) {
-    out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.because ? ': ' + name(s.because) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it deleted along` : '')], ...objects.map(suffers))
+    out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.because ? ': ' + name(s.because) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it also deleted` : '')], ...objects.map(suffers))
   }
   if (loose.length) out.push([' ', 'in no stack', ''], ...loose.map(suffers))
   if (im.deletions.length) {
-    out.push([' ', 'deleted along', `✖ ${plural(im.deletions.length, 'object')}${waiting(im)}`])
+    out.push([' ', 'deleted with it', `✖ ${plural(im.deletions.length, 'object')}${waiting(im)}`])
     for (const d of data) out.push(['  ', name(d.id), '✖ ' + removalWhy(d)])
     for (const d of rest) out.push(['  ', name(d.id), removalWhy(d)])
   }
-  if (im.mayGo.length) out.push([' ', 'may be deleted along', `! ${plural(im.mayGo.length, 'object')}: whether is for a controller to say`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
+  if (im.mayGo.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayGo.length, 'object')}: whether is for a controller to say`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
   if (im.kept.length) out.push([' ', 'stays', plural(im.kept.length, 'object')], ...im.kept.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
   return out
 }
@@ -40,7 +40,7 @@ test('there is an impact of every sort', () => {
 
 for (const { document, lines: want } of impacts) {
   test(`the impact of ${document.object}`, () => {
-    assert.deepEqual(lines(document), want.filter(([, what]) => what !== '? not looked at'))
+    assert.deepEqual(lines(document), want.filter(([, what]) => what !== '? unread'))
   })
 }
 

@@ -25,7 +25,7 @@ import (
 func main() {
 	runs := flag.Int("runs", 5, "counted `runs` of each command, after one that is not")
 	sizes := flag.String("sizes", "10000,40000,100000", "numbers of `objects` to measure at")
-	definitions := flag.Int("definitions", 0, "custom resource `definitions` to load, those of the catalogue first")
+	definitions := flag.Int("definitions", 0, "custom resource `definitions` to load, those of the catalog first")
 	instances := flag.Bool("instances", false, "with -definitions: custom resources in the namespace that is asked about")
 	against := flag.String("against", "", "another `binary` of the plugin, to measure beside")
 	flag.Parse()
