@@ -210,16 +210,20 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 	if refused := refusalError(planned); refused != nil {
 		return refused
 	}
-	closing := len(planned.Steps) == 0 && f.journal.Run != nil && o.writes() // What was killed had done all of it.
-	if len(planned.Steps) == 0 && !closing {
-		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
-		return nil
-	}
-	question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
-	if !closing {
-		if goOn, err := o.consent(ctx, f.of, planned, question); err != nil || !goOn {
+	return o.confirmAndDo(ctx, c, f, planned, to)
+}
+
+// confirmAndDo asks and goes back. A killed run that had done all of it is closed without asking.
+func (o *rollbackOptions) confirmAndDo(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan, to install.RunRecord) error {
+	switch closing := f.journal.Run != nil && o.writes(); {
+	case len(planned.Steps) > 0:
+		question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
+		if agreed, err := o.consent(ctx, f.of, planned, question); err != nil || !agreed {
 			return err
 		}
+	case !closing:
+		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
+		return nil
 	}
 	return o.do(ctx, c, f, planned)
 }

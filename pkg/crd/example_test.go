@@ -26,7 +26,7 @@ spec:
 
 // A definition that takes a field away and gives another one a new type is held against
 // the one before it, and against the objects that are there.
-func ExampleJudge() {
+func ExampleCheckUpgrade() {
 	former := read(fmt.Sprintf(gadgets, "integer", ", color: {type: string}"))
 	next := read(fmt.Sprintf(gadgets, "string", ""))
 	one := read(`{apiVersion: example.com/v1, kind: Gadget, metadata: {name: one, namespace: shop}, spec: {size: 3}}`)

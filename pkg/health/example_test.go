@@ -11,7 +11,7 @@ import (
 )
 
 // A custom resource that nobody has told the judge about.
-func ExampleJudge_Of() {
+func ExampleEvaluator_Evaluate() {
 	widget := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "example.com/v1", "kind": "Widget",
 		"metadata": map[string]any{"namespace": "shop", "name": "one"},
