@@ -134,11 +134,13 @@ func (b *systemSession) remember(ctx context.Context) error {
 		b.journal = &regulate.Journal{System: b.system.Name, Namespace: b.namespace}
 		return nil
 	}
-	var err error
-	if b.journal, err = b.store.Load(ctx); err == nil {
-		b.trust()
+	j, err := b.store.Load(ctx)
+	if err != nil {
+		return err // what was read before is kept
 	}
-	return err
+	b.journal = j
+	b.trust()
+	return nil
 }
 
 // options are how what is known of the System is shown.

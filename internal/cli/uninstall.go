@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -103,10 +104,20 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 		return err
 	case goOn:
 		return o.do(ctx, c, f, planned)
-	case len(planned.Steps) == 0 && o.dryRun == "none": // It may have been killed just before.
+	case len(planned.Steps) == 0 && o.dryRun == "none" && wasUninstalled(f.journal): // It was killed just before.
 		return o.forget(ctx, c, f.of)
 	}
 	return nil
+}
+
+// wasUninstalled says that the last run on an installation removed it whole. One that has nothing to
+// remove, such as a System of roots alone, is not meant.
+func wasUninstalled(j *install.Journal) bool {
+	if len(j.Runs) == 0 {
+		return false
+	}
+	last := j.Runs[len(j.Runs)-1]
+	return last.Action == install.Uninstall && last.Result == install.ResultDone
 }
 
 // recovered ends, or sorts out, the run that was not ended, and finds what is there then.
@@ -132,7 +143,7 @@ func (o *uninstallOptions) do(ctx context.Context, c *installCluster, f *foundIn
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
 	if err == nil {
 		err = o.forget(ctx, c, f.of)
-	} else if known != nil {
+	} else if failed := (*install.FailedError)(nil); known != nil && errors.As(err, &failed) { // else nothing was written
 		o.remember(ctx, c, known)
 	}
 	return o.finish(f.of, report, err)

@@ -59,6 +59,9 @@ func (l *recoveryLosses) release(ctx context.Context, a RecoveryAct) error {
 		if !s.ofRelease() || s.Release != a.Release.Name || s.Namespace != a.Release.Namespace {
 			continue
 		}
+		if s.Kind == RemoveRelease && a.Verb == RecoverUninstall { // its removal is finished: nothing of it stays
+			return l.all(ctx, a.Objects, nil)
+		}
 		list, err := l.Engine.History(ctx, a.Release)
 		if err != nil {
 			return err
@@ -67,10 +70,17 @@ func (l *recoveryLosses) release(ctx context.Context, a RecoveryAct) error {
 		if err != nil {
 			return err
 		}
-		for _, ref := range refs {
-			if err := l.object(ctx, ref, s); err != nil {
-				return err
-			}
+		if err := l.all(ctx, refs, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (l *recoveryLosses) all(ctx context.Context, refs []object.Ref, s *StepState) error {
+	for _, ref := range refs {
+		if err := l.object(ctx, ref, s); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -108,10 +118,13 @@ func (l *recoveryLosses) object(ctx context.Context, ref object.Ref, s *StepStat
 }
 
 func (l *recoveryLosses) claimsOfSet(ctx context.Context, set *unstructured.Unstructured, s *StepState) error {
-	if !deletesClaims(set) {
+	if len(claimPrefixes(set)) == 0 {
 		return nil
 	}
 	all, err := claimsOf(ctx, l.Objects, set.GetNamespace())
+	if apierrors.IsForbidden(err) && !deletesClaims(set) {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("list the claims of %s: %w", refOf(set), err)
 	}
@@ -129,8 +142,12 @@ func (l *recoveryLosses) namespace(ctx context.Context, name string) error {
 	if apierrors.IsForbidden(err) {
 		return nil // undoing leaves a namespace of which it is not known what is in it
 	}
-	if err != nil {
-		return fmt.Errorf("list what is in namespace %s: %w", name, err)
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err != nil { // An API of it does not answer, as that of the run itself: the consent is for all that is in it.
+		l.found[object.Ref{Kind: namespaceKind.Kind, Name: name}] = true
+		return nil
 	}
 	for i := range list {
 		o := &list[i]

@@ -112,6 +112,9 @@ func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 		return "", err
 	}
 	is, _ := deployed(list)
+	if len(list) > 0 && list[len(list)-1].Status == Uninstalled {
+		is = Record{} // older records may still say that they are deployed
+	}
 	was := "was not deployed"
 	if s.Was > 0 {
 		was = fmt.Sprintf("was deployed at revision %d", s.Was)

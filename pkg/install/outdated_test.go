@@ -135,3 +135,17 @@ func TestDoGoesOnWithAPlanOfItsJournal(t *testing.T) {
 		t.Errorf("%+v %v", rep, err)
 	}
 }
+
+// An older record that still says that it is deployed counts for nothing once a release is
+// uninstalled with its history kept.
+func TestDoInstallsOverAKeptHistory(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.records[ReleaseName{"a", "apps"}] = []Record{
+		{Release: ReleaseName{"a", "apps"}, Revision: 1, Status: Deployed},
+		{Release: ReleaseName{"a", "apps"}, Revision: 2, Status: Uninstalled},
+	}
+	madeOf(t, f, p)
+	if rep, err := f.runner().Do(t.Context(), p, Options{}); err != nil || rep.Result != ResultDone {
+		t.Errorf("%+v %v", rep, err)
+	}
+}

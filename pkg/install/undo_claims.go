@@ -38,15 +38,19 @@ func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstruct
 
 // existed says that a claim was there before the step that made a StatefulSet: the step says so,
 // or the claim is older than the set. The second needs no journal: whoever forges one cannot have
-// a claim deleted by leaving it out.
+// a claim deleted by leaving it out. No step says so of none.
 func (s *StepState) existed(claim, set *unstructured.Unstructured) bool {
+	if s == nil {
+		return false
+	}
 	made, since := claim.GetCreationTimestamp(), set.GetCreationTimestamp()
 	return slices.Contains(s.Claims, string(claim.GetUID())) || !made.IsZero() && made.Before(&since)
 }
 
 // keepClaims has the claims that were there before the run stay when StatefulSets are deleted in
 // undoing it. By their policy the garbage collector would take them: the sets are told to retain
-// their claims, and when their controller has seen that, the claims are taken from them.
+// their claims, and when their controller has seen that, the claims are taken from them. An undo
+// that was killed in between has left a set that retains claims which it still owns.
 func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) error {
 	for _, ref := range refs {
 		if ref.GroupKind() != statefulSetKind {
@@ -59,10 +63,13 @@ func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) e
 		if err != nil {
 			return fmt.Errorf("read %s: %w", ref, err)
 		}
-		if !deletesClaims(set) {
+		if len(claimPrefixes(set)) == 0 {
 			continue
 		}
 		claims, err := x.claimsToKeep(ctx, set, s)
+		if apierrors.IsForbidden(err) && !deletesClaims(set) {
+			continue // its policy is that of its release: nothing has been taken in hand here
+		}
 		if err != nil {
 			return fmt.Errorf("%s is not deleted, since it is not known which claims that were there before would go with it: %w", ref, err)
 		}

@@ -197,6 +197,39 @@ func TestUndoOfAnUpgradeKeepsClaims(t *testing.T) {
 	}
 }
 
+// An undo that was killed after it told the StatefulSet to retain its claims, and before these were
+// taken from it, left claims that are owned and would still go: the next undo keeps them, too.
+func TestUndoAgainKeepsClaimsOfBefore(t *testing.T) {
+	f, p := oneSet()
+	r := f.runner()
+	r.Gate = notHealthy(f, func() {
+		f.claim("data-db-0", "data-db-1")
+		f.recorded()
+		set := f.objects[refOf(claimingSet())].DeepCopy()
+		_ = unstructured.SetNestedMap(set.Object, map[string]any{"whenDeleted": "Retain", "whenScaled": "Retain"}, "spec", "persistentVolumeClaimRetentionPolicy")
+		f.put(set, "kubectl-sysop")
+	})
+	if rep, err := r.Do(t.Context(), p, Options{KeepFailed: true}); err == nil || rep.Result != ResultKeptFailed {
+		t.Fatalf("%+v %v", rep, err)
+	}
+	plan, err := f.runner().PlanRecovery(t.Context(), shopHere, "", Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.runner().RecoveryLosses(t.Context(), shopHere, plan, planKinds()); err != nil || !slices.Contains(got, setClaim("data-db-1")) || slices.Contains(got, setClaim("data-db-0")) {
+		t.Errorf("undoing it loses %v %v", got, err)
+	}
+	if what, _, err := f.runner().Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone {
+		t.Fatalf("%s %v", what, err)
+	}
+	if is := f.objects[setClaim("data-db-0")]; is == nil || len(is.GetOwnerReferences()) > 0 {
+		t.Errorf("the claim that was there before: %v", is)
+	}
+	if f.objects[refOf(claimingSet())] != nil {
+		t.Error("the StatefulSet is not undone")
+	}
+}
+
 // Where the data is that ending a run deletes is known before it is asked for: claims that the run
 // made, and custom resources that somebody has taken up. What was there before is not lost.
 func TestRecoveryLosses(t *testing.T) {
