@@ -114,7 +114,7 @@ type Finding struct {
 type Report struct {
 	// Verdict is the worst of the judgements.
 	Verdict schedule.Verdict
-	// Findings are what is impossible or not decided, the worst first, and for each topic
+	// Findings are what is impossible or unknown, the worst first, and for each topic
 	// in which all is well one that says what was looked at.
 	Findings []Finding
 	// Placement is one way in which all pods find a node.

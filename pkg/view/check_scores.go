@@ -126,7 +126,7 @@ func (v *checkView) scoresTree() *Tree {
 // scoreWord is the score of a group with its word.
 func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 
-// scoreLine is what a score is made of: 18 of 21 rules kept, 3 not decided: consumability
+// scoreLine is what a score is made of: 18 of 21 rules kept, 3 unknown: consumability
 // 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {

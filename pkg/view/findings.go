@@ -52,7 +52,7 @@ type Suite struct {
 type Property struct{ Name, Value string }
 
 // Case is what one rule says of a suite. Where there are errors or warnings that nobody
-// waived it has failed; where there are none and something is open it was not decided; else
+// waived it has failed; where there are none and something is open it is unknown; else
 // it has passed.
 type Case struct {
 	// Rule is an ID of Findings.Rules, Class the group that it is shown in: security.

@@ -215,7 +215,7 @@ func (p *preflightView) table(wide bool) *Table {
 	return t
 }
 
-// names are the objects of which something is impossible or not decided.
+// names are the objects of which something is impossible or unknown.
 func (p *preflightView) names() []string {
 	out := []string{}
 	for i := range p.r.Findings {

@@ -8,7 +8,7 @@ import (
 // PreflightDocument is what is foreseen of a batch (docs/schema/preflight.json).
 type PreflightDocument struct {
 	Head `json:",inline"`
-	// Verdict is impossible, not decided or fits, Summary the same in a line for people.
+	// Verdict is impossible, unknown or fits, Summary the same in a line for people.
 	Verdict string `json:"verdict"`
 	Summary string `json:"summary"`
 	// Objects counts those of the batch, Pods those that were placed or tried.

@@ -58,7 +58,7 @@ type lookups struct {
 }
 
 // Evaluate says whether all of a batch will start. It never fails: what cannot be told is
-// not decided, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
+// unknown, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
 func Evaluate(q Request) *Report {
 	return evaluate(q, (*schedule.Cluster).Place)

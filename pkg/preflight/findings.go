@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// open tells of a course that was not decided.
+// open tells of a course that was unknown.
 func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	switch {
 	case gone.Verdict == fits:
@@ -22,7 +22,7 @@ func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	}
 }
 
-// unsure adds one judgement that is not decided, with the proofs of an answer as reasons.
+// unsure adds one judgement that is unknown, with the proofs of an answer as reasons.
 func (f *evaluation) unsure(a schedule.Result, reason, message string) {
 	j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: reason, Message: message}
 	for i, p := range a.Proofs {

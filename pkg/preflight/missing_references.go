@@ -3,7 +3,7 @@ package preflight
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 
 // outcome is what becomes of an object of which a reference leads nowhere. What Kubernetes
-// itself refuses, or waits for, is impossible; what others make of it is not decided.
+// itself refuses, or waits for, is impossible; what others make of it is unknown.
 type outcome struct {
 	verdict schedule.Verdict
 	reason  string
@@ -12,7 +12,7 @@ type outcome struct {
 
 const refusesPods = "the API server refuses every pod"
 
-// outcomes are those of the built-in rules, by name. A rule that is not here is not decided;
+// outcomes are those of the built-in rules, by name. A rule that is not here is unknown;
 // one with no verdict is judged elsewhere, or does not matter.
 var outcomes = map[string]outcome{
 	"pod-env-configmap":           {impossible, "CreateContainerConfigError", "containers cannot start"},
