@@ -79,7 +79,7 @@ binds them there, and whether a whole stack fits on one node.`,
   kubectl sysop check --atomic -f shop.yaml --from demo
   kubectl sysop check --atomic moodle/moodle-1 --from demo
 
-  # where do its pods lie, and could they be kept together?
+  # where do its pods run, and could they run on one node?
   kubectl sysop check moodle/moodle-1 --colocation --from demo`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -29,9 +29,9 @@ func newDiff(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "diff OPERATOR[@VERSION] | -f SYSTEM",
 		Short: "Show what an install or upgrade would change, object by object",
-		Long: `Show what an install or an upgrade would change: the objects as the API server says it
-would keep them (a dry run), held against those that are there. Nothing is written. Of
-Secrets it is told which keys would change, and no value.`,
+		Long: `Show what an install or upgrade would change: the objects as a dry run of the API server
+returns them, compared with the existing ones. Nothing is written. For Secrets only the
+changed keys are listed, no values.`,
 		Example: `  # the lines that would change
   kubectl sysop diff cert-manager@1.21.2
 

@@ -66,7 +66,7 @@ could not be read are not diagnosed.`,
   # what do two stacks share?
   kubectl sysop graph moodle/moodle-1 moodle/moodle-2 --from demo
 
-  # an Ingress stands for what it serves; only the first two levels
+  # what is behind an Ingress; only the first two levels
   kubectl sysop graph ingress wordpress --depth 2 --from demo
 
   # every Moodle, as a picture

@@ -47,7 +47,7 @@ is an unhealthy object none of whose parts is as unhealthy.
 
 With --watch each change prints a line, until interrupted; with --wait the command ends
 when all stacks have the status, or fails after --timeout.`,
-		Example: `  # how do the stacks of the example fare?
+		Example: `  # the health of the example's stacks
   kubectl sysop health --from demo
 
   # one of them, and why
@@ -56,7 +56,7 @@ when all stacks have the status, or fails after --timeout.`,
   # its causes, one a line
   kubectl sysop health moodle/moodle-2 -o wide --from demo
 
-  # every object, by how it fares
+  # every object, worst first
   kubectl sysop health -A --all --from demo
 
   # in a script: 0 if all is well, 2 if not

@@ -38,7 +38,7 @@ Nothing is deleted. For an object in a namespace, that namespace is read with wh
 points into it; -A reads all namespaces, for objects that others may address by a host
 name. For a cluster-scoped object all are read. Objects that could not be read are
 listed, and never called unaffected.`,
-		Example: `  # what if this Secret goes?
+		Example: `  # what breaks without this Secret?
   kubectl sysop impact secret/cluster1-secret --from demo
 
   # what would go with the database, and who would miss it?

@@ -19,27 +19,25 @@ func newInstall(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Install)
 	cmd := &cobra.Command{
 		Use:   "install OPERATOR[@VERSION]... | -f SYSTEM",
-		Short: "Install operators, or a whole System: all of it, or nothing",
-		Long: `Install operators of the catalogue with what they need, or the System of a manifest:
-its operators, then its apps in the order of their needs, values of one flowing into
-the other (spec.connections). Each is a Helm release, which helm list knows.
+		Short: "Install operators or a whole System, all or nothing",
+		Long: `Install operators of the catalog with their requirements, or the System of a manifest:
+its operators, then its apps in dependency order, with values passed between them
+(spec.connections). Each is a Helm release.
 
-What is to be done is shown first, and has to be confirmed. Before the first write it
-is looked for what would stop it: rights, the version of Kubernetes, objects that
-somebody else keeps, definitions that cannot be upgraded, pods that would not start.
-What is begun is done whole, or undone: where a step fails, or it is interrupted, all
-that was done is taken back, in reverse. A run that was killed is gone on with by the
-next one, or undone.
+The plan is shown first and has to be confirmed. Permissions, the Kubernetes version,
+objects of other managers, CRDs that cannot be upgraded and pods that would not start
+are checked before the first write. If a step fails or is interrupted, everything is
+undone in reverse. The next run resumes or undoes a run that was killed.
 
-What cannot be undone is told: data that an operator has changed, and objects that
-are stored in a new version.`,
-		Example: `  # what would be done?
+What cannot be undone is listed first: data that an operator changed, and objects stored
+in a new version.`,
+		Example: `  # what would be installed?
   kubectl sysop install cert-manager --dry-run=client
 
-  # an operator in a version, with values
+  # a version of an operator, with values
   kubectl sysop install cert-manager@1.21.2 --set replicaCount=2
 
-  # a system, from a bundle, without a network
+  # a System, from a bundle, without a network
   kubectl sysop install -f shop.yaml --offline --bundle shop.tar`,
 		ValidArgsFunction: o.completeInstallable(o.common),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -56,14 +54,14 @@ func newUpgrade(env Env) *cobra.Command {
 	o := newInstallOptions(env, install.Upgrade)
 	cmd := &cobra.Command{
 		Use:   "upgrade OPERATOR[@VERSION]... | -f SYSTEM",
-		Short: "Upgrade operators, or a whole System: all of it, or nothing",
-		Long: `Upgrade operators to the newest version of the catalogue, or the one that is named, or
-a System to its manifest: what is new in it is installed, what it has no more is
-removed (custom resources and claims with --delete-data alone). Definitions are upgraded where that is safe; where it is not, nothing is done
-at all, and it is told which field of which version is in the way.
+		Short: "Upgrade operators or a whole System, all or nothing",
+		Long: `Upgrade operators to the newest version of the catalog or the one you name, or a System
+to its manifest: what it adds is installed, what it drops is removed (custom resources
+and claims only with --delete-data). CRDs are upgraded if that is safe; else nothing is
+done, and the field and version that block it are listed.
 
-Where the System says so (spec.upgrade.regulate), who needs what is upgraded is held
-meanwhile, and let go when it is Healthy. Where a step fails all is rolled back.`,
+With spec.upgrade.regulate, dependents are held until what is upgraded is Healthy. If a
+step fails, everything is rolled back.`,
 		Example: `  # what would change?
   kubectl sysop diff cert-manager
   kubectl sysop upgrade cert-manager --dry-run=client

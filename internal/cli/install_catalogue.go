@@ -28,20 +28,20 @@ type catalogueOptions struct {
 
 func (o *catalogueOptions) catalogueFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.catalogs, "catalog", nil, "a further catalogue: a folder, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
-	f.StringVar(&o.key, "key", "", "the public key (PEM) that further catalogues must be signed with")
+	f.StringArrayVar(&o.catalogs, "catalog", nil, "another catalog: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
 	f.StringVar(&o.keyring, "keyring", "", "public keys (OpenPGP) that charts with provenance must be signed with")
-	f.BoolVar(&o.offline, "offline", false, "send no request but to the cluster: take everything from the bundle and what was fetched before")
-	f.StringVar(&o.bundle, "bundle", "", "take catalogue, charts and manifests from a bundle that catalog bundle wrote")
-	f.BoolVar(&o.unverified, "unverified", false, "fetch also what the catalogue has no digest of")
-	f.BoolVar(&o.plainHTTP, "plain-http", false, "ask registries without TLS")
+	f.BoolVar(&o.offline, "offline", false, "use only the bundle and the cache; send requests to the cluster only")
+	f.StringVar(&o.bundle, "bundle", "", "take the catalog, charts and manifests from a bundle of catalog bundle")
+	f.BoolVar(&o.unverified, "unverified", false, "also fetch artifacts without a digest in the catalog")
+	f.BoolVar(&o.plainHTTP, "plain-http", false, "use registries without TLS")
 }
 
 // findingFlags are of commands that take from catalogues only where an operator is.
 func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.catalogs, "catalog", nil, "a further catalogue that says where an operator is: a folder, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
-	f.StringVar(&o.key, "key", "", "the public key (PEM) that further catalogues must be signed with")
+	f.StringArrayVar(&o.catalogs, "catalog", nil, "another catalog that says where an operator is: a directory, a .tar or .tgz, or an http(s) or OCI address; may be repeated")
+	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
 }
 
 // catalogues are the catalogue as it is read here, and who fetches for it.

@@ -22,8 +22,8 @@ type valueOptions struct {
 
 func (o *valueOptions) valueFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as helm takes them: of the operator, or of the System's templates")
-	f.StringArrayVar(&o.text, "set-string", nil, "the same, but the value is a text")
+	f.StringArrayVar(&o.sets, "set", nil, "values, KEY=VALUE, as in helm: of the operator, or of the System's templates")
+	f.StringArrayVar(&o.text, "set-string", nil, "the same, always as a string")
 	f.StringArrayVar(&o.valueFiles, "values", nil, "values, from a YAML FILE; may be repeated")
 }
 

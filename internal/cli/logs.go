@@ -62,7 +62,7 @@ has not started; the exit code is 1 if no log could be read.
 
 Color codes are removed from lines, and other control characters are escaped. Lines are
 cut off after 1 MiB. -o json writes each line as an object, on a line.`,
-		Example: `  # what have the pods of a stack to say?
+		Example: `  # the logs of all pods of a stack
   kubectl sysop logs moodle/moodle-1
 
   # follow them, and those that come

@@ -77,7 +77,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
   kubectl sysop metrics -A --by namespace --from demo
   kubectl sysop metrics -A --by label:app.kubernetes.io/name --from demo
 
-  # the three dearest, and the others as one
+  # the three most expensive, and the rest as one row
   kubectl sysop metrics -A --top 3 --depth 1 --from demo
 
   # for a spreadsheet, a scraper, a FinOps tool

@@ -15,15 +15,15 @@ func newRegulate(env Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "regulate [SYSTEM]",
-		Short: "Hold the neighbours while a part of a System fails or is upgraded, then let them go",
-		Long: `Hold the neighbours while a part of a System fails or is upgraded, and let them go
-when it has recovered. A System is a manifest that names applications, and says by
-rules when which signal goes to whom; what an application does on it is its own
-affair: be paused, scaled, cut off from traffic. Who needs whom comes from the graph.
+		Short: "Hold dependent apps while one fails or is upgraded, then recover them",
+		Long: `Hold dependent apps while one fails or is upgraded, and recover them afterwards. A System
+is a manifest that names applications; its rules say when which signal is sent to which
+app. Each app says what it does on a signal: it is paused, scaled, or cut off from
+traffic. Which app needs which comes from the graph.
 
-What was there before is kept in a journal in the cluster, and put back exactly.
-With a System and no command it shows the plan. docs/regulation.md tells all of it.`,
-		Example: `  # what would be done to the example system now?
+The previous state is kept in a journal in the cluster, and restored exactly. With a
+System and no command it shows the plan. See docs/regulation.md.`,
+		Example: `  # what would be done to the example System now?
   kubectl sysop regulate -f demo --from demo`,
 		ValidArgsFunction: o.completeSystems,
 		Args:              cobra.ArbitraryArgs,
@@ -64,16 +64,16 @@ func newRegulatePlan(env Env) *cobra.Command {
 	o := &regulatePlanOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "plan [SYSTEM]",
-		Short: "Show which apps would be held or let go now, and why",
-		Long: `Show which apps would be held or let go now, and why, and which not, and why not.
+		Short: "Show which apps would be held or recovered now, and why",
+		Long: `Show which apps would be held or recovered now, and why, and which not, and why not.
 Nothing is written.
 
-Steps of one number are done side by side, those of the next one after them: who
-needs others is held first, and let go last.`,
-		Example: `  # what would be done to the example system now?
+Steps with the same number are done in parallel, those of the next number after them:
+apps that need others are held first, and recovered last.`,
+		Example: `  # what would be done to the example System now?
   kubectl sysop regulate plan -f demo --from demo
 
-  # for a script: the exit code is 2 if there is something to do
+  # in a script: exit code 2 if there is something to do
   kubectl sysop regulate plan shop --exit-code -o json`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
@@ -92,7 +92,7 @@ needs others is held first, and let go last.`,
 func (o *regulatePlanOptions) flags(cmd *cobra.Command) {
 	o.naming(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if there is something to do")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if there is something to do")
 }
 
 // first is the first argument; empty for none.
@@ -139,7 +139,7 @@ func newRegulateStatus(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status [SYSTEM]",
 		Short: "Show which apps are held, why, since when, and what was done to them",
-		Example: `  # how are the apps of the example system?
+		Example: `  # the apps of the example System
   kubectl sysop regulate status -f demo --from demo`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
@@ -153,7 +153,7 @@ func newRegulateStatus(env Env) *cobra.Command {
 	}
 	o.naming(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 2 if an app is held")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 if an app is held")
 	return cmd
 }
 

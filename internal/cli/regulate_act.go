@@ -39,17 +39,17 @@ const leastLease = 2 * time.Second
 // doing adds the flags of what is written.
 func (o *applyOptions) doing(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.BoolVarP(&o.yes, "yes", "y", false, "do it without asking")
-	f.StringVar(&o.dryRun, "dry-run", "none", "client: show what would be done; server: have the API server admit all of it, and keep nothing")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation")
+	f.StringVar(&o.dryRun, "dry-run", "none", "none, client (show what would be done) or server (dry run on the API server; nothing is stored)")
 	f.Lookup("dry-run").NoOptDefVal = "client"
-	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
+	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
 	o.trusting(cmd)
 	o.locking(cmd)
 	must(cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions(dryRuns, cobra.ShellCompDirectiveNoFileComp)))
 }
 
 func (o *regulateOptions) locking(cmd *cobra.Command) {
-	cmd.Flags().DurationVar(&o.lease, "lock-lease", 15*time.Second, "how long a run that died keeps others out")
+	cmd.Flags().DurationVar(&o.lease, "lock-lease", 15*time.Second, "how long a killed run blocks others")
 }
 
 // check looks at the flags before anything is read.

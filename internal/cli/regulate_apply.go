@@ -22,20 +22,19 @@ func newRegulateApply(env Env) *cobra.Command {
 	o := &regulateApplyOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "apply [SYSTEM]",
-		Short: "Hold and let go what the rules of a System ask for now",
-		Long: `Hold and let go what the rules of a System ask for now: what regulate plan shows is
-done, once. The plan is shown and confirmed, or --yes is given.
+		Short: "Hold and recover apps as the rules require now",
+		Long: `Hold and recover apps as the rules require now: what regulate plan shows is done, once.
+The plan is shown and has to be confirmed, unless --yes is given.
 
-What is about to be done is written into the journal first. A run that was killed at
-any point is gone on with by the next one.
+Changes are written to the journal first; the next run resumes a run that was killed.
 
-With --wait it goes on until nothing is left that would be done if things stay as
-they are: apps are let go one after the other, each when what it needs is well. Then
-it waits until those that were let go are Healthy, or says what is not (exit code 2).`,
+With --wait it continues until nothing is left to do: apps recover one after the other,
+each when what it needs is Healthy. Then it waits until they are Healthy, or lists those
+that are not (exit code 2).`,
 		Example: `  # what would be done?
   kubectl sysop regulate apply -f demo --from demo --dry-run=client
 
-  # do it, and come back when all is let go again
+  # do it, and wait until every app is recovered
   kubectl sysop regulate apply shop --yes --wait`,
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: o.completeSystems,
@@ -51,7 +50,7 @@ it waits until those that were let go are Healthy, or says what is not (exit cod
 	o.writing(cmd)
 	o.doing(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.wait, "wait", false, "go on until nothing is left to do")
+	f.BoolVar(&o.wait, "wait", false, "continue until nothing is left to do")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to --wait")
 	return cmd
 }
@@ -117,11 +116,11 @@ func newRegulateStop(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "stop [SYSTEM] APP",
-		Short: "Hold an app by hand, until regulate recover lets it go",
+		Short: "Hold an app until regulate recover",
 		Example: `  # what would be done to hold WordPress?
   kubectl sysop regulate stop wordpress -f demo --from demo --dry-run=client
 
-  # hold an app of a System that was adopted
+  # hold an app of an adopted System
   kubectl sysop regulate stop shop worker`,
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
@@ -141,18 +140,18 @@ func newRegulateRecover(env Env) *cobra.Command {
 	o := &regulateHandOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "recover [SYSTEM] APP",
-		Short: "Let an app go by hand, whoever held it",
-		Long: `Let an app go by hand: all that was done to hold it is taken back. What somebody has
-changed since is left as it is, and told. Then it waits until the app is Healthy, for
---timeout, and says so, or what is not and which command helps (exit code 2).
+		Short: "Recover an app, whatever held it",
+		Long: `Recover an app: everything done to hold it is undone. Fields that another client changed
+stay, and are reported. Then it waits until the app is Healthy, for --timeout, and says
+so, or lists what is not and which command helps (exit code 2).
 
-While a rule still holds it, --force is wanted; the rule then leaves it alone until
-its cause has been gone once. With --force, what somebody changed is put back too,
-also what an earlier recover left as it was.`,
-		Example: `  # what would be done to let WordPress go?
+While a rule still holds it, --force is required; the rule then ignores the app until its
+cause has cleared once. --force also restores fields changed by others, including those
+that an earlier recover left.`,
+		Example: `  # what would be done to recover WordPress?
   kubectl sysop regulate recover wordpress -f demo --from demo --dry-run=client
 
-  # let an app of a System go that was adopted
+  # recover an app of an adopted System
   kubectl sysop regulate recover shop worker`,
 		Args:              between(0, 2, "a SYSTEM and an APP"),
 		ValidArgsFunction: o.completeAppArgs(1),
@@ -163,8 +162,8 @@ also what an earlier recover left as it was.`,
 		},
 	}
 	o.flags(cmd)
-	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 looks briefly")
-	cmd.Flags().BoolVar(&o.force, "force", false, "let go although a rule holds it, and put back also what somebody changed since")
+	cmd.Flags().DurationVar(&o.timeout, "timeout", recoverTimeout, "how long to wait until the app is Healthy; 0 checks once, briefly")
+	cmd.Flags().BoolVar(&o.force, "force", false, "recover although a rule holds it, and also restore fields that others changed")
 	return cmd
 }
 

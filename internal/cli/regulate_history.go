@@ -22,8 +22,8 @@ func newRegulateHistory(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history [SYSTEM] [APP]",
 		Short: "Show what regulation did, and when, and why",
-		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, the oldest
-first. It keeps the last %d things; what is held is in it until it has been let go.`, regulate.MaxHistory),
+		Long: fmt.Sprintf(`Show what regulation did, and when, and why: the journal of the System, oldest first. It
+keeps the last %d records, and what is held until it is recovered.`, regulate.MaxHistory),
 		Example: `  # what was done to the apps of the shop in the last hour?
   kubectl sysop regulate history shop --since 1h`,
 		Args:              between(0, 2, "a SYSTEM and an APP, or fewer"),

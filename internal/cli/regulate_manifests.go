@@ -28,14 +28,14 @@ func newRegulateManifests(env Env) *cobra.Command {
 	o := &regulateManifestsOptions{regulateOptions: newRegulating(env, "yaml", "json")}
 	cmd := &cobra.Command{
 		Use:   "manifests [SYSTEM]",
-		Short: "Print what regulate watch needs to run in the cluster: account, least rights, Deployment",
-		Long: `Print what regulate watch needs to run in the cluster: a ServiceAccount, roles with
-the least rights for exactly what the System can do, and a Deployment of the same
+		Short: "Print the manifests that run regulate watch in the cluster, with minimal permissions",
+		Long: `Print the manifests that run regulate watch in the cluster: a ServiceAccount, roles with
+minimal permissions for exactly what the System can do, and a Deployment of the same
 binary. Nothing is written.
 
-The roles name every object that an action of an app is about, as the apps are now:
-print them again when the System, or what it is made of, has changed. Secrets are
-never listed. Comments say what cannot be narrowed.`,
+The roles name every object that an action of an app affects, as the apps are now: print
+them again after changes to the System or its objects. Secrets are never listed. Comments
+say what cannot be narrowed.`,
 		Example: `  # run the watch of the shop in the cluster
   kubectl sysop regulate manifests shop --image registry.example.com/kubectl-sysop:v1 | kubectl apply -f -`,
 		Args:              cobra.MaximumNArgs(1),
@@ -52,7 +52,7 @@ never listed. Comments say what cannot be narrowed.`,
 	f := cmd.Flags()
 	f.StringVarP(&o.output, "output", "o", o.formats[0], "output format: "+strings.Join(o.formats, ", "))
 	f.StringVar(&o.image, "image", "", "the image with the binary kubectl-sysop as its entry point")
-	f.Int32Var(&o.replicas, "replicas", 1, "how many run; one of them acts, the others stand by")
+	f.Int32Var(&o.replicas, "replicas", 1, "number of replicas; one acts, the others stand by")
 	must(cmd.MarkFlagRequired("image"))
 	must(cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(o.formats, cobra.ShellCompDirectiveNoFileComp)))
 	return cmd

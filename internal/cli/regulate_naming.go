@@ -10,20 +10,20 @@ import (
 // naming adds the flags of which System is meant, and of how it is read.
 func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of one that was adopted`)
-	f.StringVar(&o.systemName, "system", "", "the NAME of a System that was adopted, as the argument SYSTEM says it")
+	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of an adopted one`)
+	f.StringVar(&o.systemName, "system", "", "NAME of an adopted System, like the argument SYSTEM")
 	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return o.completeSystem(cmd, nil, typed)
 	}))
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out what is a guess")
+	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	o.connecting(cmd)
-	f.StringArrayVar(&o.rulesFiles, "rules", nil, "relationship rules of your own, from a YAML FILE; may be repeated")
-	f.BoolVar(&o.timings, "timings", false, "tell on stderr how long each stage took, and how much was read")
+	f.StringArrayVar(&o.rulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
+	f.BoolVar(&o.timings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
 // appFlag adds the flag of which app is meant, of commands that take one.
 func (o *regulateOptions) appFlag(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&o.app, "app", "", what+", as the argument APP says it")
+	cmd.Flags().StringVar(&o.app, "app", "", what+", like the argument APP")
 	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
 	}))

@@ -22,18 +22,18 @@ func newRegulateNeighbours(env Env) *cobra.Command {
 	o := &regulateNeighboursOptions{regulateOptions: newRegulating(env, "tree", "table", "json", "yaml", "dot", "mermaid", "name")}
 	cmd := &cobra.Command{
 		Use:   "neighbours [SYSTEM] [APP...]",
-		Short: "Show who is signalled when an app is in trouble, and by which edges",
-		Long: `Show for each app of a System, or for those that are named, who is signalled when
-it is in trouble: the apps that need it, with the evidence, and those that a rule
-names. With -f or --system all arguments are apps.
+		Short: "Show which apps are signalled when an app fails, and the evidence",
+		Long: `Show for each app of a System, or for the named ones, which apps are signalled when it
+fails: those that need it, with the evidence, and those that a rule names. With -f or
+--system all arguments are apps.
 
-An app needs another one when something of its own needs something of the other's
-own, be it over what belongs to neither; and where the manifest says so. What an app
-does without, and what merely serves or watches it, makes no need.`,
-		Example: `  # who is held when an app of the example system fails?
+An app needs another one if an object of the first needs an object of the second, also
+through objects of neither, or if the manifest says so. Optional relations, and those of
+objects that only serve or watch, do not count.`,
+		Example: `  # which apps are held when one of the example System fails?
   kubectl sysop regulate neighbours -f demo --from demo
 
-  # a drawing of who needs whom
+  # a drawing of which app needs which
   kubectl sysop regulate neighbours -f demo --from demo -o mermaid`,
 		ValidArgsFunction: o.completeAppArgs(0),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,7 +43,7 @@ does without, and what merely serves or watches it, makes no need.`,
 	o.naming(cmd)
 	o.appFlag(cmd, "only this app")
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.cascade, "cascade", false, "also show who needs those that need it, at any depth")
+	cmd.Flags().BoolVar(&o.cascade, "cascade", false, "also show indirect dependents, at any depth")
 	return cmd
 }
 

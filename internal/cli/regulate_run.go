@@ -29,19 +29,19 @@ func newRegulateRun(env Env) *cobra.Command {
 	o := &regulateRunOptions{applyOptions: newActing(env, "table", "json", "yaml")}
 	cmd := &cobra.Command{
 		Use:   "run [SYSTEM] APP -- COMMAND [ARG...]",
-		Short: "Hold the neighbours of an app, run a command such as an upgrade, and let them go",
+		Short: "Hold the neighbours of an app, run a command such as an upgrade, and recover them",
 		Long: `Hold the neighbours of an app, run a command such as its upgrade, wait until the app
-is Healthy, and let the neighbours go.
+is Healthy, and recover the neighbours.
 
-If the app is not Healthy in time they are left held, and it says so: regulate
-recover lets them go. When they were let go it is looked whether they are Healthy, and
-it says so, or what is not and which command helps. The exit code is that of the
-command; where that is 0 and they are left held or not Healthy, it is 2. Standard output is the command's; what is said of holding is
-on standard error, and with -o json comes on standard output last.`,
-		Example: `  # hold who needs the database while it is upgraded
+If the app is not Healthy in time, they stay held, and that is reported: regulate recover
+recovers them. Recovered neighbours are checked too; those that are not Healthy are
+listed with the command that helps. The exit code is that of the command; if that is 0
+and neighbours stay held or are not Healthy, it is 2. Standard output is the command's;
+reports go to standard error, and with -o json to the end of standard output.`,
+		Example: `  # hold the apps that need the database while it is upgraded
   kubectl sysop regulate run shop db -- helm upgrade db ./db --wait
 
-  # whom would that be?
+  # which apps would that be?
   kubectl sysop regulate run --app db -f demo --from demo --dry-run=client -- helm upgrade db`,
 		ValidArgsFunction: func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 			if cmd.ArgsLenAtDash() >= 0 { // Behind it is another command, which the shell completes itself.
@@ -68,8 +68,8 @@ on standard error, and with -o json comes on standard output last.`,
 	f := cmd.Flags()
 	o.appFlag(cmd, "the app that the command is about")
 	f.StringVar(&o.signal, "signal", system.Stop, "the signal to send: Stop, or one of the System's own")
-	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long the app may take to be Healthy after the command")
-	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command although a neighbour cannot be held")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "how long to wait until the app is Healthy after the command")
+	f.BoolVar(&o.refusedToo, "ignore-refused", false, "run the command even if a neighbour cannot be held")
 	must(cmd.RegisterFlagCompletionFunc("signal", o.completeSignals))
 	return cmd
 }

@@ -27,26 +27,26 @@ func newRegulateSignals(env Env) *cobra.Command {
 	o := &regulateSignalsOptions{common: newCommon(env, "table", "wide", "json", "yaml", "name")}
 	cmd := &cobra.Command{
 		Use:   "signals [KIND]",
-		Short: "Show how the operator of a kind is told to pause or to stop an object",
-		Long: `Show the signals that operators document: what "preset: pause" and "preset: stop"
-write into an object of a kind, what that does, and where it is documented. A pause
-leaves the workload running; a stop does not, or ends a run. The same word means
-opposite things: spec.pause of one operator stops the database, spec.paused of
-another only its operator.
+		Short: "Show how to pause or stop objects of a kind",
+		Long: `Show the signals that operators document: what "preset: pause" and "preset: stop" write
+into an object of a kind, what that does, and where it is documented. A pause leaves the
+workload running; a stop ends it, or a run of it. The same word can mean opposite
+things: spec.pause of one operator stops the database, spec.paused of another only its
+operator.
 
-NEEDS allowStop: it stops what keeps data, or its operator warns of it, so that a
-manifest must allow it. A preset in brackets is another way to the same end: no
-preset means it, and who wants it writes it as a patch.
+NEEDS allowStop: it stops something that keeps data, or its operator warns of it, so the
+manifest must allow it. A preset in brackets is another way to the same result: no preset
+stands for it; to use it, write it as a patch.
 
-Without --all it is about the kinds that the cluster serves, or the snapshot has.
-The last line, of the kind *, is for whatever has the subresource scale.`,
+Without --all, the kinds that the cluster serves or the snapshot has are shown. The last
+line, of the kind *, is for every kind with the subresource scale.`,
 		Example: `  # what can be held here?
   kubectl sysop regulate signals --from demo
 
   # a kind, with caveats and sources
   kubectl sysop regulate signals mysqlcluster -o wide --from demo
 
-  # everything that is known; no cluster is asked
+  # all known kinds, without a cluster
   kubectl sysop regulate signals --all
   kubectl sysop regulate signals --all prometheus -o yaml`,
 		Args:              between(0, 1, "one KIND, or none"),
@@ -58,7 +58,7 @@ The last line, of the kind *, is for whatever has the subresource scale.`,
 	}
 	o.connecting(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all kinds that are known, without asking a cluster")
+	cmd.Flags().BoolVar(&o.all, "all", false, "show the signals of all known kinds, without a cluster")
 	return cmd
 }
 

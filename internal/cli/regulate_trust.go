@@ -16,7 +16,7 @@ var errUnsigned = errors.New("the journal is not signed, and it says that apps a
 
 // trusting adds the flag of what is done by a journal that is not signed.
 func (o *applyOptions) trusting(cmd *cobra.Command) {
-	cmd.Flags().BoolVar(&o.acceptUnsigned, "accept-unsigned", false, "with --yes: take back what a journal says that is not signed (one of an older version, or of who may not write Secrets)")
+	cmd.Flags().BoolVar(&o.acceptUnsigned, "accept-unsigned", false, "with --yes: accept an unsigned journal (of an older version, or of a user who may not write Secrets)")
 }
 
 // trust tells once on standard error how far the journal is to be believed, where it is not

@@ -30,12 +30,12 @@ func newRegulateWatch(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch [SYSTEM]",
 		Short: "Regulate a System continuously, until interrupted",
-		Long: `Regulate a System continuously, until interrupted: whatever changes in the cluster is
-seen by watches, judged, and what the rules ask for is done. There is a line for each
-thing that is done. What is held when it ends stays held: the next run goes on.
+		Long: `Regulate a System continuously, until interrupted: changes in the cluster are watched and
+evaluated, and what the rules require is done, with a line for each action. What is held
+when it ends stays held; the next run continues.
 
-In a cluster it runs with --leader-elect, so that one of several acts; regulate
-manifests prints what that takes.`,
+In a cluster use --leader-elect, so that one of several acts; regulate manifests prints
+what that needs.`,
 		Example: `  # regulate the shop until interrupted
   kubectl sysop regulate watch shop --yes`,
 		Args:              cobra.MaximumNArgs(1),
@@ -51,9 +51,9 @@ manifests prints what that takes.`,
 	o.naming(cmd)
 	o.writing(cmd)
 	f := cmd.Flags()
-	f.BoolVarP(&o.yes, "yes", "y", false, "do what the rules ask for without asking; without it somebody is asked once, at the start")
-	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands that the manifest has under exec, on this machine")
-	f.BoolVar(&o.elect, "leader-elect", false, "of several that watch the System, let one act")
+	f.BoolVarP(&o.yes, "yes", "y", false, "do not ask for confirmation; without it you are asked once, at the start")
+	f.BoolVar(&o.allowExec, "allow-exec", false, "run the commands under exec of the manifest, on this machine")
+	f.BoolVar(&o.elect, "leader-elect", false, "let one of several watches act, the others stand by")
 	f.StringVar(&o.address, "metrics-address", "", "serve /metrics (OpenMetrics), /healthz and /readyz at this ADDRESS (127.0.0.1:8080)")
 	o.trusting(cmd)
 	o.locking(cmd)

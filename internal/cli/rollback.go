@@ -24,22 +24,20 @@ func newRollback(env Env) *cobra.Command {
 	o := &rollbackOptions{installOptions: newInstallOptions(env, install.Rollback)}
 	cmd := &cobra.Command{
 		Use:   "rollback NAME [REVISION]",
-		Short: "Go back to what an installation was, all of it or nothing",
-		Long: `Take every release of an installation back to the revision that it had after a run of
-its history (kubectl sysop history NAME). Without a REVISION that is the last one that was
-whole before the one that is live: after a rollback, the one before what it went back to,
-so that it never goes forward. Which one it is, is said before it is asked for.
+		Short: "Roll an installation back to an earlier revision",
+		Long: `Return every release to its revision after a run of the history (kubectl sysop history
+NAME); by default the last complete run before the current one, never forward. The
+revision is shown before you confirm.
 
-What was installed since is removed, but not operators that have custom resources. What was
-removed since is made again of the records that were kept of it; data that went with it
-does not come back. Definitions stay as they are: going back could lose fields. What holds
-data and was made since goes with --delete-data alone, as with uninstall.
+What was installed since is removed, but not operators that have custom resources. What
+was removed since is recreated from Helm's records, without its data. CRDs stay, since an
+older schema could lose fields. Data created since is deleted only with --delete-data.
 
---unfinished undoes a run that was killed, and nothing else.`,
-		Example: `  # back to what it was before the last upgrade
+--unfinished only undoes a run that was killed.`,
+		Example: `  # back to the revision before the last upgrade
   kubectl sysop rollback shop
 
-  # undo what a killed run has left
+  # undo a run that was killed
   kubectl sysop rollback shop --unfinished --yes`,
 		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: o.completeInstalled,
@@ -47,8 +45,8 @@ data and was made since goes with --delete-data alone, as with uninstall.
 	}
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
-	cmd.Flags().BoolVar(&o.force, "force", false, "take away operators that were installed since although who needs them is not known")
-	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "undo a run that was killed, and nothing else")
+	cmd.Flags().BoolVar(&o.force, "force", false, "remove operators installed since, even if their dependents are unknown")
+	cmd.Flags().BoolVar(&o.unfinished, "unfinished", false, "only undo a run that was killed")
 	return cmd
 }
 
@@ -274,10 +272,10 @@ func newHistory(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history NAME",
 		Short: "Show what was done to an installation",
-		Long: `Show the runs of an installation: what was done, by whom, how it ended, and which
-version each of its releases had then. A run that is not ended has no revision, and is
-running, or interrupted where nobody renews its lock. The
-revisions are what rollback goes back to; helm history shows those of each release.`,
+		Long: `Show the runs of an installation: what was done, by whom, how it ended, and the version
+of each release afterwards. A run that did not finish has no revision; it is running, or
+interrupted if its lock is no longer renewed. rollback returns to these revisions; helm
+history shows those of each release.`,
 		Example:           `  kubectl sysop history shop`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,

@@ -49,7 +49,7 @@ cost of what several stacks have is split evenly, and listed in SHARED WITH OTHE
 		Example: `  # which stacks are there?
   kubectl sysop stacks --from demo
 
-  # those that are in trouble first, or the dearest
+  # unhealthy ones first, or the most expensive
   kubectl sysop stacks -A --sort-by health --from demo
   kubectl sysop stacks -A --sort-by cost --from demo
 

@@ -27,7 +27,7 @@ func newSystemShow(env Env) *cobra.Command {
 		Long: `Show a System: an adopted one by its NAME, or that of a manifest (-f). It reads the apps
 in the cluster and shows the health of the own part of each, which app needs which, and
 the evidence. With --offline no cluster is read, and only the manifest is shown.`,
-		Example: `  # the System of the example, and how its apps fare
+		Example: `  # the System of the example, and the health of its apps
   kubectl sysop system show -f demo --from demo
 
   # what a manifest says, for a program

@@ -21,27 +21,25 @@ func newUninstall(env Env) *cobra.Command {
 	o := &uninstallOptions{installOptions: newInstallOptions(env, install.Uninstall)}
 	cmd := &cobra.Command{
 		Use:   "uninstall NAME",
-		Short: "Take an operator, or a System, away: its data stays unless you say otherwise",
-		Long: `Take away an operator, or the apps of a System, that was installed with us. Who needs
-it refuses: other operators, Systems that name it, and custom resources. Definitions
-stay, unless you say otherwise:
+		Short: "Uninstall an operator or a System; data is kept unless you ask to delete it",
+		Long: `Uninstall an operator or the apps of a System. It is refused while other operators,
+Systems or custom resources need it. CRDs stay unless you ask:
 
-  --delete-crds    delete them, if no custom resource is left in any namespace
+  --delete-crds    delete them, if no custom resource of them is left in any namespace
   --delete-data    delete the custom resources too, with their data
-  --orphan         leave the custom resources without their operator, and who says of
-                   itself that it needs it, in a namespace that no catalogue names
+  --orphan         leave the custom resources without their operator, and ignore
+                   requirements of installations in namespaces that no catalog names
 
-Custom resources, claims and definitions that go are listed, and the name of what is
-uninstalled has to be typed, or given as --delete-data=NAME: --yes does not answer for
-them.
+Custom resources, claims and CRDs that will be deleted are listed. To confirm, type the
+name of what you uninstall, or pass --delete-data=NAME; --yes is not enough.
 
-Custom resources go first, and are waited for while their operator still runs; then the
-operator; the definitions last. What hangs is told with the finalizer that holds it. The
-operators of a System stay: others may need them.`,
-		Example: `  # what would go?
+Custom resources are deleted first, while their operator still runs; then the operator;
+CRDs last. A stuck finalizer is named. The operators of a System stay, since others may
+need them.`,
+		Example: `  # what would be deleted?
   kubectl sysop uninstall cert-manager --dry-run=client
 
-  # with its definitions, if nobody uses them
+  # with its CRDs, if no custom resource is left
   kubectl sysop uninstall cert-manager --delete-crds --delete-data=cert-manager --yes`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
@@ -50,7 +48,7 @@ operators of a System stay: others may need them.`,
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
 	f := cmd.Flags()
-	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the definitions, if no custom resource of them is left anywhere")
+	f.BoolVar(&o.deleteDefinitions, "delete-crds", false, "delete the CRDs if no custom resource of them is left in any namespace")
 	f.BoolVar(&o.orphan, "orphan", false, "leave custom resources without their operator")
 	return cmd
 }
