@@ -73,6 +73,16 @@ func (l *recoveryLosses) release(ctx context.Context, a RecoveryAct) error {
 		if err := l.all(ctx, refs, s); err != nil {
 			return err
 		}
+		if a.Verb != RecoverRollback {
+			continue
+		}
+		_, scaled, err := l.scaledBack(ctx, list, s)
+		if err != nil {
+			return err
+		}
+		for _, claim := range scaled {
+			l.found[claim] = true
+		}
 	}
 	return nil
 }

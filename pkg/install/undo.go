@@ -248,6 +248,13 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 		}
 		return "", errors.Join(x.restoreAll(ctx, s.Changed), x.deleteMade(ctx, s))
 	}
+	before, _, err := x.scaledBack(ctx, list, s)
+	if err != nil {
+		return "", err
+	}
+	if len(before) > 0 {
+		return fmt.Sprintf("going back to revision %d has fewer pods, and would delete claims that were there before: %s; have their StatefulSet retain them (whenScaled: Retain) in a new version, or roll back with helm", s.Was, listed(before)), nil
+	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err
 	}

@@ -19,7 +19,7 @@ import (
 func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstructured, namespace string) ([]string, error) {
 	var out []string
 	for _, set := range objects {
-		if !deletesClaims(set) {
+		if !deletesClaims(set) && !x.liveDeletesClaims(ctx, set, namespace) {
 			continue
 		}
 		all, err := claimsOf(ctx, x.Objects, cmp.Or(set.GetNamespace(), namespace))
@@ -34,6 +34,17 @@ func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstruct
 	}
 	slices.Sort(out)
 	return slices.Compact(out), nil
+}
+
+// liveDeletesClaims says that a StatefulSet, as it is before a step, has claims deleted.
+func (x *run) liveDeletesClaims(ctx context.Context, set *unstructured.Unstructured, namespace string) bool {
+	if len(claimPrefixes(set)) == 0 {
+		return false
+	}
+	ref := refOf(set)
+	ref.Namespace = cmp.Or(ref.Namespace, namespace)
+	live, err := x.Objects.Get(ctx, ref)
+	return err == nil && deletesClaims(live)
 }
 
 // existed says that a claim was there before the step that made a StatefulSet: the step says so,

@@ -1,0 +1,62 @@
+package install
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// scaledBack are the claims that are deleted when a release goes back to the revision that a step
+// found: those of pods that its StatefulSets have no more then, where their policy is so
+// (whenScaled: Delete). They are parted in those that were there before the step, and the others.
+func (x *run) scaledBack(ctx context.Context, list []Record, s *StepState) (before, others []object.Ref, err error) {
+	i := slices.IndexFunc(list, func(r Record) bool { return r.Revision == s.Was })
+	if i < 0 {
+		return nil, nil, nil
+	}
+	wanted, err := objectsIn(list[i].Manifest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("read revision %d of release %s: %w", s.Was, list[i].Release, err)
+	}
+	for _, set := range wanted {
+		if len(claimPrefixes(set)) == 0 {
+			continue
+		}
+		set.SetNamespace(cmp.Or(set.GetNamespace(), s.Namespace))
+		live, err := x.Objects.Get(ctx, refOf(set))
+		switch {
+		case apierrors.IsNotFound(err):
+			continue // it has no pods
+		case err != nil:
+			return nil, nil, fmt.Errorf("read %s: %w", refOf(set), err)
+		case cmp.Or(retention(set, whenScaled), retention(live, whenScaled)) != deletePolicy:
+			continue
+		}
+		all, err := claimsOf(ctx, x.Objects, set.GetNamespace())
+		if err != nil {
+			return nil, nil, fmt.Errorf("list the claims of %s: %w", refOf(set), err)
+		}
+		for _, claim := range all {
+			switch {
+			case !isScaledAway(claim, set, live):
+			case s.existed(claim, live):
+				before = append(before, refOf(claim))
+			default:
+				others = append(others, refOf(claim))
+			}
+		}
+	}
+	return sortRefs(before), sortRefs(others), nil
+}
+
+// isScaledAway says that a claim is of a pod that a live StatefulSet has, and is to have no more.
+func isScaledAway(claim, wanted, live *unstructured.Unstructured) bool {
+	n, named := ordinalOf(claim.GetName(), append(claimPrefixes(wanted), claimPrefixes(live)...))
+	return named && claim.GetDeletionTimestamp() == nil && ordinalsOf(live).has(n) && !ordinalsOf(wanted).has(n)
+}
