@@ -57,7 +57,7 @@ func TestHealthWatchIsCut(t *testing.T) {
 	watch.says("", "Healthy", "")
 	watch.interrupted()
 
-	if said := watch.stderr.String(); !strings.Contains(said, "not seen right now: pods in "+ns) && !strings.Contains(said, "not seen right now: deployments.apps in "+ns) {
+	if said := watch.stderr.String(); !strings.Contains(said, "watch interrupted: pods in "+ns) && !strings.Contains(said, "watch interrupted: deployments.apps in "+ns) {
 		t.Errorf("it does not say of what:\n%s", said)
 	}
 	if n := count(p, "pods", true); n != 1+4+1+1 || hits(p) != 1+4+1+1 {

@@ -31,7 +31,7 @@ func TestHealthWaitLastWord(t *testing.T) {
 	if s := healthIn(t, r).stack(t); s.Health == "Healthy" || len(s.Causes) == 0 {
 		t.Errorf("its last word is of what was: %+v", s)
 	}
-	if r.code != 1 || !strings.Contains(r.stderr, "not so after 12s") || strings.Contains(r.stderr, "is Healthy") {
+	if r.code != 1 || !strings.Contains(r.stderr, "not reached after 12s") || strings.Contains(r.stderr, "is Healthy") {
 		t.Errorf("exit code %d, want 1; stderr:\n%s", r.code, r.stderr)
 	}
 }
@@ -75,7 +75,7 @@ func TestHealthWaitSilence(t *testing.T) {
 	open.silence(true)
 	ends(first, began, 18*time.Second, "warning: no answer from the API server for 15 s: ")
 	ends(second, began, 18*time.Second)
-	ends(third, began, 20*time.Second, "not so after 20s, and now: ", "no answer")
+	ends(third, began, 20*time.Second, "not reached after 20s; now: ", "no answer")
 }
 
 // A silence in a watch is told, and when it ends the watch goes on.

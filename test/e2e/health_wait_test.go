@@ -53,7 +53,7 @@ func TestHealthWait(t *testing.T) {
 	}
 	run("--wait=missing", "--timeout", limit.String()).succeeds(t)
 	r := run("--wait", "--timeout", "5s")
-	for _, words := range []string{"error: wait for Healthy: ", "Deployment.apps/" + ns + "/back is Missing (Secret/" + ns + "/login: ", "Deployment.apps/" + ns + "/front is Missing", "not so after 5s", "--timeout"} {
+	for _, words := range []string{"error: wait for Healthy: ", "Deployment.apps/" + ns + "/back is Missing (Secret/" + ns + "/login: ", "Deployment.apps/" + ns + "/front is Missing", "not reached after 5s", "--timeout"} {
 		if r.code != 1 || !strings.Contains(r.stderr, words) {
 			t.Errorf("exit code %d, want 1; no %q on stderr:\n%s", r.code, words, r.stderr)
 		}

@@ -83,7 +83,7 @@ func TestManualWithFewRights(t *testing.T) {
 		}
 		return nil
 	})
-	if len(d.Fields) > 0 || len(d.Gaps) == 0 || !strings.Contains(strings.Join(d.Notes, " "), "may not be read with these rights: kubectl explain") {
+	if len(d.Fields) > 0 || len(d.Gaps) == 0 || !strings.Contains(strings.Join(d.Notes, " "), "No permission to read the CRD of ") {
 		t.Errorf("got %+v", d)
 	}
 }

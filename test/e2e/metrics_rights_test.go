@@ -87,7 +87,7 @@ func TestMetricsWithoutRights(t *testing.T) {
 	toldOnce(t, said, "0 of 2 pods measured")
 	toldOnce(t, said, "the metrics API may not be read: ", "metrics.k8s.io", "forbidden")
 	toldOnce(t, said, "nodes/proxy")
-	toldOnce(t, said, "node-1: nodes that are not known")
+	toldOnce(t, said, "node-1: unknown nodes: ")
 	text := sysop(t, kubeconfig, "metrics", "deployment/site", "-n", ns).succeeds(t)
 	if !strings.Contains(text.stdout, "0/2") {
 		t.Errorf("no word of 0/2 pods in:\n%s", text.stdout)
@@ -118,7 +118,7 @@ func TestMetricsPricesOfNodes(t *testing.T) {
 		if !value(u.Total.Cost.Hour).Equal(exactOf(s.hour)) {
 			t.Errorf("an hour costs %s, want %s", value(u.Total.Cost.Hour), s.hour)
 		}
-		if n := strings.Count(said, "prices that hold for any node"); (n == 1) != s.flat || n > 1 || u.has("FlatPrices") != s.flat {
+		if n := strings.Count(said, "prices that apply to any node"); (n == 1) != s.flat || n > 1 || u.has("FlatPrices") != s.flat {
 			t.Errorf("that the node is not known is told %d times, want it told: %t; stderr:\n%s", n, s.flat, said)
 		}
 	}

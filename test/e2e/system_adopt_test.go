@@ -102,7 +102,7 @@ func TestSystemIsAdopted(t *testing.T) {
 	file := systemManifest(t, ns, data, "  - {name: settings, roots: [configmap/settings]}\n")
 	run := func(args ...string) result { return sysop(t, c.Kubeconfig, append(args, "-n", ns)...) }
 
-	run("system", "adopt", "-f", file).fails(t, "nobody to ask", "--yes")
+	run("system", "adopt", "-f", file).fails(t, "cannot ask for confirmation", "--yes")
 	run("system", "adopt", "-f", file, "--dry-run=client").succeeds(t)
 	run("system", "adopt", "-f", file, "--dry-run=server").succeeds(t)
 	if after := state(); after != before {
@@ -205,7 +205,7 @@ func TestSystemIsNotAdopted(t *testing.T) {
 	}
 	adopt(c.Kubeconfig, "  - {name: mail, roots: [deployment/mail, deploymint/x]}\n").fails(t, "app mail", "deployment/mail in "+ns, "it does not exist", "deploymint")
 	nothingWritten()
-	adopt(c.Kubeconfig, "  - {name: key, resources: [{apiVersion: v1, kind: Secret, metadata: {name: key}}]}\n").fails(t, "brings a Secret along")
+	adopt(c.Kubeconfig, "  - {name: key, resources: [{apiVersion: v1, kind: Secret, metadata: {name: key}}]}\n").fails(t, "includes a Secret")
 	nothingWritten()
 
 	limited := user(t, c, "adopter-"+ns, ns, "apps/deployments", "/configmaps")
