@@ -234,6 +234,9 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 			}
 		}
 	}
+	if hint := (*hintError)(nil); errors.As(err, &hint) {
+		return err // it has a way out of its own
+	}
 	if err != nil {
 		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
 	}
