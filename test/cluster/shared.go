@@ -59,7 +59,7 @@ func (s *Shared) Stop() error {
 }
 
 // hangs is far more than a test takes on a slow machine.
-const hangs = 8 * time.Minute
+const hangs = 20 * time.Minute
 
 // watch ends the run if the test goes on for ever, and says last which one it is and
 // where it stands: go test says that first, above thousands of lines. While the test

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -254,13 +255,47 @@ func hangs(t *testing.T, c *cluster.Cluster, ns string, h hanging, batch string)
 	if h.unschedulable == "" && h.refused == "" {
 		return
 	}
-	applyText(t, c, namespaced(batch, ns))
+	// The workload is the last of the batch.
+	before, workload := "", namespaced(batch, ns)
+	if i := strings.LastIndex(workload, "\n---\n"); i >= 0 {
+		before, workload = workload[:i], workload[i:]
+	}
+	applyText(t, c, before)
+	cluster.Eventually(t, limit, func() error { return admissionKnows(t, c, ns) })
+	applyText(t, c, workload)
 	cluster.Eventually(t, limit, func() error {
 		if h.refused != "" {
 			return refusedPod(t, c, ns, h.refused)
 		}
 		return unschedulablePod(t, c, ns, h.unschedulable)
 	})
+}
+
+// admissionKnows says whether the quotas and LimitRanges of a namespace hold. Admission
+// learns of them by watches of its own, and lets pods through until then.
+func admissionKnows(t *testing.T, c *cluster.Cluster, ns string) error {
+	quotas, err := admin(c).CoreV1().ResourceQuotas(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for i := range quotas.Items {
+		if len(quotas.Items[i].Status.Used) == 0 {
+			return fmt.Errorf("quota %s is not counted yet", quotas.Items[i].Name)
+		}
+	}
+	ranges, err := admin(c).CoreV1().LimitRanges(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(ranges.Items) == 0 {
+		return err
+	}
+	much := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1k")}
+	_, err = admin(c).CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Name: "much"},
+		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "much", Image: "much", Resources: corev1.ResourceRequirements{Limits: much}}}},
+	}, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err == nil || !strings.Contains(err.Error(), "maximum cpu usage") {
+		return fmt.Errorf("the LimitRange does not hold yet: %w", err)
+	}
+	return nil
 }
 
 // refusedPod looks for what the controller of a Deployment says of the pods that it may
