@@ -23,8 +23,14 @@ SANDBOX := $(GO) run ./test/cluster/cmd/sandbox
 # compiled once, and once more for the race detector, which wants C.
 export CGO_ENABLED := 0
 export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(GOFLAGS)))
-TEST := $(GO) test -shuffle=on -vet=off
-RACE := CGO_ENABLED=1 $(TEST) -race
+# gotestsum says at the end which tests failed, with what they printed, and keeps how long each
+# took for make test to list the slowest.
+SUM_VERSION := v1.13.0
+SUM := $(CACHE)/tools/gotestsum-$(SUM_VERSION)/gotestsum
+TIMES := $(CACHE)/times
+SUMMED = $(SUM) --format pkgname --format-hide-empty-pkg --hide-summary skipped --jsonfile-timing-events $(TIMES)/$@-$$(date +%s%N).json
+TEST = $(SUMMED) -- -shuffle=on -vet=off
+RACE = CGO_ENABLED=1 $(TEST) -race
 
 FUZZTIME ?= 10s
 FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema page:FuzzFile regulate:FuzzPlan render:FuzzFindings render:FuzzSheet render:FuzzSVG solve:FuzzRange system:FuzzSystem
@@ -57,8 +63,9 @@ export FIVE_ANSWERS
 # What CI does, and says at its end how long each part took, also when one failed: first what
 # fails early.
 TESTS := lint licences ui-check unit size cluster-test
-test:
-	@took=(); trap 'printf "%s\n" "$${took[@]}"' EXIT; \
+test: $(SUM)
+	@rm -f $(TIMES)/*; took=(); \
+	trap 'echo "the slowest tests:"; cat $(TIMES)/*.json 2> /dev/null | $(SUM) tool slowest --threshold 1s --num 10; printf "%s\n" "$${took[@]}"' EXIT; \
 	for part in $(TESTS); do \
 		begin=$$SECONDS; code=0; $(MAKE) --no-print-directory $$part || code=$$?; \
 		took+=("$$(printf '%5d s  make %s' $$((SECONDS - begin)) $$part)$$([ $$code = 0 ] || echo ": failed")"); \
@@ -72,6 +79,10 @@ $(LINT):
 	@mkdir -p $(@D)
 	GOBIN=$(@D) $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)
 
+$(SUM):
+	@mkdir -p $(@D)
+	GOBIN=$(@D) $(GO) install gotest.tools/gotestsum@$(SUM_VERSION)
+
 tidy-check:
 	@$(GO) mod tidy -diff
 
@@ -81,8 +92,8 @@ tidy-check:
 # the same commands raced, where they do several things at once.
 STARTS := ^[[:space:]]*go (func|[a-z])|errgroup|[.]Go[(]
 OWN := github.com/kubectl-sysop/kubectl-sysop
-unit:
-	@plain=; raced=; while read -r package dir; do case $$package in \
+unit: $(SUM)
+	@mkdir -p $(TIMES); plain=; raced=; while read -r package dir; do case $$package in \
 		$(OWN)/test/*) ;; \
 		$(OWN)/internal/cli) plain+=" $$package" ;; \
 		*) if grep -qE '$(STARTS)' "$$dir"/*.go; then raced+=" $$package"; else plain+=" $$package"; fi ;; \
@@ -132,11 +143,15 @@ fuzz-blind:
 # it measured, and that it did not run where it cannot.
 #
 # The control plane is built first, by itself: that can take longer than go test
-# lets a package run.
-cluster-test:
+# lets a package run. A test that failed runs once more by itself, when no more than three
+# failed and none for a data race, and the end says which ones did: real controllers on a busy
+# machine are late sometimes, and what is wrong is wrong twice.
+RERUN := --rerun-fails=1 --rerun-fails-max-failures=3 --rerun-fails-abort-on-data-race
+cluster-test: $(SUM)
 	$(SANDBOX) build
-	$(RACE) -timeout 60m -p 1 -parallel 4 $$($(GO) list ./test/... | grep -v '/test/ui$$')
-	$(TEST) -v -timeout 10m ./test/ui
+	@mkdir -p $(TIMES)
+	CGO_ENABLED=1 $(SUMMED) $(RERUN) --packages "$$($(GO) list ./test/... | grep -v '/test/ui$$' | paste -sd ' ')" -- -race -shuffle=on -vet=off -timeout 60m -p 1 -parallel 4
+	$(SUMMED) --format standard-verbose -- -shuffle=on -vet=off -timeout 10m ./test/ui
 
 # The plugin beside an older Kubernetes, when a release is made: its control plane is built of
 # test/cluster/skew/VERSION, and the tests of the files that the list names run against it. What
@@ -152,7 +167,7 @@ skew:
 	echo "skew: the control plane is there after $$((SECONDS - begin)) s"; \
 	run=$$(cd test/e2e && sed -n 's/^func \(Test[A-Za-z0-9_]*\)(t .*/\1/p' $$(sed -n 's/^run \([^ ]*\) .*/\1/p' $(abspath $(SKEW_LIST))) | paste -sd '|'); \
 	omit=$$(sed -n 's/^omit $(SKEW) \([^ ]*\) .*/^\1$$/p' $(SKEW_LIST) | sed 's,/,$$/^,g' | paste -sd '|'); \
-	code=0; $(TEST) -v -timeout 60m -parallel 4 -run "^($$run)$$" -skip "$$omit" ./test/e2e | grep -vE '^=== ' || code=$$?; \
+	code=0; $(GO) test -shuffle=on -vet=off -v -timeout 60m -parallel 4 -run "^($$run)$$" -skip "$$omit" ./test/e2e | grep -vE '^=== ' || code=$$?; \
 	echo "skew: Kubernetes $(SKEW): $$((SECONDS - begin)) s"; exit $$code
 
 # What is known of the libraries that the plugin is made of, and called by it. It asks
@@ -185,8 +200,7 @@ sandbox-down:
 # From dist/, which "make release" has written: a manifest for each plugin, judged by the rules
 # of krew and of its index.
 krew:
-	$(GO) run ./hack/krew generate --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
-	$(GO) run ./hack/krew lint --archives dist krew/plugins/*.yaml
+	$(GO) run ./hack/krew --version $(VERSION) --checksums dist/checksums.txt --out krew/plugins
 
 bench:
 	$(GO) test -run '^$$' -bench . -benchmem ./pkg/... ./cmd/...
