@@ -34,11 +34,11 @@ func checksums(t *testing.T, without ...string) string {
 	return path
 }
 
-func TestGenerateAndLint(t *testing.T) {
+func TestGenerate(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "krew", "plugins")
 	var out bytes.Buffer
 	err := run([]string{
-		"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t),
+		"--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t),
 		"--download", "https://mirror.example.com/{version}/{archive}", "--out", folder,
 	}, &out)
 	if err != nil || !strings.Contains(out.String(), "7 manifests of v1.2.3") {
@@ -52,16 +52,6 @@ func TestGenerateAndLint(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), "uri: https://mirror.example.com/v1.2.3/kubectl-sysop_v1.2.3_linux_amd64.tar.gz") {
 		t.Errorf("%s, %v: want archives from the mirror", text, err)
 	}
-	out.Reset()
-	if err := run(append([]string{"lint"}, files...), &out); err != nil || !strings.Contains(out.String(), "7 manifests keep all 37 rules") {
-		t.Errorf("lint: %v: %s", err, &out)
-	}
-	// None of the archives is there.
-	out.Reset()
-	err = run(append([]string{"lint", "--archives", t.TempDir()}, files...), &out)
-	if err == nil || !strings.Contains(err.Error(), "42 findings") || strings.Count(out.String(), "rule 16") != 42 {
-		t.Errorf("lint with archives: %v: %s", err, &out)
-	}
 }
 
 func TestRefuses(t *testing.T) {
@@ -70,15 +60,11 @@ func TestRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "generate or lint"},
-		{[]string{"make"}, `no command "make"`},
-		{[]string{"lint"}, "wants manifests"},
-		{[]string{"lint", "--archives", filepath.Join(folder, "no"), "x.yaml"}, "no"},
-		{[]string{"generate", "--suite", manifest, "--version", "1.2", "--checksums", checksums(t), "--out", folder}, "version 1.2"},
-		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t, "darwin/arm64", "windows/amd64"), "--out", folder}, "darwin_arm64.tar.gz"},
-		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", filepath.Join(folder, "no.txt"), "--out", folder}, "no.txt"},
-		{[]string{"generate", "--suite", manifest, "--version", "v1.2.3", "--checksums", manifest, "--out", folder}, "plugins.yaml:1"},
-		{[]string{"generate", "more"}, `takes no "more"`},
+		{[]string{"--suite", manifest, "--version", "1.2", "--checksums", checksums(t), "--out", folder}, "version 1.2"},
+		{[]string{"--suite", manifest, "--version", "v1.2.3", "--checksums", checksums(t, "darwin/arm64", "windows/amd64"), "--out", folder}, "darwin_arm64.tar.gz"},
+		{[]string{"--suite", manifest, "--version", "v1.2.3", "--checksums", filepath.Join(folder, "no.txt"), "--out", folder}, "no.txt"},
+		{[]string{"--suite", manifest, "--version", "v1.2.3", "--checksums", manifest, "--out", folder}, "plugins.yaml:1"},
+		{[]string{"more"}, `unexpected argument "more"`},
 	} {
 		if err := run(c.args, &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v: %v, want %s", c.args, err, c.want)

@@ -3,6 +3,7 @@
 package workflows_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -268,12 +269,13 @@ func TestWritersRunNothing(t *testing.T) {
 // Every module and the page's packages get later versions proposed.
 func TestDependabot(t *testing.T) {
 	text := read(t, filepath.Join(".github", "dependabot.yml"))
-	modules, err := filepath.Glob(filepath.Join(root, "test", "cluster", "*", "go.mod"))
-	if err != nil || len(modules) < 4 {
+	modules, err := filepath.Glob(filepath.Join(root, "test", "*", "*", "go.mod"))
+	if err != nil || len(modules) < 5 {
 		t.Fatalf("%d modules, %v", len(modules), err)
 	}
 	for _, m := range modules {
-		if dir := "/test/cluster/" + filepath.Base(filepath.Dir(m)); !strings.Contains(text, "- "+dir+"\n") {
+		dir := filepath.Dir(m)
+		if dir := fmt.Sprintf("/test/%s/%s", filepath.Base(filepath.Dir(dir)), filepath.Base(dir)); !strings.Contains(text, "- "+dir+"\n") {
 			t.Errorf("dependabot does not look at %s", dir)
 		}
 	}

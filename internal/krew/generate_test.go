@@ -2,8 +2,11 @@ package krew_test
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,12 +27,14 @@ func readSuite(t *testing.T) suite.Suite {
 	return s
 }
 
+func sumOf(text string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(text))) }
+
 // sumsOf are sums of archives that there are not: they are never written anywhere but to a
 // test's own folder.
 func sumsOf(s suite.Suite, version string) krew.Sums {
 	sums := krew.Sums{}
 	for _, p := range s.Platforms {
-		sums[s.Archive(version, p)] = sumOf([]byte(p.String()))
+		sums[s.Archive(version, p)] = sumOf(p.String())
 	}
 	return sums
 }
@@ -61,7 +66,7 @@ func TestGenerate(t *testing.T) {
 		}
 		for j, p := range m.Spec.Platforms {
 			on := s.Platforms[j]
-			if !p.Selects(on) || p.SHA256 != sumOf([]byte(on.String())) || p.Bin != s.Executable(on) || p.Files != nil || !strings.HasSuffix(p.URI, "/v1.2.3/"+s.Archive("v1.2.3", on)) {
+			if got := p.Selector.MatchLabels; got["os"] != on.OS || got["arch"] != on.Arch || p.SHA256 != sumOf(on.String()) || p.Bin != s.Executable(on) || !strings.HasSuffix(p.URI, "/v1.2.3/"+s.Archive("v1.2.3", on)) {
 				t.Errorf("%s: platform %s: %+v", f.Name, on, p)
 			}
 		}
@@ -86,10 +91,15 @@ func TestGenerateRefuses(t *testing.T) {
 	if _, err := krew.Generate(s, "v1.2.4", sumsOf(s, "v1.2.3")); err == nil {
 		t.Error("sums of another version are taken")
 	}
-	bad := s
-	bad.ShortDescription = "A kubectl plugin"
-	if _, err := krew.Generate(bad, "v1.2.3", sumsOf(s, "v1.2.3")); err == nil || !strings.Contains(err.Error(), "rule 24") {
-		t.Errorf("short description of redundant words: %v", err)
+}
+
+// What reviewers of krew's index refuse and its CI does not: https://krew.sigs.k8s.io/docs/developer-guide/develop/best-practices/.
+func TestDescriptionsFollowTheGuide(t *testing.T) {
+	redundant := regexp.MustCompile(`(?i)\b(kubectl|kubernetes|k8s|plug-?ins?)\b`)
+	for _, p := range readSuite(t).Plugins() {
+		if word := redundant.FindString(p.ShortDescription); word != "" || len(p.ShortDescription) > 50 {
+			t.Errorf("%s: the short description %q says %q, or is longer than 50 characters", p.Name, p.ShortDescription, word)
+		}
 	}
 }
 
@@ -123,9 +133,6 @@ func TestCommittedManifests(t *testing.T) {
 		}
 		if !bytes.Equal(got, f.Text) {
 			t.Errorf("%s is not what plugins.yaml and %s make: run \"make krew\"", path, krew.ChecksumsFile)
-		}
-		for _, finding := range krew.Lint(f.Name, got, nil) {
-			t.Errorf("%s: %s", path, finding)
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(index, "plugins"))

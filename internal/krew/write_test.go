@@ -52,22 +52,6 @@ func TestWriteIndex(t *testing.T) {
 	}
 }
 
-// Where something cannot be written, what was there before is there still.
-func TestWriteIndexAllOrNothing(t *testing.T) {
-	dir := t.TempDir()
-	plugins := filepath.Join(dir, "plugins")
-	if err := krew.WriteIndex(plugins, generated("a.yaml"), []byte("one")); err != nil {
-		t.Fatal(err)
-	}
-	// The name is too long for a file.
-	if err := krew.WriteIndex(plugins, generated("b.yaml", strings.Repeat("x", 300)), []byte("two")); err == nil {
-		t.Error("a file that cannot be written is no error")
-	}
-	if got, want := listing(t, dir), []string{"checksums.txt", "plugins/a.yaml"}; !slices.Equal(got, want) {
-		t.Errorf("files %v, want %v", got, want)
-	}
-}
-
 func TestWriteIndexKeepsWhatIsNotGenerated(t *testing.T) {
 	dir := t.TempDir()
 	plugins := filepath.Join(dir, "plugins")

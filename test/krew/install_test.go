@@ -27,7 +27,7 @@ func TestInstallFromCleanHome(t *testing.T) {
 
 	h.run("kubectl krew install --manifest=manifests/sysop.yaml --archive=" + archive)
 	executable := made.suite.Executable(made.host)
-	if target, err := os.Readlink(h.path(".krew", "bin", "kubectl-sysop")); err != nil || target != filepath.Join("..", "store", "sysop", first, executable) {
+	if target, err := os.Readlink(h.path(".krew", "bin", "kubectl-sysop")); err != nil || target != h.path(".krew", "store", "sysop", first, executable) {
 		t.Errorf("kubectl-sysop leads to %q, %v", target, err)
 	}
 	stored := h.files(".krew", "store", "sysop", first)
@@ -147,11 +147,29 @@ func TestRefused(t *testing.T) {
 	t.Run("platform", func(t *testing.T) {
 		other := h
 		other.t, other.env = t, append(slices.Clone(h.env), "KREW_OS=plan9")
-		other.refused("kubectl krew install --manifest=manifests/sysop.yaml --archive="+archive, "does not offer installation for this platform (plan9/")
+		other.refused("kubectl krew install --manifest=manifests/sysop.yaml --archive="+archive, "does not offer installation for this platform")
 	})
 	for _, folder := range []string{"bin", "store", "receipts"} {
 		if left := h.files(".krew", folder); len(left) > 0 {
 			t.Errorf("left in %s: %v", folder, left)
 		}
+	}
+}
+
+// What the CI of krew's index does with a manifest: it holds it to krew's rules and installs it
+// for its platforms. The manifests that are committed have archives that are not published yet.
+func TestManifestsAreValid(t *testing.T) {
+	h := newHome(t)
+	h.manifests(onlyHost(serve(t)), first, "manifests")
+	for _, p := range made.suite.Plugins() {
+		h.run("validate-krew-manifest -manifest manifests/" + p.Name + ".yaml")
+		text, err := os.ReadFile(filepath.Join("../../krew/plugins", p.Name+".yaml"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		h.write(h.path("committed", p.Name+".yaml"), text)
+		h.run("validate-krew-manifest -skip-install -manifest committed/" + p.Name + ".yaml")
+		h.write(h.path("broken", p.Name+".yaml"), []byte(strings.Replace(string(text), "version: v", "version: ", 1)))
+		h.refused("validate-krew-manifest -skip-install -manifest broken/"+p.Name+".yaml", "failed to parse plugin version")
 	}
 }

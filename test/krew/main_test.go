@@ -1,6 +1,5 @@
-// Package krew_test installs the suite as krew does, from archives as they are released: into
-// an empty home, run through a real kubectl, completed, upgraded and taken away again. krew
-// itself cannot be had from a module proxy: a stand-in takes its place.
+// Package krew_test installs the suite with krew, from archives as they are released: into an
+// empty home, run through kubectl, completed, upgraded and uninstalled.
 package krew_test
 
 import (
@@ -30,7 +29,8 @@ type world struct {
 	// archives has a folder for each version, as a server of releases has.
 	archives string
 	versions map[string]published
-	// tools is a folder with kubectl and kubectl-krew.
+	// tools is a directory with kubectl, kubectl-krew, and validate-krew-manifest, which the CI of
+	// krew's index runs.
 	tools string
 }
 
@@ -77,10 +77,13 @@ func makeWorld(ctx context.Context, dir string) (world, error) {
 	if err := os.Symlink(binaries.Path(build.Kubectl), filepath.Join(w.tools, "kubectl")); err != nil {
 		return w, err
 	}
-	standin := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(w.tools, "kubectl-krew"), "./cmd/kubectl-krew")
-	standin.Stdout, standin.Stderr = os.Stderr, os.Stderr
-	if err := standin.Run(); err != nil {
-		return w, fmt.Errorf("build the stand-in of krew: %w", err)
+	for file, command := range map[string]string{"kubectl-krew": "krew", "validate-krew-manifest": "validate-krew-manifest"} {
+		krew := exec.CommandContext(ctx, "go", "build", "-o", filepath.Join(w.tools, file), "sigs.k8s.io/krew/cmd/"+command)
+		krew.Dir, krew.Env = "tool", append(os.Environ(), "CGO_ENABLED=0")
+		krew.Stdout, krew.Stderr = os.Stderr, os.Stderr
+		if err := krew.Run(); err != nil {
+			return w, fmt.Errorf("build %s: %w", command, err)
+		}
 	}
 	if err := os.Mkdir(w.archives, 0o755); err != nil {
 		return w, err

@@ -12,8 +12,7 @@ import (
 
 // published is a version as a server has it, for this platform alone.
 type published struct {
-	sums     krew.Sums
-	archives *krew.Archives
+	sums krew.Sums
 }
 
 // release builds a version of the checkout as it is, as "make release" does.
@@ -26,7 +25,7 @@ func (w world) release(ctx context.Context, version string) (published, error) {
 	if err != nil {
 		return published{}, err
 	}
-	p := published{krew.Sums{}, krew.NewArchives(os.DirFS(out))}
+	p := published{krew.Sums{}}
 	for _, a := range r.Artifacts {
 		p.sums[a.Name] = a.SHA256
 	}
