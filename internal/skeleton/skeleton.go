@@ -42,12 +42,6 @@ type Kind struct {
 	Definition map[string]any
 }
 
-// Operator is the name of the file without its release.
-func (f *File) Operator() string {
-	name, _, _ := strings.Cut(f.Name, "@")
-	return name
-}
-
 // Newest says that the file is of the newest release that is known.
 func (f *File) Newest() bool { return !strings.Contains(f.Name, "@") }
 

@@ -1,50 +1,10 @@
 package crd
 
 import (
-	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
-
-// Established says whether the API server serves what a definition defines, and else why not
-// (yet): its names are taken, it is being deleted, or the API server has not looked at it.
-func Established(u *unstructured.Unstructured) (bool, string) {
-	if u == nil {
-		return false, "there is no definition"
-	}
-	if u.GetDeletionTimestamp() != nil {
-		return false, fmt.Sprintf("%s is being deleted", u.GetName())
-	}
-	status, _ := u.Object["status"].(map[string]any)
-	list, _ := status["conditions"].([]any)
-	is := func(kind string) (state, why string) {
-		for _, item := range list {
-			c, _ := item.(map[string]any)
-			if c["type"] == kind {
-				state, _ = c["status"].(string)
-				reason, _ := c["reason"].(string)
-				message, _ := c["message"].(string)
-				return state, reason + ": " + message
-			}
-		}
-		return "", ""
-	}
-	if state, why := is("Terminating"); state == "True" {
-		return false, fmt.Sprintf("%s is being deleted: %s", u.GetName(), why)
-	}
-	if state, why := is("NamesAccepted"); state == "False" {
-		return false, fmt.Sprintf("the names of %s are not accepted: %s", u.GetName(), why)
-	}
-	switch state, why := is("Established"); state {
-	case "True":
-		return true, ""
-	case "":
-		return false, fmt.Sprintf("the API server has not looked at %s yet", u.GetName())
-	default:
-		return false, fmt.Sprintf("%s is not served: %s", u.GetName(), why)
-	}
-}
 
 // Same says that writing the second definition over the first, which a server may have,
 // changes nothing: their specs are equal in what they mean, and every label and annotation of

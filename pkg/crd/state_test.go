@@ -9,36 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-func TestEstablished(t *testing.T) {
-	condition := func(pairs ...string) *unstructured.Unstructured {
-		u := widgets(t, emptySpec)
-		var list []any
-		for i := 0; i < len(pairs); i += 2 {
-			list = append(list, fields("type", pairs[i], "status", pairs[i+1], "reason", "Because", "message", "of that"))
-		}
-		u.Object["status"] = fields("conditions", list)
-		return u
-	}
-	leaving := condition("Established", "True")
-	leaving.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
-	for name, c := range map[string]struct {
-		u   *unstructured.Unstructured
-		why string
-	}{
-		"established":   {condition("NamesAccepted", "True", "Established", "True"), ""},
-		"not looked at": {widgets(t, emptySpec), "not looked at widgets.example.org yet"},
-		"not yet":       {condition("Established", "False"), "not served: Because: of that"},
-		"names taken":   {condition("NamesAccepted", "False", "Established", "True"), "names of widgets.example.org are not accepted: Because: of that"},
-		"terminating":   {condition("Established", "True", "Terminating", "True"), "being deleted"},
-		"being deleted": {leaving, "being deleted"},
-		"no definition": {nil, "no definition"},
-	} {
-		if ok, why := Established(c.u); ok != (c.why == "") || !strings.Contains(why, c.why) {
-			t.Errorf("%s: %v, %q", name, ok, why)
-		}
-	}
-}
-
 // What a server adds is not a difference; what is wanted and not there is.
 func TestSame(t *testing.T) {
 	wanted := func() *unstructured.Unstructured {

@@ -85,15 +85,6 @@ func stages() [8]stage {
 	}
 }
 
-// Stages names the ways of judging, in the order in which they are tried.
-func Stages() []string {
-	var names []string
-	for _, s := range stages() {
-		names = append(names, s.name)
-	}
-	return names
-}
-
 // Evaluate judges an object by itself. What is there in full is a type of k8s.io/api for a
 // built-in kind, and maps for a custom resource; of an object that was read as
 // metadata only, little can be said.

@@ -163,9 +163,6 @@ func told(w *regulate.SystemState) string {
 	for i := range w.Apps {
 		tellApp(&b, &w.Apps[i])
 	}
-	for _, group := range regulate.Order(w) {
-		fmt.Fprintf(&b, "order %s\n", strings.Join(group, " "))
-	}
 	return b.String()
 }
 

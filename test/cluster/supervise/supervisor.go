@@ -101,9 +101,6 @@ func (s *Supervisor) Processes() []Process {
 	return append([]Process(nil), s.processes...)
 }
 
-// Identity is the supervisor's own.
-func (s *Supervisor) Identity() Identity { return s.id }
-
 // Stop ends every process and the supervisor, and returns when they are gone.
 func (s *Supervisor) Stop() error {
 	s.mu.Lock()
