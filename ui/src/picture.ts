@@ -3,7 +3,7 @@
 
 export interface Picture {
   apiVersion: string
-  kind: 'Picture'
+  kind: 'UIState'
   version: string
   title: string
   at: string
