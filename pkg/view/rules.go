@@ -172,7 +172,7 @@ func edgeText(e graph.Edge, d ExplainedEdge) string {
 
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
-func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) Output {
+func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object.Gap) Output {
 	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Outgoing: []RuleDocument{}, Incoming: []RuleDocument{}, Gaps: none(gaps)}
 	tree := &Tree{Columns: []Column{
 		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
@@ -190,8 +190,8 @@ func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) 
 		}
 		tree.Roots = append(tree.Roots, root)
 	}
-	group("what a "+subject+" says", says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
-	group("what others say of a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
+	group("what a "+subject+" says", outgoing, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
+	group("what others say of a "+subject, incoming, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 
