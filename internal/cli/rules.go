@@ -150,7 +150,7 @@ func reads(r relation.Rule, gk schema.GroupKind) bool {
 	return slices.Contains(r.From, gk)
 }
 
-// pointsAt outgoing whether the rule outgoing something of others to this kind. A kind
+// pointsAt says whether the rule says something of others to this kind. A kind
 // without a group is a built-in one, or one that has its name alone.
 func pointsAt(r relation.Rule, gk schema.GroupKind) bool {
 	for name := range strings.SplitSeq(r.To, ",") {
