@@ -25,7 +25,7 @@ import (
 
 // schemas are the files beside this one.
 var schemas = []string{
-	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "picture", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
+	"graph", "problems", "path", "impact", "health", "health-change", "metrics", "stacks", "ui-state", "ui", "logs", "man", "version", "snapshot", "rules", "rules-explain", "rules-lint", "prices", "prices-nodes", "check", "preflight", "colocation", "drain",
 	"regulate-plan", "regulate-status", "regulate-history", "regulate-done", "regulate-run", "regulate-neighbours", "signals", "system", "system-show", "system-validate", "system-change", "systems", "entry",
 	"install-plan", "install-done", "install-history", "install-diff", "catalog", "catalog-show", "catalog-validate",
 }
@@ -179,7 +179,7 @@ func TestDocumentsOfTheCommands(t *testing.T) {
 
 // TestPictures unpacks what is in the files of -o html.
 func TestPictures(t *testing.T) {
-	schema := compile(t, "picture")
+	schema := compile(t, "ui-state")
 	for _, args := range []string{
 		"graph moodle/moodle-1 moodle/moodle-2 -o html --from demo", "health -A -o html --from demo", "metrics -o html --from demo", "stacks -A --all -o html --from demo",
 		"stacks -n nobody -o html --from demo",

@@ -277,7 +277,7 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 		return err
 	}
 	s.tell(g)
-	var says, isSaid []view.CountedRule
+	var outgoing, incoming []view.CountedRule
 	pods, ofPods := podRules(), 0
 	for _, r := range counted(s.rules, g) {
 		switch {
@@ -286,20 +286,20 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 				ofPods++
 			}
 		case reads(r.Rule, k.GroupKind()):
-			says = append(says, r)
+			outgoing = append(outgoing, r)
 		case pointsAt(r.Rule, k.GroupKind()):
-			isSaid = append(isSaid, r)
+			incoming = append(incoming, r)
 		}
 	}
-	if err := o.write(view.ExplainKind(k.GroupKind().String(), says, isSaid, g.Gaps())); err != nil {
+	if err := o.write(view.ExplainKind(k.GroupKind().String(), outgoing, incoming, g.Gaps())); err != nil {
 		return err
 	}
 	if ofPods > 0 {
 		fmt.Fprintf(o.env.ErrOut, "and %d rules of pods, for the pod templates in it, which make no edge here (rules list %s)\n", ofPods, safe(name))
 	}
-	if e, _, ok := catalog.KindOf(k); ok && len(says)+len(isSaid) == 0 {
+	if e, _, ok := catalog.KindOf(k); ok && len(outgoing)+len(incoming) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "%s knows no relationship of %s\n", e.Origin(), k.GroupKind())
-	} else if len(says)+len(isSaid) == 0 {
+	} else if len(outgoing)+len(incoming) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "no rule applies to %s; owner references hold for every kind\n", k.GroupKind())
 	}
 	s.printTimings(g)

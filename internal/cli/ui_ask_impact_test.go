@@ -57,7 +57,7 @@ func TestImpactOnPage(t *testing.T) {
 	for _, c := range graph.Cascades() {
 		got := askImpact(t, a, "Moodle.moodlecontroller.kubeplus/moodle/moodle-2", c.String())
 		want := answerOf[view.ImpactDocument](t, "impact", "moodle/moodle-2", "-n", "moodle", "--cascade", c.String())
-		if got.Cascade != c.String() || got.Summary != want.Summary || !reflect.DeepEqual(got.Deletions, want.Deletions) || !reflect.DeepEqual(got.Kept, want.Kept) {
+		if got.Cascade != c.String() || got.Summary != want.Summary || !reflect.DeepEqual(got.Deletions, want.Deletions) || !reflect.DeepEqual(got.Retained, want.Retained) {
 			t.Errorf("--cascade %s: %+v, want %+v", c, got, want)
 		}
 	}

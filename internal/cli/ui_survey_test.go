@@ -94,8 +94,8 @@ func TestPictureIsStacks(t *testing.T) {
 			continue
 		}
 		s := &p.Stacks[i]
-		if s.Objects != want.Objects || !slices.Equal(s.Pods, []int{want.Pods.Total, want.Pods.Measured, want.Pods.Healthy}) || s.By != want.By || len(s.Causes) != len(want.Health.Causes) {
-			t.Errorf("%s: %d objects, pods %v, by %q, %d causes; want %+v", s.Name, s.Objects, s.Pods, s.By, len(s.Causes), want)
+		if s.Objects != want.Objects || !slices.Equal(s.Pods, []int{want.Pods.Total, want.Pods.Measured, want.Pods.Healthy}) || s.GroupedBy != want.GroupedBy || len(s.Causes) != len(want.Health.Causes) {
+			t.Errorf("%s: %d objects, pods %v, by %q, %d causes; want %+v", s.Name, s.Objects, s.Pods, s.GroupedBy, len(s.Causes), want)
 		}
 		if status := []string{"", "Healthy", "Suspended", "Unknown", "Progressing", "Missing", "Degraded"}[s.Health]; status != want.Health.Status {
 			t.Errorf("%s: %s, want %s", s.Name, status, want.Health.Status)
@@ -111,14 +111,14 @@ func TestPictureIsStacks(t *testing.T) {
 	near(t, "the total", total, doc.Total.Cost.Month)
 	for _, c := range p.Costs {
 		if c.Total != total {
-			t.Errorf("by %s: %d, want %d", c.By, c.Total, total)
+			t.Errorf("by %s: %d, want %d", c.GroupBy, c.Total, total)
 		}
 		var sum int64
 		for _, r := range c.Rows {
 			sum += r.Cost
 		}
 		if sum != c.Total {
-			t.Errorf("by %s: the rows are %d, the total %d", c.By, sum, c.Total)
+			t.Errorf("by %s: the rows are %d, the total %d", c.GroupBy, sum, c.Total)
 		}
 	}
 }

@@ -47,7 +47,7 @@ func Compose(declared []DeclaredParts, owned []Owned) []Part {
 	for _, o := range owned {
 		p := find(o.Kind)
 		if o.Through.Kind != "" && p.Observed == 0 {
-			p.Through = o.Through.String()
+			p.Via = o.Through.String()
 		}
 		p.Observed += o.Count
 	}

@@ -18,15 +18,15 @@ type Field struct {
 	// Type is string, integer, []object, map of string and so on.
 	Type string `json:"type"`
 	// Required says that it must be there where the field that it stands in is;
-	// Within names that one where it need not be there itself.
-	Required bool   `json:"required"`
-	Within   string `json:"within,omitempty"`
+	// OptionalParent names that one where it need not be there itself.
+	Required       bool   `json:"required"`
+	OptionalParent string `json:"optionalParent,omitempty"`
 	// Default is JSON.
 	Default     string   `json:"default,omitempty"`
 	Enum        []string `json:"enum,omitempty"`
 	Description string   `json:"description,omitempty"`
-	// Below counts the fields in it that are not shown.
-	Below int `json:"below,omitempty"`
+	// HiddenFields counts the fields in it that are not shown.
+	HiddenFields int `json:"hiddenFields,omitempty"`
 }
 
 // FieldSelection says which fields are wanted.
@@ -77,7 +77,7 @@ func Fields(schema map[string]any, c FieldSelection) ([]Field, int, error) {
 		one := f.Field
 		for _, other := range all {
 			if !shown[other.Path] && other.isUnder(f.Path) {
-				one.Below++
+				one.HiddenFields++
 			}
 		}
 		out = append(out, one)

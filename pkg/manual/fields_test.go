@@ -59,8 +59,8 @@ func show(all []manual.Field) string {
 		if f.Required {
 			b.WriteString(" required")
 		}
-		if f.Within != "" {
-			b.WriteString(" in " + f.Within)
+		if f.OptionalParent != "" {
+			b.WriteString(" in " + f.OptionalParent)
 		}
 		if f.Default != "" {
 			b.WriteString(" default " + f.Default)
@@ -68,8 +68,8 @@ func show(all []manual.Field) string {
 		if f.Enum != nil {
 			b.WriteString(" of " + strings.Join(f.Enum, "|"))
 		}
-		if f.Below > 0 {
-			fmt.Fprintf(&b, " +%d", f.Below)
+		if f.HiddenFields > 0 {
+			fmt.Fprintf(&b, " +%d", f.HiddenFields)
 		}
 		if f.Description != "" {
 			b.WriteString(" - " + f.Description)

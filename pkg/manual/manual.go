@@ -99,8 +99,8 @@ type Part struct {
 	Declared []string `json:"declared"`
 	// Observed counts objects of it that instances own, as far as was looked.
 	Observed int `json:"observed"`
-	// Through is the kind by which instances own it where that is not directly.
-	Through string `json:"through,omitempty"`
+	// Via is the kind by which instances own it where that is not directly.
+	Via string `json:"via,omitempty"`
 }
 
 // Relationship is a rule that reads the kind, or points to it, seen from it.

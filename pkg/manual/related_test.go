@@ -55,7 +55,7 @@ func TestCompose(t *testing.T) {
 	)
 	want := []manual.Part{
 		{Kind: "StatefulSet.apps", Declared: []string{"a"}, Observed: 1},
-		{Kind: "Pod", Declared: []string{"a", "b"}, Observed: 3, Through: "StatefulSet.apps"},
+		{Kind: "Pod", Declared: []string{"a", "b"}, Observed: 3, Via: "StatefulSet.apps"},
 		{Kind: "Secret", Declared: []string{"b"}},
 		{Kind: "PersistentVolumeClaim", Declared: []string{}, Observed: 3},
 	}

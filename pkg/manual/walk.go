@@ -53,7 +53,7 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
 	f.Path, f.Type, f.Required = path, typeOf(schema), required
 	if required && !always {
-		f.Within = within
+		f.OptionalParent = within
 	}
 	if v, ok := schema["default"]; ok {
 		f.Default = literal(v)

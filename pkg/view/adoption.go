@@ -39,7 +39,7 @@ type SystemChangeDocument struct {
 type SystemStepDocument struct {
 	ID     string `json:"id"`
 	Change string `json:"change"`
-	Why    string `json:"why,omitempty"`
+	Reason string `json:"reason,omitempty"`
 }
 
 // SystemChanges returns the answer of system adopt and system release. Names are the objects
@@ -53,7 +53,7 @@ func SystemChanges(c SystemChange) Output {
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
 	a := Output{Table: t, Wide: t}
 	for _, s := range c.Steps {
-		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Why: s.Why})
+		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Reason: s.Why})
 		t.Rows = append(t.Rows, []Cell{{s.Change, tones[s.Change]}, {s.Object.String(), Plain}, {s.Why, Faint}})
 		if s.Change != "none" && s.Change != "left" {
 			a.Names = append(a.Names, s.Object.String())

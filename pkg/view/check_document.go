@@ -17,7 +17,7 @@ type CheckDocument struct {
 	Gaps    []object.Gap         `json:"gaps"`
 }
 
-// CheckScoresDocument says how far rules are kept (check.Score).
+// CheckScoresDocument says how many rules passed (check.Score).
 type CheckScoresDocument struct {
 	Overall CheckScoreDocument `json:"overall"`
 	// Categories has those in which something was asked.
@@ -28,13 +28,13 @@ type CheckScoresDocument struct {
 
 // CheckScoreDocument is a score.
 type CheckScoreDocument struct {
-	// Score is 0 to 100; left out where no rule was decided.
+	// Score is 0 to 100; left out where no rule was evaluated.
 	Score *int `json:"score,omitempty"`
-	// Kept counts the rules that are kept, Of those that were decided, Undecided and
-	// Uncheckable those that were not, Waived the findings that were waived.
-	Kept        int `json:"kept"`
-	Of          int `json:"of"`
-	Unknown     int `json:"undecided"`
+	// Passed counts the rules without findings, Evaluated those that were evaluated, Unknown
+	// and Uncheckable those that were not, Waived the findings that were waived.
+	Passed      int `json:"passed"`
+	Evaluated   int `json:"evaluated"`
+	Unknown     int `json:"unknown"`
 	Uncheckable int `json:"uncheckable"`
 	Waived      int `json:"waived"`
 }
@@ -57,10 +57,10 @@ type CheckResultDocument struct {
 	Rule       string   `json:"rule"`
 	Category   string   `json:"category"`
 	Guidelines []string `json:"guidelines"`
-	// Right counts the objects that are as they should be.
-	Right    int                    `json:"right"`
-	Wrong    []CheckFindingDocument `json:"wrong"`
-	Unknowns []CheckUnknownDocument `json:"undecided"`
+	// Passed counts the objects without findings.
+	Passed   int                    `json:"passed"`
+	Findings []CheckFindingDocument `json:"findings"`
+	Unknowns []CheckUnknownDocument `json:"unknown"`
 }
 
 // CheckFindingDocument is one thing that is wrong.
@@ -77,10 +77,10 @@ type CheckFindingDocument struct {
 	Waived  *CheckWaiverDocument `json:"waived,omitempty"`
 }
 
-// CheckUnknownDocument is something that could not be decided.
+// CheckUnknownDocument is an object for which the rule could not be evaluated.
 type CheckUnknownDocument struct {
 	Object string `json:"object"`
-	Why    string `json:"why"`
+	Reason string `json:"reason"`
 }
 
 // CheckRuleDocument is a rule, in words.
@@ -90,7 +90,7 @@ type CheckRuleDocument struct {
 	Scope      string                   `json:"scope"`
 	Severity   string                   `json:"severity"`
 	Title      string                   `json:"title"`
-	Why        string                   `json:"why"`
+	Reason     string                   `json:"reason"`
 	Fix        string                   `json:"fix,omitempty"`
 	Guidelines []CheckGuidelineDocument `json:"guidelines"`
 	// Uncheckable says why no reading of a cluster can decide it.
@@ -123,13 +123,13 @@ type CheckWaiverDocument struct {
 // CheckUnusedDocument is a waiver that waived nothing.
 type CheckUnusedDocument struct {
 	CheckWaiverDocument `json:",inline"`
-	Why                 string `json:"why"`
+	Message             string `json:"message"`
 }
 
 // CheckMalformedDocument is a piece of an annotation that is no waiver.
 type CheckMalformedDocument struct {
-	Object string `json:"object"`
-	Why    string `json:"why"`
+	Object  string `json:"object"`
+	Message string `json:"message"`
 }
 
 func (v *checkView) document() CheckDocument {
@@ -160,14 +160,14 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Right: len(r.Passed),
-			Wrong: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Passed: len(r.Passed),
+			Findings: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
 		}
 		for i := range r.Findings {
-			result.Wrong = append(result.Wrong, checkFinding(r.Rule, &r.Findings[i]))
+			result.Findings = append(result.Findings, checkFinding(r.Rule, &r.Findings[i]))
 		}
 		for _, o := range r.Unknowns {
 			result.Unknowns = append(result.Unknowns, CheckUnknownDocument{o.Object.String(), o.Reason})
@@ -205,7 +205,7 @@ func checkWaiver(w *check.Waiver) CheckWaiverDocument {
 
 func checkRule(r *check.Rule) CheckRuleDocument {
 	d := CheckRuleDocument{
-		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Why: r.Why, Fix: r.Fix,
+		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Reason: r.Why, Fix: r.Fix,
 		Guidelines: []CheckGuidelineDocument{}, Uncheckable: r.Uncheckable,
 	}
 	for _, g := range r.Guidelines {
@@ -226,7 +226,7 @@ func checkScores(s *check.Scores) CheckScoresDocument {
 }
 
 func checkScore(s check.Score) CheckScoreDocument {
-	d := CheckScoreDocument{Kept: s.Kept, Of: s.Of, Unknown: s.Unknown, Uncheckable: s.Uncheckable, Waived: s.Waived}
+	d := CheckScoreDocument{Passed: s.Kept, Evaluated: s.Of, Unknown: s.Unknown, Uncheckable: s.Uncheckable, Waived: s.Waived}
 	if s.Known() {
 		d.Score = &s.Value
 	}

@@ -181,7 +181,7 @@ func TestCheckLosesNothing(t *testing.T) {
 	wrong, open := 0, 0
 	for _, s := range doc.Subjects {
 		for _, result := range s.Results {
-			wrong += len(result.Wrong)
+			wrong += len(result.Findings)
 			open += len(result.Unknowns)
 		}
 	}
@@ -232,14 +232,14 @@ func TestCheckDocument(t *testing.T) {
 	if doc.Subjects[1].Operator != "shop-operator" || doc.Subjects[1].Scores.Overall.Score == nil {
 		t.Errorf("%+v", doc.Subjects[1])
 	}
-	if f := doc.Subjects[0].Results[0].Wrong[0]; f.Severity != "error" || f.Field != "rules[3].verbs" || f.Related[0] != "Deployment.apps/shop/web" || f.Patch == "" {
+	if f := doc.Subjects[0].Results[0].Findings[0]; f.Severity != "error" || f.Field != "rules[3].verbs" || f.Related[0] != "Deployment.apps/shop/web" || f.Patch == "" {
 		t.Errorf("%+v", f)
 	}
 	// A remedy that no finding has of its own is that of the rule.
-	if f := doc.Subjects[2].Results[0].Wrong[0]; f.Remedy != "Set resources.limits.memory of each container, above what it uses." || f.Waived != nil {
+	if f := doc.Subjects[2].Results[0].Findings[0]; f.Remedy != "Set resources.limits.memory of each container, above what it uses." || f.Waived != nil {
 		t.Errorf("%+v", f)
 	}
-	if w := doc.Subjects[2].Results[1].Wrong[0].Waived; w == nil || w.Until != "2027-01-31" || w.Object != "" || w.Origin != "waivers.yaml:4" {
+	if w := doc.Subjects[2].Results[1].Findings[0].Waived; w == nil || w.Until != "2027-01-31" || w.Object != "" || w.Origin != "waivers.yaml:4" {
 		t.Errorf("waived: %+v", w)
 	}
 	if s := doc.Subjects[3].Scores; s.Categories["security"] != (view.CheckScoreDocument{}) || len(s.Categories) != 1 {

@@ -19,13 +19,13 @@ type ColocationStackDocument struct {
 	Nodes     []ColocationNodeDocument     `json:"nodes"`
 	Workloads []ColocationWorkloadDocument `json:"workloads"`
 	Pending   []string                     `json:"pending"`
-	// Zones and Regions are those of the nodes, ZonesThere those of all nodes that were read.
-	Zones      []string                     `json:"zones"`
-	Regions    []string                     `json:"regions"`
-	ZonesThere []string                     `json:"zonesThere"`
-	Claims     []ColocationClaimDocument    `json:"claims"`
-	Crossings  []ColocationCrossingDocument `json:"crossings"`
-	Together   ColocationTogetherDocument   `json:"together"`
+	// Zones and Regions are those of the nodes, ClusterZones those of all nodes that were read.
+	Zones        []string                     `json:"zones"`
+	Regions      []string                     `json:"regions"`
+	ClusterZones []string                     `json:"clusterZones"`
+	Claims       []ColocationClaimDocument    `json:"claims"`
+	Crossings    []ColocationCrossingDocument `json:"crossings"`
+	SingleNode   ColocationSingleNodeDocument `json:"singleNode"`
 	// NodesUnread says that nodes could not all be read.
 	NodesUnread bool `json:"nodesUnread"`
 }
@@ -72,18 +72,18 @@ type ColocationCrossingDocument struct {
 	Zones   []string `json:"zones"`
 }
 
-// ColocationTogetherDocument says whether all could be kept on one node.
-type ColocationTogetherDocument struct {
+// ColocationSingleNodeDocument says whether all could be kept on one node.
+type ColocationSingleNodeDocument struct {
 	// Verdict is in one word, Summary in one sentence.
 	Verdict string `json:"verdict"`
 	Summary string `json:"summary"`
 	// On is the node that all pods are on today.
 	On string `json:"on,omitempty"`
 	// Nodes are those that would take each pod, room aside.
-	Nodes     []string                     `json:"nodes"`
-	Against   []string                     `json:"against"`
-	Selectors []ColocationSelectorDocument `json:"selectors"`
-	Settable  []ColocationSettableDocument `json:"settable"`
+	Nodes        []string                         `json:"nodes"`
+	Obstacles    []string                         `json:"obstacles"`
+	Selectors    []ColocationSelectorDocument     `json:"selectors"`
+	Configurable []ColocationConfigurableDocument `json:"configurable"`
 }
 
 // ColocationSelectorDocument is a setting by which pods choose where they go.
@@ -93,8 +93,8 @@ type ColocationSelectorDocument struct {
 	Value    string `json:"value"`
 }
 
-// ColocationSettableDocument is what a custom resource lets users say of where its pods go.
-type ColocationSettableDocument struct {
+// ColocationConfigurableDocument is what a custom resource lets users say of where its pods go.
+type ColocationConfigurableDocument struct {
 	ID     string   `json:"id"`
 	Fields []string `json:"fields"`
 	// Open is a field that takes anything about pods; Read is false where the definition
@@ -114,8 +114,8 @@ func colocationDocument(found []*check.Colocation, gaps []object.Gap) Colocation
 func colocationStack(c *check.Colocation) ColocationStackDocument {
 	s := ColocationStackDocument{
 		ID: c.Stack.String(), Nodes: []ColocationNodeDocument{}, Workloads: []ColocationWorkloadDocument{}, Pending: refIDs(c.Pending),
-		Zones: none(c.Zones), Regions: none(c.Regions), ZonesThere: none(c.ZonesThere), Claims: []ColocationClaimDocument{}, Crossings: []ColocationCrossingDocument{},
-		Together: colocationTogether(c), NodesUnread: c.NodesUnread,
+		Zones: none(c.Zones), Regions: none(c.Regions), ClusterZones: none(c.ZonesThere), Claims: []ColocationClaimDocument{}, Crossings: []ColocationCrossingDocument{},
+		SingleNode: colocationSingleNode(c), NodesUnread: c.NodesUnread,
 	}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
@@ -140,12 +140,12 @@ func colocationStack(c *check.Colocation) ColocationStackDocument {
 	return s
 }
 
-func colocationTogether(c *check.Colocation) ColocationTogetherDocument {
+func colocationSingleNode(c *check.Colocation) ColocationSingleNodeDocument {
 	t := &c.Together
 	verdict, summary := colocationVerdict(c)
-	out := ColocationTogetherDocument{
+	out := ColocationSingleNodeDocument{
 		Verdict: verdict, Summary: summary,
-		Nodes: none(t.Nodes), Against: none(t.Obstacles), Selectors: []ColocationSelectorDocument{}, Settable: []ColocationSettableDocument{},
+		Nodes: none(t.Nodes), Obstacles: none(t.Obstacles), Selectors: []ColocationSelectorDocument{}, Configurable: []ColocationConfigurableDocument{},
 	}
 	out.On, _ = c.OneNode()
 	for _, x := range t.Selectors {
@@ -153,7 +153,7 @@ func colocationTogether(c *check.Colocation) ColocationTogetherDocument {
 	}
 	for i := range t.Settable {
 		x := &t.Settable[i]
-		out.Settable = append(out.Settable, ColocationSettableDocument{ID: x.Resource.String(), Fields: none(x.Paths), Open: x.Open, Read: !x.Unread})
+		out.Configurable = append(out.Configurable, ColocationConfigurableDocument{ID: x.Resource.String(), Fields: none(x.Paths), Open: x.Open, Read: !x.Unread})
 	}
 	return out
 }

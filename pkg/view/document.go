@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// APIVersion is that of every document.
+// APIVersion is that of every document but Preflight.
 const APIVersion = "sysop.dev/v1alpha1"
 
 // Head is the type of a document.
@@ -87,11 +87,11 @@ type PathDocument struct {
 	Gaps  []object.Gap   `json:"gaps"`
 }
 
-// StepDocument is an edge of a path; against says that the path walks it from to
+// StepDocument is an edge of a path; reversed says that the path walks it from to
 // to from.
 type StepDocument struct {
 	EdgeDocument `json:",inline"`
-	Against      bool `json:"against"`
+	Reversed     bool `json:"reversed"`
 }
 
 func edgeDocument(g *graph.Graph, e graph.Edge) EdgeDocument {

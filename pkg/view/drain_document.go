@@ -15,18 +15,18 @@ type DrainDocument struct {
 	Cordoned bool   `json:"cordoned"`
 	// Stacks are those with pods there, those that break first.
 	Stacks []DrainStackDocument `json:"stacks"`
-	// NoStack are the evicted pods that are in none of them, LeftAlone those that a drain
+	// NoStack are the evicted pods that are in none of them, Ignored those that a drain
 	// does not touch.
-	NoStack   []DrainPodDocument    `json:"noStack"`
-	LeftAlone []DrainPodDocument    `json:"leftAlone"`
-	Budgets   []DrainBudgetDocument `json:"budgets"`
+	NoStack []DrainPodDocument    `json:"noStack"`
+	Ignored []DrainPodDocument    `json:"ignored"`
+	Budgets []DrainBudgetDocument `json:"budgets"`
 	// Flags are what kubectl drain has to be told.
 	Flags []string `json:"flags"`
-	// Elsewhere says whether the evicted pods would find other nodes.
-	Elsewhere *ElsewhereDocument `json:"elsewhere,omitempty"`
-	// Open says what is not known, each a sentence.
-	Open []string     `json:"open"`
-	Gaps []object.Gap `json:"gaps"`
+	// Rescheduling says whether the evicted pods would find other nodes.
+	Rescheduling *ReschedulingDocument `json:"rescheduling,omitempty"`
+	// Unknown says what is unknown, each a sentence.
+	Unknown []string     `json:"unknown"`
+	Gaps    []object.Gap `json:"gaps"`
 }
 
 // DrainStackDocument is a stack with pods on the node.
@@ -41,21 +41,21 @@ type DrainStackDocument struct {
 // DrainWorkloadDocument is a workload with pods on the node.
 type DrainWorkloadDocument struct {
 	ID string `json:"id"`
-	// Replicas are those that are wanted, Left the ready ones elsewhere, Waiting the others
-	// elsewhere.
-	Replicas int32              `json:"replicas"`
-	Left     int                `json:"left"`
-	Waiting  int                `json:"waiting"`
-	Breaks   bool               `json:"breaks"`
-	Pods     []DrainPodDocument `json:"pods"`
+	// Replicas are those that are wanted, Remaining the ready ones on other nodes, Waiting the
+	// others on other nodes.
+	Replicas  int32              `json:"replicas"`
+	Remaining int                `json:"remaining"`
+	Waiting   int                `json:"waiting"`
+	Breaks    bool               `json:"breaks"`
+	Pods      []DrainPodDocument `json:"pods"`
 }
 
 // DrainPodDocument is a pod on the node.
 type DrainPodDocument struct {
 	ID    string `json:"id"`
 	Ready bool   `json:"ready"`
-	// LeftAlone says why a drain does not touch it.
-	LeftAlone string `json:"leftAlone,omitempty"`
+	// Ignored says why a drain does not touch it.
+	Ignored string `json:"ignored,omitempty"`
 	// Lost says that nobody makes it anew, Refused why its eviction is refused, Waits that it
 	// goes only after others are up elsewhere.
 	Lost    bool   `json:"lost"`
@@ -77,19 +77,19 @@ type DrainBudgetDocument struct {
 	Message string `json:"message"`
 }
 
-// ElsewhereDocument says whether pods would find nodes (schedule.Result).
-type ElsewhereDocument struct {
+// ReschedulingDocument says whether pods would find nodes (schedule.Result).
+type ReschedulingDocument struct {
 	Verdict   string            `json:"verdict"`
 	Placement []schedule.Placed `json:"placement"`
-	Proofs    []schedule.Reason `json:"proofs"`
-	Open      []string          `json:"open"`
+	Reasons   []schedule.Reason `json:"reasons"`
+	Unknown   []string          `json:"unknown"`
 }
 
 func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 	doc := DrainDocument{
 		Head: Head{APIVersion, "Drain"}, Node: d.Node.String(), Zone: d.Zone, Cordoned: d.Cordoned,
-		Stacks: []DrainStackDocument{}, NoStack: drainPods(d.NoStack), LeftAlone: drainPods(d.LeftAlone), Budgets: []DrainBudgetDocument{},
-		Flags: none(d.Flags), Open: none(d.Open), Gaps: none(gaps),
+		Stacks: []DrainStackDocument{}, NoStack: drainPods(d.NoStack), Ignored: drainPods(d.LeftAlone), Budgets: []DrainBudgetDocument{},
+		Flags: none(d.Flags), Unknown: none(d.Open), Gaps: none(gaps),
 	}
 	for i := range d.Stacks {
 		s := &d.Stacks[i]
@@ -97,7 +97,7 @@ func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 		for j := range s.Workloads {
 			w := &s.Workloads[j]
 			out.Workloads = append(out.Workloads, DrainWorkloadDocument{
-				ID: w.Ref.String(), Replicas: w.Replicas, Left: w.Left, Waiting: w.Waiting, Breaks: w.Breaks, Pods: drainPods(w.Here),
+				ID: w.Ref.String(), Replicas: w.Replicas, Remaining: w.Left, Waiting: w.Waiting, Breaks: w.Breaks, Pods: drainPods(w.Here),
 			})
 		}
 		doc.Stacks = append(doc.Stacks, out)
@@ -107,7 +107,7 @@ func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 		doc.Budgets = append(doc.Budgets, DrainBudgetDocument{ID: b.Ref.String(), Pods: b.Pods, Allowed: b.Allowed, Blocks: b.Blocks, Message: b.Message})
 	}
 	if a := d.Elsewhere; a != nil {
-		doc.Elsewhere = &ElsewhereDocument{Verdict: a.Verdict.String(), Placement: none(a.Placement), Proofs: none(a.Proofs), Open: none(a.Unknown)}
+		doc.Rescheduling = &ReschedulingDocument{Verdict: a.Verdict.String(), Placement: none(a.Placement), Reasons: none(a.Proofs), Unknown: none(a.Unknown)}
 	}
 	return doc
 }
@@ -117,7 +117,7 @@ func drainPods(pods []check.DrainedPod) []DrainPodDocument {
 	for i := range pods {
 		p := &pods[i]
 		out = append(out, DrainPodDocument{
-			ID: p.Pod.String(), Ready: p.Ready, LeftAlone: p.Why, Lost: p.Lost, Refused: p.Refused, Waits: p.Waits,
+			ID: p.Pod.String(), Ready: p.Ready, Ignored: p.Why, Lost: p.Lost, Refused: p.Refused, Waits: p.Waits,
 			Volatile: none(p.Volatile), Pinned: refIDs(p.Pinned), Budgets: refIDs(p.Budgets),
 		})
 	}

@@ -36,10 +36,10 @@ type HealthCauseDocument struct {
 	Reason  string `json:"reason"`
 	Message string `json:"message"`
 	Since   string `json:"since,omitempty"`
-	// Depth is how many steps it is from a root; Of is who leads to it, one step nearer,
-	// and Why the evidence.
+	// Depth is how many steps it is from a root; Parent leads to it, one step nearer, and Why
+	// is the evidence.
 	Depth  int             `json:"depth"`
-	Of     string          `json:"of,omitempty"`
+	Parent string          `json:"parent,omitempty"`
 	Why    string          `json:"why,omitempty"`
 	Events []EventDocument `json:"events"`
 }
@@ -55,14 +55,14 @@ type EventDocument struct {
 // HealthObjectDocument is how one object fares.
 type HealthObjectDocument struct {
 	ID string `json:"id"`
-	// Own is what it says of itself; Below the worst of what it owns and needs.
-	Own     string `json:"own"`
-	Below   string `json:"below,omitempty"`
-	Reason  string `json:"reason"`
-	Message string `json:"message"`
-	Since   string `json:"since,omitempty"`
-	// By is the stage that judged (health.Stages), or "derived".
-	By string `json:"by,omitempty"`
+	// OwnHealth is what it says of itself; PartsHealth the worst of what it owns and needs.
+	OwnHealth   string `json:"ownHealth"`
+	PartsHealth string `json:"partsHealth,omitempty"`
+	Reason      string `json:"reason"`
+	Message     string `json:"message"`
+	Since       string `json:"since,omitempty"`
+	// Stage is the one that evaluated it (health.Stages), or "derived".
+	Stage string `json:"stage,omitempty"`
 	// DerivedFrom is what the health was taken from, where the object says nothing of it.
 	DerivedFrom []string `json:"derivedFrom"`
 	// Counts says that a stack that was asked about is no better than this object.
@@ -98,8 +98,8 @@ func (v *healthView) document() HealthDocument {
 			continue
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
-			ID: v.g.Ref(id).String(), Own: string(h.Status), Below: string(below[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), By: h.Stage, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
+			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(below[id]), Reason: h.Reason, Message: h.Message,
+			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
 		})
 	}
 	return doc
@@ -134,7 +134,7 @@ func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 			Since: moment(c.Health.Since), Depth: c.Depth, Events: []EventDocument{},
 		}
 		if !c.Root {
-			cause.Of, cause.Why = v.g.Ref(c.Of).String(), c.Edge.Why()
+			cause.Parent, cause.Why = v.g.Ref(c.Of).String(), c.Edge.Why()
 		}
 		for _, e := range v.o.Events[v.g.Ref(c.ID)] {
 			cause.Events = append(cause.Events, EventDocument{e.Reason, e.Message, max(e.Count, 1), moment(e.Last)})

@@ -12,26 +12,26 @@ type ImpactDocument struct {
 	Object  string `json:"object"`
 	Cascade string `json:"cascade"`
 	Summary string `json:"summary"`
-	// Acts says of an object that acts only when something is made when that is.
-	Acts       string                `json:"acts,omitempty"`
-	Finalizers []string              `json:"finalizers"`
-	Remaker    *RemakerDocument      `json:"remaker,omitempty"`
-	Stacks     []ImpactStackDocument `json:"stacks"`
+	// AppliesWhen says of an object that acts only when something is created when that is.
+	AppliesWhen string                `json:"appliesWhen,omitempty"`
+	Finalizers  []string              `json:"finalizers"`
+	RecreatedBy *RecreatedByDocument  `json:"recreatedBy,omitempty"`
+	Stacks      []ImpactStackDocument `json:"stacks"`
 	// Deleted are the ids of Deletions.
-	Deleted   []string            `json:"deleted"`
-	Deletions []DeletionDocument  `json:"deletions"`
-	MayGo     []DeletionDocument  `json:"mayGo"`
-	Kept      []KeptDocument      `json:"kept"`
-	Direct    []DependentDocument `json:"direct"`
-	Through   []DependentDocument `json:"through"`
-	Bereft    []DependentDocument `json:"bereft"`
-	// Unlooked are kinds, as Kind.group, of which not all was read that may name the object.
-	Unlooked []string     `json:"unlooked"`
-	Gaps     []object.Gap `json:"gaps"`
+	Deleted      []string            `json:"deleted"`
+	Deletions    []DeletionDocument  `json:"deletions"`
+	MayBeDeleted []DeletionDocument  `json:"mayBeDeleted"`
+	Retained     []RetainedDocument  `json:"retained"`
+	Direct       []DependentDocument `json:"direct"`
+	Indirect     []DependentDocument `json:"indirect"`
+	Served       []DependentDocument `json:"served"`
+	// UnreadKinds are kinds, as Kind.group, of which not all was read that may name the object.
+	UnreadKinds []string     `json:"unreadKinds"`
+	Gaps        []object.Gap `json:"gaps"`
 }
 
-// RemakerDocument is who makes an object anew.
-type RemakerDocument struct {
+// RecreatedByDocument is what creates an object again.
+type RecreatedByDocument struct {
 	ID    string `json:"id"`
 	Known bool   `json:"known"`
 }
@@ -41,7 +41,7 @@ type ImpactStackDocument struct {
 	Stack    string   `json:"stack"`
 	Effect   string   `json:"effect"`
 	Inferred bool     `json:"inferred"`
-	Because  string   `json:"because,omitempty"`
+	Cause    string   `json:"cause,omitempty"`
 	Deleted  int      `json:"deleted"`
 	Objects  []string `json:"objects"`
 }
@@ -49,45 +49,45 @@ type ImpactStackDocument struct {
 // DeletionDocument is an object that is deleted along.
 type DeletionDocument struct {
 	ID         string   `json:"id"`
-	By         string   `json:"by"`
+	Cause      string   `json:"cause"`
 	Removal    string   `json:"removal"`
 	Why        string   `json:"why,omitempty"`
 	Blocks     bool     `json:"blocks"`
 	Finalizers []string `json:"finalizers"`
 }
 
-// KeptDocument is an object that stays.
-type KeptDocument struct {
+// RetainedDocument is an object that stays.
+type RetainedDocument struct {
 	ID     string `json:"id"`
-	By     string `json:"by"`
+	Cause  string `json:"cause"`
 	Reason string `json:"reason"`
 }
 
 // DependentDocument is an object that a deletion does something to, and by what.
 type DependentDocument struct {
-	ID       string       `json:"id"`
-	Effect   string       `json:"effect"`
-	Inferred bool         `json:"inferred"`
-	Follows  string       `json:"follows,omitempty"`
-	Cause    string       `json:"cause"`
-	Edge     EdgeDocument `json:"edge"`
-	Optional bool         `json:"optional"`
-	Below    []string     `json:"below"`
-	Left     int          `json:"left,omitempty"`
-	Of       int          `json:"of,omitempty"`
+	ID          string       `json:"id"`
+	Effect      string       `json:"effect"`
+	Inferred    bool         `json:"inferred"`
+	Consequence string       `json:"consequence,omitempty"`
+	Cause       string       `json:"cause"`
+	Edge        EdgeDocument `json:"edge"`
+	Optional    bool         `json:"optional"`
+	Controlled  []string     `json:"controlled"`
+	Remaining   int          `json:"remaining,omitempty"`
+	Total       int          `json:"total,omitempty"`
 }
 
 func (v *impactView) document() ImpactDocument {
 	g, im := v.Graph, &v.Impact
 	doc := ImpactDocument{
 		Head: Head{APIVersion, "Impact"}, Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
-		Acts: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
-		Deletions: v.deletions(im.Deleted), MayGo: v.deletions(im.MayGo), Kept: []KeptDocument{},
-		Direct: v.dependentDocuments(im.Direct), Through: v.dependentDocuments(im.Indirect), Bereft: v.dependentDocuments(im.Bereft),
-		Unlooked: v.unlooked, Gaps: none(g.Gaps()),
+		AppliesWhen: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
+		Deletions: v.deletions(im.Deleted), MayBeDeleted: v.deletions(im.MayGo), Retained: []RetainedDocument{},
+		Direct: v.dependentDocuments(im.Direct), Indirect: v.dependentDocuments(im.Indirect), Served: v.dependentDocuments(im.Bereft),
+		UnreadKinds: v.unlooked, Gaps: none(g.Gaps()),
 	}
 	if im.Remaker >= 0 {
-		doc.Remaker = &RemakerDocument{ID: g.Ref(im.Remaker).String(), Known: im.RemakerKnown}
+		doc.RecreatedBy = &RecreatedByDocument{ID: g.Ref(im.Remaker).String(), Known: im.RemakerKnown}
 	}
 	for i := range v.Stacks {
 		doc.Stacks = append(doc.Stacks, v.stackDocument(&v.Stacks[i]))
@@ -96,7 +96,7 @@ func (v *impactView) document() ImpactDocument {
 		doc.Deleted = append(doc.Deleted, doc.Deletions[i].ID)
 	}
 	for _, k := range im.Kept {
-		doc.Kept = append(doc.Kept, KeptDocument{ID: g.Ref(k.ID).String(), By: g.Ref(k.By).String(), Reason: k.Reason.String()})
+		doc.Retained = append(doc.Retained, RetainedDocument{ID: g.Ref(k.ID).String(), Cause: g.Ref(k.By).String(), Reason: k.Reason.String()})
 	}
 	return doc
 }
@@ -106,7 +106,7 @@ func (v *impactView) stackDocument(s *graph.StackImpact) ImpactStackDocument {
 	if s.Gone {
 		doc.Effect = "deleted"
 	} else {
-		doc.Because = v.Graph.Ref(s.Because).String()
+		doc.Cause = v.Graph.Ref(s.Because).String()
 	}
 	for _, place := range s.Members {
 		doc.Objects = append(doc.Objects, v.Graph.Ref(v.all[place].ID).String())
@@ -119,7 +119,7 @@ func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
 	for i := range all {
 		d := &all[i]
 		out = append(out, DeletionDocument{
-			ID: v.Graph.Ref(d.ID).String(), By: v.Graph.Ref(d.By).String(), Removal: d.Removal.String(), Why: d.Edge.Why(), Blocks: d.Blocks,
+			ID: v.Graph.Ref(d.ID).String(), Cause: v.Graph.Ref(d.By).String(), Removal: d.Removal.String(), Why: d.Edge.Why(), Blocks: d.Blocks,
 			Finalizers: none(v.Graph.Finalizers(d.ID)),
 		})
 	}
@@ -132,8 +132,8 @@ func (v *impactView) dependentDocuments(all []graph.Dependent) []DependentDocume
 	for i := range all {
 		d := &all[i]
 		out = append(out, DependentDocument{
-			ID: g.Ref(d.ID).String(), Effect: d.Effect.String(), Inferred: d.Inferred, Follows: d.Follows, Cause: g.Ref(d.Cause).String(),
-			Edge: edgeDocument(g, d.Edge), Optional: d.Effect == graph.DoesWithout, Below: refs(g, d.Below), Left: d.Left, Of: d.Of,
+			ID: g.Ref(d.ID).String(), Effect: d.Effect.String(), Inferred: d.Inferred, Consequence: d.Follows, Cause: g.Ref(d.Cause).String(),
+			Edge: edgeDocument(g, d.Edge), Optional: d.Effect == graph.DoesWithout, Controlled: refs(g, d.Below), Remaining: d.Left, Total: d.Of,
 		})
 	}
 	return out

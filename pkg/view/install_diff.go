@@ -17,11 +17,11 @@ type InstallChangedDocument struct {
 	Fields []InstallChangedField `json:"fields,omitempty"`
 }
 
-// InstallChangedField is a field that would be another: Was and Is are JSON.
+// InstallChangedField is a field that would change: Before and After are JSON.
 type InstallChangedField struct {
-	Path string `json:"path"`
-	Was  string `json:"was,omitempty"`
-	Is   string `json:"is,omitempty"`
+	Path   string `json:"path"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 // InstallDiff returns the answer of diff. Names are the objects that would change.

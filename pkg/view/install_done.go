@@ -17,7 +17,7 @@ type InstallDoneDocument struct {
 	Action       string                   `json:"action"`
 	Run          string                   `json:"run,omitempty"`
 	Result       string                   `json:"result"`
-	Why          string                   `json:"why,omitempty"`
+	Reason       string                   `json:"reason,omitempty"`
 	Steps        []InstallResultDocument  `json:"steps"`
 	Releases     []InstallReleaseDocument `json:"releases,omitempty"`
 	// Restored is how the releases are that were brought back, where the run was undone.
@@ -68,7 +68,7 @@ const InstallNothing = "nothing"
 func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
 		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
-		Result: cmp.Or(r.Result, InstallNothing), Why: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
+		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
 	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	tones := map[install.Phase]Tone{install.Done: Good, install.NotUndone: Bad, install.Started: Warn, install.Undone: Faint}
@@ -94,27 +94,28 @@ func releaseDocuments(all []install.ReleaseState) []InstallReleaseDocument {
 // InstallHistoryDocument is what was done to an installation (docs/schema/install-history.json).
 type InstallHistoryDocument struct {
 	Head         `json:",inline"`
-	Installation string                `json:"installation"`
-	Namespace    string                `json:"namespace"`
-	Open         *InstallPastDocument  `json:"open,omitempty"`
-	Runs         []InstallPastDocument `json:"runs"`
+	Installation string               `json:"installation"`
+	Namespace    string               `json:"namespace"`
+	Current      *InstallRunDocument  `json:"current,omitempty"`
+	Runs         []InstallRunDocument `json:"runs"`
 }
 
-// InstallPastDocument is a run.
-type InstallPastDocument struct {
-	Revision int        `json:"revision,omitempty"`
-	Run      string     `json:"run"`
-	Action   string     `json:"action"`
-	By       string     `json:"by"`
-	Started  time.Time  `json:"started"`
-	Ended    *time.Time `json:"ended,omitempty"`
-	Result   string     `json:"result"`
-	Why      string     `json:"why,omitempty"`
-	// Left says what could not be undone, and why.
-	Left []string `json:"left,omitempty"`
-	// Lost says what data went with it, Stayed which claims a run that was undone left.
-	Lost   []string `json:"lost,omitempty"`
-	Stayed []string `json:"stayed,omitempty"`
+// InstallRunDocument is a run.
+type InstallRunDocument struct {
+	Revision  int        `json:"revision,omitempty"`
+	Run       string     `json:"run"`
+	Action    string     `json:"action"`
+	StartedBy string     `json:"startedBy"`
+	Started   time.Time  `json:"started"`
+	Ended     *time.Time `json:"ended,omitempty"`
+	Result    string     `json:"result"`
+	Reason    string     `json:"reason,omitempty"`
+	// NotUndone says what could not be undone, and why.
+	NotUndone []string `json:"notUndone,omitempty"`
+	// LostData says what data went with it, RemainingClaims which claims a run that was undone
+	// left.
+	LostData        []string `json:"lostData,omitempty"`
+	RemainingClaims []string `json:"remainingClaims,omitempty"`
 	// To is the revision that a rollback went back to.
 	To int `json:"to,omitempty"`
 	// Process says of a run that is not ended whether it is running or interrupted.
@@ -124,20 +125,20 @@ type InstallPastDocument struct {
 
 // InstallHistory returns the answer of history. Names are the revisions.
 func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
-	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallPastDocument{}}
+	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallRunDocument{}}
 	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Truncate: End, MinWidth: leastName}, {Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, {Name: "AGE"}}}
 	a := Output{Table: t, Wide: t}
 	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultPartlyUndone: Bad}
-	row := func(d InstallPastDocument, revision string) {
+	row := func(d InstallRunDocument, revision string) {
 		var releases []string
 		for _, r := range d.Releases {
 			releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
 		}
-		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {resultWords(d), tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.By, Faint}, {age(now, d.Started), Plain}})
+		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {resultWords(d), tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.StartedBy, Faint}, {age(now, d.Started), Plain}})
 	}
 	for _, p := range j.Runs {
 		ended := p.Ended
-		d := InstallPastDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), By: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Why: p.Why, Left: p.Left, Lost: p.Lost, Stayed: p.Stayed, To: p.To, Releases: releaseDocuments(p.Releases)}
+		d := InstallRunDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), StartedBy: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Reason: p.Why, NotUndone: p.Left, LostData: p.Lost, RemainingClaims: p.Stayed, To: p.To, Releases: releaseDocuments(p.Releases)}
 		doc.Runs = append(doc.Runs, d)
 		row(d, fmt.Sprint(p.Revision))
 		a.Names = append(a.Names, fmt.Sprint(p.Revision))
@@ -147,8 +148,8 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 		if r.Undoing {
 			result = "undoing"
 		}
-		doc.Open = &InstallPastDocument{Run: r.ID, Action: string(r.Action), By: r.By, Started: r.Started, Result: result, Why: r.Why, To: r.To, Process: string(process)}
-		row(*doc.Open, "-")
+		doc.Current = &InstallRunDocument{Run: r.ID, Action: string(r.Action), StartedBy: r.By, Started: r.Started, Result: result, Reason: r.Why, To: r.To, Process: string(process)}
+		row(*doc.Current, "-")
 	}
 	a.Document = doc
 	return a
@@ -156,16 +157,16 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 
 // resultWords are the result of a run for people: what stayed of one that was undone, what
 // data is lost, and whether one that is not ended is running.
-func resultWords(d InstallPastDocument) string {
+func resultWords(d InstallRunDocument) string {
 	switch {
 	case d.Process != "" && d.Process != string(install.LivenessUnknown) && d.Result == install.ResultUnfinished:
 		return d.Process
 	case d.Process != "" && d.Process != string(install.LivenessUnknown):
 		return d.Result + ", " + d.Process
-	case len(d.Stayed) > 0:
-		return d.Result + "; stayed: " + strings.Join(d.Stayed, ", ")
-	case len(d.Lost) > 0:
-		return d.Result + "; lost: " + strings.Join(d.Lost, ", ")
+	case len(d.RemainingClaims) > 0:
+		return d.Result + "; stayed: " + strings.Join(d.RemainingClaims, ", ")
+	case len(d.LostData) > 0:
+		return d.Result + "; lost: " + strings.Join(d.LostData, ", ")
 	}
 	return d.Result
 }

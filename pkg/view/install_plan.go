@@ -53,7 +53,7 @@ type InstallPartDocument struct {
 	Namespace string   `json:"namespace"`
 	Source    string   `json:"source,omitempty"`
 	Needs     []string `json:"needs,omitempty"`
-	Why       []string `json:"why,omitempty"`
+	Reasons   []string `json:"reasons,omitempty"`
 	Objects   []string `json:"objects"`
 	Images    []string `json:"images,omitempty"`
 }
@@ -233,7 +233,7 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	for _, part := range p.Parts {
 		d := InstallPartDocument{
 			Name: part.Name, App: part.App, Version: part.Version, Release: part.Release, Namespace: part.Namespace, Source: p.Fetched[part.Name],
-			Needs: part.Needs, Why: part.Why, Objects: []string{},
+			Needs: part.Needs, Reasons: part.Why, Objects: []string{},
 		}
 		if r := part.Rendered; r != nil {
 			d.Images = r.Images

@@ -170,7 +170,7 @@ func compositionSection(m manual.Manual) Section {
 	if looked {
 		t.Columns = append(t.Columns, Column{Name: "OWNED", Right: true})
 	}
-	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Through != "" })
+	through := slices.ContainsFunc(m.Composition, func(p manual.Part) bool { return p.Via != "" })
 	if through {
 		t.Columns = append(t.Columns, Column{Name: "VIA", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
 	}
@@ -192,7 +192,7 @@ func compositionSection(m manual.Manual) Section {
 			row = append(row, count)
 		}
 		if through {
-			row = append(row, Cell{p.Through, Faint})
+			row = append(row, Cell{p.Via, Faint})
 		}
 		t.Rows = append(t.Rows, row)
 	}

@@ -72,8 +72,8 @@ func fieldsSection(m manual.Manual) Section {
 func noteOf(f manual.Field) string {
 	note := []string{f.Type}
 	switch {
-	case f.Required && f.Within != "":
-		note = append(note, "required if "+f.Within+" is set")
+	case f.Required && f.OptionalParent != "":
+		note = append(note, "required if "+f.OptionalParent+" is set")
 	case f.Required:
 		note = append(note, "required")
 	}
@@ -83,8 +83,8 @@ func noteOf(f manual.Field) string {
 	if len(f.Enum) > 0 {
 		note = append(note, "one of "+strings.Join(f.Enum, " | "))
 	}
-	if f.Below > 0 {
-		note = append(note, fmt.Sprintf("with %d more in it", f.Below))
+	if f.HiddenFields > 0 {
+		note = append(note, fmt.Sprintf("with %d more in it", f.HiddenFields))
 	}
 	return strings.Join(note, ", ")
 }

@@ -28,12 +28,12 @@ type MetricsDocument struct {
 	Sharing string `json:"sharing"`
 	// Tenant is who pays, where a System says so.
 	Tenant string `json:"tenant,omitempty"`
-	// By is what the rows of the first level stand for.
-	By    string               `json:"by"`
-	Rows  []MetricsRowDocument `json:"rows"`
-	Total MetricsRowDocument   `json:"total"`
-	Notes []NoteDocument       `json:"notes"`
-	Gaps  []object.Gap         `json:"gaps"`
+	// GroupBy is what the rows of the first level stand for.
+	GroupBy string               `json:"groupBy"`
+	Rows    []MetricsRowDocument `json:"rows"`
+	Total   MetricsRowDocument   `json:"total"`
+	Notes   []NoteDocument       `json:"notes"`
+	Gaps    []object.Gap         `json:"gaps"`
 }
 
 // WindowDocument is a window of time: after From, and up to To.
@@ -114,11 +114,11 @@ func number(d decimal.Decimal) Number { return Number(d.String()) }
 func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
-		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, By: v.o.By,
+		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
 		Rows: []MetricsRowDocument{}, Total: v.rowDocument(&v.r.Total), Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
 	}
-	if doc.By == "" {
-		doc.By = "stack"
+	if doc.GroupBy == "" {
+		doc.GroupBy = "stack"
 	}
 	doc.Total.Level, doc.Total.Name = "total", "total"
 	if !r.Instant() {

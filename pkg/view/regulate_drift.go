@@ -11,13 +11,13 @@ type DriftDocument struct {
 	Signal string `json:"signal"`
 	Hold   int    `json:"hold"`
 	Target string `json:"target"`
-	// Path is a JSON pointer; Held is what the hold wrote there and Now what is there, as JSON,
+	// Path is a JSON pointer; Held is what the hold wrote there and Current what is there, as JSON,
 	// each absent where there is no field.
-	Path string `json:"path,omitempty"`
-	Held string `json:"held,omitempty"`
-	Now  string `json:"now,omitempty"`
-	// By is the field manager that owns it now, At when that wrote.
-	By      string                `json:"by,omitempty"`
+	Path    string `json:"path,omitempty"`
+	Held    string `json:"held,omitempty"`
+	Current string `json:"current,omitempty"`
+	// Manager is the field manager that owns it now, At when that wrote.
+	Manager string                `json:"manager,omitempty"`
 	At      string                `json:"at,omitempty"`
 	Message string                `json:"message"`
 	Choices []DriftChoiceDocument `json:"choices"`
@@ -25,8 +25,8 @@ type DriftDocument struct {
 
 // DriftChoiceDocument is what can be done about it.
 type DriftChoiceDocument struct {
-	What    string `json:"what"`
-	Command string `json:"command"`
+	Description string `json:"description"`
+	Command     string `json:"command"`
 }
 
 func (o RegulationOptions) drifts() []DriftDocument {
@@ -35,7 +35,7 @@ func (o RegulationOptions) drifts() []DriftDocument {
 		d := &o.Drifts[i]
 		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		doc := DriftDocument{
-			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Was, Now: now.Now, By: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
 			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
 		}
 		for _, c := range d.Choices(o.System) {

@@ -24,7 +24,7 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
-		Done: []RecordDocument{}, Failed: []RecordDocument{}, Waits: plan.Waits, Refused: plan.Refused, Restored: restoredDocument(r),
+		Done: []RecordDocument{}, Failed: []RecordDocument{}, Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -79,7 +79,7 @@ type RegulationDoneDocument struct {
 	Namespace string                `json:"namespace"`
 	Done      []RecordDocument      `json:"done"`
 	Failed    []RecordDocument      `json:"failed"`
-	Waits     []PlanWaitDocument    `json:"waits"`
+	Pending   []PlanPendingDocument `json:"pending"`
 	Refused   []PlanRefusalDocument `json:"refused"`
 	// Restored is how the apps are that were let go; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
@@ -108,13 +108,13 @@ type RecordDocument struct {
 	Signal string `json:"signal"`
 	Target string `json:"target,omitempty"`
 	Action string `json:"action,omitempty"`
-	Why    string `json:"why,omitempty"`
+	Reason string `json:"reason,omitempty"`
 	Result string `json:"result"`
 	Error  bool   `json:"error,omitempty"`
 }
 
 func recordDocument(r *regulate.Record) RecordDocument {
-	return RecordDocument{At: moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Why: r.Why, Result: r.Result, Error: r.Error}
+	return RecordDocument{At: moment(r.At), Hold: r.Hold, App: r.App, Signal: r.Signal, Target: r.Target, Action: r.Action, Reason: r.Why, Result: r.Result, Error: r.Error}
 }
 
 // RegulationRun is a command that was run while neighbours were held.
@@ -133,7 +133,7 @@ type RegulationRun struct {
 func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 	d := RegulationRunDocument{
 		Head: Head{APIVersion, "RegulationRun"}, System: o.System, Namespace: o.Namespace,
-		App: r.App, Command: r.Command, ExitCode: r.ExitCode, Left: r.Left, Held: recordDocuments(r.Held), Freed: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
+		App: r.App, Command: r.Command, ExitCode: r.ExitCode, StillHeld: r.Left, Held: recordDocuments(r.Held), Recovered: recordDocuments(r.Freed), Restored: restoredDocument(r.Restored),
 	}
 	return Output{Document: d}
 }
@@ -160,10 +160,10 @@ type RegulationRunDocument struct {
 	App       string   `json:"app"`
 	Command   []string `json:"command"`
 	ExitCode  int      `json:"exitCode"`
-	// Left says why the neighbours are left held; absent where they are not.
-	Left  string           `json:"left,omitempty"`
-	Held  []RecordDocument `json:"held"`
-	Freed []RecordDocument `json:"freed"`
+	// StillHeld says why the neighbours stay held; absent where they do not.
+	StillHeld string           `json:"stillHeld,omitempty"`
+	Held      []RecordDocument `json:"held"`
+	Recovered []RecordDocument `json:"recovered"`
 	// Restored is how those are that were let go; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }

@@ -28,8 +28,8 @@ type NeighboursOfDocument struct {
 // NeighbourDocument is one that is signalled.
 type NeighbourDocument struct {
 	App string `json:"app"`
-	// Way leads from it to the app in trouble; empty where only a rule names it.
-	Way     []NeedDocument            `json:"way"`
+	// Path leads from it to the app in trouble; empty where only a rule names it.
+	Path    []NeedDocument            `json:"path"`
 	Signals []NeighbourSignalDocument `json:"signals"`
 }
 
@@ -60,10 +60,10 @@ func (v *neighbourView) document() NeighboursDocument {
 		stop, back := v.orders(app)
 		one := NeighboursOfDocument{App: app.app, Neighbours: []NeighbourDocument{}, StopOrder: none(stop), RecoverOrder: none(back)}
 		for _, s := range app.neighbours {
-			n := NeighbourDocument{App: s.app, Way: []NeedDocument{}, Signals: []NeighbourSignalDocument{}}
+			n := NeighbourDocument{App: s.app, Path: []NeedDocument{}, Signals: []NeighbourSignalDocument{}}
 			from := s.app
 			for j := range s.way {
-				n.Way = append(n.Way, needDocument(from, &s.way[j]))
+				n.Path = append(n.Path, needDocument(from, &s.way[j]))
 				from = s.way[j].App
 			}
 			for _, r := range s.by {

@@ -98,10 +98,10 @@ func TestNeighbourShapes(t *testing.T) {
 		t.Errorf("%d apps, names %v, %d rows, %d nodes, %d edges", len(doc.Apps), a.Names, len(a.Table.Rows), len(a.Diagram.Nodes), len(a.Diagram.Edges))
 	}
 	edge := doc.Apps[0].Neighbours[2]
-	if edge.App != "edge" || len(edge.Way) != 2 || edge.Way[0].To != "web" || edge.Way[1].To != "db" || !edge.Way[1].Inferred || edge.Way[0].Inferred {
+	if edge.App != "edge" || len(edge.Path) != 2 || edge.Path[0].To != "web" || edge.Path[1].To != "db" || !edge.Path[1].Inferred || edge.Path[0].Inferred {
 		t.Errorf("%+v", edge)
 	}
-	if w := doc.Apps[0].Neighbours[1].Way[0]; w.Objects != nil || !w.Declared || w.Why != "" {
+	if w := doc.Apps[0].Neighbours[1].Path[0]; w.Objects != nil || !w.Declared || w.Why != "" {
 		t.Errorf("what is only declared has no evidence: %+v", w)
 	}
 }

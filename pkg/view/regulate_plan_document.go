@@ -12,13 +12,13 @@ type PlanDocument struct {
 	Namespace string                `json:"namespace"`
 	At        string                `json:"at"`
 	Steps     []PlanStepDocument    `json:"steps"`
-	Waits     []PlanWaitDocument    `json:"waits"`
+	Pending   []PlanPendingDocument `json:"pending"`
 	Refused   []PlanRefusalDocument `json:"refused"`
 	Apps      []PlanAppDocument     `json:"apps"`
-	// Again is when to look again although nothing changes; absent for never.
-	Again string          `json:"again,omitempty"`
-	Drift []DriftDocument `json:"drift"`
-	Gaps  []object.Gap    `json:"gaps"`
+	// NextCheck is when to plan again although nothing changes; absent for never.
+	NextCheck string          `json:"nextCheck,omitempty"`
+	Drift     []DriftDocument `json:"drift"`
+	Gaps      []object.Gap    `json:"gaps"`
 }
 
 // PlanStepDocument is one thing that is done to one app.
@@ -28,7 +28,7 @@ type PlanStepDocument struct {
 	App      string               `json:"app"`
 	Signal   string               `json:"signal"`
 	Hold     int                  `json:"hold,omitempty"`
-	Why      string               `json:"why"`
+	Reason   string               `json:"reason"`
 	Causes   []CauseDocument      `json:"causes,omitempty"`
 	Managers []string             `json:"managers,omitempty"`
 	Actions  []PlanActionDocument `json:"actions,omitempty"`
@@ -36,12 +36,12 @@ type PlanStepDocument struct {
 
 // CauseDocument is why an app is held.
 type CauseDocument struct {
-	Rule string `json:"rule,omitempty"`
-	App  string `json:"app,omitempty"`
-	Hand string `json:"hand,omitempty"`
-	Run  string `json:"run,omitempty"`
-	Why  string `json:"why"`
-	At   string `json:"at,omitempty"`
+	Rule        string `json:"rule,omitempty"`
+	App         string `json:"app,omitempty"`
+	RequestedBy string `json:"requestedBy,omitempty"`
+	Run         string `json:"run,omitempty"`
+	Reason      string `json:"reason"`
+	At          string `json:"at,omitempty"`
 }
 
 // PlanActionDocument is an action of an app with its targets.
@@ -54,13 +54,13 @@ type PlanActionDocument struct {
 	Default bool     `json:"default,omitempty"`
 }
 
-// PlanWaitDocument is something that is not yet so for long enough.
-type PlanWaitDocument struct {
+// PlanPendingDocument is something that is not yet so for long enough.
+type PlanPendingDocument struct {
 	App    string `json:"app"`
 	Signal string `json:"signal"`
 	Verb   string `json:"verb"`
 	Rule   string `json:"rule,omitempty"`
-	Why    string `json:"why"`
+	Reason string `json:"reason"`
 	Until  string `json:"until"`
 }
 
@@ -80,27 +80,27 @@ type PlanAppDocument struct {
 	State   string   `json:"state"` // Free, Held, Cause, Unknown
 	Health  string   `json:"health"`
 	Needs   []string `json:"needs"`
-	Why     string   `json:"why,omitempty"`
+	Reason  string   `json:"reason,omitempty"`
 	Message string   `json:"message,omitempty"`
 }
 
 func (v *planView) document() PlanDocument {
 	d := PlanDocument{
 		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
-		Steps: []PlanStepDocument{}, Waits: []PlanWaitDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
-		Again: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
+		Steps: []PlanStepDocument{}, Pending: []PlanPendingDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
+		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
 	}
 	for i := range v.p.Steps {
 		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
 	}
 	for _, w := range v.p.Pending {
-		d.Waits = append(d.Waits, PlanWaitDocument{App: w.App, Signal: w.Signal, Verb: string(w.Verb), Rule: w.Rule, Why: w.Why, Until: moment(w.Until)})
+		d.Pending = append(d.Pending, PlanPendingDocument{App: w.App, Signal: w.Signal, Verb: string(w.Verb), Rule: w.Rule, Reason: w.Why, Until: moment(w.Until)})
 	}
 	for _, r := range v.p.Refused {
 		d.Refused = append(d.Refused, PlanRefusalDocument{App: r.App, Signal: r.Signal, Rule: r.Rule, Reason: r.Reason, Message: r.Message, Until: moment(r.Until)})
 	}
 	for _, a := range v.p.Apps {
-		doc := PlanAppDocument{App: a.App, State: string(a.State), Why: a.Why, Needs: []string{}}
+		doc := PlanAppDocument{App: a.App, State: string(a.State), Reason: a.Why, Needs: []string{}}
 		if s, ok := v.w.App(a.App); ok {
 			doc.Health, doc.Message = string(s.Health), s.Message
 			for _, n := range s.Needs {
@@ -113,7 +113,7 @@ func (v *planView) document() PlanDocument {
 }
 
 func stepDocument(s *regulate.Step) PlanStepDocument {
-	d := PlanStepDocument{Wave: s.Wave + 1, Verb: string(s.Verb), App: s.App, Signal: s.Signal, Hold: s.Hold, Why: s.Why, Causes: causeDocuments(s.Causes)}
+	d := PlanStepDocument{Wave: s.Wave + 1, Verb: string(s.Verb), App: s.App, Signal: s.Signal, Hold: s.Hold, Reason: s.Why, Causes: causeDocuments(s.Causes)}
 	for _, m := range s.Managers {
 		d.Managers = append(d.Managers, m.Ref.String())
 	}
@@ -127,7 +127,7 @@ func stepDocument(s *regulate.Step) PlanStepDocument {
 func causeDocuments(causes []regulate.Cause) []CauseDocument {
 	var out []CauseDocument
 	for _, c := range causes {
-		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, Hand: c.RequestedBy, Run: c.Run, Why: c.Why, At: moment(c.At)})
+		out = append(out, CauseDocument{Rule: c.Rule, App: c.App, RequestedBy: c.RequestedBy, Run: c.Run, Reason: c.Why, At: moment(c.At)})
 	}
 	return out
 }

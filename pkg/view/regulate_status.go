@@ -177,7 +177,7 @@ type RegulationStatusDocument struct {
 	System    string            `json:"system"`
 	Namespace string            `json:"namespace"`
 	Holds     []HoldDocument    `json:"holds"`
-	Left      []HoldDocument    `json:"left"`
+	Conflicts []HoldDocument    `json:"conflicts"`
 	Apps      []PlanAppDocument `json:"apps"`
 	Drift     []DriftDocument   `json:"drift"`
 	Gaps      []object.Gap      `json:"gaps"`
@@ -209,9 +209,9 @@ type OperationDocument struct {
 // ChangeDocument is one field that was written: values are JSON, absent where there was or
 // is no field.
 type ChangeDocument struct {
-	Path string `json:"path"`
-	Was  string `json:"was,omitempty"`
-	Now  string `json:"now,omitempty"`
+	Path   string `json:"path"`
+	Before string `json:"before,omitempty"`
+	After  string `json:"after,omitempty"`
 }
 
 func changeDocuments(changes []regulate.Change) []ChangeDocument {
@@ -224,14 +224,14 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 	}
 	var out []ChangeDocument
 	for _, c := range changes {
-		out = append(out, ChangeDocument{Path: c.Path, Was: value(c.ExistedBefore, c.Before), Now: value(c.ExistsAfter, c.After)})
+		out = append(out, ChangeDocument{Path: c.Path, Before: value(c.ExistedBefore, c.Before), After: value(c.ExistsAfter, c.After)})
 	}
 	return out
 }
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Left: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
 	return d
 }
 

@@ -50,7 +50,7 @@ StatefulSet/db/pg | ←owns─ | owner | spec.owns = "pg-0"
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	step := func(from, to, relation, via, why string, inferred, against bool) view.StepDocument {
-		return view.StepDocument{EdgeDocument: view.EdgeDocument{From: from, To: to, Relation: relation, Via: via, Why: why, Rule: "test-" + relation, Inferred: inferred}, Against: against}
+		return view.StepDocument{EdgeDocument: view.EdgeDocument{From: from, To: to, Relation: relation, Via: via, Why: why, Rule: "test-" + relation, Inferred: inferred}, Reversed: against}
 	}
 	want := view.PathDocument{
 		Head: view.Head{APIVersion: view.APIVersion, Kind: "Path"}, From: "Shop.example.com/web/shop", To: "StatefulSet.apps/db/pg", Found: true,
@@ -119,16 +119,16 @@ may break (inferred) | Job/j | Pod.other.io/far/c | spec.needs = "c"
 		t.Errorf("got\n%swant\n%s", got, want)
 	}
 	doc := a.Document.(view.ImpactDocument)
-	if doc.Object != "App/shop/a" || doc.Kind != "Impact" || !slices.Equal(doc.Deleted, []string{"Pod/shop/a-0", "Set/shop/a"}) || !slices.Equal(doc.Kept, []view.KeptDocument{{ID: "Pod/shop/b", By: "App/shop/a", Reason: "another owner"}}) {
+	if doc.Object != "App/shop/a" || doc.Kind != "Impact" || !slices.Equal(doc.Deleted, []string{"Pod/shop/a-0", "Set/shop/a"}) || !slices.Equal(doc.Retained, []view.RetainedDocument{{ID: "Pod/shop/b", Cause: "App/shop/a", Reason: "another owner"}}) {
 		t.Errorf("document %+v", doc)
 	}
 	want := view.DependentDocument{
-		ID: "Pod/shop/b", Effect: "does without", Cause: "Set/shop/a", Optional: true, Below: []string{}, Edge: view.EdgeDocument{
+		ID: "Pod/shop/b", Effect: "does without", Cause: "Set/shop/a", Optional: true, Controlled: []string{}, Edge: view.EdgeDocument{
 			From: "Pod/shop/b", To: "Set/shop/a", Relation: "needs", Via: "spec", Why: `spec.needs = "a"`, Rule: "test-needs", Optional: true,
 		},
 	}
-	if !slices.ContainsFunc(doc.Direct, func(d view.DependentDocument) bool { return reflect.DeepEqual(d, want) }) || len(doc.Direct) != 2 || len(doc.Through) != 1 {
-		t.Errorf("direct %+v, through %+v", doc.Direct, doc.Through)
+	if !slices.ContainsFunc(doc.Direct, func(d view.DependentDocument) bool { return reflect.DeepEqual(d, want) }) || len(doc.Direct) != 2 || len(doc.Indirect) != 1 {
+		t.Errorf("direct %+v, through %+v", doc.Direct, doc.Indirect)
 	}
 	if !slices.Equal(a.Names, []string{"Job/shop/j", "Pod/shop/a-0", "Pod/shop/b", "Set/shop/a", "Pod.other.io/far/c"}) {
 		t.Errorf("names %v", a.Names)
@@ -140,7 +140,7 @@ func TestImpactOfNothing(t *testing.T) {
 	id := find(t, g, "Pod/a")[0]
 	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
 	doc := a.Document.(view.ImpactDocument)
-	if doc.Deleted == nil || doc.Kept == nil || doc.Direct == nil || doc.Through == nil || doc.Gaps == nil || a.Names == nil || len(a.Table.Rows) > 0 {
+	if doc.Deleted == nil || doc.Retained == nil || doc.Direct == nil || doc.Indirect == nil || doc.Gaps == nil || a.Names == nil || len(a.Table.Rows) > 0 {
 		t.Errorf("answer %+v", a)
 	}
 }

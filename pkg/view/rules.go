@@ -33,12 +33,12 @@ type RuleDocument struct {
 	Via      string   `json:"via"`
 	Field    string   `json:"field"`
 	// Edges is how many the rule made of what was read.
-	Edges   int  `json:"edges"`
-	Crosses bool `json:"crosses,omitempty"`
-	Leaf    bool `json:"leaf,omitempty"`
-	Peer    bool `json:"aside,omitempty"`
-	Manages bool `json:"manages,omitempty"`
-	Exposes bool `json:"exposes,omitempty"`
+	Edges          int  `json:"edges"`
+	CrossNamespace bool `json:"crossNamespace,omitempty"`
+	Terminal       bool `json:"terminal,omitempty"`
+	Peer           bool `json:"peer,omitempty"`
+	Manages        bool `json:"manages,omitempty"`
+	Exposes        bool `json:"exposes,omitempty"`
 }
 
 // CountedRule is a rule with the number of edges that it made.
@@ -50,7 +50,7 @@ type CountedRule struct {
 func ruleDocument(r CountedRule) RuleDocument {
 	d := RuleDocument{
 		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
-		Field: r.Field, Edges: r.Edges, Crosses: r.CrossNamespace, Leaf: r.Terminal, Peer: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
+		Field: r.Field, Edges: r.Edges, CrossNamespace: r.CrossNamespace, Terminal: r.Terminal, Peer: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
 	}
 	for _, gk := range r.From {
 		d.From = append(d.From, gk.String())
@@ -107,12 +107,12 @@ func readers(r relation.Rule) string {
 // RuleExplanationDocument says why two objects are related, or which rules speak
 // of a kind (docs/schema/rules-explain.json).
 type RuleExplanationDocument struct {
-	Head    `json:",inline"`
-	Subject string          `json:"subject"`
-	Edges   []ExplainedEdge `json:"edges"`
-	Says    []RuleDocument  `json:"says"`
-	IsSaid  []RuleDocument  `json:"isSaid"`
-	Gaps    []object.Gap    `json:"gaps"`
+	Head     `json:",inline"`
+	Subject  string          `json:"subject"`
+	Edges    []ExplainedEdge `json:"edges"`
+	Outgoing []RuleDocument  `json:"outgoing"`
+	Incoming []RuleDocument  `json:"incoming"`
+	Gaps     []object.Gap    `json:"gaps"`
 }
 
 // ExplainedEdge is an edge, and what it means.
@@ -134,7 +134,7 @@ func Meaning(r relation.Relation) string {
 
 // ExplainEdges returns the answer of rules explain for two objects.
 func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(g.Gaps())}
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Outgoing: []RuleDocument{}, Incoming: []RuleDocument{}, Gaps: none(g.Gaps())}
 	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "MEANING", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
@@ -172,8 +172,8 @@ func edgeText(e graph.Edge, d ExplainedEdge) string {
 
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
-func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Says: []RuleDocument{}, IsSaid: []RuleDocument{}, Gaps: none(gaps)}
+func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object.Gap) Output {
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Outgoing: []RuleDocument{}, Incoming: []RuleDocument{}, Gaps: none(gaps)}
 	tree := &Tree{Columns: []Column{
 		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
 	}}
@@ -190,8 +190,8 @@ func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) 
 		}
 		tree.Roots = append(tree.Roots, root)
 	}
-	group("what a "+subject+" says", says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Says)
-	group("what others say of a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.IsSaid)
+	group("what a "+subject+" says", outgoing, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
+	group("what others say of a "+subject, incoming, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 

@@ -29,8 +29,8 @@ type StackDocument struct {
 	// Name is a ROOT that means it: an object, or helm/NAMESPACE/NAME.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
-	// By is what its roots say that they belong together by: helm, app or applyset.
-	By string `json:"by,omitempty"`
+	// GroupedBy is what its roots say that they belong together by: helm, app or applyset.
+	GroupedBy string `json:"groupedBy,omitempty"`
 	// Roots are the workloads and custom resources that it was found by.
 	Roots []string `json:"roots"`
 	// Objects is how many are in it, without what it stands on.
@@ -86,17 +86,17 @@ type StackSum struct {
 type NoneDocument struct {
 	Count int `json:"count"`
 	// Objects are these, where they are asked for (--all).
-	Objects []OtherDocument `json:"objects,omitempty"`
+	Objects []ExcludedDocument `json:"objects,omitempty"`
 }
 
-// OtherDocument is an object that is in no stack.
-type OtherDocument struct {
+// ExcludedDocument is an object that is in no stack.
+type ExcludedDocument struct {
 	ID string `json:"id"`
-	// Why it is in none.
-	Why     string `json:"why"`
-	Status  string `json:"status,omitempty"`
-	Reason  string `json:"reason,omitempty"`
-	Message string `json:"message,omitempty"`
+	// ExclusionReason is why it is in none.
+	ExclusionReason string `json:"exclusionReason"`
+	Status          string `json:"status,omitempty"`
+	Reason          string `json:"reason,omitempty"`
+	Message         string `json:"message,omitempty"`
 }
 
 func (v *stacksView) document() StacksDocument {
@@ -108,7 +108,7 @@ func (v *stacksView) document() StacksDocument {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.rows[i]))
 	}
 	for _, o := range v.o.Others {
-		d := OtherDocument{ID: o.Object.String(), Why: o.Why, Status: string(o.Health.Status)}
+		d := ExcludedDocument{ID: o.Object.String(), ExclusionReason: o.Why, Status: string(o.Health.Status)}
 		if o.Health.Status.Worse(health.Healthy) {
 			d.Reason, d.Message = o.Health.Reason, o.Health.Message
 		}
@@ -123,7 +123,7 @@ func (v *stacksView) document() StacksDocument {
 
 func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
-		Name: r.Name.String(), Namespace: r.Name.Namespace, By: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
+		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
 		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since()), Causes: []StackCauseDocument{}},
 		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Ground,
 	}

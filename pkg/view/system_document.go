@@ -35,11 +35,11 @@ type SystemAppDocument struct {
 	Health  string `json:"health,omitempty"`
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Absent are roots that are not there, Unread those of which nobody knows.
-	Absent []string             `json:"absent,omitempty"`
-	Unread []string             `json:"unread,omitempty"`
-	Needs  []SystemNeedDocument `json:"needs"`
-	On     []SystemOnDocument   `json:"on"`
+	// Missing are roots that do not exist, Unread those that could not be read.
+	Missing []string             `json:"missing,omitempty"`
+	Unread  []string             `json:"unread,omitempty"`
+	Needs   []SystemNeedDocument `json:"needs"`
+	On      []SystemOnDocument   `json:"on"`
 }
 
 // SystemNeedDocument is an app that another one needs, and why.
@@ -62,7 +62,7 @@ type SystemOnDocument struct {
 type SystemRuleDocument struct {
 	Name   string `json:"name"`
 	Signal string `json:"signal"`
-	Words  string `json:"words"`
+	Text   string `json:"text"`
 }
 
 // SystemWaiverDocument is a waiver of a finding.
@@ -112,7 +112,7 @@ func (v *systemView) appDocument(a *system.App) SystemAppDocument {
 		d.On = append(d.On, on)
 	}
 	if state := v.state(a.Name); state != nil {
-		d.Health, d.Message, d.Absent, d.Unread = string(state.Health), state.Message, state.Absent, state.Unread
+		d.Health, d.Message, d.Missing, d.Unread = string(state.Health), state.Message, state.Absent, state.Unread
 		if state.Cause.Kind != "" {
 			d.Cause = state.Cause.String()
 		}

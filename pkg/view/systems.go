@@ -31,10 +31,10 @@ type SystemDocument struct {
 	Name      string `json:"name"`
 	System    string `json:"system"`
 	Namespace string `json:"namespace"`
-	// Apps and Rules are how many its manifest has, where that could be read.
+	// Apps and Rules are how many its manifest has; Error says why it could not be read.
 	Apps    *int     `json:"apps,omitempty"`
 	Rules   *int     `json:"rules,omitempty"`
-	Wrong   string   `json:"wrong,omitempty"`
+	Error   string   `json:"error,omitempty"`
 	Members []string `json:"members"`
 	Created string   `json:"created,omitempty"`
 }
@@ -55,7 +55,7 @@ func Systems(rows []SystemRow, now time.Time) Output {
 		r := &rows[i]
 		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()
 		doc.Systems = append(doc.Systems, SystemDocument{
-			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Wrong: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
+			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
 		})
 		t.Rows = append(t.Rows, []Cell{
 			{r.Namespace, Plain}, {r.Name, Plain}, mayCount(r.Apps), {strconv.Itoa(len(r.Members)), Plain}, mayCount(r.Rules), {age(now, r.Created), Plain},

@@ -4,7 +4,7 @@ import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
 // UIState is what the page shows: the objects that were read, the stacks that they are in, how
 // each fares, what it uses and what it costs, and why each edge is there
-// (docs/schema/picture.json). It is made for machines that draw: objects, kinds and namespaces
+// (docs/schema/ui-state.json). It is made for machines that draw: objects, kinds and namespaces
 // are numbers, and whatever is absent is not known or nothing. Parts says of what is not in it
 // why not.
 //
@@ -125,7 +125,7 @@ type UIStack struct {
 	// Name is a ROOT that means it.
 	Name      string `json:"name"`
 	Namespace string `json:"namespace,omitempty"`
-	By        string `json:"by,omitempty"`
+	GroupedBy string `json:"groupedBy,omitempty"`
 	// Roots are nodes.
 	Roots []int `json:"roots"`
 	// Tree is the places in preorder.
@@ -187,10 +187,10 @@ type UIUnattributed struct {
 
 // UICosts are the totals by namespace or by the values of a label.
 type UICosts struct {
-	// By is namespace, or label KEY.
-	By    string      `json:"by"`
-	Rows  []UICostRow `json:"rows"`
-	Total int64       `json:"total"`
+	// GroupBy is namespace, or label KEY.
+	GroupBy string      `json:"groupBy"`
+	Rows    []UICostRow `json:"rows"`
+	Total   int64       `json:"total"`
 }
 
 // UICostRow is what one of them costs.

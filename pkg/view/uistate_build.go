@@ -68,7 +68,7 @@ type UIGrouping struct {
 // NewUIState makes a Picture. Objects have the numbers of n, which is that of the session.
 func NewUIState(of UIInput, n *Numbering) *UIState {
 	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
-	b.p.Head = Head{APIVersion, "Picture"}
+	b.p.Head = Head{APIVersion, "UIState"}
 	if b.MaxNodes == 0 {
 		b.MaxNodes = MaxUINodes
 	}

@@ -214,7 +214,7 @@ func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
 }
 
 func (b *picturing) grouping(g UIGrouping) UICosts {
-	out := UICosts{By: g.By, Rows: []UICostRow{}}
+	out := UICosts{GroupBy: g.By, Rows: []UICostRow{}}
 	money := cost.Round(g.Report, b.column(), 2)
 	for _, row := range g.Report.Rows {
 		if !row.Priced() {

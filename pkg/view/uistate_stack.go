@@ -8,7 +8,7 @@ import (
 // stack makes a stack of the Picture.
 func (b *picturing) stack(f *UIFound) UIStack {
 	s := UIStack{
-		Name: f.Name.String(), Namespace: f.Name.Namespace, By: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
+		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
 		Created: unix(f.Created), Cluster: f.Ground,
 	}
 	for _, id := range f.Stack.Roots() {

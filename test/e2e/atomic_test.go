@@ -24,16 +24,16 @@ import (
 
 // foreseenDocument is the JSON of check --atomic, as far as tests look at it.
 type foreseenDocument struct {
-	Verdict, Summary string
-	Objects, Pods    int
-	Anew, DryRun     bool
-	Judgements       []struct{ Verdict, Topic, Object, Origin, Field, Reason, Message string }
-	Placement        []struct{ Pod, Node string }
+	Verdict, Summary    string
+	Objects, Pods       int
+	FromScratch, DryRun bool
+	Findings            []struct{ Verdict, Topic, Object, Origin, Field, Reason, Message string }
+	Placement           []struct{ Pod, Node string }
 }
 
 // has says whether a judgement says all of the words, of the object if one is named.
 func (d *foreseenDocument) has(verdict, topic, object string, words ...string) bool {
-	for _, j := range d.Judgements {
+	for _, j := range d.Findings {
 		missing := func(w string) bool { return !strings.Contains(j.Message, w) }
 		if j.Verdict == verdict && j.Topic == topic && (object == "" || j.Object == object) && !slices.ContainsFunc(words, missing) {
 			return true
@@ -45,7 +45,7 @@ func (d *foreseenDocument) has(verdict, topic, object string, words ...string) b
 // said is every judgement in a line, for messages of tests.
 func (d *foreseenDocument) said() string {
 	lines := []string{d.Summary}
-	for _, j := range d.Judgements {
+	for _, j := range d.Findings {
 		lines = append(lines, fmt.Sprintf("%s %s %s (%s): %s: %s", j.Verdict, j.Topic, j.Object, j.Origin, j.Reason, j.Message))
 	}
 	return strings.Join(lines, "\n")
@@ -132,7 +132,7 @@ metadata: {name: migrate}
 spec: {template: {spec: {restartPolicy: Never, containers: [{name: m, image: m}]}}}
 `, "NAMESPACE", ns) + webOf(2, "serviceAccountName: app, containers: [{name: web, image: web, envFrom: [{secretRef: {name: key}}], resources: {requests: {cpu: 10m}}}]")
 	d := foreseen(t, c.Kubeconfig, ns, batch)
-	if d.Verdict != "fits" || d.Objects != 6 || d.Pods != 3 || len(d.Placement) != 3 || !d.DryRun || d.Anew {
+	if d.Verdict != "fits" || d.Objects != 6 || d.Pods != 3 || len(d.Placement) != 3 || !d.DryRun || d.FromScratch {
 		t.Fatalf("%+v", d)
 	}
 	if _, err := admin(c).CoreV1().Namespaces().Get(t.Context(), ns, metav1.GetOptions{}); !apierrors.IsNotFound(err) {
@@ -153,7 +153,7 @@ spec: {template: {spec: {restartPolicy: Never, containers: [{name: m, image: m}]
 	if again.Verdict != "fits" {
 		t.Errorf("what is there and runs does not fit:\n%s", again.said())
 	}
-	if anew := foreseenBy(t, c.Kubeconfig, "deployment/web", "-n", ns); anew.Verdict != "fits" || !anew.Anew || anew.Pods != 2 {
+	if anew := foreseenBy(t, c.Kubeconfig, "deployment/web", "-n", ns); anew.Verdict != "fits" || !anew.FromScratch || anew.Pods != 2 {
 		t.Errorf("the stack would not start anew: %+v", anew)
 	}
 }

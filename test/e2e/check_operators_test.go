@@ -20,10 +20,10 @@ type checkReport struct {
 	Subjects []struct {
 		Scope, Name string
 		Results     []struct {
-			Rule      string
-			Right     int
-			Wrong     []struct{ Severity, Object, Field, Value, Message string }
-			Undecided []struct{ Object, Why string }
+			Rule     string
+			Passed   int
+			Findings []struct{ Severity, Object, Field, Value, Message string }
+			Unknown  []struct{ Object, Reason string }
 		}
 	}
 	Gaps []struct{ Resource, Message string }
@@ -34,10 +34,10 @@ func (r *checkReport) lines(rename *strings.Replacer) []string {
 	var out []string
 	for _, s := range r.Subjects {
 		for _, result := range s.Results {
-			for _, f := range result.Wrong {
+			for _, f := range result.Findings {
 				out = append(out, rename.Replace(fmt.Sprintf("%s %s: %s %s: %s %s = %q", s.Scope, s.Name, f.Severity, result.Rule, f.Object, f.Field, f.Value)))
 			}
-			for _, u := range result.Undecided {
+			for _, u := range result.Unknown {
 				out = append(out, rename.Replace(fmt.Sprintf("%s %s: open %s: %s", s.Scope, s.Name, result.Rule, u.Object)))
 			}
 		}

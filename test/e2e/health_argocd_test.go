@@ -71,7 +71,7 @@ func TestHealthArgoCD(t *testing.T) {
 		{"Huge", "one"}:     {"Degraded", "it failed", ""},
 	} {
 		o := d.object(id(what[0], what[1]))
-		if o.Own != want[0] || !strings.Contains(o.Message, want[1]) || want[2] != "" && o.Own != "Healthy" && !strings.Contains(o.Message, strings.TrimSuffix(origin(want[2]), "))")) {
+		if o.OwnHealth != want[0] || !strings.Contains(o.Message, want[1]) || want[2] != "" && o.OwnHealth != "Healthy" && !strings.Contains(o.Message, strings.TrimSuffix(origin(want[2]), "))")) {
 			t.Errorf("%v: %+v, want %v", what, o, want)
 		}
 	}
@@ -81,14 +81,14 @@ func TestHealthArgoCD(t *testing.T) {
 		}
 	}
 	without := healthOf(t, c.Kubeconfig, "-n", ns, "--all")
-	if o := without.object(id("Plain", "one")); o.Own != "Degraded" {
+	if o := without.object(id("Plain", "one")); o.OwnHealth != "Degraded" {
 		t.Errorf("without --argocd: %+v", o)
 	}
 
 	kubeconfig := user(t, c, "no-scripts-in-"+ns, ns, ns+".example.org/*")
 	cluster.Eventually(t, limit, func() error { // the authorizer takes a moment
 		r := sysop(t, kubeconfig, "health", "-n", ns, "--all", "--argocd="+ns, "-o", "json")
-		if r.code != 0 || healthIn(t, r).object(id("Plain", "one")).Own != "Degraded" {
+		if r.code != 0 || healthIn(t, r).object(id("Plain", "one")).OwnHealth != "Degraded" {
 			return fmt.Errorf("exit code %d, stdout:\n%s\nstderr:\n%s", r.code, r.stdout, r.stderr)
 		}
 		for _, words := range []string{"note: the health rules of Argo CD are not asked: ", "configmaps", "orbidden"} {

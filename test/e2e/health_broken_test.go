@@ -170,13 +170,13 @@ func (b *breakage) broken(t *testing.T, c *cluster.Cluster, ns string) {
 		}
 		for _, p := range b.parts {
 			id, want, _ := strings.Cut(p, " ")
-			if o := d.object(id); !matches(want, o.Own+"/"+o.Below) || !o.Counts {
+			if o := d.object(id); !matches(want, o.OwnHealth+"/"+o.PartsHealth) || !o.Counts {
 				return fmt.Errorf("%+v, want %s", o, p)
 			}
 		}
 		for _, p := range b.derived {
 			id, from, _ := strings.Cut(p, " ")
-			if o := d.object(id); o.By != "derived" || !slices.Equal(o.DerivedFrom, []string{from}) {
+			if o := d.object(id); o.Stage != "derived" || !slices.Equal(o.DerivedFrom, []string{from}) {
 				return fmt.Errorf("%+v, want it derived from %s", o, from)
 			}
 		}

@@ -146,7 +146,7 @@ func TestHealthWithoutPods(t *testing.T) {
 		}
 		d := healthIn(t, r)
 		s, web := d.stack(t), d.object("Deployment.apps/"+ns+"/web")
-		if s.Health == "Healthy" || web.Own == "Healthy" || web.Own == "" {
+		if s.Health == "Healthy" || web.OwnHealth == "Healthy" || web.OwnHealth == "" {
 			return fmt.Errorf("%+v, the Deployment %+v: want neither Healthy", s, web)
 		}
 		for _, g := range d.Gaps {

@@ -66,7 +66,7 @@ spec:
 		cluster.Eventually(t, limit, func() error {
 			d := healthOf(t, c.Kubeconfig, "cronjob/backup", "-n", ns)
 			job, s := d.object("Job.batch/"+ns+"/"+name), d.stack(t)
-			if job.Own != want || s.Health != want {
+			if job.OwnHealth != want || s.Health != want {
 				return fmt.Errorf("run %d: the Job is %+v, the stack %+v, want %s", i, job, s, want)
 			}
 			return nil

@@ -32,14 +32,14 @@ type healthStack struct {
 }
 
 type healthCause struct {
-	ID, Health, Reason, Message, Of, Why string
-	Events                               []struct{ Reason, Message string }
+	ID, Health, Reason, Message, Parent, Why string
+	Events                                   []struct{ Reason, Message string }
 }
 
 type healthObject struct {
-	ID, Own, Below, Reason, Message, By string
-	DerivedFrom                         []string
-	Counts                              bool
+	ID, OwnHealth, PartsHealth, Reason, Message, Stage string
+	DerivedFrom                                        []string
+	Counts                                             bool
 }
 
 // healthOf runs the health command, which succeeds, and returns its document.

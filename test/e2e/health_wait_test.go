@@ -31,14 +31,14 @@ func TestHealthWait(t *testing.T) {
 			if err := s.caused("Secret/" + ns + "/login Missing NotFound"); err != nil {
 				return err
 			}
-			if s.Causes[0].Why == "" || !matches("*/"+ns+"/"+name+"*", s.Causes[0].Of) {
+			if s.Causes[0].Why == "" || !matches("*/"+ns+"/"+name+"*", s.Causes[0].Parent) {
 				return fmt.Errorf("nothing says who needs it: %+v", s.Causes[0])
 			}
-			if o := d.object("Deployment.apps/" + ns + "/" + name); o.Own != "Healthy" || o.Below != "Missing" {
+			if o := d.object("Deployment.apps/" + ns + "/" + name); o.OwnHealth != "Healthy" || o.PartsHealth != "Missing" {
 				return fmt.Errorf("%+v, want Healthy, and Missing below", o)
 			}
 		}
-		if o := d.object("ConfigMap/" + ns + "/theme"); o.ID != "" && (o.Own != "Missing" || o.Counts) {
+		if o := d.object("ConfigMap/" + ns + "/theme"); o.ID != "" && (o.OwnHealth != "Missing" || o.Counts) {
 			return fmt.Errorf("%+v is optional, and counts", o)
 		}
 		return nil

@@ -138,7 +138,7 @@ func TestImpactOfWhatActs(t *testing.T) {
 			a.tried(t, c, ns, in(a.before))
 			r := newRealm(t, c, ns)
 			im := r.asks(a.object, a.says)
-			if im.Acts == "" {
+			if im.AppliesWhen == "" {
 				t.Error("it does not say when it acts")
 			}
 			was := alive(t, c, ns)

@@ -203,8 +203,8 @@ func (r *realm) asks(id string, says []string, args ...string) impactDocument {
 	if d.Object != id {
 		r.t.Fatalf("impact of %s, want %s", d.Object, id)
 	}
-	if len(d.Gaps) > 0 || strings.Contains(said, "warning: ") || slices.Contains(args, "-A") && len(d.Unlooked) > 0 {
-		r.t.Errorf("not all was looked at: %+v, %q\n%s", d.Gaps, d.Unlooked, said)
+	if len(d.Gaps) > 0 || strings.Contains(said, "warning: ") || slices.Contains(args, "-A") && len(d.UnreadKinds) > 0 {
+		r.t.Errorf("not all was looked at: %+v, %q\n%s", d.Gaps, d.UnreadKinds, said)
 	}
 	var patterns []string
 	for _, s := range says {

@@ -9,14 +9,14 @@ import (
 
 // impactDocument is the JSON of the impact command, as far as tests look at it.
 type impactDocument struct {
-	Object, Summary, Acts   string
-	Finalizers, Deleted     []string
-	Remaker                 *impactRemaker
-	Deletions, MayGo        []impactDeletion
-	Kept                    []impactKept
-	Direct, Through, Bereft []impactDependent
-	Unlooked                []string
-	Gaps                    []gap
+	Object, Summary, AppliesWhen string
+	Finalizers, Deleted          []string
+	RecreatedBy                  *impactRemaker
+	Deletions, MayBeDeleted      []impactDeletion
+	Retained                     []impactKept
+	Direct, Indirect, Served     []impactDependent
+	UnreadKinds                  []string
+	Gaps                         []gap
 }
 
 type impactRemaker struct {
@@ -25,18 +25,18 @@ type impactRemaker struct {
 }
 
 type impactDeletion struct {
-	ID, By, Removal string
-	Blocks          bool
-	Finalizers      []string
+	ID, Cause, Removal string
+	Blocks             bool
+	Finalizers         []string
 }
 
-type impactKept struct{ ID, By, Reason string }
+type impactKept struct{ ID, Cause, Reason string }
 
 type impactDependent struct {
-	ID, Effect, Cause, Follows string
-	Inferred                   bool
-	Below                      []string
-	Left, Of                   int
+	ID, Effect, Cause, Consequence string
+	Inferred                       bool
+	Controlled                     []string
+	Remaining, Total               int
 }
 
 // lines are all that is foretold, one a line: EFFECT[?] OBJECT, with a question mark for a
@@ -46,21 +46,21 @@ func (d impactDocument) lines() (lines []string) {
 	for _, x := range d.Deletions {
 		lines = append(lines, "deleted "+x.ID+" by "+x.Removal)
 	}
-	for _, x := range d.MayGo {
+	for _, x := range d.MayBeDeleted {
 		lines = append(lines, "deleted? "+x.ID+" by "+x.Removal)
 	}
-	for _, x := range d.Kept {
+	for _, x := range d.Retained {
 		lines = append(lines, "kept "+x.ID+": "+x.Reason)
 	}
-	for _, x := range slices.Concat(d.Direct, d.Through, d.Bereft) {
+	for _, x := range slices.Concat(d.Direct, d.Indirect, d.Served) {
 		line := x.Effect + guess[x.Inferred] + " " + x.ID
-		if x.Of > 0 {
-			line += fmt.Sprintf(": %d of %d left", x.Left, x.Of)
+		if x.Total > 0 {
+			line += fmt.Sprintf(": %d of %d left", x.Remaining, x.Total)
 		}
 		lines = append(lines, line)
 	}
-	if d.Remaker != nil {
-		lines = append(lines, "anew"+guess[!d.Remaker.Known]+" by "+d.Remaker.ID)
+	if d.RecreatedBy != nil {
+		lines = append(lines, "anew"+guess[!d.RecreatedBy.Known]+" by "+d.RecreatedBy.ID)
 	}
 	return lines
 }

@@ -132,8 +132,8 @@ func TestImpactOfWebhook(t *testing.T) {
 	asks("ignore", "")
 
 	configuration := r.asks(strict, nil)
-	if !strings.Contains(configuration.Acts, "no longer checked") {
-		t.Errorf("a configuration acts %q", configuration.Acts)
+	if !strings.Contains(configuration.AppliesWhen, "no longer checked") {
+		t.Errorf("a configuration acts %q", configuration.AppliesWhen)
 	}
 	r.deletes(configuration)
 	asks("fail", "")

@@ -124,8 +124,8 @@ func (i *installer) history(name, namespace string) (out []string) {
 	i.t.Helper()
 	r := i.run("history", name, "-n", namespace, "-o", "json").succeeds(i.t)
 	var doc struct {
-		Open *struct{ Run string }
-		Runs []struct{ Action, Result string }
+		Current *struct{ Run string }
+		Runs    []struct{ Action, Result string }
 	}
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
 		i.t.Fatalf("%v in:\n%s", err, r.stdout)
@@ -133,7 +133,7 @@ func (i *installer) history(name, namespace string) (out []string) {
 	for _, run := range doc.Runs {
 		out = append(out, run.Action+" "+run.Result)
 	}
-	if doc.Open != nil {
+	if doc.Current != nil {
 		out = append(out, "open")
 	}
 	return out

@@ -32,10 +32,10 @@ func TestMakers(t *testing.T) {
 		if err := s.caused(issuer + " Missing NotFound"); err != nil {
 			return err
 		}
-		if got := s.Causes[0].Of; got != certificate {
+		if got := s.Causes[0].Parent; got != certificate {
 			return fmt.Errorf("the cause is of %s, want %s", got, certificate)
 		}
-		if o := d.object(secret); o.Own != "Missing" || !o.Counts || !strings.Contains(o.Message, certificate+" makes it") {
+		if o := d.object(secret); o.OwnHealth != "Missing" || !o.Counts || !strings.Contains(o.Message, certificate+" makes it") {
 			return fmt.Errorf("%+v, want it told with who makes it", o)
 		}
 		return nil

@@ -37,7 +37,7 @@ func TestManualOfTheExample(t *testing.T) {
 	cluster.Eventually(t, limit, func() error {
 		d = man(t, c.Kubeconfig, "moodle", "-n", "moodle")
 		for _, p := range d.Composition {
-			if p.Kind == "Pod" && p.Through == "ReplicaSet.apps" {
+			if p.Kind == "Pod" && p.Via == "ReplicaSet.apps" {
 				return nil
 			}
 		}

@@ -26,11 +26,11 @@ const sampled = 3 * time.Minute
 // used is the JSON of the metrics command, as far as tests look at it. What is absent
 // in it is nil.
 type used struct {
-	At, By, Sharing string
-	Rows            []usedRow
-	Total           usedRow
-	Notes           []struct{ Source, About, Reason, Message string }
-	Gaps            []gap
+	At, GroupBy, Sharing string
+	Rows                 []usedRow
+	Total                usedRow
+	Notes                []struct{ Source, About, Reason, Message string }
+	Gaps                 []gap
 }
 
 type usedRow struct {

@@ -17,14 +17,14 @@ func TestRegulateDrift(t *testing.T) {
 		r := s.regulate(command, "-o", "json").succeeds(t)
 		var d struct {
 			Drift []struct {
-				App, Target, Path, Held, Now, By, At, Message string
-				Choices                                       []struct{ What, Command string }
+				App, Target, Path, Held, Current, Manager, At, Message string
+				Choices                                                []struct{ Description, Command string }
 			}
 		}
 		if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
 			t.Fatal(err)
 		}
-		if len(d.Drift) != 1 || d.Drift[0].App != "worker" || d.Drift[0].By != "somebody" || d.Drift[0].At == "" || d.Drift[0].Held != "0" || d.Drift[0].Now != "3" || len(d.Drift[0].Choices) != 3 {
+		if len(d.Drift) != 1 || d.Drift[0].App != "worker" || d.Drift[0].Manager != "somebody" || d.Drift[0].At == "" || d.Drift[0].Held != "0" || d.Drift[0].Current != "3" || len(d.Drift[0].Choices) != 3 {
 			t.Errorf("%s: %+v", command, d.Drift)
 		}
 		tree := s.regulate(command).succeeds(t).stdout

@@ -193,7 +193,7 @@ func (s *shop) regulateAs(kubeconfig, command string, args ...string) result {
 
 // regulation is the JSON of the commands of regulation, as far as tests look at it.
 type regulation struct {
-	Steps   []struct{ Verb, App, Signal, Why string }
+	Steps   []struct{ Verb, App, Signal, Reason string }
 	Refused []struct{ App, Signal, Rule, Reason, Message string }
 	Apps    []struct {
 		App, State, Health string
@@ -207,13 +207,13 @@ type regulation struct {
 
 type regulationHold struct {
 	App, Signal, Phase string
-	Causes             []struct{ Rule, App, Hand, Run, Why string }
+	Causes             []struct{ Rule, App, RequestedBy, Run, Reason string }
 	Operations         []struct{ Action, Text, Target, State, Result string }
 }
 
 type regulationRecord struct {
-	App, Signal, Target, Action, Why, Result string
-	Error                                    bool
+	App, Signal, Target, Action, Reason, Result string
+	Error                                       bool
 }
 
 func regulationOf(t *testing.T, r result) regulation {

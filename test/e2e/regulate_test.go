@@ -99,7 +99,7 @@ func applying(s *shop, so func() error) {
 func evidence(s *shop, since time.Time) {
 	s.t.Helper()
 	for name, h := range s.status() {
-		if len(h.Causes) == 0 || h.Causes[0].App != "db" || !strings.Contains(h.Causes[0].Why, "db") {
+		if len(h.Causes) == 0 || h.Causes[0].App != "db" || !strings.Contains(h.Causes[0].Reason, "db") {
 			s.t.Errorf("%s is held because of %+v: want db", name, h.Causes)
 		}
 		if len(h.Operations) == 0 {

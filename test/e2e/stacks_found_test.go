@@ -13,9 +13,9 @@ import (
 // stacksDocument is the JSON of the stacks command, as far as tests look at it.
 type stacksDocument struct {
 	Stacks []struct {
-		Name, Namespace, By string
-		Roots               []string
-		Health              struct {
+		Name, Namespace, GroupedBy string
+		Roots                      []string
+		Health                     struct {
 			Status string
 			Causes []struct{ ID string }
 		}

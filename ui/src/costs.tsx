@@ -10,7 +10,7 @@ import { age, capital, count, moment, money, parse, plural, short } from './word
 export function CostsView({ page }: { page: Page }) {
   const { picture, choice } = page, { by } = choice
   const keys = labelKeys(picture.labels), label = by.startsWith('label ')
-  const kept = by ? picture.costs?.find((c) => c.by === by) : stackCosts(picture.stacks)
+  const kept = by ? picture.costs?.find((c) => c.groupBy === by) : stackCosts(picture.stacks)
   const minute = Math.floor(Date.parse(picture.at) / 60_000)
   const asked = useAsk<Costs>(page, kept ? '' : 'cost', { by: label ? 'label:' + by.slice(6) : by }, minute)
   const costs = kept ?? asked.answer
@@ -55,7 +55,7 @@ function Unmeasured({ page: { picture: { nodes, notes } } }: { page: Page }) {
 
 /** The parts that are columns; the rest of a row is one more, so that it adds up. */
 function CostTable({ page, costs }: { page: Page; costs: Costs }) {
-  const { sort } = page.choice, { currency = '' } = page.picture, stacks = costs.by === 'stack'
+  const { sort } = page.choice, { currency = '' } = page.picture, stacks = costs.groupBy === 'stack'
   const parts = partsOf(costs).filter(([, sum]) => sum !== 0), top = Math.max(1, ...costs.rows.map((r) => r.cost))
   const other = (r: Costs['rows'][number]) => r.cost - parts.reduce((sum, [part]) => sum + (r.parts?.[part] ?? 0), 0)
   const others = costs.rows.some((r) => other(r) !== 0)
@@ -71,7 +71,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
         <table class="costs">
           <thead>
             <tr>
-              <Sort page={page} name={stacks ? 'Stack' : costs.by.replace(/^label /, '')} by="name" />
+              <Sort page={page} name={stacks ? 'Stack' : costs.groupBy.replace(/^label /, '')} by="name" />
               <Sort page={page} name={currency} by="cost" down num initial />
               <th scope="col"><span class="unseen">Share of the dearest</span></th>
               <Sort page={page} name="Pods" by="pods" down num />

@@ -39,7 +39,7 @@ function All({ page, report }: { page: Page; report: Report }) {
   // The address has severities where another view has kinds of objects.
   const flip = (s: string) => page.set({ kinds: kinds.includes(s) ? kinds.filter((x) => x !== s) : [...kinds, s] })
   const groups = wantedFindings(report, search, kinds), n = groups.reduce((sum, g) => sum + g.findings.length, 0)
-  const undecided = report.subjects.flatMap((subject) => subject.results.flatMap((result) => result.undecided.map((u) => ({ ...u, rule: result.rule }))))
+  const unknown = report.subjects.flatMap((subject) => subject.results.flatMap((result) => result.unknown.map((u) => ({ ...u, rule: result.rule }))))
   let room = most
   return (
     <>
@@ -56,24 +56,24 @@ function All({ page, report }: { page: Page; report: Report }) {
         </div>
         <span class="faint" role="status">{n > most ? `showing ${count(most)} of ${count(n)}, the gravest first` : plural(n, 'finding')}</span>
       </div>
-      {n === 0 && <Lacks>{search || kinds.length ? <>No finding is like that. <button type="button" class="link" onClick={() => page.set({ search: '', kinds: [] })}>Show all</button></> : overall.of ? 'Nothing was found: all that could be decided is as it should be.' : 'Nothing was checked: no operator, no definition and no stack was found.'}</Lacks>}
+      {n === 0 && <Lacks>{search || kinds.length ? <>No finding is like that. <button type="button" class="link" onClick={() => page.set({ search: '', kinds: [] })}>Show all</button></> : overall.evaluated ? 'Nothing was found: all that could be decided is as it should be.' : 'Nothing was checked: no operator, no definition and no stack was found.'}</Lacks>}
       {groups.map((g) => {
         const findings = g.findings.slice(0, Math.max(0, room))
         room -= findings.length
         return findings.length > 0 && <Group key={g.subject.scope + g.subject.id + g.subject.name} page={page} report={report} found={{ ...g, findings }} all={g.findings.length} />
       })}
       {n > most && <p><button type="button" onClick={() => more(most + 200)}>Show {count(Math.min(200, n - most))} more</button></p>}
-      {undecided.length > 0 && (
+      {unknown.length > 0 && (
         <details class="undecided">
-          <summary>{count(undecided.length)} could not be decided</summary>
-          <ul>{undecided.slice(0, 200).map((u, i) => <li key={i}><Ref page={page} of={u.object} /> <span class="faint">{u.rule}:</span> {u.why}</li>)}</ul>
-          {undecided.length > 200 && <p class="faint">The first 200; the others: <code>{checkCommand(page)} -o wide</code></p>}
+          <summary>{count(unknown.length)} could not be decided</summary>
+          <ul>{unknown.slice(0, 200).map((u, i) => <li key={i}><Ref page={page} of={u.object} /> <span class="faint">{u.rule}:</span> {u.reason}</li>)}</ul>
+          {unknown.length > 200 && <p class="faint">The first 200; the others: <code>{checkCommand(page)} -o wide</code></p>}
         </details>
       )}
       {report.waivers?.unused && report.waivers.unused.length > 0 && (
         <details class="undecided">
           <summary>{plural(report.waivers.unused.length, 'waiver')} waived nothing</summary>
-          <ul>{report.waivers.unused.map((w, i) => <li key={i}><b>{w.rule}</b> {w.object} ({w.origin}): {w.why}</li>)}</ul>
+          <ul>{report.waivers.unused.map((w, i) => <li key={i}><b>{w.rule}</b> {w.object} ({w.origin}): {w.message}</li>)}</ul>
         </details>
       )}
     </>
@@ -84,7 +84,7 @@ function Scored({ name, of }: { name: string; of: Score }) {
   return (
     <div>
       <dt>{name}</dt>
-      <dd>{of.score === undefined ? <span class="faint">unknown</span> : <><b>{of.score}</b>/100 <Bar part={of.score / 100} /></>} <span class="faint">{count(of.kept)} of {count(of.of)} kept</span></dd>
+      <dd>{of.score === undefined ? <span class="faint">unknown</span> : <><b>{of.score}</b>/100 <Bar part={of.score / 100} /></>} <span class="faint">{count(of.passed)} of {count(of.evaluated)} kept</span></dd>
     </div>
   )
 }
@@ -114,7 +114,7 @@ function One({ page, report, f, result }: { page: Page; report: Report; f: Findi
       <details>
         <summary>{f.patch ? 'Patch and rule' : 'Rule'}: {result.rule}</summary>
         {f.patch && <><pre>{f.patch}</pre><Command text={patchCommand(f.object, f.patch)} /></>}
-        {rule && <p><b>{rule.title}</b>: {rule.why}</p>}
+        {rule && <p><b>{rule.title}</b>: {rule.reason}</p>}
         {f.related.length > 0 && <p>See also {f.related.map((r, i) => <span key={r}>{i > 0 && ', '}<Ref page={page} of={r} /></span>)}</p>}
         {result.guidelines.length > 0 && <ul class="faint">{result.guidelines.map((g) => <li key={g}>{g}</li>)}</ul>}
       </details>

@@ -61,14 +61,14 @@ function Told({ page, im }: { page: Page; im: Impact }) {
           <Few of={[...data, ...rest]}>{(d) => <>{at(d.id)} {data.includes(d) ? <Mark tone="bad">{removalWhy(d)}</Mark> : <span class="faint">{removalWhy(d)}</span>}</>}</Few>
         </>
       )}
-      {im.mayGo.length > 0 && (
+      {im.mayBeDeleted.length > 0 && (
         <>
-          <h4>May be deleted with it: <Mark tone="warn">{plural(im.mayGo.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
-          <Few of={im.mayGo}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.by)}<div class="details-why"><code>{d.why}</code></div></>}</Few>
+          <h4>May be deleted with it: <Mark tone="warn">{plural(im.mayBeDeleted.length, 'object')}</Mark> <span class="faint">whether is for a controller to say</span></h4>
+          <Few of={im.mayBeDeleted}>{(d: Deletion) => <>{at(d.id)} <span class="faint">by</span> {at(d.cause)}<div class="details-why"><code>{d.why}</code></div></>}</Few>
         </>
       )}
-      {im.kept.length > 0 && <><h4>Stays: {plural(im.kept.length, 'object')}</h4><Few of={im.kept}>{(k) => <>{at(k.id)} <span class="faint">{keptWhy(k.reason)}</span></>}</Few></>}
-      {im.unlooked.length > 0 && <details><summary>? Not looked at: {plural(im.unlooked.length, 'kind')}</summary><p class="faint">Not all of these were read, which may need it: {im.unlooked.join(', ')}</p></details>}
+      {im.retained.length > 0 && <><h4>Stays: {plural(im.retained.length, 'object')}</h4><Few of={im.retained}>{(k) => <>{at(k.id)} <span class="faint">{keptWhy(k.reason)}</span></>}</Few></>}
+      {im.unreadKinds.length > 0 && <details><summary>? Not looked at: {plural(im.unreadKinds.length, 'kind')}</summary><p class="faint">Not all of these were read, which may need it: {im.unreadKinds.join(', ')}</p></details>}
       <Unread of={im.gaps} />
     </>
   )
@@ -90,11 +90,11 @@ type Ats = (ref: string) => ComponentChildren
 
 /** What happens to a stack; it opens at the object to which that happens. */
 function Stack({ page, of, at }: { page: Page; of: Touched; at: Ats }) {
-  const { stack, because = '', deleted } = of, known = page.picture.stacks.some((s) => s.name === stack)
+  const { stack, cause = '', deleted } = of, known = page.picture.stacks.some((s) => s.name === stack)
   return (
     <>
-      {known && stack !== page.choice.stack ? <button type="button" class="link" title={stack} onClick={() => page.open(stack, because)}>{short(stack)}</button> : <span title={stack}>{short(stack)}</span>}{' '}
-      <Mark tone={toneOf(of)}>{stackWord(of)}</Mark>{because && <>: {at(because)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it also deleted`}
+      {known && stack !== page.choice.stack ? <button type="button" class="link" title={stack} onClick={() => page.open(stack, cause)}>{short(stack)}</button> : <span title={stack}>{short(stack)}</span>}{' '}
+      <Mark tone={toneOf(of)}>{stackWord(of)}</Mark>{cause && <>: {at(cause)}</>}{deleted > 0 && `; ${plural(deleted, 'object')} of it also deleted`}
     </>
   )
 }

@@ -10,22 +10,22 @@ export interface Impact {
   object: string
   cascade: string
   summary: string
-  acts?: string
+  appliesWhen?: string
   finalizers: string[]
-  remaker?: { id: string; known: boolean }
+  recreatedBy?: { id: string; known: boolean }
   stacks: Touched[]
   deletions: Deletion[]
-  mayGo: Deletion[]
-  kept: { id: string; by: string; reason: string }[]
+  mayBeDeleted: Deletion[]
+  retained: { id: string; cause: string; reason: string }[]
   direct: Dependent[]
-  through: Dependent[]
-  bereft: Dependent[]
-  unlooked: string[]
+  indirect: Dependent[]
+  served: Dependent[]
+  unreadKinds: string[]
   gaps: Picture['gaps']
 }
-export interface Touched { stack: string; effect: string; inferred: boolean; because?: string; deleted: number; objects: string[] }
-export interface Deletion { id: string; by: string; removal: string; why?: string; blocks: boolean; finalizers: string[] }
-export interface Dependent { id: string; effect: string; inferred: boolean; follows?: string; cause: string; edge: { why: string }; below: string[]; left?: number; of?: number }
+export interface Touched { stack: string; effect: string; inferred: boolean; cause?: string; deleted: number; objects: string[] }
+export interface Deletion { id: string; cause: string; removal: string; why?: string; blocks: boolean; finalizers: string[] }
+export interface Dependent { id: string; effect: string; inferred: boolean; consequence?: string; cause: string; edge: { why: string }; controlled: string[]; remaining?: number; total?: number }
 
 export type Tone = 'bad' | 'warn' | 'none'
 
@@ -40,7 +40,7 @@ export interface Layout {
 }
 
 export function layout(im: Impact): Layout {
-  const all = [...im.direct, ...im.through, ...im.bereft], by = new Map<string, Dependent>(), shown = new Set<Dependent>()
+  const all = [...im.direct, ...im.indirect, ...im.served], by = new Map<string, Dependent>(), shown = new Set<Dependent>()
   for (const d of all) if (!by.has(d.id)) by.set(d.id, d)
   const stacks = im.stacks.map((touched) => {
     const objects = touched.objects.flatMap((id) => by.get(id) ?? []).filter((d) => !shown.has(d))
@@ -75,8 +75,8 @@ export function effectWord({ effect, inferred }: Dependent): string {
 }
 
 /** What that is, beyond the word. */
-export function effectMore({ below, follows, left, of }: Dependent): string {
-  return (of ? `: ${left ?? 0} of ${of} left` : '') + (below.length ? `, with ${plural(below.length, 'object')} below it` : '') + (follows ? ': ' + follows : '')
+export function effectMore({ controlled, consequence, remaining, total }: Dependent): string {
+  return (total ? `: ${remaining ?? 0} of ${total} left` : '') + (controlled.length ? `, with ${plural(controlled.length, 'object')} below it` : '') + (consequence ? ': ' + consequence : '')
 }
 
 /** Why an object is deleted with it. */
@@ -100,11 +100,11 @@ export function keptWhy(reason: string): string {
 
 /** What is to be said of the object itself. */
 export function notes(im: Impact, name: (ref: string) => string): [string, string][] {
-  const out: [string, string][] = [], blocks = im.deletions.filter((d) => d.blocks && d.by === im.object).length
-  if (im.acts) out.push(['only new ones', im.acts])
+  const out: [string, string][] = [], blocks = im.deletions.filter((d) => d.blocks && d.cause === im.object).length
+  if (im.appliesWhen) out.push(['only new ones', im.appliesWhen])
   if (im.finalizers.length) out.push(['finalizers', 'it stays Terminating until these are taken off: ' + im.finalizers.join(', ')])
   if (im.cascade === 'foreground' && blocks) out.push(['foreground', 'it waits for what it owns that blocks it: ' + plural(blocks, 'object')])
-  if (im.remaker) out.push(im.remaker.known ? ['recreated', name(im.remaker.id) + ' recreates it at once'] : ['recreated?', name(im.remaker.id) + ' created it, and may recreate it'])
+  if (im.recreatedBy) out.push(im.recreatedBy.known ? ['recreated', name(im.recreatedBy.id) + ' recreates it at once'] : ['recreated?', name(im.recreatedBy.id) + ' created it, and may recreate it'])
   return out
 }
 

@@ -1,9 +1,9 @@
-// The Picture as the program writes it: pkg/view/picture.go, where every field is explained.
+// The Picture as the program writes it: docs/schema/ui-state.json, pkg/view/uistate.go, where every field is explained.
 // What is absent is not known, or nothing.
 
 export interface Picture {
   apiVersion: string
-  kind: 'Picture'
+  kind: 'UIState'
   version: string
   title: string
   at: string
@@ -74,7 +74,7 @@ export interface Usage {
 export interface Stack {
   name: string
   namespace?: string
-  by?: string
+  groupedBy?: string
   roots: number[]
   tree: Place[]
   objects: number
@@ -105,7 +105,7 @@ export interface Place {
 }
 
 export interface Costs {
-  by: string
+  groupBy: string
   rows: { name: string; pods?: number; cost: number; parts?: { [what: string]: number } }[]
   total: number
 }

@@ -12,8 +12,8 @@ interface System {
   /** Why nothing else of it is known. */
   unavailable?: string
   holds?: Hold[]
-  left?: Hold[]
-  apps?: { app: string; state: 'Free' | 'Held' | 'Cause' | 'Unknown'; health: string; needs: string[]; why?: string; message?: string }[]
+  conflicts?: Hold[]
+  apps?: { app: string; state: 'Free' | 'Held' | 'Cause' | 'Unknown'; health: string; needs: string[]; reason?: string; message?: string }[]
   gaps?: { resource: string; namespace?: string; reason: string; message: string }[]
 }
 interface Hold {
@@ -23,7 +23,7 @@ interface Hold {
   phase: string
   at: string
   failed?: string
-  causes: { rule?: string; app?: string; hand?: string; run?: string; why: string; at?: string }[]
+  causes: { rule?: string; app?: string; requestedBy?: string; run?: string; reason: string; at?: string }[]
   operations: { action: string; text: string; target?: string; state: string; at?: string; result?: string }[]
 }
 
@@ -61,7 +61,7 @@ function Empty({ why }: { why?: string }) {
 }
 
 function OneSystem({ page, system: s }: { page: Page; system: System }) {
-  const { apps = [], holds = [], left = [], gaps = [] } = s
+  const { apps = [], holds = [], conflicts = [], gaps = [] } = s
   const wait = holds.reduce((n, h) => n + h.operations.filter((o) => waiting.includes(o.state)).length, 0)
   return (
     <section class="system" aria-label={'System ' + s.name}>
@@ -81,7 +81,7 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
                       <td><span class={'mark tone-' + tone}><span aria-hidden="true">{glyph}</span> {word}</span></td>
                       <td>{<Health of={h} />}</td>
                       <td>{a.needs.join(', ') || <span class="faint">–</span>}</td>
-                      <td>{[a.why, !(a.message && a.why?.includes(a.message)) && a.message].filter(Boolean).join('; ')}</td>
+                      <td>{[a.reason, !(a.message && a.reason?.includes(a.message)) && a.message].filter(Boolean).join('; ')}</td>
                     </tr>
                   )
                 })}
@@ -89,10 +89,10 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
             </table>
           </div>
           {holds.length > 0 && <><h4>Held</h4><ul class="holds">{holds.map((h) => <OneHold key={h.id} page={page} hold={h} />)}</ul></>}
-          {left.length > 0 && (
+          {conflicts.length > 0 && (
             <>
               <h4>Left as somebody had changed it</h4>
-              <ul class="holds">{left.map((h) => <OneHold key={h.id} page={page} hold={h}><Command text={`kubectl sysop regulate recover ${s.name} ${h.app} --force -n ${s.namespace}`} /></OneHold>)}</ul>
+              <ul class="holds">{conflicts.map((h) => <OneHold key={h.id} page={page} hold={h}><Command text={`kubectl sysop regulate recover ${s.name} ${h.app} --force -n ${s.namespace}`} /></OneHold>)}</ul>
             </>
           )}
           {gaps.length > 0 && <ul class="notes">{gaps.map((g, i) => <li key={i}>not read: {g.resource} {g.namespace}: {g.reason}: {g.message}</li>)}</ul>}
@@ -108,7 +108,7 @@ function OneHold({ page, hold: h, children }: { page: Page; hold: Hold; children
     <li class="hold">
       <p><b>{h.app}</b> <span class="faint">{h.signal} #{h.id}</span> <span class={h.phase === 'Held' ? 'tone-info' : 'tone-warn'}>{h.phase.toLowerCase()}</span> {ago(h.at)}</p>
       {h.failed && <p class="tone-bad"><span aria-hidden="true">✖</span> it could not be done: {h.failed}</p>}
-      <ul>{h.causes.map((c, i) => <li key={i}>{c.rule ? <>by the rule <b>{c.rule}</b>{c.app && <>, which saw <b>{c.app}</b></>}</> : c.hand ? <>by <b>{c.hand}</b></> : c.run ? <>during the run <b>{c.run}</b></> : null}{(c.rule || c.hand || c.run) && ': '}{c.why} {ago(c.at)}</li>)}</ul>
+      <ul>{h.causes.map((c, i) => <li key={i}>{c.rule ? <>by the rule <b>{c.rule}</b>{c.app && <>, which saw <b>{c.app}</b></>}</> : c.requestedBy ? <>by <b>{c.requestedBy}</b></> : c.run ? <>during the run <b>{c.run}</b></> : null}{(c.rule || c.requestedBy || c.run) && ': '}{c.reason} {ago(c.at)}</li>)}</ul>
       {h.operations.length > 0 && (
         <table class="journal">
           <caption>Journal</caption>

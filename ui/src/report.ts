@@ -6,7 +6,7 @@ import { wordsOf } from './words.ts'
 export type Severity = 'error' | 'warning' | 'info'
 export const severities: Severity[] = ['error', 'warning', 'info']
 
-export interface Score { score?: number; kept: number; of: number; undecided: number; uncheckable: number; waived: number }
+export interface Score { score?: number; passed: number; evaluated: number; unknown: number; uncheckable: number; waived: number }
 export interface Scores { overall: Score; categories: { [category: string]: Score }; found: { [severity in Severity]: number } }
 export interface Finding {
   severity: Severity
@@ -19,13 +19,13 @@ export interface Finding {
   related: string[]
   waived?: { reason: string; until?: string; origin: string }
 }
-export interface Result { rule: string; category: string; guidelines: string[]; right: number; wrong: Finding[]; undecided: { object: string; why: string }[] }
+export interface Result { rule: string; category: string; guidelines: string[]; passed: number; findings: Finding[]; unknown: { object: string; reason: string }[] }
 export interface Subject { scope: string; name: string; id: string; operator?: string; scores: Scores; results: Result[] }
 export interface Report {
   scores: Scores
   subjects: Subject[]
-  rules: { id: string; title: string; why: string; fix?: string }[]
-  waivers?: { unused?: { rule: string; object?: string; reason: string; origin: string; why: string }[] }
+  rules: { id: string; title: string; reason: string; fix?: string }[]
+  waivers?: { unused?: { rule: string; object?: string; reason: string; origin: string; message: string }[] }
   gaps?: { resource: string; namespace?: string; reason: string; message: string }[]
 }
 
@@ -37,7 +37,7 @@ export function wantedFindings(report: Report, search: string, wanted: string[])
   const rank = (f: Finding) => severities.indexOf(f.severity) + (f.waived ? 3 : 0)
   const out: Found[] = []
   for (const subject of report.subjects) {
-    const findings = subject.results.flatMap((result) => result.wrong.map((finding) => ({ finding, result }))).filter(({ finding: f, result }) => {
+    const findings = subject.results.flatMap((result) => result.findings.map((finding) => ({ finding, result }))).filter(({ finding: f, result }) => {
       if (wanted.length && !wanted.includes(f.waived ? 'waived' : f.severity)) return false
       const text = words.length ? [subject.name, f.object, f.field, f.value, f.message, f.remedy, result.rule, result.category].join('\n').toLowerCase() : ''
       return words.every((w) => text.includes(w))

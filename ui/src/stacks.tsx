@@ -81,7 +81,7 @@ function Row({ page, stack: s, top, narrow }: { page: Page; stack: Stack; top: n
       <td class="stacks-health"><Health of={s.health} /></td>
       <th scope="row">
         <button type="button" class="link stacks-name" title={s.name} onClick={() => page.open(s.name)}>{name ? <>{kind}/<wbr />{name}</> : s.name}</button>
-        <span class="faint stacks-where">{namespace || s.namespace}{s.by && <> · by {s.by}</>}{s.cluster && <> · the cluster's own</>}</span>
+        <span class="faint stacks-where">{namespace || s.namespace}{s.groupedBy && <> · by {s.groupedBy}</>}{s.cluster && <> · the cluster's own</>}</span>
         {narrow && <Causes page={page} stack={s} />}
       </th>
       {!narrow && <td><Causes page={page} stack={s} /></td>}

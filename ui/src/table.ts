@@ -52,7 +52,7 @@ export function stackCosts(stacks: Stack[]): Costs {
     rows.push({ name: s.name, pods: s.pods?.[0], cost: s.cost, parts })
   }
   rows.sort((a, b) => b.cost - a.cost || compare(a.name, b.name, false))
-  return { by: 'stack', rows, total: rows.reduce((sum, r) => sum + r.cost, 0) }
+  return { groupBy: 'stack', rows, total: rows.reduce((sum, r) => sum + r.cost, 0) }
 }
 
 /** The names of the parts, the usual ones first, and what each of them is in all. */

@@ -18,7 +18,7 @@ function lines(im) {
   const { stacks, loose, data, rest } = layout(im), out = [['', name(im.object), im.summary]]
   for (const [what, text] of notes(im, name)) out.push([' ', what, text])
   for (const { touched: s, objects } of stacks) {
-    out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.because ? ': ' + name(s.because) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it also deleted` : '')], ...objects.map(suffers))
+    out.push([' ', 'stack ' + name(s.stack), glyphs[toneOf(s)] + stackWord(s) + (s.cause ? ': ' + name(s.cause) : '') + (s.deleted ? `; ${plural(s.deleted, 'object')} of it also deleted` : '')], ...objects.map(suffers))
   }
   if (loose.length) out.push([' ', 'in no stack', ''], ...loose.map(suffers))
   if (im.deletions.length) {
@@ -26,16 +26,16 @@ function lines(im) {
     for (const d of data) out.push(['  ', name(d.id), '✖ ' + removalWhy(d)])
     for (const d of rest) out.push(['  ', name(d.id), removalWhy(d)])
   }
-  if (im.mayGo.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayGo.length, 'object')}: whether is for a controller to say`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
-  if (im.kept.length) out.push([' ', 'stays', plural(im.kept.length, 'object')], ...im.kept.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
+  if (im.mayBeDeleted.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayBeDeleted.length, 'object')}: whether is for a controller to say`], ...im.mayBeDeleted.map((d) => ['  ', name(d.id), `by ${name(d.cause)} (${d.why})`]))
+  if (im.retained.length) out.push([' ', 'stays', plural(im.retained.length, 'object')], ...im.retained.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
   return out
 }
 
 test('there is an impact of every sort', () => {
   const all = impacts.map((i) => i.document), effects = new Set(all.flatMap((im) => im.direct.map((d) => d.effect + d.inferred)))
   assert.ok(effects.size >= 14, [...effects].join())
-  for (const part of ['acts', 'remaker']) assert.ok(all.some((im) => im[part]), part)
-  for (const part of ['finalizers', 'stacks', 'deletions', 'mayGo', 'kept', 'direct', 'through', 'unlooked']) assert.ok(all.some((im) => im[part].length), part)
+  for (const part of ['appliesWhen', 'recreatedBy']) assert.ok(all.some((im) => im[part]), part)
+  for (const part of ['finalizers', 'stacks', 'deletions', 'mayBeDeleted', 'retained', 'direct', 'indirect', 'unreadKinds']) assert.ok(all.some((im) => im[part].length), part)
 })
 
 for (const { document, lines: want } of impacts) {

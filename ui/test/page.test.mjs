@@ -28,7 +28,7 @@ function address(text = '') {
 }
 
 const picture = (nodes, stacks = [], more = {}) => ({
-  apiVersion: 'sysop.dev/v1alpha1', kind: 'Picture', version: 'test', title: 'test', at: '2026-09-14T09:30:00Z', mode: 'live',
+  apiVersion: 'sysop.dev/v1alpha1', kind: 'UIState', version: 'test', title: 'test', at: '2026-09-14T09:30:00Z', mode: 'live',
   kinds: [{ kind: 'Pod' }, { kind: 'Moodle', group: 'moodlecontroller.kubeplus' }], namespaces: ['', 'shop'], labels: [], rules: [], nodes, stacks, objects: nodes.length, ...more,
 })
 

@@ -37,7 +37,7 @@ test('costs by stack add up, with what is at no place', () => {
     stack('Pod/a', { cost: 100, tree: [{ n: 0, g: { cpu: 60, memory: 30 } }, { n: 0, a: true, g: { cpu: 999 } }], rest: [{ name: 'idle', cost: 10 }] }),
     stack('Pod/b', { cost: 250, tree: [{ n: 0, g: { cpu: 250 } }] }), stack('Pod/c'),
   ])
-  assert.deepEqual(costs, { by: 'stack', total: 350, rows: [{ name: 'Pod/b', pods: undefined, cost: 250, parts: { cpu: 250 } }, { name: 'Pod/a', pods: undefined, cost: 100, parts: { cpu: 60, memory: 30, idle: 10 } }] })
+  assert.deepEqual(costs, { groupBy: 'stack', total: 350, rows: [{ name: 'Pod/b', pods: undefined, cost: 250, parts: { cpu: 250 } }, { name: 'Pod/a', pods: undefined, cost: 100, parts: { cpu: 60, memory: 30, idle: 10 } }] })
   assert.deepEqual(partsOf(costs), [['cpu', 310], ['memory', 30], ['idle', 10]])
 })
 
@@ -54,7 +54,7 @@ test('a history has the dearest, and all others as one', () => {
 
 test('findings: the gravest first, waived ones last, and every word is wanted', () => {
   const f = (severity, message, more = {}) => ({ severity, object: 'Pod/a', message, related: [], ...more })
-  const subject = (name, ...wrong) => ({ scope: 'stack', name, id: name, scores: {}, results: [{ rule: 'r', category: 'security', guidelines: [], right: 0, wrong, undecided: [] }] })
+  const subject = (name, ...findings) => ({ scope: 'stack', name, id: name, scores: {}, results: [{ rule: 'r', category: 'security', guidelines: [], passed: 0, findings, unknown: [] }] })
   const report = { subjects: [subject('a', f('info', 'one'), f('error', 'two', { waived: { reason: 'so', origin: 'x' } })), subject('b', f('info', 'three'), f('warning', 'four')), subject('c')] }
   const says = (...args) => wantedFindings(report, ...args).map((g) => [g.subject.name, ...g.findings.map((x) => x.finding.message)])
   assert.deepEqual(says('', []), [['b', 'four', 'three'], ['a', 'one', 'two']])
