@@ -15,23 +15,20 @@ import (
 // explain says why nothing satisfies a question: it leaves out what the last search had to do
 // with, one by one, while there is still no answer without it.
 func (s *search) explain(ctx context.Context) error {
-	last := func(g *reason) int {
-		if g.Kind == unclear {
-			return -1
-		}
-		return g.order
-	}
 	var left []*reason
-	used := func() {
-		left = nil
-		for _, g := range s.reasons {
-			if g.ignored = g.ignored || !g.used; !g.ignored {
-				left = append(left, g)
-			}
+	for _, g := range s.reasons {
+		if g.ignored = !g.used; g.used {
+			left = append(left, g)
 		}
-		slices.SortFunc(left, func(a, b *reason) int { return cmp.Or(last(a)-last(b), a.order-b.order) })
 	}
-	used()
+	// A choice between providers is asked for only where nothing else is wrong: it is left out first.
+	first := func(g *reason) int {
+		if g.Kind == unclear {
+			return 0
+		}
+		return 1 + g.order
+	}
+	slices.SortFunc(left, func(a, b *reason) int { return cmp.Or(first(a)-first(b), a.order-b.order) })
 	s.left = maxSteps
 	// Without a need, what it brought along is gone too: what mattered may matter no more. So
 	// it ends with a round that leaves nothing out.
@@ -49,7 +46,7 @@ func (s *search) explain(ctx context.Context) error {
 			left[i].ignored = false
 			i, kept = i+1, kept+1
 		default:
-			used()
+			left = slices.DeleteFunc(left, func(g *reason) bool { g.ignored = !g.used; return g.ignored })
 			kept = 0
 		}
 	}

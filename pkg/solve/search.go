@@ -150,7 +150,7 @@ func (s *search) pop() {
 func (s *search) next() (*constraint, int) {
 	for _, byName := range []bool{true, false} {
 		for i := -1; i < len(s.chosen); i++ {
-			for _, c := range s.of(i) {
+			for _, c := range s.constraintsOf(i) {
 				if c.required && (c.pack != nil) == byName && !s.isMet(c) && !s.deferred[c] {
 					return c, i
 				}
@@ -160,9 +160,9 @@ func (s *search) next() (*constraint, int) {
 	return nil, 0
 }
 
-// of returns the constraints of a choice that are not ignored; of wants and what is installed
+// constraintsOf returns the constraints of a choice that are not ignored; of wants and what is installed
 // for -1.
-func (s *search) of(i int) []*constraint {
+func (s *search) constraintsOf(i int) []*constraint {
 	all := s.root
 	switch {
 	case i < 0:
@@ -244,7 +244,7 @@ func (s *search) against(v *candidate) []int {
 		return []int{-1}
 	}
 	for i := -1; i < len(s.chosen); i++ {
-		for _, c := range s.of(i) {
+		for _, c := range s.constraintsOf(i) {
 			if c.pack == v.pack && !c.has(v) {
 				c.used = true
 				return []int{i}
@@ -287,7 +287,7 @@ func (s *search) unmetDeferred() levels {
 		}
 		blame := levels{}
 		for i, of := range s.causes {
-			if of == c || slices.Contains(s.of(i), c) || slices.ContainsFunc(of.targets(), func(p *pack) bool { return p.leadsTo(c.providers) }) {
+			if of == c || slices.Contains(s.constraintsOf(i), c) || slices.ContainsFunc(of.targets(), func(p *pack) bool { return p.leadsTo(c.providers) }) {
 				blame.add(i)
 			}
 		}
