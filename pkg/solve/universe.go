@@ -49,6 +49,7 @@ type constraint struct {
 	pack      *pack   // of which it asks for a version; nil for an API, and where there is none
 	providers []*pack // who brings the API in some version, the better ones first
 	unclear   *reason // that nothing says which of them is to bring it
+	installed bool    // it is of an installed version
 	required  bool    // a version that meets it must be chosen; else it only limits what is
 	meets     func(*candidate) bool
 	met       map[*candidate]bool // answers of meets
@@ -66,7 +67,7 @@ type universe struct {
 	// root are the constraints of wants, then of what is installed.
 	root        []*constraint
 	reasons     map[string]*reason
-	constraints map[string]*constraint
+	constraints []*constraint
 	size        int // of packs: versions, requirements and APIs
 }
 
@@ -74,7 +75,7 @@ type universe struct {
 const maxSize = 50_000
 
 func newUniverse(q *Question) (*universe, error) {
-	u := &universe{q: q, all: map[string][]*Package{}, packs: map[string]*pack{}, offers: map[string][]string{}, reasons: map[string]*reason{}, constraints: map[string]*constraint{}}
+	u := &universe{q: q, all: map[string][]*Package{}, packs: map[string]*pack{}, offers: map[string][]string{}, reasons: map[string]*reason{}}
 	if q.Kubernetes != "" {
 		var err error
 		if u.cluster, err = parseCluster(q.Kubernetes); err != nil {
@@ -285,7 +286,11 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 	if p == nil && (r.Optional || kind == Apart || served) || kind == Apart && p == v.pack {
 		return nil, nil
 	}
-	c := &constraint{reason: u.reason(kind, name, by, r, v), pack: p, required: !r.Optional && kind != Apart, met: map[*candidate]bool{}}
+	g := u.reason(kind, name, by, r, v)
+	if i := slices.IndexFunc(g.asks, func(c *constraint) bool { return c.installed == installed }); i >= 0 {
+		return g.asks[i], nil
+	}
+	c := &constraint{reason: g, pack: p, installed: installed, required: !r.Optional && kind != Apart, met: map[*candidate]bool{}}
 	switch {
 	case r.Package == "":
 		c.meets = func(o *candidate) bool { return o.provides(r.API) }
@@ -306,12 +311,7 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 			c.meets = func(o *candidate) bool { return o == o.pack.installed || asks(o) }
 		}
 	}
-	key := fmt.Sprintf("%d %t", c.order, installed)
-	if had := u.constraints[key]; had != nil {
-		return had, nil
-	}
-	u.constraints[key] = c
-	c.asks = append(c.asks, c)
+	c.asks, u.constraints = append(c.asks, c), append(u.constraints, c)
 	return c, nil
 }
 
