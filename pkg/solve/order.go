@@ -42,26 +42,10 @@ func (s *search) answer() ([]Choice, error) {
 		}
 	}
 	for ; len(queue) > 0; queue = queue[1:] {
-		v := a.chosen[queue[0]]
-		for _, r := range v.Requires {
-			name := a.providerOf(r, v)
-			if r.Optional || name == "" || name == v.Name {
-				continue
-			}
-			why := v.Name + " " + v.Version
-			if r.Package == "" {
-				why += " (" + r.API.Kind + ")"
-			}
-			take(name, why)
-		}
+		a.follow(a.chosen[queue[0]], take)
 	}
-	for name, v := range a.chosen {
-		a.needs[name] = map[string]bool{}
-		for _, r := range v.Requires {
-			if to := a.providerOf(r, v); a.chosen[to] != nil && to != name {
-				a.needs[name][to] = a.needs[name][to] || !r.Optional && v != v.pack.installed
-			}
-		}
+	for _, v := range a.chosen {
+		a.order(v)
 	}
 	for _, name := range slices.Sorted(maps.Keys(a.chosen)) {
 		if err := a.put(name); err != nil {
@@ -69,6 +53,32 @@ func (s *search) answer() ([]Choice, error) {
 		}
 	}
 	return a.out, nil
+}
+
+// follow takes what a version needs.
+func (a *answer) follow(v *candidate, take func(name, why string)) {
+	for _, r := range v.Requires {
+		name := a.providerOf(r, v)
+		if r.Optional || name == "" || name == v.Name {
+			continue
+		}
+		why := v.Name + " " + v.Version
+		if r.Package == "" {
+			why += " (" + r.API.Kind + ")"
+		}
+		take(name, why)
+	}
+}
+
+// order finds what a version needs of what is chosen.
+func (a *answer) order(v *candidate) {
+	needs := map[string]bool{}
+	for _, r := range v.Requires {
+		if to := a.providerOf(r, v); a.chosen[to] != nil && to != v.Name {
+			needs[to] = needs[to] || !r.Optional && v != v.pack.installed
+		}
+	}
+	a.needs[v.Name] = needs
 }
 
 // providerOf names the chosen package that meets a requirement; for an API that the asking

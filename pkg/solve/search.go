@@ -50,13 +50,15 @@ func (s *search) run(ctx context.Context) (bool, error) {
 // prune finds versions that cannot be chosen whatever else is, and says whether the wants can
 // be met with the other ones.
 func (s *search) prune() bool {
+	var all []*candidate
 	for _, p := range s.packs {
-		for _, v := range p.versions {
-			v.impossible = false
-			for _, g := range v.refused {
-				if !g.ignored {
-					v.impossible, g.used = true, true
-				}
+		all = append(all, p.versions...)
+	}
+	for _, v := range all {
+		v.impossible = false
+		for _, g := range v.refused {
+			if !g.ignored {
+				v.impossible, g.used = true, true
 			}
 		}
 	}
@@ -72,11 +74,9 @@ func (s *search) prune() bool {
 				c.used = true
 			}
 		}
-		for _, p := range s.packs {
-			for _, v := range p.versions {
-				if !v.impossible && slices.ContainsFunc(v.constraints, func(c *constraint) bool { return !c.possible }) {
-					v.impossible, again = true, true
-				}
+		for _, v := range all {
+			if !v.impossible && slices.ContainsFunc(v.constraints, func(c *constraint) bool { return !c.possible }) {
+				v.impossible, again = true, true
 			}
 		}
 	}

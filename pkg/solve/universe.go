@@ -155,41 +155,53 @@ func (u *universe) reach(queue []string, wanted bool) error {
 		if len(u.all[name]) == 0 || u.packs[name] != nil {
 			continue
 		}
-		p := &pack{name: name, reached: wanted}
+		p, err := u.pack(name)
+		if err != nil {
+			return err
+		}
+		p.reached = wanted
 		u.packs[name] = p
-		p.wanted = slices.ContainsFunc(u.q.Wants, func(w Want) bool { return w.Package == name && !w.Optional })
-		i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
-		for _, of := range u.all[name] {
-			at, err := ParseVersion(of.Version)
-			if err != nil {
-				return fmt.Errorf("package %s: %w", name, err)
-			}
-			v := &candidate{Package: of, pack: p, at: at}
-			p.versions = append(p.versions, v)
-			if i >= 0 && of == &u.q.Installed[i].Package {
-				p.installed, p.fixed = v, u.q.Installed[i].Fixed
-			}
-			if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
-				return fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: want fewer in the catalog", maxSize)
-			}
-			for _, r := range of.Requires {
+		for _, v := range p.versions {
+			for _, r := range v.Requires {
 				if !r.Optional {
 					queue = append(queue, u.targets(r)...)
 				}
 			}
 		}
-		slices.SortFunc(p.versions, func(a, b *candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.Version, b.Version)) })
-		for i, v := range p.versions[1:] {
-			if v.Version == p.versions[i].Version {
-				return fmt.Errorf("package %s %s is there twice: want one", name, v.Version)
-			}
-		}
-		if p.installed != nil && !p.wanted {
-			p.versions = slices.DeleteFunc(p.versions, func(v *candidate) bool { return v == p.installed })
-			p.versions = slices.Insert(p.versions, 0, p.installed)
-		}
 	}
 	return nil
+}
+
+// pack reads the versions of a package.
+func (u *universe) pack(name string) (*pack, error) {
+	p := &pack{name: name}
+	p.wanted = slices.ContainsFunc(u.q.Wants, func(w Want) bool { return w.Package == name && !w.Optional })
+	i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
+	for _, of := range u.all[name] {
+		if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
+			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: want fewer in the catalog", maxSize)
+		}
+		at, err := ParseVersion(of.Version)
+		if err != nil {
+			return nil, fmt.Errorf("package %s: %w", name, err)
+		}
+		v := &candidate{Package: of, pack: p, at: at}
+		p.versions = append(p.versions, v)
+		if i >= 0 && of == &u.q.Installed[i].Package {
+			p.installed, p.fixed = v, u.q.Installed[i].Fixed
+		}
+	}
+	slices.SortFunc(p.versions, func(a, b *candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.Version, b.Version)) })
+	for i, v := range p.versions[1:] {
+		if v.Version == p.versions[i].Version {
+			return nil, fmt.Errorf("package %s %s is there twice: want one", name, v.Version)
+		}
+	}
+	if p.installed != nil && !p.wanted {
+		p.versions = slices.DeleteFunc(p.versions, func(v *candidate) bool { return v == p.installed })
+		p.versions = slices.Insert(p.versions, 0, p.installed)
+	}
+	return p, nil
 }
 
 // constrain finds what each version and each want asks for.
