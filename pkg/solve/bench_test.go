@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
 )
 
-// catalogue has 500 packages of 20 versions: chains, diamonds, and every fifth need by API.
+// catalogue has chains, diamonds, and every fifth need by API.
 func catalogue(packages, versions int) []solve.Package {
 	r := rand.New(rand.NewPCG(1, 8))
 	var out []solve.Package
@@ -36,19 +36,18 @@ func catalogue(packages, versions int) []solve.Package {
 }
 
 func BenchmarkSolve(b *testing.B) {
-	available := catalogue(500, 20)
-	q := solve.Question{Available: available, Wants: want(needs("p000", ""), needs("p010", "")), Kubernetes: "1.31.2"}
+	q := solve.Question{Available: catalogue(50, 20), Wants: want(needs("p000", ""), needs("p010", "")), Kubernetes: "1.31.2"}
 	for b.Loop() {
-		if got, err := solve.Solve(b.Context(), q); err != nil || len(got) < 400 {
+		if got, err := solve.Solve(b.Context(), q); err != nil || len(got) < 40 {
 			b.Fatal(len(got), err)
 		}
 	}
 }
 
-func BenchmarkSolveUnsatisfiable(b *testing.B) {
-	available := append(catalogue(500, 20), pkg("end", "1.0.0", needs("p499", "<1.0")))
+func BenchmarkSolveConflict(b *testing.B) {
+	available := append(catalogue(50, 20), pkg("end", "1.0.0", needs("p049", "<1.0")))
 	for i := range available {
-		if available[i].Name == "p498" {
+		if available[i].Name == "p048" {
 			available[i].Requires = append(available[i].Requires, needs("end", ""))
 		}
 	}
@@ -57,19 +56,6 @@ func BenchmarkSolveUnsatisfiable(b *testing.B) {
 		_, err := solve.Solve(b.Context(), q)
 		if _, ok := errors.AsType[*solve.ConflictError](err); !ok {
 			b.Fatal(err)
-		}
-	}
-}
-
-func BenchmarkSolveVersions(b *testing.B) {
-	var available []solve.Package
-	for i := range 10_000 {
-		available = append(available, pkg("a", fmt.Sprintf("1.%d.0", i), needs("b", fmt.Sprintf(">=1.%d", i/100*100))), pkg("b", fmt.Sprintf("1.%d.0", i)))
-	}
-	q := solve.Question{Available: available, Wants: want(needs("a", ""))}
-	for b.Loop() {
-		if got, err := solve.Solve(b.Context(), q); err != nil || len(got) != 2 {
-			b.Fatal(told(got), err)
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // ConflictError says why nothing satisfies a question. Leaving any of its reasons out would
-// make it one that has an answer.
+// make it one that has an answer, as far as that could be found out in maxSteps.
 type ConflictError struct {
 	// Reasons are sentences without full stops, in the order in which one leads to the next.
 	Reasons []Reason
@@ -40,6 +40,7 @@ const (
 	Kubernetes ReasonKind = "kubernetes"
 	Stays      ReasonKind = "stays" // an installed package that is fixed
 	NotDown    ReasonKind = "not-down"
+	unclear    ReasonKind = "unclear" // nothing says who brings an API; only inside
 )
 
 func (e *ConflictError) Error() string {
@@ -64,7 +65,7 @@ type AmbiguousError struct {
 }
 
 func (e *AmbiguousError) Error() string {
-	return fmt.Sprintf("several packages bring %s, which %s needs: %s: choose one of them", e.API, and(e.By), joined(e.Candidates))
+	return fmt.Sprintf("several packages bring %s, which %s needs: %s: choose one of them", e.API, strings.Join(e.By, " and "), strings.Join(e.Candidates, ", "))
 }
 
 // LoopError says that packages need each other in a circle, so that none can be first.
@@ -75,4 +76,33 @@ type LoopError struct {
 
 func (e *LoopError) Error() string {
 	return fmt.Sprintf("packages need each other in a circle: %s -> %s: none of them can be first", strings.Join(e.Loop, " -> "), e.Loop[0])
+}
+
+// LimitError says that neither an answer nor a conflict was found in maxSteps.
+type LimitError struct {
+	// Packages are names of some packages whose versions were tried last.
+	Packages []string
+}
+
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("no versions that go together were found in %d steps, and it is not known that there are none; the last tried were of %s: name the version of one of them, as NAME@VERSION", maxSteps, strings.Join(e.Packages, ", "))
+}
+
+// words says what is needed.
+func words(r Requirement) string {
+	switch {
+	case r.Package == "":
+		return r.API.String()
+	case r.Range == "":
+		return short(r.Package)
+	}
+	return short(r.Package) + " " + r.Range
+}
+
+// short keeps a name that is no name at all from filling the screen.
+func short(name string) string {
+	if len(name) > 100 {
+		return name[:100] + "..."
+	}
+	return name
 }

@@ -3,38 +3,81 @@ package solve
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// explain says why nothing satisfies what is asked, given reasons that cannot hold together:
-// with some of them none of which can be left out.
-func (r *rules) explain(ctx context.Context, core []literal) error {
-	left, err := r.minimize(ctx, core)
-	if err != nil {
-		return err
+// explain says why nothing satisfies a question: it leaves out what the last search had to do
+// with, one by one, while there is still no answer without it.
+func (s *search) explain(ctx context.Context) error {
+	var left []*reason
+	for _, g := range s.reasons {
+		if g.ignored = !g.used; g.used {
+			left = append(left, g)
+		}
+	}
+	// A choice between providers is asked for only where nothing else is wrong: it is left out first.
+	first := func(g *reason) int {
+		if g.Kind == unclear {
+			return 0
+		}
+		return 1 + g.order
+	}
+	slices.SortFunc(left, func(a, b *reason) int { return cmp.Or(first(a)-first(b), a.order-b.order) })
+	s.left = maxSteps
+	// Without a need, what it brought along is gone too: what mattered may matter no more. So
+	// it ends with a round that leaves nothing out.
+	for i, kept := 0, 0; kept < len(left); i %= len(left) {
+		left[i].ignored = true
+		ok, err := s.run(ctx)
+		if _, limited := errors.AsType[*LimitError](err); limited {
+			left[i].ignored = false
+			break
+		}
+		switch {
+		case err != nil:
+			return err
+		case ok:
+			left[i].ignored = false
+			i, kept = i+1, kept+1
+		default:
+			left = slices.DeleteFunc(left, func(g *reason) bool { g.ignored = !g.used; return g.ignored })
+			kept = 0
+		}
 	}
 	for _, g := range left {
-		if g.unclear {
-			return r.ambiguous(g, left)
+		if g.Kind == unclear {
+			return s.ambiguous(g.Requirement.API, left)
 		}
 	}
-	return r.conflict(left)
+	return s.conflict(left)
 }
 
-func (r *rules) ambiguous(g *reason, left []*reason) error {
-	e := &AmbiguousError{API: g.Requirement.API}
-	for _, p := range r.chosenFor(g.need).candidates {
-		e.Candidates = append(e.Candidates, p.name)
+func (s *search) ambiguous(api API, left []*reason) error {
+	e := &AmbiguousError{API: api}
+	for _, c := range s.constraints {
+		if c.pack == nil && c.Requirement.API.String() == api.String() {
+			c.unclear.ignored = true
+			for _, p := range s.bringers(c) {
+				if p.installed == nil && !p.wanted && !slices.Contains(e.Candidates, p.name) {
+					e.Candidates = append(e.Candidates, p.name)
+				}
+			}
+		}
 	}
 	slices.Sort(e.Candidates)
-	for _, o := range left {
-		if o.unclear || o.Requirement.Package != "" || o.Requirement.API.String() != e.API.String() {
+	for _, g := range left {
+		if g.Kind == unclear || g.Requirement.Package != "" || g.Requirement.API.String() != api.String() {
 			continue
 		}
-		by := o.By
-		if o.Kind == Needed {
-			by = r.named(o, left)
+		by := g.By
+		if g.Kind == Needed {
+			by = s.named(g, left)
 		}
 		if !slices.Contains(e.By, by) {
 			e.By = append(e.By, by)
@@ -43,111 +86,97 @@ func (r *rules) ambiguous(g *reason, left []*reason) error {
 	return e
 }
 
-// conflict tells reasons, each after what leads to it: wants, then what the wanted packages
-// need, and what these need.
-func (r *rules) conflict(left []*reason) error {
-	e := &ConflictError{}
+// conflict puts reasons in order, each after what leads to it: wants, then what the wanted
+// packages need, and what these need.
+func (s *search) conflict(left []*reason) error {
 	depth := map[string]int{}
 	for more := true; more; {
 		more = false
 		for _, g := range left {
-			for _, name := range r.targets(g.Requirement) {
-				if g.Kind != Wanted && g.Kind != Needed {
-					continue
-				}
-				at := 1
-				if g.Kind == Needed {
-					if depth[g.Package] == 0 {
-						continue
-					}
-					at = depth[g.Package] + 1
-				}
+			if g.Kind != Wanted && (g.Kind != Needed || depth[g.Package] == 0) {
+				continue
+			}
+			for _, name := range s.targets(g.Requirement) {
 				if depth[name] == 0 {
-					depth[name], more = at, true
+					depth[name], more = depth[g.Package]+1, true
 				}
 			}
 		}
 	}
-	place := map[ReasonKind]int{Wanted: 0, Needed: 1, Stays: 2, NotDown: 3, Apart: 4, Kubernetes: 5}
+	place := map[ReasonKind]int{Wanted: 0, Needed: 0, Stays: 1, NotDown: 2, Apart: 3, Kubernetes: 4}
 	slices.SortStableFunc(left, func(a, b *reason) int {
-		late := func(g *reason) int { return max(place[g.Kind]-1, 0) }
-		return cmp.Or(late(a)-late(b), depth[a.Package]-depth[b.Package], place[a.Kind]-place[b.Kind])
+		return cmp.Or(place[a.Kind]-place[b.Kind], depth[a.Package]-depth[b.Package])
 	})
+	e := &ConflictError{}
 	for _, g := range left {
-		g.Text = r.text(g, left)
+		g.Text = s.text(g, left)
 		e.Reasons = append(e.Reasons, g.Reason)
 	}
-	e.Ends = r.ends(left)
+	e.Ends = s.ends(left)
 	return e
 }
 
 // text is a reason in words.
-func (r *rules) text(g *reason, left []*reason) string {
+func (s *search) text(g *reason, left []*reason) string {
+	who := s.named(g, left) + s.wanter(g, left)
 	switch g.Kind {
 	case Wanted:
 		return fmt.Sprintf("%s wants %s", cmp.Or(g.By, "somebody"), words(g.Requirement))
 	case Needed:
-		verb := "needs"
 		if g.Requirement.Optional {
-			verb = "goes only with"
+			return fmt.Sprintf("%s goes only with %s", who, words(g.Requirement))
 		}
-		return fmt.Sprintf("%s%s %s %s", r.named(g, left), r.wanter(g, left), verb, words(g.Requirement))
+		return fmt.Sprintf("%s needs %s", who, words(g.Requirement))
 	case Apart:
-		return fmt.Sprintf("%s%s cannot be together with %s", r.named(g, left), r.wanter(g, left), words(g.Requirement))
+		return fmt.Sprintf("%s cannot be together with %s", who, words(g.Requirement))
 	case Kubernetes:
-		return fmt.Sprintf("%s%s runs on Kubernetes %s, and the cluster has %s", r.named(g, left), r.wanter(g, left), g.Requirement.Range, r.cluster)
+		return fmt.Sprintf("%s runs on Kubernetes %s, and the cluster has %s", who, g.Requirement.Range, s.cluster)
 	case NotDown:
-		return fmt.Sprintf("%s is installed, and is not moved to an older version unless that is asked for", r.named(g, left))
+		return who + " is installed, and is not moved to an older version unless that is asked for"
 	}
-	if r.byName[g.Package].fixed {
-		return fmt.Sprintf("%s is installed and stays as it is", r.named(g, left))
-	}
-	return fmt.Sprintf("%s is installed", r.named(g, left))
+	return who + " is installed and stays as it is"
 }
 
-// named is a package with those of its versions that a reason is about and that wants and
-// needs among the reasons leave.
-func (r *rules) named(g *reason, left []*reason) string {
-	versions := slices.DeleteFunc(slices.Clone(g.versions), func(v *version) bool { return !r.possible(v, left) })
+// named is a package with those of its versions that a reason is about and that the other
+// reasons leave.
+func (s *search) named(g *reason, left []*reason) string {
+	versions := slices.DeleteFunc(slices.Clone(g.versions), func(v *candidate) bool { return !s.isLeft(v, left) })
 	if len(versions) == 0 {
 		versions = g.versions
 	}
 	return short(g.Package) + " " + several(versions)
 }
 
-func (r *rules) possible(v *version, left []*reason) bool {
-	p := r.byName[v.Name]
-	at := slices.Index(p.versions, v)
-	for _, o := range left {
-		switch {
-		case (o.Kind == Wanted || o.Kind == Needed) && o.need.pack == p && !o.need.contains()[at]:
-			return false
-		case o.Kind == Stays && o.Package == v.Name && p.fixed && v != p.there:
-			return false
-		case o.Kind == NotDown && o.Package == v.Name && v.at.LessThan(p.there.at):
-			return false
+// isLeft says that no requirement by name, and nothing installed, excludes a version.
+func (s *search) isLeft(v *candidate, left []*reason) bool {
+	return !slices.ContainsFunc(left, func(g *reason) bool {
+		if g.Kind == Stays || g.Kind == NotDown {
+			return slices.Contains(v.refused, g)
 		}
-	}
-	return true
+		return (g.Kind == Wanted || g.Kind == Needed) && slices.ContainsFunc(g.asks, func(c *constraint) bool { return c.pack == v.pack && !c.has(v) })
+	})
 }
 
-// wanter says who wants the package of a reason, where no other reason says so.
-func (r *rules) wanter(g *reason, left []*reason) string {
-	for _, o := range left {
-		if o.Package == g.Package && o.Kind == Stays || (o.Kind == Wanted || o.Kind == Needed) && slices.Contains(r.targets(o.Requirement), g.Package) {
-			return ""
-		}
+// wanter says why the package of a reason is there, where no other reason says so.
+func (s *search) wanter(g *reason, left []*reason) string {
+	if slices.ContainsFunc(left, func(o *reason) bool {
+		return o.Package == g.Package && (o.Kind == Stays || o.Kind == NotDown) || (o.Kind == Wanted || o.Kind == Needed) && slices.Contains(s.targets(o.Requirement), g.Package)
+	}) {
+		return ""
 	}
-	for _, w := range r.q.Wants {
-		if w.Package == g.Package {
+	for _, w := range s.q.Wants {
+		if w.Package == g.Package && w.Package != "" {
 			return fmt.Sprintf(" (wanted by %s)", w.By)
 		}
+	}
+	if p := s.packs[g.Package]; p != nil && p.installed != nil {
+		return " (" + p.installed.Version + " is installed)"
 	}
 	return ""
 }
 
 // ends says what the reasons come to: which versions there are of what cannot be had.
-func (r *rules) ends(left []*reason) string {
+func (s *search) ends(left []*reason) string {
 	asked := map[string]int{}
 	for _, g := range left {
 		if g.Kind == Wanted || g.Kind == Needed {
@@ -158,29 +187,24 @@ func (r *rules) ends(left []*reason) string {
 		if g.Kind != Wanted && g.Kind != Needed {
 			continue
 		}
-		need := g.Requirement
-		if need.Package == "" {
-			if len(g.need.by) == 0 {
-				return r.noProvider(need.API)
-			}
-			continue
-		}
-		p := r.byName[need.Package]
-		if p == nil {
-			return fmt.Sprintf("no package is called %s%s", short(need.Package), didYouMean(need.Package, r.known))
-		}
-		if slices.ContainsFunc(p.versions, func(v *version) bool { return r.possible(v, left) }) {
-			continue
-		}
-		switch n := asked[need.Package]; {
-		case n > 2:
-			return fmt.Sprintf("no version of %s is in all of these (%s)", p.name, thereAre(p))
-		case n == 2:
-			return fmt.Sprintf("no version of %s is in both (%s)", p.name, thereAre(p))
-		case slices.ContainsFunc(left, func(o *reason) bool { return o.Package == p.name && (o.Kind == Stays || o.Kind == NotDown) }):
+		name := g.Requirement.Package
+		p := s.packs[name]
+		switch {
+		case name == "" && len(g.asks[0].providers) == 0:
+			return s.noProvider(g.Requirement.API)
+		case name == "":
+		case p == nil:
+			return fmt.Sprintf("no package is called %s%s", short(name), object.DidYouMean(object.Nearest(name, slices.Sorted(maps.Keys(s.all)))))
+		case slices.ContainsFunc(p.versions, func(v *candidate) bool { return s.isLeft(v, left) }):
+		case asked[name] > 2:
+			return fmt.Sprintf("no version of %s is in all of these (%s)", name, thereAre(p))
+		case asked[name] == 2:
+			return fmt.Sprintf("no version of %s is in both (%s)", name, thereAre(p))
+		case slices.ContainsFunc(left, func(o *reason) bool { return o.Package == name && (o.Kind == Stays || o.Kind == NotDown) }):
 			return ""
+		default:
+			return fmt.Sprintf("no version of %s is that (%s)", name, thereAre(p))
 		}
-		return fmt.Sprintf("no version of %s is that (%s)", p.name, thereAre(p))
 	}
 	return ""
 }
@@ -192,13 +216,21 @@ func thereAre(p *pack) string {
 	return "there are " + several(p.versions)
 }
 
-func (r *rules) noProvider(a API) string {
-	if others := r.offers[a.Kind]; len(others) > 0 {
-		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, joined(others))
+func (s *search) noProvider(a API) string {
+	if others := s.offers[a.Kind]; len(others) > 0 {
+		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, strings.Join(others, ", "))
 	}
-	kinds := make([]string, 0, len(r.offers))
-	for kind := range r.offers {
-		kinds = append(kinds, kind)
+	return fmt.Sprintf("no package brings %s%s", short(a.Kind), object.DidYouMean(object.Nearest(a.Kind, slices.Sorted(maps.Keys(s.offers)))))
+}
+
+// several joins versions, the oldest first, and leaves out the middle of many.
+func several(versions []*candidate) string {
+	var out []string
+	for _, v := range slices.SortedFunc(slices.Values(versions), func(a, b *candidate) int { return a.at.Compare(b.at) }) {
+		out = append(out, v.Version)
 	}
-	return fmt.Sprintf("no package brings %s%s", short(a.Kind), didYouMean(a.Kind, kinds))
+	if len(out) > 6 {
+		out = append(append(out[:3:3], "..."), out[len(out)-2:]...)
+	}
+	return strings.Join(out, ", ")
 }

@@ -3,7 +3,6 @@ package solve
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
@@ -15,9 +14,7 @@ const maxLength = 256
 // Range is a range of semantic versions. The zero value is that of an empty text.
 type Range struct {
 	text        string
-	every       bool // prereleases too
 	constraints *semver.Constraints
-	spans       []span // the same of releases; nil where constraints alone tell
 }
 
 // ParseRange reads a range: comparisons that hold together, separated by spaces or commas,
@@ -41,29 +38,25 @@ func ParseRange(text string) (Range, error) {
 	if err != nil {
 		return Range{}, fmt.Errorf("%q is no range of versions: want comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
 	}
-	return Range{text: trimmed, constraints: c, spans: spans(trimmed)}, nil
+	return Range{text: trimmed, constraints: c}, nil
 }
 
 // Contains says that a version is in the range.
 func (r Range) Contains(v *semver.Version) bool {
 	if r.constraints == nil {
-		return r.every || v.Prerelease() == ""
-	}
-	if r.spans != nil && v.Prerelease() == "" {
-		at := releaseOf(v)
-		return slices.ContainsFunc(r.spans, func(s span) bool { return s.has(at) })
+		return v.Prerelease() == ""
 	}
 	return r.constraints.Check(v)
 }
 
-// wide is the range with the prereleases between its bounds.
-func (r Range) wide() Range {
+// overlaps says that a version is in the range, prereleases between its bounds among them.
+func (r Range) overlaps(v *semver.Version) bool {
 	if r.constraints == nil {
-		return Range{every: true}
+		return true
 	}
 	c := *r.constraints
 	c.IncludePrerelease = true
-	return Range{text: r.text, constraints: &c, spans: r.spans}
+	return c.Check(v)
 }
 
 // String returns the range as it is written; empty for any version.

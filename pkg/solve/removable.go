@@ -1,8 +1,11 @@
 package solve
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Dependant is an installed package that would lack something.
@@ -29,7 +32,7 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 			for _, i := range installed {
 				all = append(all, i.Name)
 			}
-			return nil, fmt.Errorf("%s is not installed%s", short(name), didYouMean(name, all))
+			return nil, fmt.Errorf("%s is not installed%s", short(name), object.DidYouMean(object.Nearest(name, all)))
 		}
 	}
 	var out []Dependant
@@ -51,43 +54,6 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 		}
 	}
 	return out, nil
-}
-
-// Orphans names the installed packages that are neither wanted nor needed, sorted; one that
-// only orphans need is an orphan too. What is fixed is none. Of several that bring an API that
-// is needed, none is an orphan.
-func Orphans(installed []Installed, wanted []Want) []string {
-	kept := map[string]bool{}
-	var queue []string
-	keep := func(names ...string) {
-		for _, n := range names {
-			if !kept[n] {
-				kept[n] = true
-				queue = append(queue, n)
-			}
-		}
-	}
-	for _, w := range wanted {
-		keep(bringers(installed, w.Requirement)...)
-	}
-	for _, i := range installed {
-		if i.Fixed {
-			keep(i.Name)
-		}
-	}
-	for ; len(queue) > 0; queue = queue[1:] {
-		at := slices.IndexFunc(installed, func(i Installed) bool { return i.Name == queue[0] })
-		for _, need := range installed[at].Requires {
-			keep(bringers(installed, need)...)
-		}
-	}
-	var out []string
-	for _, i := range byName(installed) {
-		if !kept[i.Name] {
-			out = append(out, i.Name)
-		}
-	}
-	return out
 }
 
 // bringers are the installed packages that meet a requirement, by name. A range is not looked at.
@@ -159,4 +125,8 @@ func breaks(installed []Installed, to map[string]Package, then Package, need Req
 		}
 	}
 	return true, nil
+}
+
+func byName(installed []Installed) []Installed {
+	return slices.SortedFunc(slices.Values(installed), func(a, b Installed) int { return cmp.Compare(a.Name, b.Name) })
 }

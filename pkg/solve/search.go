@@ -1,382 +1,308 @@
 package solve
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 )
 
-// cause is why a literal is true: all others of the clause are false, or another literal is
-// true.
-type cause struct {
-	clause *clause
-	other  literal // -1 for none
-}
+// maxSteps is how many versions are tried before a question is given up, and again before a
+// shorter explanation is: about a second. Questions of real catalogs take some tens.
+const maxSteps = 100_000
 
-// maxConflicts and maxLearned are how many dead ends are tried before a question is given up,
-// and how many literals are learned from them: a second or two. Those of real catalogues have tens.
-const (
-	maxConflicts = 20_000
-	maxLearned   = 200_000
-)
-
-// search decides clauses: it goes from need to need, learns from every conflict what led to
-// it, and jumps back to there. What nobody needs is false.
+// search chooses a version for one constraint after the other that is not met, and goes back
+// where none is left: to the last choice that had a part in it.
 type search struct {
-	draft     draft
-	sealed    bool
-	written   int    // literals of all clauses so far
-	value     []int8 // of a literal: 1 true, -1 false, 0 open
-	level     []int32
-	why       []cause
-	implied   [][]literal // of a literal: what is true once it is
-	watches   [][]*clause // of a literal
-	needs     [][]*clause // of a variable: clauses with choices that may hold once it is true
-	roots     []*clause   // clauses of choices alone
-	rivals    [][]int     // of a variable: the other versions of its package, itself among them
-	trail     []literal
-	limits    []int // where each level begins on the trail
-	heads     []int // what head was when the level began
-	queue     int
-	head      int // all needs of what lies before it on the trail are met
-	seen      []bool
-	model     []bool
-	pair      [2]literal
-	broken    bool
-	conflicts int
-	learned   int // literals of all that was learned
+	*universe
+	left     int // steps
+	chosen   []*candidate
+	causes   []*constraint // why each of chosen is
+	level    map[*pack]int // of chosen
+	deferred map[*constraint]bool
 }
 
-func (s *search) set(l literal, why cause) {
-	v := l.variable()
-	s.value[l], s.value[l.negated()] = 1, -1
-	s.level[v] = int32(len(s.limits))
-	s.why[v] = why
-	s.trail = append(s.trail, l)
-}
+// levels are choices, by their places in chosen.
+type levels map[int]bool
 
-func (s *search) backtrack(level int) {
-	if len(s.limits) <= level {
-		return
+func (l levels) add(of ...int) levels {
+	for _, i := range of {
+		if i >= 0 {
+			l[i] = true
+		}
 	}
-	from := s.limits[level]
-	for _, l := range s.trail[from:] {
-		s.value[l], s.value[l.negated()] = 0, 0
+	return l
+}
+
+// run looks for versions that go together, with the reasons that are not ignored. It marks
+// the reasons that it had to do with.
+func (s *search) run(ctx context.Context) (bool, error) {
+	s.chosen, s.causes, s.level, s.deferred = nil, nil, map[*pack]int{}, map[*constraint]bool{}
+	for _, g := range s.reasons {
+		g.used = false
 	}
-	s.trail, s.queue, s.head = s.trail[:from], from, s.heads[level]
-	s.limits, s.heads = s.limits[:level], s.heads[:level]
+	if !s.prune() || ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	ok, _, err := s.try(ctx)
+	return ok, err
 }
 
-func (s *search) deeper() {
-	s.limits, s.heads = append(s.limits, len(s.trail)), append(s.heads, s.head)
-}
-
-// propagate sets what follows, and returns the literals of a clause that none can satisfy.
-func (s *search) propagate() []literal {
-	for ; s.queue < len(s.trail); s.queue++ {
-		l := s.trail[s.queue]
-		for _, m := range s.implied[l] {
-			switch {
-			case s.value[m] < 0:
-				return s.two(l.negated(), m)
-			case s.value[m] == 0:
-				s.set(m, cause{other: l})
+// prune finds versions that cannot be chosen whatever else is, and says whether the wants can
+// be met with the other ones.
+func (s *search) prune() bool {
+	var all []*candidate
+	for _, p := range s.packs {
+		all = append(all, p.versions...)
+	}
+	for _, v := range all {
+		v.impossible = false
+		for _, g := range v.refused {
+			if !g.ignored {
+				v.impossible, g.used = true, true
 			}
 		}
-		if l.positive() {
-			for _, v := range s.rivals[l.variable()] {
-				switch {
-				case v == l.variable() || s.value[no(v)] > 0:
-				case s.value[yes(v)] > 0:
-					return s.two(l.negated(), no(v))
-				default:
-					s.set(no(v), cause{other: l})
+	}
+	could := func(c *constraint) bool {
+		return slices.ContainsFunc(c.targets(), func(p *pack) bool {
+			return slices.ContainsFunc(p.versions, func(v *candidate) bool { return !v.impossible && c.has(v) })
+		})
+	}
+	for again := true; again; {
+		again = false
+		for _, c := range s.constraints {
+			if c.possible = !c.required || c.ignored || could(c); !c.possible {
+				c.used = true
+			}
+		}
+		for _, v := range all {
+			if !v.impossible && slices.ContainsFunc(v.constraints, func(c *constraint) bool { return !c.possible }) {
+				v.impossible, again = true, true
+			}
+		}
+	}
+	return !slices.ContainsFunc(s.root, func(c *constraint) bool { return c.Kind == Wanted && !c.possible })
+}
+
+// try meets the next constraint, and all after it. Where that cannot be, it returns the
+// choices that are to blame: with these, it cannot be whatever the others are.
+func (s *search) try(ctx context.Context) (ok bool, blame levels, err error) {
+	c, from := s.next()
+	if c == nil {
+		blame = s.unmetDeferred()
+		return blame == nil, blame, nil
+	}
+	c.used = true
+	at := len(s.chosen)
+	blame = levels{}.add(from)
+	options := s.options(c)
+	if c.pack == nil {
+		options = append(options, nil) // another package may bring the API, for another reason
+	}
+	for _, v := range options {
+		if s.left--; s.left < 0 {
+			return false, nil, s.limit()
+		}
+		if s.left%256 == 0 && ctx.Err() != nil {
+			return false, nil, ctx.Err()
+		}
+		if why := s.against(v); why != nil {
+			blame.add(why...)
+			continue
+		}
+		s.push(v, c)
+		ok, failed, err := s.try(ctx)
+		if ok || err != nil {
+			return ok, nil, err
+		}
+		s.pop()
+		if !failed[at] {
+			return false, failed, nil
+		}
+		delete(failed, at)
+		for i := range failed {
+			blame.add(i)
+		}
+	}
+	return false, blame, nil
+}
+
+func (s *search) push(v *candidate, c *constraint) {
+	if v == nil {
+		s.deferred[c] = true
+	} else {
+		s.level[v.pack] = len(s.chosen)
+	}
+	s.chosen, s.causes = append(s.chosen, v), append(s.causes, c)
+}
+
+func (s *search) pop() {
+	last := len(s.chosen) - 1
+	if v := s.chosen[last]; v != nil {
+		delete(s.level, v.pack)
+	} else {
+		delete(s.deferred, s.causes[last])
+	}
+	s.chosen, s.causes = s.chosen[:last], s.causes[:last]
+}
+
+// next returns the first constraint that is not met, and the choice that it is of (-1 for
+// none): those by name before those by API.
+func (s *search) next() (*constraint, int) {
+	for _, byName := range []bool{true, false} {
+		for i := -1; i < len(s.chosen); i++ {
+			for _, c := range s.constraintsOf(i) {
+				if c.required && (c.pack != nil) == byName && !s.isMet(c) && !s.deferred[c] {
+					return c, i
 				}
 			}
 		}
-		if c := s.visit(l.negated()); c != nil {
-			return c.literals
-		}
 	}
-	return nil
+	return nil, 0
 }
 
-func (s *search) two(a, b literal) []literal {
-	s.pair = [2]literal{a, b}
-	return s.pair[:]
-}
-
-// visit looks at the clauses that watch a literal, which is false now.
-func (s *search) visit(l literal) *clause {
-	list, kept := s.watches[l], 0
-	for i, c := range list {
-		if c.literals[0] == l {
-			c.literals[0], c.literals[1] = c.literals[1], l
-		}
-		if s.value[c.literals[0]] <= 0 && s.rewatch(c) {
-			continue
-		}
-		list[kept] = c
-		kept++
-		if s.value[c.literals[0]] > 0 {
-			continue
-		}
-		if s.value[c.literals[0]] < 0 {
-			kept += copy(list[kept:], list[i+1:])
-			s.watches[l] = list[:kept]
-			return c
-		}
-		s.set(c.literals[0], cause{clause: c, other: -1})
-	}
-	s.watches[l] = list[:kept]
-	return nil
-}
-
-func (s *search) rewatch(c *clause) bool {
-	for k := 2; k < len(c.literals); k++ {
-		if l := c.literals[k]; s.value[l] >= 0 {
-			c.literals[1], c.literals[k] = l, c.literals[1]
-			s.watches[l] = append(s.watches[l], c)
-			return true
-		}
-	}
-	return false
-}
-
-// causes are the literals that made a literal true: itself, and others that are false.
-func (s *search) causes(l literal) []literal {
-	w := s.why[l.variable()]
+// constraintsOf returns the constraints of a choice that are not ignored; of wants and what is installed
+// for -1.
+func (s *search) constraintsOf(i int) []*constraint {
+	all := s.root
 	switch {
-	case w.clause != nil:
-		return w.clause.literals
-	case w.other >= 0:
-		return s.two(l, w.other.negated())
+	case i < 0:
+	case s.chosen[i] == nil:
+		return nil
+	default:
+		all = s.chosen[i].constraints
 	}
-	return nil
+	if !slices.ContainsFunc(all, func(c *constraint) bool { return c.ignored }) {
+		return all
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(c *constraint) bool { return c.ignored })
 }
 
-// learn finds a clause that would have kept a conflict away, and the level to go back to. The
-// first literal of the clause is what it forces there.
-func (s *search) learn(conflict []literal) ([]literal, int) {
-	learned := []literal{0}
-	level, open, at := len(s.limits), 0, len(s.trail)-1
-	for {
-		for _, l := range conflict {
-			v := l.variable()
-			if s.value[l] > 0 || s.seen[v] || s.level[v] == 0 {
-				continue
-			}
-			s.seen[v] = true
-			if int(s.level[v]) == level {
-				open++
-			} else {
-				learned = append(learned, l)
-			}
-		}
-		for !s.seen[s.trail[at].variable()] {
-			at--
-		}
-		l := s.trail[at]
-		at--
-		open--
-		s.seen[l.variable()] = false
-		if open == 0 {
-			learned[0] = l.negated()
-			break
-		}
-		conflict = s.causes(l)
-	}
-	to := 0
-	for i, l := range learned[1:] {
-		s.seen[l.variable()] = false
-		if to < int(s.level[l.variable()]) {
-			to = int(s.level[l.variable()])
-			learned[1], learned[i+1] = learned[i+1], learned[1]
-		}
-	}
-	return learned, to
+// isMet says that a chosen version meets a constraint; one of a range with any version does,
+// since only those in the range are chosen.
+func (s *search) isMet(c *constraint) bool {
+	return slices.ContainsFunc(c.targets(), func(p *pack) bool {
+		i, chosen := s.level[p]
+		return chosen && (c.pack != nil || c.has(s.chosen[i]))
+	})
 }
 
-// core are the assumptions that together make a conflict. They are what is true at the first
-// level without a cause.
-func (s *search) core(conflict []literal) []literal {
-	var out []literal
-	mark := func(literals []literal) {
-		for _, l := range literals {
-			if s.level[l.variable()] > 0 {
-				s.seen[l.variable()] = true
-			}
-		}
+// options are the versions that could be chosen for a constraint, the better ones first. A
+// prerelease is not chosen for an API: only a range asks for it.
+func (s *search) options(c *constraint) []*candidate {
+	if c.pack != nil {
+		return c.pack.versions
 	}
-	mark(conflict)
-	for at := len(s.trail) - 1; at >= s.limits[0]; at-- {
-		t := s.trail[at]
-		if !s.seen[t.variable()] {
+	var all []*candidate
+	for _, p := range s.bringers(c) {
+		if _, chosen := s.level[p]; chosen {
 			continue
 		}
-		if w := s.why[t.variable()]; w.clause == nil && w.other < 0 {
-			out = append(out, t)
+		for _, v := range p.versions {
+			if c.has(v) && (v == p.installed || v.at.Prerelease() == "") {
+				all = append(all, v)
+			}
 		}
-		mark(s.causes(t))
-		s.seen[t.variable()] = false
 	}
-	return out
+	return all
 }
 
-// solve looks for a model in which the assumptions hold; keep keeps it. Without one it returns those of them
-// that cannot hold together; none where nothing can be had at all.
-func (s *search) solve(ctx context.Context, assumed []literal) (ok bool, core []literal, err error) {
-	s.backtrack(0)
-	if err := s.may(ctx); err != nil {
-		return false, nil, err
-	}
-	for !s.broken {
-		conflict := s.propagate()
+// bringers are the packages that are brought along for an API: the first that is preferred,
+// else the only one that there is.
+func (s *search) bringers(c *constraint) []*pack {
+	var there, others, able []*pack
+	for _, p := range c.providers {
 		switch {
-		case conflict == nil && len(s.limits) == 0:
-			if core, ok := s.assume(assumed); !ok {
-				return false, core, nil
-			}
-		case conflict == nil:
-			l, done := s.next()
-			if done {
-				return true, nil, nil
-			}
-			s.deeper()
-			s.set(l, cause{other: -1})
-		case len(s.limits) == 0:
-			s.broken = true
-		case len(s.limits) == 1:
-			return false, s.core(conflict), nil
-		default:
-			s.resolve(conflict)
-			if s.conflicts++; s.conflicts%64 == 0 {
-				if err := s.may(ctx); err != nil {
-					return false, nil, err
-				}
-			}
+		case p.installed != nil || p.wanted:
+			there = append(there, p) // chosen already, unless the want is ignored
+			continue
+		case slices.ContainsFunc(p.versions, func(v *candidate) bool {
+			return c.has(v) && v.at.Prerelease() == "" && !slices.ContainsFunc(v.refused, func(g *reason) bool { return g.Kind == Kubernetes })
+		}):
+			able = append(able, p)
 		}
+		others = append(others, p)
 	}
-	return false, nil, nil
-}
-
-// may says that the search may go on.
-func (s *search) may(ctx context.Context) error {
 	switch {
-	case s.written > maxLiterals:
-		return fmt.Errorf("too much hangs together to choose packages: more than %d million conditions; want fewer versions, or narrower ranges", maxLiterals/1_000_000)
-	case s.conflicts > maxConflicts || s.learned > maxLearned:
-		return fmt.Errorf("too much hangs together to choose packages: there is no answer after %d dead ends; want the versions of some packages named", s.conflicts)
+	case len(able) == 0:
+		return append(there, others...)
+	case len(able) == 1 || slices.Contains(s.q.Prefer, able[0].name):
+		return append(there, able[0])
+	case c.unclear.ignored:
+		return append(there, able...)
 	}
-	return ctx.Err()
+	c.unclear.used = true
+	return there
 }
 
-// assume makes the first level, of what is assumed and follows from that. Where it cannot
-// hold, it returns which of it.
-func (s *search) assume(assumed []literal) (core []literal, ok bool) {
-	for ; s.head < len(s.trail); s.head++ {
-		if t := s.trail[s.head]; t.positive() && len(s.needs[t.variable()]) > 0 {
-			break
-		}
+// against returns the choices that a version does not go together with, -1 for none of them;
+// nil where it goes together with all. The earliest one is enough.
+func (s *search) against(v *candidate) []int {
+	if v == nil {
+		return nil
 	}
-	s.deeper()
-	for _, l := range assumed {
-		if s.value[l] < 0 {
-			if s.level[l.variable()] == 0 {
-				return []literal{l}, false
-			}
-			return append(s.core([]literal{l}), l), false
-		}
-		if s.value[l] == 0 {
-			s.set(l, cause{other: -1})
-		}
-		if conflict := s.propagate(); conflict != nil {
-			return s.core(conflict), false
-		}
+	if v.impossible {
+		return []int{-1}
 	}
-	return nil, true
-}
-
-func (s *search) resolve(conflict []literal) {
-	learned, to := s.learn(conflict)
-	s.backtrack(to)
-	if len(learned) == 1 {
-		s.set(learned[0], cause{other: -1})
-		return
-	}
-	s.learned += len(learned)
-	if len(learned) == 2 {
-		s.imply(learned[0], learned[1])
-		s.set(learned[0], cause{other: learned[1].negated()})
-		return
-	}
-	c := &clause{literals: learned}
-	s.watches[learned[0]] = append(s.watches[learned[0]], c)
-	s.watches[learned[1]] = append(s.watches[learned[1]], c)
-	s.set(learned[0], cause{clause: c, other: -1})
-}
-
-// next is what to decide: the best choice of the first need that is open.
-func (s *search) next() (literal, bool) {
-	for _, c := range s.roots {
-		if l := s.unmet(c); l >= 0 {
-			return l, false
-		}
-	}
-	for ; s.head < len(s.trail); s.head++ {
-		if t := s.trail[s.head]; t.positive() {
-			for _, c := range s.needs[t.variable()] {
-				if l := s.unmet(c); l >= 0 {
-					return l, false
-				}
+	for i := -1; i < len(s.chosen); i++ {
+		for _, c := range s.constraintsOf(i) {
+			if c.pack == v.pack && !c.has(v) {
+				c.used = true
+				return []int{i}
 			}
 		}
 	}
-	return 0, true
-}
-
-// unmet returns the best choice of a clause that must hold and does not yet, else -1.
-func (s *search) unmet(c *clause) literal {
-	best := literal(-1)
-	for _, l := range c.choices {
-		if s.value[l] > 0 {
-			return -1
+	first := len(s.chosen)
+	var why *constraint
+	for _, c := range v.constraints {
+		if c.ignored || c.pack == nil {
+			continue
 		}
-		if best < 0 && s.value[l] == 0 {
-			best = l
+		i, chosen := s.level[c.pack]
+		other := v
+		switch {
+		case chosen:
+			other = s.chosen[i]
+		case c.pack == v.pack:
+			i = -1
+		default:
+			continue
 		}
-	}
-	if best < 0 || len(c.choices) == len(c.literals) {
-		return best
-	}
-	for _, l := range c.literals {
-		if !l.positive() && s.value[l] >= 0 {
-			return -1
+		if !c.has(other) && i < first {
+			first, why = i, c
 		}
 	}
-	return best
+	if why == nil {
+		return nil
+	}
+	why.used = true
+	return []int{first}
 }
 
-// keep keeps the model that was found last.
-func (s *search) keep() {
-	s.model = slices.Grow(s.model[:0], len(s.level))[:len(s.level)]
-	for v := range s.model {
-		s.model[v] = s.value[yes(v)] > 0
+// unmetDeferred returns the choices that led to it that an API is brought by nobody: those
+// that need it, and those another way of which could lead to who brings it.
+func (s *search) unmetDeferred() levels {
+	for at, c := range s.causes {
+		if s.chosen[at] != nil || s.isMet(c) {
+			continue
+		}
+		blame := levels{}
+		for i, of := range s.causes {
+			if of == c || slices.Contains(s.constraintsOf(i), c) || slices.ContainsFunc(of.targets(), func(p *pack) bool { return p.leadsTo(c.providers) }) {
+				blame.add(i)
+			}
+		}
+		return blame
 	}
+	return nil
 }
 
-// failed says that a literal cannot hold, as far as that follows at once.
-func (s *search) failed(l literal) bool {
-	s.backtrack(0)
-	if s.propagate() != nil {
-		s.broken = true
+func (s *search) limit() error {
+	e := &LimitError{}
+	for _, v := range slices.Backward(s.chosen) {
+		if v != nil && len(e.Packages) < 3 {
+			e.Packages = append(e.Packages, short(v.Name))
+		}
 	}
-	if s.broken || s.value[l] != 0 {
-		return s.broken || s.value[l] < 0
-	}
-	s.deeper()
-	s.set(l, cause{other: -1})
-	conflict := s.propagate() != nil
-	s.backtrack(0)
-	return conflict
+	slices.SortFunc(e.Packages, cmp.Compare[string])
+	return e
 }

@@ -3,7 +3,11 @@
 // It reads and writes nothing.
 package solve
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+	"strings"
+)
 
 // API is a kind that a package brings or needs: Certificate.cert-manager.io.
 type API struct {
@@ -17,7 +21,7 @@ func (a API) String() string {
 	if len(a.Versions) == 0 {
 		return a.Kind
 	}
-	return fmt.Sprintf("%s (%s)", a.Kind, joined(a.Versions))
+	return fmt.Sprintf("%s (%s)", a.Kind, strings.Join(a.Versions, ", "))
 }
 
 // Requirement is what a package needs: exactly one of API and Package is set.
@@ -84,8 +88,38 @@ type Choice struct {
 	// Why says who needs it: "system shop: app db", "cloudnative-pg 1.27.0 (Certificate.cert-manager.io)".
 	Why []string
 	// Needs are the names of the chosen packages that it needs, required and optional ones alike.
+	// A required one comes before it in the answer, an optional one where it can.
 	Needs []string
-	// Later are those of Needs that come after it all the same: it does without them, or is
-	// there already, and they could not be before it.
-	Later []string
+}
+
+// Solve returns the packages that satisfy a question, in the order of needs: what is needed
+// goes before who needs it, else by name. What is installed is in the answer where a want
+// needs it, or where it is changed.
+//
+// Packages are chosen one after the other, and each in the first version with which an answer
+// can still be had: the wanted packages in the order of wants, the newest version first; then
+// what is installed, by name, the installed version first and then the newest; then what these
+// need by name, in the order in which it is found from them, the newest first; then who brings
+// the APIs that are needed and that nobody chosen brings. The answer does not depend on the
+// order of anything but wants, requirements and Prefer.
+//
+// Where packages of the answer need each other in a circle, that is an error: no other answer
+// is looked for that has none.
+//
+// Without an answer the error is a *ConflictError, an *AmbiguousError, a *LoopError or a
+// *LimitError; another one says what is wrong with the question itself, or is that of the context.
+func Solve(ctx context.Context, q Question) ([]Choice, error) {
+	u, err := newUniverse(&q)
+	if err != nil {
+		return nil, err
+	}
+	s := &search{universe: u, left: maxSteps}
+	ok, err := s.run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return nil, s.explain(ctx)
+	}
+	return s.answer()
 }

@@ -2,273 +2,142 @@ package solve
 
 import (
 	"cmp"
-	"context"
+	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 
 	"github.com/Masterminds/semver/v3"
 )
 
-// version is one version of a package that could be chosen.
-type version struct {
+// candidate is one version of a package that could be chosen.
+type candidate struct {
 	*Package
-	at       *semver.Version
-	x        int // its variable
-	requires []*need
-	// conflicts are its Conflicts; their ranges are wide.
-	conflicts []*need
+	pack        *pack
+	at          *semver.Version
+	constraints []*constraint
+	refused     []*reason // why it cannot be chosen, whatever else is
+	impossible  bool      // so far as is known before versions are tried
 }
 
-// pack is a package with all its versions, the newest first.
+// pack is a package with all its versions, in the order in which they are tried.
 type pack struct {
-	name     string
-	versions []*version
-	there    *version // the installed one
-	fixed    bool
-	wanted   bool
-	down     bool // it may be moved to an older version
-	used     int  // its variable
-	far      int  // how many were found before it, from the wants on
+	name      string
+	versions  []*candidate
+	installed *candidate
+	fixed     bool
+	wanted    bool
+	// reached says that wants could lead to it.
+	reached bool
+	// leads are the packages that it could lead to, itself among them.
+	leads map[*pack]bool
+}
+
+// reason is why packages cannot be together; versions of one package can have it in common.
+type reason struct {
+	Reason
+	versions []*candidate
+	asks     []*constraint // that it is the reason of
+	order    int
+	used     bool // it was looked at in a search
+	ignored  bool // it is left out, to see whether it matters
+}
+
+// constraint is what a version, or a want, asks of the other packages.
+type constraint struct {
+	*reason
+	pack      *pack   // of which it asks for a version; nil for an API, and where there is none
+	providers []*pack // who brings the API in some version, the better ones first
+	unclear   *reason // that nothing says which of them is to bring it
+	installed bool    // it is of an installed version
+	required  bool    // a version that meets it must be chosen; else it only limits what is
+	meets     func(*candidate) bool
+	met       map[*candidate]bool // answers of meets
+	possible  bool
 }
 
 // universe is what of a question can matter: what is wanted, what is installed, and all that
 // these could need.
 type universe struct {
 	q       *Question
-	packs   []*pack // by name
-	byName  map[string]*pack
-	served  map[string][]API
+	cluster *semver.Version
+	all     map[string][]*Package // by name
+	packs   map[string]*pack
 	offers  map[string][]string // names of packages, sorted, by the kind that some version provides
-	reached map[string]bool     // what wants could need
-	ranges  map[string]Range
-	needs   map[needKey]*need
-	inOrder []*need
-	wants   []*need // of q.Wants
-	// preferred are the places of names in q.Prefer.
-	preferred map[string]int
-	cluster   *semver.Version
-	known     []string
+	// root are the constraints of wants, then of what is installed.
+	root        []*constraint
+	reasons     map[string]*reason
+	constraints []*constraint
+	size        int // of packs: versions, requirements and APIs
 }
 
-func newUniverse(ctx context.Context, q *Question) (*universe, error) {
-	u := &universe{
-		q: q, byName: map[string]*pack{}, served: map[string][]API{}, offers: map[string][]string{},
-		reached: map[string]bool{}, ranges: map[string]Range{}, needs: map[needKey]*need{}, preferred: map[string]int{},
-	}
-	for _, a := range q.Served {
-		u.served[a.Kind] = append(u.served[a.Kind], a)
-	}
-	for i, name := range slices.Backward(q.Prefer) {
-		u.preferred[name] = i
-	}
+// maxSize bounds what is looked at of a catalog: real ones have some thousand.
+const maxSize = 50_000
+
+func newUniverse(q *Question) (*universe, error) {
+	u := &universe{q: q, all: map[string][]*Package{}, packs: map[string]*pack{}, offers: map[string][]string{}, reasons: map[string]*reason{}}
 	if q.Kubernetes != "" {
-		v, err := parseCluster(q.Kubernetes)
-		if err != nil {
+		var err error
+		if u.cluster, err = parseCluster(q.Kubernetes); err != nil {
 			return nil, err
 		}
-		u.cluster = v
 	}
-	all, err := u.gather()
-	if err != nil {
+	if err := u.gather(); err != nil {
 		return nil, err
 	}
-	u.known = slices.Sorted(maps.Keys(all))
-	if err := u.reach(ctx, all); err != nil {
-		return nil, err
-	}
-	return u, u.bindAll(ctx)
-}
-
-// found is a package as it is given.
-type found struct {
-	*Package
-	there, fixed bool
-}
-
-// gather sorts all packages by name; an installed one is the first of its name.
-func (u *universe) gather() (map[string][]found, error) {
-	all := map[string][]found{}
-	provided := map[string]map[string]bool{}
-	take := func(f found) {
-		all[f.Name] = append(all[f.Name], f)
-		for _, a := range f.Provides {
-			if provided[a.Kind] == nil {
-				provided[a.Kind] = map[string]bool{}
-			}
-			provided[a.Kind][f.Name] = true
-		}
-	}
-	for at := range u.q.Installed {
-		i := &u.q.Installed[at]
-		if i.Name == "" {
-			return nil, fmt.Errorf("an installed package has no name (its version is %q)", i.Version)
-		}
-		if len(all[i.Name]) > 0 {
-			return nil, fmt.Errorf("%s is installed twice, in %s and %s: want one", i.Name, all[i.Name][0].Version, i.Version)
-		}
-		take(found{&i.Package, true, i.Fixed})
-	}
-	for at := range u.q.Available {
-		p := &u.q.Available[at]
-		if p.Name == "" {
-			return nil, fmt.Errorf("a package of the catalog has no name (its version is %q)", p.Version)
-		}
-		if f := all[p.Name]; len(f) > 0 && f[0].there && f[0].Version == p.Version {
-			continue // what is there is as it was installed
-		}
-		take(found{Package: p})
-	}
-	for kind, names := range provided {
-		u.offers[kind] = slices.Sorted(maps.Keys(names))
-	}
-	return all, nil
-}
-
-// reach makes packs of what wants and installed packages could need.
-func (u *universe) reach(ctx context.Context, all map[string][]found) error {
-	var queue []string
-	for i, w := range u.q.Wants {
+	for i, w := range q.Wants {
 		if (w.Package == "") == (w.API.Kind == "") {
-			return fmt.Errorf("want %d of %s: want either a package or an API", i+1, w.By)
+			return nil, fmt.Errorf("want %d of %s: want either a package or an API", i+1, w.By)
 		}
-		n, err := u.learn(w.Requirement)
-		if err != nil {
-			return fmt.Errorf("%s wants %s: %w", w.By, w.Package, err)
-		}
-		u.wants = append(u.wants, n)
-		queue = append(queue, u.targets(w.Requirement)...)
-	}
-	if err := u.follow(ctx, all, queue); err != nil {
-		return err
-	}
-	for name := range u.byName {
-		u.reached[name] = true
-	}
-	queue = nil
-	for _, i := range u.q.Installed {
-		queue = append(queue, i.Name)
-	}
-	if err := u.follow(ctx, all, queue); err != nil {
-		return err
-	}
-	u.packs = slices.SortedFunc(maps.Values(u.byName), func(a, b *pack) int { return cmp.Compare(a.name, b.name) })
-	for _, w := range u.q.Wants {
-		p := u.byName[w.Package]
-		if p == nil || w.Optional {
-			continue
-		}
-		p.wanted = true
-		if p.there != nil && w.Range != "" && !u.ranges[w.Range].Contains(p.there.at) {
-			p.down = true
+		if err := u.reach(u.targets(w.Requirement), true); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	for _, i := range q.Installed {
+		if err := u.reach([]string{i.Name}, false); err != nil {
+			return nil, err
+		}
+	}
+	return u, u.constrain()
 }
 
-func (u *universe) follow(ctx context.Context, all map[string][]found, queue []string) error {
-	for ; len(queue) > 0; queue = queue[1:] {
-		name := queue[0]
-		if u.byName[name] != nil || len(all[name]) == 0 {
-			continue
+// gather sorts all packages by name.
+func (u *universe) gather() error {
+	take := func(p *Package, of string) error {
+		if p.Name == "" {
+			return fmt.Errorf("%s has no name (its version is %q)", of, p.Version)
 		}
-		p, err := newPack(name, all[name])
-		if err != nil {
-			return err
-		}
-		p.far = len(u.byName)
-		u.byName[name] = p
-		if len(u.byName) > maxPackages {
-			return fmt.Errorf("more than %d packages could be needed: want fewer in the catalog", maxPackages)
-		}
-		if err := cmp.Or(tooMany(p), ctx.Err()); err != nil {
-			return err
-		}
-		for _, v := range p.versions {
-			if err := u.check(v); err != nil {
-				return err
-			}
-			for _, r := range v.Requires {
-				if !r.Optional {
-					queue = append(queue, u.targets(r)...)
-				}
+		u.all[p.Name] = append(u.all[p.Name], p)
+		for _, a := range p.Provides {
+			if names := u.offers[a.Kind]; !slices.Contains(names, p.Name) {
+				u.offers[a.Kind] = append(names, p.Name)
 			}
 		}
-	}
-	return nil
-}
-
-func newPack(name string, all []found) (*pack, error) {
-	p := &pack{name: name, versions: make([]*version, 0, len(all))}
-	for _, f := range all {
-		at, err := ParseVersion(f.Version)
-		if err != nil {
-			return nil, fmt.Errorf("package %s: %w", name, err)
-		}
-		v := &version{Package: f.Package, at: at}
-		if f.there {
-			p.there, p.fixed = v, f.fixed
-		}
-		p.versions = append(p.versions, v)
-	}
-	slices.SortStableFunc(p.versions, func(a, b *version) int {
-		return cmp.Or(b.at.Compare(a.at), cmp.Compare(b.Version, a.Version))
-	})
-	kept := p.versions[:0]
-	for _, v := range p.versions {
-		if n := len(kept); n > 0 && kept[n-1].Version == v.Version {
-			if !reflect.DeepEqual(kept[n-1].Package, v.Package) {
-				return nil, fmt.Errorf("package %s %s is there twice, and the two differ: want one", name, v.Version)
-			}
-			continue
-		}
-		kept = append(kept, v)
-	}
-	p.versions = kept
-	return p, nil
-}
-
-// check says what is wrong with a version.
-func (u *universe) check(v *version) error {
-	wrong := func(err error) error { return fmt.Errorf("package %s %s: %w", v.Name, v.Version, err) }
-	if err := u.learnRange(v.Kubernetes); err != nil {
-		return wrong(fmt.Errorf("kubernetes: %w", err))
-	}
-	v.requires = make([]*need, len(v.Requires))
-	for i, r := range v.Requires {
-		if (r.Package == "") == (r.API.Kind == "") {
-			return wrong(fmt.Errorf("a requirement names neither or both of a package and an API: want one"))
-		}
-		n, err := u.learn(r)
-		if err != nil {
-			return wrong(fmt.Errorf("needs %s: %w", r.Package, err))
-		}
-		v.requires[i] = n
-	}
-	for _, r := range v.Conflicts {
-		if r.Package == "" {
-			return wrong(fmt.Errorf("a conflict names no package: want one"))
-		}
-		n, err := u.learn(r)
-		if err != nil {
-			return wrong(fmt.Errorf("conflicts with %s: %w", r.Package, err))
-		}
-		v.conflicts = append(v.conflicts, n)
-	}
-	return nil
-}
-
-// learnRange reads a range once.
-func (u *universe) learnRange(text string) error {
-	if _, ok := u.ranges[text]; ok {
 		return nil
 	}
-	r, err := ParseRange(text)
-	if err == nil {
-		u.ranges[text] = r
+	for i := range u.q.Installed {
+		p := &u.q.Installed[i].Package
+		if had := u.all[p.Name]; len(had) > 0 {
+			return fmt.Errorf("%s is installed twice, in %s and %s: want one", p.Name, had[0].Version, p.Version)
+		}
+		if err := take(p, "an installed package"); err != nil {
+			return err
+		}
 	}
-	return err
+	for i := range u.q.Available {
+		p := &u.q.Available[i]
+		// What is there is as it was installed.
+		if slices.ContainsFunc(u.q.Installed, func(i Installed) bool { return i.Name == p.Name && i.Version == p.Version }) {
+			continue
+		}
+		if err := take(p, "a package of the catalog"); err != nil {
+			return err
+		}
+	}
+	for _, names := range u.offers {
+		slices.Sort(names)
+	}
+	return nil
 }
 
 // targets are the names of the packages that could meet a requirement.
@@ -279,21 +148,280 @@ func (u *universe) targets(r Requirement) []string {
 	return u.offers[r.API.Kind]
 }
 
+// reach makes packs of packages and of all that these could need.
+func (u *universe) reach(queue []string, wanted bool) error {
+	for ; len(queue) > 0; queue = queue[1:] {
+		name := queue[0]
+		if len(u.all[name]) == 0 || u.packs[name] != nil {
+			continue
+		}
+		p, err := u.pack(name)
+		if err != nil {
+			return err
+		}
+		p.reached = wanted
+		u.packs[name] = p
+		for _, v := range p.versions {
+			for _, r := range v.Requires {
+				if !r.Optional {
+					queue = append(queue, u.targets(r)...)
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// pack reads the versions of a package.
+func (u *universe) pack(name string) (*pack, error) {
+	p := &pack{name: name}
+	p.wanted = slices.ContainsFunc(u.q.Wants, func(w Want) bool { return w.Package == name && !w.Optional })
+	i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
+	for _, of := range u.all[name] {
+		if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
+			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: want fewer in the catalog", maxSize)
+		}
+		at, err := ParseVersion(of.Version)
+		if err != nil {
+			return nil, fmt.Errorf("package %s: %w", name, err)
+		}
+		v := &candidate{Package: of, pack: p, at: at}
+		p.versions = append(p.versions, v)
+		if i >= 0 && of == &u.q.Installed[i].Package {
+			p.installed, p.fixed = v, u.q.Installed[i].Fixed
+		}
+	}
+	slices.SortFunc(p.versions, func(a, b *candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.Version, b.Version)) })
+	for i, v := range p.versions[1:] {
+		if v.Version == p.versions[i].Version {
+			return nil, fmt.Errorf("package %s %s is there twice: want one", name, v.Version)
+		}
+	}
+	if p.installed != nil && !p.wanted {
+		p.versions = slices.DeleteFunc(p.versions, func(v *candidate) bool { return v == p.installed })
+		p.versions = slices.Insert(p.versions, 0, p.installed)
+	}
+	return p, nil
+}
+
+// constrain finds what each version and each want asks for.
+func (u *universe) constrain() error {
+	for _, w := range u.q.Wants {
+		c, err := u.constraint(Wanted, nil, w.By, w.Requirement)
+		if err != nil {
+			return fmt.Errorf("%s wants %s: %w", w.By, w.Package, err)
+		}
+		if c != nil && !slices.Contains(u.root, c) {
+			u.root = append(u.root, c)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(u.packs)) {
+		p := u.packs[name]
+		if p.installed != nil {
+			u.root = append(u.root, &constraint{reason: &reason{}, pack: p, required: true, met: map[*candidate]bool{}, meets: func(*candidate) bool { return true }})
+			u.stay(p)
+		}
+		for _, v := range p.versions {
+			if err := u.askedBy(v); err != nil {
+				return fmt.Errorf("package %s %s: %w", v.Name, v.Version, err)
+			}
+		}
+	}
+	return nil
+}
+
+// stay refuses other versions of a package that is installed and fixed, and older ones unless
+// a want asks for them.
+func (u *universe) stay(p *pack) {
+	kind := NotDown
+	if p.fixed {
+		kind = Stays
+	}
+	down := slices.ContainsFunc(u.root, func(c *constraint) bool {
+		return c.pack == p && c.Kind == Wanted && c.required && c.Requirement.Range != "" && !c.has(p.installed)
+	})
+	for _, v := range p.versions {
+		if v != p.installed && (p.fixed || !down && v.at.LessThan(p.installed.at)) {
+			v.refused = append(v.refused, u.reason(kind, p.name, "", Requirement{}, p.installed))
+		}
+	}
+}
+
+func (u *universe) askedBy(v *candidate) error {
+	within, err := ParseRange(v.Kubernetes)
+	if err != nil {
+		return fmt.Errorf("kubernetes: %w", err)
+	}
+	if u.cluster != nil && v.Kubernetes != "" && v != v.pack.installed && !within.Contains(u.cluster) {
+		v.refused = append(v.refused, u.reason(Kubernetes, v.Name, "", Requirement{Range: v.Kubernetes}, v))
+	}
+	for _, r := range v.Requires {
+		if (r.Package == "") == (r.API.Kind == "") {
+			return errors.New("a requirement names neither or both of a package and an API: want one")
+		}
+		if err := u.add(Needed, v, r); err != nil {
+			return fmt.Errorf("needs %s: %w", r.Package, err)
+		}
+	}
+	for _, r := range v.Conflicts {
+		if r.Package == "" {
+			return errors.New("a conflict names no package: want one")
+		}
+		if err := u.add(Apart, v, r); err != nil {
+			return fmt.Errorf("conflicts with %s: %w", r.Package, err)
+		}
+	}
+	return nil
+}
+
+func (u *universe) add(kind ReasonKind, v *candidate, r Requirement) error {
+	c, err := u.constraint(kind, v, "", r)
+	if err == nil && c != nil {
+		v.constraints = append(v.constraints, c)
+	}
+	return err
+}
+
+// constraint makes a requirement or a conflict ready to be held against versions; nil where it
+// asks for nothing. Equal ones of a package are one.
+func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requirement) (*constraint, error) {
+	within, err := ParseRange(r.Range)
+	if err != nil {
+		return nil, err
+	}
+	p := u.packs[r.Package]
+	installed, name := v != nil && v == v.pack.installed, ""
+	if v != nil {
+		name = v.Name
+	}
+	served := slices.ContainsFunc(u.q.Served, func(a API) bool { return a.meets(r.API) })
+	if p == nil && (r.Optional || kind == Apart || served) || kind == Apart && p == v.pack {
+		return nil, nil
+	}
+	g := u.reason(kind, name, by, r, v)
+	if i := slices.IndexFunc(g.asks, func(c *constraint) bool { return c.installed == installed }); i >= 0 {
+		return g.asks[i], nil
+	}
+	c := &constraint{reason: g, pack: p, installed: installed, required: !r.Optional && kind != Apart, met: map[*candidate]bool{}}
+	switch {
+	case r.Package == "":
+		c.meets = func(o *candidate) bool { return o.provides(r.API) }
+		c.providers = u.providers(c)
+		c.unclear = u.reason(unclear, "", "", Requirement{API: r.API}, nil)
+	case kind == Apart:
+		c.meets = func(o *candidate) bool { return !within.overlaps(o.at) }
+	default:
+		c.meets = func(o *candidate) bool {
+			return within.Contains(o.at) || r.Range == "" && o == o.pack.installed
+		}
+	}
+	if installed {
+		if kind == Needed && !v.pack.reached && u.unmet(c) {
+			return nil, nil // It lacks that already, and no want is about it: it is left as it is.
+		}
+		if asks := c.meets; !c.required { // The two are together already, whatever is said of it.
+			c.meets = func(o *candidate) bool { return o == o.pack.installed || asks(o) }
+		}
+	}
+	c.asks, u.constraints = append(c.asks, c), append(u.constraints, c)
+	return c, nil
+}
+
+// reason makes one, once for all versions that have it in common; v is one of these.
+func (u *universe) reason(kind ReasonKind, name, by string, r Requirement, v *candidate) *reason {
+	key := fmt.Sprintf("%s %q %q %q %q %q %t", kind, name, by, r.Package, r.Range, r.API, r.Optional)
+	g := u.reasons[key]
+	if g == nil {
+		g = &reason{Reason: Reason{Kind: kind, Package: name, Requirement: r, By: by}, order: len(u.reasons)}
+		u.reasons[key] = g
+	}
+	if v != nil && !slices.Contains(g.versions, v) {
+		g.versions = append(g.versions, v)
+	}
+	return g
+}
+
+// unmet says that what is installed does not meet a requirement.
+func (u *universe) unmet(c *constraint) bool {
+	if !c.required && c.pack.installed == nil {
+		return false
+	}
+	for _, p := range append(slices.Clone(c.providers), c.pack) {
+		if p != nil && p.installed != nil && c.meets(p.installed) {
+			return false
+		}
+	}
+	return true
+}
+
+// providers are the packages that bring an API: what is installed, what is wanted, what is
+// preferred, then by name.
+func (u *universe) providers(c *constraint) (all []*pack) {
+	for _, name := range u.offers[c.Requirement.API.Kind] {
+		if p := u.packs[name]; p != nil && slices.ContainsFunc(p.versions, c.meets) {
+			all = append(all, p)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b *pack) int { return cmp.Compare(u.rank(a), u.rank(b)) })
+	return all
+}
+
+func (u *universe) rank(p *pack) int {
+	switch i := slices.Index(u.q.Prefer, p.name); {
+	case p.installed != nil:
+		return 0
+	case p.wanted:
+		return 1
+	case i >= 0:
+		return 2 + i
+	}
+	return 2 + len(u.q.Prefer)
+}
+
+// has says that a version meets a constraint.
+func (c *constraint) has(v *candidate) bool {
+	met, known := c.met[v]
+	if !known {
+		met = c.meets(v)
+		c.met[v] = met
+	}
+	return met
+}
+
+// targets are the packages that could meet a constraint.
+func (c *constraint) targets() []*pack {
+	if c.pack != nil {
+		return []*pack{c.pack}
+	}
+	return c.providers
+}
+
+// leadsTo says that choosing a package could lead to one of others.
+func (p *pack) leadsTo(others []*pack) bool {
+	if p.leads == nil {
+		p.leads = map[*pack]bool{p: true}
+		for queue := []*pack{p}; len(queue) > 0; queue = queue[1:] {
+			for _, v := range queue[0].versions {
+				for _, c := range v.constraints {
+					for _, to := range c.targets() {
+						if c.required && !p.leads[to] {
+							p.leads[to] = true
+							queue = append(queue, to)
+						}
+					}
+				}
+			}
+		}
+	}
+	return slices.ContainsFunc(others, func(o *pack) bool { return p.leads[o] })
+}
+
 // meets says that an API brings what another one asks for.
 func (a API) meets(asked API) bool {
 	return a.Kind == asked.Kind && (len(a.Versions) == 0 || len(asked.Versions) == 0 ||
 		slices.ContainsFunc(asked.Versions, func(v string) bool { return slices.Contains(a.Versions, v) }))
 }
 
-func (u *universe) isServed(a API) bool {
-	return slices.ContainsFunc(u.served[a.Kind], func(s API) bool { return s.meets(a) })
-}
-
-func (v *version) provides(a API) bool {
+func (v *candidate) provides(a API) bool {
 	return slices.ContainsFunc(v.Provides, func(p API) bool { return p.meets(a) })
-}
-
-// runs says that a version runs on the cluster; one that is installed does.
-func (u *universe) runs(p *pack, v *version) bool {
-	return u.cluster == nil || v.Kubernetes == "" || v == p.there || u.ranges[v.Kubernetes].Contains(u.cluster)
 }
