@@ -169,7 +169,7 @@ func (p *pool) ask(ctx context.Context, client kubernetes.Interface) error {
 	}
 	asked := slices.Clone(p.batch)
 	for i := range asked {
-		made, err := complete(asked[i].Pod, asked[i].Group)
+		made, err := complete(asked[i].Pod, asked[i].Pod.Labels["app"])
 		if err != nil {
 			return err
 		}
