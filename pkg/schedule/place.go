@@ -65,9 +65,9 @@ func (q *question) findUnknown() {
 		for _, s := range k.unknown {
 			q.leave("%s: %s", people(k.names()), s)
 		}
-	}
-	if q.Unread.Pods {
-		q.leave("not all pods of the cluster could be read, so the free room is unknown")
+		if q.Unread.Pods {
+			q.leave("not all pods of the cluster could be read, so the free room is unknown")
+		}
 	}
 }
 
