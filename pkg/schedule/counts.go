@@ -75,21 +75,17 @@ func (o *occupancy) count(k *class) *count {
 
 // noNode says why no node takes a class: each node says why.
 func (c *count) noNode() Reason {
-	rejections := c.filter.rejections()
-	nodes := c.o.explain(c.candidate, rejections)
-	p := Reason{Pods: c.names(), Nodes: nodes, Reason: nodes[0].Reason, Message: c.tooBig(rejections)}
-	if p.Message == "" {
-		p.Message = "no node takes it: "
-		for i, n := range nodes {
-			if i == 3 && len(nodes) > 4 {
-				p.Message += fmt.Sprintf("; and %d reasons more", len(nodes)-3)
-				break
-			}
-			if i > 0 {
-				p.Message += "; "
-			}
-			p.Message += nodesOf(len(n.Nodes)) + ": " + n.Message
+	nodes := c.o.explain(c.candidate, c.filter.rejections())
+	p := Reason{Pods: c.names(), Nodes: nodes, Reason: nodes[0].Reason, Message: "no node takes it: "}
+	for i, n := range nodes {
+		if i == 3 && len(nodes) > 4 {
+			p.Message += fmt.Sprintf("; and %d reasons more", len(nodes)-3)
+			break
 		}
+		if i > 0 {
+			p.Message += "; "
+		}
+		p.Message += nodesOf(len(n.Nodes)) + ": " + n.Message
 	}
 	p.Message += c.evenWithout()
 	return p
@@ -111,35 +107,6 @@ func (c *count) evenWithout() string {
 		return ", even if all pods of a lower priority were evicted"
 	case terminating:
 		return ", even once the pods that are terminating are gone"
-	}
-	return ""
-}
-
-// tooBig says that a class wants more of something than any node that it may use has even
-// empty.
-func (c *count) tooBig(rejections []rejection) string {
-	for k, want := range c.want {
-		dim, most, all, open := c.o.dims[k], int64(0), true, 0
-		for n, r := range rejections {
-			if !r.isIntended() {
-				continue
-			}
-			open++
-			most = max(most, c.o.alloc[n*len(c.o.dims)+k])
-			all = all && r.dim == k+1
-		}
-		if !all || open == 0 || most >= want || dim.name == dimPods {
-			continue
-		}
-		which := "any node"
-		if open < len(c.o.nodes) {
-			which = fmt.Sprintf("any of the %s that it may use", nodesOf(open))
-		}
-		x, y := dim.pair(want, most)
-		if most == 0 {
-			return fmt.Sprintf("it wants %s of %s, and none of the %s that it may use has any", x, dim.words(), nodesOf(open))
-		}
-		return fmt.Sprintf("it wants %s of %s, more than %s has even empty (at most %s)", x, dim.words(), which, y)
 	}
 	return ""
 }

@@ -37,7 +37,7 @@ func TestPlaceVerdicts(t *testing.T) {
 		{"roomy", Cluster{Nodes: three()}, batch(3, pod("web", "1")), Fits, "", ""},
 		{"exactly full", Cluster{Nodes: three()}, batch(12, pod("web", "1")), Fits, "", ""},
 		{"one too many", Cluster{Nodes: three()}, batch(13, pod("web", "1")), DoesNotFit, "InsufficientCPU", "at most 12 of 13"},
-		{"too big", Cluster{Nodes: three()}, batch(1, pod("web", "8")), DoesNotFit, "InsufficientCPU", "more than any node has even empty (at most 4)"},
+		{"too big", Cluster{Nodes: three()}, batch(1, pod("web", "8")), DoesNotFit, "InsufficientCPU", "no node takes it: 3 nodes: cpu: wants 8, more than any of them has even empty (4)"},
 		{"taken", Cluster{Nodes: three()[:1], Pods: []*corev1.Pod{pod("old", "3500m", on("a"))}}, batch(1, pod("web", "1")), DoesNotFit, "InsufficientCPU", "cpu: wants 1, 0.5 is free of 4"},
 		{"sum", Cluster{Nodes: three()[:2]}, append(batch(3, pod("web", "2")), batch(1, pod("db", "3"))...), DoesNotFit, "InsufficientCPU", "together they want 9 of cpu, and the 2 nodes that take them have 8 free"},
 		{"the biggest first", Cluster{Nodes: three()[:2]}, append(batch(2, pod("web", "2")), batch(1, pod("db", "4"))...), Fits, "", ""},
@@ -72,7 +72,7 @@ func TestPlaceVerdicts(t *testing.T) {
 		{"pods unread", Cluster{Nodes: three(), Unread: Unread{Pods: true}}, batch(1, pod("web", "1")), Unknown, "", "not all pods"},
 		{"memory of all", Cluster{Nodes: three()}, batch(1, pod("web", "1", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources.Requests[corev1.ResourceMemory] = resource.MustParse("65Gi")
-		})), DoesNotFit, "InsufficientMemory", "it wants 65Gi of memory"},
+		})), DoesNotFit, "InsufficientMemory", "memory: wants 65Gi, more than any of them has even empty (64Gi)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := c.cluster.Place(c.batch)

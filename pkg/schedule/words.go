@@ -117,6 +117,9 @@ func (o *occupancy) roomWords(c *candidate, k int, nodes []int) string {
 		return fmt.Sprintf("pods: at most %d run there", alloc)
 	case alloc == 0:
 		return fmt.Sprintf("%s: wants %s, there is none", dim.words(), x)
+	case c.want[k] > alloc:
+		x, y = dim.pair(c.want[k], alloc)
+		return fmt.Sprintf("%s: wants %s, more than %s even empty (%s)", dim.words(), x, plural(len(nodes), "the node has", "any of them has"), y)
 	case same:
 		return fmt.Sprintf("%s: wants %s, %s is free of %s", dim.words(), x, y, dim.round(alloc))
 	}
