@@ -155,52 +155,51 @@ func (f *evaluation) byHand(claims []*claim) {
 			}
 		}
 	}
-	// rivals counts the claims that could take a volume of one, needy those that can take no
-	// other: both count itself.
-	count := func(mine map[string]bool) (rivals, needy int) {
-		for _, other := range suiting {
-			shared := 0
-			for v := range other {
-				if mine[v] {
-					shared++
-				}
-			}
-			if shared > 0 {
-				rivals++
-			}
-			if shared == len(other) {
-				needy++
-			}
-		}
-		return rivals, needy
-	}
-	unsure := -1
+	var unsure *claim
 	for n, c := range slices.Backward(claims) {
-		rivals, needy := count(suiting[n])
+		rivals, needy := contenders(suiting, n)
+		if needy > len(suiting[n]) {
+			if c.podSet != nil {
+				c.podSet.lost = true
+			}
+			f.add(Finding{
+				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
+				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Remedy:  "create another PersistentVolume that suits it",
+			})
+			return
+		}
 		if rivals > len(suiting[n]) {
-			unsure = n
+			unsure = c
 		}
-		if needy <= len(suiting[n]) {
-			continue
-		}
-		if c.podSet != nil {
-			c.podSet.lost = true
-		}
-		f.add(Finding{
-			Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-			Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
-			Remedy:  "create another PersistentVolume that suits it",
-		})
-		return
 	}
-	if unsure >= 0 {
-		c := claims[unsure]
+	if unsure != nil {
 		f.add(Finding{
-			Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
-			Message: fmt.Sprintf("which claim gets which volume is not certain: %s may be left without one", c.Name),
+			Topic: Storage, Verdict: verdictUnknown, Object: unsure.item.Ref, Field: unsure.field, Reason: "BindingOrder",
+			Message: fmt.Sprintf("which claim gets which volume is not certain: %s may be left without one", unsure.Name),
 			Remedy:  "name the volume in the claim, or set a claimRef on the volume",
 		})
 	}
+}
+
+// contenders counts the claims that could take a volume that suits the n-th, and those that
+// no other volume suits; the n-th is among both.
+func contenders(suiting []map[string]bool, n int) (rivals, needy int) {
+	for _, other := range suiting {
+		shared := 0
+		for v := range other {
+			if suiting[n][v] {
+				shared++
+			}
+		}
+		if shared > 0 {
+			rivals++
+		}
+		if shared == len(other) {
+			needy++
+		}
+	}
+	return rivals, needy
 }
 
 // markLost marks the crews that mount a claim of the batch that finds no volume.

@@ -238,49 +238,62 @@ func (u *claimUse) waits() bool {
 	return u.class != nil && u.class.VolumeBindingMode != nil && *u.class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
 }
 
-// contend counts what claims share. Claims that could be bound to the same volumes, and to no
-// others, are counted like a resource if each volume is of one node; else it is unknown who
-// gets which. What nodes can attach is counted as well.
-func (g *clusterState) contend() {
-	choices := func(u *claimUse) string {
-		names := make([]string, 0, len(u.choices))
-		for _, v := range u.choices {
-			names = append(names, v.Name)
-		}
-		return strings.Join(names, " ")
+// choiceSet is the claims that could be bound to the same volumes.
+type choiceSet struct {
+	users int
+	// overlaps says that others could be bound to some of the volumes; countable that each
+	// volume is of one node, and that no claim could get one in another way.
+	overlaps, countable bool
+}
+
+// choiceKey is equal for claims that could be bound to the same volumes.
+func (u *claimUse) choiceKey() string {
+	names := make([]string, 0, len(u.choices))
+	for _, v := range u.choices {
+		names = append(names, v.Name)
 	}
-	keyOf, users := map[string]string{}, map[string]int{}
-	overlaps, uncountable := map[string]bool{}, map[string]bool{}
+	return strings.Join(names, " ")
+}
+
+func (g *clusterState) choiceSets() map[string]*choiceSet {
+	sets, keyOf := map[string]*choiceSet{}, map[string]string{}
 	for _, c := range g.candidates {
 		for _, u := range c.claims {
-			key := choices(u)
-			users[key]++
-			uncountable[key] = uncountable[key] || u.provisioned || !u.waits()
+			key := u.choiceKey()
+			if sets[key] == nil {
+				sets[key] = &choiceSet{countable: !slices.ContainsFunc(u.choices, func(v *corev1.PersistentVolume) bool { return g.reach(v) > 1 })}
+			}
+			set := sets[key]
+			set.users++
+			set.countable = set.countable && !u.provisioned && u.waits()
 			for _, v := range u.choices {
-				other, seen := keyOf[v.Name]
-				keyOf[v.Name] = key
-				switch {
-				case !seen:
-					uncountable[key] = uncountable[key] || g.reach(v) > 1
-				case other != key:
-					overlaps[key], overlaps[other] = true, true
+				if other, ok := keyOf[v.Name]; ok && other != key {
+					set.overlaps, sets[other].overlaps = true, true
 				}
+				keyOf[v.Name] = key
 			}
 		}
 	}
+	return sets
+}
+
+// contend counts what claims share: local volumes of which they could have the same ones are
+// counted like a resource, as far as that is certain, and so is what nodes can attach.
+func (g *clusterState) contend() {
+	sets := g.choiceSets()
 	for _, c := range g.candidates {
 		for _, u := range c.claims {
-			shared, key := g.volumes.users[u.key] > 1, choices(u)
+			shared := g.volumes.users[u.key] > 1
 			if u.volume == nil && shared {
 				c.unsure("claim %s has no volume yet and is used by several pods: the first of them decides where the others can go", u.key)
 			}
-			switch {
-			case key == "" || users[key] == 1 && !overlaps[key]:
-			case overlaps[key] || uncountable[key]:
+			switch set := sets[u.choiceKey()]; {
+			case len(u.choices) == 0 || set.users == 1 && !set.overlaps:
+			case set.overlaps || !set.countable:
 				c.unsure("claim %s could be bound to volumes that others could take as well", u.key)
 			default:
 				u.pooled = true
-				name := dimLocal + key + "/" + u.class.Name
+				name := dimLocal + u.choiceKey() + "/" + u.class.Name
 				g.volumes.pools[name] = u.choices
 				c.requests[name]++
 			}

@@ -157,17 +157,9 @@ func (v *volumeIndex) attach(o *occupancy) {
 	}
 	for n, pods := range o.onNode {
 		for _, p := range pods {
-			for i := range p.Spec.Volumes {
-				var name string
-				if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
-					name = c.ClaimName
-				} else if p.Spec.Volumes[i].Ephemeral != nil {
-					name = p.Name + "-" + p.Spec.Volumes[i].Name
-				}
-				if claim := v.claims[p.Namespace+"/"+name]; claim != nil {
-					driver, handle := v.driverOf(claim)
-					attach(n, driver, handle)
-				}
+			for _, claim := range v.claimsOf(p) {
+				driver, handle := v.driverOf(claim)
+				attach(n, driver, handle)
 			}
 		}
 	}
@@ -179,4 +171,21 @@ func (v *volumeIndex) attach(o *occupancy) {
 			}
 		}
 	}
+}
+
+// claimsOf are the claims of a pod that is there.
+func (v *volumeIndex) claimsOf(p *corev1.Pod) []*corev1.PersistentVolumeClaim {
+	var out []*corev1.PersistentVolumeClaim
+	for i := range p.Spec.Volumes {
+		name := ""
+		if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			name = c.ClaimName
+		} else if p.Spec.Volumes[i].Ephemeral != nil {
+			name = p.Name + "-" + p.Spec.Volumes[i].Name
+		}
+		if claim := v.claims[p.Namespace+"/"+name]; claim != nil {
+			out = append(out, claim)
+		}
+	}
+	return out
 }
