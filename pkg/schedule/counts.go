@@ -130,15 +130,15 @@ func (c *count) tooMany() (Reason, bool) {
 		fewer(1, reasonClaim)
 	}
 	if portsClash(c.ports, c.ports) {
-		fewer(c.apart(byNode), reasonPort)
+		fewer(c.onePerDomain(byNode), reasonPort)
 	}
 	if disksClash(c.disks, c.disks) {
-		fewer(c.apart(byNode), reasonDisk)
+		fewer(c.onePerDomain(byNode), reasonDisk)
 	}
 	if !c.bypasses() {
 		for _, t := range c.anti {
 			if c.o.matches(t, c.pod) {
-				fewer(c.apart(t.key), reasonAnti)
+				fewer(c.onePerDomain(t.key), reasonAnti)
 			}
 		}
 		for _, s := range c.o.spreadCounts(c.class) {
@@ -163,8 +163,8 @@ func (c *count) tooMany() (Reason, bool) {
 	return Reason{Pods: c.names(), Reason: why, Message: fmt.Sprintf("at most %d of %d fit: %s", total, len(c.members), c.o.boundWords(why, c.candidate)) + c.evenWithout(), Nodes: sortNodes(nodes)}, true
 }
 
-// apart counts what fits with one pod in each domain of a topology.
-func (c *count) apart(key string) int {
+// onePerDomain counts what fits with one pod in each domain of a topology.
+func (c *count) onePerDomain(key string) int {
 	t, sum := c.o.topology(key), 0
 	seen := make([]bool, t.count)
 	for i, n := range c.nodes {

@@ -123,7 +123,7 @@ func (f *podFilter) filter(n int) rejection {
 			return rejection{reason: reasonDisk, message: "a disk that it uses is in use there"}
 		}
 	}
-	if k, ok := f.o.lacking(f.k.candidate, n); ok {
+	if k, ok := f.o.shortage(f.k.candidate, n); ok {
 		return rejection{reason: f.o.dims[k].reason, dim: k + 1}
 	}
 	if f.inUse {
@@ -157,8 +157,8 @@ func (f *podFilter) rejections() []rejection {
 	return out
 }
 
-// lacking returns the first dimension of which a node has too little for a candidate.
-func (o *occupancy) lacking(c *candidate, n int) (dim int, ok bool) {
+// shortage returns the first dimension of which a node has too little for a candidate.
+func (o *occupancy) shortage(c *candidate, n int) (dim int, ok bool) {
 	free := o.free[n*len(o.dims):]
 	for k, v := range c.want {
 		if v > 0 && v > free[k] {

@@ -79,18 +79,18 @@ func sortNodes(list []NodeReason) []NodeReason {
 // explain groups the nodes that are out by why. Nodes that lack different amounts of one
 // thing are one group.
 func (o *occupancy) explain(c *candidate, rejections []rejection) []NodeReason {
-	lacking := make([][]int, len(o.dims))
+	short := make([][]int, len(o.dims))
 	var out []NodeReason
 	for n, r := range rejections {
 		switch {
 		case r == passes:
 		case r.dim > 0:
-			lacking[r.dim-1] = append(lacking[r.dim-1], n)
+			short[r.dim-1] = append(short[r.dim-1], n)
 		default:
 			out = addNode(out, o.nodes[n].Name, r.reason, o.nodeWords(c, n, r))
 		}
 	}
-	for k, nodes := range lacking {
+	for k, nodes := range short {
 		if len(nodes) == 0 {
 			continue
 		}
