@@ -2,7 +2,6 @@ package check
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
@@ -21,7 +20,9 @@ func (w *ClusterState) Elsewhere(d *Drain) schedule.Result {
 		if !ok || x.Lost || p.Spec.RestartPolicy == corev1.RestartPolicyNever {
 			continue
 		}
-		ask = append(ask, elsewherePod(p))
+		anew := p.DeepCopy()
+		anew.Spec.NodeName, anew.Status, anew.DeletionTimestamp = "", corev1.PodStatus{}, nil
+		ask = append(ask, schedule.Pod{Name: x.Pod.String(), Pod: anew})
 	}
 	c := w.Schedulable(gone)
 	for i, n := range c.Nodes {
@@ -31,22 +32,4 @@ func (w *ClusterState) Elsewhere(d *Drain) schedule.Result {
 		}
 	}
 	return c.Place(ask)
-}
-
-// elsewherePod is a pod as it would be made anew.
-func elsewherePod(p *corev1.Pod) schedule.Pod {
-	anew := p.DeepCopy()
-	anew.Spec.NodeName, anew.Status, anew.DeletionTimestamp = "", corev1.PodStatus{}, nil
-	out := schedule.Pod{Name: podRef(p).String(), Group: podRef(p).String(), Pod: anew}
-	owner := metav1.GetControllerOfNoCopy(p)
-	if owner == nil || owner.Kind != "ReplicaSet" {
-		return out // Each has a name, and may have claims, of its own.
-	}
-	for i := range p.Spec.Volumes {
-		if p.Spec.Volumes[i].Ephemeral != nil {
-			return out
-		}
-	}
-	out.Group = p.Namespace + "/" + string(owner.UID)
-	return out
 }

@@ -54,12 +54,11 @@ func (f *evaluation) claimsRead() bool {
 func (c *podSet) pods(n int) []schedule.Pod {
 	out := make([]schedule.Pod, 0, n)
 	for i := range min(n, c.missing()) {
-		p := schedule.Pod{Name: c.name(i), Group: c.title, Pod: c.pod}
+		p := schedule.Pod{Name: c.name(i), Pod: c.pod}
 		if c.differs() {
 			p.Pod = c.pod.DeepCopy()
 			p.Pod.Name = c.podName(i)
 			c.own(p.Pod, i)
-			p.Group = p.Name
 		}
 		out = append(out, p)
 	}

@@ -48,8 +48,6 @@ type podSet struct {
 	// lost says that the pods would not start, refused that they would not even be made, for
 	// a reason that is told already.
 	lost, refused bool
-	// lighter says that a new pod can be wherever an old one was.
-	lighter bool
 }
 
 // stay says that nothing replaces the old pods.

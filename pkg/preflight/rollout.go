@@ -21,10 +21,6 @@ func (f *evaluation) replaced(c *podSet) {
 	for _, p := range wl.Pods {
 		f.sort(c, p, same)
 	}
-	c.lighter = len(c.old) > 0
-	for _, p := range c.old {
-		c.lighter = c.lighter && fitsInPlaceOf(c, p)
-	}
 }
 
 // stays is replaced for a controller that never replaces a pod that is there.

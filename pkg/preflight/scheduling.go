@@ -2,9 +2,9 @@ package preflight
 
 import (
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
@@ -82,28 +82,39 @@ func (f *evaluation) scheduling() {
 	f.open(all, gone, guess)
 }
 
-// inPlace says that each new pod of the only roll-out finds the room that an old one leaves:
-// it asks for no more, nobody else looks for room, and where one must run first there is
-// room for it.
+// inPlace says that each new pod can take the room of an old one, on its node, and that where
+// one must run first there is room for it.
 func (f *evaluation) inPlace(base *schedule.Cluster) bool {
-	var one *podSet
-	for _, c := range f.crews {
-		if c.lost || c.later || c.missing() == 0 {
-			continue
-		}
-		if one != nil || !c.lighter || c.wanted > len(c.old) {
-			return false
-		}
-		one = c
-	}
-	if one == nil || slices.ContainsFunc(base.Pods, func(p *corev1.Pod) bool { return p.Spec.NodeName == "" }) {
+	first, _ := f.ask(base, scenario{anyPodSet, func(c *podSet) int { return c.first }})
+	if first.Verdict != fits {
 		return false
 	}
-	if one.first == 0 {
-		return true
+	var pods []schedule.Pod
+	for _, c := range f.crews {
+		if c.lost || c.later {
+			continue
+		}
+		for i, p := range c.pods(c.missing()) {
+			if i < len(c.old) && len(c.nodes) == 0 {
+				p.Pod = p.Pod.DeepCopy()
+				pin(p.Pod, c.old[i].Spec.NodeName)
+			}
+			pods = append(pods, p)
+		}
 	}
-	first, _ := f.ask(base, scenario{anyPodSet, func(*podSet) int { return 1 }})
-	return first.Verdict == fits
+	return f.place(base, pods).Verdict == fits
+}
+
+// pin keeps a pod to a node of those that it may use.
+func pin(p *corev1.Pod, node string) {
+	if p.Spec.Affinity == nil || p.Spec.Affinity.NodeAffinity == nil || p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		bind(p, node)
+		return
+	}
+	terms := p.Spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	for i := range terms {
+		terms[i].MatchFields = append(terms[i].MatchFields, corev1.NodeSelectorRequirement{Key: metav1.ObjectNameField, Operator: corev1.NodeSelectorOpIn, Values: []string{node}})
+	}
 }
 
 func (f *evaluation) has(is func(*podSet) bool) bool {

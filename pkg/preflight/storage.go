@@ -2,6 +2,7 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -142,66 +143,63 @@ func (f *evaluation) anySuits(c *corev1.PersistentVolumeClaim) bool {
 	return false
 }
 
-// byHand says whether claims that need a volume that is there all get one: no two can have
-// the same.
+// byHand says whether there are enough volumes for the claims that need one that is there: no
+// two can have the same.
 func (f *evaluation) byHand(claims []*claim) {
-	volumes := f.volumes()
-	holder := map[string]int{}
-	var give func(n int, tried map[string]bool) bool
-	give = func(n int, tried map[string]bool) bool {
-		for _, v := range volumes {
-			if tried[v.Name] || !suits(claims[n].PersistentVolumeClaim, v) {
-				continue
-			}
-			tried[v.Name] = true
-			if other, taken := holder[v.Name]; !taken || give(other, tried) {
-				holder[v.Name] = n
-				return true
+	suiting := make([]map[string]bool, len(claims))
+	for n, c := range claims {
+		suiting[n] = map[string]bool{}
+		for _, v := range f.volumes() {
+			if suits(c.PersistentVolumeClaim, v) {
+				suiting[n][v.Name] = true
 			}
 		}
-		return false
 	}
-	for n, c := range claims {
-		tried := map[string]bool{}
-		if !give(n, tried) {
+	var unsure *claim
+	for n, c := range slices.Backward(claims) {
+		rivals, needy := contenders(suiting, n)
+		if needy > len(suiting[n]) {
 			if c.podSet != nil {
 				c.podSet.lost = true
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(tried), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
 				Remedy:  "create another PersistentVolume that suits it",
 			})
 			return
 		}
-	}
-	for n, c := range claims {
-		if !f.enough(claims, n, volumes) {
-			f.add(Finding{
-				Topic: Storage, Verdict: verdictUnknown, Object: c.item.Ref, Field: c.field, Reason: "BindingOrder",
-				Message: fmt.Sprintf("there is a volume for each claim, but which of them gets which is not certain: %s may be left without one", c.Name),
-				Remedy:  "name the volume in the claim, or set a claimRef on the volume",
-			})
-			return
+		if rivals > len(suiting[n]) {
+			unsure = c
 		}
+	}
+	if unsure != nil {
+		f.add(Finding{
+			Topic: Storage, Verdict: verdictUnknown, Object: unsure.item.Ref, Field: unsure.field, Reason: "BindingOrder",
+			Message: fmt.Sprintf("which claim gets which volume is not certain: %s may be left without one", unsure.Name),
+			Remedy:  "name the volume in the claim, or set a claimRef on the volume",
+		})
 	}
 }
 
-// enough says that others cannot take all volumes that suit a claim.
-func (f *evaluation) enough(claims []*claim, n int, volumes []*corev1.PersistentVolume) bool {
-	mine, rivals := 0, map[int]bool{}
-	for _, v := range volumes {
-		if !suits(claims[n].PersistentVolumeClaim, v) {
-			continue
-		}
-		mine++
-		for m := range claims {
-			if m != n && suits(claims[m].PersistentVolumeClaim, v) {
-				rivals[m] = true
+// contenders counts the claims that could take a volume that suits the n-th, and those that
+// no other volume suits; the n-th is among both.
+func contenders(suiting []map[string]bool, n int) (rivals, needy int) {
+	for _, other := range suiting {
+		shared := 0
+		for v := range other {
+			if suiting[n][v] {
+				shared++
 			}
 		}
+		if shared > 0 {
+			rivals++
+		}
+		if shared == len(other) {
+			needy++
+		}
 	}
-	return len(rivals) < mine
+	return rivals, needy
 }
 
 // markLost marks the crews that mount a claim of the batch that finds no volume.

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -21,195 +20,171 @@ type term struct {
 	id string
 }
 
-// newTerm reads a term of a pod; nil where the selector is not valid, as the scheduler then
-// has no term either.
-func newTerm(namespace string, t *corev1.PodAffinityTerm) *term {
+func affinity(p *corev1.Pod) []corev1.PodAffinityTerm {
+	if a := p.Spec.Affinity; a != nil && a.PodAffinity != nil {
+		return a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return nil
+}
+
+func antiAffinity(p *corev1.Pod) []corev1.PodAffinityTerm {
+	if a := p.Spec.Affinity; a != nil && a.PodAntiAffinity != nil {
+		return a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	}
+	return nil
+}
+
+// readTerms reads terms of a pod, and says what of them cannot be used: one that is not
+// valid is no term for the scheduler either.
+func (g *clusterState) readTerms(pod *corev1.Pod, given []corev1.PodAffinityTerm) (terms []*term, wrong []string) {
+	for i := range given {
+		t, err := newTerm(pod.Namespace, &given[i])
+		if err != nil {
+			wrong = append(wrong, "an affinity term is not valid")
+			continue
+		}
+		if t.among != nil && !t.among.Empty() && g.Unread.Namespaces {
+			wrong = append(wrong, "affinity selects namespaces by label, and namespaces could not be read")
+		}
+		terms = append(terms, t)
+	}
+	return terms, wrong
+}
+
+func newTerm(namespace string, t *corev1.PodAffinityTerm) (*term, error) {
 	selector, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	out := &term{key: t.TopologyKey, namespaces: t.Namespaces, selector: selector}
+	among := ""
 	if t.NamespaceSelector != nil {
 		if out.among, err = metav1.LabelSelectorAsSelector(t.NamespaceSelector); err != nil {
-			return nil
+			return nil, err
 		}
+		among = "?" + out.among.String()
 	}
 	if len(t.Namespaces) == 0 && t.NamespaceSelector == nil {
 		out.namespaces = []string{namespace}
 	}
-	among := ""
-	if out.among != nil {
-		among = "?" + out.among.String()
-	}
+	// No selector matches no pod, an empty one all: both are written as "".
 	if t.LabelSelector == nil {
-		out.id = "none"
+		among += "!"
 	}
-	out.id += strings.Join([]string{out.key, strings.Join(out.namespaces, ","), among, out.selector.String()}, "\x00")
-	return out
+	out.id = strings.Join([]string{out.key, strings.Join(out.namespaces, ","), among, selector.String()}, "\x00")
+	return out, nil
 }
 
-// matches says whether a pod is meant. Where namespaces could not be read, those selected
-// by label are taken as not meant; readAffinity says so.
+// matches says whether a term selects a pod. Where namespaces could not be read, those
+// selected by label are taken as not selected; readTerms and closedDomains say so.
 func (g *clusterState) matches(t *term, pod *corev1.Pod) bool {
 	in := slices.Contains(t.namespaces, pod.Namespace) || t.among != nil && (t.among.Empty() || !g.Unread.Namespaces && t.among.Matches(labels.Set(g.labels[pod.Namespace])))
 	return in && t.selector.Matches(labels.Set(pod.Labels))
 }
 
-// readAffinity takes the terms out of a candidate.
-func (g *clusterState) readAffinity(c *candidate) {
-	a := c.pod.Spec.Affinity
-	if a == nil {
-		return
-	}
-	read := func(given []corev1.PodAffinityTerm) []*term {
-		var out []*term
-		for i := range given {
-			t := newTerm(c.pod.Namespace, &given[i])
-			if t == nil {
-				c.open = append(c.open, "an affinity term is not valid")
-				continue
-			}
-			if t.among != nil && !t.among.Empty() && g.Unread.Namespaces {
-				c.open = append(c.open, "affinity selects namespaces by label, and namespaces could not be read")
-			}
-			out = append(out, t)
+// matchesAll says whether all of the terms select a pod: only then does it count.
+func (g *clusterState) matchesAll(terms []*term, pod *corev1.Pod) bool {
+	return !slices.ContainsFunc(terms, func(t *term) bool { return !g.matches(t, pod) })
+}
+
+// eachSelected visits the pods on nodes that a term selects.
+func (o *occupancy) eachSelected(t *term, visit func(*boundPod)) {
+	for ns, pods := range o.inNamespace {
+		if t.among == nil && !slices.Contains(t.namespaces, ns) {
+			continue
 		}
-		return out
-	}
-	if a.PodAffinity != nil {
-		c.affinity = read(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
-	}
-	if a.PodAntiAffinity != nil {
-		c.anti = read(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution)
+		for _, b := range pods {
+			if o.matches(t, b.pod) {
+				visit(b)
+			}
+		}
 	}
 }
 
-// matchesAll says whether a pod is meant by all of the terms: only then does it count.
-func (g *clusterState) matchesAll(terms []*term, pod *corev1.Pod) bool {
-	if len(terms) == 0 {
-		return false
+// closedDomains are domains of a topology that anti-affinity keeps a candidate off.
+type closedDomains struct {
+	topology *topology
+	closed   []bool
+	message  string
+}
+
+func (o *occupancy) closedDomains(c *candidate) []closedDomains {
+	var out []closedDomains
+	closing := func(key, message string) (add func(node int)) {
+		t := o.topology(key)
+		i := slices.IndexFunc(out, func(d closedDomains) bool { return d.topology == t && d.message == message })
+		if i < 0 {
+			i = len(out)
+			out = append(out, closedDomains{t, make([]bool, t.count), message})
+		}
+		closed := out[i].closed
+		return func(node int) {
+			if d := t.domain[node]; d >= 0 {
+				closed[d] = true
+			}
+		}
 	}
-	for _, t := range terms {
-		if !g.matches(t, pod) {
+	for _, t := range c.anti {
+		add := closing(t.key, "its anti-affinity keeps away from pods on it")
+		o.eachSelected(t, func(b *boundPod) { add(b.node) })
+	}
+	for _, t := range o.terms {
+		if o.Unread.Namespaces && t.among != nil && !t.among.Empty() && t.selector.Matches(labels.Set(c.pod.Labels)) {
+			c.unsure("pods on nodes keep away from namespaces that they select by label, and namespaces could not be read")
+		}
+		if !o.matches(t.term, c.pod) {
+			continue
+		}
+		add := closing(t.key, "the anti-affinity of pods on it keeps it away")
+		for _, n := range t.nodes {
+			add(n)
+		}
+	}
+	return out
+}
+
+// affinityCounts are the domains with a pod that all terms of a candidate select: a node
+// passes if it is in such a domain for each term.
+type affinityCounts struct {
+	topologies []*topology
+	has        [][]bool
+	// first says that no pod is selected yet but the candidate itself: it may go anywhere.
+	first bool
+}
+
+func (o *occupancy) affinityCounts(c *candidate) *affinityCounts {
+	selected := func(p *corev1.Pod) bool { return o.matchesAll(c.affinity, p) }
+	if len(c.affinity) == 0 || o.certain && o.mayChange(nil, selected) {
+		return nil
+	}
+	a := &affinityCounts{first: selected(c.pod)}
+	for _, t := range c.affinity {
+		top := o.topology(t.key)
+		a.topologies = append(a.topologies, top)
+		a.has = append(a.has, make([]bool, top.count))
+	}
+	o.eachSelected(c.affinity[0], func(b *boundPod) {
+		if !selected(b.pod) {
+			return
+		}
+		for i, t := range a.topologies {
+			if d := t.domain[b.node]; d >= 0 {
+				a.has[i][d] = true
+				a.first = false
+			}
+		}
+	})
+	return a
+}
+
+func (a *affinityCounts) passes(n int) bool {
+	there := true
+	for i, t := range a.topologies {
+		d := t.domain[n]
+		if d < 0 {
 			return false
 		}
+		there = there && a.has[i][d]
 	}
-	return true
-}
-
-// settledTerm is a term of anti-affinity of pods on nodes, which keeps candidates away.
-type settledTerm struct {
-	*term
-	at    []int
-	stays []world
-}
-
-// gatherTerms finds the terms of anti-affinity of settled pods. Replicas share theirs.
-func (g *clusterState) gatherTerms() {
-	byID := map[string]*settledTerm{}
-	for i := range g.settled {
-		s := &g.settled[i]
-		a := s.pod.Spec.Affinity
-		if a == nil || a.PodAntiAffinity == nil {
-			continue
-		}
-		required := a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
-		for j := range required {
-			t := newTerm(s.pod.Namespace, &required[j])
-			if t == nil {
-				continue
-			}
-			known, ok := byID[t.id]
-			if !ok {
-				known = &settledTerm{term: t}
-				byID[t.id] = known
-				g.terms = append(g.terms, known)
-			}
-			known.at = append(known.at, s.node)
-			known.stays = append(known.stays, s.stays)
-		}
-	}
-}
-
-// each settled pod in the namespaces that a term means.
-func (g *clusterState) eachSelected(t *term, do func(*boundPod)) {
-	visit := func(list []int) {
-		for _, i := range list {
-			if s := &g.settled[i]; g.matches(t, s.pod) {
-				do(s)
-			}
-		}
-	}
-	if t.among == nil {
-		for i, ns := range t.namespaces {
-			if !slices.Contains(t.namespaces[:i], ns) {
-				visit(g.inNamespace[ns])
-			}
-		}
-		return
-	}
-	for ns := range g.inNamespace {
-		visit(g.inNamespace[ns])
-	}
-}
-
-// excludedNodes returns, for each world, the nodes which anti-affinity between a candidate and
-// settled pods rules out: its own terms first, theirs after.
-func (g *clusterState) excludedNodes(c *candidate) (own, others [worlds]nodeSet) {
-	for _, t := range c.anti {
-		p := g.part(t.key)
-		var in [worlds]map[int32]bool
-		g.eachSelected(t, func(s *boundPod) { noteDomain(&in, p.of[s.node], s.stays) })
-		g.ruleOut(&own, p, in)
-	}
-	for _, t := range g.terms {
-		if !g.matches(t.term, c.pod) {
-			if t.among != nil && g.Unread.Namespaces && !t.among.Empty() && t.selector.Matches(labels.Set(c.pod.Labels)) {
-				c.unsure("pods on nodes keep away from namespaces that they select by label, and namespaces could not be read")
-			}
-			continue
-		}
-		p := g.part(t.key)
-		var in [worlds]map[int32]bool
-		for i, node := range t.at {
-			noteDomain(&in, p.of[node], t.stays[i])
-		}
-		g.ruleOut(&others, p, in)
-	}
-	return own, others
-}
-
-func noteDomain(in *[worlds]map[int32]bool, domain int32, stays world) {
-	if domain < 0 {
-		return
-	}
-	for w := now; w <= stays; w++ {
-		if in[w] == nil {
-			in[w] = map[int32]bool{}
-		}
-		in[w][domain] = true
-	}
-}
-
-func (g *clusterState) ruleOut(out *[worlds]nodeSet, p *part, in [worlds]map[int32]bool) {
-	for w := range worlds {
-		if len(in[w]) == 0 {
-			continue
-		}
-		if out[w] == nil {
-			out[w] = newNodeSet(len(g.nodes))
-		}
-		for i, d := range p.of {
-			if d >= 0 && in[w][d] {
-				out[w].add(i)
-			}
-		}
-	}
-}
-
-func (c *candidate) unsure(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
-	if !slices.Contains(c.open, s) {
-		c.open = append(c.open, s)
-	}
+	return there || a.first
 }

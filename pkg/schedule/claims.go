@@ -3,6 +3,7 @@ package schedule
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
@@ -16,15 +17,13 @@ type claimUse struct {
 	claim *corev1.PersistentVolumeClaim
 	// volume is the one that it is bound to; nil where there is none yet.
 	volume *corev1.PersistentVolume
-	// class is nil for a claim of a class that there is not.
-	class     *storagev1.StorageClass
-	className string
+	// class is nil for a claim of a class that does not exist.
+	class *storagev1.StorageClass
 	// choices are the volumes that it could be bound to, on one node or another.
 	choices []*corev1.PersistentVolume
-	// provisioned says that a volume can be made for it.
-	provisioned bool
-	// pooled is the dimension that stands for its choices.
-	pooled string
+	// provisioned says that a volume can be made for it; pooled that its choices are counted
+	// like a resource.
+	provisioned, pooled bool
 }
 
 // volumeIndex has what concerns storage, by name.
@@ -34,21 +33,20 @@ type volumeIndex struct {
 	byClass  map[string][]*corev1.PersistentVolume
 	classes  map[string]*storagev1.StorageClass
 	standard string
-	nodes    map[string]*storagev1.CSINode
 	drivers  map[string]*storagev1.CSIDriver
-	// users counts the candidates of each claim.
+	// users counts the pods that use a claim, on nodes and without one.
 	users map[string]int
 	// pools are the volumes behind a dimension.
 	pools map[string][]*corev1.PersistentVolume
-	// limited are drivers of which a node takes only so many volumes.
-	limited map[string]bool
+	// limits say how many volumes of a driver a node can attach, by driver and node.
+	limits map[string]map[string]int64
 }
 
 func newVolumeIndex(g *clusterState) *volumeIndex {
 	v := &volumeIndex{
 		claims: map[string]*corev1.PersistentVolumeClaim{}, volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},
-		classes: map[string]*storagev1.StorageClass{}, nodes: map[string]*storagev1.CSINode{}, drivers: map[string]*storagev1.CSIDriver{},
-		users: map[string]int{}, pools: map[string][]*corev1.PersistentVolume{}, limited: map[string]bool{},
+		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
+		users: map[string]int{}, pools: map[string][]*corev1.PersistentVolume{}, limits: map[string]map[string]int64{},
 	}
 	for _, c := range g.Claims {
 		v.claims[c.Namespace+"/"+c.Name] = c
@@ -66,10 +64,20 @@ func newVolumeIndex(g *clusterState) *volumeIndex {
 		v.drivers[d.Name] = d
 	}
 	for _, n := range g.Drivers {
-		v.nodes[n.Name] = n
 		for _, d := range n.Spec.Drivers {
-			if d.Allocatable != nil && d.Allocatable.Count != nil {
-				v.limited[d.Name] = true
+			if d.Allocatable == nil || d.Allocatable.Count == nil {
+				continue
+			}
+			if v.limits[d.Name] == nil {
+				v.limits[d.Name] = map[string]int64{}
+			}
+			v.limits[d.Name][n.Name] = int64(*d.Allocatable.Count)
+		}
+	}
+	for _, p := range g.Pods {
+		for i := range p.Spec.Volumes {
+			if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil && p.Spec.NodeName != "" {
+				v.users[p.Namespace+"/"+c.ClaimName]++
 			}
 		}
 	}
@@ -78,53 +86,48 @@ func newVolumeIndex(g *clusterState) *volumeIndex {
 
 // standardClass is the class of claims that name none: of several the newest.
 func standardClass(classes []*storagev1.StorageClass) string {
-	var best *storagev1.StorageClass
+	best := &storagev1.StorageClass{}
 	for _, c := range classes {
 		if c.Annotations["storageclass.kubernetes.io/is-default-class"] != "true" && c.Annotations["storageclass.beta.kubernetes.io/is-default-class"] != "true" {
 			continue
 		}
-		newer := best == nil || best.CreationTimestamp.Before(&c.CreationTimestamp)
+		newer := best.Name == "" || best.CreationTimestamp.Before(&c.CreationTimestamp)
 		if newer || best.CreationTimestamp.Equal(&c.CreationTimestamp) && c.Name < best.Name {
 			best = c
 		}
 	}
-	if best == nil {
-		return ""
-	}
 	return best.Name
+}
+
+func usesClaim(p *corev1.Pod, key string) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+		return v.PersistentVolumeClaim != nil && p.Namespace+"/"+v.PersistentVolumeClaim.ClaimName == key
+	})
 }
 
 // readVolumes finds the claims of a candidate and what is known of each.
 func (g *clusterState) readVolumes(c *candidate) {
 	for i := range c.pod.Spec.Volumes {
-		vol := &c.pod.Spec.Volumes[i]
-		g.readDisk(c, vol)
-		key, claim := g.claimOf(c, vol)
-		if key == "" {
-			continue
+		v := &c.pod.Spec.Volumes[i]
+		if migrated := v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil || v.PortworxVolume != nil; migrated && len(g.volumes.limits) > 0 {
+			c.unsure("a disk is named in the pod, and how many of those nodes take was not counted")
 		}
-		if claim == nil {
-			if g.Unread.Claims {
-				c.unsure("claim %s is used, and claims could not be read", key)
-			} else {
-				c.lose("ClaimNotFound", "claim %s does not exist", key)
-			}
+		key, claim := g.claimOf(c, v)
+		switch {
+		case key == "":
+			continue
+		case claim == nil && g.Unread.Claims:
+			c.unsure("claim %s is used, and claims could not be read", key)
+			continue
+		case claim == nil:
+			c.lose("ClaimNotFound", "claim %s does not exist", key)
 			continue
 		}
 		g.volumes.users[key]++
 		if slices.Contains(claim.Spec.AccessModes, corev1.ReadWriteOncePod) {
-			c.once = append(c.once, key)
+			c.single = append(c.single, key)
 		}
 		g.readClaim(c, &claimUse{key: key, claim: claim})
-	}
-}
-
-// readDisk notes volumes in the pod itself that CSI drivers took over: how many of them a
-// node takes is not counted here.
-func (g *clusterState) readDisk(c *candidate, v *corev1.Volume) {
-	migrated := v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.AzureDisk != nil || v.Cinder != nil || v.PortworxVolume != nil
-	if migrated && len(g.volumes.limited) > 0 {
-		c.unsure("a disk is named in the pod, and how many of those nodes take was not counted")
 	}
 }
 
@@ -147,12 +150,6 @@ func (g *clusterState) claimOf(c *candidate, v *corev1.Volume) (string, *corev1.
 	return "", nil
 }
 
-func (c *candidate) lose(reason, format string, args ...any) {
-	if c.lost == nil {
-		c.lost = &Reason{Reason: reason, Message: fmt.Sprintf(format, args...)}
-	}
-}
-
 func (g *clusterState) readClaim(c *candidate, u *claimUse) {
 	c.claims = append(c.claims, u)
 	claim := u.claim
@@ -165,24 +162,20 @@ func (g *clusterState) readClaim(c *candidate, u *claimUse) {
 		c.lose("ClaimLost", "claim %s has lost its volume %s", u.key, claim.Spec.VolumeName)
 	case claim.DeletionTimestamp != nil:
 		c.lose("ClaimEnding", "claim %s is being deleted", u.key)
-	case bound:
-		g.readBound(c, u)
-	case claim.Spec.VolumeName != "":
+	case claim.Spec.VolumeName == "":
+		g.readUnbound(c, u)
+	case !bound:
 		c.unsure("claim %s names volume %s and is not bound to it yet", u.key, claim.Spec.VolumeName)
 	default:
-		g.readUnbound(c, u)
-	}
-}
-
-func (g *clusterState) readBound(c *candidate, u *claimUse) {
-	u.volume = g.volumes.volumes[u.claim.Spec.VolumeName]
-	switch {
-	case u.volume == nil && g.Unread.Volumes:
-		c.unsure("claim %s is bound to volume %s, and volumes could not be read", u.key, u.claim.Spec.VolumeName)
-	case u.volume == nil:
-		c.lose("NoVolume", "claim %s is bound to volume %s, which does not exist", u.key, u.claim.Spec.VolumeName)
-	case inTree(u.volume) && u.volume.Spec.NodeAffinity != nil:
-		c.unsure("volume %s is of a kind that a CSI driver took over, and its node affinity was not translated", u.volume.Name)
+		u.volume = g.volumes.volumes[claim.Spec.VolumeName]
+		switch {
+		case u.volume == nil && g.Unread.Volumes:
+			c.unsure("claim %s is bound to volume %s, and volumes could not be read", u.key, claim.Spec.VolumeName)
+		case u.volume == nil:
+			c.lose(reasonVolume, "claim %s is bound to volume %s, which does not exist", u.key, claim.Spec.VolumeName)
+		case inTree(u.volume) && u.volume.Spec.NodeAffinity != nil:
+			c.unsure("volume %s is of a kind that a CSI driver took over, and its node affinity was not translated", u.volume.Name)
+		}
 	}
 }
 
@@ -195,71 +188,134 @@ func inTree(v *corev1.PersistentVolume) bool {
 
 // readUnbound finds the class of a claim and whether there is any way to a volume.
 func (g *clusterState) readUnbound(c *candidate, u *claimUse) {
-	u.className = volumehelpers.GetPersistentVolumeClaimClass(u.claim)
-	named := u.claim.Spec.StorageClassName != nil || u.className != ""
-	if !named && g.Unread.Classes {
-		c.unsure("claim %s names no storage class, and storage classes could not be read", u.key)
-		return
-	}
+	class := volumehelpers.GetPersistentVolumeClaimClass(u.claim)
+	named := u.claim.Spec.StorageClassName != nil || class != ""
 	if !named {
-		u.className = g.volumes.standard
+		class = g.volumes.standard
+		u.claim = u.claim.DeepCopy()
+		u.claim.Spec.StorageClassName = &class
 	}
-	u.class = g.volumes.classes[u.className]
-	if u.class == nil && u.className != "" && g.Unread.Classes {
-		c.unsure("claim %s is of class %s, and storage classes could not be read", u.key, u.className)
+	u.class = g.volumes.classes[class]
+	if g.Unread.Classes && u.class == nil && (class != "" || !named) {
+		c.unsure("the storage class of claim %s is unknown: storage classes could not be read", u.key)
 		return
 	}
 	u.provisioned = u.class != nil && u.class.Provisioner != "" && u.class.Provisioner != volumehelpers.NotSupportedProvisioner
-	u.choices = g.choices(u)
-	waits := u.class != nil && u.class.VolumeBindingMode != nil && *u.class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
-	if !waits {
-		g.readImmediate(c, u, named)
-		return
+	for _, v := range g.volumes.byClass[class] {
+		anywhere := *v
+		anywhere.Spec.NodeAffinity = nil
+		if found, err := volumehelpers.FindMatchingVolume(u.claim, []*corev1.PersistentVolume{&anywhere}, &corev1.Node{}, nil, true, true); err == nil && found != nil {
+			u.choices = append(u.choices, v)
+		}
 	}
-	if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok {
+	waits := u.waits()
+	if _, ok := u.claim.Annotations[volumehelpers.AnnSelectedNode]; ok && waits {
 		c.unsure("a volume for claim %s is being made for a node", u.key)
 	}
-	if len(u.choices) == 0 && !u.provisioned && !g.Unread.Volumes {
-		c.lose("NoVolume", "no volume of class %s is free for claim %s, and none is made (its class has no provisioner)", u.className, u.key)
-	}
-}
-
-// readImmediate judges a claim that is bound before the pod is looked at.
-func (g *clusterState) readImmediate(c *candidate, u *claimUse, named bool) {
 	switch {
+	case waits && (u.provisioned || len(u.choices) > 0):
 	case u.provisioned:
-		c.unsure("claim %s is bound before its pod is scheduled (class %s binds at once): where its volume can be used is known when it is made", u.key, u.className)
+		c.unsure("claim %s is bound before its pod is scheduled (class %s binds at once): where its volume can be used is known when it is made", u.key, class)
 	case len(u.choices) > 0:
 		c.unsure("claim %s is bound to one of %d volumes before its pod is scheduled", u.key, len(u.choices))
 	case g.Unread.Volumes:
 		c.unsure("claim %s needs an existing volume, and volumes could not be read", u.key)
-	case !named && u.className == "":
+	case waits:
+		c.lose(reasonVolume, "no volume of class %s is free for claim %s, and none is made (its class has no provisioner)", class, u.key)
+	case class == "" && !named:
 		c.lose("ClaimUnbound", "claim %s names no storage class, there is no default class, and no volume without a class is free for it", u.key)
-	case u.className == "":
+	case class == "":
 		c.lose("ClaimUnbound", "claim %s asks for a volume without a class, and none is free for it", u.key)
 	case u.class == nil:
-		c.lose("ClaimUnbound", "storage class %s of claim %s does not exist, and no volume of that class is free for it", u.className, u.key)
+		c.lose("ClaimUnbound", "storage class %s of claim %s does not exist, and no volume of that class is free for it", class, u.key)
 	default:
-		c.lose("ClaimUnbound", "no volume of class %s is free for claim %s, and none is made (its class has no provisioner)", u.className, u.key)
+		c.lose("ClaimUnbound", "no volume of class %s is free for claim %s, and none is made (its class has no provisioner)", class, u.key)
 	}
 }
 
-// choices lists the volumes that a claim could be bound to, wherever its pod goes.
-func (g *clusterState) choices(u *claimUse) []*corev1.PersistentVolume {
-	claim := u.claim
-	if class := volumehelpers.GetPersistentVolumeClaimClass(claim); class != u.className {
-		claim = claim.DeepCopy()
-		claim.Spec.StorageClassName = &u.className
+// waits says that the claim is bound when its pod has a node.
+func (u *claimUse) waits() bool {
+	return u.class != nil && u.class.VolumeBindingMode != nil && *u.class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
+}
+
+// choiceSet is the claims that could be bound to the same volumes.
+type choiceSet struct {
+	users int
+	// overlaps says that others could be bound to some of the volumes; countable that each
+	// volume is of one node, and that no claim could get one in another way.
+	overlaps, countable bool
+}
+
+// choiceKey is equal for claims that could be bound to the same volumes.
+func (u *claimUse) choiceKey() string {
+	names := make([]string, 0, len(u.choices))
+	for _, v := range u.choices {
+		names = append(names, v.Name)
 	}
-	var out []*corev1.PersistentVolume
-	anywhere := &corev1.Node{}
-	for _, v := range g.volumes.byClass[u.className] {
-		free := *v
-		free.Spec.NodeAffinity = nil
-		found, err := volumehelpers.FindMatchingVolume(claim, []*corev1.PersistentVolume{&free}, anywhere, nil, true, true)
-		if err == nil && found != nil {
-			out = append(out, v)
+	return strings.Join(names, " ")
+}
+
+func (g *clusterState) choiceSets() map[string]*choiceSet {
+	sets, keyOf := map[string]*choiceSet{}, map[string]string{}
+	for _, c := range g.candidates {
+		for _, u := range c.claims {
+			key := u.choiceKey()
+			if sets[key] == nil {
+				sets[key] = &choiceSet{countable: !slices.ContainsFunc(u.choices, func(v *corev1.PersistentVolume) bool { return g.reach(v) > 1 })}
+			}
+			set := sets[key]
+			set.users++
+			set.countable = set.countable && !u.provisioned && u.waits()
+			for _, v := range u.choices {
+				if other, ok := keyOf[v.Name]; ok && other != key {
+					set.overlaps, sets[other].overlaps = true, true
+				}
+				keyOf[v.Name] = key
+			}
 		}
 	}
-	return out
+	return sets
+}
+
+// contend counts what claims share: local volumes of which they could have the same ones are
+// counted like a resource, as far as that is certain, and so is what nodes can attach.
+func (g *clusterState) contend() {
+	sets := g.choiceSets()
+	for _, c := range g.candidates {
+		for _, u := range c.claims {
+			shared := g.volumes.users[u.key] > 1
+			if u.volume == nil && shared {
+				c.unsure("claim %s has no volume yet and is used by several pods: the first of them decides where the others can go", u.key)
+			}
+			switch set := sets[u.choiceKey()]; {
+			case len(u.choices) == 0 || set.users == 1 && !set.overlaps:
+			case set.overlaps || !set.countable:
+				c.unsure("claim %s could be bound to volumes that others could take as well", u.key)
+			default:
+				u.pooled = true
+				name := dimLocal + u.choiceKey() + "/" + u.class.Name
+				g.volumes.pools[name] = u.choices
+				c.requests[name]++
+			}
+			driver, _ := g.volumes.driverOf(u.claim)
+			switch {
+			case g.volumes.limits[driver] == nil:
+			case shared:
+				c.unsure("claim %s is used by several pods, and how many volumes their nodes can attach was not counted", u.key)
+			default:
+				c.requests[dimAttach+driver]++
+			}
+		}
+	}
+}
+
+// reach counts the nodes that can use a volume.
+func (g *clusterState) reach(v *corev1.PersistentVolume) int {
+	count := 0
+	for _, node := range g.nodes {
+		if volumehelpers.CheckNodeAffinity(v, node.Labels) == nil {
+			count++
+		}
+	}
+	return count
 }

@@ -1,62 +1,80 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	schedulinghelpers "k8s.io/component-helpers/scheduling/corev1"
-	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
 )
 
-// code is why a node does not take a pod, whatever else is placed; the filters in the order
-// in which the scheduler runs them, but for labels, which come first: a node that is not
-// meant is out for that, whatever taints it has.
-type code uint8
-
-const (
-	suits code = iota
-	byName
-	bySelector
-	byCordon
-	byTaint
-	byPort
-	byRoom // and byRoom+1 ... : the dimension
-)
-
-const (
-	byDisk code = 200 + iota
-	byClaimUse
-	byVolume
-	byVolumeNode
-	byVolumeTopology
-	byCapacity
-	byZone
-	bySpreadKey
-	byAffinityKey
-	byAnti
-	byTheirAnti
-)
-
-// shut says that a node is not meant for a pod, by labels or taints.
-func (c code) shut() bool { return c >= byName && c <= byTaint }
-
-func room(dim int) code { return byRoom + code(min(dim, 180)) }
-
-// reasons name the codes in one word.
-func (g *clusterState) reason(c code) string {
-	if c >= byRoom && c < byDisk {
-		return g.dims[min(int(c-byRoom), len(g.dims)-1)].reason
-	}
-	return [256]string{
-		byCordon: "Cordoned", byName: "NodeName", byTaint: "Taint", bySelector: "NodeSelector", byPort: "Port",
-		byDisk: "DiskConflict", byClaimUse: "ClaimInUse", byVolume: "NoVolume", byVolumeNode: "VolumeNodeAffinity",
-		byVolumeTopology: "VolumeTopology", byCapacity: "StorageCapacity", byZone: "VolumeZone", bySpreadKey: "TopologyLabel", byAffinityKey: "TopologyLabel",
-		byAnti: "AntiAffinity", byTheirAnti: "AntiAffinity",
-	}[c]
+// rejection is why a node does not pass a filter. The message is empty where it has to be
+// written for the node.
+type rejection struct {
+	reason, message string
+	// dim is the dimension of which a node has not enough, plus one.
+	dim int
 }
+
+// passes is the rejection of a node that passes.
+var passes = rejection{}
+
+const (
+	reasonName     = "NodeName"
+	reasonSelector = "NodeSelector"
+	reasonCordon   = "Cordoned"
+	reasonTaint    = "Taint"
+	reasonPort     = "Port"
+	reasonDisk     = "DiskConflict"
+	reasonClaim    = "ClaimInUse"
+	reasonVolume   = "NoVolume"
+	reasonLabel    = "TopologyLabel"
+	reasonAnti     = "AntiAffinity"
+	reasonAffinity = "Affinity"
+	reasonSpread   = "Spread"
+)
+
+// filterNode runs the filters that look at a node and not at the pods on it. Labels come
+// first, unlike in the scheduler: a node that is not meant is out for that, whatever taints
+// it has.
+func (g *clusterState) filterNode(c *candidate, n int) rejection {
+	node, direct := g.nodes[n], c.bypasses()
+	if c.foreign {
+		return passes
+	}
+	if direct && c.pod.Spec.NodeName != node.Name {
+		return rejection{reason: reasonName, message: "the pod is for node " + c.pod.Spec.NodeName}
+	}
+	// A term that is not valid matches nothing, as in the scheduler.
+	if selected, _ := c.required.Match(node); !selected {
+		return rejection{reason: reasonSelector}
+	}
+	if !direct && node.Spec.Unschedulable && !toleratesCordon(c.pod) {
+		return rejection{reason: reasonCordon, message: "the node is cordoned"}
+	}
+	if taint, ok := untolerated(c.pod, node); ok && (!direct || taint.Effect == corev1.TaintEffectNoExecute) {
+		return rejection{reason: reasonTaint}
+	}
+	if direct {
+		return passes
+	}
+	if r := g.filterVolumes(c, node); r != passes {
+		return r
+	}
+	if key := missingKey(c.spread, node); key != "" {
+		return rejection{reason: reasonLabel, message: "lacks label " + key + " of its topology spread constraint"}
+	}
+	for _, t := range c.affinity {
+		if _, ok := node.Labels[t.key]; !ok {
+			return rejection{reason: reasonLabel, message: "lacks the topology label of its pod affinity"}
+		}
+	}
+	return passes
+}
+
+// isIntended says that a rejection is not about labels and taints: the node is meant for the
+// pod.
+func (r rejection) isIntended() bool { return reached(r.reason) == 2 }
 
 // untolerated returns the first taint that keeps a pod off a node.
 func untolerated(pod *corev1.Pod, node *corev1.Node) (corev1.Taint, bool) {
@@ -65,179 +83,99 @@ func untolerated(pod *corev1.Pod, node *corev1.Node) (corev1.Taint, bool) {
 	}, false)
 }
 
-// ofNode says why a node does not take a pod, by what is written in the two alone. A pod
-// that names its node is not seen by the scheduler: its kubelet looks at fewer things.
-func (g *clusterState) ofNode(pod *corev1.Pod, required nodeaffinity.RequiredNodeAffinity, n int) code {
-	node := g.nodes[n]
-	direct := pod.Spec.NodeName != ""
-	switch {
-	case direct && pod.Spec.NodeName != node.Name:
-		return byName
-	case !selected(required, node):
-		return bySelector
-	case !direct && node.Spec.Unschedulable && !toleratesCordon(pod):
-		return byCordon
-	}
-	if taint, ok := untolerated(pod, node); ok && (!direct || taint.Effect == corev1.TaintEffectNoExecute) {
-		return byTaint
-	}
-	return suits
-}
-
-// selected ignores errors, as the scheduler does: a term that is not valid matches nothing.
-func selected(required nodeaffinity.RequiredNodeAffinity, node *corev1.Node) bool {
-	match, _ := required.Match(node)
-	return match
-}
-
 func toleratesCordon(pod *corev1.Pod) bool {
 	return schedulinghelpers.TolerationsTolerateTaint(klog.Background(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}, false)
 }
 
-// nodeKey is equal for pods of which ofNode says the same.
-func nodeKey(pod *corev1.Pod) string {
-	var b strings.Builder
-	keys := make([]string, 0, len(pod.Spec.NodeSelector))
-	for k, v := range pod.Spec.NodeSelector {
-		keys = append(keys, k+"="+v)
-	}
-	slices.Sort(keys)
-	fmt.Fprintf(&b, "%s|%q|", pod.Spec.NodeName, keys)
-	for _, t := range pod.Spec.Tolerations {
-		fmt.Fprintf(&b, "%q %q %q %q;", t.Key, t.Operator, t.Value, t.Effect)
-	}
-	if a := pod.Spec.Affinity; a != nil && a.NodeAffinity != nil && a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-		fmt.Fprintf(&b, "|%v", a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms)
-	}
-	return b.String()
+// podFilter runs the filters that look at the pods that are on nodes: what the scheduler
+// works out once a pod (PreFilter), and then holds against each node.
+type podFilter struct {
+	o        *occupancy
+	k        *class
+	inUse    bool
+	closed   []closedDomains
+	affinity *affinityCounts
+	spread   []spreadCounts
 }
 
-// filtered has what each node says to a candidate on its own: the first code of each world.
-type filtered struct {
-	code [worlds][]code
-	in   [worlds]nodeSet
-}
-
-// filter runs all filters that do not depend on other candidates.
-func (g *clusterState) filter(c *candidate, cache map[string][]code) *filtered {
-	key := nodeKey(c.pod)
-	base, ok := cache[key]
-	if !ok {
-		base = make([]code, len(g.nodes))
-		required := nodeaffinity.GetRequiredNodeAffinity(c.pod)
-		for n := range g.nodes {
-			base[n] = g.ofNode(c.pod, required, n)
-		}
-		cache[key] = base
+func (o *occupancy) podFilter(k *class) *podFilter {
+	f := &podFilter{o: o, k: k}
+	if k.foreign || k.bypasses() {
+		return f
 	}
-	f := &filtered{}
-	for w := range worlds {
-		f.code[w] = slices.Clone(base)
-		if c.foreign {
-			clear(f.code[w])
-		}
-	}
-	g.filterPorts(c, f)
-	for w := range worlds {
-		g.filterRoom(c, f.code[w], w)
-	}
-	if !c.foreign && c.pod.Spec.NodeName == "" {
-		g.filterVolumes(c, f)
-		g.filterKeys(c, f)
-		g.filterAnti(c, f)
-	}
-	for w := range worlds {
-		f.in[w] = newNodeSet(len(g.nodes))
-		for n, code := range f.code[w] {
-			if code == suits {
-				f.in[w].add(n)
-			}
-		}
+	f.inUse = slices.ContainsFunc(k.single, func(key string) bool {
+		return slices.ContainsFunc(o.inNamespace[k.pod.Namespace], func(b *boundPod) bool { return usesClaim(b.pod, key) })
+	})
+	f.closed = o.closedDomains(k.candidate)
+	f.affinity = o.affinityCounts(k.candidate)
+	if !o.certain {
+		f.spread = o.spreadCounts(k)
 	}
 	return f
 }
 
-func (g *clusterState) filterRoom(c *candidate, codes []code, w world) {
-	d := len(g.dims)
-	for n := range codes {
-		if codes[n] != suits {
-			continue
-		}
-		for k, v := range c.want {
-			if v > 0 && v > g.free[w][n*d+k] {
-				codes[n] = room(k)
-				break
-			}
+func (f *podFilter) filter(n int) rejection {
+	for _, p := range f.o.onNode[n] {
+		switch {
+		case len(f.k.ports) > 0 && portsClash(f.k.ports, hostPorts(p)):
+			return rejection{reason: reasonPort, message: "a port of the node is taken: " + portWords(f.k.ports)}
+		case len(f.k.disks) > 0 && disksClash(f.k.disks, disksOf(p)):
+			return rejection{reason: reasonDisk, message: "a disk that it uses is in use there"}
 		}
 	}
+	if k, ok := f.o.shortage(f.k.candidate, n); ok {
+		return rejection{reason: f.o.dims[k].reason, dim: k + 1}
+	}
+	if f.inUse {
+		return rejection{reason: reasonClaim}
+	}
+	for i := range f.closed {
+		c := &f.closed[i]
+		if d := c.topology.domain[n]; d >= 0 && c.closed[d] {
+			return rejection{reason: reasonAnti, message: c.message}
+		}
+	}
+	if f.affinity != nil && !f.affinity.passes(n) {
+		return rejection{reason: reasonAffinity, message: "no pod that its affinity requires runs there"}
+	}
+	for i := range f.spread {
+		if !f.spread[i].passes(n) {
+			return rejection{reason: reasonSpread, message: "the topology spread constraint would not hold"}
+		}
+	}
+	return passes
 }
 
-// filterPorts and the two that follow look at the pods on the nodes.
-func (g *clusterState) filterPorts(c *candidate, f *filtered) {
-	disks := disksOf(c.pod)
-	if len(c.ports) == 0 && len(disks) == 0 {
-		return
-	}
-	for i := range g.settled {
-		s := &g.settled[i]
-		if f.code[now][s.node] != suits && f.code[least][s.node] != suits {
-			continue
-		}
-		if portsClash(c.ports, hostPorts(s.pod)) {
-			f.reject(s, byPort)
-		}
-		if len(disks) > 0 && disksClash(disks, disksOf(s.pod)) {
-			f.reject(s, byDisk)
+// rejections says of each node why it does not take the pod.
+func (f *podFilter) rejections() []rejection {
+	out := make([]rejection, len(f.o.nodes))
+	for n := range out {
+		if out[n] = f.o.filterNode(f.k.candidate, n); out[n] == passes {
+			out[n] = f.filter(n)
 		}
 	}
+	return out
 }
 
-func (f *filtered) reject(s *boundPod, why code) {
-	for w := now; w <= s.stays; w++ {
-		if f.code[w][s.node] == suits {
-			f.code[w][s.node] = why
+// shortage returns the first dimension of which a node has too little for a candidate.
+func (o *occupancy) shortage(c *candidate, n int) (dim int, ok bool) {
+	free := o.free[n*len(o.dims):]
+	for k, v := range c.want {
+		if v > 0 && v > free[k] {
+			return k, true
 		}
 	}
+	return 0, false
 }
 
-func (g *clusterState) filterKeys(c *candidate, f *filtered) {
-	if len(c.spread) == 0 && len(c.affinity) == 0 {
-		return
-	}
-	for n := range g.nodes {
-		why := suits
-		if g.missingKey(c.spread, n) != "" {
-			why = bySpreadKey
-		}
-		for _, t := range c.affinity {
-			if _, ok := g.nodes[n].Labels[t.key]; !ok && why == suits {
-				why = byAffinityKey
-			}
-		}
-		f.set(n, why)
-	}
-}
-
-func (f *filtered) set(n int, why code) {
-	for w := range worlds {
-		if f.code[w][n] == suits {
-			f.code[w][n] = why
+// room is how many pods like a candidate a node has room for, and the dimension that ends.
+func (o *occupancy) room(c *candidate, n int) (count int64, dim int) {
+	free := o.free[n*len(o.dims):]
+	count = 1 << 40
+	for k, v := range c.want {
+		if v > 0 && max(0, free[k])/v < count {
+			count, dim = max(0, free[k])/v, k
 		}
 	}
-}
-
-func (g *clusterState) filterAnti(c *candidate, f *filtered) {
-	own, others := g.excludedNodes(c)
-	for w := range worlds {
-		for _, rule := range []struct {
-			nodes nodeSet
-			why   code
-		}{{own[w], byAnti}, {others[w], byTheirAnti}} {
-			rule.nodes.each(func(n int) {
-				if f.code[w][n] == suits {
-					f.code[w][n] = rule.why
-				}
-			})
-		}
-	}
+	return count, dim
 }

@@ -102,7 +102,7 @@ func batch(n int, p *corev1.Pod) []Pod {
 	for i := range n {
 		c := p.DeepCopy()
 		c.Name = fmt.Sprintf("%s-%d", p.Name, i+1)
-		out = append(out, Pod{Name: fmt.Sprintf("%s %d of %d", p.Name, i+1, n), Group: p.Name, Pod: c})
+		out = append(out, Pod{Name: fmt.Sprintf("%s %d of %d", p.Name, i+1, n), Pod: c})
 	}
 	return out
 }

@@ -4,16 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// The budgets of the searches, in nodes looked at: together about a second.
-const (
-	budgetArrange   = 1_000_000
-	budgetWorstCase = 1_500_000
-	budgetBlock     = 400_000
-)
-
-// Place foresees whether pods find nodes, together and beside the pods that wait already.
+// Place says whether pods find nodes, together and beside the pods that are pending already.
 func (c *Cluster) Place(pods []Pod) Result {
 	if len(pods) == 0 {
 		return Result{Verdict: Fits}
@@ -21,152 +15,192 @@ func (c *Cluster) Place(pods []Pod) Result {
 	if c.Unread.Nodes {
 		return Result{Verdict: Unknown, Unknown: []string{"nodes could not be read"}}
 	}
-	g := newClusterState(c, pods)
-	if len(g.nodes) == 0 {
+	if len(c.Nodes) == 0 {
 		names := make([]string, 0, len(pods))
 		for _, p := range pods {
 			names = append(names, p.Name)
 		}
 		return Result{Verdict: DoesNotFit, Proofs: []Reason{{Pods: names, Reason: "NoNodes", Message: "the cluster has no nodes"}}}
 	}
-	q := &question{clusterState: g, arrange: budgetArrange, worstCase: budgetWorstCase, block: budgetBlock}
-	return q.answer(g.classes())
-}
-
-// question is what is gathered on the way to an answer.
-type question struct {
-	*clusterState
-	arrange, worstCase, block int
-
-	asked, waiting []*class
-	proofs         []Reason
-	open           []string
-	placed         []placement
-	// evicted says that some only found a node without pods that could be evicted or end.
-	unplaced bool
-}
-
-type placement struct {
-	c    *candidate
-	node int
-}
-
-func (q *question) answer(classes []*class) Result {
-	for _, c := range classes {
-		switch {
-		case !c.asked:
-			c.dead = c.of.lost != nil || c.in[least].empty()
-			if !c.dead {
-				q.waiting = append(q.waiting, c)
-			}
-		case q.evaluateSingle(c):
-			q.asked = append(q.asked, c)
+	q := &question{clusterState: newClusterState(c, pods)}
+	for _, k := range q.classes() {
+		if k.asked >= 0 {
+			q.asked = append(q.asked, k)
+			continue
+		}
+		if k.lost == nil {
+			q.pending = append(q.pending, k)
 		}
 	}
-	for _, part := range q.connected(q.asked) {
-		q.evaluateJointly(part)
-	}
-	a := Result{Proofs: q.proofs, Unknown: q.open}
+	o := q.occupancy(true)
+	q.findProofs(o)
+	q.findUnknown()
 	if len(q.proofs) > 0 {
-		a.Verdict = DoesNotFit
-		return a
+		return Result{Verdict: DoesNotFit, Proofs: q.proofs, Unknown: q.unknown}
 	}
-	if !q.unplaced && len(q.open) == 0 {
-		q.evaluateAlways()
-		a.Unknown = q.open
+	result := Result{Verdict: Fits, Placement: q.placeAll(), Unknown: q.unknown}
+	if len(q.unknown) > 0 {
+		result.Verdict = Unknown
 	}
-	if !q.unplaced {
-		a.Placement = q.placements()
-	}
-	a.Verdict = Fits
-	if len(q.open) > 0 {
-		a.Verdict = Unknown
-	}
-	return a
+	return result
 }
 
-func (q *question) placements() []Placed {
-	slices.SortFunc(q.placed, func(a, b placement) int { return cmp.Compare(a.c.asked, b.c.asked) })
-	out := make([]Placed, 0, len(q.placed))
-	for _, p := range q.placed {
-		out = append(out, Placed{Pod: p.c.name, Node: q.nodes[p.node].Name})
-	}
-	return out
+// question is what is gathered on the way to a result.
+type question struct {
+	*clusterState
+	asked, pending []*class
+	proofs         []Reason
+	unknown        []string
 }
 
 func (q *question) leave(format string, args ...any) {
-	s := fmt.Sprintf(format, args...)
-	if !slices.Contains(q.open, s) {
-		q.open = append(q.open, s)
+	if s := fmt.Sprintf(format, args...); !slices.Contains(q.unknown, s) {
+		q.unknown = append(q.unknown, s)
 	}
 }
 
-// evaluateSingle notes what is lost or open of a class on its own, and says whether it is to be
-// placed with others.
-func (q *question) evaluateSingle(c *class) bool {
-	switch {
-	case c.of.lost != nil:
-		q.prove(Reason{Pods: c.names(), Reason: c.of.lost.Reason, Message: c.of.lost.Message})
-		return false
-	case c.of.foreign:
-		q.unplaced = true
-	case c.in[least].empty():
-		q.prove(q.singleReason(c))
-		return false
-	}
-	for _, o := range c.of.open {
-		q.leave("%s: %s", people(c.names()), o)
-	}
-	if q.Unread.Pods {
-		q.leave("not all pods of the cluster could be read, so the free room is unknown")
-	}
-	return !c.of.foreign
-}
-
-// prove adds a proof, and joins it to one of the same words about other pods.
-func (q *question) prove(p Reason) {
-	for i := range q.proofs {
-		if o := &q.proofs[i]; o.Reason == p.Reason && o.Message == p.Message && slices.EqualFunc(o.Nodes, p.Nodes, func(a, b NodeReason) bool { return a.Message == b.Message && slices.Equal(a.Nodes, b.Nodes) }) {
-			o.Pods = append(o.Pods, p.Pods...)
-			return
+// findUnknown notes what of the candidates could not be found out.
+func (q *question) findUnknown() {
+	for _, k := range q.asked {
+		for _, s := range k.unknown {
+			q.leave("%s: %s", people(k.names()), s)
+		}
+		if q.Unread.Pods {
+			q.leave("not all pods of the cluster could be read, so the free room is unknown")
 		}
 	}
-	q.proofs = append(q.proofs, p)
 }
 
-// evaluateJointly looks for a proof against classes that share nodes, and for a placement.
-func (q *question) evaluateJointly(classes []*class) {
-	model := q.newModel(classes, least)
-	if p, ok := q.counted(model); ok {
-		q.prove(p)
-		return
-	}
-	beside := q.newModel(classes, now)
-	found := beside.arrange(&q.arrange)
-	if found.done {
-		for i, nodes := range found.nodes {
-			for k, n := range nodes {
-				q.placed = append(q.placed, placement{classes[i].members[k], n})
-			}
+// placeAll places the pods beside all that are there and pending, and says which find no
+// node. It returns nil unless all do.
+func (q *question) placeAll() []Placed {
+	order := q.queue()
+	o := q.occupancy(false)
+	left := o.place(slices.Concat(q.pending, order))
+	var unplaced []*class
+	for _, k := range order {
+		if left[k] > 0 {
+			unplaced = append(unplaced, k)
 		}
-		return
 	}
-	q.unplaced = true
-	without := model.arrange(&q.arrange)
-	switch {
-	case without.done:
-		q.leave("%s: there is room only once terminating pods are gone, pods of a lower priority are evicted, or pending pods are placed", people(namesOf(classes)))
-	case without.tried:
-		q.prove(q.together(model))
-	default:
-		q.leave("%s: no placement was found, and not all could be tried", people(namesOf(classes)))
+	if len(unplaced) == 0 {
+		return q.placement()
 	}
+	if besides := q.contenders(left); besides != "" {
+		without := q.occupancy(true)
+		without.certain = false
+		after := without.place(order)
+		if !slices.ContainsFunc(order, func(k *class) bool { return after[k] > 0 }) {
+			q.leave("%s: there is room only without %s", people(q.leftNames(unplaced, left)), besides)
+			return nil
+		}
+	}
+	for _, k := range unplaced {
+		reasons := o.explain(k.candidate, o.podFilter(k).rejections())
+		q.leave("%s: no node is left after the others were placed (%s); the scheduler may find another placement", people(q.leftNames([]*class{k}, left)), reasons[0].Message)
+	}
+	return nil
 }
 
-func namesOf(classes []*class) []string {
-	var out []string
-	for _, c := range classes {
-		out = append(out, c.names()...)
+// placement is nil where another scheduler places some of the pods.
+func (q *question) placement() []Placed {
+	var out []Placed
+	for _, c := range q.candidates {
+		if c.asked >= 0 && c.foreign {
+			return nil
+		}
+		if c.asked >= 0 {
+			out = append(out, Placed{Pod: c.name, Node: q.nodes[c.node].Name})
+		}
 	}
 	return out
+}
+
+func (q *question) leftNames(classes []*class, left map[*class]int) []string {
+	var out []string
+	for _, k := range classes {
+		out = append(out, k.names()[len(k.members)-left[k]:]...)
+	}
+	return out
+}
+
+// contenders are pods that take room for now: those that may leave, and those that are
+// pending and were placed first.
+func (q *question) contenders(left map[*class]int) string {
+	terminating, lower := false, false
+	for i := range q.bound {
+		terminating = terminating || q.bound[i].pod.DeletionTimestamp != nil
+		lower = lower || q.bound[i].leaves && q.bound[i].pod.DeletionTimestamp == nil
+	}
+	var first, out []string
+	for _, k := range q.pending {
+		first = append(first, k.names()[:len(k.members)-left[k]]...)
+	}
+	if terminating {
+		out = append(out, "pods that are terminating")
+	}
+	if lower {
+		out = append(out, "pods of a lower priority, which may be evicted")
+	}
+	if len(first) > 0 {
+		out = append(out, "pending pods ("+people(first)+")")
+	}
+	return strings.Join(out, ", and ")
+}
+
+// queue is the order in which classes are placed: by priority, the biggest first. Those of
+// another scheduler are not in it.
+func (q *question) queue() []*class {
+	most := make([]int64, len(q.dims))
+	for i, v := range q.alloc {
+		most[i%len(q.dims)] = max(most[i%len(q.dims)], v)
+	}
+	size := func(k *class) (share float64) {
+		for d, v := range k.want {
+			share = max(share, float64(v)/float64(max(1, most[d])))
+		}
+		return share
+	}
+	order := slices.DeleteFunc(slices.Clone(q.asked), func(k *class) bool { return k.foreign })
+	slices.SortStableFunc(order, func(a, b *class) int {
+		return cmp.Or(cmp.Compare(b.priority, a.priority), cmp.Compare(size(b), size(a)))
+	})
+	return order
+}
+
+// place gives each pod a node, in the order of the classes, and returns how many of each
+// class found none. It goes round again while pods find nodes: a pod can be what another
+// one's affinity requires.
+func (o *occupancy) place(order []*class) (left map[*class]int) {
+	left = map[*class]int{}
+	for _, k := range order {
+		left[k] = len(k.members)
+	}
+	for moved := true; moved; {
+		moved = false
+		for _, k := range order {
+			for left[k] > 0 && o.placeOne(k, k.members[len(k.members)-left[k]]) {
+				left[k]--
+				moved = true
+			}
+		}
+	}
+	return left
+}
+
+// placeOne puts a pod on the node with the most room for pods like it: by default the scheduler
+// prefers the emptiest nodes, too.
+func (o *occupancy) placeOne(k *class, c *candidate) bool {
+	f, best, most := o.podFilter(k), -1, int64(0)
+	for _, n := range k.nodes {
+		if room, _ := o.room(k.candidate, n); room > most && f.filter(n) == passes {
+			best, most = n, room
+		}
+	}
+	if best < 0 {
+		return false
+	}
+	c.node = best
+	o.bind(&boundPod{pod: c.pod, node: best, anti: c.anti, uses: c.want})
+	return true
 }

@@ -101,16 +101,14 @@ func counted(name corev1.ResourceName) bool {
 	return strings.Contains(s, "/") || strings.HasPrefix(s, corev1.ResourceHugePagesPrefix) || strings.HasPrefix(s, corev1.ResourceAttachableVolumesPrefix)
 }
 
-// measure lays out what candidates want, and what nodes have left in each world.
+// measure lays out what candidates want, what nodes have, and what pods on nodes use.
 func (g *clusterState) measure() {
-	g.dimOf = map[string]int{}
 	names := []string{dimPods}
 	for _, c := range g.candidates {
 		for name := range c.requests {
 			names = append(names, name)
 		}
 	}
-	names = append(names, g.volumes.attachDims(g)...)
 	slices.Sort(names[1:])
 	for _, name := range names {
 		if _, ok := g.dimOf[name]; !ok {
@@ -118,40 +116,28 @@ func (g *clusterState) measure() {
 			g.dims = append(g.dims, dimension{name: name, reason: dimensionReason(name)})
 		}
 	}
-	for _, c := range g.candidates {
-		c.want = make([]int64, len(g.dims))
-		for name, v := range c.requests {
-			c.want[g.dimOf[name]] = v
-		}
-	}
-	d := len(g.dims)
-	g.alloc = make([]int64, len(g.nodes)*d)
-	for i, n := range g.nodes {
-		for name, q := range n.Status.Allocatable {
-			if k, ok := g.dimOf[string(name)]; ok {
-				g.alloc[i*d+k] = amount(name, q)
+	vector := func(amounts map[string]int64) []int64 {
+		out := make([]int64, len(g.dims))
+		for name, v := range amounts {
+			if k, ok := g.dimOf[name]; ok {
+				out[k] = v
 			}
 		}
+		return out
 	}
-	g.volumes.allocate(g)
-	for w := range worlds {
-		g.free[w] = slices.Clone(g.alloc)
+	for _, c := range g.candidates {
+		c.want = vector(c.requests)
 	}
-	for i := range g.settled {
-		g.occupy(&g.settled[i])
+	for i := range g.bound {
+		g.bound[i].uses = vector(requestsOf(g.bound[i].pod, true))
 	}
-	g.volumes.occupy(g)
-}
-
-func (g *clusterState) occupy(s *boundPod) {
-	d := len(g.dims)
-	for name, v := range requestsOf(s.pod, true) {
-		k, ok := g.dimOf[name]
-		if !ok {
-			continue
-		}
-		for w := now; w <= s.stays; w++ {
-			g.free[w][s.node*d+k] -= v
+	for _, n := range g.nodes {
+		for _, d := range g.dims {
+			if strings.HasPrefix(d.name, "\x00") {
+				g.alloc = append(g.alloc, g.volumes.allocatable(d.name, n))
+				continue
+			}
+			g.alloc = append(g.alloc, amount(corev1.ResourceName(d.name), n.Status.Allocatable[corev1.ResourceName(d.name)]))
 		}
 	}
 }

@@ -1,11 +1,12 @@
-// Package schedule foresees whether pods find nodes: by the rules of the scheduler's
-// filters, on the nodes as they are.
+// Package schedule says whether pods find nodes: by the filters of kube-scheduler's default
+// profile, on the nodes as they are.
 //
-// There are three verdicts. Impossible comes with a proof: whatever the scheduler does,
-// not all of the pods can run on these nodes. Fits comes with a placement, and means that
-// all of them find a node whatever order and whichever of the nodes that pass its filters
-// the scheduler chooses. All else is Undecided, and says what could not be judged. It is
-// never said that pods will be scheduled: the cluster may have changed by then.
+// Pods fit if one greedy placement finds a node for each: those of the highest priority
+// first, then the biggest ones. The scheduler may take them in another order and choose other
+// nodes, so that it may still leave one of them pending. Pods do not fit only where that is
+// certain: no node passes the filters even without the other pods of the batch, or a count
+// shows it (of a resource, of nodes or domains that take one pod each). All else is unknown,
+// with the reason; other orders and nodes are not tried.
 package schedule
 
 import (
@@ -34,7 +35,7 @@ func (v Verdict) String() string {
 type Cluster struct {
 	Nodes []*corev1.Node
 	// Pods are those of the whole cluster that have not ended. Those on a node take room
-	// there; those that wait for one compete with the pods that are asked about.
+	// there; pending ones compete with the pods that are asked about.
 	Pods []*corev1.Pod
 	// Claims are those that there are, and those that are to be made with the pods.
 	Claims     []*corev1.PersistentVolumeClaim
@@ -52,8 +53,7 @@ type Cluster struct {
 	Namespaces []*corev1.Namespace
 	// DeviceClasses can stand for extended resources that no node has.
 	DeviceClasses []*resourcev1.DeviceClass
-	// Unread says what of this could not be read, in words for people (pods in other
-	// namespaces): then nothing that depends on it is claimed.
+	// Unread says what of this could not be read: nothing that depends on it is claimed.
 	Unread Unread
 }
 
@@ -69,10 +69,7 @@ type Unread struct {
 type Pod struct {
 	// Name is how people know it: Deployment/shop/web, pod 2 of 3.
 	Name string
-	// Group is equal for pods that are equal but for their name: the replicas of a
-	// workload.
-	Group string
-	// Pod has namespace, labels and spec, as the API server would keep it.
+	// Pod has namespace, labels and spec; defaults of the API server may be missing.
 	Pod *corev1.Pod
 }
 
@@ -82,13 +79,13 @@ type Placed struct {
 	Node string `json:"node"`
 }
 
-// Reason is why something cannot be.
+// Reason is why pods do not fit.
 type Reason struct {
 	// Pods are the names of those that it is about.
 	Pods []string `json:"pods"`
 	// Reason is one word: InsufficientCPU, Taint, NodeSelector, Port, ...
 	Reason string `json:"reason"`
-	// Message is the proof in one sentence without a full stop, with its figures.
+	// Message is the reason in one sentence without a full stop, with its figures.
 	Message string `json:"message"`
 	// Nodes say why each node, or each kind of node, is out.
 	Nodes []NodeReason `json:"nodes,omitempty"`
@@ -105,11 +102,11 @@ type NodeReason struct {
 // Result is what can be said of pods together.
 type Result struct {
 	Verdict Verdict
-	// Placement is one way in which all find a node; also where the verdict is Undecided,
-	// if there is one.
+	// Placement has a node for each pod; also where the verdict is Unknown, if all were
+	// placed.
 	Placement []Placed
-	// Proofs are why it is impossible.
+	// Proofs are why the pods do not fit.
 	Proofs []Reason
-	// Unknown says what could not be judged, each a sentence without a full stop.
+	// Unknown says what could not be found out, each a sentence without a full stop.
 	Unknown []string
 }

@@ -1,7 +1,6 @@
 package schedule
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -12,155 +11,68 @@ import (
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 )
 
-// filterVolumes asks each node for the volumes of a candidate.
-func (g *clusterState) filterVolumes(c *candidate, f *filtered) {
-	g.filterOnce(c, f)
-	if len(c.claims) == 0 {
-		return
-	}
-	for n := range g.nodes {
-		if f.code[least][n] != suits {
-			continue
-		}
-		sure, maybe := g.volumesOn(c, n)
-		f.set(n, maybe)
-		if f.code[now][n] == suits {
-			f.code[now][n] = sure
-		}
-	}
-}
-
-// filterOnce rules out all nodes where another pod has a claim that only one may use.
-func (g *clusterState) filterOnce(c *candidate, f *filtered) {
-	for _, key := range c.once {
-		for _, i := range g.inNamespace[c.pod.Namespace] {
-			s := &g.settled[i]
-			if !slices.ContainsFunc(s.pod.Spec.Volumes, func(v corev1.Volume) bool {
-				return v.PersistentVolumeClaim != nil && c.pod.Namespace+"/"+v.PersistentVolumeClaim.ClaimName == key
-			}) {
-				continue
-			}
-			for w := now; w <= s.stays; w++ {
-				for n := range f.code[w] {
-					if f.code[w][n] == suits {
-						f.code[w][n] = byClaimUse
-					}
-				}
-			}
-		}
-	}
-}
-
-// volumesOn says whether the volumes of a candidate can be had on a node: surely, and if at
-// all. The two differ where a volume has to be taken that others could take.
-func (g *clusterState) volumesOn(c *candidate, n int) (sure, maybe code) {
-	node := g.nodes[n]
+// filterVolumes says whether the volumes of a candidate can be used on a node, or made for it.
+func (g *clusterState) filterVolumes(c *candidate, node *corev1.Node) rejection {
 	var delayed []*claimUse
 	for _, u := range c.claims {
-		if u.volume != nil {
-			if why := boundOn(u.volume, node); why != suits {
-				return why, why
-			}
-		}
-		if u.volume == nil && u.class != nil && u.pooled == "" && (u.provisioned || len(u.choices) > 0) {
+		switch {
+		case u.volume != nil && !inTree(u.volume) && volumehelpers.CheckNodeAffinity(u.volume, node.Labels) != nil:
+			return rejection{reason: "VolumeNodeAffinity", message: "its volume cannot be used there (node affinity of the volume)"}
+		case u.volume != nil && !zoneSuits(u.volume, node):
+			return rejection{reason: "VolumeZone", message: "its volume is in another zone"}
+		case u.volume == nil && !u.pooled && u.waits() && (u.provisioned || len(u.choices) > 0):
 			delayed = append(delayed, u)
 		}
 	}
-	return g.delayedOn(delayed, node)
+	// The smallest claim is bound first, to a volume that is there, or else to one that is made.
+	slices.SortStableFunc(delayed, func(a, b *claimUse) int {
+		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
+		return x.Cmp(y)
+	})
+	taken := map[string]*corev1.PersistentVolume{}
+	for _, u := range delayed {
+		if found, err := volumehelpers.FindMatchingVolume(u.claim, u.choices, node, taken, true, true); err == nil && found != nil {
+			taken[found.Name] = found
+			continue
+		}
+		switch {
+		case !u.provisioned:
+			return rejection{reason: reasonVolume, message: "there is no free volume that a pod on this node could use"}
+		case !topologyAllows(u.class.AllowedTopologies, node):
+			return rejection{reason: "VolumeTopology", message: "no volume is made for this node (allowed topologies of the storage class)"}
+		case !g.capacitySuits(u, node):
+			return rejection{reason: "StorageCapacity", message: "not enough storage is left for a volume"}
+		}
+	}
+	return passes
 }
 
-func boundOn(v *corev1.PersistentVolume, node *corev1.Node) code {
-	if !inTree(v) && volumehelpers.CheckNodeAffinity(v, node.Labels) != nil {
-		return byVolumeNode
-	}
-	if !zoneSuits(v, node) {
-		return byZone
-	}
-	return suits
+// zoneKeys are the labels of zones and regions, each with the one that took its place.
+var zoneKeys = map[string]string{
+	corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
+	corev1.LabelTopologyZone: corev1.LabelTopologyZone, corev1.LabelTopologyRegion: corev1.LabelTopologyRegion,
 }
 
 // zoneSuits compares the zone and region labels of a volume with those of a node, which
 // count only if the node has any.
 func zoneSuits(v *corev1.PersistentVolume, node *corev1.Node) bool {
-	successor := map[string]string{
-		corev1.LabelFailureDomainBetaZone: corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaRegion: corev1.LabelTopologyRegion,
-		corev1.LabelTopologyZone: corev1.LabelTopologyZone, corev1.LabelTopologyRegion: corev1.LabelTopologyRegion,
-	}
-	placed := false
-	for key := range successor {
-		_, ok := node.Labels[key]
-		placed = placed || ok
-	}
-	if !placed {
-		return true
-	}
-	for key, later := range successor {
-		value, ok := v.Labels[key]
-		zones := strings.Split(value, "__")
-		if !ok || slices.ContainsFunc(zones, func(s string) bool { return strings.TrimSpace(s) == "" }) {
-			continue
-		}
+	zoned, suits := false, true
+	for key, later := range zoneKeys {
 		at, ok := node.Labels[key]
+		zoned = zoned || ok
 		if !ok {
 			at, ok = node.Labels[later]
 		}
-		if !ok || !slices.ContainsFunc(zones, func(s string) bool { return strings.TrimSpace(s) == at }) {
-			return false
+		zones := strings.Split(strings.ReplaceAll(v.Labels[key], " ", ""), "__")
+		if !slices.Contains(zones, "") && (!ok || !slices.Contains(zones, at)) {
+			suits = false
 		}
 	}
-	return true
-}
-
-// delayedOn judges claims that are bound when the pod has a node: to a volume that is
-// there, the smallest claim first, or else to one that is made.
-func (g *clusterState) delayedOn(uses []*claimUse, node *corev1.Node) (sure, maybe code) {
-	slices.SortStableFunc(uses, func(a, b *claimUse) int {
-		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
-		return x.Cmp(y)
-	})
-	taken := map[string]*corev1.PersistentVolume{}
-	for _, u := range uses {
-		if u.class.VolumeBindingMode == nil || *u.class.VolumeBindingMode != storagev1.VolumeBindingWaitForFirstConsumer {
-			continue
-		}
-		made := g.madeOn(u, node)
-		claim := u.claim
-		if volumehelpers.GetPersistentVolumeClaimClass(claim) != u.className {
-			claim = claim.DeepCopy()
-			claim.Spec.StorageClassName = &u.className
-		}
-		found, err := volumehelpers.FindMatchingVolume(claim, u.choices, node, taken, true, true)
-		switch {
-		case err == nil && found != nil:
-			taken[found.Name] = found
-			if made != suits && u.provisioned && sure == suits {
-				sure = made
-			}
-		case made != suits:
-			return made, made
-		}
-	}
-	return sure, suits
-}
-
-// madeOn says whether a volume can be made for a node.
-func (g *clusterState) madeOn(u *claimUse, node *corev1.Node) code {
-	switch {
-	case !u.provisioned:
-		return byVolume
-	case !topologyAllows(u.class.AllowedTopologies, node):
-		return byVolumeTopology
-	case !g.capacitySuits(u, node):
-		return byCapacity
-	}
-	return suits
+	return suits || !zoned
 }
 
 func topologyAllows(terms []corev1.TopologySelectorTerm, node *corev1.Node) bool {
-	if len(terms) == 0 {
-		return true
-	}
-	return slices.ContainsFunc(terms, func(t corev1.TopologySelectorTerm) bool {
+	return len(terms) == 0 || slices.ContainsFunc(terms, func(t corev1.TopologySelectorTerm) bool {
 		return len(t.MatchLabelExpressions) > 0 && !slices.ContainsFunc(t.MatchLabelExpressions, func(e corev1.TopologySelectorLabelRequirement) bool {
 			value, ok := node.Labels[e.Key]
 			return !ok || !slices.Contains(e.Values, value)
@@ -189,116 +101,91 @@ func (g *clusterState) capacitySuits(u *claimUse, node *corev1.Node) bool {
 	})
 }
 
-// contend looks for claims that could take the same volumes. Where all of them suit each
-// other, and each volume is of one node, they are counted like a resource; else it is said
-// that it is not known who gets which.
-func (g *clusterState) contend() {
-	g.shareClaims()
-	group := map[string]int{}
-	var members [][]*use
-	for _, c := range g.candidates {
-		for _, u := range c.claims {
-			if u.volume != nil || u.class == nil || len(u.choices) == 0 {
-				continue
-			}
-			members = g.joinGroup(group, members, &use{c, u})
+// driverOf returns the CSI driver of a claim and a name for its volume; empty where none is
+// counted.
+func (v *volumeIndex) driverOf(claim *corev1.PersistentVolumeClaim) (driver, handle string) {
+	if p := v.volumes[claim.Spec.VolumeName]; p != nil {
+		if p.Spec.CSI == nil {
+			return "", ""
 		}
+		return p.Spec.CSI.Driver, p.Spec.CSI.VolumeHandle
 	}
-	for _, list := range members {
-		g.settleGroup(list)
+	class := v.standard
+	if claim.Spec.StorageClassName != nil {
+		class = *claim.Spec.StorageClassName
 	}
+	if c := v.classes[class]; c != nil {
+		return c.Provisioner, claim.Namespace + "/" + claim.Name
+	}
+	return "", ""
 }
 
-// use is a claim together with the candidate that uses it.
-type use struct {
-	c *candidate
-	u *claimUse
+// unlimited is more volumes than any node is asked for.
+const unlimited = 1 << 40
+
+// allocatable is how much of a dimension of storage a node has: volumes that it can attach, or
+// local volumes that claims contend for.
+func (v *volumeIndex) allocatable(dim string, node *corev1.Node) int64 {
+	if driver, ok := strings.CutPrefix(dim, dimAttach); ok {
+		if limit, ok := v.limits[driver][node.Name]; ok {
+			return limit
+		}
+		return unlimited
+	}
+	count := int64(0)
+	for _, p := range v.pools[dim] {
+		if volumehelpers.CheckNodeAffinity(p, node.Labels) == nil {
+			count++
+		}
+	}
+	return count
 }
 
-// joinGroup adds a use to those that share a volume with it, and merges what it connects.
-func (g *clusterState) joinGroup(group map[string]int, members [][]*use, x *use) [][]*use {
-	home := -1
-	for _, v := range x.u.choices {
-		at, ok := group[v.Name]
-		if !ok || at == home {
-			continue
-		}
-		if home < 0 {
-			home = at
-			continue
-		}
-		for _, m := range members[at] {
-			for _, v := range m.u.choices {
-				group[v.Name] = home
-			}
-		}
-		members[home] = append(members[home], members[at]...)
-		members[at] = nil
-	}
-	if home < 0 {
-		home = len(members)
-		members = append(members, nil)
-	}
-	for _, v := range x.u.choices {
-		group[v.Name] = home
-	}
-	members[home] = append(members[home], x)
-	return members
-}
-
-func (g *clusterState) settleGroup(list []*use) {
-	alone := !slices.ContainsFunc(list, func(x *use) bool { return x.c != list[0].c })
-	if len(list) == 0 || alone {
+// attach takes off what nodes have attached: the volumes of the pods of a node, each once,
+// and attachments besides, which can outlive a pod.
+func (v *volumeIndex) attach(o *occupancy) {
+	if len(v.limits) == 0 {
 		return
 	}
-	if g.poolable(list) {
-		u := list[0].u
-		name := dimLocal + fmt.Sprintf("%d/%s", len(g.volumes.pools), u.className)
-		g.volumes.pools[name] = u.choices
-		for _, x := range list {
-			x.u.pooled = name
-			x.c.requests[name]++
+	seen := map[string]bool{}
+	attach := func(n int, driver, handle string) {
+		id := o.nodes[n].Name + "\x00" + driver + "\x00" + handle
+		if k, ok := o.dimOf[dimAttach+driver]; ok && !seen[id] {
+			seen[id] = true
+			o.free[n*len(o.dims)+k]--
 		}
-		return
 	}
-	for _, x := range list {
-		if !x.u.provisioned {
-			x.c.unsure("claim %s could be bound to volumes that others could take as well", x.u.key)
+	for n, pods := range o.onNode {
+		for _, p := range pods {
+			for _, claim := range v.claimsOf(p) {
+				driver, handle := v.driverOf(claim)
+				attach(n, driver, handle)
+			}
+		}
+	}
+	for _, a := range o.Attachments {
+		n, ok := o.byName[a.Spec.NodeName]
+		if name := a.Spec.Source.PersistentVolumeName; ok && name != nil && !o.certain {
+			if p := v.volumes[*name]; p != nil && p.Spec.CSI != nil {
+				attach(n, a.Spec.Attacher, p.Spec.CSI.VolumeHandle)
+			}
 		}
 	}
 }
 
-// poolable says that the volumes of a group can be counted: all claims could be bound to
-// the same ones, none could get a volume in another way, and each is of one node.
-func (g *clusterState) poolable(list []*use) bool {
-	first := list[0].u
-	for _, x := range list {
-		waits := x.u.class.VolumeBindingMode != nil && *x.u.class.VolumeBindingMode == storagev1.VolumeBindingWaitForFirstConsumer
-		if !waits || x.u.provisioned || !slices.Equal(x.u.choices, first.choices) {
-			return false
+// claimsOf are the claims of a pod that is there.
+func (v *volumeIndex) claimsOf(p *corev1.Pod) []*corev1.PersistentVolumeClaim {
+	var out []*corev1.PersistentVolumeClaim
+	for i := range p.Spec.Volumes {
+		name := ""
+		if c := p.Spec.Volumes[i].PersistentVolumeClaim; c != nil {
+			name = c.ClaimName
+		} else if p.Spec.Volumes[i].Ephemeral != nil {
+			name = p.Name + "-" + p.Spec.Volumes[i].Name
 		}
-	}
-	return !slices.ContainsFunc(first.choices, func(v *corev1.PersistentVolume) bool { return len(g.reached(v)) > 1 })
-}
-
-func (g *clusterState) reached(v *corev1.PersistentVolume) []int {
-	var out []int
-	for n, node := range g.nodes {
-		if volumehelpers.CheckNodeAffinity(v, node.Labels) == nil {
-			out = append(out, n)
+		if claim := v.claims[p.Namespace+"/"+name]; claim != nil {
+			out = append(out, claim)
 		}
 	}
 	return out
-}
-
-// shareClaims notes claims without a volume that several pods use: the first of them to
-// get a node decides for the others.
-func (g *clusterState) shareClaims() {
-	for _, c := range g.candidates {
-		for _, u := range c.claims {
-			if u.volume == nil && g.volumes.users[u.key] > 1 {
-				c.unsure("claim %s has no volume yet and is used by several pods: the first of them decides where the others can go", u.key)
-			}
-		}
-	}
 }

@@ -16,14 +16,37 @@ func plural(n int, one, many string) string {
 
 func nodesOf(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "node", "nodes")) }
 
+// people names pods for people: the first few of many.
+func people(names []string) string {
+	if len(names) > 4 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
+	}
+	if len(names) < 2 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
+}
+
 func mostly(counts map[string]int) string {
 	best, most := "", 0
 	for reason, n := range counts {
-		if reason != "" && (n > most || n == most && reason < best) {
+		if n > most || n == most && reason < best {
 			best, most = reason, n
 		}
 	}
 	return best
+}
+
+// reached ranks reasons: a node that is not meant for a pod says less of why it has none
+// than one that is tainted, and that less than one that is full.
+func reached(reason string) int {
+	switch reason {
+	case reasonName, reasonSelector:
+		return 0
+	case reasonCordon, reasonTaint:
+		return 1
+	}
+	return 2
 }
 
 // addNode adds a node to those of the same reason and words.
@@ -40,59 +63,63 @@ func addNode(list []NodeReason, node, reason, message string) []NodeReason {
 // sortNodes puts first what the pod came furthest with, and of that what is true of the most
 // nodes.
 func sortNodes(list []NodeReason) []NodeReason {
+	count := map[string]int{}
+	for _, n := range list {
+		count[n.Reason] += len(n.Nodes)
+	}
 	slices.SortStableFunc(list, func(a, b NodeReason) int {
-		return cmp.Or(cmp.Compare(reached(b.Reason), reached(a.Reason)), cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Reason, b.Reason), cmp.Compare(a.Message, b.Message))
+		return cmp.Or(
+			cmp.Compare(reached(b.Reason), reached(a.Reason)), cmp.Compare(count[b.Reason], count[a.Reason]), cmp.Compare(a.Reason, b.Reason),
+			cmp.Compare(len(b.Nodes), len(a.Nodes)), cmp.Compare(a.Message, b.Message),
+		)
 	})
 	return list
 }
 
 // explain groups the nodes that are out by why. Nodes that lack different amounts of one
 // thing are one group.
-func (g *clusterState) explain(c *class, codes []code, free []int64) []NodeReason {
-	byRoomOf := map[int][]int{}
-	words := map[code]string{}
+func (o *occupancy) explain(c *candidate, rejections []rejection) []NodeReason {
+	short := make([][]int, len(o.dims))
 	var out []NodeReason
-	for n, why := range codes {
+	for n, r := range rejections {
 		switch {
-		case why == suits:
-		case why >= byRoom && why < byDisk:
-			byRoomOf[int(why-byRoom)] = append(byRoomOf[int(why-byRoom)], n)
+		case r == passes:
+		case r.dim > 0:
+			short[r.dim-1] = append(short[r.dim-1], n)
 		default:
-			if words[why] == "" || why == byTaint || why == bySpreadKey {
-				words[why] = g.nodeWords(c, n, why)
-			}
-			out = addNode(out, g.nodes[n].Name, g.reason(why), words[why])
+			out = addNode(out, o.nodes[n].Name, r.reason, o.nodeWords(c, n, r))
 		}
 	}
-	for k, nodes := range byRoomOf {
+	for k, nodes := range short {
+		if len(nodes) == 0 {
+			continue
+		}
 		names := make([]string, 0, len(nodes))
 		for _, n := range nodes {
-			names = append(names, g.nodes[n].Name)
+			names = append(names, o.nodes[n].Name)
 		}
-		out = append(out, NodeReason{Nodes: names, Reason: g.dims[k].reason, Message: g.roomWords(c, k, nodes, free)})
+		out = append(out, NodeReason{Nodes: names, Reason: o.dims[k].reason, Message: o.roomWords(c, k, nodes)})
 	}
 	return sortNodes(out)
 }
 
 // roomWords says what nodes lack: cpu: wants 8, 3.5 is free of 4.
-func (g *clusterState) roomWords(c *class, k int, nodes []int, free []int64) string {
-	d := len(g.dims)
-	want, most, alloc, same := c.of.want[k], int64(-1<<62), int64(0), true
-	for i, n := range nodes {
-		f := max(0, free[n*d+k])
-		same = same && (i == 0 || f == most && g.alloc[n*d+k] == alloc)
-		if f > most {
-			most = f
-		}
-		alloc = max(alloc, g.alloc[n*d+k])
+func (o *occupancy) roomWords(c *candidate, k int, nodes []int) string {
+	d, dim := len(o.dims), o.dims[k]
+	first, most, alloc, same := nodes[0]*d+k, int64(0), int64(0), true
+	for _, n := range nodes {
+		same = same && o.free[n*d+k] == o.free[first] && o.alloc[n*d+k] == o.alloc[first]
+		most, alloc = max(most, o.free[n*d+k]), max(alloc, o.alloc[n*d+k])
 	}
-	dim := g.dims[k]
-	x, y := dim.pair(want, most)
+	x, y := dim.pair(c.want[k], most)
 	switch {
 	case dim.name == dimPods:
 		return fmt.Sprintf("pods: at most %d run there", alloc)
 	case alloc == 0:
 		return fmt.Sprintf("%s: wants %s, there is none", dim.words(), x)
+	case c.want[k] > alloc:
+		x, y = dim.pair(c.want[k], alloc)
+		return fmt.Sprintf("%s: wants %s, more than %s even empty (%s)", dim.words(), x, plural(len(nodes), "the node has", "any of them has"), y)
 	case same:
 		return fmt.Sprintf("%s: wants %s, %s is free of %s", dim.words(), x, y, dim.round(alloc))
 	}
@@ -100,57 +127,25 @@ func (g *clusterState) roomWords(c *class, k int, nodes []int, free []int64) str
 }
 
 // nodeWords says why a node is out, in words close to those of the scheduler's events.
-func (g *clusterState) nodeWords(c *class, n int, why code) string {
-	pod := c.of.pod
-	switch why {
-	case byCordon:
-		return "the node is cordoned"
-	case byName:
-		return "the pod is for node " + pod.Spec.NodeName
-	case byTaint:
-		taint, _ := untolerated(pod, g.nodes[n])
+func (g *clusterState) nodeWords(c *candidate, n int, r rejection) string {
+	switch r.reason {
+	case reasonTaint:
+		taint, _ := untolerated(c.pod, g.nodes[n])
 		return fmt.Sprintf("taint %s is not tolerated", taint.ToString())
-	case bySelector:
-		return "labels do not match the pod's node affinity or selector" + selectorWords(c)
-	case byPort:
-		return "a port of the node is taken: " + portWords(c.of.ports)
-	case byDisk:
-		return "a disk that it uses is in use there"
-	case byClaimUse:
-		return fmt.Sprintf("claim %s is for one pod only (ReadWriteOncePod), and another has it", strings.Join(c.of.once, ", "))
-	case byVolume:
-		return "there is no free volume that a pod on this node could use"
-	case byVolumeNode:
-		return "its volume cannot be used there (node affinity of the volume)"
-	case byVolumeTopology:
-		return "no volume is made for this node (allowed topologies of the storage class)"
-	case byCapacity:
-		return "not enough storage is left for a volume"
-	case byZone:
-		return "its volume is in another zone"
-	case bySpreadKey:
-		return "lacks label " + g.missingKey(c.of.spread, n) + " of its topology spread constraint"
-	case byAffinityKey:
-		return "lacks the topology label of its pod affinity"
-	case byAnti:
-		return "its anti-affinity keeps away from pods on it"
-	case byTheirAnti:
-		return "the anti-affinity of pods on it keeps it away"
+	case reasonSelector:
+		keys := make([]string, 0, len(c.pod.Spec.NodeSelector))
+		for k, v := range c.pod.Spec.NodeSelector {
+			keys = append(keys, k+"="+v)
+		}
+		words := "labels do not match the pod's node affinity or selector"
+		if slices.Sort(keys); len(keys) > 0 {
+			words += " (" + strings.Join(keys, ",") + ")"
+		}
+		return words
+	case reasonClaim:
+		return fmt.Sprintf("claim %s is for one pod only (ReadWriteOncePod), and another has it", strings.Join(c.single, ", "))
 	}
-	return ""
-}
-
-func selectorWords(c *class) string {
-	selector := c.of.pod.Spec.NodeSelector
-	if len(selector) == 0 {
-		return ""
-	}
-	keys := make([]string, 0, len(selector))
-	for k, v := range selector {
-		keys = append(keys, k+"="+v)
-	}
-	slices.Sort(keys)
-	return " (" + strings.Join(keys, ",") + ")"
+	return r.message
 }
 
 func portWords(ports []hostPort) string {
@@ -161,71 +156,24 @@ func portWords(ports []hostPort) string {
 	return strings.Join(out, ", ")
 }
 
-// holdWords says how many of a class a node takes, and why not more.
-func holdWords(holds int, by string) string {
-	return fmt.Sprintf("takes %d (%s)", holds, by)
-}
-
 // boundWords says why no more of a class fit.
-func (g *clusterState) boundWords(why string, c *class) string {
+func (g *clusterState) boundWords(why string, c *candidate) string {
 	switch why {
-	case "Port":
-		return fmt.Sprintf("each takes the node's port %s, so that a node takes one", portWords(c.of.ports))
-	case "AntiAffinity":
+	case reasonPort:
+		return fmt.Sprintf("each takes the node's port %s, so that a node takes one", portWords(c.ports))
+	case reasonAnti:
 		return "anti-affinity keeps them apart"
-	case "ClaimInUse":
-		return fmt.Sprintf("claim %s is for one pod only (ReadWriteOncePod)", strings.Join(c.of.once, ", "))
-	case "DiskConflict":
+	case reasonClaim:
+		return fmt.Sprintf("claim %s is for one pod only (ReadWriteOncePod)", strings.Join(c.single, ", "))
+	case reasonDisk:
 		return "a disk is for one pod of a node"
-	case "Spread":
+	case reasonSpread:
 		return "the topology spread constraint is full, as one domain takes too few"
 	}
-	for k, want := range c.of.want {
-		if g.dims[k].reason == why && want > 0 {
-			if g.dims[k].name == dimPods {
-				return "the nodes that take them have no free pod slots"
-			}
-			return fmt.Sprintf("each wants %s of %s, and the nodes that take them have none left", g.dims[k].show(want), g.dims[k].words())
+	for k, want := range c.want {
+		if dim := g.dims[k]; dim.reason == why && want > 0 && dim.name != dimPods {
+			return fmt.Sprintf("each wants %s of %s, and the nodes that take them have none left", dim.show(want), dim.words())
 		}
 	}
-	return "the nodes that take them are full"
-}
-
-// explainState says why no node takes one more of a class beside what was placed.
-func (q *question) explainState(s *state, c int) []NodeReason {
-	k := s.m.classes[c]
-	codes := slices.Clone(k.code[least])
-	var dynamic []NodeReason
-	for _, n := range s.m.nodes {
-		if codes[n] != suits {
-			continue
-		}
-		for d, want := range k.of.want {
-			if want > 0 && want > s.free[n*s.m.dims+d] {
-				codes[n] = room(d)
-				break
-			}
-		}
-		if codes[n] == suits {
-			reason, words := s.dynamic(c, n)
-			dynamic = addNode(dynamic, q.nodes[n].Name, reason, words)
-		}
-	}
-	return sortNodes(append(q.explain(k, codes, s.free), dynamic...))
-}
-
-// dynamic says which rule between pods that are to be placed keeps a class off a node.
-func (s *state) dynamic(c, n int) (reason, words string) {
-	for _, k := range s.m.conflicts[c] {
-		if d := k.part.of[n]; d >= 0 && s.presentIn(k, d) {
-			reason := conflictReason(s.m.classes[c], k.part)
-			return reason, "other replicas are on it (" + reason + ")"
-		}
-	}
-	for _, r := range s.m.spread[c] {
-		if !s.spreadSuits(r, n) {
-			return "Spread", "the topology spread constraint would not hold"
-		}
-	}
-	return "Affinity", "no pod that its affinity requires runs there"
+	return "the nodes that take them have no free pod slots"
 }

@@ -29,7 +29,7 @@ func newPool(r *rand.Rand, number int) *pool {
 		for k := range replicas {
 			pod := like.DeepCopy()
 			pod.Name = fmt.Sprintf("%s-%d-%d", app, number, k)
-			p.batch = append(p.batch, schedule.Pod{Name: pod.Name, Group: app, Pod: pod})
+			p.batch = append(p.batch, schedule.Pod{Name: pod.Name, Pod: pod})
 		}
 	}
 	for i := range r.IntN(4) {

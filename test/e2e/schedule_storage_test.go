@@ -184,7 +184,7 @@ func (s storageCase) batch() []schedule.Pod {
 		pod.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 		claim := strings.ReplaceAll(s.claim, "N", fmt.Sprint(i))
 		pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}}
-		out = append(out, schedule.Pod{Name: pod.Name, Group: s.name, Pod: pod})
+		out = append(out, schedule.Pod{Name: pod.Name, Pod: pod})
 	}
 	return out
 }
