@@ -2,6 +2,7 @@ package cost
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -168,6 +169,17 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 		return discounted(*d, sku, space.discounts, discount)
 	}
 	return Price{}
+}
+
+// ByLabels says whether any price goes by the labels of a node: what type it is of, where
+// it is, which devices it has.
+func (b *Book) ByLabels() bool {
+	if len(b.base.models) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(b.overrides, func(o override) bool {
+		return len(o.models) > 0 || o.nodes != nil && o.nodes.byLabels()
+	})
 }
 
 // NotCharged are prices of the book that nothing is charged by, by their names in

@@ -102,10 +102,13 @@ func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, by string) 
 // priceOf returns the price of the model that a node names, whatever the case of its
 // letters.
 func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
-	if node == nil || node.Labels[m.label] == "" {
+	if node == nil {
 		return decimal.Decimal{}, "", false
 	}
-	named := node.Labels[m.label]
+	named, _ := node.Label(m.label)
+	if named == "" {
+		return decimal.Decimal{}, "", false
+	}
 	if price, ok = m.prices[named]; ok {
 		return price, named, true
 	}

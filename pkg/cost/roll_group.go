@@ -81,7 +81,7 @@ func (b *reportBuilder) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 	}
 	if value == "" && pod != nil && b.grouping.By == ByLabel {
 		// Of a pod that is gone only the reading knows the labels.
-		value = pod.Labels[b.grouping.Key]
+		value, _ = metrics.Label(pod.Labels, b.grouping.Key)
 	}
 	return b.group(value)
 }

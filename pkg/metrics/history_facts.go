@@ -174,6 +174,15 @@ func labelsOf(labels map[string]string) map[string]string {
 	return out
 }
 
+// Label returns the value of a label of the node, by its true key.
+func (n *Node) Label(key string) (string, bool) {
+	if n.Gone {
+		return Label(n.Labels, key)
+	}
+	value, ok := n.Labels[key]
+	return value, ok
+}
+
 var humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
 // Label returns the value of a label, by its true key, of an object or of a pod that is

@@ -87,7 +87,7 @@ func (p *windowState) fillNodes(r *UsageReport) {
 			continue
 		}
 		r.Nodes = append(r.Nodes, Node{
-			Name: name, Labels: n.labels, ProviderID: n.provider,
+			Name: name, Gone: true, Labels: n.labels, ProviderID: n.provider,
 			Hours: n.hours.perUnits(milliseconds), Capacity: n.amounts(), Whole: whole,
 		})
 	}

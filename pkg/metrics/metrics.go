@@ -151,7 +151,10 @@ type LoadBalancer struct {
 
 // Node is a node and what it offers.
 type Node struct {
-	Name       string
+	Name string
+	// Gone says that only a history knows the node: its labels have the names that
+	// kube-state-metrics makes of keys, and are those that it exports, if any.
+	Gone       bool
 	Labels     map[string]string
 	ProviderID string
 	Hours      decimal.Decimal

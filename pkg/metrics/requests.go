@@ -125,13 +125,14 @@ func templateOf(pod *corev1.Pod) []byte {
 	b := make([]byte, 0, 512)
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		if b = append(b, 'i'); sidecar(c) {
-			b = append(b, 's')
+		// A space is in no name: without it the init container sx and the sidecar x are one.
+		if b = append(b, "i "...); sidecar(c) {
+			b = append(b, "s "...)
 		}
 		b = appendContainer(b, c)
 	}
 	for i := range pod.Spec.Containers {
-		b = appendContainer(append(b, 'c'), &pod.Spec.Containers[i])
+		b = appendContainer(append(b, "c "...), &pod.Spec.Containers[i])
 	}
 	b = appendList(append(b, 'o'), pod.Spec.Overhead)
 	if r := pod.Spec.Resources; r != nil {
