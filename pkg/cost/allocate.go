@@ -117,6 +117,7 @@ func newAllocator(r *metrics.UsageReport, p *metrics.Attribution, b priceList, o
 func (a *allocator) run() {
 	a.pods()
 	a.claims()
+	a.unclaimed()
 	a.balancers()
 	a.idle()
 	a.spread()

@@ -182,6 +182,24 @@ func (b *Book) ByLabels() bool {
 	})
 }
 
+// Resources are the extended resources that the book has a price of anywhere, by name.
+func (b *Book) Resources() []metrics.Resource {
+	all := map[metrics.Resource]bool{}
+	add := func(p *prices) {
+		for name := range p.extended {
+			all[name] = true
+		}
+		for _, m := range p.models {
+			all[m.resource] = true
+		}
+	}
+	add(&b.base)
+	for i := range b.overrides {
+		add(&b.overrides[i].prices)
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
 // NotCharged are prices of the book that nothing is charged by, by their names in
 // OpenCost's configuration: nobody measures traffic by class here. A GiB, or an hour
 // for forwarding rules.

@@ -29,8 +29,13 @@ func (b *reportBuilder) byGroup() {
 		b.addClaim(row, claim)
 		at[objectKey{claim.Ref, string(claim.UID)}] = row
 	}
+	b.volumes()
 	for i := range b.ledger.Charges {
 		c := &b.ledger.Charges[i]
+		if c.Kind == Unclaimed {
+			b.charge(b.unclaimed(c.Item), c)
+			continue
+		}
 		if c.Kind == Idle || c.Kind == Shared || c.Kind == Overhead {
 			b.charge(b.restOfGroup(c), c)
 			continue

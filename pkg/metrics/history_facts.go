@@ -38,6 +38,11 @@ func (p *windowState) facts() []stream {
 				}
 			}
 		}},
+		{name: "kube_persistentvolume_info", everywhere: true, take: func(list []series) {
+			for _, s := range list {
+				entry(p.volumes, s.labels["persistentvolume"]).class = s.labels["storageclass"]
+			}
+		}},
 		{name: "kube_persistentvolumeclaim_info", take: func(list []series) {
 			for _, s := range list {
 				c := p.claim(s.labels)

@@ -70,6 +70,8 @@ type UsageReport struct {
 	Claims        []Claim
 	LoadBalancers []LoadBalancer
 	Nodes         []Node
+	// Unclaimed are the volumes that exist and that no claim has.
+	Unclaimed []Volume
 	// Notes are what could not be measured and what a source had to say.
 	Notes []Note
 }
@@ -141,6 +143,16 @@ type Mount struct {
 	Pod   object.Ref
 	UID   types.UID
 	Hours decimal.Decimal
+}
+
+// Volume is a PersistentVolume that no claim has: it waits for one (Available), or the one it
+// had is gone (Released, Failed). Its storage is there, and paid for.
+type Volume struct {
+	Name  string
+	UID   types.UID
+	Class string // of storage; empty where that is not known
+	// Claimed is its capacity, in byte-hours, and Hours how long no claim had it.
+	Claimed, Hours decimal.Decimal
 }
 
 // LoadBalancer is a Service of type LoadBalancer that has an address of its own.
