@@ -60,11 +60,19 @@ func pieceHours(res metrics.Resource) string {
 	piece := string(res)
 	piece = piece[strings.LastIndexByte(piece, '/')+1:]
 	switch piece {
-	case "":
-		piece = "Piece"
 	case "gpu", "tpu", "npu", "dpu", "fpga":
 		piece = strings.ToUpper(piece)
 	default:
+		// A unit is a word that begins with a capital: Mig1g5gb of nvidia.com/mig-1g.5gb.
+		piece = strings.Map(func(c rune) rune {
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+				return c
+			}
+			return -1
+		}, piece)
+		if piece == "" || piece[0] <= '9' {
+			piece = "Piece" + piece
+		}
 		piece = strings.ToUpper(piece[:1]) + piece[1:]
 	}
 	return piece + "-Hours"

@@ -153,6 +153,8 @@ func (w *onNode) split(n *nodePrice, by string) {
 	}
 	whole := n.price.Mul(hours).Mul(gib())
 	for _, r := range parts {
-		w.set(r, w.list[r].Mul(whole).DivRound(total, Digits), string(r), by)
+		// The price depends on how large the node is, and its name with it: a name has one price.
+		price := w.list[r].Mul(whole).DivRound(total, Digits)
+		w.list[r], w.sku[r] = price, skuOf(string(r), by)+"@"+price.String()
 	}
 }
