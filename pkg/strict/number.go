@@ -38,14 +38,14 @@ func PlainNumbers(text []byte) []byte {
 	return append(out, text[done:]...)
 }
 
-// mostDigits is how long a plain number may become. No float64 is as long.
-const mostDigits = 1100
+// maxDigits is how long a plain number may become. No float64 is as long.
+const maxDigits = 1100
 
 // plainNumber writes a number without an exponent, to the last digit.
 func plainNumber(text string) string {
 	mantissa, exponent, ok := strings.Cut(strings.ToLower(text), "e")
 	power, parsed := new(big.Int).SetString(exponent, 10)
-	if !ok || !parsed || !power.IsInt64() || power.CmpAbs(big.NewInt(mostDigits)) > 0 {
+	if !ok || !parsed || !power.IsInt64() || power.CmpAbs(big.NewInt(maxDigits)) > 0 {
 		return text
 	}
 	mantissa, negative := strings.CutPrefix(mantissa, "-")
