@@ -30,6 +30,8 @@ type metricsResult struct {
 	report  *cost.Report
 	home    string
 	extra   []metrics.Note
+	// resources are the extended ones that the book and the cluster know by their true names.
+	resources []metrics.Resource
 }
 
 // measure reads the cluster and the sources of usage, and makes the report.
@@ -93,6 +95,7 @@ func (m *metricsResult) scope(collector *metrics.Collector) {
 		return collector.Report(m.session.now(), options)
 	}
 	all := read()
+	m.resources = slices.Concat(m.q.book.Resources(), collector.Resources())
 	m.find(all)
 	for _, namespace := range m.q.options.ShareNamespaces {
 		if !costs(all, namespace) {
@@ -137,6 +140,7 @@ func (m *metricsResult) drop() {
 	r.Pods = slices.DeleteFunc(r.Pods, func(p metrics.Pod) bool { return !m.keeps(p.Ref) })
 	r.Claims = slices.DeleteFunc(r.Claims, func(c metrics.Claim) bool { return !m.keeps(c.Ref) })
 	r.LoadBalancers = slices.DeleteFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return !m.keeps(b.Service) })
+	r.Unclaimed = slices.DeleteFunc(r.Unclaimed, func(v metrics.Volume) bool { return !m.keeps(v.Ref()) })
 }
 
 // usage asks the sources.
@@ -163,9 +167,8 @@ func (m *metricsResult) usage(ctx context.Context) error {
 		if !m.whole {
 			m.drop()
 		}
-	} else {
-		m.flat()
 	}
+	m.flat()
 	m.noteEmptyStacks()
 	m.reading.Notes = append(m.reading.Notes, m.extra...)
 	return nil
@@ -258,7 +261,7 @@ func (m *metricsResult) sources() ([]metrics.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}

@@ -36,7 +36,7 @@ func (m *metricsResult) isForOthers(c cost.Charge) bool {
 		return true
 	case c.Kind == cost.Idle:
 		return c.Namespace != m.session.namespace
-	case c.Kind == cost.Used, c.Kind == cost.Unmounted:
+	case c.Kind == cost.Used, c.Kind == cost.Unmounted, c.Kind == cost.Unclaimed:
 		return !m.keeps(c.Item)
 	}
 	return false

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // weightNote is the annotation by which a stack takes more or less of what it shares.
@@ -104,7 +105,11 @@ func (o *metricsOptions) parseWindow(q *question) error {
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
-	q.window = &w
+	if q.window = &w; o.output == "focus" {
+		if err := view.CheckFocusWindow(w); err != nil {
+			return err
+		}
+	}
 	if q.timeout, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
 		return fmt.Errorf("--request-timeout: %w", err)
 	}

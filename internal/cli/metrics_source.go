@@ -26,11 +26,14 @@ func (s *session) get() metrics.GetFunc {
 	return nil
 }
 
-// now is when it is, or was when the snapshot was taken.
+// now is when it is, or was when the snapshot was taken: when its newest sample of usage
+// was, or, where it has none, when it says that it was taken.
 func (s *session) now() time.Time {
 	if snap, ok := s.source.(*source.Snapshot); ok {
-		if at := snap.Measured(); !at.IsZero() {
-			return at
+		for _, at := range []time.Time{snap.Measured(), snap.Taken()} {
+			if !at.IsZero() {
+				return at
+			}
 		}
 	}
 	return s.c.env.Now()

@@ -2,6 +2,7 @@ package cost
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -65,6 +66,8 @@ type priceList interface {
 	Claim(c *metrics.Claim) Price
 	Traffic(direction metrics.Resource, namespace string) Price
 	Balancer(namespace string) Price
+	// ByLabels says whether any price goes by the labels of a node.
+	ByLabels() bool
 }
 
 // allocator is a ledger in the making.
@@ -114,11 +117,35 @@ func newAllocator(r *metrics.UsageReport, p *metrics.Attribution, b priceList, o
 func (a *allocator) run() {
 	a.pods()
 	a.claims()
+	a.unclaimed()
 	a.balancers()
 	a.idle()
 	a.spread()
 	a.sort()
+	a.flat()
 }
+
+// flat notes the nodes that are gone without a trace of their labels, where the book has
+// prices that go by labels: nobody knows whether they were theirs.
+func (a *allocator) flat() {
+	if !a.book.ByLabels() {
+		return
+	}
+	var hours decimal.Decimal
+	count := 0
+	for _, n := range a.nodes {
+		if unlabelled(n) {
+			hours, count = hours.Add(n.Hours), count+1
+		}
+	}
+	if count > 0 {
+		a.note(metrics.Note{Reason: "FlatPrices", Message: fmt.Sprintf(
+			"%s hours of %d deleted nodes are at base prices: their labels are unknown (kube-state-metrics exports them with --metric-labels-allowlist=nodes=[*])", hours.Round(shownPlaces), count)})
+	}
+}
+
+// shownPlaces are the decimal places of hours in a note.
+const shownPlaces = 2
 
 // ratesOf returns the rates on a node, known or not, for a namespace.
 func (a *allocator) ratesOf(node, namespace string) *Rates {

@@ -31,6 +31,20 @@ func (a *allocator) claims() {
 	}
 }
 
+// unclaimed charges volumes that no claim has, to nobody.
+func (a *allocator) unclaimed() {
+	for i := range a.reading.Unclaimed {
+		v := &a.reading.Unclaimed[i]
+		price := a.book.Claim(&metrics.Claim{Class: v.Class, Volume: v.Name})
+		if !price.stated() || v.Claimed.IsNegative() {
+			continue
+		}
+		c := Charge{Kind: Unclaimed, Item: v.Ref(), UID: string(v.UID), Share: a.one, Of: 1, Resource: metrics.Storage, List: price.List, Price: price.Net, SKU: price.SKU}
+		c.Quantity, c.Unit = quantity(metrics.Storage, v.Claimed)
+		a.add(&c)
+	}
+}
+
 // payer is who pays for a part of a claim.
 type payer struct {
 	kind  ChargeKind

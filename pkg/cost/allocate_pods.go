@@ -1,8 +1,6 @@
 package cost
 
 import (
-	"strings"
-
 	"github.com/shopspring/decimal"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -37,6 +35,11 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 	for res := range rates.Extended {
 		a.reserve(&c, res, pod, rates, stacks)
 	}
+	for res := range pod.Requested {
+		if _, own := rates.Extended[res]; isHugePages(res) && !own {
+			a.reserve(&c, res, pod, rates, stacks)
+		}
+	}
 	a.unpriced(pod, rates)
 	if pod.HostNetwork {
 		return
@@ -56,7 +59,7 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 // a GPU, and it is not in the cost. A price of 0 says that nobody does.
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
 	for res, amount := range pod.Requested {
-		if _, ok := rates.Extended[res]; !ok && strings.Contains(string(res), "/") && amount.IsPositive() {
+		if _, ok := rates.price(res); !ok && extended(res) && amount.IsPositive() {
 			a.note(metrics.Note{Subject: string(res), Reason: "NoPrice", LowersFigures: true, Message: "the price book has no price of it: what pods have of it is not in the cost"})
 		}
 	}

@@ -261,6 +261,52 @@ func TestNoPrice(t *testing.T) {
 	}
 }
 
+// A name that kube-state-metrics mangled, and that nobody knows, has no price, and is told: it has
+// no slash.
+func TestNoPriceOfMangled(t *testing.T) {
+	s := newScene()
+	s.pod("shop", "gone", "n1", "1", "1", red).Requested = metrics.Amounts{"example_com_fpga": dec("2")}
+	if notes := s.ledger(Options{}).Notes; len(notes) != 1 || notes[0].Subject != "example_com_fpga" || notes[0].Reason != "NoPrice" || !notes[0].LowersFigures {
+		t.Errorf("notes %+v", notes)
+	}
+}
+
+// Huge pages are memory: Kubernetes takes them out of the allocatable memory of a node, and leaves
+// them in its capacity (kubernetes.io/docs/tasks/manage-hugepages). They are priced as memory, and
+// what pods have of them is not idle a second time.
+func TestHugePages(t *testing.T) {
+	s := newScene()
+	gib := decimal.NewFromInt(1 << 30)
+	s.Nodes = []metrics.Node{{Name: "n1", Hours: s.Hours, Whole: true, Capacity: metrics.Amounts{
+		metrics.CPU: dec("1"), metrics.Memory: dec("16").Mul(gib), "hugepages-2Mi": dec("4").Mul(gib),
+	}}}
+	s.pod("shop", "db", "n1", "1", "2", red).Requested = metrics.Amounts{"hugepages-2Mi": dec("3").Mul(gib)}
+	wantLines(t, s.ledger(Options{}),
+		"- idle n1 memory 11 1/1",
+		"red usage db cpu 1 1/1", "red usage db hugepages-2Mi 3 1/1", "red usage db memory 2 1/1",
+	)
+	// A core, and 16 GiB at a tenth.
+	if total := s.ledger(Options{}).Total(); !total.Equal(dec("2.6")) {
+		t.Errorf("the node costs %s, want 2.6", total)
+	}
+}
+
+// Volumes that no claim has cost what their class does, and nobody's stack pays.
+func TestUnclaimed(t *testing.T) {
+	s := newScene()
+	s.pod("shop", "web", "n1", "1", "0", red)
+	s.Unclaimed = []metrics.Volume{{Name: "pv-1", Claimed: dec("10").Mul(decimal.NewFromInt(1 << 30)), Hours: s.Hours}}
+	l := s.ledger(Options{})
+	wantLines(t, l, "- unclaimed pv-1 storage 10 1/1", "red usage web cpu 1 1/1", "red usage web memory 0 1/1")
+	for _, by := range []string{ByStack, ByNamespace, ByNode, ByResource} {
+		r := NewReport(&s.UsageReport, &s.Attribution, l, Grouping{By: by})
+		last := r.Rows[len(r.Rows)-1]
+		if last.Name != "unclaimed volumes" || !last.Cost.Equal(dec("0.1")) || !last.Claimed[metrics.Storage].Equal(s.Unclaimed[0].Claimed) || !r.Total.Cost.Equal(l.Total()) {
+			t.Errorf("by %s the last row is %+v", by, last)
+		}
+	}
+}
+
 // Stacks that stand alone pay for the whole of a claim, whoever else mounts it; but not
 // for one that is none of theirs.
 func TestClaimAlone(t *testing.T) {

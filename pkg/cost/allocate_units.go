@@ -34,12 +34,15 @@ func quantity(res metrics.Resource, amount decimal.Decimal) (decimal.Decimal, st
 	case LoadBalancer:
 		return amount.Round(places), Hours
 	}
-	// The one resource besides that Kubernetes counts in bytes.
-	if strings.HasPrefix(string(res), "hugepages-") {
+	if isHugePages(res) {
 		return gibibytes(amount), GiBHours
 	}
 	return amount.Round(places), pieceHours(res)
 }
+
+// isHugePages says that a resource is huge pages of a size: memory, which Kubernetes counts in
+// bytes, and in the capacity of memory as well.
+func isHugePages(res metrics.Resource) bool { return strings.HasPrefix(string(res), "hugepages-") }
 
 // gibibytes returns bytes in GiB. A division by 2^30 is a finite decimal, but with up
 // to 30 places more; it is rounded to 12 of them, once.
@@ -57,11 +60,19 @@ func pieceHours(res metrics.Resource) string {
 	piece := string(res)
 	piece = piece[strings.LastIndexByte(piece, '/')+1:]
 	switch piece {
-	case "":
-		piece = "Piece"
 	case "gpu", "tpu", "npu", "dpu", "fpga":
 		piece = strings.ToUpper(piece)
 	default:
+		// A unit is a word that begins with a capital: Mig1g5gb of nvidia.com/mig-1g.5gb.
+		piece = strings.Map(func(c rune) rune {
+			if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' {
+				return c
+			}
+			return -1
+		}, piece)
+		if piece == "" || piece[0] <= '9' {
+			piece = "Piece" + piece
+		}
 		piece = strings.ToUpper(piece[:1]) + piece[1:]
 	}
 	return piece + "-Hours"
@@ -78,6 +89,7 @@ func extended(res metrics.Resource) bool {
 }
 
 // price returns the price of a resource of pods and nodes; false where the book has none.
+// Huge pages are priced as memory, unless the book has a price of their own.
 func (r *Rates) price(res metrics.Resource) (Price, bool) {
 	switch res {
 	case metrics.CPU:
@@ -89,6 +101,9 @@ func (r *Rates) price(res metrics.Resource) (Price, bool) {
 		return Price{}, false
 	}
 	price, ok := r.Extended[res]
+	if !ok && isHugePages(res) {
+		return r.Memory, r.Memory.stated()
+	}
 	return price, ok
 }
 

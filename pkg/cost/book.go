@@ -2,6 +2,7 @@ package cost
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -168,6 +169,35 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 		return discounted(*d, sku, space.discounts, discount)
 	}
 	return Price{}
+}
+
+// ByLabels says whether any price goes by the labels of a node: what type it is of, where
+// it is, which devices it has.
+func (b *Book) ByLabels() bool {
+	if len(b.base.models) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(b.overrides, func(o override) bool {
+		return len(o.models) > 0 || o.nodes != nil && o.nodes.byLabels()
+	})
+}
+
+// Resources are the extended resources that the book has a price of anywhere, by name.
+func (b *Book) Resources() []metrics.Resource {
+	all := map[metrics.Resource]bool{}
+	add := func(p *prices) {
+		for name := range p.extended {
+			all[name] = true
+		}
+		for _, m := range p.models {
+			all[m.resource] = true
+		}
+	}
+	add(&b.base)
+	for i := range b.overrides {
+		add(&b.overrides[i].prices)
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 // NotCharged are prices of the book that nothing is charged by, by their names in

@@ -27,8 +27,8 @@ func TestDocumentation(t *testing.T) {
 		t.Fatalf("%d examples", len(books))
 	}
 	r := books[0].Node(m5(), "")
-	is(t, "a core of the worked example", r.CPU, "0.031338842975206612 0.028204958677685951 cpu/m5.xlarge")
-	is(t, "a GiB of it", r.Memory, "0.004165289256198347 0.003748760330578512 memory/m5.xlarge")
+	is(t, "a core of the worked example", r.CPU, "0.031338842975206612 0.028204958677685951 cpu/m5.xlarge@0.031338842975206612")
+	is(t, "a GiB of it", r.Memory, "0.004165289256198347 0.003748760330578512 memory/m5.xlarge@0.004165289256198347")
 	if got := books[0].Node(nil, "shop-eu").CPU; !got.Net.Equal(dec("0.0316").Mul(dec("0.9")).Mul(dec("0.8"))) {
 		t.Errorf("a core in a namespace: %v", got)
 	}

@@ -43,24 +43,42 @@ func spotLabels() [][2]string {
 	}
 }
 
+// byLabels says whether the labels of a node decide.
+func (s *nodeSelector) byLabels() bool {
+	return len(s.instanceTypes) > 0 || len(s.regions) > 0 || s.spot != nil || s.labels != nil
+}
+
+// unlabelled says that a node is gone and that its labels are not known: what it is not
+// known to have, it may have had.
+func unlabelled(n *metrics.Node) bool { return n.Gone && len(n.Labels) == 0 }
+
 func (s *nodeSelector) matches(n *metrics.Node) bool {
 	switch {
+	case s.byLabels() && unlabelled(n):
+		return false
 	case len(s.names) > 0 && !anyPattern(s.names, n.Name),
 		len(s.providerIDs) > 0 && !slices.ContainsFunc(s.providerIDs, func(id string) bool { return sameProviderID(n.ProviderID, id) }),
 		len(s.instanceTypes) > 0 && !labelled(n, instanceTypeLabels(), s.instanceTypes),
 		len(s.regions) > 0 && !labelled(n, regionLabels(), s.regions),
 		s.spot != nil && *s.spot != isSpot(n),
-		s.labels != nil && !s.labels.Matches(labels.Set(n.Labels)):
+		s.labels != nil && !s.labels.Matches(nodeLabels{n}):
 		return false
 	}
 	return true
 }
 
+// nodeLabels are the labels of a node, by their true keys, for a selector.
+type nodeLabels struct{ *metrics.Node }
+
+func (n nodeLabels) Has(key string) bool              { _, ok := n.Label(key); return ok }
+func (n nodeLabels) Get(key string) string            { value, _ := n.Label(key); return value }
+func (n nodeLabels) Lookup(key string) (string, bool) { return n.Label(key) }
+
 // labelled says whether the first of the labels that the node has is one of the
 // values, whatever the case of their letters.
 func labelled(n *metrics.Node, keys, values []string) bool {
 	for _, key := range keys {
-		if v, ok := n.Labels[key]; ok {
+		if v, ok := n.Label(key); ok {
 			return slices.ContainsFunc(values, func(want string) bool { return strings.EqualFold(v, want) })
 		}
 	}
@@ -68,7 +86,7 @@ func labelled(n *metrics.Node, keys, values []string) bool {
 }
 
 func isSpot(n *metrics.Node) bool {
-	return slices.ContainsFunc(spotLabels(), func(l [2]string) bool { return n.Labels[l[0]] == l[1] })
+	return slices.ContainsFunc(spotLabels(), func(l [2]string) bool { return nodeLabels{n}.Get(l[0]) == l[1] })
 }
 
 // sameProviderID compares the whole, or the end after a slash: clouds put zones and

@@ -102,10 +102,13 @@ func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, by string) 
 // priceOf returns the price of the model that a node names, whatever the case of its
 // letters.
 func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model string, ok bool) {
-	if node == nil || node.Labels[m.label] == "" {
+	if node == nil {
 		return decimal.Decimal{}, "", false
 	}
-	named := node.Labels[m.label]
+	named, _ := node.Label(m.label)
+	if named == "" {
+		return decimal.Decimal{}, "", false
+	}
 	if price, ok = m.prices[named]; ok {
 		return price, named, true
 	}
@@ -150,6 +153,8 @@ func (w *onNode) split(n *nodePrice, by string) {
 	}
 	whole := n.price.Mul(hours).Mul(gib())
 	for _, r := range parts {
-		w.set(r, w.list[r].Mul(whole).DivRound(total, Digits), string(r), by)
+		// The price depends on how large the node is, and its name with it: a name has one price.
+		price := w.list[r].Mul(whole).DivRound(total, Digits)
+		w.list[r], w.sku[r] = price, skuOf(string(r), by)+"@"+price.String()
 	}
 }

@@ -148,7 +148,7 @@ func TestPrecedence(t *testing.T) {
 	is(t, "memory", shop.Memory, "0.1 0.09 memory/one")
 	is(t, "memory elsewhere", other.Memory, "0.2 0.18 memory/two")
 	// The node's 8 are split over what four and the base say: 0.16 + 0.32 + 8 = 8.48.
-	is(t, "gpu", shop.Extended["nvidia.com/gpu"], "3.773584905660377358 nvidia.com/gpu/three")
+	is(t, "gpu", shop.Extended["nvidia.com/gpu"], "3.773584905660377358 nvidia.com/gpu/three@3.773584905660377358")
 	if len(other.Extended) != 0 {
 		t.Errorf("a GPU has no price elsewhere: %v", other.Extended)
 	}
@@ -199,13 +199,13 @@ func TestOpenCostJSON(t *testing.T) {
 func TestOpenCostCSV(t *testing.T) {
 	b := parse(t, "opencost/nodes.csv")
 	// 4 cores at 0.031611 and 16 GiB at 0.004237 are 0.194236 by the default prices.
-	is(t, "by name", b.Node(m5(), "").CPU, "0.031247101464198192 cpu/worker-a")
+	is(t, "by name", b.Node(m5(), "").CPU, "0.031247101464198192 cpu/worker-a@0.031247101464198192")
 	n := m5()
 	n.Name = "worker-b"
-	is(t, "by the end of the provider ID", b.Node(n, "").CPU, "0.016274532012603225 cpu/i-0abc")
+	is(t, "by the end of the provider ID", b.Node(n, "").CPU, "0.016274532012603225 cpu/i-0abc@0.016274532012603225")
 	n = m5()
 	n.Name, n.ProviderID, n.Labels["example.com/usage"] = "worker-c", "aws:///eu-central-1a/xi-0abc", "Reserved"
-	is(t, "by label", b.Node(n, "").CPU, "0.106564821891925287 cpu/Reserved")
+	is(t, "by label", b.Node(n, "").CPU, "0.106564821891925287 cpu/Reserved@0.106564821891925287")
 	is(t, "by nothing", b.Node(gpuNode(), "").CPU, "0.031611 cpu")
 	is(t, "class", b.Storage("fast", ""), "0.000137 storage/fast")
 	is(t, "no class", b.Storage("slow", ""), "0.00005479452 storage")
@@ -233,7 +233,7 @@ func TestOpenCostCSV(t *testing.T) {
 
 	b = parse(t, "opencost/gpu.csv")
 	r := b.Node(gpuNode(), "")
-	is(t, "beside GPUs", r.CPU, "0.048255911581968339 cpu/OnDemand")
+	is(t, "beside GPUs", r.CPU, "0.048255911581968339 cpu/OnDemand@0.048255911581968339")
 	is(t, "gpu on top", r.Extended["nvidia.com/gpu"], "0.5 nvidia.com/gpu/A100-ondemand")
 	if r := b.Node(m5(), ""); len(r.Extended) != 0 {
 		t.Errorf("a model in no row has no price: %v", r.Extended)

@@ -134,8 +134,8 @@ func TestNodePrice(t *testing.T) {
 	b := parse(t, "books/full.yaml")
 	// 4 cores at 0.03 and 16 GiB at 0.004 are 0.184; the node is 0.192: factor 24/23.
 	r := b.Node(m5(), "")
-	is(t, "cpu", r.CPU, "0.031304347826086957 0.026765217391304348 cpu/large")
-	is(t, "memory", r.Memory, "0.004173913043478261 0.003756521739130435 memory/large")
+	is(t, "cpu", r.CPU, "0.031304347826086957 0.026765217391304348 cpu/large@0.031304347826086957")
+	is(t, "memory", r.Memory, "0.004173913043478261 0.003756521739130435 memory/large@0.004173913043478261")
 	adds := r.CPU.List.Mul(dec("4")).Add(r.Memory.List.Mul(dec("16")))
 	if off := adds.Sub(dec("0.192")).Abs(); off.GreaterThan(dec("0.00000000000000001")) {
 		t.Errorf("the parts are %s, which is %s off", adds, off)
@@ -143,15 +143,15 @@ func TestNodePrice(t *testing.T) {
 	// The price of the other covers CPU and memory, 8 cores and 64 GiB, which cost
 	// 0.24 + 0.256 = 0.496 without it, and 0.5 with it; GPUs come on top.
 	r = b.Node(gpuNode(), "")
-	is(t, "cpu beside GPUs", r.CPU, "0.030241935483870968 0.025856854838709678 cpu/gpu-nodes")
+	is(t, "cpu beside GPUs", r.CPU, "0.030241935483870968 0.025856854838709678 cpu/gpu-nodes@0.030241935483870968")
 	is(t, "gpu on top", r.Extended["nvidia.com/gpu"], "1 0.9 nvidia.com/gpu/gpu-nodes")
 
 	whole := parseText(t, "b.yaml", strings.Replace(minimal, "overrides: []", "gpu: {models: {NVIDIA-A100-SXM4-40GB: 3}}\noverrides: [{name: all, nodes: pool=gpu, node: 14.4}]", 1))
 	// 8 cores at 0.02, 64 GiB at 0.005 and 2 GPUs at 3 are 6.48; 14.4 is 20/9 of it.
 	r = whole.Node(gpuNode(), "")
-	is(t, "cpu of all", r.CPU, "0.044444444444444444 cpu/all")
-	is(t, "memory of all", r.Memory, "0.011111111111111111 memory/all")
-	is(t, "gpu of all", r.Extended["nvidia.com/gpu"], "6.666666666666666667 nvidia.com/gpu/all")
+	is(t, "cpu of all", r.CPU, "0.044444444444444444 cpu/all@0.044444444444444444")
+	is(t, "memory of all", r.Memory, "0.011111111111111111 memory/all@0.011111111111111111")
+	is(t, "gpu of all", r.Extended["nvidia.com/gpu"], "6.666666666666666667 nvidia.com/gpu/all@6.666666666666666667")
 
 	for what, spoil := range map[string]func(*metrics.Node){
 		"no capacity":     func(n *metrics.Node) { n.Capacity = nil },

@@ -49,7 +49,7 @@ type Rates struct {
 // that it is charged to.
 type Charge struct {
 	Kind ChargeKind
-	// Item is what costs: a pod, a volume claim, a Service; the node for what is idle;
+	// Item is what costs: a pod, a volume claim, a Service, a volume without a claim; the node for what is idle;
 	// the Namespace for one that all share; zero for an overhead.
 	Item object.Ref
 	UID  string
@@ -88,6 +88,8 @@ const (
 	Used ChargeKind = "usage"
 	// Unmounted is a volume claim that nobody mounts: its namespace pays.
 	Unmounted ChargeKind = "unmounted"
+	// Unclaimed is a volume that no claim has: the cluster pays.
+	Unclaimed ChargeKind = "unclaimed"
 	// Idle is capacity of a node that nobody was charged for.
 	Idle ChargeKind = "idle"
 	// Shared is of a namespace that all share, and Overhead of the cluster.

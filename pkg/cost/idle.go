@@ -65,13 +65,13 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 	rates := a.ratesOf(node.Name, "")
 	for _, res := range slices.Sorted(maps.Keys(node.Capacity)) {
 		price, ok := rates.price(res)
-		if !ok {
+		if !ok || isHugePages(res) { // they are in the capacity of memory
 			continue
 		}
 		capacity, unit := quantity(res, node.Capacity[res])
 		var taken decimal.Decimal
 		for _, i := range charges {
-			if a.charges[i].Resource == res {
+			if of := a.charges[i].Resource; of == res || res == metrics.Memory && isHugePages(of) {
 				taken = taken.Add(a.charges[i].Quantity)
 			}
 		}

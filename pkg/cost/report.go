@@ -123,7 +123,7 @@ type Report struct {
 // Services, each once a stack. Owners that are pods are left out, and the root is not
 // repeated: a pod that is a root and alone in its stack is the row of the stack. What
 // has no stack follows in rows of LevelRest: unattributed, unmounted
-// (by namespace), idle (by node), shared (by namespace) and overhead.
+// (by namespace), unclaimed volumes, idle (by node), shared (by namespace) and overhead.
 //
 // By anything else its rows are groups of things, where each thing is once and
 // unscaled; what has no value is in the group "(none)". What a stack pays besides its

@@ -14,6 +14,7 @@ import (
 const (
 	restUnattributed = "unattributed"
 	restUnmounted    = "unmounted"
+	restUnclaimed    = "unclaimed volumes"
 	restIdle         = "idle"
 	restShared       = "shared"
 	restOverhead     = "overhead"

@@ -29,8 +29,13 @@ func (b *reportBuilder) byGroup() {
 		b.addClaim(row, claim)
 		at[objectKey{claim.Ref, string(claim.UID)}] = row
 	}
+	b.volumes()
 	for i := range b.ledger.Charges {
 		c := &b.ledger.Charges[i]
+		if c.Kind == Unclaimed {
+			b.charge(b.unclaimed(c.Item), c)
+			continue
+		}
 		if c.Kind == Idle || c.Kind == Shared || c.Kind == Overhead {
 			b.charge(b.restOfGroup(c), c)
 			continue
@@ -81,7 +86,7 @@ func (b *reportBuilder) groupOf(item object.Ref, pod *metrics.Pod) int32 {
 	}
 	if value == "" && pod != nil && b.grouping.By == ByLabel {
 		// Of a pod that is gone only the reading knows the labels.
-		value = pod.Labels[b.grouping.Key]
+		value, _ = metrics.Label(pod.Labels, b.grouping.Key)
 	}
 	return b.group(value)
 }

@@ -24,6 +24,7 @@ func (b *reportBuilder) byStack() {
 	for i := range b.reading.Claims {
 		b.claimOfStacks(&b.reading.Claims[i])
 	}
+	b.volumes()
 }
 
 // chargeStack books a charge where it belongs, and keeps how its item is split.
@@ -50,6 +51,8 @@ func (b *reportBuilder) chargeStack(c *Charge) {
 		at := b.unmounted(c.Item)
 		b.charge(at, c)
 		b.split(at, c)
+	case c.Kind == Unclaimed:
+		b.charge(b.unclaimed(c.Item), c)
 	default:
 		at := b.place(c.Stack, b.placement.Of[c.Item], c.Item)
 		b.charge(at, c)
@@ -70,6 +73,11 @@ func sharedNamespace(c *Charge) string {
 func (b *reportBuilder) unmounted(claim object.Ref) int32 {
 	at := b.named(top, LevelRest, restUnmounted)
 	return b.row(b.named(at, LevelRest, claim.Namespace), LevelPod, claim)
+}
+
+// unclaimed returns the row of a volume that no claim has.
+func (b *reportBuilder) unclaimed(volume object.Ref) int32 {
+	return b.row(b.named(top, LevelRest, restUnclaimed), LevelPod, volume)
 }
 
 // place returns the row of a thing below the owners on its path, from the stack's root

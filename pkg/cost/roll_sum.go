@@ -60,6 +60,14 @@ func (b *reportBuilder) addClaim(at int32, claim *metrics.Claim) {
 	b.join(b.rows[at], &leaf)
 }
 
+// volumes adds the volumes that no claim has, however things are grouped.
+func (b *reportBuilder) volumes() {
+	for i := range b.reading.Unclaimed {
+		v := &b.reading.Unclaimed[i]
+		b.addClaim(b.unclaimed(v.Ref()), &metrics.Claim{Claimed: v.Claimed})
+	}
+}
+
 // join adds a thing to the row that it stands in, mostly the first.
 func (b *reportBuilder) join(row, leaf *Row) {
 	before := *row

@@ -52,7 +52,9 @@ type claimFacts struct {
 }
 
 type volumeFacts struct {
+	uid      types.UID
 	class    string
+	phase    corev1.PersistentVolumePhase
 	capacity decimal.Decimal
 	claim    object.Ref
 }
@@ -192,7 +194,7 @@ func storageOf(list corev1.ResourceList) *decimal.Decimal {
 }
 
 func (c *Collector) addVolume(volume *corev1.PersistentVolume) {
-	f := volumeFacts{class: volume.Spec.StorageClassName}
+	f := volumeFacts{uid: volume.UID, class: volume.Spec.StorageClassName, phase: volume.Status.Phase}
 	if f.class == "" {
 		f.class = volume.Annotations[corev1.BetaStorageClassAnnotation]
 	}

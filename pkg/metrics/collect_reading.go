@@ -3,6 +3,7 @@ package metrics
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -58,17 +59,39 @@ func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 		}
 	}
 	r.Claims = c.claimsAt(mounts, o, r)
+	c.balancersAt(o, hour, r)
+	r.Unclaimed = c.unclaimedAt(o, hour)
+	r.Nodes = c.nodesAt(o, hour)
+	return r
+}
+
+// balancersAt adds the load balancers that have an address, and notes the others.
+func (c *Collector) balancersAt(o ReportOptions, hours decimal.Decimal, r *UsageReport) {
 	for _, ref := range sortedRefs(c.balancers) {
 		switch {
 		case !o.keeps(ref):
 		case c.balancers[ref]:
-			r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: ref, Hours: hour})
+			r.LoadBalancers = append(r.LoadBalancers, LoadBalancer{Service: ref, Hours: hours})
 		default:
 			r.Notes = append(r.Notes, Note{Subject: ref.String(), Reason: "Pending", Message: "the load balancer has no address yet, and is not counted"})
 		}
 	}
-	r.Nodes = c.nodesAt(o, hour)
-	return r
+}
+
+// unclaimedAt are the volumes that no claim has.
+func (c *Collector) unclaimedAt(o ReportOptions, hours decimal.Decimal) []Volume {
+	var out []Volume
+	for _, name := range slices.Sorted(maps.Keys(c.volumes)) {
+		f := c.volumes[name]
+		switch f.phase {
+		case corev1.VolumeAvailable, corev1.VolumeReleased, corev1.VolumeFailed:
+			v := Volume{Name: name, UID: f.uid, Class: f.class, Claimed: f.capacity.Mul(hours), Hours: hours}
+			if o.keeps(v.Ref()) {
+				out = append(out, v)
+			}
+		}
+	}
+	return out
 }
 
 func (p *podFacts) at(ref object.Ref) Pod {
@@ -157,15 +180,21 @@ func (c *Collector) nodesAt(o ReportOptions, hours decimal.Decimal) []Node {
 }
 
 // Window returns what is there, for a history to say what it used between from and
-// to: every pod, also those that have ended or wait for a node, the claims and the
-// nodes, without hours and amounts.
+// to: every pod, also those that have ended or wait for a node, the claims, the load
+// balancers that have an address and the nodes, without hours and amounts. Of a pod it has
+// the rates of requests that those of its containers do not add up to, since no series of
+// kube-state-metrics tells these: of the pod as a whole, and of init containers.
 func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := &UsageReport{From: from, To: to, Hours: decimal.New(int64(to.Sub(from)), 0).DivRound(decimal.New(int64(time.Hour), 0), pieceHours)}
 	for _, ref := range sortedRefs(c.pods) {
 		if p := c.pods[ref]; o.keeps(ref) {
-			r.Pods = append(r.Pods, Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host})
+			pod := Pod{Ref: ref, UID: p.uid, Node: p.node, Started: p.started, HostNetwork: p.host}
+			if p.reserved != nil {
+				pod.Requested = p.reserved.beyond
+			}
+			r.Pods = append(r.Pods, pod)
 		}
 	}
 	for _, ref := range sortedRefs(c.claims) {
@@ -176,11 +205,36 @@ func (c *Collector) Window(from, to time.Time, o ReportOptions) *UsageReport {
 			r.Claims = append(r.Claims, claim)
 		}
 	}
+	c.balancersAt(o, decimal.Decimal{}, r)
+	r.Unclaimed = c.unclaimedAt(o, decimal.Decimal{})
 	for _, n := range c.nodesAt(o, decimal.Decimal{}) {
 		n.Capacity = nil
 		r.Nodes = append(r.Nodes, n)
 	}
 	return r
+}
+
+// Resources are the extended resources of the pods and nodes, by their true names.
+func (c *Collector) Resources() []Resource {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	all := map[Resource]bool{}
+	learn := func(a Amounts) {
+		for name := range a {
+			if extended(name) {
+				all[name] = true
+			}
+		}
+	}
+	for _, p := range c.pods {
+		if p.reserved != nil {
+			learn(p.reserved.requested)
+		}
+	}
+	for _, n := range c.nodes {
+		learn(n.capacity)
+	}
+	return slices.Sorted(maps.Keys(all))
 }
 
 func sortedRefs[T any](m map[object.Ref]T) []object.Ref {

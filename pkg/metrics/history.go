@@ -25,6 +25,9 @@ type HistoryOptions struct {
 	// KindOf returns the API group of a kind that an owner has, for kinds beyond the
 	// built-in ones: kube-state-metrics tells the kind alone. May be nil.
 	KindOf func(kind string) (group string, ok bool)
+	// Resources are true names of extended resources (google.com/tpu), such as those of the
+	// price book and of the nodes: metrics have them with underscores.
+	Resources []Resource
 	// Client is what a server is asked with directly; nil means a plain one. It does
 	// not serve a target behind the API server.
 	Client *http.Client

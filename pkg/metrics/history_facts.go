@@ -38,6 +38,11 @@ func (p *windowState) facts() []stream {
 				}
 			}
 		}},
+		{name: "kube_persistentvolume_info", everywhere: true, take: func(list []series) {
+			for _, s := range list {
+				entry(p.volumes, s.labels["persistentvolume"]).class = s.labels["storageclass"]
+			}
+		}},
 		{name: "kube_persistentvolumeclaim_info", take: func(list []series) {
 			for _, s := range list {
 				c := p.claim(s.labels)
@@ -172,6 +177,15 @@ func labelsOf(labels map[string]string) map[string]string {
 		}
 	}
 	return out
+}
+
+// Label returns the value of a label of the node, by its true key.
+func (n *Node) Label(key string) (string, bool) {
+	if n.Gone {
+		return Label(n.Labels, key)
+	}
+	value, ok := n.Labels[key]
+	return value, ok
 }
 
 var humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)

@@ -50,6 +50,7 @@ func (p *windowState) fill(r *UsageReport, f *fetcher) {
 	p.fillPods(r)
 	p.fillClaims(r)
 	p.fillBalancers(r)
+	p.fillVolumes(r)
 	p.fillNodes(r)
 	slices.SortFunc(r.Pods, func(a, b Pod) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })
 	slices.SortFunc(r.Claims, func(a, b Claim) int { return cmp.Or(object.Compare(a.Ref, b.Ref), cmp.Compare(a.UID, b.UID)) })

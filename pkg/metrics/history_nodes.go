@@ -12,7 +12,8 @@ func (p *windowState) nodeStreams() []stream {
 		{name: "kube_node_status_capacity", matchers: `resource!="cpu"`, everywhere: true, back: backGauge, take: p.takeCapacity("")},
 		{name: "kube_node_status_capacity_cpu_cores", everywhere: true, scale: 9, back: backGauge, take: p.takeCapacity(CPU)},
 		{name: "kube_node_status_capacity_memory_bytes", everywhere: true, back: backGauge, take: p.takeCapacity(Memory)},
-		{name: "kube_service_spec_type", matchers: `type="LoadBalancer"`, back: backGauge, take: func(list []series) {
+		// One without an address is not told by it: as of an instant, it costs nothing yet.
+		{name: "kube_service_status_load_balancer_ingress", back: backGauge, take: func(list []series) {
 			for _, g := range groups(list, "namespace", "service") {
 				key := podName{g.labels["namespace"], g.labels["service"]}
 				b := entry(p.balancers, key)
@@ -69,7 +70,7 @@ func (n *node) settle() {
 // fillNodes gives the nodes of a reading the time that they were there, and adds those
 // that are not in it: of a few namespaces those alone that pods of theirs ran on.
 func (p *windowState) fillNodes(r *UsageReport) {
-	whole := len(p.options.Namespaces) == 0 && p.options.Pods == nil
+	whole := p.options.wholeCluster()
 	wanted := map[string]bool{}
 	for i := range r.Pods {
 		wanted[r.Pods[i].Node] = true
@@ -87,7 +88,7 @@ func (p *windowState) fillNodes(r *UsageReport) {
 			continue
 		}
 		r.Nodes = append(r.Nodes, Node{
-			Name: name, Labels: n.labels, ProviderID: n.provider,
+			Name: name, Gone: true, Labels: n.labels, ProviderID: n.provider,
 			Hours: n.hours.perUnits(milliseconds), Capacity: n.amounts(), Whole: whole,
 		})
 	}

@@ -49,6 +49,10 @@ func (p *windowState) tell(r *UsageReport, f *fetcher) {
 	case !requests:
 		missing("the server has no requests of pods in the window (kube_pod_container_resource_requests)")
 	}
+	if n := p.byContainers(r); n > 0 {
+		f.note(Note{Reason: "Requests", Message: fmt.Sprintf(
+			"requests of %d deleted pods are those of their containers: what a pod requested as a whole, or for init containers, is unknown without kube_pod_resource_request of kube-scheduler", n)})
+	}
 	if len(p.holes) > 0 {
 		longest := slices.MaxFunc(slices.Sorted(maps.Keys(p.holes)), func(a, b string) int { return cmp.Compare(p.holes[a], p.holes[b]) })
 		f.note(Note{
@@ -68,6 +72,31 @@ func (p *windowState) tell(r *UsageReport, f *fetcher) {
 		f.note(Note{Reason: "Garbage", LowersFigures: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
 	}
 	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
+}
+
+// byContainers counts the pods that are gone, and of which only the containers tell what was
+// requested.
+func (p *windowState) byContainers(r *UsageReport) int {
+	n := 0
+	for i := range r.Pods {
+		if out := &r.Pods[i]; out.Gone {
+			q := p.pod(out.Ref.Namespace, out.Ref.Name, string(out.UID), 0)
+			if fed(q.containers) && !fed(q.scheduler) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// fed says that anything is requested.
+func fed(tracks map[Resource]*intervalTrack) bool {
+	for _, t := range tracks {
+		if !t.empty() {
+			return true
+		}
+	}
+	return false
 }
 
 func compareNotes(a, b Note) int {

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,8 +15,9 @@ type windowState struct {
 	pods    map[podName][]*pod
 	claims  map[podName]*claim
 	nodes   map[string]*node
-	// balancers are Services of type LoadBalancer, capacities those of volumes.
+	// balancers are Services that have a load balancer, capacities those of volumes.
 	balancers  map[podName]*lifetime
+	volumes    map[string]*volume // without a claim
 	capacities map[string]*steps
 
 	counters map[string]*counter
@@ -65,8 +67,10 @@ type pod struct {
 	running, pending, containerRuns steps // phases, and whether a container runs
 	run, phase, seen                intervalTrack
 	use                             map[Resource]*intervalTrack
-	scheduler, containers           map[Resource]*intervalTrack
-	containersByName                map[string]*container
+	scheduler, spec, containers     map[Resource]*intervalTrack
+	// wants are the rates of requests that only the spec of the pod tells.
+	wants            map[Resource]int64
+	containersByName map[string]*container
 
 	hours                    amount
 	traffic                  map[Resource]*amount
@@ -126,30 +130,29 @@ func newPast(o HistoryOptions, r *UsageReport) *windowState {
 	p := &windowState{
 		options: o, piece: firstPiece,
 		pods: map[podName][]*pod{}, claims: map[podName]*claim{}, nodes: map[string]*node{},
-		balancers: map[podName]*lifetime{}, capacities: map[string]*steps{},
+		balancers: map[podName]*lifetime{}, capacities: map[string]*steps{}, volumes: map[string]*volume{},
 		counters: map[string]*counter{}, gauges: map[string]*gaugeLane{},
 		owners: map[ownerKey]owner{}, started: map[string]int64{}, startedByName: map[string][]sample{}, seen: map[string]*steps{},
 		extended: map[string]Resource{}, served: map[string]bool{}, serviceStarted: map[podName]int64{}, holes: map[string]int64{},
 	}
+	// The last word has who knows the cluster: of names that metrics cannot tell apart, what
+	// a list has first.
+	for _, names := range [][]Resource{{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral}, o.Resources} {
+		for _, name := range slices.Backward(names) {
+			p.extended[sanitize(string(name))] = name
+		}
+	}
 	for i := range r.Pods {
-		q := &r.Pods[i]
-		p.pod(q.Ref.Namespace, q.Ref.Name, string(q.UID), 0)
-		p.learn(q.Requested)
-	}
-	for i := range r.Nodes {
-		p.learn(r.Nodes[i].Capacity)
-	}
-	for _, name := range []Resource{"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/i915", "gpu.intel.com/xe", "aws.amazon.com/neuron", Ephemeral} {
-		p.extended[sanitize(string(name))] = name
+		known := &r.Pods[i]
+		q := p.pod(known.Ref.Namespace, known.Ref.Name, string(known.UID), 0)
+		for name, rate := range known.Requested {
+			if name == CPU {
+				rate = rate.Shift(9) // nanocores, as its series
+			}
+			q.wants[name] = rate.IntPart()
+		}
 	}
 	return p
-}
-
-// learn remembers the true names of resources, which metrics have with underscores.
-func (p *windowState) learn(a Amounts) {
-	for name := range a {
-		p.extended[sanitize(string(name))] = name
-	}
 }
 
 // resource is what a label says; false for what is no resource of a pod.
@@ -159,6 +162,9 @@ func (p *windowState) resource(label string) (Resource, bool) {
 	}
 	if name, ok := p.extended[label]; ok {
 		return name, true
+	}
+	if size, ok := strings.CutPrefix(label, "hugepages_"); ok {
+		return Resource("hugepages-" + size), true
 	}
 	return Resource(label), true
 }
@@ -190,7 +196,7 @@ func (p *windowState) pod(namespace, name, uid string, at int64) *pod {
 	}
 	if found == nil {
 		found = &pod{
-			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*intervalTrack{}, scheduler: map[Resource]*intervalTrack{}, containers: map[Resource]*intervalTrack{},
+			podName: key, uid: uid, id: strconv.Itoa(len(list)), use: map[Resource]*intervalTrack{}, scheduler: map[Resource]*intervalTrack{}, spec: map[Resource]*intervalTrack{}, wants: map[Resource]int64{}, containers: map[Resource]*intervalTrack{},
 			containersByName: map[string]*container{}, traffic: map[Resource]*amount{},
 			used: map[Resource]*amount{}, requested: map[Resource]*amount{}, charged: map[Resource]*amount{}, overhead: map[Resource]*amount{},
 		}

@@ -144,7 +144,7 @@ func (m *mess) others() {
 	m.scrape("kube_persistentvolumeclaim_info", with2(claim, "volumename", "pv-1", "storageclass", "ssd"), m.from+20*minute, m.to, func(int64) string { return "1" })
 	m.scrape("kube_persistentvolume_capacity_bytes", map[string]string{"persistentvolume": "pv-1"}, m.from, m.to, func(int64) string { return "2147483648" })
 	m.scrape("kubelet_volume_stats_used_bytes", claim, m.from, m.to, func(t int64) string { return strconv.FormatInt(t%1e6, 10) })
-	m.scrape("kube_service_spec_type", map[string]string{"namespace": "shop", "service": "web", "type": "LoadBalancer"}, m.from, m.to, func(int64) string { return "1" })
+	m.scrape("kube_service_status_load_balancer_ingress", map[string]string{"namespace": "shop", "service": "web", "ip": "192.0.2.1"}, m.from, m.to, func(int64) string { return "1" })
 	for _, n := range []string{"n0", "n1"} {
 		m.scrape("kube_node_status_capacity", map[string]string{"node": n, "resource": "cpu", "unit": "core"}, m.from, m.to, func(int64) string { return "4" })
 		m.scrape("kube_node_status_capacity", map[string]string{"node": n, "resource": "memory", "unit": "byte"}, m.from, m.to, func(int64) string { return "8e+09" })

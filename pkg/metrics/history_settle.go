@@ -27,6 +27,9 @@ func (p *windowState) begin() {
 	for _, b := range p.balancers {
 		b.hours = amount{}
 	}
+	for _, v := range p.volumes {
+		v.hours, v.claimed = amount{}, amount{}
+	}
 	clear(p.holes)
 	p.wild, p.early = 0, 0
 }
@@ -41,6 +44,9 @@ func (p *windowState) settle(at int64) {
 		for _, q := range list {
 			q.settle(at)
 		}
+	}
+	for name, v := range p.volumes {
+		v.settle(p.capacities[name])
 	}
 	for _, s := range p.capacities {
 		s.forget(at)
@@ -62,13 +68,13 @@ func (q *pod) settle(at int64) {
 		q.hours.plus(gained(presence, tracks...))
 	}
 	names := map[Resource]bool{}
-	for _, m := range []map[Resource]*intervalTrack{q.use, q.scheduler, q.containers} {
+	for _, m := range []map[Resource]*intervalTrack{q.use, q.scheduler, q.spec, q.containers} {
 		for name := range m {
 			names[name] = true
 		}
 	}
 	for name := range names {
-		use, asked := entry(q.use, name), []*intervalTrack{entry(q.scheduler, name), entry(q.containers, name)}
+		use, asked := entry(q.use, name), []*intervalTrack{entry(q.scheduler, name), entry(q.spec, name), entry(q.containers, name)}
 		if fresh(asked...) {
 			entry(q.requested, name).plus(gained(first, asked...))
 		}

@@ -460,8 +460,8 @@ func TestNodes(t *testing.T) {
 		}
 		f.over("kube_node_info", map[string]string{"node": node, "provider_id": "kind://" + node}, 0, to, "1")
 		f.over("kube_node_labels", map[string]string{"node": node, "label_spot": "true"}, 0, to, "1")
-		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node, "type": "LoadBalancer"}, 0, to, "1")
-		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node + "-internal", "type": "ClusterIP"}, 0, to, "1")
+		f.over("kube_service_status_load_balancer_ingress", map[string]string{"namespace": "shop", "service": node, "ip": "192.0.2.1"}, 0, to, "1")
+		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node + "-pending", "type": "LoadBalancer"}, 0, to, "1")
 	}
 	seed := &UsageReport{
 		Nodes:         []Node{{Name: "n1", Labels: map[string]string{"a": "b"}, Hours: windowHour(), Whole: true}},

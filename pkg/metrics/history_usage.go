@@ -33,6 +33,7 @@ func (p *windowState) streams() []stream {
 	}
 	out = append(out, p.requestStreams()...)
 	out = append(out, p.claimStreams()...)
+	out = append(out, p.volumeStreams()...)
 	return append(out, p.nodeStreams()...)
 }
 
@@ -204,6 +205,19 @@ func (p *windowState) takePhase(list []series) {
 		}
 		q.running.feed(samples)
 		p.present("phase"+g.key, q, samples, &q.phase)
+		p.takeSpec(g, q, samples)
+	}
+}
+
+// takeSpec takes what the spec of a pod requests beyond its containers, for as long as the
+// pod held it.
+func (p *windowState) takeSpec(g group, q *pod, samples []sample) {
+	for name, rate := range q.wants {
+		held := slices.Clone(samples)
+		for i := range held {
+			held[i].v = rate
+		}
+		p.ask("spec"+string(name)+g.key, q, held, q.reserves, func(v interval) { entry(q.spec, name).add(v) })
 	}
 }
 

@@ -70,6 +70,8 @@ type UsageReport struct {
 	Claims        []Claim
 	LoadBalancers []LoadBalancer
 	Nodes         []Node
+	// Unclaimed are the volumes that exist and that no claim has.
+	Unclaimed []Volume
 	// Notes are what could not be measured and what a source had to say.
 	Notes []Note
 }
@@ -143,6 +145,16 @@ type Mount struct {
 	Hours decimal.Decimal
 }
 
+// Volume is a PersistentVolume that no claim has: it waits for one (Available), or the one it
+// had is gone (Released, Failed). Its storage is there, and paid for.
+type Volume struct {
+	Name  string
+	UID   types.UID
+	Class string // of storage; empty where that is not known
+	// Claimed is its capacity, in byte-hours, and Hours how long no claim had it.
+	Claimed, Hours decimal.Decimal
+}
+
 // LoadBalancer is a Service of type LoadBalancer that has an address of its own.
 type LoadBalancer struct {
 	Service object.Ref
@@ -151,7 +163,10 @@ type LoadBalancer struct {
 
 // Node is a node and what it offers.
 type Node struct {
-	Name       string
+	Name string
+	// Gone says that only a history knows the node: its labels have the names that
+	// kube-state-metrics makes of keys, and are those that it exports, if any.
+	Gone       bool
 	Labels     map[string]string
 	ProviderID string
 	Hours      decimal.Decimal

@@ -14,7 +14,9 @@ import (
 // one template share it: it is never changed.
 type reserved struct {
 	requested, limited Amounts
-	containers         []Container // without what they use
+	// beyond are the requests that those of the containers, and the overhead, do not add up to.
+	beyond     Amounts
+	containers []Container // without what they use
 }
 
 // reservedBy computes what a pod reserves as the scheduler does: the larger of what
@@ -40,6 +42,20 @@ func reservedBy(pod *corev1.Pod) *reserved {
 	}
 	for i := range pod.Spec.Containers {
 		r.containers = append(r.containers, containerOf(pod, &pod.Spec.Containers[i]))
+	}
+	sum := amountsOf(pod.Spec.Overhead)
+	for i := range r.containers {
+		for name, n := range r.containers[i].Requested {
+			sum[name] = sum[name].Add(n)
+		}
+	}
+	for name, n := range r.requested {
+		if !n.Equal(sum[name]) {
+			if r.beyond == nil {
+				r.beyond = Amounts{}
+			}
+			r.beyond[name] = n
+		}
 	}
 	return r
 }
@@ -125,13 +141,14 @@ func templateOf(pod *corev1.Pod) []byte {
 	b := make([]byte, 0, 512)
 	for i := range pod.Spec.InitContainers {
 		c := &pod.Spec.InitContainers[i]
-		if b = append(b, 'i'); sidecar(c) {
-			b = append(b, 's')
+		// A space is in no name: without it the init container sx and the sidecar x are one.
+		if b = append(b, "i "...); sidecar(c) {
+			b = append(b, "s "...)
 		}
 		b = appendContainer(b, c)
 	}
 	for i := range pod.Spec.Containers {
-		b = appendContainer(append(b, 'c'), &pod.Spec.Containers[i])
+		b = appendContainer(append(b, "c "...), &pod.Spec.Containers[i])
 	}
 	b = appendList(append(b, 'o'), pod.Spec.Overhead)
 	if r := pod.Spec.Resources; r != nil {

@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"os"
 	"testing"
+	"time"
 
 	"github.com/shopspring/decimal"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // vector is a case of testdata/effective-requests.json, which names its source.
@@ -134,4 +137,25 @@ func TestExactly(t *testing.T) {
 	if got := exactly(resource.Quantity{}); !got.IsZero() {
 		t.Errorf("nothing: %s", got)
 	}
+}
+
+// TestTemplates has pods whose names of containers begin as what tells their kinds apart: what
+// one reserves must not be what is kept of the other. Kubernetes: an init container that
+// restarts always is a sidecar, and adds to the request (KEP-753); another one does not.
+func TestTemplates(t *testing.T) {
+	always := corev1.ContainerRestartPolicyAlways
+	cpu := corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}}
+	pod := func(name string, policy *corev1.ContainerRestartPolicy) *corev1.Pod {
+		return &corev1.Pod{Spec: corev1.PodSpec{
+			NodeName:       "n1",
+			InitContainers: []corev1.Container{{Name: name, RestartPolicy: policy, Resources: cpu}},
+			Containers:     []corev1.Container{{Name: "c", Resources: cpu}},
+		}}
+	}
+	c := &Collector{}
+	c.addPod(object.Ref{Kind: "Pod", Namespace: "a", Name: "init"}, pod("sx", nil))
+	c.addPod(object.Ref{Kind: "Pod", Namespace: "a", Name: "sidecar"}, pod("x", &always))
+	r := c.Report(time.Unix(0, 0), ReportOptions{})
+	equal(t, "with an init container sx", r.Pods[0].Requested[CPU], "1")
+	equal(t, "with a sidecar x", r.Pods[1].Requested[CPU], "2")
 }

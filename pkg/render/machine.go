@@ -8,8 +8,7 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
-
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
@@ -34,7 +33,7 @@ func asYAML(w io.Writer, a view.Output, _ Options) error {
 		return err
 	}
 	if !bytes.ContainsFunc(text, raw) {
-		lines, err := yaml.JSONToYAML(text)
+		lines, err := strict.YAML(text)
 		if err != nil {
 			return err
 		}
@@ -52,7 +51,7 @@ func marshal(a view.Output) ([]byte, error) {
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
 	err := enc.Encode(a.Document)
-	return text.Bytes(), err
+	return strict.PlainNumbers(text.Bytes()), err
 }
 
 // raw tells what is unsafe and no line end, which lays a document out.

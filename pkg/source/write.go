@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"sigs.k8s.io/yaml"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 // ErrExists says that a file is there and was not to be replaced.
@@ -131,6 +131,7 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	b = strict.PlainNumbers(b)
 	if asJSON {
 		_, err = w.Write(append(b, '\n'))
 		return err
@@ -139,7 +140,7 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 	// The writer of YAML leaves a field called "<<" unquoted, which then merges. JSON
 	// is YAML as well.
 	if !bytes.Contains(b, []byte(`"\u003c\u003c":`)) {
-		if b, err = yaml.JSONToYAML(b); err != nil {
+		if b, err = strict.YAML(b); err != nil {
 			return err
 		}
 	}

@@ -52,7 +52,7 @@ func ListNode(n int, each func(int) *yaml.Node) *yaml.Node {
 }
 
 func floatText(v float64) string {
-	text := strconv.FormatFloat(v, 'g', -1, 64)
+	text := strconv.FormatFloat(v, 'f', -1, 64)
 	switch text {
 	case "NaN":
 		return ".nan"
@@ -61,7 +61,7 @@ func floatText(v float64) string {
 	case "-Inf":
 		return "-.inf"
 	}
-	if !strings.ContainsAny(text, ".e") {
+	if !strings.Contains(text, ".") {
 		text += ".0"
 	}
 	return text

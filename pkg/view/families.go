@@ -60,8 +60,9 @@ func MetricsFamilies(rep *cost.Report, r *metrics.UsageReport) []Family {
 		f.top(top)
 	}
 	node := nodesOfPods(r)
-	for _, leaf := range leaves {
-		f.leaf(leaf, node)
+	hourly := spread(costsOf(leaves), decimal.NewFromInt(1), rep.Hours)
+	for i, leaf := range leaves {
+		f.leaf(leaf, node, hourly[i])
 	}
 	out := make([]Family, 0, len(familyTable)+1)
 	if r != nil && !r.To.IsZero() {
@@ -188,12 +189,13 @@ func (f *families) top(row *cost.Row) {
 	}
 }
 
-func (f *families) leaf(l csvLeaf, node map[object.Ref]string) {
+// leaf adds a leaf; hourly is what it costs an hour, as in the CSV.
+func (f *families) leaf(l csvLeaf, node map[object.Ref]string, hourly decimal.Decimal) {
 	row := l.row
 	labels := rowLabels(row, l.top, node[row.Ref])
 	key := keyOf(labels)
 	if row.Priced() {
-		f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), f.rate(row.Cost))
+		f.of[costPerHour].add(key, plus(labels, "currency", f.rep.Currency), hourly)
 	}
 	gauge := func(to int, amounts metrics.Amounts, r metrics.Resource) {
 		if v, ok := amounts[r]; ok {

@@ -120,3 +120,30 @@ func TestFamiliesOfAWindowAreAverages(t *testing.T) {
 		}
 	}
 }
+
+// TestFamiliesAreTheCSV: what a leaf costs an hour is the same number in both, also of a window
+// in which rounding each alone would not add up.
+func TestFamiliesAreTheCSV(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	for i := range 200 {
+		rep := randomReport(r, []decimal.Decimal{dec("1"), dec("7"), dec("336.2502777777")}[i%3])
+		var sum, csv decimal.Decimal
+		for _, f := range view.MetricsFamilies(rep, nil) {
+			for _, s := range f.Samples {
+				if f.Name == "sysop_cost_per_hour" {
+					sum = sum.Add(dec(s.Value))
+				}
+			}
+		}
+		table := view.MetricsCSV(rep, nil)
+		at := slices.IndexFunc(table.Columns, func(c view.CSVColumn) bool { return c.Name == "cost_hour" })
+		for _, row := range table.Rows {
+			if row[at] != "" {
+				csv = csv.Add(dec(row[at]))
+			}
+		}
+		if !sum.Equal(csv) {
+			t.Fatalf("report %d over %s h: OpenMetrics adds up to %s an hour, CSV to %s", i, rep.Hours, sum, csv)
+		}
+	}
+}

@@ -85,6 +85,13 @@ func (o FocusOptions) complete() (FocusOptions, error) {
 // end) each.
 type focusPeriod struct{ start, end, month, next time.Time }
 
+// CheckFocusWindow says whether a FOCUS file can be written of a window, before anything is asked
+// about it.
+func CheckFocusWindow(w metrics.Window) error {
+	_, err := focusPeriodOf(&metrics.UsageReport{From: w.From, To: w.To})
+	return err
+}
+
 func focusPeriodOf(r *metrics.UsageReport) (focusPeriod, error) {
 	p := focusPeriod{start: r.From.UTC(), end: r.To.UTC()}
 	if r.Instant() {

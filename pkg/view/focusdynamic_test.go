@@ -76,10 +76,10 @@ func asciiText(text string) error {
 
 // unitText reads a unit: units joined by hyphens, plural at the end, and maybe per
 // another. Data sizes and times come from the lists of the specification; what is
-// counted may be any noun that begins with a capital.
+// counted may be any noun of letters and digits that begins with a capital.
 func unitText(text string) error {
 	sizes := strings.Fields("b Kb Mb Gb Tb Pb Eb Kib Mib Gib Tib Pib Eib B KB MB GB TB PB EB KiB MiB GiB TiB PiB EiB")
-	counted := regexp.MustCompile(`^[A-Z][A-Za-z]*$`)
+	counted := regexp.MustCompile(`^[A-Z][A-Za-z0-9]*$`)
 	for side := range strings.SplitSeq(text, "/") {
 		parts := strings.Split(side, "-")
 		for i, part := range parts {

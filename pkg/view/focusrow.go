@@ -192,10 +192,11 @@ func focusDescription(c *cost.Charge) string {
 func (f *focusFile) resource(r focusRow, c *cost.Charge) {
 	node := f.nodes[c.Node]
 	if node != nil {
-		region := node.Labels["topology.kubernetes.io/region"]
+		region, _ := node.Label("topology.kubernetes.io/region")
+		zone, _ := node.Label("topology.kubernetes.io/zone")
 		r.set("RegionId", region)
 		r.set("RegionName", region)
-		r.set("AvailabilityZone", node.Labels["topology.kubernetes.io/zone"])
+		r.set("AvailabilityZone", zone)
 	}
 	r.set("Tags", f.tags(c))
 	if c.Item == (object.Ref{}) {

@@ -70,7 +70,9 @@ func jsonText(v any) string {
 
 // split fills in what rows are allocated to (1.3). The origin charge is what rows
 // have in common that agree in all but quantities and costs: they are its parts, and
-// their ratios add up to 1. What goes to no stack is the part that is not allocated.
+// their ratios add up to 1. What goes to no stack is the part that is not allocated. A charge
+// that is not split is related to no split cost allocation: the specification has these
+// columns null then.
 func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
 	origins := map[string][]int{}
 	var order []string
@@ -83,6 +85,9 @@ func (f *focusFile) split(l *cost.Ledger, rows [][]string) {
 	}
 	for _, key := range order {
 		parts := origins[key]
+		if len(parts) == 1 {
+			continue
+		}
 		quantities := make([]decimal.Decimal, len(parts))
 		for i, at := range parts {
 			quantities[i] = l.Charges[at].Quantity

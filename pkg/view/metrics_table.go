@@ -16,8 +16,16 @@ func (v *metricsView) table() *Table {
 		{Name: "NAMESPACE", DropOrder: 3, Truncate: Middle, MinWidth: 12},
 		{Name: v.heading(), Truncate: Middle, MinWidth: leastName},
 	}, v.columns()...)}
+	objects := v.heading() == "OBJECT" || v.o.By == cost.ByResource
+	if !objects { // a namespace, a node or the value of a label is in no namespace
+		t.Columns = t.Columns[1:]
+	}
 	add := func(r *cost.Row, namespace, name string) {
-		t.Rows = append(t.Rows, append([]Cell{{Text: namespace}, {Text: name}}, v.cells(r)...))
+		cells := []Cell{{Text: name}}
+		if objects {
+			cells = []Cell{{Text: namespace}, {Text: name}}
+		}
+		t.Rows = append(t.Rows, append(cells, v.cells(r)...))
 	}
 	for _, r := range v.r.Rows {
 		ref := r.Ref

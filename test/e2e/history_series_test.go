@@ -236,6 +236,8 @@ func (h *history) describeOthers() {
 	add("kube_replicaset_owner", 1, "namespace", historyNamespace, "replicaset", "web-6d4cf56db6", "owner_kind", "Deployment", "owner_name", "web", "owner_is_controller", "true")
 	add("kube_job_owner", 1, "namespace", historyNamespace, "job_name", "report-29384720", "owner_kind", "CronJob", "owner_name", "report", "owner_is_controller", "true")
 	add("kube_service_spec_type", 1, "namespace", historyNamespace, "service", "web", "uid", "5e41ce00-0000-4000-8000-000000000001", "type", "LoadBalancer")
+	add("kube_service_status_load_balancer_ingress", 1, "namespace", historyNamespace, "service", "web", "uid", "5e41ce00-0000-4000-8000-000000000001", "ip", "192.0.2.10")
+	add("kube_service_spec_type", 1, "namespace", historyNamespace, "service", "pending", "uid", "5e41ce00-0000-4000-8000-000000000003", "type", "LoadBalancer")
 	add("kube_service_spec_type", 1, "namespace", historyNamespace, "service", "db", "uid", "5e41ce00-0000-4000-8000-000000000002", "type", "ClusterIP")
 	for _, node := range []string{"node-a", "node-b", "node-c"} {
 		add("kube_node_info", 1, "node", node, "provider_id", "test://"+node)
