@@ -42,7 +42,7 @@ func TestInstallFailing(t *testing.T) {
 				s.remember()
 				stage.prepare(s)
 				r := s.run(s.args("install", stage.flags...)...)
-				s.failed(r, append(stage.words, "everything that the run did was undone")...)
+				s.failed(r, append(stage.words, "all changes were undone")...)
 				s.nothing()
 			})
 			return nil
