@@ -217,7 +217,7 @@ func (r *regulateRun) tellLeft() {
 	if r.left == "" {
 		return
 	}
-	fmt.Fprintf(r.o.env.ErrOut, "LEFT HELD: %s\n", safe(r.left))
+	fmt.Fprintf(r.o.env.ErrOut, "STILL HELD: %s\n", safe(r.left))
 	for _, command := range r.help {
 		fmt.Fprintf(r.o.env.ErrOut, "hint: a StatefulSet waits for a pod of another revision (OrderedReady): %s\n", safe(command))
 	}
