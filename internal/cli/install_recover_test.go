@@ -25,7 +25,7 @@ func TestRecoveringShows(t *testing.T) {
 	}
 	r.show()
 	for _, want := range []string{
-		"an upgrade of shop by mallory", "was not ended: it is undone",
+		"an upgrade of shop by mallory", "did not finish: it is undone",
 		"  roll back release apps/db to revision 3 (2 objects)\n    with ClusterRole.rbac.authorization.k8s.io/view\n  delete Namespace/made: unless it has objects of others\n",
 		"  leave ClusterRole.rbac.authorization.k8s.io/view: it grants permissions\n",
 	} {
@@ -42,7 +42,7 @@ func TestRecoveringShows(t *testing.T) {
 func TestRecoveringAsksForData(t *testing.T) {
 	claim := object.Ref{Kind: "PersistentVolumeClaim", Namespace: "apps", Name: "data-db-0"}
 	of := install.Installation{Name: "shop", Namespace: "apps"}
-	for confirmed, wrong := range map[string]string{"": "which --yes does not answer for", askName: "nobody here to type the name", "shop": ""} {
+	for confirmed, wrong := range map[string]string{"": "which --yes does not confirm", askName: "no terminal to type the name", "shop": ""} {
 		var out bytes.Buffer
 		o := newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Rollback)
 		o.yes, o.confirmed, o.dryRun = true, confirmed, "none"

@@ -28,7 +28,7 @@ type unsupportedFlags []struct {
 func (c *common) refuse(flags unsupportedFlags, hint string) error {
 	for _, f := range flags {
 		if f.set {
-			return withHint(fmt.Errorf("%s: -o %s has no place for it", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
+			return withHint(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
 		}
 	}
 	return nil

@@ -111,7 +111,7 @@ func (v *uiSource) parts(l *uiSnapshot) map[string]string {
 		parts["usage"] = why
 	}
 	if !l.report.Total.Priced() {
-		parts["cost"] = "nothing was found that is paid for: no pod on a node, no volume claim, no load balancer"
+		parts["cost"] = "nothing has a cost: no pod on a node, no volume claim, no load balancer"
 	}
 	if l.deaf != nil {
 		parts["events"] = "warnings could not be read: " + l.deaf.Message

@@ -317,7 +317,7 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 		p := &r.Pods[i]
 		known, ok := u.pods[p.Ref]
 		if !ok || known.UID != p.UID {
-			p.Unmeasured = "it is new, and was not measured yet"
+			p.Unmeasured = "it is new, and not measured yet"
 			continue
 		}
 		p.Used, p.Counters, p.Unmeasured = maps.Clone(known.Used), maps.Clone(known.Counters), known.Unmeasured

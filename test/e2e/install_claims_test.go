@@ -163,7 +163,7 @@ func TestInstallUnfinishedAsksForClaims(t *testing.T) {
 	v.failed(v.run(v.args("install", "--set", "fail=ImagePullBackOff", "--timeout", "10s", "--keep-failed")...), "the changes were kept")
 	v.owned(0, 1)
 	end := []string{"rollback", v.name, "-n", v.name, "--unfinished", "--yes"}
-	r := v.refused([]string{"deleted with its data: " + v.claimRef(1), "which --yes does not answer for", "--delete-data=" + v.name}, end...)
+	r := v.refused([]string{"deleted with its data: " + v.claimRef(1), "which --yes does not confirm", "--delete-data=" + v.name}, end...)
 	if strings.Contains(r.stderr, "deleted with its data: "+v.claimRef(0)) {
 		t.Errorf("it says that the claim goes which was there before:\n%s", r.stderr)
 	}

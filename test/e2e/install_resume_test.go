@@ -163,7 +163,7 @@ func TestInstallRollbackRemoved(t *testing.T) {
 		t.Fatal("the upgrade left the CronJob")
 	}
 	r := s.run("rollback", "tea", "-n", ns, "--yes").succeeds(t)
-	if !cron() || !strings.Contains(r.stderr, "goes back to revision 1") {
+	if !cron() || !strings.Contains(r.stderr, "is rolled back to revision 1") {
 		t.Errorf("the CronJob is there: %v; it says:\n%s", cron(), r.stderr)
 	}
 	s.refused([]string{"no earlier state"}, "rollback", "tea", "-n", ns, "--yes")
