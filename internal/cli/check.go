@@ -118,7 +118,7 @@ func categoryNames() []string {
 	return names
 }
 
-// question is what was asked, as values.
+// checkQuestion is what was asked, as values.
 type checkQuestion struct {
 	rules    []check.Rule
 	waivers  []check.Waiver

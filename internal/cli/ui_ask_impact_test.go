@@ -81,7 +81,7 @@ func TestImpactOnPageRefuses(t *testing.T) {
 	}
 }
 
-// TestImpactOnPageHidesValues: of evidence it has nothing but hosts, as a Picture.
+// TestImpactOnPageHidesValues: of evidence it has nothing but hosts, as a UIState.
 func TestImpactOnPageHidesValues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	if err := os.WriteFile(file, []byte(secretive), 0o600); err != nil {
