@@ -66,7 +66,7 @@ func (o *bundleOptions) run(ctx context.Context) error {
 	}
 	if o.kubernetes != "" {
 		if _, err := helmchart.ParseKubeVersion(o.kubernetes); err != nil {
-			return withHint(fmt.Errorf("--kubernetes %q is no version", o.kubernetes), "--kubernetes 1.33.2")
+			return withHint(fmt.Errorf("--kubernetes %q is not a version", o.kubernetes), "--kubernetes 1.33.2")
 		}
 		if v, err := semver.NewVersion(o.kubernetes); err == nil {
 			o.kubernetes = v.String()
@@ -86,7 +86,7 @@ func (o *bundleOptions) run(ctx context.Context) error {
 		return err
 	}
 	if _, err := bundle.Open(packed, fetch.Limits{}); err != nil {
-		return withHint(fmt.Errorf("what is to be written could not be opened again: %w", err), "bundle fewer operators at a time")
+		return withHint(fmt.Errorf("the bundle cannot be read back: %w", err), "bundle fewer operators at a time")
 	}
 	for _, n := range p.made.notes {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
@@ -99,7 +99,7 @@ func (o *bundleOptions) run(ctx context.Context) error {
 		return err
 	}
 	_, err = fmt.Fprintf(o.env.Out, "%s  %s\n", fetch.Digest(packed), safe(filepath.Clean(o.out)))
-	fmt.Fprintf(o.env.ErrOut, "%s and %s: its images are to be carried along by themselves\n", plural(len(contents.Packages), "operator"), plural(lines(files[bundle.Images]), "image"))
+	fmt.Fprintf(o.env.ErrOut, "%s and %s: images are not in the bundle, move them separately\n", plural(len(contents.Packages), "operator"), plural(lines(files[bundle.Images]), "image"))
 	return err
 }
 

@@ -54,7 +54,7 @@ func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.offline {
-		return withHint(errors.New("what is published cannot be known offline"), "leave --offline out")
+		return withHint(errors.New("offline, the published versions are unknown"), "leave out --offline")
 	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
@@ -125,7 +125,7 @@ func (a *catalogues) outdated(ctx context.Context, e catalog.Entry) view.Outdate
 	row := view.OutdatedRow{Name: e.Name, Has: v.Version}
 	chart := v.Source.Chart
 	if chart == nil || chart.Path != "" {
-		row.Unread = "no chart of a repository or registry: nothing lists its versions"
+		row.Unread = "not a chart of a repository or registry: nothing lists its versions"
 		return row
 	}
 	row.From = chart.Repository + chart.OCI
@@ -153,7 +153,7 @@ func (a *catalogues) outdated(ctx context.Context, e catalog.Entry) view.Outdate
 func newer(than string, published []string) ([]string, error) {
 	has, err := semver.NewVersion(than)
 	if err != nil {
-		return nil, fmt.Errorf("%q is no semantic version: nothing can be compared with it", than)
+		return nil, fmt.Errorf("%q is not a semantic version: it cannot be compared", than)
 	}
 	var all []*semver.Version
 	for _, text := range published {

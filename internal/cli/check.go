@@ -118,7 +118,7 @@ func categoryNames() []string {
 	return names
 }
 
-// question is what was asked, as values.
+// checkQuestion is what was asked, as values.
 type checkQuestion struct {
 	rules    []check.Rule
 	waivers  []check.Waiver
@@ -170,20 +170,20 @@ func (o *checkOptions) validateExclusive() error {
 		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
 		for _, flag := range slices.Sorted(maps.Keys(given)) {
 			if given[flag] {
-				return withHint(fmt.Errorf("%s does nothing with --atomic", flag), "leave out one of them")
+				return withHint(fmt.Errorf("%s has no effect with --atomic", flag), "leave out one of them")
 			}
 		}
 		return nil
 	}
 	switch {
 	case len(a.files) > 0:
-		return withHint(errors.New("--filename is of --atomic"), "write check --atomic -f "+a.files[0])
+		return withHint(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.files[0])
 	case a.recursive:
-		return withHint(errors.New("--recursive is of --atomic"), "write check --atomic -R -f DIR")
+		return withHint(errors.New("--recursive needs --atomic"), "use check --atomic -R -f DIR")
 	case a.footprints != "":
-		return withHint(errors.New("--footprint is of --atomic"), "write check --atomic --footprint "+a.footprints+" -f FILE")
+		return withHint(errors.New("--footprint needs --atomic"), "use check --atomic --footprint "+a.footprints+" -f FILE")
 	case a.autoscaler:
-		return withHint(errors.New("--assume-autoscaler is of --atomic"), "write check --atomic --assume-autoscaler -f FILE")
+		return withHint(errors.New("--assume-autoscaler needs --atomic"), "use check --atomic --assume-autoscaler -f FILE")
 	}
 	return nil
 }

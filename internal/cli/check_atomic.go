@@ -106,7 +106,7 @@ func (o *atomicOptions) validateFlags() error {
 	case len(o.files) == 0 && len(o.args) == 0:
 		return withHint(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
 	case o.recursive && len(o.files) == 0:
-		return errors.New("-R is for the directories of -f")
+		return errors.New("-R needs -f with a directory")
 	}
 	return o.validate()
 }

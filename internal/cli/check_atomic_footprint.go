@@ -62,9 +62,9 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
 	case root == nil:
-		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "no footprint in it"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "it has no footprint"}}
 	case root.Kind != yamlv3.SequenceNode:
-		return nil, []strict.Problem{strict.At(root, "want a list of footprints: - kind: ...")}
+		return nil, []strict.Problem{strict.At(root, "expected a list of footprints: - kind: ...")}
 	}
 	var all []*declaredFootprint
 	var problems []strict.Problem
@@ -74,7 +74,7 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 		m.Fields = []strict.Field{
 			{Name: "kind", Required: true, Set: func(n *yamlv3.Node) {
 				if d.kind = declare.GroupKind(m.Text(n)); d.kind.Group == "" {
-					m.Report(n, "want a kind with its group: Prometheus.monitoring.coreos.com")
+					m.Report(n, "expected a kind with its group: Prometheus.monitoring.coreos.com")
 				}
 			}},
 			{Name: "name", Set: func(n *yamlv3.Node) { d.name = m.Text(n) }},
@@ -90,7 +90,7 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 // footprintPods reads a list of pods.
 func footprintPods(m *strict.Mapping, n *yamlv3.Node, origin string) []preflight.PodFootprint {
 	if n.Kind != yamlv3.SequenceNode {
-		m.Report(n, "want a list of pods: - replicas: ...")
+		m.Report(n, "expected a list of pods: - replicas: ...")
 		return nil
 	}
 	out := []preflight.PodFootprint{} // an empty list says that it runs nothing
@@ -128,7 +128,7 @@ type podReader struct{ strict.Mapping }
 func (r *podReader) count(n *yamlv3.Node) int32 {
 	v, err := strconv.ParseInt(n.Value, 10, 32)
 	if n.Kind != yamlv3.ScalarNode || err != nil || v < 0 {
-		r.Report(n, "want a number of pods, 0 or more")
+		r.Report(n, "expected a number of pods, 0 or more")
 		return 0
 	}
 	return int32(v)
@@ -139,7 +139,7 @@ func (r *podReader) amounts(n *yamlv3.Node) corev1.ResourceList {
 	r.Entries(n, func(name string, value *yamlv3.Node) {
 		q, err := resource.ParseQuantity(value.Value)
 		if value.Kind != yamlv3.ScalarNode || err != nil || q.Sign() < 0 {
-			r.Report(value, "%s: want an amount such as 500m or 1Gi", name)
+			r.Report(value, "%s: expected an amount such as 500m or 1Gi", name)
 			return
 		}
 		out[corev1.ResourceName(name)] = q

@@ -109,7 +109,7 @@ func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *d
 			t.said = checkedBySchema(crd, item.Object)
 			return t
 		}
-		return refused("NotServed", "%s is served as %s, and not as %s", kind, strings.Join(versions, ", "), gvk.Version)
+		return refused("NotServed", "%s is served as %s, not as %s", kind, strings.Join(versions, ", "), gvk.Version)
 	}
 	if item.Ref.Namespace != "" && a.gone[item.Ref.Namespace] {
 		return a.elsewhere(t)
@@ -180,7 +180,7 @@ func (a *preflightRun) podTrial(of *dryRunTrial) *dryRunTrial {
 	pod, err := podOf(of.item.Ref, from)
 	switch {
 	case err != nil:
-		t.pod, t.known, t.said.Unknown = &podTrial{}, true, fmt.Sprintf("no pod can be made of its template: %v", err)
+		t.pod, t.known, t.said.Unknown = &podTrial{}, true, fmt.Sprintf("no pod can be created from its template: %v", err)
 		return t
 	case pod == nil:
 		return nil

@@ -18,11 +18,11 @@ func (o *checkOptions) colocated() error {
 	}
 	switch {
 	case o.atomic.on:
-		return withHint(errors.New("--colocation and --atomic are two questions"), "leave one of them out")
+		return withHint(errors.New("--colocation and --atomic exclude each other"), "leave out one of them")
 	case len(o.categories) > 0, o.waivers != "", o.failOn != "":
-		return errors.New("--colocation asks no rules: leave out --category, --waivers and --fail-on")
+		return errors.New("--colocation evaluates no rules: leave out --category, --waivers and --fail-on")
 	case o.output == "sarif" || o.output == "junit":
-		return withHint(fmt.Errorf("-o %s is of findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
+		return withHint(fmt.Errorf("-o %s is for findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (c *checkRun) colocate(ctx context.Context) error {
 		return err
 	}
 	if len(found) == 0 && c.o.human() {
-		fmt.Fprintln(c.o.env.ErrOut, "no stacks were found")
+		fmt.Fprintln(c.o.env.ErrOut, "no stacks found")
 	}
 	c.session.printTimings(c.graph)
 	return nil

@@ -161,14 +161,14 @@ func (c *checkRun) noSuch(name string) error {
 	for _, o := range c.world.Operators() {
 		names = append(names, o.Name)
 	}
-	err := fmt.Errorf("%q is no kind and no operator", name)
+	err := fmt.Errorf("%q is neither a kind nor an operator", name)
 	if near := c.world.NearOperators(name); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
 	const few = 8
 	switch {
 	case len(names) == 0:
-		return withHint(err, "no operators were found; a stack is written TYPE/NAME")
+		return withHint(err, "no operators found; a stack is written TYPE/NAME")
 	case len(names) > few:
 		names = append(names[:few:few], "...")
 	}

@@ -46,7 +46,7 @@ func (c *checkRun) tell(r *check.Report) {
 		return
 	}
 	if len(r.Subjects) == 0 {
-		what := "no operators and no stacks were found"
+		what := "no operators and no stacks found"
 		if len(c.targets.roots) > 0 {
 			what = "there is no " + strings.Join(c.o.args, ", ")
 			if c.o.selector != "" {

@@ -20,12 +20,12 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 	}
 	texts, ok := c.session.source.(manuals)
 	if !ok {
-		d.UsageUnread = "this source has no texts of ConfigMaps"
+		d.UsageUnread = "this source has no data of ConfigMaps"
 		return nil
 	}
 	places := c.usagePlaces(d, u)
 	if len(places) == 0 {
-		d.UsageUnread = "no namespace is known to look in for ConfigMap " + u.ConfigMap
+		d.UsageUnread = "cannot find the namespace of ConfigMap " + u.ConfigMap
 		return nil
 	}
 	for _, ns := range places {

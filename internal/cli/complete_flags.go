@@ -29,13 +29,13 @@ func folderFlags() []string { return []string{"cache-dir", "crds", "dir"} }
 func plainFlags() map[string]string {
 	const text, address, number, duration = "free text", "an address", "a number", "a duration"
 	return map[string]string{
-		"as": "who one may act as is not listed anywhere", "as-group": "as --as", "as-uid": "as --as", "as-user-extra": "as --as",
+		"as": "the possible users are not listed anywhere", "as-group": "as --as", "as-uid": "as --as", "as-user-extra": "as --as",
 		"token": "a secret", "server": address, "tls-server-name": address, "proxy-url": address, "image-registry": address, "image": address,
 		"prometheus": address, "listen": address, "metrics-address": address,
 		"request-timeout": duration, "timeout": duration, "lock-lease": duration, "interval": duration, "since": duration, "since-time": "a time",
 		"depth": number, "top": number, "replicas": number, "max-streams": number, "share-overhead": number, "v": number,
 		"set": text, "set-string": text, "name": text, "kubernetes": "a version of Kubernetes", "prometheus-matchers": text,
-		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "to be typed by who means it",
+		"provider": text, "billing-account": text, "billing-account-name": text, "delete-data": "the user has to type it",
 	}
 }
 

@@ -55,7 +55,7 @@ func (c *common) world(ctx context.Context) (*completionSource, error) {
 	case "":
 		return c.clusterWorld()
 	case "-":
-		return nil, errors.New("standard input is the terminal that is typed on")
+		return nil, errors.New("standard input is the terminal of the user")
 	}
 	snap, err := c.openSnapshot(ctx)
 	if err != nil {

@@ -247,7 +247,7 @@ func (o *completionOptions) install(ctx context.Context) error {
 		fmt.Fprintf(o.env.Out, "%s %s\n", word, safe(filepath.Join(dir, o.written(l.name))))
 	}
 	if !onPath(o.env.Getenv("PATH"), dir) {
-		fmt.Fprintf(o.env.ErrOut, "note: %s is not on PATH: kubectl finds nothing there\n", safe(dir))
+		fmt.Fprintf(o.env.ErrOut, "note: %s is not on PATH: kubectl does not find it there\n", safe(dir))
 	}
 	return nil
 }

@@ -76,7 +76,7 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, "Config") }},
 		{Name: "catalogs", Set: func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "want a list of catalogs: {address, key, name}")
+				m.Report(n, "expected a list of catalogs: {address, key, name}")
 				return
 			}
 			for _, item := range n.Content {
@@ -89,7 +89,7 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 				}
 				inner.Read(item)
 				if one.name != "" && one.key == "" {
-					inner.Report(item, "a name is of a catalog that is signed: want a key beside it")
+					inner.Report(item, "only a signed catalog has a name: expected a key beside it")
 				}
 				m.Problems = append(m.Problems, inner.Problems...)
 				s.catalogues = append(s.catalogues, one)

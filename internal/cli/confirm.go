@@ -13,7 +13,7 @@ func (e Env) canAsk(what string) error {
 	if e.Ask {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is no terminal)", what), "--yes does it without asking, --dry-run shows it")
+	return withHint(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", what), "use --yes to do it without asking, --dry-run to show it")
 }
 
 // ask puts a question on standard error. Whatever is not yes is no. An interrupt ends the

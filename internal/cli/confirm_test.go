@@ -49,7 +49,7 @@ func TestAskIsInterrupted(t *testing.T) {
 
 func TestNobodyToAsk(t *testing.T) {
 	env := Env{}
-	if err := env.canAsk("shop would be written to"); err == nil || !strings.HasPrefix(err.Error(), "shop would be written to: nothing was done") || !strings.Contains(hintFor(err), "--yes") {
+	if err := env.canAsk("shop would be changed"); err == nil || !strings.HasPrefix(err.Error(), "shop would be changed: nothing was done") || !strings.Contains(hintFor(err), "--yes") {
 		t.Errorf("%v", err)
 	}
 	env.Ask = true

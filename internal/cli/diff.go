@@ -214,7 +214,7 @@ func (p *installPlan) dryRunObject(ctx context.Context, part *install.Part, o *u
 	}
 	then, err := at.Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: manager, Force: true, DryRun: []string{metav1.DryRunAll}})
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsInvalid(err) {
-		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s: compared as it is written, since the API server would not try it: %v", part.Name, err))
+		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s: compared as written, since the API server refused the dry run: %v", part.Name, err))
 		return o, nil
 	}
 	return then, err

@@ -71,7 +71,7 @@ func TestNameOfSignedCatalogue(t *testing.T) {
 	if len(problems) > 0 || len(s.catalogues) != 1 || s.catalogues[0].name != "shop" {
 		t.Errorf("%+v %v", s, problems)
 	}
-	if _, problems = parseSettings([]byte(head+"- {address: c.tar, name: shop}\n"), "/etc"); len(problems) != 1 || !strings.Contains(problems[0].Message, "want a key beside it") {
+	if _, problems = parseSettings([]byte(head+"- {address: c.tar, name: shop}\n"), "/etc"); len(problems) != 1 || !strings.Contains(problems[0].Message, "expected a key beside it") {
 		t.Errorf("without a key: %v", problems)
 	}
 }

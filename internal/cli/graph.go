@@ -184,13 +184,13 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 		return opts, nil, err
 	}
 	if o.depth < 0 {
-		return opts, nil, fmt.Errorf("--depth %d: want 0 or more", o.depth)
+		return opts, nil, fmt.Errorf("--depth %d: expected 0 or more", o.depth)
 	}
 	if o.up && o.connected {
 		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
 	}
 	if o.problems && (o.output == "dot" || o.output == "mermaid") {
-		return opts, nil, withHint(fmt.Errorf("--problems is a list: it cannot be written as %s", o.output), "write one of tree, table, wide, json, yaml, name")
+		return opts, nil, withHint(fmt.Errorf("--problems is a list: it has no output format %s", o.output), "write one of tree, table, wide, json, yaml, name")
 	}
 	for _, name := range o.relations {
 		r, ok := relation.ParseRelation(name)
@@ -226,7 +226,7 @@ func (o *graphOptions) including(kinds *object.Kinds) error {
 			return fmt.Errorf("--include: %w", err)
 		}
 		if !source.LeftOut(k) {
-			return withHint(fmt.Errorf("--include %s: they are not left out", name), "events and leases are, and endpoints")
+			return withHint(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
 		}
 		o.common.include = append(o.common.include, k.GroupKind())
 	}
@@ -270,7 +270,7 @@ func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []
 	}
 	for _, id := range stack.Roots() {
 		if r := g.Ref(id); r.Group == "" && r.Kind == "Namespace" {
-			fmt.Fprintf(o.env.ErrOut, "hint: a namespace is no stack; ask for what is in it: kubectl sysop graph deployments -n %s\n", safe(r.Name))
+			fmt.Fprintf(o.env.ErrOut, "hint: a namespace is not a stack; show what is in it: kubectl sysop graph deployments -n %s\n", safe(r.Name))
 		}
 	}
 	if !o.env.Talk {

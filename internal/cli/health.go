@@ -129,9 +129,9 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	}
 	switch {
 	case o.since < 0:
-		return nil, fmt.Errorf("--since %s: want a time that has gone by, such as 30m", o.since)
+		return nil, fmt.Errorf("--since %s: expected a duration in the past, such as 30m", o.since)
 	case o.timeout <= 0:
-		return nil, fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+		return nil, fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	case o.watch && q.want != "":
 		return nil, errors.New("--watch and --wait exclude each other")
 	case o.watch && o.from != "":
@@ -139,7 +139,7 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	case o.all && (len(o.args) > 0 || q.want != ""):
 		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
 	case q.want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
-		return nil, withHint(fmt.Errorf("%s is no root", o.args[0]), "write --wait="+o.args[0])
+		return nil, withHint(fmt.Errorf("%s is not a root", o.args[0]), "write --wait="+o.args[0])
 	case o.selector != "" && len(o.args) == 0:
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
 	}

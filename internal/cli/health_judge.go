@@ -170,7 +170,7 @@ func (h *healthResult) reached() error {
 	}
 	switch {
 	case len(h.stacks) == 0:
-		return fmt.Errorf("wait for %s: no stack was found", want)
+		return fmt.Errorf("wait for %s: no stack found", want)
 	case len(not) > 0:
 		return fmt.Errorf("wait for %s: %s", want, strings.Join(not, "; "))
 	}

@@ -118,7 +118,7 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 	}
 	values, err := reader.ConfigMapValues(ctx, h.argocd, luahealth.ConfigMapName, luahealth.Prefix)
 	if _, told := errors.AsType[*source.NoManualError](err); told {
-		h.notes = append(h.notes, fmt.Sprintf("the health rules of Argo CD are not asked: %v", err))
+		h.notes = append(h.notes, fmt.Sprintf("the health rules of Argo CD are ignored: %v", err))
 		return nil
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 const refreshLimit = 10 * time.Second
 
 var (
-	errTooLong = errors.New("the time is up")
+	errTooLong = errors.New("timed out")
 	errSilent  = errors.New("no answer from the API server: the last known state may be outdated")
 )
 

@@ -98,7 +98,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return o.drain(ctx, name)
 	}
 	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
-		return withHint(fmt.Errorf("%s is a group of objects: nothing would be deleted with its parent", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
+		return withHint(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
 	o.definitions, o.moreRoots = true, goingAlong(how)
@@ -110,7 +110,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return err
 	}
 	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
-		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what points into it; -A reads all\n", safe(ns))
+		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what refers to its objects; -A reads all\n", safe(ns))
 	}
 	s.printTimings(g)
 	return nil

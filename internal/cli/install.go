@@ -145,14 +145,14 @@ func (p *installPlan) agree(ctx context.Context) (bool, error) {
 		return true, nil // The run that was killed had done all of it: it is closed.
 	}
 	if len(p.planned.Steps) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "%s is there as it is wanted: nothing to do\n", safe(p.of.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s is up to date: nothing to do\n", safe(p.of.Name))
 		if p.sys == nil || o.dryRun != "none" {
 			return false, nil
 		}
 		return false, p.adopt(ctx) // It may have been killed just before.
 	}
 	if o.dryRun == "server" {
-		fmt.Fprintln(o.env.ErrOut, "the API server would take it all: nothing was kept")
+		fmt.Fprintln(o.env.ErrOut, "the API server accepts all of it: nothing was stored")
 	}
 	return o.consent(ctx, p.of, p.planned, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")))
 }
@@ -241,7 +241,7 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
 	}
 	if r := report.Restored; r != nil && !r.Healthy {
-		return withHint(fmt.Errorf("what was brought back is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
+		return withHint(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
 	if o.human() {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{
@@ -280,13 +280,13 @@ func (p *installPlan) adopt(ctx context.Context) error {
 	}
 	a, before, err := c.adoption(ctx, p.sys, p.text)
 	if err != nil {
-		return fmt.Errorf("all of %s is installed, but it could not be made known: %w", p.sys.Name, err)
+		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
 	}
 	if a.changes() == 0 {
 		return nil
 	}
 	if err := c.adopt(ctx, a, before); err != nil {
-		return fmt.Errorf("all of %s is installed, but it could not be made known: %w", p.sys.Name, err)
+		return fmt.Errorf("all of %s is installed, but the System could not be adopted: %w", p.sys.Name, err)
 	}
 	return nil
 }

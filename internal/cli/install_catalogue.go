@@ -68,7 +68,7 @@ func (o *catalogueOptions) catalogued(ctx context.Context, c *common) (*catalogu
 		if slices.Contains(o.catalogs, from.address) {
 			return err
 		}
-		fmt.Fprintf(c.env.ErrOut, "note: without the catalogue %s of the settings: %s\n", safe(from.address), safe(err.Error()))
+		fmt.Fprintf(c.env.ErrOut, "note: the catalog %s of the settings is ignored: %s\n", safe(from.address), safe(err.Error()))
 		return nil
 	})
 }
@@ -136,7 +136,7 @@ func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.F
 	if from.key != "" {
 		key, err := readFile(ctx, from.key, maxKeyBytes, "public key")
 		if err != nil {
-			return nil, fmt.Errorf("read the key of the catalogue %s: %w", fetch.Shown(from.address), err)
+			return nil, fmt.Errorf("read the key of the catalog %s: %w", fetch.Shown(from.address), err)
 		}
 		options.Key, options.Name = key, from.name
 	}
@@ -162,7 +162,7 @@ func layerOf(files fs.FS, address string) (*catalog.Catalogue, error) {
 	layer, problems, err := catalog.Load(files, address)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read the catalogue %s: %w", address, err)
+		return nil, fmt.Errorf("read the catalog %s: %w", address, err)
 	case len(problems) > 0:
 		lines := &linesError{}
 		for _, p := range problems {
@@ -187,9 +187,9 @@ func (a *catalogues) entry(name string) (catalog.Entry, error) {
 	e, ok := a.Find(name)
 	switch {
 	case !ok:
-		return e, withHint(fmt.Errorf("the catalogue has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog reads a further catalogue")
+		return e, withHint(fmt.Errorf("the catalog has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog adds another catalog")
 	case len(e.Versions) == 0:
-		return e, withHint(fmt.Errorf("the catalogue knows %s, but no way to install it", e), "docs/catalog.md tells how to add one; kubectl sysop catalog list --installable shows the others")
+		return e, withHint(fmt.Errorf("the catalog describes %s, but no way to install it", e), "docs/catalog.md describes how to add one; kubectl sysop catalog list --installable shows the others")
 	}
 	return e, nil
 }
@@ -201,7 +201,7 @@ func cacheFolder(getenv func(string) string) (string, error) {
 	}
 	dir, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("find a folder to keep what is fetched: %w; set KUBECTL_SYSOP_CACHE", err)
+		return "", fmt.Errorf("find a directory for the cache: %w; set KUBECTL_SYSOP_CACHE", err)
 	}
 	return filepath.Join(dir, "kubectl-sysop", "fetched"), nil
 }

@@ -24,7 +24,7 @@ func (o *installOptions) named(name string) error {
 	if done == "" {
 		done = "installed"
 	}
-	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: want --delete-data=%s", o.confirmed, done, name)
+	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: expected --delete-data=%s", o.confirmed, done, name)
 }
 
 // consent decides whether a plan is done, for every command that does one. What deletes data
@@ -45,7 +45,7 @@ func (o *installOptions) tellLosses(of install.Installation, losses []object.Ref
 		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
 	}
 	if o.dryRun != "none" && len(losses) > 0 && o.confirmed != of.Name {
-		fmt.Fprintf(o.env.ErrOut, "note: it is done with %s alone\n", safe("--delete-data="+of.Name))
+		fmt.Fprintf(o.env.ErrOut, "note: confirm it with %s\n", safe("--delete-data="+of.Name))
 	}
 }
 
@@ -61,10 +61,10 @@ func (o *installOptions) agreed(ctx context.Context, of install.Installation, lo
 	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
 		return o.typed(ctx, of.Name)
 	case o.confirmed == askName:
-		return false, withHint(&linesError{[]string{"data would be deleted, and there is nobody here to type the name", "nothing was written"}}, flag+" says it on the command line")
+		return false, withHint(&linesError{[]string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
 	}
 	return false, withHint(
-		&linesError{[]string{fmt.Sprintf("%s would be deleted with all data, which --yes does not answer for", plural(len(losses), "object")), "nothing was written"}},
+		&linesError{[]string{fmt.Sprintf("%s would be deleted with all data, which --yes does not confirm", plural(len(losses), "object")), "nothing was written"}},
 		flag+" deletes them as well; --dry-run=client shows the plan",
 	)
 }

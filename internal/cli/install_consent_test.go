@@ -27,13 +27,13 @@ func TestConsent(t *testing.T) {
 		goOn      bool
 		wrong     string
 	}{
-		"yes":                      {planned: losing, yes: true, wrong: "1 object would be deleted with all data, which --yes does not answer for"},
-		"yes at a terminal":        {planned: losing, yes: true, terminal: true, typed: "shop\n", wrong: "which --yes does not answer for"},
-		"asked without a terminal": {planned: losing, yes: true, confirmed: askName, wrong: "nobody here to type the name"},
+		"yes":                      {planned: losing, yes: true, wrong: "1 object would be deleted with all data, which --yes does not confirm"},
+		"yes at a terminal":        {planned: losing, yes: true, terminal: true, typed: "shop\n", wrong: "which --yes does not confirm"},
+		"asked without a terminal": {planned: losing, yes: true, confirmed: askName, wrong: "no terminal to type the name"},
 		"y typed":                  {planned: losing, yes: true, confirmed: askName, terminal: true, typed: "y\n"},
 		"name typed":               {planned: losing, confirmed: askName, terminal: true, typed: "shop\n", goOn: true},
 		"definitions, name typed":  {planned: losing, crds: true, terminal: true, typed: "shop\n", goOn: true},
-		"definitions, yes":         {planned: losing, crds: true, yes: true, wrong: "which --yes does not answer for"},
+		"definitions, yes":         {planned: losing, crds: true, yes: true, wrong: "which --yes does not confirm"},
 		"named":                    {planned: losing, yes: true, confirmed: "shop", goOn: true},
 		"named and asked":          {planned: losing, confirmed: "shop", terminal: true, typed: "n\n"},
 		"dry run":                  {planned: losing, yes: true, dry: "client"},

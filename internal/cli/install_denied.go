@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-const rightsHint = "ask for the rights that --print-rbac prints to whoever may look"
+const rightsHint = "you need the permissions that --print-rbac prints"
 
 // deniedLines says which rights are missing, in a line for each resource of a namespace: what
 // is missing for all of its objects is one cause.
@@ -51,7 +51,7 @@ func deniedReading(err error, what, unknown string) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return withHint(fmt.Errorf("you may not read %s, so %s is not known: %w", what, unknown, err), rightsHint)
+	return withHint(fmt.Errorf("you may not read %s, so %s is unknown: %w", what, unknown, err), rightsHint)
 }
 
 // deniedJournal says that the journal of an installation may not be read.
@@ -66,7 +66,7 @@ func (i installedPackages) deniedReleases(name string, in []string) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	return withHint(fmt.Errorf("you may not list secrets in %s, where the releases are, so whether %s is installed is not known", strings.Join(unread, ", "), name), rightsHint)
+	return withHint(fmt.Errorf("you may not list secrets in %s, where the releases are, so whether %s is installed is unknown", strings.Join(unread, ", "), name), rightsHint)
 }
 
 // gapError is the error of what may not be read, a line a cause; nil for no gap.

@@ -98,14 +98,14 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	for _, i := range all {
 		where = append(where, i.Installation.Namespace)
 	}
-	return withHint(fmt.Errorf("there are several installations %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
+	return withHint(fmt.Errorf("there are several installations of %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
 }
 
 // nothing is the error where nothing of the name was found.
 func (f *foundInstallation) nothing(name string, found installedPackages) error {
-	hint := cmp.Or(found.hint(name), "-n NAMESPACE says where a System is, or an operator that is not where the catalogue has it; helm list -A shows what helm has installed")
+	hint := cmp.Or(found.hint(name), "name the namespace of a System, or of an operator that is not in that of the catalog, with -n; helm list -A shows what helm has installed")
 	names := slices.Sorted(maps.Keys(f.there))
-	return withHint(fmt.Errorf("nothing called %q was installed with us%s", name, object.DidYouMean(object.Nearest(name, names))), hint)
+	return withHint(fmt.Errorf("no installation %q of kubectl sysop was found%s", name, object.DidYouMean(object.Nearest(name, names))), hint)
 }
 
 // last are the releases as the last run that was done left them.

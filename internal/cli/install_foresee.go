@@ -82,11 +82,11 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 		}
 		switch {
 		case j.Verdict == schedule.Unknown:
-			p.planned.Notes = append(p.planned.Notes, "not known beforehand: "+text)
+			p.planned.Notes = append(p.planned.Notes, "unknown before the run: "+text)
 		case open[j.Object]:
 			p.planned.Notes = append(p.planned.Notes, "until its connections are filled in: "+text)
 		case p.o.force:
-			p.planned.Notes = append(p.planned.Notes, "foreseen not to start, and forced: "+text)
+			p.planned.Notes = append(p.planned.Notes, "would not start, but forced: "+text)
 		default:
 			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: of[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
 		}
@@ -168,7 +168,7 @@ func (p *installPlan) rights(ctx context.Context) error {
 	p.planned.Refusals = append(p.planned.Refusals, refused...)
 	p.planned.Notes = append(p.planned.Notes, notes...)
 	for _, line := range deniedLines(must) {
-		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "rights", Message: line, Hint: "--print-rbac writes the roles that it takes"})
+		p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "rights", Message: line, Hint: "--print-rbac prints the roles that it needs"})
 	}
 	return nil
 }

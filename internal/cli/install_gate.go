@@ -161,7 +161,7 @@ func (g *healthGate) unhealthy() []string {
 	for _, ref := range g.refs {
 		id, ok := g.graph.Find(ref)
 		if !ok || g.graph.State(id) == graph.Missing {
-			out = append(out, ref.String()+" is not there")
+			out = append(out, ref.String()+" does not exist")
 			continue
 		}
 		h := g.verdict.OwnHealth(id)
@@ -174,7 +174,7 @@ func (g *healthGate) unhealthy() []string {
 				g.quiet[ref], since = now, now
 			}
 			if now.Sub(since) < g.statusTimeout(ref) {
-				out = append(out, ref.String()+" says nothing yet")
+				out = append(out, ref.String()+" reports nothing yet")
 			}
 		default:
 			delete(g.quiet, ref)

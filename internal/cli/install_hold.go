@@ -105,7 +105,7 @@ func (o *installOptions) free(ctx context.Context, r *regulateRun) error {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(err.Error()))
 	}
 	if r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0 {
-		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
+		return fmt.Errorf("not all apps recovered: %s", r.freed.out.Failed[0].Result)
 	}
 	return nil
 }

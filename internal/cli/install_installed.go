@@ -40,7 +40,7 @@ func (i installedPackages) hint(name string) string {
 	if len(in) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("a release in %s calls itself %s: -n %s, if it is yours", strings.Join(in, ", "), name, in[0])
+	return fmt.Sprintf("a release in %s has the name %s: use -n %s if it is yours", strings.Join(in, ", "), name, in[0])
 }
 
 // believed says in which namespaces a release is believed to be an operator, the first before

@@ -22,7 +22,7 @@ func TestBelieved(t *testing.T) {
 		t.Errorf("all of them: %q", got)
 	}
 	found := installedPackages{elsewhere: map[string][]string{"kafka": {"tenant"}}}
-	if got, want := found.hint("kafka"), "a release in tenant calls itself kafka: -n tenant, if it is yours"; got != want {
+	if got, want := found.hint("kafka"), "a release in tenant has the name kafka: use -n tenant if it is yours"; got != want {
 		t.Errorf("hint %q, want %q", got, want)
 	}
 	if got := found.hint("cert-manager"); got != "" {

@@ -22,7 +22,7 @@ func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of ins
 	}
 	if o.dryRun != "none" || o.printRBAC {
 		if alive = h.RenewedAt(o.env.Now()); alive {
-			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is over what is there now\n",
+			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is based on the current state\n",
 				safe(of.Name), safe(h.By), h.Since.UTC().Format(time.RFC3339))
 		}
 		return alive, nil
@@ -54,7 +54,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, of inst
 		h, seen = is, time.Now()
 		if !told {
 			told = true
-			fmt.Fprintf(o.env.ErrOut, "  waiting %s acts on %s since %s\n", safe(h.By), safe(of.Name), h.Since.UTC().Format(time.RFC3339))
+			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.By), safe(of.Name), h.Since.UTC().Format(time.RFC3339))
 		}
 	}
 }

@@ -87,7 +87,7 @@ func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces
 	if !apierrors.IsForbidden(err) {
 		return nil, fmt.Errorf("list the releases: %w", err)
 	}
-	d.hidden = append(d.hidden, "you may not list secrets in all namespaces: who needs it in others than yours is not known")
+	d.hidden = append(d.hidden, "you may not list secrets in all namespaces: dependents in other namespaces are unknown")
 	for _, ns := range namespaces {
 		here, err := install.Releases(ctx, c.reader, ns)
 		if err != nil && !apierrors.IsForbidden(err) {
@@ -105,10 +105,10 @@ func (d *dependants) journal(ctx context.Context, c *installCluster, in install.
 		return nil, err
 	}
 	if f := found[0]; apierrors.IsForbidden(f.Err) {
-		d.hidden = append(d.hidden, fmt.Sprintf("you may not read the journal of %s in %s: what it needs is not known", in.Name, in.Namespace))
+		d.hidden = append(d.hidden, fmt.Sprintf("you may not read the journal of %s in %s: what it needs is unknown", in.Name, in.Namespace))
 		return nil, nil
 	} else if f.Err != nil {
-		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is not known: %v", in.Name, in.Namespace, f.Err))
+		d.notes = append(d.notes, fmt.Sprintf("what %s in %s needs is unknown: %v", in.Name, in.Namespace, f.Err))
 		return nil, nil
 	}
 	return found[0].Journal, nil
@@ -250,11 +250,11 @@ func dependantsOf(need []solve.Dependant, by map[string]dependantEntry, namedBy 
 		one := dependant{text: e.who + " needs " + what, believed: e.believed || e.of.System && e.of.Namespace+"/"+e.of.Name == namedBy}
 		switch {
 		case e.of.System:
-			one.hint = fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", e.of.Name, e.of.Namespace)
+			one.hint = fmt.Sprintf("first: kubectl sysop uninstall %s -n %s", e.of.Name, e.of.Namespace)
 		case e.there:
-			one.hint = "kubectl sysop uninstall " + e.Name + " goes before"
+			one.hint = "first: kubectl sysop uninstall " + e.Name
 		default:
-			one.hint = fmt.Sprintf("kubectl sysop uninstall %s -n %s goes before", e.Name, e.of.Namespace)
+			one.hint = fmt.Sprintf("first: kubectl sysop uninstall %s -n %s", e.Name, e.of.Namespace)
 		}
 		out = append(out, one)
 	}
@@ -271,7 +271,7 @@ func refuseDependants(planned *install.Plan, all []dependant, part, overriding s
 		}
 		hint := d.hint
 		if !d.believed {
-			hint += "; it says so itself, in a namespace of its own: " + overriding + " does not heed it"
+			hint += "; only that namespace says so: " + overriding + " ignores it"
 		}
 		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: d.text, Hint: hint})
 	}
@@ -285,7 +285,7 @@ func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string
 			planned.Notes = append(planned.Notes, text)
 			continue
 		}
-		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: text, Hint: "ask for the right to look; " + overriding + " goes on without"})
+		planned.Refusals = append(planned.Refusals, install.Refusal{Topic: "dependants", Part: part, Message: text, Hint: "you need permission to read them; " + overriding + " continues without"})
 	}
 }
 

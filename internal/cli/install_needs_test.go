@@ -132,7 +132,7 @@ func (r lockedReader) ListMetadata(_ context.Context, of object.Resource, namesp
 // What may not be read is not taken for missing: who needs a package in such a namespace is not
 // known, which refuses what would break them, unless the user says to go on.
 func TestDependantsHidden(t *testing.T) {
-	const text = "you may not list secrets in all namespaces: who needs it in others than yours is not known"
+	const text = "you may not list secrets in all namespaces: dependents in other namespaces are unknown"
 	c := &installCluster{reader: lockedReader{open: []string{"mine"}}}
 	d, err := c.readDependants(t.Context(), &catalogues{Catalogue: catalog.Embedded()}, nil, []string{"mine", "theirs"})
 	if err != nil || !slices.Equal(d.hidden, []string{text}) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
 )
 
-const bundleHint = "kubectl sysop catalog bundle writes one; carry it over again, and compare sha256sum on both sides"
+const bundleHint = "kubectl sysop catalog bundle writes one; copy it again, and compare sha256sum on both sides"
 
 // bundleLayer reads a bundle: every file of it is held against its checksum. One without
 // operators is no layer.
@@ -26,7 +26,7 @@ func (a *catalogues) bundleLayer(ctx context.Context, from catalogueSource) (*ca
 		return nil, withHint(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
 	}
 	if artifact.Data == nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: it is a folder, and a bundle is one file", fetch.Shown(from.address)), "--catalog reads a folder")
+		return nil, withHint(fmt.Errorf("read the bundle %s: it is a directory, and a bundle is one file", fetch.Shown(from.address)), "--catalog reads a directory")
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	files, err := bundle.Open(artifact.Data, fetch.Limits{})
@@ -54,7 +54,7 @@ func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSour
 	}
 	for _, s := range sources {
 		if strings.Contains(s.address, "://") {
-			notes = append(notes, "the catalogue "+fetch.Shown(s.address)+" of the settings is left out: --offline, and there is a bundle")
+			notes = append(notes, "the catalog "+fetch.Shown(s.address)+" of the settings is ignored: --offline with a bundle")
 			continue
 		}
 		here = append(here, s)

@@ -74,7 +74,7 @@ func (o *installOptions) check() error {
 		return err
 	}
 	if o.from != "" {
-		return withHint(errors.New("--from: a snapshot is no cluster that could be written"), "leave out --from; --dry-run=client shows the plan")
+		return withHint(errors.New("--from: a snapshot is read-only"), "leave out --from; --dry-run=client shows the plan")
 	}
 	if o.allNamespaces {
 		return errors.New("-A: an installation is in one namespace")
@@ -84,7 +84,7 @@ func (o *installOptions) check() error {
 		return err
 	}
 	if o.timeout <= 0 {
-		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
 	if !o.yes && o.dryRun == "none" && !o.printRBAC {
 		return o.env.canAsk(fmt.Sprintf("it would %s on the cluster", o.action))
@@ -100,7 +100,7 @@ func (o *installOptions) checkTargets() ([]target, error) {
 	case len(o.args) > 0 && o.file != "":
 		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
 	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueFiles) > 0):
-		return nil, withHint(errors.New("--set and --values are of one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
+		return nil, withHint(errors.New("--set and --values are for one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
 	}
 	return parseTargets(o.args)
 }

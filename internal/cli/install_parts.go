@@ -86,7 +86,7 @@ func (c *chartLoader) operator(ctx context.Context, choice *solve.Choice) (*inst
 	}
 	v, ok := e.Version(choice.Version)
 	if !ok {
-		return nil, fmt.Errorf("the catalogue has no version %s of %s", choice.Version, choice.Name)
+		return nil, fmt.Errorf("the catalog has no version %s of %s", choice.Version, choice.Name)
 	}
 	p := &install.Part{
 		Name: e.Name, Release: e.Name, Namespace: v.Namespace, Version: v.Version, Needs: choice.Needs, Why: choice.Why,
@@ -159,8 +159,8 @@ func (c *chartLoader) chartOf(ctx context.Context, e catalog.Entry, v *catalog.V
 		}
 		return ofManifests(e.Name, v.Version, files)
 	default:
-		c.fetched[e.Name] = "the catalogue"
-		return ofManifests(e.Name, v.Version, map[string][]byte{"the catalogue's inline manifests": []byte(s.Inline)})
+		c.fetched[e.Name] = "the catalog"
+		return ofManifests(e.Name, v.Version, map[string][]byte{"the catalog's inline manifests": []byte(s.Inline)})
 	}
 }
 
@@ -262,8 +262,8 @@ func (c *chartLoader) apps(ctx context.Context) error {
 			continue
 		}
 		if bringsSecrets(*a) {
-			return withHint(fmt.Errorf("app %s brings a Secret along: what a manifest has, more people may read", a.Name),
-				"name it under spec.inputs, and create it before: its values never pass through here")
+			return withHint(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
+				"name it under spec.inputs, and create it first: its values are never read")
 		}
 		p := &install.Part{Name: a.Name, App: true, Release: c.sys.Name + "-" + a.Name, Namespace: c.sys.Namespace, Why: []string{"system " + c.sys.Name}}
 		for _, d := range c.sys.Dependencies {
@@ -275,7 +275,7 @@ func (c *chartLoader) apps(ctx context.Context) error {
 			p.Needs = append(p.Needs, a.Operator)
 		}
 		if slices.ContainsFunc(c.parts, func(o *install.Part) bool { return o.Name == p.Name }) {
-			return withHint(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "call the app otherwise")
+			return withHint(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
 		}
 		var err error
 		if p.Connections, err = c.connections(a); err != nil {

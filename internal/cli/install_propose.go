@@ -178,7 +178,7 @@ func (p *installPlan) solve(ctx context.Context) error {
 	}
 	for _, t := range p.targets {
 		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
-			return withHint(&linesError{strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes what is there")
+			return withHint(&linesError{strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes the installed one")
 		}
 	}
 	return unsolved(err)
@@ -228,9 +228,9 @@ func (p *installPlan) changeable() error {
 			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
 				return err
 			}
-			return withHint(fmt.Errorf("%s is not installed, or not with us: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
+			return withHint(fmt.Errorf("%s is not installed, or not by kubectl sysop: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
-			return withHint(fmt.Errorf("%s is installed already, in %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
+			return withHint(fmt.Errorf("%s is already installed, in version %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
 		}
 	}
 	return nil
@@ -336,8 +336,8 @@ func (p *installPlan) busy(f install.Found, part *install.Part, run string) erro
 	if !slices.Contains(f.Touches(), install.ReleaseName{Name: part.Release, Namespace: part.Namespace}) {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s is part of a run that is not ended: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),
-		fmt.Sprintf("wait for it, or end it: kubectl sysop rollback %s -n %s --unfinished", in.Name, in.Namespace))
+	return withHint(fmt.Errorf("%s is part of a run that did not finish: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),
+		fmt.Sprintf("wait for it, or undo it: kubectl sysop rollback %s -n %s --unfinished", in.Name, in.Namespace))
 }
 
 // plan makes the plan over what is there.
@@ -414,7 +414,7 @@ func (p *installPlan) hidden() {
 			continue
 		}
 		origin := p.cats.Origin(part.Name)
-		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s is the entry of the catalogue %s, which hides the built-in one of that name", part.Name, origin))
+		p.planned.Notes = append(p.planned.Notes, fmt.Sprintf("%s is the entry of the catalog %s, which replaces the built-in one of that name", part.Name, origin))
 	}
 }
 
@@ -520,14 +520,14 @@ func (p *installPlan) inputs(ctx context.Context) error {
 func (p *installPlan) input(ctx context.Context, kind, namespace, name string, keys []string) (string, error) {
 	r, ok := p.cluster.kinds.Kind(schema.GroupKind{Kind: kind})
 	if !ok {
-		return "is of a kind that is not served", nil
+		return "has a kind that is not served", nil
 	}
 	o, err := p.cluster.reader.Get(ctx, r, namespace, name)
 	switch {
 	case apierrors.IsNotFound(err):
-		return "is not there", nil
+		return "does not exist", nil
 	case apierrors.IsForbidden(err):
-		return "may not be looked at, so that nobody knows whether it is there", nil
+		return "may not be read: existence unknown", nil
 	case err != nil:
 		return "", fmt.Errorf("read %s %s/%s: %w", kind, namespace, name, err)
 	}

@@ -44,7 +44,7 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 		return r, nil // whoever asks for the roles may not be able to read yet
 	}
 	if r.losses, err = runner.RecoveryLosses(ctx, of, r.plan, c.kinds); err != nil {
-		return nil, withHint(fmt.Errorf("what would be lost by ending the %s of %s is not known, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac writes the roles that it takes")
+		return nil, withHint(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac prints the roles that it needs")
 	}
 	o.tellLosses(of, r.losses)
 	return r, nil
@@ -54,11 +54,11 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
 	what := map[install.Recovery]string{
-		install.RecoveredResumed: "what was only begun is undone or finished, then it continues", install.RecoveredDone: "all of it was done: it is closed",
+		install.RecoveredResumed: "the steps that only started are undone or finished, then it continues", install.RecoveredDone: "all steps were done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
 	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing && run.Action == r.o.action {
-		what = "it was asked for with other arguments, or its charts are others by now, so it is undone first"
+		what = "it had other arguments or charts, so it is undone first"
 	}
 	if what == "" {
 		return
@@ -67,7 +67,7 @@ func (r *recovering) show() {
 	if run.Action == install.Rollback {
 		article = "a"
 	}
-	fmt.Fprintf(out, "%s %s of %s by %s was not ended: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
+	fmt.Fprintf(out, "%s %s of %s by %s did not finish: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
 	for _, a := range r.plan.Acts {
 		fmt.Fprintf(out, "  %s\n", safe(recoveryLine(a)))
 		for _, ref := range a.Objects {
@@ -117,7 +117,7 @@ func (r *recovering) rights(ctx context.Context) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return withHint(&linesError{append(lines, "nothing was written")}, "--print-rbac writes the roles that it takes")
+	return withHint(&linesError{append(lines, "nothing was written")}, "--print-rbac prints the roles that it needs")
 }
 
 // do reviews the rights, asks, and ends the run.
@@ -129,7 +129,7 @@ func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, 
 		return "", install.Report{}, err
 	}
 	n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
-	question := fmt.Sprintf("end the %s of %s that %s began: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
+	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
 	if yes, err := r.o.agreed(ctx, r.of, r.losses, question); err != nil || !yes {
 		return "", install.Report{}, errors.Join(err, errDeclined)
 	}

@@ -19,15 +19,15 @@ func TestRecoveringShows(t *testing.T) {
 		o: newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Uninstall), of: install.Installation{Name: "shop", Namespace: "apps"},
 		plan: install.RecoveryPlan{Run: install.Run{Action: install.Upgrade, By: "mallory\x1b[2J"}, What: install.RecoveredUndone, Acts: []install.RecoveryAct{
 			{Verb: install.RecoverRollback, Release: install.ReleaseName{Name: "db", Namespace: "apps"}, Revision: 3, Objects: []object.Ref{role, {Kind: "ConfigMap", Namespace: "apps", Name: "db"}}},
-			{Verb: install.RecoverDelete, Object: object.Ref{Kind: "Namespace", Name: "made"}, Note: "unless objects of others are in it"},
-			{Verb: install.RecoverLeave, Object: role, Note: "it gives rights"},
+			{Verb: install.RecoverDelete, Object: object.Ref{Kind: "Namespace", Name: "made"}, Note: "unless it has objects of others"},
+			{Verb: install.RecoverLeave, Object: role, Note: "it grants permissions"},
 		}},
 	}
 	r.show()
 	for _, want := range []string{
-		"an upgrade of shop by mallory", "was not ended: it is undone",
-		"  roll back release apps/db to revision 3 (2 objects)\n    with ClusterRole.rbac.authorization.k8s.io/view\n  delete Namespace/made: unless objects of others are in it\n",
-		"  leave ClusterRole.rbac.authorization.k8s.io/view: it gives rights\n",
+		"an upgrade of shop by mallory", "did not finish: it is undone",
+		"  roll back release apps/db to revision 3 (2 objects)\n    with ClusterRole.rbac.authorization.k8s.io/view\n  delete Namespace/made: unless it has objects of others\n",
+		"  leave ClusterRole.rbac.authorization.k8s.io/view: it grants permissions\n",
 	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
@@ -42,7 +42,7 @@ func TestRecoveringShows(t *testing.T) {
 func TestRecoveringAsksForData(t *testing.T) {
 	claim := object.Ref{Kind: "PersistentVolumeClaim", Namespace: "apps", Name: "data-db-0"}
 	of := install.Installation{Name: "shop", Namespace: "apps"}
-	for confirmed, wrong := range map[string]string{"": "which --yes does not answer for", askName: "nobody here to type the name", "shop": ""} {
+	for confirmed, wrong := range map[string]string{"": "which --yes does not confirm", askName: "no terminal to type the name", "shop": ""} {
 		var out bytes.Buffer
 		o := newInstallOptions(Env{IOStreams: genericiooptions.IOStreams{ErrOut: &out}}, install.Rollback)
 		o.yes, o.confirmed, o.dryRun = true, confirmed, "none"

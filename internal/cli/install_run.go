@@ -48,7 +48,7 @@ func (o *installOptions) resolve(ctx context.Context, c *installCluster, conn in
 		select {
 		case <-ctx.Done():
 			if errors.Is(context.Cause(ctx), errTooLong) {
-				return nil, fmt.Errorf("there is none after %s: %w", o.timeout, err)
+				return nil, fmt.Errorf("no value after %s: %w", o.timeout, err)
 			}
 			return nil, ctx.Err()
 		case <-time.After(resolving):
@@ -132,5 +132,5 @@ func (p *installPlan) fitting(part *install.Part, v install.Resolved) (any, erro
 		}
 		return install.ResolveValue(to, v.Field)
 	}
-	return nil, fmt.Errorf("%s makes no %s", part.Name, v.To)
+	return nil, fmt.Errorf("%s creates no %s", part.Name, v.To)
 }

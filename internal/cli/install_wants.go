@@ -37,7 +37,7 @@ func wantsOf(targets []target, sys *system.System) []solve.Want {
 }
 
 func appBy(sys *system.System, a *system.App) string {
-	return fmt.Sprintf("system %s: app %s", sys.Name, a.Name)
+	return fmt.Sprintf("System %s: app %s", sys.Name, a.Name)
 }
 
 // appWants are the APIs of the custom resources that apps bring along: each is wanted, whoever

@@ -86,7 +86,7 @@ func (m *manualReader) byServiceVersion(ctx context.Context, marks manual.Instal
 	for _, o := range owners {
 		csv := o.fields
 		m.installed.versions = append(m.installed.versions, csv)
-		evidence := fmt.Sprintf("ClusterServiceVersion %s/%s owns the definition", o.ref.Namespace, o.ref.Name)
+		evidence := fmt.Sprintf("ClusterServiceVersion %s/%s owns the CRD", o.ref.Namespace, o.ref.Name)
 		var refs []object.Ref
 		for _, name := range manual.Deployments(csv) {
 			refs = append(refs, object.Ref{Group: "apps", Kind: "Deployment", Namespace: o.ref.Namespace, Name: name})
@@ -147,7 +147,7 @@ func (m *manualReader) byRelease(ctx context.Context, marks manual.InstallerLabe
 	if marks.Release == "" || marks.ReleaseNamespace == "" {
 		return nil
 	}
-	evidence := fmt.Sprintf("Helm release %s/%s installed the definition (annotation meta.helm.sh/release-name)", marks.ReleaseNamespace, marks.Release)
+	evidence := fmt.Sprintf("Helm release %s/%s installed the CRD (annotation meta.helm.sh/release-name)", marks.ReleaseNamespace, marks.Release)
 	if marks.Chart != "" {
 		evidence += ", of chart " + marks.Chart
 	}
@@ -172,7 +172,7 @@ func (m *manualReader) byLabels(ctx context.Context, marks manual.InstallerLabel
 	if len(refs) == 0 {
 		return nil
 	}
-	return m.run(ctx, refs, "", fmt.Sprintf("it carries the labels of the definition, app.kubernetes.io/name=%s and %s=%s", marks.Name, graph.InstanceLabel, marks.Instance))
+	return m.run(ctx, refs, "", fmt.Sprintf("it has the labels of the CRD, app.kubernetes.io/name=%s and %s=%s", marks.Name, graph.InstanceLabel, marks.Instance))
 }
 
 // byWebhook finds what answers for the Service that converts the objects.
@@ -191,7 +191,7 @@ func (m *manualReader) byWebhook(ctx context.Context, marks manual.InstallerLabe
 	}
 	for _, ref := range all {
 		if o := bodies[ref]; o != nil && manual.Selects(found[marks.Webhook], o) {
-			evidence := fmt.Sprintf("it answers for Service %s/%s, which converts the objects (spec.conversion of the definition)", marks.Webhook.Namespace, marks.Webhook.Name)
+			evidence := fmt.Sprintf("it serves Service %s/%s, which converts the objects (spec.conversion of the CRD)", marks.Webhook.Namespace, marks.Webhook.Name)
 			m.installed.add(manual.RunningOf(ref, o, evidence), ref.Namespace)
 		}
 	}

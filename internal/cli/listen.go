@@ -28,7 +28,7 @@ import (
 func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Output, error)) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return withHint(fmt.Errorf("listen at %q: %w", addr, err), "write HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
+		return withHint(fmt.Errorf("listen at %q: %w", addr, err), "use HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
 	}
 	if host == "" {
 		host = "127.0.0.1" // All interfaces are never meant by leaving them out.
@@ -154,7 +154,7 @@ func (e *exporter) handler(local bool) http.Handler {
 	})
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if local && !loopback(r.Host) {
-			http.Error(w, "this server answers to its own address alone", http.StatusForbidden)
+			http.Error(w, "this server answers only to its own address", http.StatusForbidden)
 			return
 		}
 		mux.ServeHTTP(w, r)

@@ -164,11 +164,11 @@ func (o *logsOptions) check() error {
 	case o.since != 0 && o.sinceTime != "":
 		return errors.New("--since and --since-time exclude each other")
 	case o.since < 0:
-		return fmt.Errorf("--since %s: want how long ago, as in 2h", o.since)
+		return fmt.Errorf("--since %s: expected how long ago, as in 2h", o.since)
 	case o.tail < -1:
-		return fmt.Errorf("--tail %d: want 0 or more, or -1 for all", o.tail)
+		return fmt.Errorf("--tail %d: expected 0 or more, or -1 for all", o.tail)
 	case o.maxStreams < 1:
-		return fmt.Errorf("--max-streams %d: want 1 or more", o.maxStreams)
+		return fmt.Errorf("--max-streams %d: expected 1 or more", o.maxStreams)
 	case o.from != "":
 		return withHint(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.from+" lists the pods")
 	}
@@ -180,7 +180,7 @@ func patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
 	for _, text := range texts {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			return nil, withHint(fmt.Errorf("%s %q: %w", flag, text, err), `a regular expression of Go (RE2); \ takes the meaning of the character behind it`)
+			return nil, withHint(fmt.Errorf("%s %q: %w", flag, text, err), `expected a regular expression of Go (RE2); \ escapes the next character`)
 		}
 		out = append(out, re)
 	}
@@ -198,7 +198,7 @@ func (o *logsOptions) run(ctx context.Context) error {
 	s, err := o.open(ctx)
 	if err != nil {
 		if strings.Contains(hintFor(err), "--from demo") { // which is no way out here
-			err = withHint(err, "check --kubeconfig and --context: logs are read from a cluster alone")
+			err = withHint(err, "check --kubeconfig and --context: logs can only be read from a cluster")
 		}
 		return err
 	}

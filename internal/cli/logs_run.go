@@ -65,7 +65,7 @@ func (l *logsRun) read(ctx context.Context) error {
 	l.notices.print(notes)
 	l.s.printTimings(g)
 	if failed := count(notes, func(n logs.Notice) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
-		return fmt.Errorf("no log could be read, of %d", len(all))
+		return fmt.Errorf("no log could be read (of %d)", len(all))
 	}
 	return nil
 }
@@ -73,7 +73,7 @@ func (l *logsRun) read(ctx context.Context) error {
 // nothing is the error for containers of which none has a log.
 func (l *logsRun) nothing(n int) error {
 	if l.o.previous {
-		return withHint(fmt.Errorf("none of the %d containers has been restarted: there is no log from before", n), "without --previous, the log of what runs now is shown")
+		return withHint(fmt.Errorf("none of the %d containers was restarted: there is no earlier log", n), "leave out --previous to show the current log")
 	}
 	return fmt.Errorf("none of the %d containers has a log yet", n)
 }

@@ -113,13 +113,13 @@ func (t *logNotices) write(g *logsGroup) {
 	case logs.Queued:
 		fmt.Fprintf(t.out, "warning: not followed until another log ends: %s (--max-streams %d)\n", names, t.streams)
 	case logs.NodeNotReady:
-		fmt.Fprintf(t.out, "warning: %s: nothing may come of %s\n", why, names)
+		fmt.Fprintf(t.out, "warning: %s: there may be no lines of %s\n", why, names)
 	case logs.Failed:
 		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, why)
 	case logs.Interrupted:
 		again := ""
 		if t.follow {
-			again = "; it is tried again"
+			again = "; retrying"
 		}
 		fmt.Fprintf(t.out, "warning: the log of %s broke off: %s%s\n", names, why, again)
 	case logs.Ended:

@@ -216,7 +216,7 @@ func TestTellerOfLogs(t *testing.T) {
 		{
 			"broken off, for now", true,
 			[][]logs.Notice{{note("shop", "a", "web", logs.Interrupted, errors.New("gone"))}, {note("shop", "b", "web", logs.Interrupted, errors.New("gone"))}},
-			"warning: the log of a web broke off: gone; it is tried again\n",
+			"warning: the log of a web broke off: gone; retrying\n",
 		},
 		{"queued", true, [][]logs.Notice{{note("shop", "a", "web", logs.Queued, nil), note("shop", "b", "web", logs.Queued, nil)}}, "warning: not followed until another log ends: a web, b web (--max-streams 2)\n"},
 		{"gone, a pod at a time", true, [][]logs.Notice{gone, gone[:1], {note("shop", "d", "web", logs.Gone, nil)}}, "a, data/b are gone from the stack\nd is gone from the stack\n"},

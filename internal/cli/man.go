@@ -133,7 +133,7 @@ func (o *manOptions) wayOut(err error) error {
 // find resolves the kind and fetches its definition.
 func (o *manOptions) find(ctx context.Context, s *session) (*manualReader, error) {
 	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
-		return nil, withHint(fmt.Errorf("%q is an object: a manual is of a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
+		return nil, withHint(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
 	}
 	kind, err := s.kinds.Find(o.kind)
 	if err != nil {

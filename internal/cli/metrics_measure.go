@@ -99,7 +99,7 @@ func (m *metricsResult) scope(collector *metrics.Collector) {
 	m.find(all)
 	for _, namespace := range m.q.options.ShareNamespaces {
 		if !costs(all, namespace) {
-			m.extra = append(m.extra, metrics.Note{Subject: "Namespace/" + namespace, Reason: "Sharing", Message: "has nothing that all could pay for: no pod, volume claim or load balancer of it was found"})
+			m.extra = append(m.extra, metrics.Note{Subject: "Namespace/" + namespace, Reason: "Sharing", Message: "has no shared cost: no pod, volume claim or load balancer was found in it"})
 		}
 	}
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
@@ -255,7 +255,7 @@ func (m *metricsResult) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
 		if m.o.env.Talk {
-			fmt.Fprintf(m.o.env.ErrOut, "asking Prometheus about %s\n", m.q.window)
+			fmt.Fprintf(m.o.env.ErrOut, "querying Prometheus: %s\n", m.q.window)
 		}
 		client, err := historyClient(m.o.tokenFile)
 		if err != nil {

@@ -53,7 +53,7 @@ func (m *metricsResult) weights() map[object.Ref]decimal.Decimal {
 			}
 			w, err := decimal.NewFromString(text)
 			if err != nil || w.IsNegative() {
-				m.reading.Notes = append(m.reading.Notes, metrics.Note{Subject: s.Ref.String(), Reason: "Weight", Message: fmt.Sprintf("annotation %s: %q is no weight (want a number, 0 or more): taken as 1", weightNote, text)})
+				m.reading.Notes = append(m.reading.Notes, metrics.Note{Subject: s.Ref.String(), Reason: "Weight", Message: fmt.Sprintf("annotation %s: %q is not a weight (expected a number, 0 or more): taken as 1", weightNote, text)})
 				continue
 			}
 			out[s.Ref] = w

@@ -63,7 +63,7 @@ func (o *metricsOptions) parseRows(q *question) error {
 		return withHint(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
 	}
 	if o.depth < 0 || o.top < 0 {
-		return fmt.Errorf("--depth and --top: want 0 or more")
+		return fmt.Errorf("--depth and --top: expected 0 or more")
 	}
 	q.sortBy = o.sortBy
 	if q.sortBy == "" && o.top > 0 {
@@ -82,7 +82,7 @@ func (o *metricsOptions) parseRows(q *question) error {
 		if len(validation.IsQualifiedName(q.key)) == 0 {
 			return nil
 		}
-		return withHint(fmt.Errorf("--by %s: want the key of a %s after the colon", o.by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
+		return withHint(fmt.Errorf("--by %s: expected the key of a %s after the colon", o.by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
 	}
 	return withHint(fmt.Errorf("unknown value %q of --by", o.by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }
@@ -128,7 +128,7 @@ func (o *metricsOptions) parseSharing(q *question) error {
 	q.options.ShareIdle, q.options.ShareNamespaces = o.shareIdle, o.shareNamespaces
 	overhead, err := decimal.NewFromString(o.shareOverhead)
 	if err != nil || overhead.IsNegative() {
-		return fmt.Errorf("--share-overhead %q: want an amount of money an hour, such as 0.10", o.shareOverhead)
+		return fmt.Errorf("--share-overhead %q: expected an amount of money an hour, such as 0.10", o.shareOverhead)
 	}
 	q.options.ShareOverhead = overhead
 	return nil
@@ -141,7 +141,7 @@ func (o *metricsOptions) repeating(*question) error {
 	case o.watch && o.listen != "":
 		return fmt.Errorf("--watch and --listen exclude each other")
 	case o.interval < least:
-		return fmt.Errorf("--interval %s: want %s or more", o.interval, least)
+		return fmt.Errorf("--interval %s: expected %s or more", o.interval, least)
 	case o.listen != "" && o.output != "tree" && o.output != "openmetrics":
 		return fmt.Errorf("--listen serves openmetrics: it cannot serve %s", o.output)
 	}

@@ -112,7 +112,7 @@ func (m *metricsResult) alsoNeeded() {
 		if len(by[part]) > 0 {
 			m.reading.Notes = append(m.reading.Notes, metrics.Note{
 				Subject: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
-				Message: fmt.Sprintf("is also needed by %s: nothing of it is charged there (%s)", strings.Join(by[part], ", "), way),
+				Message: fmt.Sprintf("is also needed by %s; none of its cost is charged there (%s)", strings.Join(by[part], ", "), way),
 			})
 		}
 	}

@@ -44,7 +44,7 @@ func (o *systemQuery) read(ctx context.Context, c *common, args []string) ([]str
 	case o.name == "":
 		return args, nil
 	case len(args) > 0:
-		return nil, withHint(fmt.Errorf("--system names its roots, and %s is another one", args[0]), "leave out one of them")
+		return nil, withHint(fmt.Errorf("--system has its own roots, and %s is another one", args[0]), "leave out one of them")
 	case c.allNamespaces:
 		return nil, errors.New("-A: a System names its roots with their namespaces")
 	}

@@ -47,7 +47,7 @@ func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, wha
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return withHint(fmt.Errorf("want %s", what), cmd.CommandPath()+" --help has examples")
+			return withHint(fmt.Errorf("expected %s", what), cmd.CommandPath()+" --help has examples")
 		}
 		return nil
 	}
@@ -87,7 +87,7 @@ func (c *common) objects(ctx context.Context, args []string, opts graph.StackOpt
 			return nil, nil, nil, err
 		}
 		if r[0].name == "" || r[0].group != "" && r[0].group != graph.BySystem {
-			return nil, nil, nil, fmt.Errorf("%q is no object: want TYPE/NAME", a)
+			return nil, nil, nil, fmt.Errorf("%q is not an object: expected TYPE/NAME", a)
 		}
 		r[0].missing = c.named
 		roots = append(roots, r[0])

@@ -171,7 +171,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 		return err
 	}
 	if len(nodes) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "no nodes are known: the prices without overrides of nodes hold (prices show)")
+		fmt.Fprintln(o.env.ErrOut, "no nodes are known: the prices without node overrides apply (prices show)")
 	}
 	o.tellBook(book)
 	return nil
@@ -245,7 +245,7 @@ func validatePrices(ctx context.Context, env Env, files []string) error {
 		case len(problems) > 0:
 			wrong = append(wrong, placed(name, problems)...)
 		default:
-			fmt.Fprintf(env.Out, "%s: fine: %d prices in %s\n", safe(name), len(book.Lines()), book.Currency)
+			fmt.Fprintf(env.Out, "%s: valid: %d prices in %s\n", safe(name), len(book.Lines()), book.Currency)
 		}
 	}
 	if len(wrong) > 0 {

@@ -67,7 +67,7 @@ func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem
 		}
 		p, others := group[0], ""
 		if n := len(group) - 1; n > 0 {
-			others = fmt.Sprintf("; so it is with %d more", n)
+			others = fmt.Sprintf("; the same for %d more", n)
 		}
 		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), others)
 	}

@@ -43,7 +43,7 @@ System and no command it shows the plan. See docs/regulation.md.`,
 		}
 		err = o.run(cmd.Context(), name)
 		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
-			return withHint(err, "the command may be "+near[0]+"; kubectl sysop regulate --help lists them")
+			return withHint(err, "the commands are "+near[0]+"; kubectl sysop regulate --help lists them")
 		}
 		return err
 	}

@@ -68,7 +68,7 @@ func (o *applyOptions) check() error {
 
 func (o *regulateOptions) checkLease() error {
 	if o.lease < leastLease {
-		return fmt.Errorf("--lock-lease %s: want %s at least", o.lease, leastLease)
+		return fmt.Errorf("--lock-lease %s: expected at least %s", o.lease, leastLease)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (b *systemSession) planned(ctx context.Context, plan planner) (*regulate.Pl
 }
 
 // errChanged is that what was confirmed is not what would be done by now.
-var errChanged = errors.New("it is not as it was when it was shown: nothing was done")
+var errChanged = errors.New("the plan is outdated: nothing was done")
 
 // applyResult is what became of a plan.
 type applyResult struct {
@@ -132,7 +132,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		case d.planned == nil:
 			b.session.tell(b.graph)
 		case signature(p) != signature(d.planned):
-			return withHint(errChanged, "look again: kubectl sysop regulate plan")
+			return withHint(errChanged, "plan again: kubectl sysop regulate plan")
 		}
 		d.planned = p
 		d.out, err = o.carryOut(ctx, b, p)
@@ -175,7 +175,7 @@ func (o *applyOptions) confirm(ctx context.Context, p *regulate.Plan, b *systemS
 	if o.dryRun == "server" {
 		return true, nil // What is shown is what the API server says.
 	}
-	if err := o.env.canAsk(writtenTo(p) + " would be written to"); err != nil {
+	if err := o.env.canAsk(writtenTo(p) + " would be changed"); err != nil {
 		return false, err
 	}
 	if err := o.showPlan(p, b); err != nil {
@@ -256,11 +256,11 @@ func (o *applyOptions) tellUnwritten(d *applyResult) {
 		what := "is held" // and was so before
 		switch d.planned.Steps[i].Verb {
 		case regulate.AddCause:
-			what = "is held already, and now for this as well"
+			what = "is already held, and now also for this"
 		case regulate.RemoveCause:
-			what = "is held for something else still"
+			what = "is still held for another cause"
 		case regulate.RecoverApp:
-			what = "is let go: nothing had been changed"
+			what = "recovered: nothing had been changed"
 		}
 		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
 	}
@@ -285,7 +285,7 @@ func (o *applyOptions) tellDone(ctx context.Context, b *systemSession, d *applyR
 	}
 	o.tellUnwritten(d)
 	if o.dryRun == "server" {
-		fmt.Fprintln(o.env.ErrOut, "dry run: the API server admitted it, and kept nothing")
+		fmt.Fprintln(o.env.ErrOut, "dry run: the API server accepted it, and stored nothing")
 	}
 	if !looked {
 		if d.restored, err = o.lookAtRestored(ctx, b, out, patience); err != nil {

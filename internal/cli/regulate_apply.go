@@ -60,7 +60,7 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if o.timeout <= 0 {
-		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
 	b, err := o.begin(ctx, name)
 	if err != nil {
@@ -94,7 +94,7 @@ func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *systemSession
 		return len(p.Steps) == 0 && len(p.Pending) == 0
 	})
 	if errors.Is(context.Cause(patience), errTooLong) {
-		return withHint(fmt.Errorf("something is left to do after %s", o.timeout), "kubectl sysop regulate plan shows what; --timeout waits longer")
+		return withHint(fmt.Errorf("steps remain after %s", o.timeout), "kubectl sysop regulate plan shows them; --timeout waits longer")
 	}
 	if err != nil {
 		return err

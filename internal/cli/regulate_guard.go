@@ -32,7 +32,7 @@ func (o *regulateOptions) lockOptions() journal.LeaseOptions {
 			if !since.IsZero() {
 				at = " since " + since.Local().Format(time.TimeOnly)
 			}
-			fmt.Fprintf(o.env.ErrOut, "waiting: another run acts: %s%s\n", safe(holder), at)
+			fmt.Fprintf(o.env.ErrOut, "waiting: another run holds the lock: %s%s\n", safe(holder), at)
 		},
 	}
 }

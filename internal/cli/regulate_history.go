@@ -51,7 +51,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 	case o.from != "":
 		return errNoJournal
 	case o.since < 0:
-		return fmt.Errorf("--since %s: want a time that has gone by, such as 1h", o.since)
+		return fmt.Errorf("--since %s: expected a duration in the past, such as 1h", o.since)
 	}
 	b, err := o.beginJournal(ctx, name)
 	if err != nil {

@@ -63,9 +63,9 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	case err != nil:
 		return err
 	case o.image == "" || strings.ContainsAny(o.image, " \t\n"):
-		return fmt.Errorf("--image %q: want the name of an image", o.image)
+		return fmt.Errorf("--image %q: expected the name of an image", o.image)
 	case o.replicas < 1:
-		return fmt.Errorf("--replicas %d: want 1 at least", o.replicas)
+		return fmt.Errorf("--replicas %d: expected at least 1", o.replicas)
 	}
 	b, err := o.begin(ctx, name)
 	if err != nil {
@@ -75,7 +75,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if b.namespace == "" {
-		return withHint(errors.New("it is not known in which namespace the System is"), "say it with -n")
+		return withHint(errors.New("the namespace of the System is unknown"), "name it with -n")
 	}
 	b.session.tell(b.graph)
 	reads, err := b.reads()
@@ -151,7 +151,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	if nameless != "" {
-		return nil, withHint(fmt.Errorf("the name of the resource of %s is not known: %s has no definition of it", nameless, b.o.from), "ask the cluster, or add the CustomResourceDefinition to the file")
+		return nil, withHint(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.from), "read the cluster, or add the CustomResourceDefinition to the file")
 	}
 	return slices.Compact(out), nil
 }

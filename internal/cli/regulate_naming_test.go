@@ -29,9 +29,9 @@ func TestSplit(t *testing.T) {
 		{file: "shop.yaml", app: "web", is: "web"},
 		{args: "web", is: "web"}, // of the only System of the namespace
 		{app: "web", is: "web"},
-		{args: "shop web", app: "db", err: `"web": there is one app too many`},
-		{args: "shop web", named: "shop", err: `"web": there is one app too many`},
-		{args: "web", file: "shop.yaml", app: "db", err: `"web": there is one app too many`},
+		{args: "shop web", app: "db", err: `"web": too many apps`},
+		{args: "shop web", named: "shop", err: `"web": too many apps`},
+		{args: "web", file: "shop.yaml", app: "db", err: `"web": too many apps`},
 		{named: "shop", err: "which app?"},
 		{err: "which app?"},
 	} {

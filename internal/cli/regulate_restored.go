@@ -24,7 +24,7 @@ const (
 	// unknownFor is how long an app may be Unknown, with nothing going on, before it is left at that.
 	unknownFor = 10 * time.Second
 	// whatWasLetGo is what reports are about.
-	whatWasLetGo = "what was let go"
+	whatWasLetGo = "what recovered"
 )
 
 // lookAtRestored waits until the apps are Healthy of which objects were put back, and says so, or
@@ -55,7 +55,7 @@ func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out
 	}
 	report, err := i.Inspect(ctx, refs, timeout)
 	if ctx.Err() != nil {
-		fmt.Fprintf(o.env.ErrOut, "interrupted: whether %s is Healthy is not known; kubectl sysop regulate status tells\n", whatWasLetGo)
+		fmt.Fprintf(o.env.ErrOut, "interrupted: whether %s is Healthy is unknown; see kubectl sysop regulate status\n", whatWasLetGo)
 		return nil, nil //nolint:nilnil // it was let go all the same
 	}
 	if err != nil {
@@ -98,7 +98,7 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 		for _, name := range apps {
 			app, ok := b.world.App(name)
 			if !ok {
-				bad = append(bad, name+" is not in the manifest any more: its health is not known")
+				bad = append(bad, name+" is no longer in the manifest: its health is unknown")
 				continue
 			}
 			if freed.isWell(b, app) {
@@ -115,7 +115,7 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 	case len(bad) > 0:
 		return errors.New(strings.Join(bad, "; "))
 	case err != nil:
-		return fmt.Errorf("it was not seen within %s", timeout)
+		return fmt.Errorf("its health was not read within %s", timeout)
 	}
 	return nil
 }

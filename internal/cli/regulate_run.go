@@ -99,7 +99,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 		return err
 	}
 	if o.timeout <= 0 {
-		return fmt.Errorf("--timeout %s: want more than 0", o.timeout)
+		return fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
 	}
 	if _, err := exec.LookPath(command[0]); err != nil && o.dryRun == "none" {
 		return fmt.Errorf("run %s: %w", command[0], err) // Before anything is held.
@@ -138,7 +138,7 @@ func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, err
 	}
 	if len(p.Refused) > 0 && !r.o.refusedToo && r.o.dryRun != "client" {
 		f := p.Refused[0]
-		return nil, withHint(fmt.Errorf("%s cannot be held, so the command is not run: %s", f.App, f.Message), "--ignore-refused runs it all the same")
+		return nil, withHint(fmt.Errorf("%s cannot be held, so the command is not run: %s", f.App, f.Message), "--ignore-refused runs it anyway")
 	}
 	return p, nil
 }
@@ -146,7 +146,7 @@ func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, err
 // tellHeld says on standard error who is held.
 func (r *regulateRun) tellHeld(ctx context.Context) error {
 	if r.held.out == nil || len(r.held.planned.Steps) == 0 {
-		fmt.Fprintf(r.o.env.ErrOut, "nobody is held: no app needs %s\n", r.o.app)
+		fmt.Fprintf(r.o.env.ErrOut, "no app is held: none needs %s\n", r.o.app)
 		return nil
 	}
 	if err := r.o.writeTo(r.o.env.ErrOut, view.RegulationDone(r.held.out, r.held.planned, nil, r.b.options())); err != nil {
@@ -156,7 +156,7 @@ func (r *regulateRun) tellHeld(ctx context.Context) error {
 		if _, err := r.o.lookAtRestored(ctx, r.b, r.held.out, glance); err != nil {
 			return err
 		}
-		return withHint(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover lets the others go")
+		return withHint(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover recovers the others")
 	}
 	return nil
 }
@@ -217,11 +217,11 @@ func (r *regulateRun) tellLeft() {
 	if r.left == "" {
 		return
 	}
-	fmt.Fprintf(r.o.env.ErrOut, "LEFT HELD: %s\n", safe(r.left))
+	fmt.Fprintf(r.o.env.ErrOut, "STILL HELD: %s\n", safe(r.left))
 	for _, command := range r.help {
 		fmt.Fprintf(r.o.env.ErrOut, "hint: a StatefulSet waits for a pod of another revision (OrderedReady): %s\n", safe(command))
 	}
-	fmt.Fprintln(r.o.env.ErrOut, "hint: look with kubectl sysop regulate status; kubectl sysop regulate recover APP lets one go")
+	fmt.Fprintln(r.o.env.ErrOut, "hint: kubectl sysop regulate status shows them; kubectl sysop regulate recover APP recovers one")
 }
 
 // allFree says whether nobody is held any more whom nothing holds.
@@ -250,7 +250,7 @@ func (r *regulateRun) freeRest(ctx context.Context) error {
 				held = append(held, h.App)
 			}
 		}
-		r.left = strings.Join(held, ", ") + " waited for what it needs; regulate apply lets go when that is Healthy"
+		r.left = strings.Join(held, ", ") + " waited for what it needs; regulate apply recovers it when that is Healthy"
 		return nil
 	}
 	return err
@@ -290,7 +290,7 @@ func (r *regulateRun) end(ctx context.Context) error {
 	case r.left != "":
 		return errNotFine
 	case r.freed != nil && r.freed.out != nil && len(r.freed.out.Failed) > 0:
-		return fmt.Errorf("not all could be let go: %s", r.freed.out.Failed[0].Result)
+		return fmt.Errorf("not all apps recovered: %s", r.freed.out.Failed[0].Result)
 	case r.freed != nil && r.freed.restored != nil && !r.freed.restored.Healthy:
 		return errNotFine
 	}

@@ -68,7 +68,7 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 	}
 	if o.all {
 		if o.from != "" {
-			return withHint(fmt.Errorf("--all asks no cluster and no snapshot"), "leave out --from, or --all")
+			return withHint(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
 		}
 		return o.show(o.known())
 	}
@@ -157,9 +157,9 @@ func (o *regulateSignalsOptions) show(signals []regulate.Signal, gaps ...object.
 	}
 	switch {
 	case len(signals) == 0 && o.all:
-		fmt.Fprintf(o.env.ErrOut, "no signal is known of %s: an action patch, annotate or scale does what you write\n", safe(o.args[0]))
+		fmt.Fprintf(o.env.ErrOut, "no signal is known for %s: use an action patch, annotate or scale\n", safe(o.args[0]))
 	case len(signals) == 0:
-		fmt.Fprintf(o.env.ErrOut, "no signal is known of %s: an action patch, annotate or scale does what you write (--all shows what is known of other kinds)\n", safe(strings.Join(o.args, " ")))
+		fmt.Fprintf(o.env.ErrOut, "no signal is known for %s: use an action patch, annotate or scale (--all shows the signals of other kinds)\n", safe(strings.Join(o.args, " ")))
 	}
 	return nil
 }

@@ -45,9 +45,9 @@ func TestRegulateSignals(t *testing.T) {
 		{args: "--all kafka", has: []string{"Kafka.kafka.strimzi.io "}, not: []string{"KafkaBridge"}},
 		{args: "--all Machine.cluster.x-k8s.io", has: []string{"*.cluster.x-k8s.io "}, not: []string{"Kafka", "*.*.cluster"}},
 		{args: "--all prometheus -o name", has: []string{"Prometheus.monitoring.coreos.com\n"}, not: []string{"PRESET"}},
-		{args: "secret --from demo", not: []string{"pause"}, talk: "no signal is known of secret: an action patch, annotate or scale does what you write (--all"},
-		{args: "--all nothing", not: []string{"pause"}, talk: "no signal is known of nothing: "},
-		{args: "--all --from demo", err: "--all asks no cluster and no snapshot"},
+		{args: "secret --from demo", not: []string{"pause"}, talk: "no signal is known for secret: use an action patch, annotate or scale (--all"},
+		{args: "--all nothing", not: []string{"pause"}, talk: "no signal is known for nothing: "},
+		{args: "--all --from demo", err: "--all reads no cluster and no snapshot"},
 		{args: "moodl --from demo", err: `unknown kind "moodl" (did you mean moodle?)`},
 		{args: "--all -o tree", err: `unknown output format "tree"`},
 	} {

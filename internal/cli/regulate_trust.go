@@ -12,7 +12,7 @@ import (
 )
 
 // errUnsigned is that nobody agreed to what an unsigned journal says.
-var errUnsigned = errors.New("the journal is not signed, and it says that apps are held: nothing was done, as whoever may write ConfigMaps may have written it")
+var errUnsigned = errors.New("the journal is not signed, and it says that apps are held: nothing was done, since any user who may write ConfigMaps may have written it")
 
 // trusting adds the flag of what is done by a journal that is not signed.
 func (o *applyOptions) trusting(cmd *cobra.Command) {
@@ -27,9 +27,9 @@ func (b *systemSession) trust() {
 	case b.distrusted:
 		return
 	case b.journal.Trust() == journal.Unverified:
-		text = fmt.Sprintf("the journal is not verified: its key may not be read (get of secret %s in %s), so somebody else may have written what it says; with it nothing can be done", journal.KeyName(name), b.namespace)
+		text = fmt.Sprintf("the journal is not verified: you may not read its key (get of secret %s in %s), so someone else may have written it; nothing can be done with it", journal.KeyName(name), b.namespace)
 	case b.journal.NeedsConsent():
-		text = fmt.Sprintf("the journal is not signed (configmap %s in %s): an older version wrote it, or somebody who may not write Secrets; what it says is held is taken back only with consent, and it is signed then", name, b.namespace)
+		text = fmt.Sprintf("the journal is not signed (configmap %s in %s): an older version wrote it, or a user who may not write Secrets; what it holds is recovered only if you confirm it, and then the journal is signed", name, b.namespace)
 	default:
 		return
 	}
@@ -53,7 +53,7 @@ func (o *applyOptions) believed(b *systemSession) error {
 	case !b.journal.NeedsConsent() || o.dryRun == "server":
 		return nil
 	case !o.acceptUnsigned:
-		return withHint(errUnsigned, "look at it: kubectl sysop regulate status; without --yes it is listed and asked for, --yes --accept-unsigned takes it as it is")
+		return withHint(errUnsigned, "see kubectl sysop regulate status; without --yes it is listed for you to confirm, --yes --accept-unsigned accepts it")
 	}
 	b.accept()
 	return nil

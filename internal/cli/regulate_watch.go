@@ -87,7 +87,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	for ctx.Err() == nil {
 		// Who loses the election stands for it again.
 		err := election.Do(ctx, func(ctx context.Context) error {
-			fmt.Fprintln(o.env.ErrOut, "this one acts: it was elected")
+			fmt.Fprintln(o.env.ErrOut, "elected: this watch acts now")
 			return w.run(ctx, forever)
 		})
 		w.trouble.failure(err)
@@ -108,7 +108,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if o.yes {
 		return w, nil
 	}
-	if err := o.env.canAsk("the apps of " + b.system.Name + " would be written to whenever its rules ask for it"); err != nil {
+	if err := o.env.canAsk("the apps of " + b.system.Name + " would be changed whenever its rules require it"); err != nil {
 		return nil, err
 	}
 	p, err := b.planned(ctx, byRules)
@@ -119,7 +119,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if err := o.showPlan(p, b); err != nil {
 		return nil, err
 	}
-	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules ask for?"); err != nil || !sure {
+	if sure, err := o.env.ask(ctx, "Do this, and from now on whatever the rules require?"); err != nil || !sure {
 		return nil, err
 	}
 	b.accept()
@@ -150,11 +150,11 @@ type regulateWatcher struct {
 // said until something is to be done.
 func (w *regulateWatcher) announce() {
 	s := w.b.system
-	rules := "no rules: it holds nobody"
+	rules := "no rules: it holds no app"
 	if n := len(s.Regulation.Rules); n > 0 {
 		rules = plural(n, "rule")
 	}
-	fmt.Fprintf(w.o.env.ErrOut, "watching the System %s%s: %s (%s), %s; an interrupt ends it\n",
+	fmt.Fprintf(w.o.env.ErrOut, "watching the System %s%s: %s (%s), %s; Ctrl-C ends it\n",
 		safe(s.Name), safe(inNamespace(w.b.namespace)), plural(len(s.Apps), "app"), safe(strings.Join(s.AppNames(), ", ")), rules)
 }
 
@@ -166,7 +166,7 @@ func (w *regulateWatcher) standby() journal.LeaseOptions {
 		if !since.IsZero() {
 			at = " since " + since.Local().Format(time.TimeOnly)
 		}
-		fmt.Fprintf(w.o.env.ErrOut, "standing by: %s watches%s, and this one acts when that one goes\n", safe(holder), at)
+		fmt.Fprintf(w.o.env.ErrOut, "standing by: %s watches%s, and this one takes over when that ends\n", safe(holder), at)
 	}
 	return options
 }

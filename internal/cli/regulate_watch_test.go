@@ -23,9 +23,9 @@ func TestWatchAnnounces(t *testing.T) {
 	s.Regulation.Rules = nil
 	w.announce()
 	w.standby().Waiting("ann@host (pid 1)", time.Time{})
-	want := `watching the System shop in prod: 2 apps (db, web), 1 rule; an interrupt ends it
-watching the System shop in prod: 2 apps (db, web), no rules: it holds nobody; an interrupt ends it
-standing by: ann@host (pid 1) watches, and this one acts when that one goes
+	want := `watching the System shop in prod: 2 apps (db, web), 1 rule; Ctrl-C ends it
+watching the System shop in prod: 2 apps (db, web), no rules: it holds no app; Ctrl-C ends it
+standing by: ann@host (pid 1) watches, and this one takes over when that ends
 `
 	if said.String() != want {
 		t.Errorf("says\n%s want\n%s", said.String(), want)

@@ -61,7 +61,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1])
 		if err != nil || n < 1 {
-			return withHint(fmt.Errorf("%q is no revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
+			return withHint(fmt.Errorf("%q is not a revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
 		}
 		revision = n
 	}
@@ -83,7 +83,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	case f.journal.Run != nil && f.journal.Run.Action != install.Rollback && o.writes():
 		return notEnded(f)
 	case o.unfinished:
-		fmt.Fprintf(o.env.ErrOut, "%s has no run that was not ended\n", safe(f.of.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s has no unfinished run\n", safe(f.of.Name))
 		return nil
 	}
 	history, err := f.runner.History(ctx)
@@ -120,7 +120,7 @@ func (o *rollbackOptions) writes() bool { return o.dryRun == "none" && !o.printR
 // notEnded refuses to go back while another run is not ended: there is nothing to go back to before.
 func notEnded(f *foundInstallation) error {
 	run := f.journal.Run
-	return withHint(fmt.Errorf("the %s by %s is not ended", run.Action, run.By), "--unfinished undoes it; the command that began it, given again with the same arguments, continues it")
+	return withHint(fmt.Errorf("the %s by %s did not finish", run.Action, run.By), "--unfinished undoes it; the same command with the same arguments continues it")
 }
 
 // endOpen undoes the run that is not ended.
@@ -136,7 +136,7 @@ func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *fou
 	}
 	what, report, err := open.do(ctx)
 	if err == nil && what == install.RecoveredDone {
-		fmt.Fprintf(o.env.ErrOut, "%s: all of the %s had been done, there is nothing to undo\n", safe(f.of.Name), report.Action)
+		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(f.of.Name), report.Action)
 		return nil
 	}
 	return o.finish(f.of, report, err)
@@ -201,7 +201,7 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 			return err
 		}
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s goes back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
+	fmt.Fprintf(o.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
 	if err := o.showPlan(planned, nil); err != nil {
 		return err
 	}
@@ -220,7 +220,7 @@ func (o *rollbackOptions) confirmAndDo(ctx context.Context, c *installCluster, f
 			return err
 		}
 	case !closing:
-		fmt.Fprintf(o.env.ErrOut, "%s is as it was then: nothing to do\n", safe(f.of.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s is already in that state: nothing to do\n", safe(f.of.Name))
 		return nil
 	}
 	return o.do(ctx, c, f, planned)

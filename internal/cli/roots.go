@@ -79,7 +79,7 @@ func selectedRoots(args []string, selector labels.Selector, kinds *object.Kinds)
 		return nil, err
 	}
 	if selector != nil && slices.ContainsFunc(roots, func(r rootArg) bool { return r.name != "" }) {
-		return nil, fmt.Errorf("--selector chooses among all of a TYPE: it cannot go with a name")
+		return nil, fmt.Errorf("--selector chooses among all of a TYPE: it excludes a name")
 	}
 	return roots, nil
 }
@@ -89,16 +89,16 @@ func slashedRoot(text string, kinds *object.Kinds) (rootArg, error) {
 	parts := strings.Split(text, "/")
 	switch {
 	case len(parts) == 1:
-		return rootArg{}, fmt.Errorf("root %q: where one root is TYPE/NAME, all of them are", text)
+		return rootArg{}, fmt.Errorf("root %q: if one root is TYPE/NAME, all must be", text)
 	case len(parts) > 3 || slices.Contains(parts, ""):
-		return rootArg{}, fmt.Errorf("root %q: want TYPE/NAME, or TYPE/NAMESPACE/NAME", text)
+		return rootArg{}, fmt.Errorf("root %q: expected TYPE/NAME, or TYPE/NAMESPACE/NAME", text)
 	}
 	r, err := oneRoot(text, parts[0], parts[len(parts)-1], kinds)
 	if err != nil || len(parts) == 2 {
 		return r, err
 	}
 	if r.group == "" && !r.kind.Namespaced {
-		return r, fmt.Errorf("root %q: %s are not namespaced: want TYPE/NAME", text, r.kind)
+		return r, fmt.Errorf("root %q: %s are not namespaced: expected TYPE/NAME", text, r.kind)
 	}
 	r.namespace = parts[1]
 	return r, nil
@@ -254,7 +254,7 @@ func (s *session) grouped(g *graph.Graph, r rootArg) []graph.ID {
 // readReleases asks Helm's own records what the releases among the roots installed.
 func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 	if !slices.ContainsFunc(roots, func(r rootArg) bool { return r.group == "helm" }) {
-		return fmt.Errorf("--helm-manifest is about a release: no root is helm/RELEASE")
+		return fmt.Errorf("--helm-manifest needs a root helm/RELEASE")
 	}
 	s.releases = map[string][]object.Ref{}
 	for _, r := range roots {
@@ -263,7 +263,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		}
 		cluster, ok := s.source.(*source.Cluster)
 		if !ok {
-			return withHint(fmt.Errorf("--helm-manifest: a snapshot holds no data of Secrets"), "without the flag, the annotations of the objects are used")
+			return withHint(fmt.Errorf("--helm-manifest: a snapshot has no data of Secrets"), "without the flag, the annotations of the objects are used")
 		}
 		namespace := s.namespaceOf(r)
 		if namespace == "" {
@@ -339,7 +339,7 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 	case none && !s.inv.Covered(r.kind.GroupKind(), in):
 		return err // It was asked for by name: what others there are is not known.
 	case none && where != "":
-		return withHint(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A looks in all")
+		return withHint(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A searches all")
 	case none:
 		return withHint(err, "there are no "+r.kind.String())
 	}

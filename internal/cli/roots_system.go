@@ -84,9 +84,9 @@ func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 	const few = 8
 	switch {
 	case len(names) == 0 && where != "":
-		return withHint(err, "there are none in it; -n names another namespace, -A looks in all")
+		return withHint(err, "there are none in it; -n names another namespace, -A searches all")
 	case len(names) == 0:
-		return withHint(err, "there are none; kubectl sysop system adopt -f FILE makes one known")
+		return withHint(err, "there are none; kubectl sysop system adopt -f FILE adopts one")
 	case len(names) > few:
 		names = append(names[:few:few], "...")
 	}

@@ -215,7 +215,7 @@ func (o *rulesExplainOptions) run(ctx context.Context) error {
 	case len(args) == 2:
 		return o.explainEdge(ctx, args)
 	}
-	return withHint(fmt.Errorf("want a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
+	return withHint(fmt.Errorf("expected a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
 }
 
 // edgeArgs takes an edge as fixtures and names write it: A --needs--> B.
@@ -256,7 +256,7 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 		return err
 	}
 	if len(edges) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, where there is one\n",
+		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n",
 			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
 	}
 	s.printTimings(g)

@@ -81,15 +81,15 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 		out = []annotation{{annotations.Relationships, declare.Format(specs, self)}}
 	}
 	for _, spec := range left {
-		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot say: %s\n", safe(strings.TrimSpace(declare.Format([]declare.Spec{spec}, self))))
+		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot express: %s\n", safe(strings.TrimSpace(declare.Format([]declare.Spec{spec}, self))))
 	}
 	for _, key := range slices.Sorted(maps.Keys(unsaid)) {
 		if !o.kubeplus {
-			fmt.Fprintf(o.env.ErrOut, "warning: %s has no words for the annotation %s of the CRD: keep that beside it\n", annotations.Relationships, safe(key))
+			fmt.Fprintf(o.env.ErrOut, "warning: %s cannot express the annotation %s of the CRD: keep that beside it\n", annotations.Relationships, safe(key))
 		}
 	}
 	if len(out) == 0 {
-		return withHint(fmt.Errorf("nothing can be written of the relationships of %s beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
+		return withHint(fmt.Errorf("no relationships of %s are known beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
 	}
 	o.print(k, out)
 	s.printTimings(g)

@@ -27,7 +27,7 @@ func (l *linter) served(c checked, s *declare.Spec, kind string) {
 		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is unknown: its paths are not checked", kind)
 	}
 	if l.placeless(s, gk) {
-		l.add("warning", c.origin, s.Line, s.Column, "%s is cluster-scoped and %s does not say in which namespace the %s is: want namespace: PATH", kind, s.Path(), strings.Join(namedBy(s), ", "))
+		l.add("warning", c.origin, s.Line, s.Column, "%s is cluster-scoped and %s does not name the namespace of the %s: expected namespace: PATH", kind, s.Path(), strings.Join(namedBy(s), ", "))
 	}
 }
 

@@ -86,7 +86,7 @@ func readLimited(name string, most int64, what string) ([]byte, error) {
 	defer func() { _ = f.Close() }()
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	if err == nil && int64(len(data)) > most {
-		err = fmt.Errorf("%s has more than %d MiB: that is no %s", name, most>>20, what)
+		err = fmt.Errorf("%s has more than %d MiB: that is not a %s", name, most>>20, what)
 	}
 	return data, err
 }

@@ -198,7 +198,7 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 	for _, crd := range definitions {
 		d, findings := annotations.Parse(crd, s.kinds)
 		if len(rules)+len(d.Rules) > maxDeclared {
-			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are left out: there are more than %d", len(d.Rules), maxDeclared)})
+			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are ignored: there are more than %d", len(d.Rules), maxDeclared)})
 			d.Rules, d.Specs = nil, nil
 		}
 		rules = append(rules, d.Rules...)

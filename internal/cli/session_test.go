@@ -35,7 +35,7 @@ func TestMostDeclared(t *testing.T) {
 	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)
 	}
-	if len(s.findings) != 2 || !strings.Contains(s.findings[0].String(), "are left out") {
+	if len(s.findings) != 2 || !strings.Contains(s.findings[0].String(), "are ignored") {
 		t.Errorf("findings: %v", s.findings)
 	}
 }

@@ -81,7 +81,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return withHint(errors.New("name the file to write with -o"), `-o - writes to standard output`)
 	}
 	if len(o.args) == 0 && !o.allNamespaces && !given(o.config.Namespace) {
-		return withHint(errors.New("say what to take: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
+		return withHint(errors.New("name what to write: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
 	}
 	s, err := o.open(ctx)
 	if err != nil {
@@ -97,7 +97,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	}
 	objects := keeper.Objects()
 	if gone := len(keep) - len(objects); gone > 0 {
-		fmt.Fprintf(o.env.ErrOut, "warning: %d objects were gone, or could not be read, when they were to be written\n", gone)
+		fmt.Fprintf(o.env.ErrOut, "warning: %d objects were deleted or could not be read, and are missing from the file\n", gone)
 	}
 	for _, fields := range objects {
 		source.Redact(fields, o.withEnv)
@@ -157,7 +157,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	}
 	s.tell(g)
 	if gaps := g.Gaps(); roots == nil && len(find(g)) == 0 && len(gaps) > 0 {
-		return nil, nil, fmt.Errorf("nothing could be read%s: %s", inNamespace(s.namespace), gaps[0].Message)
+		return nil, nil, fmt.Errorf("no object could be read%s: %s", inNamespace(s.namespace), gaps[0].Message)
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}
@@ -171,7 +171,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 		if id, ok := g.Find(ref); ok && g.State(id) == graph.Present {
 			keep[ref] = true
 		} else if len(keep) == 0 {
-			return nil, nil, fmt.Errorf("namespace %q: nothing in it, or no such namespace", s.namespace)
+			return nil, nil, fmt.Errorf("namespace %q is empty or does not exist", s.namespace)
 		}
 	}
 	s.definitions(keep)

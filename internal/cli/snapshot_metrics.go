@@ -118,7 +118,7 @@ func (r *recordingGetter) documents(reading *metrics.UsageReport) ([]map[string]
 	for _, path := range slices.Sorted(maps.Keys(r.said)) {
 		var said map[string]any
 		if err := utiljson.Unmarshal(r.said[path], &said); err != nil {
-			return nil, fmt.Errorf("write down what %s says: %w", path, err)
+			return nil, fmt.Errorf("write the answer of %s: %w", path, err)
 		}
 		if strings.HasPrefix(path, metricsAPI) {
 			docs = append(docs, samples(said, keep)...)

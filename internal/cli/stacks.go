@@ -66,7 +66,7 @@ cost of what several stacks have is split evenly, and listed in SHARED WITH OTHE
 			if len(args) == 0 {
 				return nil
 			}
-			return withHint(fmt.Errorf("%s: stacks finds the roots by itself", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
+			return withHint(fmt.Errorf("%s: stacks takes no roots", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },

@@ -155,7 +155,7 @@ func (o *keepingOptions) tell(s *system.System, what string) {
 
 func (o *adoptOptions) shown(s *system.System, a adoptionPlan) view.SystemChange {
 	change := view.SystemChange{System: s.Name, Namespace: s.Namespace, Action: "adopt", Set: a.Set.ID(), DryRun: o.dryRun}
-	change.Steps = append(change.Steps, view.SystemStep{Object: a.Set.Ref(), Change: string(a.Parent), Why: "it keeps the manifest, and names what is in the set"})
+	change.Steps = append(change.Steps, view.SystemStep{Object: a.Set.Ref(), Change: string(a.Parent), Why: "it stores the manifest, and names the members"})
 	for _, m := range a.Members {
 		change.Steps = append(change.Steps, view.SystemStep{Object: m.Object.Ref, Change: string(m.Change), Why: m.Why})
 	}

@@ -79,7 +79,7 @@ func (c *systemCluster) refOf(s *system.System, r system.Root) (object.Ref, erro
 	case kind.Namespaced:
 		ref.Namespace = s.Namespace
 	case r.Namespace != "":
-		return ref, fmt.Errorf("%s are not namespaced: want TYPE/NAME", kind)
+		return ref, fmt.Errorf("%s are not namespaced: expected TYPE/NAME", kind)
 	}
 	return ref, nil
 }
@@ -186,7 +186,7 @@ func markOf(f system.Member, id string, on bool) (body []byte, needed bool, err 
 	case on && of == id, !on && of != id:
 		return nil, false, nil
 	case on && of != "":
-		return nil, false, fmt.Errorf("%s is in another ApplySet by now (label %s=%s)", f.Ref, system.MemberLabel, of)
+		return nil, false, fmt.Errorf("%s is now in another ApplySet (label %s=%s)", f.Ref, system.MemberLabel, of)
 	case on:
 		labels = map[string]any{system.MemberLabel: id}
 	case len(f.Labels) > 1:

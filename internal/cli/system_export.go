@@ -64,7 +64,7 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	if len(x.stacks) == 0 {
-		return withHint(errors.New("no stack was found"+inPlace(x.session.namespace)), "name the roots, or look elsewhere: -n, -A")
+		return withHint(errors.New("no stack found"+inPlace(x.session.namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	from, err := x.exported(ctx)
 	if err != nil {
@@ -103,7 +103,7 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 	}
 	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must exist before.\n"), text...)
 	if len(text) > system.MaxBytes {
-		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and %d are the most", len(text), system.MaxBytes), "export fewer ROOTs at a time")
+		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and the limit is %d", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
 	var problems []strict.Problem
 	if _, problems = system.Parse("what was found", text); len(problems) > 0 {

@@ -143,7 +143,7 @@ func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Export
 			return ctx.Err()
 		case apierrors.IsNotFound(err):
 		case err != nil:
-			x.notice(ref, "the names of its keys could not be read: those that are named elsewhere are taken")
+			x.notice(ref, "the names of its keys could not be read: those that other objects name are used")
 		default:
 			if !takeKeys(&in, o) {
 				out.Made[ref.Namespace+"/"+ref.Name] = true

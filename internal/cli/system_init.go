@@ -221,7 +221,7 @@ func (d *systemDraft) read(ctx context.Context) error {
 // draft makes the manifest, and what its comments say.
 func (d *systemDraft) draft() (*system.Draft, error) {
 	if len(d.stacks) == 0 {
-		return nil, withHint(errors.New("no stack was found"+inPlace(d.session.namespace)), "name the roots, or look elsewhere: -n, -A")
+		return nil, withHint(errors.New("no stack found"+inPlace(d.session.namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	namespace := d.namespace()
 	draft := &system.Draft{Namespace: namespace, Found: "the cluster"}

@@ -65,7 +65,7 @@ func (k *keptSystems) list(ctx context.Context, namespace string) ([]*unstructur
 		err = json.Unmarshal(text, &list)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("list the ConfigMaps that keep Systems%s: %w", inNamespace(namespace), err)
+		return nil, fmt.Errorf("list the ConfigMaps that store Systems%s: %w", inNamespace(namespace), err)
 	}
 	var out []*unstructured.Unstructured
 	for _, item := range list.Items {
@@ -110,7 +110,7 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 		namespace, name = "", namespace
 	}
 	if !object.MayBeName(name) || both && !object.MayBeName(namespace) {
-		return nil, fmt.Errorf("%q is no name of a System: want NAME or NAMESPACE/NAME", text)
+		return nil, fmt.Errorf("%q is not a name of a System: expected NAME or NAMESPACE/NAME", text)
 	}
 	k, err := c.openSystems(ctx)
 	if err != nil {

@@ -137,7 +137,7 @@ func (c *common) enter(s *system.System) error {
 // offlineHint names the way out where no cluster answers.
 func offlineHint(err error) error {
 	if _, ok := errors.AsType[*source.ConnectError](err); ok {
-		return withHint(err, "--offline reads the manifest alone, and --from a snapshot")
+		return withHint(err, "--offline reads only the manifest, and --from a snapshot")
 	}
 	return err
 }
@@ -161,7 +161,7 @@ func (l *systemView) root(r system.Root) (rootArg, error) {
 	kind, err := l.session.kinds.Find(r.Type)
 	switch {
 	case err != nil && (r.Type == graph.ByHelm || r.Type == graph.ByApp):
-		return rootArg{}, fmt.Errorf("%s is a group of objects: name those on top of it", r)
+		return rootArg{}, fmt.Errorf("%s is a group of objects: name its top objects", r)
 	case err != nil:
 		return rootArg{}, fmt.Errorf("%s: %w", r, err)
 	case !kind.Namespaced && r.Namespace != "":

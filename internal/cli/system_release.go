@@ -103,7 +103,7 @@ func (o *releaseOptions) run(ctx context.Context, name string) error {
 // set reads the set of a System that must be there.
 func (c *systemCluster) set(ctx context.Context, namespace, name string) (system.Set, adoptedParent, error) {
 	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
-		return system.Set{}, adoptedParent{}, fmt.Errorf("%q is no name of a System: %s", name, wrong[0])
+		return system.Set{}, adoptedParent{}, fmt.Errorf("%q is not a name of a System: %s", name, wrong[0])
 	}
 	o, there, err := c.parent(ctx, namespace, name)
 	if err != nil {

@@ -47,7 +47,7 @@ Operators are those of the embedded catalog, of the settings and of --catalog; w
 	o.reading(cmd)
 	o.writing(cmd)
 	o.findingFlags(cmd)
-	cmd.Flags().BoolVar(&o.offline, "offline", false, "send no request: check the manifest alone")
+	cmd.Flags().BoolVar(&o.offline, "offline", false, "send no request: check only the manifest")
 	return cmd
 }
 
@@ -83,7 +83,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	}
 	for _, doc := range checked {
 		if len(doc.Problems) == 0 {
-			fmt.Fprintf(o.env.Out, "%s: fine: the System %s of %s\n", safe(doc.File), safe(doc.System), plural(len(doc.Apps), "app"))
+			fmt.Fprintf(o.env.Out, "%s: valid: the System %s of %s\n", safe(doc.File), safe(doc.System), plural(len(doc.Apps), "app"))
 		}
 	}
 	if len(wrong) > 0 {

@@ -99,7 +99,7 @@ func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
 		return nil, err
 	}
 	if o.port < 0 || o.port > 65535 {
-		return nil, fmt.Errorf("--port %d: want 0 to 65535", o.port)
+		return nil, fmt.Errorf("--port %d: expected 0 to 65535", o.port)
 	}
 	if err := o.past.validate(); err != nil {
 		return nil, err
@@ -186,7 +186,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	stop()
 	<-followed
 	if errors.Is(err, web.ErrIdle) {
-		fmt.Fprintf(o.env.ErrOut, "the page was not open for %s: the server ends\n", pageIdle)
+		fmt.Fprintf(o.env.ErrOut, "the page was not open for %s: the server stops\n", pageIdle)
 		return nil
 	}
 	return err

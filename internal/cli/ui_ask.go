@@ -156,14 +156,14 @@ func (a *uiAPI) chosen() []string {
 func (a *uiAPI) looked(text string) (*uiSnapshot, graph.ID, error) {
 	ref, err := object.ParseRef(text)
 	if err != nil {
-		return nil, 0, web.Bad("%q is no object: want Kind.group/namespace/name", text)
+		return nil, 0, web.Bad("%q is not an object: expected Kind.group/namespace/name", text)
 	}
 	a.v.mu.Lock()
 	l := a.v.last
 	a.v.mu.Unlock()
 	id, ok := l.graph.Find(ref)
 	if !ok {
-		return nil, 0, web.Bad("%s is not among what was read", ref)
+		return nil, 0, web.Bad("%s was not read", ref)
 	}
 	return l, id, nil
 }
@@ -240,7 +240,7 @@ func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, st
 	case sink.body == nil && len(sink.gaps) > 0:
 		return nil, "it could not be read: " + sink.gaps[0].Message, nil
 	case sink.body == nil:
-		return nil, "it is gone", nil
+		return nil, "it was deleted", nil
 	}
 	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sink.body)
 	if err != nil {

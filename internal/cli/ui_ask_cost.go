@@ -22,7 +22,7 @@ func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, er
 	o := metricsOptions{common: a.o.common, by: by}
 	q := &question{}
 	if err := o.parseRows(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
-		return nil, web.Bad("by=%q: want stack, namespace, node, or label:KEY", by)
+		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", by)
 	}
 	name := strings.Replace(by, ":", " ", 1)
 	window := query.Get("window")

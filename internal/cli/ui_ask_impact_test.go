@@ -68,8 +68,8 @@ func TestImpactOnPageRefuses(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
 	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
 	for _, wrong := range []struct{ ref, cascade, want string }{
-		{"", "", "is no object"},
-		{"Pod/moodle/nobody", "", "is not among what was read"},
+		{"", "", "is not an object"},
+		{"Pod/moodle/nobody", "", "was not read"},
 		{"Secret/moodle/moodle-2-smtp", "", "is missing: it cannot be deleted"},
 		{"Node/worker-a", "", "kubectl sysop impact Node/worker-a"},
 		{"Secret/moodle/cluster1-secret", "sideways", `unknown propagation policy "sideways"`},
@@ -81,7 +81,7 @@ func TestImpactOnPageRefuses(t *testing.T) {
 	}
 }
 
-// TestImpactOnPageHidesValues: of evidence it has nothing but hosts, as a Picture.
+// TestImpactOnPageHidesValues: of evidence it has nothing but hosts, as a UIState.
 func TestImpactOnPageHidesValues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	if err := os.WriteFile(file, []byte(secretive), 0o600); err != nil {

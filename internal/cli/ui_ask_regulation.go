@@ -29,7 +29,7 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		}
 		return json.Marshal(out)
 	default:
-		out.Unavailable = "a snapshot holds no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT takes one of yours"
+		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
 	text, err := a.command(ctx, "system", "list")

@@ -89,10 +89,10 @@ func composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) 
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&given); err != nil {
-		return nil, web.Bad("want {yaml} or {manifest}: %w", err)
+		return nil, web.Bad("expected {yaml} or {manifest}: %w", err)
 	}
 	if (given.YAML == nil) == (given.Manifest == nil) {
-		return nil, web.Bad("want either yaml or manifest")
+		return nil, web.Bad("expected either yaml or manifest")
 	}
 	if len(body) > maxComposedBytes {
 		return nil, web.Bad("the manifest has more than %d KiB: too large for the page", maxComposedBytes>>10)
@@ -148,7 +148,7 @@ func written(manifest json.RawMessage) (string, error) {
 	decoder := json.NewDecoder(bytes.NewReader(manifest))
 	decoder.UseNumber()
 	if err := decoder.Decode(&fields); err != nil {
-		return "", web.Bad("the manifest is no JSON object: %w", err)
+		return "", web.Bad("the manifest is not a JSON object: %w", err)
 	}
 	if fields == nil {
 		return "", web.Bad("the manifest is null")

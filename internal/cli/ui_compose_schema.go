@@ -43,7 +43,7 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 	a.v.mu.Unlock()
 	name := query.Get("kind")
 	if wrong := declare.CheckKind(name); wrong != "" || strings.Contains(name, "*") {
-		return nil, web.Bad("%q is no kind: want Kind.group", field.Shorten(name))
+		return nil, web.Bad("%q is not a kind: expected Kind.group", field.Shorten(name))
 	}
 	gk := declare.GroupKind(name)
 	answer := schemaAnswer{Kind: gk.Kind}
@@ -77,11 +77,11 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 		answer.Description = shortHelp(answer.Description)
 		answer.Schema = formSchema(spec)
 	case p.refused(definitionKind):
-		answer.Unavailable = "the definition of " + name + " cannot be read: permission denied; its fields are written as YAML"
+		answer.Unavailable = "the CRD of " + name + " cannot be read: permission denied; its fields are written as YAML"
 	case found[ref] == nil:
 		answer.Unavailable = "there is no CRD of " + name + " to read: its fields are written as YAML"
 	default:
-		answer.Unavailable = "the definition of " + name + " has no schema of spec: its fields are written as YAML"
+		answer.Unavailable = "the CRD of " + name + " has no schema of spec: its fields are written as YAML"
 	}
 	return json.Marshal(answer)
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// drawings are the formats of a Picture.
+// drawings are the formats of a UIState.
 var drawings = []string{"html", "svg"}
 
-// drawn says that the answer is a Picture.
+// drawn says that the answer is a UIState.
 func (c *common) drawn() bool { return slices.Contains(drawings, c.output) }
 
-// unsupportedFlags are flags of a command that a Picture cannot honour, with whether they are set.
+// unsupportedFlags are flags of a command that a UIState cannot honour, with whether they are set.
 type unsupportedFlags []struct {
 	flag string
 	set  bool
@@ -28,7 +28,7 @@ type unsupportedFlags []struct {
 func (c *common) refuse(flags unsupportedFlags, hint string) error {
 	for _, f := range flags {
 		if f.set {
-			return withHint(fmt.Errorf("%s: -o %s has no place for it", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
+			return withHint(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
 		}
 	}
 	return nil
@@ -46,7 +46,7 @@ func inFile() map[string]string {
 	}
 }
 
-// draw writes the Picture of what the command is about, and says on stderr what is not in it.
+// draw writes the UIState of what the command is about, and says on stderr what is not in it.
 func (v *uiSource) draw(ctx context.Context) error {
 	v.mode, v.missingSources, v.members = "file", inFile(), true
 	if err := v.open(ctx); err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// stateOf is what the Picture of a look is made from.
+// stateOf is what the UIState of a look is made from.
 func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput {
 	of := view.UIInput{
 		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
@@ -103,7 +103,7 @@ func (c *common) sourceText() string {
 	return "context " + raw.CurrentContext
 }
 
-// parts says of what a Picture lacks why, and how it can be had.
+// parts says of what a UIState lacks why, and how it can be had.
 func (v *uiSource) parts(l *uiSnapshot) map[string]string {
 	parts := map[string]string{}
 	maps.Copy(parts, v.missingSources)
@@ -111,7 +111,7 @@ func (v *uiSource) parts(l *uiSnapshot) map[string]string {
 		parts["usage"] = why
 	}
 	if !l.report.Total.Priced() {
-		parts["cost"] = "nothing was found that is paid for: no pod on a node, no volume claim, no load balancer"
+		parts["cost"] = "nothing has a cost: no pod on a node, no volume claim, no load balancer"
 	}
 	if l.deaf != nil {
 		parts["events"] = "warnings could not be read: " + l.deaf.Message

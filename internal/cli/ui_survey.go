@@ -33,7 +33,7 @@ type uiSource struct {
 	byPods bool
 	// members leaves out what is in no stack, unless it is in trouble, or all is asked for.
 	members, all bool
-	// mode and shown are the Mode and the View of its Pictures.
+	// mode and shown are the Mode and the View of its UIStates.
 	mode, shown string
 	// missingSources says of a part of the page that is not there how it can be had.
 	missingSources map[string]string
@@ -103,7 +103,7 @@ func (v *uiSource) kinds() *object.Kinds {
 	return v.last.session.kinds
 }
 
-// look reads and judges all that is asked about, and makes the Picture of it.
+// look reads and judges all that is asked about, and makes the UIState of it.
 func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	collector := &metrics.Collector{}
 	v.o.collect, v.o.include = collector.Add, v.o.include[:v.include]
@@ -317,7 +317,7 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 		p := &r.Pods[i]
 		known, ok := u.pods[p.Ref]
 		if !ok || known.UID != p.UID {
-			p.Unmeasured = "it is new, and was not measured yet"
+			p.Unmeasured = "it is new, and not measured yet"
 			continue
 		}
 		p.Used, p.Counters, p.Unmeasured = maps.Clone(known.Used), maps.Clone(known.Counters), known.Unmeasured

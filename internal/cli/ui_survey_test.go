@@ -79,8 +79,8 @@ func near(t *testing.T, what string, got int64, exact view.Number) {
 	}
 }
 
-// TestPictureIsStacks holds that a Picture says of each stack what the stacks command says.
-func TestPictureIsStacks(t *testing.T) {
+// TestUIStateIsStacks holds that a UIState says of each stack what the stacks command says.
+func TestUIStateIsStacks(t *testing.T) {
 	_, p := surveyOfDemo(t, true)
 	doc := answerOf[view.StacksDocument](t, "stacks", "-A")
 	if len(doc.Stacks) != len(p.Stacks) || len(p.Stacks) == 0 {
@@ -123,9 +123,9 @@ func TestPictureIsStacks(t *testing.T) {
 	}
 }
 
-// TestPictureAddsUp holds what the page relies on: the cost of a place is its own and that of the
+// TestUIStateAddsUp holds what the page relies on: the cost of a place is its own and that of the
 // places right below it, and that of a stack that of its places at the top and of its rest.
-func TestPictureAddsUp(t *testing.T) {
+func TestUIStateAddsUp(t *testing.T) {
 	for _, args := range [][]string{nil, {"moodle/moodle-1"}, {"moodle/moodle-1", "moodle/moodle-2"}, {"moodles"}} {
 		_, p := surveyOfDemo(t, len(args) == 0 || args[0] == "moodles", args...)
 		priced := 0
@@ -183,8 +183,8 @@ func addsUp(t *testing.T, s *view.UIStack) {
 	}
 }
 
-// TestPictureIsForest holds the places against the forest of the stack.
-func TestPictureIsForest(t *testing.T) {
+// TestUIStateIsForest holds the places against the forest of the stack.
+func TestUIStateIsForest(t *testing.T) {
 	v, p := surveyOfDemo(t, true)
 	for i := range v.last.found {
 		s, tree := v.last.found[i].Stack, p.Stacks[i].Tree
@@ -213,8 +213,8 @@ func TestPictureIsForest(t *testing.T) {
 	}
 }
 
-// TestPictureIsDeterministic also holds that numbers stay when it is looked again.
-func TestPictureIsDeterministic(t *testing.T) {
+// TestUIStateIsDeterministic also holds that numbers stay when it is looked again.
+func TestUIStateIsDeterministic(t *testing.T) {
 	text := func(p *view.UIState) string {
 		out, err := json.Marshal(p)
 		if err != nil {
@@ -270,9 +270,9 @@ spec:
 {apiVersion: v1, kind: ConfigMap, metadata: {name: shop, namespace: default, uid: c1}, data: {a: hunter2-config}}
 `
 
-// TestPictureHidesValues holds that no value of a variable, of an annotation or of the data of an
-// object is in the Picture: of evidence nothing but hosts.
-func TestPictureHidesValues(t *testing.T) {
+// TestUIStateHidesValues holds that no value of a variable, of an annotation or of the data of an
+// object is in the UIState: of evidence nothing but hosts.
+func TestUIStateHidesValues(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "shop.yaml")
 	if err := os.WriteFile(file, []byte(secretive), 0o600); err != nil {
 		t.Fatal(err)
@@ -293,7 +293,7 @@ func TestPictureHidesValues(t *testing.T) {
 	}
 }
 
-// pictureIn unpacks the Picture of a file.
+// pictureIn unpacks the UIState of a file.
 func pictureIn(t *testing.T, file []byte) string {
 	t.Helper()
 	doc, err := pages.Unpack(file)
@@ -355,7 +355,7 @@ func TestRerooted(t *testing.T) {
 	}
 }
 
-func TestPictureTurnsNothingAround(t *testing.T) {
+func TestUIStateTurnsNothingAround(t *testing.T) {
 	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
 	got := legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
 	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}

@@ -29,7 +29,7 @@ import (
 // ui/test/twins.test.mjs. SYSOP_UPDATE=1 writes them.
 const twins = "../../ui/test/fixtures/twins.json"
 
-// twin is a graph as a Picture has it, and the answers.
+// twin is a graph as a UIState has it, and the answers.
 type twin struct {
 	Kinds      []view.UIKind  `json:"kinds"`
 	Namespaces []string       `json:"namespaces"`
@@ -201,7 +201,7 @@ func twinOf(t *testing.T, g *graph.Graph, random *rand.Rand, pairs int) *twin {
 	return tw
 }
 
-// samePictured tells edges of one rule apart as a Picture does: by what says so, which is cut where
+// samePictured tells edges of one rule apart as a UIState does: by what says so, which is cut where
 // it is long, and of an owner without its UID.
 func samePictured(p view.UIEdge, e graph.Edge) bool {
 	said := e.Why()

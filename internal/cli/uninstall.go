@@ -227,7 +227,7 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, plan
 		return true, nil // The run that was killed had done all of it: it is closed.
 	}
 	if len(planned.Steps) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to take away\n", safe(f.of.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(f.of.Name))
 		return false, nil
 	}
 	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))

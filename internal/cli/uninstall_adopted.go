@@ -51,7 +51,7 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of ins
 		return err
 	}
 	if err := c.release(ctx, a.set, system.Release(a.carriers), a.before); err != nil {
-		return withHint(fmt.Errorf("all apps of %s are gone, but it is still known: %w", of.Name, err), "the same command again ends that")
+		return withHint(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
 	}
 	return nil
 }
@@ -73,6 +73,6 @@ func (o *uninstallOptions) remember(ctx context.Context, c *installCluster, a *a
 		again = append(again, system.Step{Object: foundOf(m.Ref, is), Change: system.AddLabel})
 	}
 	if err := c.marks(ctx, again, a.set.ID()); err != nil {
-		fmt.Fprintf(o.env.ErrOut, "note: the System is known, but not all of its objects carry its label: %s\n", safe(err.Error()))
+		fmt.Fprintf(o.env.ErrOut, "note: the System is adopted, but not all of its objects carry its label: %s\n", safe(err.Error()))
 	}
 }

@@ -46,10 +46,10 @@ func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
 		}
 	}
 	if last.ConfigMap == "" {
-		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "no namespace is known to look in for ConfigMap " + u.ConfigMap}
+		last = manual.Usage{ConfigMap: u.ConfigMap, Key: u.Key, Problem: "cannot find the namespace of ConfigMap " + u.ConfigMap}
 	}
 	if nowhere && u.Namespace == "" {
-		last.Problem += " (-n names the namespace to look in)"
+		last.Problem += " (-n names the namespace)"
 	}
 	return last, nil
 }

@@ -25,7 +25,7 @@ func CheckConnection(c Connection) error {
 		return fmt.Errorf("from %s: %w", c.From, err)
 	}
 	if c.From.GroupKind() == secretKind && !slices.Contains(ofSecret, path.text) {
-		return fmt.Errorf("from %s: %s is what the Secret holds, or may hold it: let its name flow (metadata.name), and have it read where it is used", c.From, path.text)
+		return fmt.Errorf("from %s: %s may hold the content of the Secret: connect its name (metadata.name), and read the Secret where it is used", c.From, path.text)
 	}
 	to, err := wayOf(c.Field)
 	if err != nil {
@@ -34,7 +34,7 @@ func CheckConnection(c Connection) error {
 	switch first := to.steps[0].name; {
 	case first == "metadata" && len(to.steps) > 2 && (to.steps[1].name == "labels" || to.steps[1].name == "annotations"):
 	case slices.Contains([]string{"apiVersion", "kind", "metadata", "status"}, first):
-		return fmt.Errorf("to %s: %s is nothing that a connection sets: want a field of the spec, a label or an annotation", c.To, to.text)
+		return fmt.Errorf("to %s: a connection cannot set %s: expected a field of the spec, a label or an annotation", c.To, to.text)
 	}
 	return nil
 }
@@ -51,7 +51,7 @@ func (m *planner) connections(p *Part) {
 		}
 		to := m.objectOf(p, c.To)
 		if to == nil {
-			refuse("name an object that "+p.Name+" makes", "the connection of %s: it makes no %s", p.Name, c.To)
+			refuse("name an object that "+p.Name+" makes", "the connection of %s: it creates no %s", p.Name, c.To)
 			continue
 		}
 		if err := m.inSchema(c.To, to.GroupVersionKind().Version, c.Field); err != nil {
@@ -85,9 +85,9 @@ func (m *planner) checkConnection(p *Part, c Connection, to *unstructured.Unstru
 	}
 	switch {
 	case from == nil:
-		m.note("%s of %s waits for %s, which is not there yet", c.Field, p.Name, c.From)
+		m.note("%s of %s waits for %s", c.Field, p.Name, c.From)
 	case err != nil:
-		m.note("%s of %s waits for %s of %s, which is not there yet", c.Field, p.Name, c.Path, c.From)
+		m.note("%s of %s waits for %s of %s", c.Field, p.Name, c.Path, c.From)
 	default:
 		if err := Flow(c, to.DeepCopy(), value, m.schemaOf(c.To, to.GroupVersionKind().Version)); err != nil {
 			m.refuse(Refusal{Topic: "connection", Part: p.Name, Object: c.To, Message: fmt.Sprintf("the connection of %s: %v", p.Name, err)})

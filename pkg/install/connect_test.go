@@ -23,22 +23,22 @@ func TestCheckConnection(t *testing.T) {
 		{cluster, "status.endpoints[0].host", `metadata.annotations["a/b"]`, ""},
 		{secret, "metadata.name", "spec.secretName", ""},
 		{secret, "type", "spec.x", ""},
-		{secret, "data.password", "spec.password", "let its name flow"},
-		{secret, `["data"]["password"]`, "spec.password", "let its name flow"},
-		{secret, `["data"]`, "spec.x", "let its name flow"},
-		{secret, "stringData.password", "spec.password", "let its name flow"},
-		{secret, `metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]`, "spec.x", "let its name flow"},
-		{secret, "metadata", "spec.x", "let its name flow"},
-		{secret, "*.password", "spec.x", "a star finds several values"},
+		{secret, "data.password", "spec.password", "connect its name"},
+		{secret, `["data"]["password"]`, "spec.password", "connect its name"},
+		{secret, `["data"]`, "spec.x", "connect its name"},
+		{secret, "stringData.password", "spec.password", "connect its name"},
+		{secret, `metadata.annotations["kubectl.kubernetes.io/last-applied-configuration"]`, "spec.x", "connect its name"},
+		{secret, "metadata", "spec.x", "connect its name"},
+		{secret, "*.password", "spec.x", "* finds several values"},
 		{cluster, "status.endpoints[].host", "spec.host", "[] finds several values"},
 		{cluster, "status.endpoints[*].host", "spec.host", "[] finds several values"},
 		{cluster, "", "spec.host", "a field name is missing"},
-		{cluster, "[0]", "spec.host", "want a field"},
+		{cluster, "[0]", "spec.host", "expected a field"},
 		{cluster, "status.host", "spec.hosts[]", "finds several values"},
-		{cluster, "status.host", "metadata.name", "nothing that a connection sets"},
-		{cluster, "status.host", "metadata.labels", "nothing that a connection sets"},
-		{cluster, "status.host", "status.host", "nothing that a connection sets"},
-		{cluster, "status.host", "kind", "nothing that a connection sets"},
+		{cluster, "status.host", "metadata.name", "a connection cannot set"},
+		{cluster, "status.host", "metadata.labels", "a connection cannot set"},
+		{cluster, "status.host", "status.host", "a connection cannot set"},
+		{cluster, "status.host", "kind", "a connection cannot set"},
 	} {
 		err := CheckConnection(Connection{From: c.from, Path: c.path, To: object.Ref{Kind: "ConfigMap", Namespace: "shop", Name: "x"}, Field: c.field})
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
@@ -166,11 +166,11 @@ func TestMakeConnections(t *testing.T) {
 		say    string
 	}{
 		{"to a field that there is not", func(c *Connection) { c.Field = "spec.nothing" }, "has no field nothing"},
-		{"to an object that it does not make", func(c *Connection) { c.To.Name = "api" }, "it makes no Deployment.apps/shop/api"},
+		{"to an object that it does not make", func(c *Connection) { c.To.Name = "api" }, "it creates no Deployment.apps/shop/api"},
 		{"from a field that there is not", func(c *Connection) { c.Path = "status.nothing" }, "has no field nothing"},
 		{"a value of a Secret", func(c *Connection) {
 			c.From, c.Path = object.Ref{Kind: "Secret", Namespace: "shop", Name: "db-app"}, "data.password"
-		}, "let its name flow"},
+		}, "connect its name"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			parts := shopParts(t)

@@ -18,7 +18,7 @@ import (
 
 // ErrNoValue says that there is no value at a path yet: an empty text counts as none, since
 // that is what fields hold which an operator has not filled in.
-var ErrNoValue = errors.New("there is no value yet")
+var ErrNoValue = errors.New("it has no value yet")
 
 // valuePath is a path to one value.
 type valuePath struct {
@@ -49,7 +49,7 @@ func wayOf(text string) (valuePath, error) {
 		rest = strings.TrimPrefix(rest[n:], ".")
 	}
 	if len(w.steps) == 0 || w.steps[0].item {
-		return valuePath{}, fmt.Errorf("path %q: want a field, such as status.host", text)
+		return valuePath{}, fmt.Errorf("path %q: expected a field, such as status.host", text)
 	}
 	return w, nil
 }
@@ -62,7 +62,7 @@ func readStep(text string) (pathElement, int, error) {
 			n = len(text)
 		}
 		if text[:n] == "*" {
-			return pathElement{}, 0, errors.New("a star finds several values, and one can flow: name the field")
+			return pathElement{}, 0, errors.New("* finds several values, and a connection takes one: name the field")
 		}
 		return pathElement{name: text[:n]}, n, nil
 	}
@@ -73,7 +73,7 @@ func readStep(text string) (pathElement, int, error) {
 	end := strings.IndexByte(text, ']')
 	i, err := strconv.Atoi(text[1:end])
 	if err != nil {
-		return pathElement{}, 0, errors.New("[] finds several values, and one can flow: want an index, such as [0]")
+		return pathElement{}, 0, errors.New("[] finds several values, and a connection takes one: expected an index, such as [0]")
 	}
 	return pathElement{index: i, item: true}, end + 1, nil
 }
@@ -124,7 +124,7 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 	if s.item {
 		list, is := at.([]any)
 		if !is && at != nil {
-			return nil, fmt.Errorf("[%d] is asked for in what is no list", s.index)
+			return nil, fmt.Errorf("[%d] needs a list", s.index)
 		}
 		if s.index > len(list) {
 			return nil, fmt.Errorf("[%d] is beyond the end: the list has %d items", s.index, len(list))
@@ -146,7 +146,7 @@ func setAt(at any, steps []pathElement, value any) (any, error) {
 	fields, is := at.(map[string]any)
 	if !is {
 		if at != nil {
-			return nil, fmt.Errorf("%s is asked for in what has no fields", s.name)
+			return nil, fmt.Errorf("%s needs an object", s.name)
 		}
 		fields = map[string]any{}
 	}
@@ -228,7 +228,7 @@ func fitting(value any, want string) (any, error) {
 	case want == "boolean" && (text == "true" || text == "false"):
 		return text == "true", nil
 	}
-	return nil, fmt.Errorf("it is of type %s, and %s is wanted", is, want)
+	return nil, fmt.Errorf("its type is %s, expected %s", is, want)
 }
 
 // typeOfValue is the type of a value in a schema's words.

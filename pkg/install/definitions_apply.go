@@ -50,7 +50,7 @@ func (x *run) prepareDefinitions(ctx context.Context, s *Step, state *StepState)
 }
 
 // errNotApplied says that a definition has not the content that the run gave it.
-var errNotApplied = errors.New("it does not carry the mark of this run: somebody changed it since")
+var errNotApplied = errors.New("it does not carry the annotation of this run: it was changed since")
 
 // beforeMark is the run that changed a definition, and the sum of what it was before.
 func beforeMark(d *unstructured.Unstructured) (run, sum string) {
@@ -74,7 +74,7 @@ func (x *run) noteSum(ctx context.Context, s *Step, b BeforeImage, is *unstructu
 	sum := journal.Sum(was)
 	run, before := beforeMark(is)
 	if !sameContent(is, was) && (run != x.j.Run.ID || before != sum) {
-		return x.tampered(s.ID, b.Object, "what is kept of it ("+b.StoredIn+") is not what it was")
+		return x.tampered(s.ID, b.Object, "its before-image ("+b.StoredIn+") does not match")
 	}
 	x.sums[b.Object] = sum
 	return nil
@@ -122,7 +122,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 		case apierrors.IsNotFound(err) && made:
 			marks[RunAnnotation] = x.j.Run.ID
 		case apierrors.IsNotFound(err):
-			return fmt.Errorf("%s was deleted by somebody meanwhile", ref)
+			return fmt.Errorf("%s was deleted meanwhile", ref)
 		case err != nil:
 			return fmt.Errorf("read %s: %w", ref, err)
 		default:
@@ -133,7 +133,7 @@ func (x *run) applyDefinition(ctx context.Context, d *unstructured.Unstructured,
 			if by := is.GetAnnotations()[RunAnnotation]; by != "" {
 				marks[RunAnnotation] = by // who made it stays
 			} else if made {
-				return fmt.Errorf("%s was made by somebody meanwhile", ref)
+				return fmt.Errorf("%s was created by someone else meanwhile", ref)
 			}
 		}
 		want.SetAnnotations(marks)
@@ -191,7 +191,7 @@ func (x *run) waitServed(ctx context.Context, d *unstructured.Unstructured, time
 	err := x.pollUntil(ctx, timeout, func(ctx context.Context) (bool, error) {
 		is, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
-			return true, fmt.Errorf("%s is gone: somebody deleted it", ref)
+			return true, fmt.Errorf("%s was deleted meanwhile", ref)
 		}
 		if err != nil {
 			return false, fmt.Errorf("read %s: %w", ref, err)
@@ -225,7 +225,7 @@ func conditionWhy(o *unstructured.Unstructured, kind string) string {
 	c, ok := conditionOf(o, kind)
 	switch {
 	case !ok:
-		return "nobody looked at it yet"
+		return "not processed by the API server yet"
 	case c["status"] == "True":
 		return ""
 	}
@@ -273,7 +273,7 @@ func (x *run) undoDefinitions(ctx context.Context, s *StepState) (why []string) 
 		case err != nil:
 			left = err.Error()
 		case is.GetAnnotations()[RunAnnotation] != x.j.Run.ID:
-			left = "it is not the one that this run made"
+			left = "it is not the one that this run created"
 		default:
 			left, err = x.deleteUnused(ctx, is)
 			if err != nil {
@@ -303,7 +303,7 @@ func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 	for try := 0; ; try++ {
 		is, err := x.Objects.Get(ctx, b.Object)
 		if apierrors.IsNotFound(err) {
-			return errors.New("somebody deleted it")
+			return errors.New("it was deleted since")
 		}
 		if err != nil {
 			return err
@@ -313,9 +313,9 @@ func (x *run) restoreDefinition(ctx context.Context, b BeforeImage) error {
 		}
 		switch {
 		case is.GetUID() != was.GetUID():
-			return errors.New("somebody made it anew")
+			return errors.New("it was recreated by someone else")
 		case is.GetGeneration() > was.GetGeneration()+1:
-			return errors.New("somebody changed it since")
+			return errors.New("it was changed by someone else since")
 		}
 		if run, sum := beforeMark(is); run != x.j.Run.ID || sum != journal.Sum(was) {
 			return errNotApplied

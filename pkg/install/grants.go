@@ -218,7 +218,7 @@ func (g Grant) atoms() []string {
 
 // String says it for people: who may do what, where, by which role.
 func (g Grant) String() string {
-	who := "nobody of this release"
+	who := "no subject of this release"
 	if len(g.Subjects) > 0 {
 		who = strings.Join(g.Subjects, ", ")
 	}
@@ -229,11 +229,11 @@ func (g Grant) String() string {
 	what := g.Rule.String()
 	switch {
 	case g.Aggregated:
-		what = "whatever the roles that it aggregates allow"
+		what = "all that the aggregated roles allow"
 	case !g.Known && g.Role.Name == "cluster-admin":
 		what = "everything"
 	case !g.Known:
-		what = "what that role allows on the cluster"
+		what = "all that this role of the cluster allows"
 	}
 	return fmt.Sprintf("%s: %s, %s (%s %s)", who, what, where, g.Role.Kind, g.Role.Name)
 }

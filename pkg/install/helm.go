@@ -198,7 +198,7 @@ func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
 		return fmt.Errorf("read the record of %s: %w", r, err)
 	}
 	if v, ok := recorded(last); !ok || v.Info == nil || v.Info.Status != rcommon.StatusDeployed {
-		return fmt.Errorf("release %s: its record could not be written, it does not say deployed", r)
+		return fmt.Errorf("release %s: its record was not written: its status is not deployed", r)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (a *act) records(list []release.Releaser) ([]Record, error) {
 	for _, r := range list {
 		v, ok := recorded(r)
 		if !ok || v.Info == nil {
-			return nil, fmt.Errorf("a record of Helm is of a kind that is not known: %T", r)
+			return nil, fmt.Errorf("unknown type of Helm record: %T", r)
 		}
 		rec, err := a.record(v)
 		if err != nil {

@@ -71,7 +71,7 @@ func (r *Runner) History(ctx context.Context) (History, error) {
 	return h, nil
 }
 
-var errNoFormer = errors.New("there is no former state to go back to")
+var errNoFormer = errors.New("there is no earlier state to roll back to")
 
 // Target is the run whose releases a rollback goes back to: that of a revision of the
 // history, or for 0 the last one that was whole before the one that is live. A rollback is
@@ -84,15 +84,15 @@ func (h History) Target(revision int) (RunRecord, error) {
 		switch {
 		case p.Revision != revision:
 		case p.Result != ResultDone || p.Action == Uninstall:
-			return RunRecord{}, fmt.Errorf("revision %d cannot be gone back to: it is an %s that was %s", revision, p.Action, p.Result)
+			return RunRecord{}, fmt.Errorf("cannot roll back to revision %d: it is an %s that was %s", revision, p.Action, p.Result)
 		default:
 			return p, nil
 		}
 	}
 	if len(h.Past) == 0 {
-		return RunRecord{}, fmt.Errorf("revision %d is not known: %w", revision, errNoFormer)
+		return RunRecord{}, fmt.Errorf("unknown revision %d: %w", revision, errNoFormer)
 	}
-	return RunRecord{}, fmt.Errorf("revision %d is not known: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
+	return RunRecord{}, fmt.Errorf("unknown revision %d: the history has %d to %d", revision, h.Past[0].Revision, h.Past[len(h.Past)-1].Revision)
 }
 
 // former is the last run that was whole before the one that is live, since it was installed.

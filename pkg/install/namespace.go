@@ -132,7 +132,7 @@ func (x *run) takeBackNamespace(ctx context.Context) error {
 		err = errors.New(why)
 	}
 	if err != nil {
-		return fmt.Errorf("namespace %s, which was made, stays: %w", x.of.Namespace, err)
+		return fmt.Errorf("namespace %s stays: %w", x.of.Namespace, err)
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string
 		return "", err
 	}
 	if is.GetAnnotations()[RunAnnotation] != run {
-		return "it is not the one that this run made", nil
+		return "it is not the one that this run created", nil
 	}
 	if is.GetDeletionTimestamp() == nil {
 		list, err := x.Discovery.Contents(ctx, name)
@@ -168,7 +168,7 @@ func (x *run) deleteNamespace(ctx context.Context, name, run string) (why string
 			return "", err
 		}
 		if other := x.foreign(list); len(other) > 0 {
-			return fmt.Sprintf("%d objects of others are in it, such as %s", len(other), other[0]), nil
+			return fmt.Sprintf("it has %d objects of others, such as %s", len(other), other[0]), nil
 		}
 		err = x.Objects.Delete(ctx, ref, Precondition{UID: string(is.GetUID())})
 		if err != nil && !apierrors.IsNotFound(err) {

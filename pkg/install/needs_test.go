@@ -18,7 +18,7 @@ func TestNeededStays(t *testing.T) {
 	}
 	o.Needed = map[string][]string{"cert": {"pg 1.0.0 in other"}}
 	p := NewPlan(Upgrade, shopSystem, rest, s, o)
-	wantNote(t, p, "cert is not in the system any more, and stays: it is needed by pg 1.0.0 in other")
+	wantNote(t, p, "cert is no longer in the System, and stays: it is needed by pg 1.0.0 in other")
 	for _, step := range p.Steps {
 		if step.Kind == RemoveRelease && step.Part == "cert" {
 			t.Error("it goes, although it is needed")
@@ -113,13 +113,13 @@ func TestMayBeNeededStays(t *testing.T) {
 		return out
 	}
 	p := NewPlan(Upgrade, shopSystem, rest, s, o)
-	wantNote(t, p, "cert is not in the system any more, and stays: you may not look; --force takes it away")
+	wantNote(t, p, "cert is no longer in the System, and stays: you may not look; --force removes it")
 	if got := removed(p); !slices.Equal(got, []string{"web"}) {
 		t.Errorf("an upgrade removes %q", got)
 	}
 	o.IgnoreHidden = true
 	p = NewPlan(Upgrade, shopSystem, rest, s, o)
-	wantNote(t, p, "cert is not in the system any more: you may not look")
+	wantNote(t, p, "cert is no longer in the System: you may not look")
 	if got := removed(p); !slices.Equal(got, []string{"web", "cert"}) {
 		t.Errorf("a forced upgrade removes %q", got)
 	}
@@ -132,7 +132,7 @@ func TestMayBeNeededStays(t *testing.T) {
 		}
 	}
 	p = NewPlan(Rollback, shopSystem, nil, s, o)
-	wantNote(t, p, "cert was installed since, and stays: you may not look; --force takes it away")
+	wantNote(t, p, "cert was installed since, and stays: you may not look; --force removes it")
 	if got := removed(p); !slices.Equal(got, []string{"web"}) {
 		t.Errorf("a rollback removes %q", got)
 	}

@@ -43,7 +43,7 @@ func orderOf(parts []*Part) *installOrder {
 		for _, u := range madeBy(p) {
 			gk := u.GroupVersionKind().GroupKind()
 			if at, ok := brings[gk]; ok && !o.brings(i, gk) {
-				o.add(i, at, "it brings "+kindText(gk))
+				o.add(i, at, "it provides "+kindText(gk))
 			}
 		}
 		for _, c := range p.Connections {
@@ -153,8 +153,8 @@ func (o *installOrder) refuse(loop []int) Refusal {
 	}
 	return Refusal{
 		Topic: "dependants", Part: o.parts[loop[0]].Name,
-		Message: "there is no order to install them in: " + strings.Join(said, ", "),
-		Hint:    "install one of them without what it needs the other for, by its values, and upgrade it afterwards",
+		Message: "circular dependency: " + strings.Join(said, ", "),
+		Hint:    "use the values of one to install it without the other, and upgrade it afterwards",
 	}
 }
 
@@ -179,11 +179,11 @@ func checkParts(parts []*Part, action Action) []Refusal {
 		at := [2]string{p.Namespace, p.Release}
 		switch other, taken := releases[at]; {
 		case names[p.Name]:
-			out = append(out, Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("two parts are called %s", p.Name), Hint: "give the app another name"})
+			out = append(out, Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("two parts have the name %s", p.Name), Hint: "give the app another name"})
 		case taken:
 			out = append(out, Refusal{
 				Topic: "release", Part: p.Name,
-				Message: fmt.Sprintf("%s and %s would be one release, %s in %s", other, p.Name, p.Release, p.Namespace), Hint: "give one of them another name or namespace",
+				Message: fmt.Sprintf("%s and %s would use the same release, %s in %s", other, p.Name, p.Release, p.Namespace), Hint: "give one of them another name or namespace",
 			})
 		}
 		names[p.Name], releases[at] = true, p.Name
@@ -192,8 +192,8 @@ func checkParts(parts []*Part, action Action) []Refusal {
 		for _, n := range p.Needs {
 			if !names[n] && action != Uninstall && action != Rollback {
 				out = append(out, Refusal{
-					Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("%s needs %s, which is not among what is installed", p.Name, n),
-					Hint: "name it among the operators or apps of the system",
+					Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("%s needs %s, which is not part of this installation", p.Name, n),
+					Hint: "add it to the operators or apps of the System",
 				})
 			}
 		}
@@ -201,8 +201,8 @@ func checkParts(parts []*Part, action Action) []Refusal {
 			ref := refOf(u)
 			if other, have := makes[ref]; have && other != p.Name {
 				out = append(out, Refusal{
-					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both make %s", other, p.Name, ref),
-					Hint: "leave it out of one of them by its values, or give one another name or namespace",
+					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both create %s", other, p.Name, ref),
+					Hint: "leave it out of one by its values, or use another name or namespace",
 				})
 				continue
 			}

@@ -22,7 +22,7 @@ func TestOrderRefusesLoops(t *testing.T) {
 	c.Needs = []string{"a"}
 	free := operatorPart(t, "free", "Delta", "d.example.com")
 	p := NewPlan(Install, Installation{Name: "x", Namespace: "x", System: true}, []*Part{a, b, c, free}, emptyState(), planOptions)
-	wantRefusal(t, p, "dependants", "a needs b, b needs c (it brings Gamma.c.example.com), c needs a")
+	wantRefusal(t, p, "dependants", "a needs b, b needs c (it provides Gamma.c.example.com), c needs a")
 	for _, n := range []string{"a", "b", "c", "free"} {
 		if !slices.Contains(stepIDs(p), "release/"+n+"-system/"+n) {
 			t.Errorf("no step for %s", n)
@@ -36,18 +36,18 @@ func TestOrderRefusesLoops(t *testing.T) {
 func TestOrderRefusesParts(t *testing.T) {
 	in := Installation{Name: "x", Namespace: "x", System: true}
 	a, b := operatorPart(t, "a", "Alpha", "a.example.com"), operatorPart(t, "a", "Beta", "b.example.com")
-	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "two parts are called a")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "two parts have the name a")
 
 	b.Name = "b"
-	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "a and b would be one release, a in a-system")
-	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "ownership", "a and b would both make Deployment.apps/a-system/a")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "release", "a and b would use the same release, a in a-system")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a, b}, emptyState(), planOptions), "ownership", "a and b would both create Deployment.apps/a-system/a")
 
 	a.Needs = []string{"nobody"}
-	wantRefusal(t, NewPlan(Install, in, []*Part{a}, emptyState(), planOptions), "dependants", "a needs nobody, which is not among what is installed")
+	wantRefusal(t, NewPlan(Install, in, []*Part{a}, emptyState(), planOptions), "dependants", "a needs nobody, which is not part of this installation")
 
 	c := operatorPart(t, "c", "Beta", "b.example.com")
 	c.Rendered.Definitions[0] = planDefinition(t, "Beta", "b.example.com", "other: string")
-	wantRefusal(t, NewPlan(Install, in, []*Part{b, c}, emptyState(), planOptions), "definitions", "b and c both bring betas.b.example.com, and not the same")
+	wantRefusal(t, NewPlan(Install, in, []*Part{b, c}, emptyState(), planOptions), "definitions", "b and c both provide betas.b.example.com, with different content")
 }
 
 // randomParts makes packages and apps that need each other at random, without loops but in

@@ -40,7 +40,7 @@ type OutdatedError struct {
 }
 
 func (e *OutdatedError) Error() string {
-	return fmt.Sprintf("the plan for %s is outdated: %s; nothing was written: run it again, it is planned anew over what is there now",
+	return fmt.Sprintf("the plan for %s is outdated: %s; nothing was written: run the command again to plan from the current state",
 		e.Installation.Name, strings.Join(e.Changes, "; "))
 }
 
@@ -91,12 +91,12 @@ func (b *basis) change(j *Journal) string {
 	case j.Version() == "":
 		return "its journal was deleted since"
 	case j.Run != nil && j.Run.ID != b.run:
-		return fmt.Sprintf("an %s by %s was begun since, and is not ended", j.Run.Action, j.Run.By)
+		return fmt.Sprintf("an %s by %s started since and has not ended", j.Run.Action, j.Run.By)
 	case j.lastRevision() > b.revision:
 		p := j.Runs[len(j.Runs)-1]
 		return fmt.Sprintf("an %s by %s has ended since (revision %d, %s)", p.Action, p.By, p.Revision, p.Result)
 	}
-	return "its journal was written since"
+	return "its journal was changed since"
 }
 
 // moved says that the release of a step is deployed at another revision than the plan saw;
@@ -123,7 +123,7 @@ func (x *run) moved(ctx context.Context, s *Step) (string, error) {
 	case s.Was:
 		return "", nil
 	case 0:
-		return fmt.Sprintf("release %s %s when it was planned, and is not deployed any more", s.name(), was), nil
+		return fmt.Sprintf("release %s %s when it was planned, and is no longer deployed", s.name(), was), nil
 	}
 	return fmt.Sprintf("release %s %s when it was planned, and is at revision %d now", s.name(), was, is.Revision), nil
 }

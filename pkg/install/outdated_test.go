@@ -41,7 +41,7 @@ func wantOutdated(t *testing.T, what string, f *fakeCluster, p *Plan, words ...s
 		t.Errorf("%s: %+v %v after %d writes", what, rep, err, f.writes)
 		return
 	}
-	for _, w := range append(words, "nothing was written", "run it again") {
+	for _, w := range append(words, "nothing was written", "run the command again") {
 		if !strings.Contains(err.Error(), w) {
 			t.Errorf("%s: no %q in %v", what, w, err)
 		}
@@ -95,7 +95,7 @@ func TestDoRefusesAMovedRelease(t *testing.T) {
 	if err := (fakeHelm{f}).Uninstall(t.Context(), ReleaseName{"a", "apps"}, RevertOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	wantOutdated(t, "uninstalled by helm", f, plan, "is not deployed any more")
+	wantOutdated(t, "uninstalled by helm", f, plan, "is no longer deployed")
 
 	// A first install into a namespace that is made for it is refused, and the namespace taken back.
 	f, p, _ = oneInstall()
@@ -124,7 +124,7 @@ func TestDoGoesOnWithAPlanOfItsJournal(t *testing.T) {
 	if rep, err := r.Do(t.Context(), p, Options{KeepFailed: true}); err == nil || rep.Result != ResultKeptFailed {
 		t.Fatalf("%+v %v", rep, err)
 	}
-	wantOutdated(t, "planned before", f, &early, "an install by alice was begun since, and is not ended")
+	wantOutdated(t, "planned before", f, &early, "an install by alice started since and has not ended")
 	if what, _, err := f.runner().Recover(t.Context(), shopHere, "x", Options{}); err != nil || what != RecoveredResumed {
 		t.Fatalf("%s %v", what, err)
 	}

@@ -58,11 +58,11 @@ func (k Manager) String() string {
 	case "controller":
 		return fmt.Sprintf("its controller, %s %s", k.Kind, k.Name)
 	case "sysop":
-		return "the package " + k.Name + ", which was installed here"
+		return "the package " + k.Name + ", installed by kubectl sysop"
 	case "manager":
-		return fmt.Sprintf("nobody we know; %q wrote it", k.Name)
+		return fmt.Sprintf("an unknown manager (field manager %q)", k.Name)
 	}
-	return "nobody we know"
+	return "an unknown manager"
 }
 
 // ManagerOf says who keeps an object as it is, the one who would put it back first: Argo CD,
@@ -218,17 +218,17 @@ func (m *planner) take(p *Part, ref object.Ref, k Manager) {
 	if m.options.TakeOwnership {
 		text := fmt.Sprintf("%s is taken over from %s", ref, k)
 		if k.Reverts {
-			text += ", who may put it back"
+			text += ", which may revert it"
 		}
 		m.note("%s", text)
 		return
 	}
-	hint := "leave it out by the values of " + p.Name + ", delete it, or take it with --take-ownership"
+	hint := "leave it out by the values of " + p.Name + ", delete it, or take it over with --take-ownership"
 	switch k.By {
 	case "argocd", "flux", "controller":
-		hint = "change it where it is kept; taken with --take-ownership, it would be put back"
+		hint = "change it where it is managed; with --take-ownership, its manager would revert it"
 	case "helm":
-		hint = fmt.Sprintf("uninstall that release (helm uninstall %s -n %s), or take it with --take-ownership", k.Name, k.Namespace)
+		hint = fmt.Sprintf("uninstall that release (helm uninstall %s -n %s), or take it over with --take-ownership", k.Name, k.Namespace)
 	}
-	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s is there already, kept by %s", ref, k), Hint: hint})
+	m.refuse(Refusal{Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s already exists, managed by %s", ref, k), Hint: hint})
 }

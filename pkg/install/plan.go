@@ -152,8 +152,8 @@ func GapRefusals(gaps []object.Gap) []Refusal {
 			why = fmt.Sprintf("%s (and %d more)", why, others)
 		}
 		out = append(out, Refusal{
-			Topic: "rights", Message: fmt.Sprintf("%s cannot be read, so what is there is not known: you may not: %s", at, why),
-			Hint: "ask for the rights that --print-rbac prints",
+			Topic: "rights", Message: fmt.Sprintf("you may not read %s, so the current state is unknown: %s", at, why),
+			Hint: "you need the permissions that --print-rbac prints",
 		})
 	}
 	return out

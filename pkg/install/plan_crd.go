@@ -23,33 +23,33 @@ func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 	for i, text := range v.Refused {
 		const few = 20
 		if i == few {
-			refuse("", fmt.Sprintf("%d more reasons of %s are not told", len(v.Refused)-few, want.GetName()))
+			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-few, want.GetName()))
 			break
 		}
-		refuse("choose a version that is nearer to what is there, or change what is there so that it fits, and begin again; --force does not let it pass, since what is there breaks", text)
+		refuse("choose a version closer to the installed one, or change the existing objects to fit, then retry; --force does not help, since existing objects break", text)
 	}
 	for _, text := range v.Unsafe {
 		if len(v.Refused) > 0 {
-			refuse("--force alone does not help: what is there breaks: "+v.Refused[0], text)
+			refuse("--force alone does not help: existing objects break: "+v.Refused[0], text)
 			continue
 		}
 		if m.options.ForceDefinitions {
 			m.note("%s: %s", p.Name, text)
 			continue
 		}
-		refuse("choose a version that is nearer to what is there; or --force it: "+harmless(len(v.UnevaluatedRules) > 0), text)
+		refuse("choose a version closer to the installed one; or use --force: "+harmless(len(v.UnevaluatedRules) > 0), text)
 	}
 	for _, text := range v.UnevaluatedRules {
-		m.note("%s: what is there was not held against a rule of %s: %s", p.Name, want.GetName(), text)
+		m.note("%s: existing objects were not checked against a rule of %s: %s", p.Name, want.GetName(), text)
 	}
 }
 
 // harmless says what forcing a change breaks, where no object is known to break.
 func harmless(undecided bool) string {
 	if undecided {
-		return "of the objects that are there none is known to break, but not every rule was held against them (see the notes)"
+		return "no existing object is known to break, but not every rule was checked (see the notes)"
 	}
-	return "no object that is there breaks, but who writes such objects may"
+	return "no existing object breaks, but clients that write such objects may"
 }
 
 // whole are the custom resources, where they were read whole.

@@ -94,13 +94,13 @@ func sameNumber(a, b *unstructured.Unstructured, path ...string) bool {
 }
 
 // claimsIn are the claims in the namespace of a StatefulSet that nobody deletes yet. Where they
-// are not known, the plan is refused: none is not what that means.
+// are not known, the plan is blocked: none is not what that means.
 func (m *planner) claimsIn(set object.Ref) []*unstructured.Unstructured {
 	all, known := m.state.Claims[set.Namespace]
 	if !known && len(m.state.Gaps) == 0 { // a gap is a refusal of its own
 		m.refuse(Refusal{
-			Topic: "data", Object: set, Message: fmt.Sprintf("which claims would be deleted with %s is not known: those of %s were not read", set, set.Namespace),
-			Hint: "ask for the right to list persistentvolumeclaims in " + set.Namespace,
+			Topic: "data", Object: set, Message: fmt.Sprintf("cannot tell which claims would be deleted with %s: those of %s were not read", set, set.Namespace),
+			Hint: "you need permission to list persistentvolumeclaims in " + set.Namespace,
 		})
 	}
 	return slices.DeleteFunc(slices.Clone(all), func(u *unstructured.Unstructured) bool { return u.GetDeletionTimestamp() != nil })

@@ -65,7 +65,7 @@ func TestLosses(t *testing.T) {
 	up := NewPlan(Upgrade, shopSystem, append(shopParts(t), extra), s, o)
 	s = doPlan(t, s, up)
 	o.Before, o.To = statesOf(s, up), first
-	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "data", "which claims would be deleted with StatefulSet.apps/shop/cache is not known", "persistentvolumeclaims in shop")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "data", "cannot tell which claims would be deleted with StatefulSet.apps/shop/cache", "persistentvolumeclaims in shop")
 	s.Claims = map[string][]*unstructured.Unstructured{"shop": {planClaim(t, "data-cache-0", ""), planClaim(t, "data-cache-1", ""), planClaim(t, "data-retained-0", "")}}
 	wantLosses(t, NewPlan(Rollback, shopSystem, nil, s, o), "PersistentVolumeClaim/shop/data-cache-0", "PersistentVolumeClaim/shop/data-cache-1", "PersistentVolumeClaim/shop/scratch")
 }
@@ -218,7 +218,7 @@ func TestGatherReadsClaims(t *testing.T) {
 				t.Errorf("refused: %s", refusalTexts(p))
 			}
 			if c.listed {
-				wantRefusal(t, p, "rights", "persistentvolumeclaims in shop cannot be read")
+				wantRefusal(t, p, "rights", "you may not read persistentvolumeclaims in shop")
 			}
 			rights := fmt.Sprint(Rights(p, read, s.Kinds))
 			if strings.Contains(rights, "persistentvolumeclaims") != c.listed {
@@ -236,9 +236,9 @@ func TestGapsAreSaidOnce(t *testing.T) {
 	}
 	s.Gaps = append(s.Gaps, object.Gap{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "secrets is forbidden"})
 	p := NewPlan(Install, shopSystem, shopParts(t), s, planOptions)
-	if n := strings.Count(refusalTexts(p), "cannot be read"); n != 2 {
+	if n := strings.Count(refusalTexts(p), "you may not read"); n != 2 {
 		t.Errorf("%d refusals, want 2:\n%s", n, refusalTexts(p))
 	}
-	wantRefusal(t, p, "rights", "customresourcedefinitions.apiextensions.k8s.io", "you may not: a is forbidden (and 2 more)")
+	wantRefusal(t, p, "rights", "customresourcedefinitions.apiextensions.k8s.io", "the current state is unknown: a is forbidden (and 2 more)")
 	wantRefusal(t, p, "rights", "secrets in shop")
 }

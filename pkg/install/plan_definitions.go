@@ -30,7 +30,7 @@ func (m *planner) definitions(p *Part) {
 			step.Objects = append(step.Objects, ref)
 			step.Definitions = append(step.Definitions, u)
 			if live != nil {
-				step.Irreversible = "objects that are stored in a new version meanwhile keep it"
+				step.Irreversible = "objects that are stored in the new version meanwhile stay in it"
 			}
 		}
 	}
@@ -49,7 +49,7 @@ func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured)
 			if u.GetName() == want.GetName() && !crd.Same(u, want) {
 				m.refuse(Refusal{
 					Topic: "definitions", Part: p.Name, Object: refOf(want),
-					Message: fmt.Sprintf("%s and %s both bring %s, and not the same", other, p.Name, want.GetName()), Hint: "install one of them without its definitions, by its values",
+					Message: fmt.Sprintf("%s and %s both provide %s, with different content", other, p.Name, want.GetName()), Hint: "install one of them without its CRDs, by its values",
 				})
 			}
 		}
@@ -68,17 +68,17 @@ func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
 	k, foreign := m.definitionManager(p, live)
 	if live.GetDeletionTimestamp() != nil {
 		m.refuse(Refusal{
-			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("definition %s is being deleted", live.GetName()),
-			Hint: "wait until it is gone; while it has custom resources that something holds, it stays",
+			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
+			Hint: "wait until it is gone; it stays while finalizers hold its custom resources",
 		})
 	}
 	switch {
 	case newerThere(p, live):
-		m.note("definition %s stays: it is of %s %s, which came after %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
+		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
 		return false
 	case p.KeepDefinitions:
 		if !crd.Same(live, want) {
-			m.note("definition %s is there, and is left as it is: %s has another one", want.GetName(), p.Name)
+			m.note("CRD %s exists and is not changed: %s has a different one", want.GetName(), p.Name)
 		}
 		return false
 	case foreign && !m.options.TakeOwnership:
@@ -117,8 +117,8 @@ func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (M
 func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
 	m.refuse(Refusal{
 		Topic: "ownership", Part: p.Name, Object: refOf(live),
-		Message: fmt.Sprintf("%s is there already: definition %s is kept by %s", p.Name, live.GetName(), k),
-		Hint:    "do without installing it, since what needs it can use what is there; or take it over with --take-ownership",
+		Message: fmt.Sprintf("%s is already installed: CRD %s is managed by %s", p.Name, live.GetName(), k),
+		Hint:    "skip it, since what needs it can use the existing one; or take it over with --take-ownership",
 	})
 }
 

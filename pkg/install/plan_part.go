@@ -30,13 +30,13 @@ func (m *planner) namespaces(p *Part) {
 		case phase == "Terminating":
 			m.refuse(Refusal{
 				Topic: "namespace", Part: p.Name, Object: ref, Message: fmt.Sprintf("namespace %s is being deleted", n),
-				Hint: "wait until it is gone; what holds it up, its status says",
+				Hint: "wait until it is gone; its status says what blocks it",
 			})
 		case !there:
 			m.made[ref] = p.Name
 			m.step(Step{ID: "namespace/" + n, Kind: MakeNamespace, Part: p.Name, Namespace: n, Objects: []object.Ref{ref}})
 		case slices.ContainsFunc(rendered(p).Namespaces, func(u *unstructured.Unstructured) bool { return u.GetName() == n && marked(u) }):
-			m.note("namespace %s is there, and is left as it is: the labels and annotations that %s has for it are not set", n, p.Name)
+			m.note("namespace %s exists and is not changed: the labels and annotations that %s has for it are not set", n, p.Name)
 		}
 	}
 	for _, u := range madeBy(p) {
@@ -44,8 +44,8 @@ func (m *planner) namespaces(p *Part) {
 		_, there := m.state.Namespaces[n]
 		if _, made := m.made[object.Ref{Kind: namespaceKind.Kind, Name: n}]; n != "" && !there && !made {
 			m.refuse(Refusal{
-				Topic: "namespace", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s is to be in namespace %s, which is not there", refOf(u), n),
-				Hint: fmt.Sprintf("make it first: kubectl create namespace %s", n),
+				Topic: "namespace", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs namespace %s, which does not exist", refOf(u), n),
+				Hint: fmt.Sprintf("create it first: kubectl create namespace %s", n),
 			})
 		}
 	}

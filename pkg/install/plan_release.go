@@ -60,12 +60,12 @@ func (m *planner) ownRelease(p *Part, live *LiveRelease) {
 	if !m.foreignRelease(p) {
 		return
 	}
-	whose := "was not installed by us"
+	whose := "was not installed by kubectl sysop"
 	switch {
 	case live.Labels[SystemLabel] != "" && p.App:
-		whose = "is of the system " + live.Labels[SystemLabel]
+		whose = "belongs to the System " + live.Labels[SystemLabel]
 	case live.Labels[PackageLabel] != "":
-		whose = "is of the package " + live.Labels[PackageLabel]
+		whose = "belongs to the package " + live.Labels[PackageLabel]
 	}
 	chart := ""
 	if c := live.Current(); c != nil {
@@ -82,7 +82,7 @@ func (m *planner) ownRelease(p *Part, live *LiveRelease) {
 	}
 	m.refuse(Refusal{
 		Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("there is a Helm release %s in %s already (chart %s), which %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint,
+		Message: fmt.Sprintf("the Helm release %s in %s exists (chart %s), and %s", p.Release, p.Namespace, cmp.Or(chart, "unknown"), whose), Hint: hint,
 	})
 }
 
@@ -109,13 +109,13 @@ func (m *planner) settled(p *Part, live *LiveRelease) {
 	if m.options.Resume != "" && live.Labels[RunLabel] == m.options.Resume {
 		return
 	}
-	hint := fmt.Sprintf("wait for it; if nobody is at it any more: helm uninstall %s -n %s", p.Release, p.Namespace)
+	hint := fmt.Sprintf("wait for it; if no process works on it any longer: helm uninstall %s -n %s", p.Release, p.Namespace)
 	if live.Deployed > 0 {
-		hint = fmt.Sprintf("wait for it; if nobody is at it any more: helm rollback %s %d -n %s", p.Release, live.Deployed, p.Namespace)
+		hint = fmt.Sprintf("wait for it; if no process works on it any longer: helm rollback %s %d -n %s", p.Release, live.Deployed, p.Namespace)
 	}
 	m.refuse(Refusal{
 		Topic: "release", Part: p.Name,
-		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): somebody changes it, or was killed while doing so", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint,
+		Message: fmt.Sprintf("the Helm release %s in %s is %s (revision %d): another process changes it, or was killed", p.Release, p.Namespace, live.Status, live.Revision), Hint: hint,
 	})
 }
 
@@ -148,7 +148,7 @@ func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	}
 	is, err := semver.NewVersion(chartVersionOf(p))
 	if err == nil && is.LessThan(was) && !p.App {
-		m.note("%s goes back from chart %s to %s: its project may not support that", p.Name, record.Version, chartVersionOf(p))
+		m.note("%s is downgraded from chart %s to %s: its project may not support that", p.Name, record.Version, chartVersionOf(p))
 	}
 }
 
@@ -192,7 +192,7 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 	if len(data) == 0 {
 		return "", nil
 	}
-	text := "deletes " + listed(data) + ", and the data of it with it"
+	text := "deletes " + listed(data) + ", with all data"
 	m.note("the %s of %s %s", m.plan.Action, p.Name, text)
 	return text, data
 }
@@ -200,7 +200,7 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 	m.refuse(Refusal{
 		Topic: "data", Part: p.Name, Object: ref,
-		Message: fmt.Sprintf("the release %s has %s among its objects, and %s has it no more: Helm would delete it with all that is in it", p.Release, ref, p.Name),
+		Message: fmt.Sprintf("release %s contains %s, and %s no longer has it: Helm would delete it with all that is in it", p.Release, ref, p.Name),
 		Hint:    fmt.Sprintf("keep it first: kubectl annotate %s %s %s=%s", kind, ref.Name, resourcePolicy, keepPolicy),
 	})
 }

@@ -34,11 +34,11 @@ func (m *planner) planRemovals() {
 			m.remove(r, m.nameOf(r))
 			continue
 		}
-		if m.needed(name, "is not in the system any more") {
+		if m.needed(name, "is no longer in the System") {
 			continue
 		}
 		if others := m.customOf(name, nil, goes); len(others) > 0 {
-			m.note("%s is not in the system any more, and stays: there are custom resources of it, %s", name, listed(others))
+			m.note("%s is no longer in the System, and stays: it has custom resources: %s", name, listed(others))
 			continue
 		}
 		m.remove(r, name)
@@ -56,7 +56,7 @@ func (m *planner) needed(name, why string) bool {
 	case m.options.IgnoreHidden:
 		m.note("%s %s: %s", name, why, hidden)
 	default:
-		m.note("%s %s, and stays: %s; --force takes it away", name, why, hidden)
+		m.note("%s %s, and stays: %s; --force removes it", name, why, hidden)
 		return true
 	}
 	return len(by) > 0
@@ -113,14 +113,14 @@ func (m *planner) remove(r *LiveRelease, part string) {
 		s.Objects = append(s.Objects, ref)
 		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
 			m.refuse(Refusal{
-				Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("the release %s has %s among its objects: Helm would delete it with all that is in it", r.Name, ref),
+				Topic: "data", Part: part, Object: ref, Message: fmt.Sprintf("release %s contains %s: Helm would delete it with all that is in it", r.Name, ref),
 				Hint: "take the release over first: install it with --take-ownership, which keeps them",
 			})
 		}
 	}
 	sortRefs(s.Objects)
 	if len(s.Data) > 0 {
-		s.Irreversible = "the data of " + listed(s.Data) + " goes with it"
+		s.Irreversible = "the data of " + listed(s.Data) + " is deleted with it"
 	}
 	m.step(s)
 }

@@ -28,7 +28,7 @@ func (m *planner) rollback() {
 		}
 	}
 	if len(m.options.To) == 0 {
-		m.refuse(Refusal{Topic: "release", Message: fmt.Sprintf("of %s nothing is known that could be rolled back to", m.plan.Installation.Name), Hint: "see its history"})
+		m.refuse(Refusal{Topic: "release", Message: fmt.Sprintf("%s has nothing to roll back to", m.plan.Installation.Name), Hint: "see its history"})
 		return
 	}
 	var since []*LiveRelease
@@ -50,7 +50,7 @@ func (m *planner) rollback() {
 				continue
 			}
 			if left := m.customOf(name, nil, goes); len(left) > 0 {
-				m.note("%s was installed since, and stays: there are custom resources of it, %s", name, listed(left))
+				m.note("%s was installed since, and stays: it has custom resources: %s", name, listed(left))
 				continue
 			}
 		}
@@ -65,7 +65,7 @@ func (m *planner) planRollback(to ReleaseState) {
 		m.refuse(Refusal{Topic: "release", Part: to.Part, Message: fmt.Sprintf(format, args...), Hint: hint})
 	}
 	if live == nil {
-		refuse(m.againHint(to), "the release %s in %s is not there any more, and neither is what it was", to.Release, to.Namespace)
+		refuse(m.againHint(to), "release %s in %s no longer exists, and neither do its records", to.Release, to.Namespace)
 		return
 	}
 	p := &Part{Name: to.Part, App: to.App, Release: to.Release, Namespace: to.Namespace, Version: to.Version}
@@ -73,7 +73,7 @@ func (m *planner) planRollback(to ReleaseState) {
 		m.plan.Parts = slices.Insert(m.plan.Parts, 0, p)
 	}
 	if m.foreignRelease(p) && live.Status != "uninstalled" {
-		refuse("", "the release %s in %s is somebody else's by now", to.Release, to.Namespace)
+		refuse("", "release %s in %s no longer belongs to this installation", to.Release, to.Namespace)
 	}
 	m.settled(p, live)
 	was := live.Records[to.Revision]
@@ -85,7 +85,7 @@ func (m *planner) planRollback(to ReleaseState) {
 		return
 	}
 	if !slices.Contains(live.Revisions, to.Revision) {
-		refuse(m.againHint(to), "revision %d of the release %s in %s is not kept any more", to.Revision, to.Release, to.Namespace)
+		refuse(m.againHint(to), "revision %d of release %s in %s is no longer stored", to.Revision, to.Release, to.Namespace)
 	}
 	step := Step{
 		ID: "release/" + to.Namespace + "/" + to.Release, Kind: RollbackRelease, Part: to.Part, Release: to.Release, Namespace: to.Namespace,
@@ -171,6 +171,6 @@ func (m *planner) emptied(p *Part, live *LiveRelease, was *LiveRecord) {
 		}
 	}
 	if len(data) > 0 {
-		m.note("%s is made again without its data: what was in %s went when it was removed, and cannot be brought back", p.Name, listed(sortRefs(data)))
+		m.note("%s is recreated without its data: the data of %s was deleted when it was removed, and cannot be restored", p.Name, listed(sortRefs(data)))
 	}
 }

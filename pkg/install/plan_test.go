@@ -19,7 +19,7 @@ func TestMakeFirstInstall(t *testing.T) {
 		"namespace/pg-system", "definitions/pg", "release/pg-system/pg", "await/pg",
 		"namespace/shop", "release/shop/db", "await/db",
 		"release/shop/web", "await/web")
-	wantNote(t, p, "waits for Cluster.pg.example.com/shop/db, which is not there yet")
+	wantNote(t, p, "waits for Cluster.pg.example.com/shop/db")
 	for _, s := range p.Steps {
 		if s.Timeout != planOptions.Timeout || s.Was != 0 || s.Irreversible != "" {
 			t.Errorf("%s: timeout %s, was %d, irreversible %q", s.ID, s.Timeout, s.Was, s.Irreversible)
@@ -86,12 +86,12 @@ func TestMakeUpgrade(t *testing.T) {
 			t.Error("what is refused has no step")
 		}
 	})
-	t.Run("a definition that is being deleted", func(t *testing.T) {
+	t.Run("a CRD that is being deleted", func(t *testing.T) {
 		s := copyState(s)
 		d := s.Definitions["clusters.pg.example.com"].DeepCopy()
 		d.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z"
 		s.Definitions[d.GetName()] = d
-		wantRefusal(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "definition clusters.pg.example.com is being deleted")
+		wantRefusal(t, NewPlan(Upgrade, shopSystem, shopParts(t), s, o), "definitions", "CRD clusters.pg.example.com is being deleted")
 	})
 	t.Run("a definition that is kept", func(t *testing.T) {
 		parts := shopParts(t)
@@ -99,14 +99,14 @@ func TestMakeUpgrade(t *testing.T) {
 		parts[2].Rendered.Definitions = []*unstructured.Unstructured{planDefinition(t, "Cluster", "pg.example.com", "replicas: integer")}
 		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p)
-		wantNote(t, p, "definition clusters.pg.example.com is there, and is left as it is")
+		wantNote(t, p, "CRD clusters.pg.example.com exists and is not changed")
 	})
 	t.Run("another chart, back", func(t *testing.T) {
 		parts := shopParts(t)
 		parts[3].Chart.Helm.Metadata.Version = "0.9.0"
 		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "release/cert-system/cert", "await/cert")
-		wantNote(t, p, "cert goes back from chart 1.0.0 to 0.9.0")
+		wantNote(t, p, "cert is downgraded from chart 1.0.0 to 0.9.0")
 	})
 	t.Run("another version with the same chart", func(t *testing.T) {
 		parts := shopParts(t)
@@ -140,7 +140,7 @@ func TestMakeUpgrade(t *testing.T) {
 		s.with(planCustom(t, "Cluster", "pg.example.com", "other", "theirs"))
 		p := NewPlan(Upgrade, shopSystem, parts, s, o)
 		wantSteps(t, p, "remove/shop/db")
-		wantNote(t, p, "pg is not in the system any more, and stays")
+		wantNote(t, p, "pg is no longer in the System, and stays")
 	})
 	t.Run("a custom resource goes out of an app", func(t *testing.T) {
 		parts := shopParts(t)
@@ -206,7 +206,7 @@ func TestMakeOwnership(t *testing.T) {
 		{"another release", note(graph.HelmName, "other", graph.HelmNamespace, "shop"), []string{"the Helm release other in shop", "helm uninstall other -n shop"}},
 		{"another namespace's release", note(graph.HelmName, "web", graph.HelmNamespace, "elsewhere"), []string{"the Helm release web in elsewhere"}},
 		{"an ApplySet", label("applyset.kubernetes.io/part-of", "applyset-x-v1"), []string{"the ApplySet applyset-x-v1"}},
-		{"Argo CD", note(trackingNote, "shop-app:apps/Deployment:shop/web"), []string{"the Argo CD application shop-app", "put back"}},
+		{"Argo CD", note(trackingNote, "shop-app:apps/Deployment:shop/web"), []string{"the Argo CD application shop-app", "its manager would revert it"}},
 		{"Flux", label("kustomize.toolkit.fluxcd.io/name", "apps", "kustomize.toolkit.fluxcd.io/namespace", "flux-system"), []string{"Flux's Kustomization apps in flux-system"}},
 		{"Flux's releases", label("helm.toolkit.fluxcd.io/name", "apps", "helm.toolkit.fluxcd.io/namespace", "flux-system"), []string{"Flux's HelmRelease apps in flux-system"}},
 		{"a controller", func(u *unstructured.Unstructured) {
@@ -217,8 +217,8 @@ func TestMakeOwnership(t *testing.T) {
 				map[string]any{"manager": "kube-controller-manager", "operation": "Update", "subresource": "status", "time": "2026-01-02T00:00:00Z"},
 				map[string]any{"manager": "kubectl-create", "operation": "Update", "time": "2026-01-01T00:00:00Z"},
 			}, "metadata", "managedFields")
-		}, []string{`"kubectl-create" wrote it`}},
-		{"nobody", func(*unstructured.Unstructured) {}, []string{"nobody we know"}},
+		}, []string{`field manager "kubectl-create"`}},
+		{"nobody", func(*unstructured.Unstructured) {}, []string{"an unknown manager"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := emptyState()
@@ -292,7 +292,7 @@ func TestMakeAlreadyThere(t *testing.T) {
 		say   string
 	}{
 		{"by a release", map[string]string{graph.HelmName: "cert-manager", graph.HelmNamespace: "cm"}, "the Helm release cert-manager in cm"},
-		{"by nobody known", nil, "nobody we know"},
+		{"by nobody known", nil, "an unknown manager"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := emptyState()
@@ -300,7 +300,7 @@ func TestMakeAlreadyThere(t *testing.T) {
 			d.SetAnnotations(c.marks)
 			s.Definitions[d.GetName()] = d
 			p := NewPlan(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, planOptions)
-			wantRefusal(t, p, "ownership", "cert is there already: definition certificates.cert.example.com is kept by "+c.say, "--take-ownership")
+			wantRefusal(t, p, "ownership", "cert is already installed: CRD certificates.cert.example.com is managed by "+c.say, "--take-ownership")
 			o := planOptions
 			o.TakeOwnership = true
 			wantSteps(t, NewPlan(Install, in, []*Part{operatorPart(t, "cert", "Certificate", "cert.example.com")}, s, o),
@@ -326,13 +326,13 @@ func TestMakeReleases(t *testing.T) {
 		say     []string
 		step    Step
 	}{
-		{name: "not ours", release: func(r *LiveRelease) { r.Labels = nil }, topic: "release", say: []string{"cert in cert-system already (chart cert), which was not installed by us", "--take-ownership"}},
+		{name: "not ours", release: func(r *LiveRelease) { r.Labels = nil }, topic: "release", say: []string{"the Helm release cert in cert-system exists (chart cert), and was not installed by kubectl sysop", "--take-ownership"}},
 		{name: "not ours, another chart", release: func(r *LiveRelease) {
 			r.Labels = nil
 			r.Records[1] = &LiveRecord{Chart: "postgres", Version: "1.0.0"}
 		}, options: func(o *PlanOptions) { o.TakeOwnership = true }, topic: "release", say: []string{"chart postgres"}},
 		{name: "not ours, taken", release: func(r *LiveRelease) { r.Labels = nil }, options: func(o *PlanOptions) { o.TakeOwnership = true }, step: Step{Kind: UpgradeRelease, Was: 1}},
-		{name: "of another package", release: func(r *LiveRelease) { r.Labels[PackageLabel] = "issuer" }, topic: "release", say: []string{"is of the package issuer"}},
+		{name: "of another package", release: func(r *LiveRelease) { r.Labels[PackageLabel] = "issuer" }, topic: "release", say: []string{"belongs to the package issuer"}},
 		{name: "pending", release: func(r *LiveRelease) {
 			r.Status, r.Revision, r.Revisions, r.Labels[RunLabel] = "pending-upgrade", 2, []int{1, 2}, "killed"
 		}, topic: "release", say: []string{"is pending-upgrade (revision 2)", "helm rollback cert 1 -n cert-system"}},
@@ -409,7 +409,7 @@ func TestMakeNamespaces(t *testing.T) {
 		"namespace/cert-system", "namespace/kube-elsewhere", "definitions/cert", "release/cert-system/cert", "await/cert")
 	s = emptyState()
 	s.Namespaces["kube-elsewhere"] = "Active"
-	wantNote(t, NewPlan(Install, in, []*Part{part}, s, planOptions), "namespace kube-elsewhere is there, and is left as it is")
+	wantNote(t, NewPlan(Install, in, []*Part{part}, s, planOptions), "namespace kube-elsewhere exists and is not changed")
 }
 
 func TestMakeAnnotates(t *testing.T) {
@@ -446,6 +446,6 @@ func TestMakeRefusesGapsAndVersions(t *testing.T) {
 	parts := shopParts(t)
 	parts[3].Chart.Helm.Metadata.KubeVersion = ">=1.34"
 	p := NewPlan(Install, shopSystem, parts, s, planOptions)
-	wantRefusal(t, p, "rights", "secrets in shop cannot be read", "--print-rbac")
-	wantRefusal(t, p, "kubernetes", "cert runs on Kubernetes >=1.34, and the cluster is v1.33.2")
+	wantRefusal(t, p, "rights", "you may not read secrets in shop", "--print-rbac")
+	wantRefusal(t, p, "kubernetes", "cert requires Kubernetes >=1.34, and the cluster has v1.33.2")
 }

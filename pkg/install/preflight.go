@@ -20,17 +20,17 @@ func CheckKubernetes(part, within, version string) (Refusal, bool) {
 	}
 	c, err := semver.NewConstraint(within)
 	if err != nil {
-		return refuse("ask who publishes it", "%s says that it runs on Kubernetes %q, which is no range of versions", part, within)
+		return refuse("report it to the publisher", "%s requires Kubernetes %q, which is not a range of versions", part, within)
 	}
 	v, err := semver.NewVersion(version)
 	if err != nil {
-		return refuse("", "the cluster says that it is Kubernetes %q, which is no version", version)
+		return refuse("", "the cluster reports Kubernetes %q, which is not a version", version)
 	}
 	bare := semver.New(v.Major(), v.Minor(), v.Patch(), "", "")
 	if c.Check(bare) {
 		return Refusal{}, false
 	}
-	return refuse("choose another version of it, or another cluster", "%s runs on Kubernetes %s, and the cluster is %s", part, within, version)
+	return refuse("choose another version of it, or another cluster", "%s requires Kubernetes %s, and the cluster has %s", part, within, version)
 }
 
 // CheckImages holds the platforms of images (by reference) against those of the nodes
@@ -58,11 +58,11 @@ func CheckImages(parts []*Part, platforms map[string][]string, nodes []string) (
 			case len(without) == len(distinct(nodes)):
 				refused = append(refused, Refusal{
 					Topic: "images", Part: p.Name,
-					Message: fmt.Sprintf("image %s is for %s, and no node is: they are %s", image, strings.Join(has, ", "), strings.Join(without, ", ")),
+					Message: fmt.Sprintf("image %s is for %s, and the nodes are %s", image, strings.Join(has, ", "), strings.Join(without, ", ")),
 					Hint:    "choose an image for these platforms by the values of " + p.Name,
 				})
 			default:
-				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods must keep off nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(without, ", ")))
+				notes = append(notes, fmt.Sprintf("image %s of %s is for %s: its pods cannot run on nodes that are %s", image, p.Name, strings.Join(has, ", "), strings.Join(without, ", ")))
 			}
 		}
 	}

@@ -70,12 +70,12 @@ func (e *TamperedError) Error() string {
 		what += " (step " + e.Step + ")"
 	}
 	name, ns := JournalName(e.Installation.Name), e.Installation.Namespace
-	return fmt.Sprintf("configmap %s/%s: the journal is not believed about %s: %s; nothing was written: read it (kubectl get configmap/%s -n %s -o yaml), put right by hand what is true of it, then delete it",
+	return fmt.Sprintf("configmap %s/%s: the journal cannot be trusted about %s: %s; nothing was written: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what is true of it, then delete it",
 		ns, name, what, e.Why, name, ns)
 }
 
 // errOtherRun says that a journal was changed after it was looked at.
-var errOtherRun = errors.New("its run is not the one that was shown: somebody wrote its journal meanwhile; look again")
+var errOtherRun = errors.New("its run is not the one that was shown: its journal was changed meanwhile; run the command again")
 
 // newRunID makes the id of a run of an installation. Its end is a sum of the installation, so
 // that a journal somewhere else cannot take the id, and with it what carries it, for its own.
@@ -122,7 +122,7 @@ func (x *run) planRecovery(ctx context.Context, fingerprint string) (RecoveryPla
 	}
 	p := RecoveryPlan{Run: *r, What: x.recovers(fingerprint), Seen: r.seen()}
 	if !ownRun(r.ID, x.of) {
-		return p, x.tampered("", object.Ref{}, fmt.Sprintf("its id %s is not one that a run of it has: it is another installation's, or that of an older version", r.ID))
+		return p, x.tampered("", object.Ref{}, fmt.Sprintf("run ID %s does not belong to this installation: it is of another one, or of an older version", r.ID))
 	}
 	x.loaded, x.left = true, map[object.Ref]string{}
 	if p.What == RecoveredDone {

@@ -114,7 +114,7 @@ func TestUninstallContinuesLater(t *testing.T) {
 	}
 	f.at, f.what, f.writes = 1, "fail", 0
 	_, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{StatusTimeout: time.Second})
-	if err == nil || !strings.Contains(err.Error(), "remove/apps/a") || !strings.Contains(err.Error(), "run the same again") {
+	if err == nil || !strings.Contains(err.Error(), "remove/apps/a") || !strings.Contains(err.Error(), "run the same command again") {
 		t.Fatalf("%v", err)
 	}
 	f.at = 0

@@ -248,7 +248,7 @@ func TestRecoverLeavesRights(t *testing.T) {
 		t.Errorf("planned %v %v", verbs, err)
 	}
 	what, rep, err := f.runner().Recover(t.Context(), shopHere, "", Options{Seen: plan.Seen})
-	if err != nil || what != RecoveredPartly || len(rep.Left()) != 1 || !strings.Contains(rep.Left()[0].Note, "it gives rights") {
+	if err != nil || what != RecoveredPartly || len(rep.Left()) != 1 || !strings.Contains(rep.Left()[0].Note, "it grants permissions") {
 		t.Errorf("%s %+v %v", what, rep, err)
 	}
 	if len(f.kept) == 0 {
@@ -312,7 +312,7 @@ func TestUndoHoldsWhatWasKept(t *testing.T) {
 	})
 	p.Steps = p.Steps[1:]
 	rep, err := r.Do(t.Context(), p, Options{TakeOwnership: true})
-	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note, "was changed by somebody") {
+	if err == nil || rep.Result != ResultPartlyUndone || !strings.Contains(rep.Left()[0].Note, "was changed") {
 		t.Errorf("%+v %v", rep, err)
 	}
 }

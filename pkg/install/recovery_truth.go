@@ -22,7 +22,7 @@ func (x *run) heldAgainst(ctx context.Context, s *StepState) ([]RecoveryAct, err
 	case s.Kind == MakeNamespace:
 		return x.heldNamespace(ctx, s)
 	case len(s.Made)+len(s.Changed) > 0:
-		return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("a step of kind %s makes nothing", s.Kind))
+		return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("a step of kind %s creates nothing", s.Kind))
 	}
 	return nil, nil
 }
@@ -33,7 +33,7 @@ func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, e
 	var out []RecoveryAct
 	for _, ref := range s.Made {
 		if ref != namespaceRef(s.Namespace) {
-			return nil, x.tampered(s.ID, ref, "the step makes the namespace "+s.Namespace)
+			return nil, x.tampered(s.ID, ref, "the step creates the namespace "+s.Namespace)
 		}
 		is, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
@@ -42,9 +42,9 @@ func (x *run) heldNamespace(ctx context.Context, s *StepState) ([]RecoveryAct, e
 		if err != nil {
 			return nil, err
 		}
-		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless objects of others are in it"}
+		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless it has objects of others"}
 		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
-			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run made"}
+			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run created"}
 		}
 		out = append(out, act)
 	}
@@ -66,7 +66,7 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 	}
 	for _, ref := range s.Made {
 		if ref.GroupKind() != definitionKind {
-			return nil, x.tampered(s.ID, ref, "it is no definition")
+			return nil, x.tampered(s.ID, ref, "it is not a CRD")
 		}
 		is, err := x.Objects.Get(ctx, ref)
 		if apierrors.IsNotFound(err) {
@@ -75,9 +75,9 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 		if err != nil {
 			return nil, err
 		}
-		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless custom resources of it are there"}
+		act := RecoveryAct{Verb: RecoverDelete, Object: ref, Note: "unless it has custom resources"}
 		if is.GetAnnotations()[RunAnnotation] != x.j.Run.ID {
-			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run made"}
+			act = RecoveryAct{Verb: RecoverLeave, Object: ref, Note: "it is not the one that this run created"}
 		}
 		out = append(out, act)
 	}
@@ -86,11 +86,11 @@ func (x *run) heldDefinitions(ctx context.Context, s *StepState) ([]RecoveryAct,
 
 func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (RecoveryAct, error) {
 	if b.Object.GroupKind() != definitionKind {
-		return RecoveryAct{}, x.tampered(s.ID, b.Object, "it is no definition")
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, "it is not a CRD")
 	}
 	is, err := x.Objects.Get(ctx, b.Object)
 	if apierrors.IsNotFound(err) {
-		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "somebody deleted it"}, nil
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "it was deleted since"}, nil
 	}
 	if err != nil {
 		return RecoveryAct{}, err
@@ -98,7 +98,7 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 	was, err := x.Store.LoadBefore(ctx, b)
 	switch {
 	case apierrors.IsNotFound(err):
-		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "how it was is kept no more"}, nil
+		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: "its before-image no longer exists"}, nil
 	case err != nil:
 		return RecoveryAct{}, err
 	case sameContent(is, was):
@@ -108,9 +108,9 @@ func (x *run) heldDefinition(ctx context.Context, s *StepState, b BeforeImage) (
 	case run != x.j.Run.ID:
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: errNotApplied.Error()}, nil
 	case sum != journal.Sum(was):
-		return RecoveryAct{}, x.tampered(s.ID, b.Object, "what is kept of it ("+b.StoredIn+") is not what it was: its sum is another one than the definition carries")
+		return RecoveryAct{}, x.tampered(s.ID, b.Object, "its before-image ("+b.StoredIn+") does not match the checksum in the annotation of the CRD")
 	}
-	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if nobody changed it since, and no object is stored in a new version"}, nil
+	return RecoveryAct{Verb: RecoverRestore, Object: b.Object, Note: "if it was not changed since, and no object is stored in a new version"}, nil
 }
 
 // records are those of a release, as far as they speak for a run.
@@ -196,7 +196,7 @@ func (x *run) heldRelease(ctx context.Context, s *StepState) ([]RecoveryAct, err
 			out = append(out, RecoveryAct{Verb: RecoverUninstall, Release: name, Objects: last.Objects})
 		case recoverRollback, recoverReturned:
 			if !v.former(s, x.j.Run.ID) {
-				return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("revision %d of release %s is not the one that was there before", s.Was, name))
+				return nil, x.tampered(s.ID, object.Ref{}, fmt.Sprintf("revision %d of release %s is not the one before the run", s.Was, name))
 			}
 			out = append(out, RecoveryAct{Verb: RecoverRollback, Release: name, Revision: s.Was, Objects: objectsAt(v.list, s.Was)})
 		case recoverLeave:
@@ -236,7 +236,7 @@ func (x *run) heldMade(ctx context.Context, s *StepState, v records) ([]Recovery
 		case err != nil:
 			return nil, fmt.Errorf("read %s: %w", ref, err)
 		case !v.mine[ref] || v.was[ref] && !v.hooks[ref]:
-			return nil, x.tampered(s.ID, ref, fmt.Sprintf("no record of release %s/%s says that this run made it", s.Namespace, s.Release))
+			return nil, x.tampered(s.ID, ref, fmt.Sprintf("no record of release %s/%s says that this run created it", s.Namespace, s.Release))
 		}
 		out = append(out, RecoveryAct{Verb: RecoverDelete, Object: ref})
 	}
@@ -263,12 +263,12 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeI
 	case !v.mine[b.Object], !lost && !gone && sameContent(is, was):
 		return RecoveryAct{}, nil
 	case lost:
-		x.left[b.Object] = "how it was is kept no more"
+		x.left[b.Object] = "its before-image no longer exists"
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
 	if why := x.unproven(s, b.Object); why != "" {
 		what, at := b.Resource()
-		x.left[b.Object] = fmt.Sprintf("%s, and what is kept of it cannot be proven to be how it was: look at %s %s in %s (%s), and put it back by hand", why, what, at, x.of.Namespace, journal.ImageKey)
+		x.left[b.Object] = fmt.Sprintf("%s, and its before-image cannot be verified: read %s %s in %s (%s), and restore it by hand", why, what, at, x.of.Namespace, journal.ImageKey)
 		return RecoveryAct{Verb: RecoverLeave, Object: b.Object, Note: x.left[b.Object]}, nil
 	}
 	return RecoveryAct{Verb: RecoverRestore, Object: b.Object}, nil
@@ -278,9 +278,9 @@ func (x *run) heldBefore(ctx context.Context, s *StepState, v records, b BeforeI
 func (x *run) unproven(s *StepState, ref object.Ref) string {
 	switch {
 	case ref.Group == rolesGroup:
-		return "it gives rights"
+		return "it grants permissions"
 	case ref.Namespace == "":
-		return "it is of the whole cluster"
+		return "it is cluster-scoped"
 	case ref.Namespace != s.Namespace || ref.Namespace != x.of.Namespace:
 		return "it is in another namespace than the journal"
 	}

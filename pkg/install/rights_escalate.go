@@ -143,7 +143,7 @@ func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusa
 		}
 		if len(not) == 0 {
 			if e.Unknown {
-				notes = append(notes, fmt.Sprintf("%s gives rights that are not known here: the API server lets it pass only for who holds them, or may %s", e.Object, e.Either))
+				notes = append(notes, fmt.Sprintf("%s grants permissions that are unknown here: the API server admits it only if you have them, or may %s", e.Object, e.Either))
 			}
 			continue
 		}
@@ -154,8 +154,8 @@ func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusa
 		}
 		refused = append(refused, Refusal{
 			Topic: "rights", Part: e.Part, Object: e.Object,
-			Message: fmt.Sprintf("%s gives rights that you do not hold (%s), and you may not %s", e.Object, text, e.Either),
-			Hint:    "ask for the right to " + e.Either.String() + ", which --print-rbac prints",
+			Message: fmt.Sprintf("%s grants permissions that you do not have (%s), and you may not %s", e.Object, text, e.Either),
+			Hint:    "you need permission to " + e.Either.String() + ", which --print-rbac prints",
 		})
 	}
 	slices.SortStableFunc(refused, func(a, b Refusal) int { return cmp.Compare(a.Part, b.Part) })

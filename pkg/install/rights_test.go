@@ -139,11 +139,11 @@ func TestCheckEscalations(t *testing.T) {
 	}
 	// Who holds what the role gives need not escalate.
 	refused, notes := CheckEscalations(all, []regulate.Permission{role.Either, all[2].Either})
-	if len(refused) > 0 || len(notes) != 1 || !strings.Contains(notes[0], "RoleBinding.rbac.authorization.k8s.io/op/view gives rights that are not known here") {
+	if len(refused) > 0 || len(notes) != 1 || !strings.Contains(notes[0], "RoleBinding.rbac.authorization.k8s.io/op/view grants permissions that are unknown here") {
 		t.Errorf("%v %v", refused, notes)
 	}
 	refused, _ = CheckEscalations(all, []regulate.Permission{role.Either, role.Or[1]})
-	if len(refused) != 1 || refused[0].Topic != "rights" || !strings.Contains(refused[0].Message, "gives rights that you do not hold (get secrets)") {
+	if len(refused) != 1 || refused[0].Topic != "rights" || !strings.Contains(refused[0].Message, "grants permissions that you do not have (get secrets)") {
 		t.Errorf("%+v", refused)
 	}
 }
@@ -246,9 +246,9 @@ func TestCheckKubernetes(t *testing.T) {
 		{">=1.33", "v1.33.0-alpha.1+abc", ""},
 		{"", "v1.33.2", ""},
 		{">=1.29", "", ""},
-		{">=1.34", "v1.33.2", "op runs on Kubernetes >=1.34, and the cluster is v1.33.2"},
-		{"soon", "v1.33.2", "no range of versions"},
-		{">=1.29", "latest", "no version"},
+		{">=1.34", "v1.33.2", "op requires Kubernetes >=1.34, and the cluster has v1.33.2"},
+		{"soon", "v1.33.2", "not a range of versions"},
+		{">=1.29", "latest", "not a version"},
 	} {
 		r, bad := CheckKubernetes("op", c.within, c.version)
 		if bad != (c.say != "") || !strings.Contains(r.Message, c.say) {

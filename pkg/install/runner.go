@@ -81,7 +81,7 @@ type Options struct {
 	// Seen identifies the run that was shown (RecoveryPlan.Seen): another one is not recovered.
 	// Empty for any.
 	Seen string
-	// Look is how long is waited, after an undo, until what was brought back is Healthy; 0 for
+	// Look is how long is waited, after an undo, until what was restored is Healthy; 0 for
 	// Patience.
 	Look time.Duration
 	// StatusTimeout is how long one thing is waited for that has no timeout; 0 for five minutes.
@@ -161,7 +161,7 @@ type UnfinishedError struct {
 }
 
 func (e *UnfinishedError) Error() string {
-	how := "was begun and not ended"
+	how := "did not finish"
 	if e.Run.Undoing {
 		how = "is half undone"
 	}
@@ -174,9 +174,9 @@ type RefusedError struct{ Refusals []Refusal }
 
 func (e *RefusedError) Error() string {
 	if len(e.Refusals) == 1 {
-		return "the plan is refused: " + e.Refusals[0].Message
+		return "the plan is blocked: " + e.Refusals[0].Message
 	}
-	return fmt.Sprintf("the plan is refused for %d reasons, the first: %s", len(e.Refusals), e.Refusals[0].Message)
+	return fmt.Sprintf("the plan has %d blockers; first: %s", len(e.Refusals), e.Refusals[0].Message)
 }
 
 // BusyError says that somebody else acts on the installation.
@@ -186,7 +186,7 @@ type BusyError struct {
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s acts on it since %s: nothing was done; wait for it, or leave out --no-wait", e.Holder, e.Since.UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s holds the lock since %s: nothing was done; wait for it, or leave out --no-wait", e.Holder, e.Since.UTC().Format(time.RFC3339))
 }
 
 // FailedError says why a run failed, and what became of it.
@@ -205,13 +205,13 @@ func (e *FailedError) Error() string {
 	}
 	switch e.Result {
 	case ResultUndone:
-		return text + "; " + e.Restored.undone("everything that the run did was undone", "what the run did was taken back")
+		return text + "; " + e.Restored.undone("all changes were undone", "the changes were reverted")
 	case ResultPartlyUndone:
-		return text + "; " + e.Restored.undone("what the run did was undone, but for what is told", "what the run did was taken back, but for what is told")
+		return text + "; " + e.Restored.undone("the changes were undone, except those listed", "the changes were reverted, except those listed")
 	case ResultKeptFailed:
-		return text + "; what was done was kept: run it again to go on, or uninstall it"
+		return text + "; the changes were kept: run it again to continue, or uninstall it"
 	}
-	return text + "; what was done is not undone yet: run the same again, it goes on from what the journal says"
+	return text + "; not undone yet: run the same command again to resume"
 }
 
 func (e *FailedError) Unwrap() error { return e.Err }

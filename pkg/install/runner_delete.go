@@ -38,7 +38,7 @@ func (e *StuckError) Error() string {
 		}
 		lines = append(lines, h.String())
 	}
-	return fmt.Sprintf("%d objects are not gone after %s: %s", len(e.Objects), e.After, strings.Join(lines, "; "))
+	return fmt.Sprintf("%d objects are still terminating after %s: %s", len(e.Objects), e.After, strings.Join(lines, "; "))
 }
 
 // String says what it waits for.
@@ -47,12 +47,12 @@ func (h StuckObject) String() string {
 	case h.Why != "":
 		return h.Object.String() + " could not be read: " + h.Why
 	case len(h.Finalizers) > 0:
-		return fmt.Sprintf("%s waits for finalizer %s: whoever set it (a controller that watches %s) has to take it away; if that one is gone, start it again, or remove the finalizer by hand and clean up what it stands for",
+		return fmt.Sprintf("%s waits for finalizer %s: a controller that watches %s has to remove it; if that controller is gone, start it again, or remove the finalizer by hand and clean up what it protects",
 			h.Object, strings.Join(h.Finalizers, ", "), h.Object.GroupKind())
 	case h.Deleting:
 		return h.Object.String() + " is being deleted"
 	}
-	return h.Object.String() + " was made again by somebody"
+	return h.Object.String() + " was recreated by someone else"
 }
 
 // waitGone waits until none of the objects is there.
@@ -134,14 +134,14 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (w
 		return "", fmt.Errorf("list the objects of %s: %w", d.GetName(), err)
 	}
 	if len(list) > 0 {
-		return fmt.Sprintf("%d objects of it are there, such as %s: deleting it would delete them", len(list), refOf(&list[0])), nil
+		return fmt.Sprintf("%d objects of it exist, such as %s: deleting it would delete them", len(list), refOf(&list[0])), nil
 	}
 	err = x.Objects.Delete(ctx, refOf(d), Precondition{UID: string(d.GetUID()), ResourceVersion: d.GetResourceVersion()})
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}
 	if apierrors.IsConflict(err) {
-		return "somebody changed it just now", nil
+		return "it was changed just now", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("delete %s: %w", refOf(d), err)

@@ -81,7 +81,7 @@ func (x *run) locked(ctx context.Context, act func(ctx, undoing context.Context)
 			end(&BusyError{Holder: holder, Since: since})
 			return
 		}
-		x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("%s acts on %s since %s", holder, x.of.Name, since.UTC().Format(time.RFC3339))})
+		x.notify(Progress{Kind: Waiting, Message: fmt.Sprintf("%s holds the lock of %s since %s", holder, x.of.Name, since.UTC().Format(time.RFC3339))})
 	})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func (x *run) end(ctx context.Context, result string) error {
 		return x.open(err)
 	}
 	if result == ResultPartlyUndone && len(x.left) > 0 {
-		x.notify(Progress{Kind: Noted, Message: "what was kept for this run stays, so that it can be looked at"})
+		x.notify(Progress{Kind: Noted, Message: "the before-images of this run stay, so that they can be inspected"})
 	} else if err := x.Store.Drop(ctx, r.ID, beforeImages(r)); err != nil {
 		return x.open(err)
 	}
@@ -72,7 +72,7 @@ func (x *run) forgetRemoved(ctx context.Context) error {
 			}
 		}
 		if err := x.Engine.Forget(ctx, name); err != nil {
-			return fmt.Errorf("it is done, but for the records of what was removed: %w", err)
+			return fmt.Errorf("the run is done, but records of removed releases remain: %w", err)
 		}
 	}
 	return nil

@@ -25,7 +25,7 @@ func (x *run) forgetFormer(ctx context.Context, runs []RunRecord) {
 			}
 			named[name] = true
 			if err := x.forgetUninstalled(ctx, name); err != nil {
-				x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("the records of the release %s, which was removed before, stay: %v", name, err)})
+				x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("the records of release %s, which was removed earlier, stay: %v", name, err)})
 			}
 		}
 	}

@@ -17,7 +17,7 @@ func (x *run) hold(ctx context.Context, s *Step) error {
 	letGo, err := x.Hold(ctx, p)
 	x.letGo = letGo // also where not all could be held
 	if err != nil {
-		return fmt.Errorf("hold who needs %s: %w", p.Name, err)
+		return fmt.Errorf("hold the apps that need %s: %w", p.Name, err)
 	}
 	return nil
 }
@@ -35,7 +35,7 @@ func (x *run) free(ctx context.Context) error {
 	}
 	x.letGo = nil
 	if err := letGo(ctx); err != nil {
-		return fmt.Errorf("let go who was held: %w", err)
+		return fmt.Errorf("recover the held apps: %w", err)
 	}
 	return nil
 }

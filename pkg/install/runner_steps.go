@@ -59,7 +59,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 	case DeleteDefinitions:
 		return x.deleteDefinitions(ctx, s.Objects, x.o.statusTimeout(s.Timeout))
 	}
-	return fmt.Errorf("a step of kind %q is not known", s.Kind)
+	return fmt.Errorf("unknown kind of step %q", s.Kind)
 }
 
 func counted(refs []object.Ref) string {
@@ -168,7 +168,7 @@ func (x *run) objectsOf(s *Step, list []Record) (objects, stay, hooks []object.R
 	if s.Kind == RollbackRelease {
 		i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == s.To })
 		if i < 0 {
-			return nil, nil, nil, fmt.Errorf("release %s has no revision %d to go back to", s.name(), s.To)
+			return nil, nil, nil, fmt.Errorf("release %s has no revision %d to roll back to", s.name(), s.To)
 		}
 		for _, h := range list[i].Hooks {
 			if overlap(h.Events, events) {
@@ -232,7 +232,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 			return err
 		}
 	case len(values) > 0:
-		return errors.New("its connections cannot be filled in: nobody renders them")
+		return errors.New("its connections cannot be filled in: there is no renderer")
 	}
 	c := ReleaseSpec{
 		Release: s.name(), Chart: p.Chart, Values: p.Values, Timeout: s.Timeout, Kubernetes: x.o.Kubernetes, APIs: seenAPIs(p.APIs, x.o.APIs), PostRenderer: post,

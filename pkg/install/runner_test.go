@@ -63,7 +63,7 @@ func TestRunnerLeavesWhatOthersMade(t *testing.T) {
 	}
 }
 
-// What the programs of a run wrote goes with its namespace.
+// What the programs of a run wrote is deleted with its namespace.
 func TestRunnerTakesWhatItsProgramsWrote(t *testing.T) {
 	f, p, part := oneInstall()
 	part.Rendered.Objects = append(part.Rendered.Objects, thing("Deployment", "apps", "cert-manager-webhook", map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{
@@ -136,7 +136,7 @@ func (l *lossy) Do(ctx context.Context, act func(context.Context) error) error {
 	l.turns++
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
-	lost := &journal.LostError{Lease: "lease", Why: errors.New("somebody took it away")}
+	lost := &journal.LostError{Lease: "lease", Why: errors.New("lost to another holder")}
 	if l.turns == 1 {
 		l.lose = func() { end(lost) }
 	}
@@ -219,7 +219,7 @@ func TestRunnerStopsUndoing(t *testing.T) {
 	}
 	r.Gate = func(context.Context, []object.Ref, time.Duration) error { interrupt(); <-ctx.Done(); return ctx.Err() }
 	rep, err := r.Do(ctx, p, Options{Stop: stop})
-	if err == nil || rep.Result != ResultUnfinished || !strings.Contains(err.Error(), "run the same again") {
+	if err == nil || rep.Result != ResultUnfinished || !strings.Contains(err.Error(), "run the same command again") {
 		t.Fatalf("%+v %v", rep, err)
 	}
 	if what, _, err := f.runner().Recover(t.Context(), shopHere, "", Options{}); err != nil || what != RecoveredUndone || len(f.objects) > 0 {

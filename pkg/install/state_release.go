@@ -154,7 +154,7 @@ func decodeRecord(u *unstructured.Unstructured) (*LiveRecord, error) {
 	inner := base64.NewDecoder(base64.StdEncoding, base64.NewDecoder(base64.StdEncoding, strings.NewReader(text)))
 	packed, err := gzip.NewReader(inner)
 	if err != nil {
-		return nil, errors.New("it holds no release of Helm")
+		return nil, errors.New("it holds no Helm release")
 	}
 	data, err := io.ReadAll(io.LimitReader(packed, maxRecordBytes+1))
 	switch {

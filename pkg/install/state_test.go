@@ -233,7 +233,7 @@ func TestGatherTellsWhatMayNotBeRead(t *testing.T) {
 		if !slices.ContainsFunc(s.Gaps, func(g object.Gap) bool { return strings.HasPrefix(g.Resource, plural) && g.Reason == "Forbidden" }) {
 			t.Errorf("%s: gaps %v", plural, s.Gaps)
 		}
-		wantRefusal(t, NewPlan(Install, shopSystem, shopParts(t), s, planOptions), "rights", plural, "cannot be read")
+		wantRefusal(t, NewPlan(Install, shopSystem, shopParts(t), s, planOptions), "rights", "you may not read "+plural)
 
 		m = readerOf(t, installed)
 		m.broken = map[string]bool{plural: true}
@@ -251,9 +251,9 @@ func TestDecodeRecordRefuses(t *testing.T) {
 		u   *unstructured.Unstructured
 		say string
 	}{
-		"nothing":    {&unstructured.Unstructured{Object: map[string]any{}}, "holds no release"},
-		"no base64":  {&unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"release": "%%%"}}}, "holds no release"},
-		"not packed": {secret([]byte("{}")), "holds no release"},
+		"nothing":    {&unstructured.Unstructured{Object: map[string]any{}}, "holds no Helm release"},
+		"no base64":  {&unstructured.Unstructured{Object: map[string]any{"data": map[string]any{"release": "%%%"}}}, "holds no Helm release"},
+		"not packed": {secret([]byte("{}")), "holds no Helm release"},
 		"no JSON":    {secret(zipped(t, []byte("what"))), "cannot be read"},
 		"no YAML":    {secret(zipped(t, []byte(`{"manifest": "a: b: c"}`))), "the manifest in it"},
 		"a bomb":     {secret(zipped(t, bytes.Repeat([]byte(" "), maxRecordBytes+1))), "more than 64 MiB"},

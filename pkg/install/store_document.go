@@ -30,12 +30,12 @@ func formatOf(of Installation) journal.Format[Journal] {
 		Inline:   func(h journal.Header, j *Journal) any { return &document{h, j} },
 		Valid: func(j *Journal) error {
 			if j.Installation.Name != of.Name || j.Installation.Namespace != of.Namespace {
-				return fmt.Errorf("it is that of %s in namespace %s", j.Installation.Name, j.Installation.Namespace)
+				return fmt.Errorf("it belongs to %s in namespace %s", j.Installation.Name, j.Installation.Namespace)
 			}
 			return j.valid()
 		},
-		Open:     "was begun",
-		TooLarge: func(*Journal) string { return "make two systems of it" },
+		Open:     "was started",
+		TooLarge: func(*Journal) string { return "split it into two Systems" },
 	}
 }
 
@@ -51,7 +51,7 @@ func (j *Journal) valid() error {
 	for _, p := range j.Runs {
 		for _, r := range p.Releases {
 			if r.App && (r.Namespace != j.Installation.Namespace || r.Release != j.Installation.Name+"-"+r.Part) {
-				return fmt.Errorf("release %s/%s is not that of an app of %s", r.Namespace, r.Release, j.Installation.Name)
+				return fmt.Errorf("release %s/%s does not belong to an app of %s", r.Namespace, r.Release, j.Installation.Name)
 			}
 		}
 	}
@@ -64,15 +64,15 @@ func (j *Journal) valid() error {
 	for i, s := range j.Run.Steps {
 		switch {
 		case !slices.Contains([]Phase{Started, Done, Undone, NotUndone}, s.Phase):
-			return fmt.Errorf("step %d (%s): phase %q is not known", i, s.ID, s.Phase)
+			return fmt.Errorf("step %d (%s): unknown phase %q", i, s.ID, s.Phase)
 		case !slices.Contains(stepKinds(), s.Kind):
-			return fmt.Errorf("step %d (%s): kind %q is not known", i, s.ID, s.Kind)
+			return fmt.Errorf("step %d (%s): unknown kind %q", i, s.ID, s.Kind)
 		case s.ofRelease() && (s.Release == "" || s.Namespace == ""):
 			return fmt.Errorf("step %d (%s): it names no release", i, s.ID)
 		}
 		for _, b := range s.Changed {
 			if b.StoredIn != journal.ImageName(JournalName(j.Installation.Name), j.Run.ID, b.Object) {
-				return fmt.Errorf("step %d (%s): %s is not where %s is kept", i, s.ID, b.StoredIn, b.Object)
+				return fmt.Errorf("step %d (%s): %s is not where the before-image of %s is stored", i, s.ID, b.StoredIn, b.Object)
 			}
 		}
 	}

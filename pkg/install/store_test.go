@@ -152,9 +152,9 @@ func TestStoreDamaged(t *testing.T) {
 		good + `,"newer":1}`:       "newer version",
 		good + `,"run":{"id":""}}`: "no id",
 		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"install","phase":"begun"}]}}`:                                "names no release",
-		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"dance","phase":"begun"}]}}`:                                  `"dance" is not known`,
-		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"await","phase":"over"}]}}`:                                   `"over" is not known`,
-		`{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"other","Namespace":"apps"}}`: "it is that of other",
+		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"dance","phase":"begun"}]}}`:                                  `unknown kind "dance"`,
+		good + `,"run":{"id":"x","steps":[{"id":"s","kind":"await","phase":"over"}]}}`:                                   `unknown phase "over"`,
+		`{"apiVersion":"sysop.dev/v1alpha1","kind":"InstallJournal","installation":{"Name":"other","Namespace":"apps"}}`: "it belongs to other",
 	} {
 		c := versioned(t)
 		s := testStore(c)

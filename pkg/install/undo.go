@@ -31,7 +31,7 @@ func (x *run) undo(ctx context.Context) (result string, err error) {
 		}
 	}
 	if x.report.Restored, err = x.lookAtRestored(ctx); err != nil {
-		return "", errors.Join(err, errors.New("all is taken back, and whether it is Healthy is not known"))
+		return "", errors.Join(err, errors.New("all changes were undone; their health is unknown"))
 	}
 	result = ResultUndone
 	for _, s := range r.Steps {
@@ -101,7 +101,7 @@ func (x *run) takeBack(ctx context.Context, s *StepState) (why string, err error
 		if s.Irreversible != "" {
 			return s.Irreversible, nil
 		}
-		return "what was deleted cannot be brought back", nil
+		return "deleted objects cannot be restored", nil
 	}
 	return "", nil
 }
@@ -161,7 +161,7 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("uninstall %s: %v; retrying without its hooks", name, err)})
 	list, again := x.Engine.History(ctx, name)
 	if again == nil && (len(list) == 0 || list[len(list)-1].Status == Uninstalled) {
 		return nil
@@ -191,7 +191,7 @@ const (
 func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState) (what recoveryAction, why string) {
 	name := ReleaseName{s.Release, s.Namespace}
 	last := list[len(list)-1]
-	others := fmt.Sprintf("release %s is at revision %d (%s), which this run did not make", name, last.Revision, last.Status)
+	others := fmt.Sprintf("release %s is at revision %d (%s), which is not of this run", name, last.Revision, last.Status)
 	mine := last.Marks.Run == x.j.Run.ID
 	if s.Kind == InstallRelease || s.Removed && s.Kind == RollbackRelease {
 		switch {
@@ -209,7 +209,7 @@ func (x *run) recoveryActionOf(ctx context.Context, list []Record, s *StepState)
 	case mine && s.Was > 0 && last.RollbackOf == s.Was && last.Status == Deployed && last.Revision > s.Was && last.Revision != s.Revision:
 		return recoverReturned, "" // it was brought back already
 	case s.Was == 0:
-		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to go back to", name)
+		return recoverLeave, fmt.Sprintf("release %s had no deployed revision to roll back to", name)
 	case last.Revision == s.Was && (removed || last.Status == Deployed):
 	case !x.isOurs(last, s):
 		return recoverLeave, others
@@ -253,7 +253,7 @@ func (x *run) undoChange(ctx context.Context, s *StepState) (why string, err err
 		return "", err
 	}
 	if len(before) > 0 {
-		return fmt.Sprintf("going back to revision %d has fewer pods, and would delete claims that were there before: %s; have their StatefulSet retain them (whenScaled: Retain) in a new version, or roll back with helm", s.Was, listed(before)), nil
+		return fmt.Sprintf("revision %d has fewer pods, and rolling back to it would delete claims from before the run: %s; have their StatefulSet retain them (whenScaled: Retain) in a new version, or roll back with helm", s.Was, listed(before)), nil
 	}
 	if err := x.holdOn(ctx, s.Changed); err != nil {
 		return "", err
@@ -335,7 +335,7 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 	if err == nil || ctx.Err() != nil {
 		return err
 	}
-	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll %s back: %v; again, without its hooks", name, err)})
+	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll back %s: %v; retrying without its hooks", name, err)})
 	o.NoHooks = true
 	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
 		return errors.Join(err, again)
@@ -387,7 +387,7 @@ func (x *run) restoreAll(ctx context.Context, kept []BeforeImage) error {
 	var failed []error
 	for _, b := range kept {
 		if err := x.restore(ctx, b); err != nil {
-			failed = append(failed, fmt.Errorf("%s is not as it was: %w", b.Object, err))
+			failed = append(failed, fmt.Errorf("%s was not restored: %w", b.Object, err))
 		}
 	}
 	return errors.Join(failed...)
@@ -402,7 +402,7 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 		return err
 	}
 	if b.Sum != "" && journal.Sum(was) != b.Sum {
-		return fmt.Errorf("what is kept of it (%s) was changed by somebody", b.StoredIn)
+		return fmt.Errorf("its before-image (%s) was changed", b.StoredIn)
 	}
 	for try := 0; ; try++ {
 		is, err := x.Objects.Get(ctx, b.Object)
@@ -418,7 +418,7 @@ func (x *run) restore(ctx context.Context, b BeforeImage) error {
 		case err != nil:
 			return err
 		case is.GetUID() != was.GetUID():
-			return errors.New("somebody made it anew")
+			return errors.New("it was recreated by someone else")
 		case sameContent(is, was):
 			return nil
 		}

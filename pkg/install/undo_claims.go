@@ -24,7 +24,7 @@ func (x *run) claimsBefore(ctx context.Context, objects []*unstructured.Unstruct
 		}
 		all, err := claimsOf(ctx, x.Objects, cmp.Or(set.GetNamespace(), namespace))
 		if err != nil {
-			return nil, fmt.Errorf("list the claims that StatefulSet %s would take: %w", set.GetName(), err)
+			return nil, fmt.Errorf("list the claims that StatefulSet %s would take over: %w", set.GetName(), err)
 		}
 		for _, claim := range all {
 			if _, named := ordinalOf(claim.GetName(), claimPrefixes(set)); named {
@@ -82,17 +82,17 @@ func (x *run) keepClaims(ctx context.Context, refs []object.Ref, s *StepState) e
 			continue // its policy is that of its release: nothing has been taken in hand here
 		}
 		if err != nil {
-			return fmt.Errorf("%s is not deleted, since it is not known which claims that were there before would go with it: %w", ref, err)
+			return fmt.Errorf("%s is not deleted: cannot tell which claims from before this run would be deleted with it: %w", ref, err)
 		}
 		if len(claims) == 0 {
 			continue
 		}
-		x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("%s were there before this run, and would be deleted with %s: they are taken from it first", listed(claims), ref)})
+		x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("%s existed before this run, and would be deleted with %s: their owner reference is removed first", listed(claims), ref)})
 		if err = x.retain(ctx, ref); err == nil {
 			err = x.pollUntil(ctx, x.o.statusTimeout(0), func(ctx context.Context) (bool, error) { return x.released(ctx, ref, claims) })
 		}
 		if err != nil {
-			return fmt.Errorf("%s is not deleted, since claims that were there before would go with it (%s): %w", ref, listed(claims), err)
+			return fmt.Errorf("%s is not deleted: claims from before this run would be deleted with it (%s): %w", ref, listed(claims), err)
 		}
 	}
 	return nil
@@ -135,7 +135,7 @@ func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref)
 		return false, err
 	}
 	if seen, _ := number(set, "status", "observedGeneration"); seen < set.GetGeneration() {
-		return false, errors.New("its controller has not seen yet that its claims stay")
+		return false, errors.New("its controller has not observed yet that its claims stay")
 	}
 	for _, claim := range claims {
 		if err := x.rewrite(ctx, claim, func(is *unstructured.Unstructured) (bool, error) {
@@ -144,7 +144,7 @@ func (x *run) released(ctx context.Context, ref object.Ref, claims []object.Ref)
 			is.SetOwnerReferences(others)
 			return len(others) < len(owners), nil
 		}); err != nil {
-			return false, fmt.Errorf("take the owner from %s: %w", claim, err)
+			return false, fmt.Errorf("remove the owner reference of %s: %w", claim, err)
 		}
 	}
 	return true, nil
@@ -202,10 +202,10 @@ func (x *run) claims(ctx context.Context, result string) []string {
 		*all = slices.Compact(*all)
 	}
 	for _, text := range goes {
-		x.notify(Progress{Kind: Noted, Message: text + " is deleted with the StatefulSet of this run that made it, as that said (persistentVolumeClaimRetentionPolicy)"})
+		x.notify(Progress{Kind: Noted, Message: text + " is deleted with the StatefulSet that this run created (persistentVolumeClaimRetentionPolicy)"})
 	}
 	for _, text := range stay {
-		x.notify(Progress{Kind: Noted, Message: text + " stays: its data is left alone"})
+		x.notify(Progress{Kind: Noted, Message: text + " stays, with its data"})
 	}
 	return stay
 }

@@ -99,7 +99,7 @@ func TestUndoKeepsClaimsOfBefore(t *testing.T) {
 		t.Errorf("it is not undone: %v", f.sorted())
 	}
 	text := strings.Join(*told, "\n")
-	if !strings.Contains(text, "PersistentVolumeClaim/apps/data-db-0 were there before this run") || !strings.Contains(text, "PersistentVolumeClaim/apps/data-db-0 stays") || strings.Contains(text, "data-db-1 stays") {
+	if !strings.Contains(text, "PersistentVolumeClaim/apps/data-db-0 existed before this run") || !strings.Contains(text, "PersistentVolumeClaim/apps/data-db-0 stays") || strings.Contains(text, "data-db-1 stays") {
 		t.Errorf("it tells:\n%s", text)
 	}
 	j, _ := f.Load(t.Context())
@@ -148,7 +148,7 @@ func TestUndoLeavesASetThatCannotLetGo(t *testing.T) {
 	if err == nil || rep.Result != ResultPartlyUndone || f.objects[setClaim("data-db-0")] == nil || f.objects[refOf(claimingSet())] == nil {
 		t.Fatalf("%+v %v %v", rep, err, f.sorted())
 	}
-	for _, want := range []string{"StatefulSet.apps/apps/db is not deleted", "data-db-0", "has not seen yet"} {
+	for _, want := range []string{"StatefulSet.apps/apps/db is not deleted", "data-db-0", "has not observed yet"} {
 		if note := rep.Left()[0].Note; !strings.Contains(note, want) {
 			t.Errorf("no %q in %s", want, note)
 		}

@@ -32,7 +32,7 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 		return nil, ctx.Err() //nolint:nilnil // as above
 	}
 	note := func(text string) { x.notify(Progress{Kind: Noted, Message: text}) }
-	note("looking whether what was brought back is Healthy")
+	note("checking the health of what was restored")
 	i := restored.Inspector{Objects: InspectedObjects(x.Objects), Gate: x.Gate, Note: note, Poll: x.Poll}
 	var err error
 	if r.Report, err = i.Inspect(ctx, refs, x.o.look()); err != nil {
@@ -43,7 +43,7 @@ func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
 			r.Help = append(r.Help, fmt.Sprintf("kubectl sysop health helm/%s -n %s", n.Name, n.Namespace))
 		}
 	}
-	note(r.Text("what was brought back"))
+	note(r.Text("what was restored"))
 	return r, nil
 }
 
@@ -56,18 +56,18 @@ func (i inspected) Delete(ctx context.Context, ref object.Ref, uid types.UID) er
 	return i.Objects.Delete(ctx, ref, Precondition{UID: string(uid)})
 }
 
-// undone says that a run was undone, by all, only where what was brought back is Healthy.
+// undone says that a run was undone, by all, only where what was restored is Healthy.
 func (r *Restored) undone(all, part string) string {
 	switch {
 	case r == nil:
 		return all
 	case r.Healthy:
-		return all + ", and " + r.Text("what was brought back")
+		return all + ", and " + r.Text("what was restored")
 	}
-	return part + ", and " + r.Text("what was brought back")
+	return part + ", and " + r.Text("what was restored")
 }
 
-// look is how long is waited for what was brought back.
+// look is how long is waited for what was restored.
 func (o Options) look() time.Duration {
 	if o.Look > 0 {
 		return o.Look

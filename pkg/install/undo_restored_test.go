@@ -83,10 +83,10 @@ func TestUndoLooks(t *testing.T) {
 		if err == nil || rep.Restored == nil || rep.Restored.Healthy != cured {
 			t.Fatalf("cured %v: %+v %v", cured, rep, err)
 		}
-		says, not := []string{"everything that the run did was undone, and what was brought back is Healthy"}, "is not Healthy"
+		says, not := []string{"all changes were undone, and what was restored is Healthy"}, "is not Healthy"
 		if !cured {
 			says = []string{
-				"what was brought back is not Healthy: not Healthy after 5s: StatefulSet.apps/apps/db", "kubectl delete pod db-1 -n apps",
+				"what was restored is not Healthy: not Healthy after 5s: StatefulSet.apps/apps/db", "kubectl delete pod db-1 -n apps",
 				"kubectl sysop health helm/a -n apps", "its StatefulSet waits for it (OrderedReady)",
 			}
 			not = "everything"

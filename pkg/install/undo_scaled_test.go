@@ -65,7 +65,7 @@ func TestUndoOfScalingLosesClaims(t *testing.T) {
 func TestUndoOfScalingKeepsClaimsOfBefore(t *testing.T) {
 	f := scaledUp(t, "data-db-2")
 	what, rep, err := f.runner().Recover(t.Context(), shopHere, "", Options{Look: time.Millisecond})
-	if what != RecoveredPartly || !strings.Contains(fmt.Sprintf("%+v %v", rep, err), "would delete claims that were there before: PersistentVolumeClaim/apps/data-db-2") {
+	if what != RecoveredPartly || !strings.Contains(fmt.Sprintf("%+v %v", rep, err), "would delete claims from before the run: PersistentVolumeClaim/apps/data-db-2") {
 		t.Errorf("%s %+v %v", what, rep, err)
 	}
 	if f.objects[setClaim("data-db-2")] == nil {

@@ -52,7 +52,7 @@ func rankOf(p *Part) int {
 func (m *planner) strangerGoes(p *Part, r *LiveRelease) {
 	if m.foreignRelease(p) {
 		m.refuse(Refusal{
-			Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s is not of %s: it was not installed by us", r.Name, r.Namespace, p.Name),
+			Topic: "release", Part: p.Name, Message: fmt.Sprintf("the Helm release %s in %s does not belong to %s: kubectl sysop did not install it", r.Name, r.Namespace, p.Name),
 			Hint: fmt.Sprintf("uninstall it with what installed it: helm uninstall %s -n %s", r.Name, r.Namespace),
 		})
 	}
@@ -70,24 +70,24 @@ func (m *planner) customData(p *Part, goes map[object.Ref]bool) {
 		m.deleteObjects(p, left)
 	case m.options.DeleteDefinitions:
 		m.refuse(Refusal{
-			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would go with its definitions: %s", customResources(len(left)), p.Name, listed(refsOf(left))),
-			Hint: "delete them first, or let them go as well with --delete-data",
+			Topic: "data", Part: p.Name, Message: fmt.Sprintf("there are still %s of %s, which would be deleted with its CRDs: %s", customResources(len(left)), p.Name, listed(refsOf(left))),
+			Hint: "delete them first, or delete them as well with --delete-data",
 		})
 	case !m.options.Orphan:
 		m.refuse(Refusal{
-			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("there are custom resources of %s, which nobody would look after: %s", p.Name, listed(refsOf(left))),
+			Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("custom resources of %s would be left without an operator: %s", p.Name, listed(refsOf(left))),
 			Hint: "delete them first; --orphan leaves them without their operator, --delete-data deletes them with their data",
 		})
 	default:
-		m.note("%s of %s stay, and its definitions with them: %s", customResources(len(left)), p.Name, listed(refsOf(left)))
+		m.note("%s of %s stay, and so do its CRDs: %s", customResources(len(left)), p.Name, listed(refsOf(left)))
 		if held := slices.DeleteFunc(slices.Clone(left), func(u *unstructured.Unstructured) bool { return len(u.GetFinalizers()) == 0 }); len(held) > 0 {
-			m.note("%d of them have finalizers, which nobody answers once %s is gone: they will hang when they are deleted, until it is installed again: %s", len(held), p.Name, listed(refsOf(held)))
+			m.note("%d of them have finalizers that nothing removes once %s is gone: deleting them hangs until it is installed again: %s", len(held), p.Name, listed(refsOf(held)))
 		}
 	}
 }
 
 // deleteObjects deletes custom resources, but not those of others. What a custom resource
-// owns goes with it.
+// owns is deleted with it.
 func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 	mine := map[string]bool{}
 	for _, u := range left {
@@ -101,8 +101,8 @@ func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		case k.By == "helm" || k.By == "argocd" || k.By == "flux" || k.By == "applyset" && k.Name != m.options.Set:
 			foreign = append(foreign, refOf(u))
 			m.refuse(Refusal{
-				Topic: "dependants", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs %s, and is kept by %s", refOf(u), p.Name, k),
-				Hint: "take it away where it is kept, and begin again",
+				Topic: "dependants", Part: p.Name, Object: refOf(u), Message: fmt.Sprintf("%s needs %s, and is managed by %s", refOf(u), p.Name, k),
+				Hint: "remove it with the tool that manages it, then retry",
 			})
 			refs = append(refs, refOf(u))
 		default:
@@ -110,7 +110,7 @@ func (m *planner) deleteObjects(p *Part, left []*unstructured.Unstructured) {
 		}
 	}
 	if len(foreign) > 0 {
-		m.note("of the custom resources of %s others keep %s", p.Name, listed(sortRefs(foreign)))
+		m.note("custom resources of %s that other tools manage: %s", p.Name, listed(sortRefs(foreign)))
 	}
 	m.step(Step{
 		ID: "objects/" + p.Name, Kind: DeleteObjects, Part: p.Name, Release: p.Release, Namespace: p.Namespace, Objects: sortRefs(refs), Data: refsOf(left),
@@ -123,21 +123,21 @@ func (m *planner) deleteDefinitions(p *Part, goes map[object.Ref]bool) {
 	names := m.definitionNames(p.Name, rendered(p).Definitions)
 	if !m.options.DeleteDefinitions || len(names) == 0 {
 		if len(names) > 0 && len(m.customObjects(p.Name, rendered(p).Definitions, goes)) == 0 {
-			m.note("%d definitions of %s stay; --delete-crds deletes those of which no object is left", len(names), p.Name)
+			m.note("%d CRDs of %s stay; --delete-crds deletes those without objects", len(names), p.Name)
 		}
 		return
 	}
 	step := Step{
 		ID: "delete-definitions/" + p.Name, Kind: DeleteDefinitions, Part: p.Name, Release: p.Release, Namespace: p.Namespace,
-		Irreversible: "definitions come back only with their package",
+		Irreversible: "CRDs come back only when their package is installed again",
 	}
 	for _, n := range names {
 		live := m.state.Definitions[n]
 		if _, asked := m.state.Custom[n]; !asked {
-			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("whether there are custom resources of %s is not known", n), Hint: "ask for the right to list them"})
+			m.refuse(Refusal{Topic: "data", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("cannot tell whether %s has custom resources", n), Hint: "you need permission to list them"})
 		}
 		if k, foreign := m.definitionManager(p, live); foreign && !m.options.TakeOwnership {
-			m.note("definition %s stays: it is kept by %s", n, k)
+			m.note("CRD %s stays: it is managed by %s", n, k)
 			continue
 		}
 		step.Objects = append(step.Objects, refOf(live))

@@ -24,7 +24,7 @@ func TestUninstallSystem(t *testing.T) {
 	s, o := shopInstalled(t)
 	p := NewPlan(Uninstall, shopSystem, shopParts(t), s, o)
 	wantSteps(t, p, "remove/shop/web", "remove/shop/db", "remove/pg-system/pg", "remove/cert-system/cert")
-	wantNote(t, p, "1 definitions of pg stay")
+	wantNote(t, p, "1 CRDs of pg stay")
 	if data := p.Steps[1].Irreversible; !strings.Contains(data, "Cluster.pg.example.com/shop/db") {
 		t.Errorf("irreversible: %q", data)
 	}
@@ -56,7 +56,7 @@ func TestUninstallWithData(t *testing.T) {
 	p = NewPlan(Uninstall, in, parts(), s, o)
 	wantSteps(t, p, "remove/pg-system/pg")
 	wantNote(t, p, "2 custom resources of pg stay")
-	wantNote(t, p, "1 of them have finalizers, which nobody answers once pg is gone")
+	wantNote(t, p, "1 of them have finalizers that nothing removes once pg is gone")
 
 	o = planOptions
 	o.DeleteDefinitions = true
@@ -76,7 +76,7 @@ func TestUninstallWithData(t *testing.T) {
 	theirs := planCustom(t, "Cluster", "pg.example.com", "b", "theirs")
 	theirs.SetAnnotations(map[string]string{graph.HelmName: "app", graph.HelmNamespace: "b"})
 	s.with(theirs)
-	wantRefusal(t, NewPlan(Uninstall, in, parts(), s, o), "dependants", "Cluster.pg.example.com/b/theirs needs pg, and is kept by the Helm release app in b")
+	wantRefusal(t, NewPlan(Uninstall, in, parts(), s, o), "dependants", "Cluster.pg.example.com/b/theirs needs pg, and is managed by the Helm release app in b")
 }
 
 func TestUninstallWhatIsNotOurs(t *testing.T) {
@@ -84,13 +84,13 @@ func TestUninstallWhatIsNotOurs(t *testing.T) {
 	parts := []*Part{operatorPart(t, "pg", "Cluster", "pg.example.com")}
 	s := doPlan(t, emptyState(), NewPlan(Install, in, parts, emptyState(), planOptions))
 	s.Releases[0].Labels = nil
-	wantRefusal(t, NewPlan(Uninstall, in, parts, s, planOptions), "release", "was not installed by us")
+	wantRefusal(t, NewPlan(Uninstall, in, parts, s, planOptions), "release", "kubectl sysop did not install it")
 
 	s = doPlan(t, emptyState(), NewPlan(Install, in, parts, emptyState(), planOptions))
 	o := planOptions
 	o.DeleteDefinitions = true
 	delete(s.Custom, "clusters.pg.example.com")
-	wantRefusal(t, NewPlan(Uninstall, in, parts, s, o), "data", "whether there are custom resources of clusters.pg.example.com is not known")
+	wantRefusal(t, NewPlan(Uninstall, in, parts, s, o), "data", "cannot tell whether clusters.pg.example.com has custom resources")
 
 	// Definitions among the objects of a release would take all data along.
 	s.Custom["clusters.pg.example.com"] = CustomResources{}
@@ -124,9 +124,9 @@ func TestRollback(t *testing.T) {
 	wantSteps(t, NewPlan(Rollback, shopSystem, nil, s, o))
 
 	o.To = []ReleaseState{{Part: "web", App: true, Release: "web", Namespace: "shop", Version: "0.0.9", Revision: 9}}
-	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "revision 9 of the release web in shop is not kept any more")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "revision 9 of release web in shop is no longer stored")
 	o.To = []ReleaseState{{Part: "gone", Release: "gone", Namespace: "shop", Version: "1.0.0", Revision: 1}}
-	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "gone in shop is not there any more")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "gone in shop no longer exists")
 	o.To = nil
-	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "nothing is known")
+	wantRefusal(t, NewPlan(Rollback, shopSystem, nil, s, o), "release", "nothing to roll back to")
 }

@@ -97,7 +97,7 @@ func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructu
 		return BeforeImage{}, err
 	}
 	if len(zip) > maxBytes {
-		return BeforeImage{}, fmt.Errorf("keep %s as it is: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), maxBytes)
+		return BeforeImage{}, fmt.Errorf("store the before-image of %s: it has %d bytes, %d compressed, and a ConfigMap holds %d", ref, len(text), len(zip), maxBytes)
 	}
 	b := BeforeImage{Object: ref, StoredIn: ImageName(s.place.Name, run, ref)}
 	kind, name := b.Resource()
@@ -115,7 +115,7 @@ func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructu
 		return b, nil // Whether it is what was there before, somebody else has to say.
 	}
 	if err != nil {
-		return BeforeImage{}, fmt.Errorf("keep %s as it is: %w", ref, err)
+		return BeforeImage{}, fmt.Errorf("store the before-image of %s: %w", ref, err)
 	}
 	b.Sum = Sum(o)
 	return b, nil
@@ -140,7 +140,7 @@ func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
 func (s *Images) Kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
 	o, err := s.load(ctx, b)
 	if err != nil {
-		return nil, fmt.Errorf("read how %s was (%s): %w", b.Object, b.StoredIn, err)
+		return nil, fmt.Errorf("read the before-image of %s (%s): %w", b.Object, b.StoredIn, err)
 	}
 	return o, nil
 }
@@ -176,7 +176,7 @@ func (s *Images) load(ctx context.Context, b BeforeImage) (*unstructured.Unstruc
 	}
 	gvk := o.GroupVersionKind()
 	if got := (object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}); got != b.Object {
-		return nil, fmt.Errorf("it is %s", got)
+		return nil, fmt.Errorf("it is that of %s", got)
 	}
 	return o, nil
 }

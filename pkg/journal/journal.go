@@ -30,5 +30,5 @@ type ConflictError struct {
 }
 
 func (e *ConflictError) Error() string {
-	return e.Object + ": another run wrote the journal meanwhile: nothing of it was overwritten; run it again, it goes on from what the journal says now"
+	return e.Object + ": another run changed the journal meanwhile, and nothing was overwritten: run the command again to resume"
 }

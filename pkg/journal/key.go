@@ -36,13 +36,13 @@ type KeyError struct {
 }
 
 func (e *KeyError) Error() string {
-	return fmt.Sprintf("configmap %s/%s: the journal is not verified, so nothing was done: its key may not be read (it takes get of secret %s in %s): %v", e.Place.Namespace, e.Place.Name, KeyName(e.Place.Name), e.Place.Namespace, e.Why)
+	return fmt.Sprintf("configmap %s/%s: the journal is not verified, so nothing was done: you may not read its key (you need get of secret %s in %s): %v", e.Place.Namespace, e.Place.Name, KeyName(e.Place.Name), e.Place.Namespace, e.Why)
 }
 
 func (e *KeyError) Unwrap() error { return e.Why }
 
 // errNoKey is that what stands in the place of a key is none.
-var errNoKey = errors.New("there is no key in it")
+var errNoKey = errors.New("it has no key")
 
 // readKey returns the key, nil where there is none. That it may not be read is noted in it.
 func (s *Store[T]) readKey(ctx context.Context) (*key, error) {
@@ -60,7 +60,7 @@ func (s *Store[T]) readKey(ctx context.Context) (*key, error) {
 		return nil, err
 	}
 	if len(o.Data[secretKey]) < keyBytes {
-		return nil, fmt.Errorf("secret %s/%s: %w: put right by hand what the journal says is pending, then delete both", s.place.Namespace, KeyName(s.place.Name), errNoKey)
+		return nil, fmt.Errorf("secret %s/%s: %w: fix by hand what the journal says is pending, then delete both", s.place.Namespace, KeyName(s.place.Name), errNoKey)
 	}
 	return &key{secret: o.Data[secretKey], adopted: string(o.Data[adoptedKey])}, nil
 }
@@ -103,7 +103,7 @@ func (s *Store[T]) sign(ctx context.Context, r *Revision, text []byte) (string, 
 			return err
 		})
 		if err != nil {
-			return "", fmt.Errorf("make its key (secret %s/%s): %w", s.place.Namespace, KeyName(s.place.Name), err)
+			return "", fmt.Errorf("create its key (secret %s/%s): %w", s.place.Namespace, KeyName(s.place.Name), err)
 		}
 		r.keyless = r.key == nil
 	}

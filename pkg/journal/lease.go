@@ -30,7 +30,7 @@ type LostError struct {
 }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("%s: the lock was lost, so nothing more was done: %v; run it again, it goes on from what the journal says", e.Lease, e.Why)
+	return fmt.Sprintf("%s: the lock was lost, so nothing more was done: %v; run the command again to resume", e.Lease, e.Why)
 }
 
 func (e *LostError) Unwrap() error { return e.Why }

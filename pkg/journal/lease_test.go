@@ -269,7 +269,7 @@ func TestLeaseThatIsTaken(t *testing.T) {
 		"by another": {func(m *memoryLease) {
 			m.edit(func(l *coordinationv1.Lease) { who := "bob #1"; l.Spec.HolderIdentity = &who })
 		}, "bob took it"},
-		"by deleting it":          {func(m *memoryLease) { m.mu.Lock(); m.lease = nil; m.mu.Unlock() }, "somebody took it away"},
+		"by deleting it":          {func(m *memoryLease) { m.mu.Lock(); m.lease = nil; m.mu.Unlock() }, "lost to another holder"},
 		"not, but it is labelled": {func(m *memoryLease) { m.edit(func(l *coordinationv1.Lease) { l.Labels = map[string]string{"a": "b"} }) }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -141,7 +141,7 @@ type takenError struct{ by string }
 
 func (e *takenError) Error() string {
 	if e.by == "" {
-		return "somebody took it away"
+		return "lost to another holder"
 	}
 	return unmarked(e.by) + " took it"
 }

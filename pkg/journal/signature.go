@@ -39,12 +39,12 @@ type ForgedError struct {
 }
 
 func (e *ForgedError) Error() string {
-	what := "its signature is not one of its key"
+	what := "its signature does not match its key"
 	if e.Missing {
-		what = "it has no signature, and there is a key"
+		what = "it has no signature, although there is a key"
 	}
 	name, ns := e.Place.Name, e.Place.Namespace
-	return fmt.Sprintf("configmap %s/%s: the journal is not believed: %s (secret %s): somebody wrote it who may not read the key, or an older version; nothing was done by it: read it (kubectl get configmap/%s -n %s -o yaml), put right by hand what is true of it, then delete it",
+	return fmt.Sprintf("configmap %s/%s: the journal cannot be trusted: %s (secret %s): it was written without the key, or by an older version; nothing was done: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what is true of it, then delete it",
 		ns, name, what, KeyName(name), name, ns)
 }
 

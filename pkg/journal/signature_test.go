@@ -87,7 +87,7 @@ func TestForged(t *testing.T) {
 			t.Errorf("%s: %+v, %v", name, l, err)
 			continue
 		}
-		for _, says := range []string{"configmap prod/sysop-shop-journal", "secret sysop-shop-journal-key", "kubectl get configmap/sysop-shop-journal -n prod -o yaml", "put right by hand", "delete it"} {
+		for _, says := range []string{"configmap prod/sysop-shop-journal", "secret sysop-shop-journal-key", "kubectl get configmap/sysop-shop-journal -n prod -o yaml", "fix by hand", "delete it"} {
 			if !strings.Contains(err.Error(), says) {
 				t.Errorf("%s: %q is not in %v", name, says, err)
 			}
@@ -285,7 +285,7 @@ func TestRemove(t *testing.T) {
 	}
 	edited(t, m, func(map[string]string) {})
 	if err := s.Remove(t.Context(), l); !errors.As(err, new(*ConflictError)) || m.object == nil || m.secret().object == nil {
-		t.Fatalf("somebody wrote it: %v", err)
+		t.Fatalf("written without the key: %v", err)
 	}
 	if l, err = s.Load(t.Context()); err != nil {
 		t.Fatal(err)

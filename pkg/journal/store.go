@@ -65,7 +65,7 @@ type UnsignedError struct{ Place Place }
 
 func (e *UnsignedError) Error() string {
 	name, ns := e.Place.Name, e.Place.Namespace
-	return fmt.Sprintf("configmap %s/%s: the journal is not signed, and something is pending in it: whoever may write ConfigMaps there may have written it; look at it (kubectl get configmap/%s -n %s -o yaml), and agree to it, or put right by hand what is true of it and delete it", ns, name, name, ns)
+	return fmt.Sprintf("configmap %s/%s: the journal is not signed, and something is pending in it: anyone who may write ConfigMaps there may have written it; read it (kubectl get configmap/%s -n %s -o yaml), and accept it, or fix by hand what is true of it and delete it", ns, name, name, ns)
 }
 
 // Store keeps a document in a ConfigMap.
@@ -152,7 +152,7 @@ func (s *Store[T]) Accept(d *T) {
 }
 
 func (s *Store[T]) unreadable(err error) error {
-	return fmt.Errorf("%s: not a journal that can be read: %w; it was left as it is: read it (kubectl get configmap/%s -n %s -o yaml), put right by hand what it says %s, then delete it",
+	return fmt.Errorf("%s: the journal is invalid: %w; it was not changed: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what it says %s, then delete it",
 		s.object(), err, s.place.Name, s.place.Namespace, s.format.Open)
 }
 

@@ -220,7 +220,7 @@ func TestStoreThatCannotBeRead(t *testing.T) {
 		m.write(map[string]any{"metadata": map[string]any{"name": "x"}, "data": map[string]any{documentKey: text}})
 		s := storeOn(m)
 		l, err := s.Load(t.Context())
-		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "configmap prod/sysop-shop-journal") || !strings.Contains(err.Error(), "put right by hand what it says was begun, then delete it") {
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "configmap prod/sysop-shop-journal") || !strings.Contains(err.Error(), "fix by hand what it says was begun, then delete it") {
 			t.Errorf("%s: got %+v, %v, want %q", text, l, err, says)
 		}
 		if err := s.Save(t.Context(), new(list)); !errors.As(err, new(*ConflictError)) {

@@ -22,7 +22,7 @@ const maxOutput = 2 << 10
 // and are shown to nobody but who listens (Runner.Output).
 func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout time.Duration) (string, error) {
 	if !x.AllowExec {
-		return "", permanent("exec of %s: commands are not run unless that is allowed (--allow-exec)", it.w.hold.App)
+		return "", permanent("exec of %s: commands are not allowed (--allow-exec allows them)", it.w.hold.App)
 	}
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -46,15 +46,15 @@ func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout tim
 	case ctx.Err() != nil:
 		return "", ctx.Err()
 	case within.Err() != nil:
-		return "", permanent("%s has not ended in %s, and was killed", program, timeout)
+		return "", permanent("%s did not finish within %s, and was killed", program, timeout)
 	case ended:
 		return "", permanent("%s: %s", program, exit.ProcessState)
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, os.ErrNotExist):
-		return "", permanent("%s: there is no such program", program)
+		return "", permanent("%s: program not found", program)
 	case err != nil:
 		return "", permanent("%s could not be run", program)
 	}
-	return program + " ended well", nil
+	return program + " succeeded", nil
 }
 
 // tail keeps the end of what is written to it.

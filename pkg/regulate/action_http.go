@@ -85,9 +85,9 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 				return "", ctx.Err()
 			}
 			if !reached.Load() {
-				return "", permanent("%s: nothing was sent, there was no connection in %s: %w", postText(h), timeout, last)
+				return "", permanent("%s: nothing was sent: no connection within %s: %w", postText(h), timeout, last)
 			}
-			return "", permanent("%s: no answer that counts in %s: %w", postText(h), timeout, last)
+			return "", permanent("%s: no valid response within %s: %w", postText(h), timeout, last)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, once string) (string, time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
-		return "", 0, permanent("%s: the address cannot be used", postText(h))
+		return "", 0, permanent("%s: invalid URL", postText(h))
 	}
 	for k, v := range h.Headers {
 		req.Header.Set(k, v)
@@ -137,7 +137,7 @@ func withoutURL(err error) error {
 	return errors.New(field.HostsOnly(err.Error()))
 }
 
-var errElsewhere = errors.New("it redirects to another host, which the manifest does not name; write the address that is meant")
+var errElsewhere = errors.New("it redirects to a host that the manifest does not name; write the final URL")
 
 // sameHost follows redirects on the same host only: the signature is meant for it. What
 // would turn the POST into a GET is not followed either.
@@ -146,7 +146,7 @@ func sameHost(req *http.Request, via []*http.Request) error {
 		return errElsewhere
 	}
 	if len(via) > 5 {
-		return errors.New("it redirects in a circle")
+		return errors.New("too many redirects")
 	}
 	return nil
 }
@@ -156,7 +156,7 @@ func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 	if h.SecretEnv != "" {
 		v := os.Getenv(h.SecretEnv)
 		if v == "" {
-			return nil, permanent("%s: the environment has no %s, by which it is signed", postText(h), h.SecretEnv)
+			return nil, permanent("%s: the environment variable %s, which holds the signing key, is not set", postText(h), h.SecretEnv)
 		}
 		return []byte(v), nil
 	}
@@ -166,12 +166,12 @@ func (x *run) signingKey(ctx context.Context, h *system.HTTP) ([]byte, error) {
 	t := Target{APIVersion: "v1", Kind: "Secret", Resource: "secrets", Namespace: x.j.Namespace, Name: h.SecretName}
 	img, err := x.readWithRetry(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("%s: read the key that signs it: %w", postText(h), err)
+		return nil, fmt.Errorf("%s: read the signing key: %w", postText(h), err)
 	}
 	coded, ok, _ := unstructured.NestedString(img.main.Object, "data", h.SecretKey)
 	key, err := base64.StdEncoding.DecodeString(coded)
 	if !ok || err != nil || len(key) == 0 {
-		return nil, permanent("%s: %s has no key %s, by which it is signed", postText(h), t, h.SecretKey)
+		return nil, permanent("%s: %s has no key %s to sign with", postText(h), t, h.SecretKey)
 	}
 	return key, nil
 }

@@ -33,7 +33,7 @@ func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	ns, _, _ := unstructured.NestedString(act.Job.Template, "metadata", "namespace")
 	t.Namespace = cmp.Or(ns, x.j.Namespace, x.System.Namespace)
 	if t.Namespace == "" {
-		return t, permanent("job of %s: neither the template nor the system names a namespace", h.App)
+		return t, permanent("job of %s: neither the template nor the System names a namespace", h.App)
 	}
 	return t, nil
 }
@@ -105,14 +105,14 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 		o, err := x.Client.Get(ctx, t)
 		if err != nil && !p.wait(ctx, err) {
 			if apierrors.IsNotFound(err) {
-				return "", permanent("%s is gone: somebody deleted it before its end", t)
+				return "", permanent("%s was deleted before it finished", t)
 			}
 			return "", fmt.Errorf("wait for %s: %w", t, err)
 		}
 		if err == nil {
 			p = retrier{}
 			if o.GetLabels()[system.Label] != x.j.System {
-				return "", permanent("%s is somebody else's; delete it, or give it another name", t)
+				return "", permanent("%s does not belong to this System; delete it, or use another name", t)
 			}
 			if !it.back {
 				it.op.Target.UID = string(o.GetUID())
@@ -124,7 +124,7 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 			}
 		}
 		if time.Since(began) > timeout {
-			return "", permanent("%s has not ended in %s; give it more time (timeout), or see its pods (kubectl describe -n %s job/%s)", t, timeout, t.Namespace, t.Name)
+			return "", permanent("%s did not finish within %s; raise its timeout, or see its pods (kubectl describe -n %s job/%s)", t, timeout, t.Namespace, t.Name)
 		}
 		if !pause(ctx, every) {
 			return "", ctx.Err()
@@ -153,7 +153,7 @@ func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
 // deleteJob takes a Job back: it is deleted, and so ended where it is still on.
 func (x *run) deleteJob(ctx context.Context, it *item) error {
 	if it.op.Target.Name == "" {
-		x.end(it, NotNeeded, "it was not made")
+		x.end(it, NotNeeded, "it was not created")
 		return nil
 	}
 	switch ours, err := x.ownJob(ctx, it.op.Target); {

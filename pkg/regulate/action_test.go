@@ -58,7 +58,7 @@ func TestHTTPRefused(t *testing.T) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, "no")
 		},
-		"another host": func(w http.ResponseWriter, r *http.Request) {
+		"does not name": func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, elsewhere.URL, http.StatusTemporaryRedirect)
 		},
 	} {
@@ -100,7 +100,7 @@ func TestHTTPNotSent(t *testing.T) {
 		l         net.Listener
 		says, not string
 	}{
-		{nobody, "nothing was sent, there was no connection in 300ms: ", "may have been done"},
+		{nobody, "nothing was sent: no connection within 300ms: ", "may have been done"},
 		{silent, "it may have been done: POST ", "nothing was sent"},
 	} {
 		b := newBench()
@@ -133,7 +133,7 @@ func TestExec(t *testing.T) {
 			}
 			continue
 		}
-		if err != nil || len(out.Done) != 1 || out.Done[0].Result != "sh ended well" {
+		if err != nil || len(out.Done) != 1 || out.Done[0].Result != "sh succeeded" {
 			t.Fatalf("%v %+v", err, out)
 		}
 		b.until(t)
@@ -242,7 +242,7 @@ func TestJob(t *testing.T) {
 					if got := b.states(t); len(got) != 1 || !strings.HasSuffix(got[0], " Done") || len(b.api.objects) != 1 {
 						t.Errorf("killed at %d: %v", n, got)
 					}
-				} else if n == 0 && (len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, map[string]string{"": "has not ended in 1m0s", "Failed": "failed: Because"}[ends])) {
+				} else if n == 0 && (len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, map[string]string{"": "did not finish within 1m0s", "Failed": "failed: Because"}[ends])) {
 					t.Errorf("%q: %+v", ends, out.Failed)
 				}
 				b.until(t)

@@ -34,7 +34,7 @@ func (r *Runner) operations(step *Step, signal string, after bool) ([]*Operation
 			return nil, err
 		}
 		if _, err := r.signalOf(t, PresetPause); err != nil {
-			return nil, fmt.Errorf("%s keeps the targets as they are and must be suspended first: %w", m.Ref, err)
+			return nil, fmt.Errorf("%s reverts changes of the targets and must be suspended first: %w", m.Ref, err)
 		}
 		out = append(out, &Operation{Index: i - len(step.Managers), Action: suspendAction, Text: "suspended first", Target: t, State: Waiting})
 	}
@@ -97,12 +97,12 @@ func (r *Runner) operationsOf(app string, act *system.Action, a Resolved) ([]*Op
 // let go must not be held.
 func (r *Runner) allowed(app string, act *system.Action) error {
 	if act.Inverse != nil && isHook(act) != isHook(act.Inverse) {
-		return fmt.Errorf("%s of %s: its inverse is %s; what runs something is taken back by job, http or exec, and what writes fields by what writes fields", act.Name(), app, act.Inverse.Name())
+		return fmt.Errorf("%s of %s: its inverse is %s; the inverse of job, http or exec must be one of these, and that of an action that writes fields must write fields", act.Name(), app, act.Inverse.Name())
 	}
 	if r.AllowExec || act.Exec == nil && (act.Inverse == nil || act.Inverse.Exec == nil) {
 		return nil
 	}
-	return fmt.Errorf("exec of %s: commands are not run unless that is allowed (--allow-exec)", app)
+	return fmt.Errorf("exec of %s: commands are not allowed (--allow-exec allows them)", app)
 }
 
 // target finds how an object is served.
@@ -135,7 +135,7 @@ func (r *Runner) signalOf(t Target, preset string) (Signal, error) {
 			return s, nil
 		}
 	}
-	return Signal{}, fmt.Errorf("%s: nothing is known that makes it %s; write a patch for it instead", t, preset)
+	return Signal{}, fmt.Errorf("%s: no way is known to %s it; write a patch instead", t, preset)
 }
 
 // action finds what an app does, in the manifest. Where that says nothing of a signal, the
@@ -143,14 +143,14 @@ func (r *Runner) signalOf(t Target, preset string) (Signal, error) {
 func (r *Runner) action(app, signal string, index int, name string) (*system.Action, error) {
 	a, ok := r.System.App(app)
 	if !ok {
-		return nil, fmt.Errorf("the manifest has no app %s any more", app)
+		return nil, fmt.Errorf("the manifest no longer has app %s", app)
 	}
 	list := a.On[signal]
 	if len(list) == 0 && name == "preset" {
 		return &system.Action{Preset: PresetPause}, nil
 	}
 	if index < 0 || index >= len(list) || list[index].Name() != name {
-		return nil, fmt.Errorf("the manifest does not say %s as action %d of %s on %s any more", name, index+1, app, signal)
+		return nil, fmt.Errorf("the manifest no longer has %s as action %d of %s on %s", name, index+1, app, signal)
 	}
 	return &list[index], nil
 }
@@ -169,7 +169,10 @@ func hookText(a *system.Action) string {
 }
 
 // textOf says what changes are, for people.
-func textOf(changes []Change) string {
+func textOf(changes []Change) string { return changesText(changes, "removed") }
+
+// changesText says it with a word for the fields that do not exist afterwards.
+func changesText(changes []Change, absent string) string {
 	const most = 3
 	var out []string
 	for i, c := range changes {
@@ -184,7 +187,7 @@ func textOf(changes []Change) string {
 			at = "label " + unescape.Replace(rest)
 		}
 		if !c.ExistsAfter {
-			out = append(out, at+" taken away")
+			out = append(out, at+" "+absent)
 			continue
 		}
 		out = append(out, fmt.Sprintf("%s = %s", at, short(c.After)))

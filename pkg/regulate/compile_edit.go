@@ -39,7 +39,7 @@ func (r *Runner) edit(a *system.Action, t Target, fields map[string]any) (map[st
 		return metadata(out, "labels", a.Label), nil
 	case a.SuspendCronJobs:
 		if !hasField(out, "spec.jobTemplate") {
-			return nil, permanent("%s: only a CronJob can be suspended so", t)
+			return nil, permanent("%s: suspendCronJobs applies to CronJobs only", t)
 		}
 		return patchedBy(out, map[string]any{"spec": map[string]any{"suspend": true}}), nil
 	case a.CordonTraffic:
@@ -101,7 +101,7 @@ func patched(p *system.Patch, gvk schema.GroupVersionKind, fields map[string]any
 	}
 	patch, ok := body.(map[string]any)
 	if !ok {
-		return nil, permanent("patch of %s: the body of a %s patch is a mapping", gvk.Kind, p.Type)
+		return nil, permanent("patch of %s: the body of a %s patch must be a mapping", gvk.Kind, p.Type)
 	}
 	if p.Type != system.Strategic {
 		return patchedBy(fields, patch), nil
@@ -111,7 +111,7 @@ func patched(p *system.Patch, gvk schema.GroupVersionKind, fields map[string]any
 	}
 	typed, err := scheme.Scheme.New(gvk)
 	if err != nil {
-		return nil, permanent("patch of %s: the API server merges lists of built-in kinds only, so a strategic patch of this one means nothing; write type: merge or json", gvk.GroupKind())
+		return nil, permanent("patch of %s: the API server merges lists of built-in kinds only, so a strategic patch does not work here; use type: merge or json", gvk.GroupKind())
 	}
 	out, err := strategicpatch.StrategicMergeMapPatch(strategicpatch.JSONMap(fields), strategicpatch.JSONMap(patch), typed)
 	if err != nil {

@@ -140,9 +140,9 @@ func (e *entry) unchanged(was Owner) bool {
 // Text says for people what was changed, by whom and when.
 func (d *Drift) Text() string {
 	if d.Unread != "" {
-		return fmt.Sprintf("%s could not be looked at: %s", d.Target, d.Unread)
+		return fmt.Sprintf("%s could not be read: %s", d.Target, d.Unread)
 	}
-	who := "somebody"
+	who := "an unknown client"
 	if d.By != "" {
 		who = d.By
 	}
@@ -156,7 +156,7 @@ func (d *Drift) Text() string {
 
 func valueOf(has bool, v any) string {
 	if !has {
-		return "is not there"
+		return "is not set"
 	}
 	return "is " + short(v)
 }
@@ -172,8 +172,8 @@ func (d *Drift) Choices(systemName string) []Choice {
 	}
 	recover := fmt.Sprintf("kubectl sysop regulate recover %s %s", systemName, d.App)
 	return []Choice{
-		{"let it go and leave the change", recover},
-		{"let it go and put back what was there before", recover + " --force"},
+		{"recover it and leave the change", recover},
+		{"recover it and restore what was there before", recover + " --force"},
 		{"hold it again", d.holdAgain()},
 	}
 }

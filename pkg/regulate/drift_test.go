@@ -44,11 +44,11 @@ func TestDrifts(t *testing.T) {
 		}
 	}
 	b.api.change(t, web, "bob", map[string]any{}, "metadata", "labels")
-	if d := Drifts(t.Context(), b.api, b.journal(t)); !strings.HasPrefix(d[0].Text(), "changed since by somebody: metadata.labels.tier is not there") {
+	if d := Drifts(t.Context(), b.api, b.journal(t)); !strings.HasPrefix(d[0].Text(), "changed since by an unknown client: metadata.labels.tier is not set") {
 		t.Errorf("%s", d[0].Text())
 	}
 	unread := Drifts(t.Context(), noReads{b.api}, b.journal(t))
-	if len(unread) != 2 || !strings.Contains(unread[0].Text(), "could not be looked at: read ") || unread[0].Choices("shop") != nil {
+	if len(unread) != 2 || !strings.Contains(unread[0].Text(), "could not be read: read ") || unread[0].Choices("shop") != nil {
 		t.Errorf("%+v", unread)
 	}
 	unsigned := b.journal(t)

@@ -22,7 +22,7 @@ func notTaken(intended []Change, t Target, before, after map[string]any) error {
 			continue
 		}
 		if _, was := c.compare(before); was {
-			return permanent("the API server took the write and dropped %s of %s: the kind has no such field in this version, or something puts it back", strings.Join(tokens(c.Path), "."), t)
+			return permanent("the API server accepted the write and dropped %s of %s: the kind has no such field in this version, or a webhook or controller reverts it", strings.Join(tokens(c.Path), "."), t)
 		}
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestDropped(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || len(out.Failed) == 0 || !strings.Contains(out.Failed[0].Result, "the API server took the write and dropped "+c.field+" of ") {
+			if err != nil || len(out.Failed) == 0 || !strings.Contains(out.Failed[0].Result, "the API server accepted the write and dropped "+c.field+" of ") {
 				t.Fatalf("%v %+v", err, out)
 			}
 			b.until(t)

@@ -143,7 +143,7 @@ func (t *APIEventRecorder) send(e *eventsv1.Event) {
 func (t *APIEventRecorder) failed(err error) {
 	t.once.Do(func() {
 		if t.warn != nil {
-			t.warn(fmt.Sprintf("not every event about what was done could be written: %v", err))
+			t.warn(fmt.Sprintf("some events could not be written: %v", err))
 		}
 	})
 }

@@ -48,13 +48,13 @@ func NewMeter(system string) *Metrics {
 	}
 	m := &Metrics{
 		Now: time.Now, registry: prometheus.NewRegistry(), holding: map[string]bool{},
-		signals:    counter("sysop_regulate_signals_total", "Signals that were sent to apps, or taken back from them (Recover).", "app", "signal", "result"),
-		operations: counter("sysop_regulate_operations_total", "What was done to objects by signals.", "app", "action", "result"),
-		failures:   counter("sysop_regulate_errors_total", "Turns of the watch that failed, by what failed.", "kind"),
+		signals:    counter("sysop_regulate_signals_total", "Signals that were sent to apps, and recoveries (Recover).", "app", "signal", "result"),
+		operations: counter("sysop_regulate_operations_total", "Operations on objects by signals.", "app", "action", "result"),
+		failures:   counter("sysop_regulate_errors_total", "Rounds of the watch that failed, by kind of failure.", "kind"),
 		held:       gauge("sysop_regulate_held", "1 for each app and signal that is held.", "app", "signal"),
 		seconds:    counter("sysop_regulate_held_seconds_total", "How long apps were held while this process watched.", "app"),
 		turned:     gauge("sysop_regulate_last_plan_timestamp_seconds", "When a plan was last made, in seconds since the epoch; 0 for never.").WithLabelValues(),
-		steps:      gauge("sysop_regulate_planned_steps", "How many steps the last plan had left to do.").WithLabelValues(),
+		steps:      gauge("sysop_regulate_planned_steps", "Steps that the last plan had left.").WithLabelValues(),
 		apps:       gauge("sysop_regulate_app_state", "1 for the state of each app to regulation: Free, Held, Cause or Unknown.", "app", "state"),
 	}
 	m.registry.MustRegister(m.signals, m.operations, m.failures, m.held, m.seconds, m.turned, m.steps, m.apps)
@@ -155,7 +155,7 @@ func (m *Metrics) Handler() http.Handler {
 		m.mu.Unlock()
 		if trouble != nil {
 			// Not what it says: whoever reaches the port reads it.
-			say(w, http.StatusServiceUnavailable, "the last turn failed: "+kindOf(trouble))
+			say(w, http.StatusServiceUnavailable, "the last round failed: "+kindOf(trouble))
 			return
 		}
 		say(w, http.StatusOK, "ok")

@@ -135,7 +135,7 @@ func unobserved(fields map[string]any) string {
 	if !ok || seen >= newest {
 		return ""
 	}
-	return fmt.Sprintf("generation %d, and its operator has seen %d", newest, seen)
+	return fmt.Sprintf("generation %d, and its operator has observed %d", newest, seen)
 }
 
 // number reads a generation: some operators write it as text.

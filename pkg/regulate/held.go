@@ -84,8 +84,8 @@ func (x *run) heldByAnother(it *item, act *system.Action, changes []Change) erro
 	}
 	for _, at := range x.wouldWrite(it, act, changes) {
 		if i := slices.IndexFunc(strange, func(s []string) bool { return overlap(s, at) }); i >= 0 {
-			return permanent("%s of %s is owned by %s, and this journal knows nothing of that: another System holds it, or a run whose journal was lost; "+
-				"the other System's `regulate status` shows it, ask again when that has let go; where there is none, put the field right by hand (kubectl apply or patch by its owner, which takes the ownership), and ask again",
+			return permanent("%s of %s is owned by %s, which this journal does not record: another System holds it, or a run whose journal was lost; "+
+				"if `regulate status` of another System shows it, retry when that has recovered; else set the field by hand (kubectl apply or patch by its owner, which takes the ownership), and retry",
 				strings.Join(strange[i], "."), it.op.Target, FieldManager)
 		}
 	}

@@ -141,7 +141,7 @@ func wasText(changes []Change) string {
 	for i, c := range changes {
 		before[i] = Change{Path: c.Path, ExistsAfter: c.ExistedBefore, After: c.Before}
 	}
-	return "it was " + strings.ReplaceAll(textOf(before), " taken away", " not there")
+	return "it was " + changesText(before, "not set")
 }
 
 // backOfLeft plans what was left of an app: it is put back where that is forced, once the
@@ -155,16 +155,16 @@ func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 		if force && !held {
 			back = append(back, Step{
 				Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
-				Why: fmt.Sprintf("what was left of %s #%d is put back by hand by %s", h.Signal, h.ID, who),
+				Why: fmt.Sprintf("what conflicted with %s #%d is restored manually by %s", h.Signal, h.ID, who),
 			})
 			continue
 		}
-		how := "--force puts it back"
+		how := "--force restores it"
 		if force {
-			how = "ask again when what holds it now has been taken back"
+			how = "retry when its current hold has recovered"
 		}
 		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: ReasonConflict, Message: fmt.Sprintf(
-			"somebody had changed it when %s #%d was taken back, and it was left as it is: %s; %s", h.Signal, h.ID, leftText(h), how)})
+			"conflict: changed by someone else before %s #%d was undone, and not reverted: %s; %s", h.Signal, h.ID, leftText(h), how)})
 	}
 	return back
 }

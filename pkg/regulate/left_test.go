@@ -50,7 +50,7 @@ func TestLeftIsPutBackByForce(t *testing.T) {
 		if len(j.Holds) != 0 || len(j.Conflicts) != 1 {
 			t.Fatalf("%d holds, %d left", len(j.Holds), len(j.Conflicts))
 		}
-		if got, want := leftText(j.Conflicts[0]), "Deployment.apps/shop/web (it was spec.replicas = 3), Deployment.apps/shop/web (it was annotation held not there)"; got != want || j.Conflicts[0].Phase != Conflicted {
+		if got, want := leftText(j.Conflicts[0]), "Deployment.apps/shop/web (it was spec.replicas = 3), Deployment.apps/shop/web (it was annotation held not set)"; got != want || j.Conflicts[0].Phase != Conflicted {
 			t.Errorf("%s %s\nwant %s", j.Conflicts[0].Phase, got, want)
 		}
 		from := b.api.requests
@@ -73,7 +73,7 @@ func TestLeftIsSaid(t *testing.T) {
 	b, _ := leftBench(t)
 	left := b.api.image(t)
 	p := RecoverByHand(&SystemState{Apps: []AppState{{Name: "a"}}}, b.sys, b.journal(t), "a", "bob", false, b.now)
-	if len(p.Steps) > 0 || len(p.Refused) != 1 || p.Refused[0].Reason != ReasonConflict || !strings.Contains(p.Refused[0].Message, "spec.replicas = 3") || !strings.HasSuffix(p.Refused[0].Message, "--force puts it back") {
+	if len(p.Steps) > 0 || len(p.Refused) != 1 || p.Refused[0].Reason != ReasonConflict || !strings.Contains(p.Refused[0].Message, "spec.replicas = 3") || !strings.HasSuffix(p.Refused[0].Message, "--force restores it") {
 		t.Errorf("%+v", p)
 	}
 	b.until(t)
@@ -192,7 +192,7 @@ func TestLeftIsStored(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := o.Data["held"]; !strings.HasPrefix(got, "nothing is held\na Stop left: Deployment.apps/shop/web (it was spec.replicas = 3)") {
+	if got := o.Data["held"]; !strings.HasPrefix(got, "nothing is held\na Stop conflict: Deployment.apps/shop/web (it was spec.replicas = 3)") {
 		t.Error(got)
 	}
 	back, err := format.Decode(o)

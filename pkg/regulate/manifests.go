@@ -103,7 +103,7 @@ func (m *manifests) labels() map[string]string {
 
 func (m *manifests) account() {
 	no := false
-	m.add("Who watches the system "+m.in.System.Name+". Only the pods of the Deployment below get its token.", &corev1.ServiceAccount{
+	m.add("The account that watches the System "+m.in.System.Name+". Only the pods of the Deployment below get its token.", &corev1.ServiceAccount{
 		TypeMeta:                     metav1.TypeMeta{APIVersion: "v1", Kind: "ServiceAccount"},
 		ObjectMeta:                   m.meta(m.in.Namespace, m.name),
 		AutomountServiceAccountToken: &no,
@@ -174,7 +174,7 @@ func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string
 	if ns == "" {
 		where = "in the whole cluster"
 	}
-	lines := []string{"What the watch reads and writes " + where + ": writes are to objects by name, those that the actions of the system are about."}
+	lines := []string{"What the watch reads and writes " + where + ": writes are limited by name to the objects of the actions of the System."}
 	var unnamed []string
 	for _, w := range writes {
 		if len(w.ResourceNames) == 0 {
@@ -182,7 +182,7 @@ func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string
 		}
 	}
 	if len(unnamed) > 0 {
-		lines = append(lines, "Not narrowed to names, since they have none before they are made: "+strings.Join(unnamed, "; ")+".")
+		lines = append(lines, "Not limited by name, since the names are unknown before creation: "+strings.Join(unnamed, "; ")+".")
 	}
 	return strings.Join(lines, "\n")
 }
@@ -226,7 +226,7 @@ func (m *manifests) chosen() map[string]string {
 // budget lets a drain go on: it waits only where there is another pod to take over.
 func (m *manifests) budget() {
 	one := intstr.FromInt32(1)
-	m.add("A drain takes one of the pods at a time.", &policyv1.PodDisruptionBudget{
+	m.add("A drain evicts one of the pods at a time.", &policyv1.PodDisruptionBudget{
 		TypeMeta: metav1.TypeMeta{APIVersion: policyv1.SchemeGroupVersion.String(), Kind: "PodDisruptionBudget"}, ObjectMeta: m.meta(m.in.Namespace, m.name),
 		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: m.chosen()}},
 	})
@@ -245,7 +245,7 @@ func (m *manifests) deployment() {
 }
 
 func (m *manifests) aboutDeployment() string {
-	lines := []string{fmt.Sprintf("The same program as on the command line. It finds the system by its name: it must have been adopted (kubectl sysop system adopt) in the namespace %s.", m.in.Namespace)}
+	lines := []string{fmt.Sprintf("The same program as on the command line. It finds the System by its name: it must have been adopted (kubectl sysop system adopt) in the namespace %s.", m.in.Namespace)}
 	var execs, envs []string
 	for i := range m.in.System.Apps {
 		app := &m.in.System.Apps[i]
@@ -263,10 +263,10 @@ func (m *manifests) aboutDeployment() string {
 		}
 	}
 	if len(execs) > 0 {
-		lines = append(lines, "Commands (exec) of "+strings.Join(execs, ", ")+" are refused here: --allow-exec lets them run, in an image that has them.")
+		lines = append(lines, "Commands (exec) of "+strings.Join(execs, ", ")+" are refused here: --allow-exec allows them, in an image that has them.")
 	}
 	if len(envs) > 0 {
-		lines = append(lines, "It wants these variables of the environment, which are not set here: "+strings.Join(envs, ", ")+".")
+		lines = append(lines, "It needs these environment variables, which are not set here: "+strings.Join(envs, ", ")+".")
 	}
 	return strings.Join(lines, "\n")
 }

@@ -21,14 +21,14 @@ func (o *stateObserver) health(a *observed) {
 	}
 	if len(s.Absent) > 0 && health.Missing.Worse(s.Health) {
 		s.Health, s.Since, s.Cause = health.Missing, time.Time{}, a.absent
-		s.Message = "not there: " + strings.Join(s.Absent, "; ")
+		s.Message = "missing: " + strings.Join(s.Absent, "; ")
 	}
 	if len(s.Unread) > 0 && health.Unknown.Worse(s.Health) {
 		s.Health, s.Since, s.Cause = health.Unknown, time.Time{}, a.unread
-		s.Message = "not read: " + strings.Join(s.Unread, "; ")
+		s.Message = "could not be read: " + strings.Join(s.Unread, "; ")
 	}
 	if s.Health == "" {
-		s.Health, s.Message = health.Unknown, "nothing of it tells how it fares"
+		s.Health, s.Message = health.Unknown, "it has no health information"
 	}
 }
 

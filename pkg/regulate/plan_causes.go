@@ -56,13 +56,13 @@ func (p *planner) ofAnother(r *system.Rule, app string) string {
 			continue
 		}
 		if p.matches[about{r.Name, n}].on && appliesTo(r, n) && (!p.needs.all[n][app] || n < app) {
-			return fmt.Sprintf("; but %s, which it needs, is in trouble as well, and its trouble may be of that one", n)
+			return fmt.Sprintf("; but %s, which it needs, matches the rule as well, and may be the cause", n)
 		}
 		if p.held[n] {
-			return fmt.Sprintf("; but %s, which it needs, is held, and its trouble may be of that", n)
+			return fmt.Sprintf("; but %s, which it needs, is held, and that may be the cause", n)
 		}
 		if a := p.states[n]; a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
-			return fmt.Sprintf("; but %s, which it needs, was let go %s ago and is not Healthy yet", n, span(p.now.Sub(p.seen[n].Recovered)))
+			return fmt.Sprintf("; but %s, which it needs, recovered %s ago and is not Healthy yet", n, span(p.now.Sub(p.seen[n].Recovered)))
 		}
 	}
 	return ""
@@ -147,7 +147,7 @@ func (p *planner) accept(app string) {
 		}
 	}
 	if held == 0 {
-		why += "; nobody is to be held because of it"
+		why += "; no app is held because of it"
 	}
 	p.plans[app] = AppPlan{app, IsCause, why}
 }
@@ -157,13 +157,13 @@ func (p *planner) want(app, signal string, c Cause) {
 	excused := slices.Contains(p.seen[app].OverriddenCauses, c.Rule+"/"+c.App)
 	refuse := func() {
 		p.refuse(Refusal{App: app, Signal: signal, Rule: c.Rule, Reason: ReasonOverridden, Message: fmt.Sprintf(
-			"%s was let go by hand though %s; it is left alone until that is over (regulate stop %s holds it)", app, c.Why, app)})
+			"%s was recovered manually although %s; rules ignore it until that clears (regulate stop %s holds it)", app, c.Why, app)})
 	}
 	if h, ok := p.j.HoldOf(app, signal); ok {
 		switch {
 		case slices.ContainsFunc(h.Causes, c.same) && !ending(h):
 		case ending(h):
-			p.wait(Wait{App: app, Signal: signal, Verb: Send, Rule: c.Rule, Why: c.Why + "; but it is being let go right now, that is ended first"})
+			p.wait(Wait{App: app, Signal: signal, Verb: Send, Rule: c.Rule, Why: c.Why + "; but it is recovering, and that finishes first"})
 		case excused:
 			refuse()
 		default:

@@ -21,9 +21,9 @@ import (
 // not allow it, and where somebody else keeps a target as it is.
 func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who string, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
-	who = cmp.Or(who, "somebody")
+	who = cmp.Or(who, "an unknown user")
 	p.groups = append(p.groups, p.unfinished(nil))
-	p.hold(app, signal, Cause{RequestedBy: who, Why: "held by hand by " + who, At: p.now})
+	p.hold(app, signal, Cause{RequestedBy: who, Why: "held manually by " + who, At: p.now})
 	p.sendAll()
 	return p.planned()
 }
@@ -36,7 +36,7 @@ func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who s
 func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Plan, error) {
 	p := newPlanner(w, s, j, now)
 	if !p.knows(app) {
-		return nil, fmt.Errorf("app %s: the system has none of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+		return nil, fmt.Errorf("app %s: the System has no app of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	}
 	why := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
 	if who != "" {
@@ -69,7 +69,7 @@ func (p *planner) hold(app, signal string, c Cause) {
 		step := Step{Verb: AddCause, App: app, Signal: signal, Hold: h.ID, Causes: []Cause{c}, Why: c.Why}
 		switch {
 		case ending(h):
-			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being taken back, and that is ended first; ask again then", signal, app)})
+			p.refuse(Refusal{App: app, Signal: signal, Reason: BecauseBusy, Message: fmt.Sprintf("%s of %s is being undone: retry when that has finished", signal, app)})
 		case !slices.ContainsFunc(h.Causes, c.same):
 			p.groups = append(p.groups, wave{[]Step{step}, joinFirst})
 		}
@@ -97,7 +97,7 @@ func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string
 			continue
 		}
 		held = true
-		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "let go by hand by " + cmp.Or(who, "somebody")}
+		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "recovered manually by " + cmp.Or(who, "an unknown user")}
 		rules := slices.DeleteFunc(slices.Clone(p.verdicts[h].on), Cause.byHand)
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
@@ -105,7 +105,7 @@ func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string
 			continue // it is resumed
 		case len(rules) > 0 && !force:
 			p.refuse(Refusal{App: app, Signal: h.Signal, Rule: rules[0].Rule, Reason: BecauseCause, Message: fmt.Sprintf(
-				"%s is held because %s; it is let go when that is over, or with --force", app, whys(rules))})
+				"%s is held because %s; it recovers when that clears, or with --force", app, whys(rules))})
 			if len(hands) == 0 {
 				continue
 			}
@@ -117,9 +117,9 @@ func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string
 		}
 	}
 	said := len(p.refused)
-	back = append(back, p.backOfLeft(app, cmp.Or(who, "somebody"), force, held)...)
+	back = append(back, p.backOfLeft(app, cmp.Or(who, "an unknown user"), force, held)...)
 	if !held && len(back) == 0 && len(p.refused) == said {
-		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this system: there is nothing to take back; held are %s", app, cmp.Or(p.heldApps(), "none"))})
+		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this System: there is nothing to recover; held: %s", app, cmp.Or(p.heldApps(), "none"))})
 	}
 	p.groups = []wave{p.unfinished(back), {leave, joinFirst}, {back, p.recoverOrder}}
 	return p.planned()

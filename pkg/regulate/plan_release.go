@@ -33,7 +33,7 @@ func (p *planner) letGo() {
 			step.Verb, step.Causes = RecoverApp, v.gone
 			step.Why = strings.Join(v.why, "; ")
 			if len(v.gone) == 0 {
-				step.Why = "nothing holds " + h.App + " any more"
+				step.Why = "no rule holds " + h.App
 			}
 			back = append(back, step)
 			continue
@@ -69,12 +69,12 @@ func (p *planner) unfinished(back []Step) wave {
 		case slices.ContainsFunc(back, func(s Step) bool { return s.Hold == h.ID }):
 			continue
 		case h.Failed != "":
-			step.Why = fmt.Sprintf("%s to %s failed (%s), and what was done of it is taken back", h.Signal, h.App, h.Failed)
+			step.Why = fmt.Sprintf("%s to %s failed (%s), and is undone", h.Signal, h.App, h.Failed)
 		case h.Phase == Recovering:
-			step.Why = fmt.Sprintf("%s to %s of %s is being taken back, which has not ended", h.Signal, h.App, clock(h.At))
+			step.Why = fmt.Sprintf("%s to %s of %s is being undone, and has not finished", h.Signal, h.App, clock(h.At))
 			step.Actions = p.afterwards(h.App)
 		case h.Phase != Held:
-			step.Why = fmt.Sprintf("%s to %s was begun at %s, and has not ended: %s", h.Signal, h.App, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+			step.Why = fmt.Sprintf("%s to %s started at %s, and has not finished: %s", h.Signal, h.App, clock(h.At), cmp.Or(whys(h.Causes), "no rule holds it"))
 		default:
 			continue
 		}
@@ -154,7 +154,7 @@ func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why strin
 // obsoleteReason says why a cause is gone whatever the apps are like: the manifest knows it no more.
 func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	if !p.knows(h.App) {
-		return fmt.Sprintf("the manifest has no app %s any more", h.App)
+		return fmt.Sprintf("the manifest no longer has app %s", h.App)
 	}
 	if c.byHand() {
 		return ""
@@ -162,13 +162,13 @@ func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	r, ok := p.rule(c.Rule)
 	switch {
 	case !ok:
-		return fmt.Sprintf("the manifest has no rule %s any more", c.Rule)
+		return fmt.Sprintf("the manifest no longer has rule %s", c.Rule)
 	case !p.knows(c.App):
-		return fmt.Sprintf("the manifest has no app %s any more", c.App)
+		return fmt.Sprintf("the manifest no longer has app %s", c.App)
 	case !appliesTo(r, c.App) || c.App == h.App:
-		return fmt.Sprintf("rule %s is not about %s any more", r.Name, c.App)
+		return fmt.Sprintf("rule %s no longer applies to %s", r.Name, c.App)
 	case r.Signal != h.Signal, len(r.To) > 0 && !slices.Contains(r.To, h.App):
-		return fmt.Sprintf("rule %s does not send %s to %s any more", r.Name, h.Signal, h.App)
+		return fmt.Sprintf("rule %s no longer sends %s to %s", r.Name, h.Signal, h.App)
 	}
 	return ""
 }
@@ -257,11 +257,11 @@ func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]m
 		case p.toHold[n]:
 			return fmt.Sprintf("%s, which it needs, is about to be held", n), time.Time{}
 		case going && (settle > 0 || stays[n]):
-			return fmt.Sprintf("%s, which it needs, is let go first", n), time.Time{}
+			return fmt.Sprintf("%s, which it needs, recovers first", n), time.Time{}
 		}
 		if a := p.states[n]; !p.held[n] && a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
 			until := p.seen[n].Recovered.Add(settle)
-			return fmt.Sprintf("%s, which it needs, was let go %s ago and is not Healthy yet (settle is %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), until
+			return fmt.Sprintf("%s, which it needs, recovered %s ago and is not Healthy yet (settle: %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), until
 		}
 	}
 	return "", time.Time{}

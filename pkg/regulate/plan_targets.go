@@ -55,16 +55,16 @@ func (p *planner) refusal(app, signal string) *Refusal {
 		return &Refusal{App: app, Signal: signal, Reason: reason, Until: until, Message: fmt.Sprintf(format, args...)}
 	}
 	if until := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(until) {
-		return no(BecauseFailed, until, "the last signal to %s failed %s ago; the next try is at %s (regulate history says what failed)", app, span(p.now.Sub(s.Refused)), clock(until))
+		return no(BecauseFailed, until, "the last signal to %s failed %s ago; the next try is at %s (regulate history shows what failed)", app, span(p.now.Sub(s.Refused)), clock(until))
 	}
 	if until := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(until) {
-		return no(BecauseHoldOff, until, "%s was let go %s ago; rules leave it alone until %s (regulation.holdOff is %s)", app, span(p.now.Sub(s.Recovered)), clock(until), span(g.HoldOff))
+		return no(BecauseHoldOff, until, "%s recovered %s ago; rules ignore it until %s (regulation.holdOff: %s)", app, span(p.now.Sub(s.Recovered)), clock(until), span(g.HoldOff))
 	}
 	if until, n := p.damped(app); !until.IsZero() {
 		return no(BecauseDamped, until, "%s", p.dampedWhy(app, n, until))
 	}
 	if held := p.unavailable(); g.MaxUnavailableApps > 0 && len(held) >= g.MaxUnavailableApps && !slices.Contains(held, app) {
-		return no(BecauseBudget, time.Time{}, "rules hold %s already, and regulation.maxUnavailableApps is %d; %s follows when one of them is let go", strings.Join(held, ", "), g.MaxUnavailableApps, app)
+		return no(BecauseBudget, time.Time{}, "rules hold %s already, and regulation.maxUnavailableApps is %d; %s follows when one of them recovers", strings.Join(held, ", "), g.MaxUnavailableApps, app)
 	}
 	return nil
 }
@@ -77,19 +77,19 @@ func (p *planner) cannot(app, signal string) *Refusal {
 	a := p.states[app]
 	switch {
 	case !p.knows(app):
-		return no(ReasonMissing, "the system has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
+		return no(ReasonMissing, "the System has no app %s; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	case signal != system.Stop && p.stopped(app):
 		return no(BecauseBusy, "%s is stopped; %s is not sent meanwhile", app, signal)
 	case a == nil:
-		return no(ReasonUnread, "%s was not looked at; it is not known what to hold", app)
+		return no(ReasonUnread, "cannot hold %s: it was not read", app)
 	case len(a.Unread) > 0:
-		return no(ReasonUnread, "%s of %s could not be read; it is not known what to hold (is the right to read it there?)", strings.Join(a.Unread, ", "), app)
+		return no(ReasonUnread, "%s of %s could not be read, so it cannot be held: check your permission to read it", strings.Join(a.Unread, ", "), app)
 	case len(a.Roots) == 0:
-		return no(ReasonMissing, "nothing of %s is there: %s; there is nothing to hold", app, cmp.Or(strings.Join(a.Absent, ", "), "it has no roots"))
+		return no(ReasonMissing, "no object of %s exists: %s; there is nothing to hold", app, cmp.Or(strings.Join(a.Absent, ", "), "it has no roots"))
 	}
 	actions := a.Actions[signal]
 	if len(actions) == 0 {
-		return no(BecauseNoAction, "%s does nothing on %s; say under on.%s of the app what it is to do", app, signal, signal)
+		return no(BecauseNoAction, "%s has no action on %s; add one under on.%s of the app", app, signal, signal)
 	}
 	for i := range actions {
 		if actions[i].Refused != "" {
@@ -117,12 +117,12 @@ func (p *planner) refuseManaged(app, signal string, actions []Resolved) *Refusal
 		return nil
 	}
 	k := keepers[0]
-	does := "would put it back"
+	does := "would revert it"
 	if !k.by.Reverts {
-		does = "would put it back on its next upgrade"
+		does = "would revert it on its next upgrade"
 	}
 	return &Refusal{App: app, Signal: signal, Reason: BecauseGitOps, Message: fmt.Sprintf(
-		"%s of %s is kept as it is by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends that first, and gitops: ignore goes on", p.ref(k.target), app, p.ref(k.by.Ref), k.by.Tool, does)}
+		"%s of %s is managed by %s (%s), which %s; gitops: suspend of the app, or of the regulation, suspends it first, and gitops: ignore continues", p.ref(k.target), app, p.ref(k.by.Ref), k.by.Tool, does)}
 }
 
 // manager is somebody who keeps a target as it is.
@@ -165,7 +165,7 @@ func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes
 		return nil, nil
 	}
 	for _, k := range p.keepers(app, actions) {
-		note := fmt.Sprintf("%s (%s) keeps %s as it is, and puts it back when it is upgraded, not before", p.ref(k.by.Ref), k.by.Tool, p.ref(k.target))
+		note := fmt.Sprintf("%s (%s) manages %s, and reverts it on its next upgrade, not before", p.ref(k.by.Ref), k.by.Tool, p.ref(k.target))
 		switch {
 		case k.by.Reverts && !slices.Contains(out, k.by):
 			out = append(out, k.by)

@@ -51,7 +51,7 @@ func (p *planner) upgrade(app string) string {
 		case !had:
 			return k + " is new"
 		case was != is:
-			return fmt.Sprintf("%s was %s, and is %s", k, cmp.Or(was, "empty"), cmp.Or(is, "empty"))
+			return fmt.Sprintf("%s changed from %s to %s", k, cmp.Or(was, "empty"), cmp.Or(is, "empty"))
 		}
 	}
 	return ""
@@ -76,9 +76,9 @@ func (p *planner) causeWhy(c Cause) string {
 	case m.on:
 		return p.explain(c.App, r, m)
 	case p.states[c.App] == nil:
-		return c.App + " was not looked at: what was held because of it stays held"
+		return c.App + " was not read: what was held because of it stays held"
 	case m.unsure:
-		return fmt.Sprintf("%s is %s, neither in trouble nor well: what was held because of it stays held", c.App, healthOf(p.states[c.App]))
+		return fmt.Sprintf("%s is %s, neither failing nor well: what was held because of it stays held", c.App, healthOf(p.states[c.App]))
 	}
 	return fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(m.since)), r.Name, span(r.RecoverFor))
 }
@@ -88,7 +88,7 @@ func (p *planner) dampedWhy(app string, n int, until time.Time) string {
 	if n == 1 {
 		times = "time"
 	}
-	return fmt.Sprintf("rules stopped %s %d %s in the last hour, and regulation.maxSignalsPerHour is %d; they leave it alone until %s: see why its causes come and go (regulate history), or hold it by hand (regulate stop %s)",
+	return fmt.Sprintf("rules stopped %s %d %s in the last hour, and regulation.maxSignalsPerHour is %d; they ignore it until %s: see why its causes come and go (regulate history), or hold it manually (regulate stop %s)",
 		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(until), app)
 }
 
@@ -96,13 +96,13 @@ func (p *planner) dampedWhy(app string, n int, until time.Time) string {
 func (p *planner) heldWhy(h *Hold) string {
 	switch {
 	case h.Failed != "":
-		return fmt.Sprintf("%s failed, and what was done of it is being taken back: %s", h.Signal, h.Failed)
+		return fmt.Sprintf("%s failed, and is being undone: %s", h.Signal, h.Failed)
 	case h.Phase == Recovering:
-		return fmt.Sprintf("%s is being taken back", h.Signal)
+		return fmt.Sprintf("%s is being undone", h.Signal)
 	}
-	text := fmt.Sprintf("%s since %s: %s", h.Signal, clock(h.At), cmp.Or(whys(h.Causes), "nothing holds it any more"))
+	text := fmt.Sprintf("%s since %s: %s", h.Signal, clock(h.At), cmp.Or(whys(h.Causes), "no rule holds it"))
 	if slices.ContainsFunc(h.Causes, func(c Cause) bool { return c.Run != "" }) {
-		text += "; should that run be over, regulate recover " + h.App + " lets it go"
+		text += "; if that run is over, regulate recover " + h.App + " ends the hold"
 	}
 	return text
 }
@@ -119,13 +119,13 @@ func (p *planner) freeWhy(app string) string {
 		switch a := p.states[app]; {
 		case !appliesTo(r, app):
 		case a == nil:
-			return app + " was not looked at"
+			return app + " was not read"
 		case m.on:
 			return p.explain(app, r, m)
 		case m.unsure && p.settling(p.seen[app]):
-			return fmt.Sprintf("%s was let go %s ago and is %s: it is given %s to settle", app, span(p.now.Sub(p.seen[app].Recovered)), healthOf(a), span(p.s.Regulation.Settle))
+			return fmt.Sprintf("%s recovered %s ago and is %s: it has %s to settle", app, span(p.now.Sub(p.seen[app].Recovered)), healthOf(a), span(p.s.Regulation.Settle))
 		case m.unsure:
-			return fmt.Sprintf("%s is %s: neither in trouble nor well", app, healthOf(a))
+			return fmt.Sprintf("%s is %s: neither failing nor well", app, healthOf(a))
 		}
 	}
 	return ""
@@ -139,7 +139,7 @@ func whys(causes []Cause) string {
 		switch {
 		case why != "":
 		case c.RequestedBy != "":
-			why = "held by hand by " + c.RequestedBy
+			why = "held manually by " + c.RequestedBy
 		case c.Run != "":
 			why = "held while " + c.Run + " runs"
 		default:

@@ -76,14 +76,14 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 		o, err := x.Client.Get(ctx, t)
 		if err != nil && !p.wait(ctx, err) {
 			if apierrors.IsNotFound(err) {
-				return "", permanent("%s is gone before its operator reacted", t)
+				return "", permanent("%s was deleted before its operator reacted", t)
 			}
 			return "", fmt.Errorf("wait until the operator of %s reacts: %w", t, err)
 		}
 		if err == nil {
 			p = retrier{}
 			if string(o.GetUID()) != t.UID {
-				return "", permanent("%s is another object now", t)
+				return "", permanent("%s was replaced by another object", t)
 			}
 			// What cannot be evaluated is not so yet: the status is written piece by piece.
 			if is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o}); is && err == nil {
@@ -102,7 +102,7 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 
 // failure says that nobody reacted, and why that may be.
 func (r *reaction) failure(t Target) error {
-	why := "it does not run, or has too much to do"
+	why := "it does not run, or is overloaded"
 	if r.signal.Since != "" {
 		why = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
 	}

@@ -90,10 +90,10 @@ func TestReactsNever(t *testing.T) {
 	}{
 		"older": {
 			pausedBasket("3.5.0", eckReacted), 0,
-			"written in vain: its operator did not react to pause of Basket.shop.test/shop/one within 2m0s: it is likely older than 3.5.0, the release that first reads this, or it does not run",
+			"written without effect: its operator did not react to pause of Basket.shop.test/shop/one within 2m0s: it is likely older than 3.5.0, the release that first reads this, or it does not run",
 		},
 		"as long as the manifest says": {pausedBasket("3.5.0", eckReacted), 10 * time.Second, "within 10s: it is likely older than 3.5.0"},
-		"not told since when":          {pausedBasket("", eckReacted), 0, "within 2m0s: it does not run, or has too much to do"},
+		"not told since when":          {pausedBasket("", eckReacted), 0, "within 2m0s: it does not run, or is overloaded"},
 		"it cannot be evaluated":       {pausedBasket("3.5.0", `status.seen.at == 1`), 0, "within 2m0s"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
@@ -190,8 +190,8 @@ func TestReactsGone(t *testing.T) {
 		happens func(b *bench, to Target)
 		want    string
 	}{
-		"gone":    {func(b *bench, to Target) { delete(b.api.objects, to.String()) }, "is gone before its operator reacted"},
-		"another": {func(b *bench, to Target) { b.api.objects[to.String()].SetUID("new") }, "is another object now"},
+		"gone":    {func(b *bench, to Target) { delete(b.api.objects, to.String()) }, "was deleted before its operator reacted"},
+		"another": {func(b *bench, to Target) { b.api.objects[to.String()].SetUID("new") }, "was replaced by another object"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			b, to := reacting(t, pausedBasket("3.5.0", eckReacted), system.Action{})

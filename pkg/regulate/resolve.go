@@ -86,9 +86,9 @@ func (v *resolving) named() {
 		id, in := v.o.Graph.Find(ref)
 		switch {
 		case state == graph.Missing:
-			v.refuse("target %s is not there: correct it, or take it out of the targets", problem)
+			v.refuse("target %s does not exist: correct it, or remove it from the targets", problem)
 		case state == graph.Unread || !in:
-			v.refuse("target %s: nobody could read it", problem)
+			v.refuse("target %s: it could not be read", problem)
 		case v.o.isOwn(v.a, id):
 			v.ids = append(v.ids, id)
 		default:
@@ -101,10 +101,10 @@ func (v *resolving) named() {
 func (v *resolving) foreign(ref object.Ref, id graph.ID) {
 	name := v.a.app.Name
 	if b, owned := v.o.arrived(v.a, id); owned && b != v.a {
-		v.refuse("target %s is a part of app %s, and an action of %s does not reach into another app: write it there", ref, b.app.Name, name)
+		v.refuse("target %s is a part of app %s, and an action of %s cannot reach into another app: write it there", ref, b.app.Name, name)
 		return
 	}
-	v.refuse("target %s is no part of app %s alone: name it among the roots of %s if it is", ref, name, name)
+	v.refuse("target %s is not a part of app %s alone: if it is, add it to the roots of %s", ref, name, name)
 }
 
 // every takes all of a type in the own part.
@@ -138,7 +138,7 @@ func (v *resolving) resolveTargets() {
 	switch {
 	case act.Scale != nil:
 		if v.ids = v.scaled(); len(v.ids) == 0 {
-			v.refuse("no root of app %s, nor what one owns, is known to have replicas: name the targets", name)
+			v.refuse("no root of app %s, nor an object that it owns, is known to have replicas: name the targets", name)
 		}
 	case act.Restart:
 		if v.ids = v.ofKind(restartable...); len(v.ids) == 0 {
@@ -146,16 +146,16 @@ func (v *resolving) resolveTargets() {
 		}
 	case act.SuspendCronJobs:
 		if v.ids = v.ofKind(cronJobKind); len(v.ids) == 0 {
-			v.refuse("app %s has no CronJob of its own: take suspendCronJobs out, or name the CronJob among its roots", name)
+			v.refuse("app %s has no CronJob of its own: remove suspendCronJobs, or add the CronJob to its roots", name)
 		}
 	case act.CordonTraffic:
 		v.ids = slices.DeleteFunc(v.ofKind(serviceKind), func(id graph.ID) bool { return v.uncordonable(id) != "" })
 		if len(v.ids) == 0 {
-			v.refuse("app %s has no Service of its own with a selector and an address: take cordonTraffic out, or name the Service among its roots", name)
+			v.refuse("app %s has no Service of its own with a selector and an address: remove cordonTraffic, or add the Service to its roots", name)
 		}
 	default:
 		if v.ids = slices.Clone(v.a.roots); len(v.ids) == 0 {
-			v.refuse("no root of app %s is there", name)
+			v.refuse("no root of app %s was found", name)
 		}
 		if act.Preset != "" {
 			v.still()
@@ -175,7 +175,7 @@ func (v *resolving) still() {
 	}
 	for _, id := range v.ids {
 		if !slices.Contains(left, id) {
-			v.note("%s runs nothing: it is left as it is", v.o.Graph.Ref(id))
+			v.note("%s has no pods: skipped", v.o.Graph.Ref(id))
 		}
 	}
 	v.ids = left
@@ -223,11 +223,11 @@ func (v *resolving) uncordonable(id graph.ID) string {
 	f, known := v.o.Facts.factOf(v.o.Graph.Ref(id))
 	switch {
 	case !known || f.service == nil:
-		return "it could not be read whole"
+		return "it could not be read fully"
 	case len(f.service.selector) == 0:
-		return "it has no selector: its endpoints are somebody else's"
+		return "it has no selector: its endpoints are managed elsewhere"
 	case f.service.headless:
-		return "it is headless: its pods are found one by one"
+		return "it is headless: clients find its pods directly"
 	}
 	return ""
 }
@@ -271,17 +271,17 @@ func (v *resolving) fit() {
 		gk := ref.GroupKind()
 		switch {
 		case act.SuspendCronJobs && gk != cronJobKind:
-			v.refuse("suspendCronJobs: target %s is no CronJob", ref)
+			v.refuse("suspendCronJobs: target %s is not a CronJob", ref)
 		case act.Restart && !slices.Contains(restartable, gk):
-			v.refuse("restart: target %s is no Deployment, StatefulSet or DaemonSet", ref)
+			v.refuse("restart: target %s is not a Deployment, StatefulSet or DaemonSet", ref)
 		case act.CordonTraffic && gk != serviceKind:
-			v.refuse("cordonTraffic: target %s is no Service", ref)
+			v.refuse("cordonTraffic: target %s is not a Service", ref)
 		case act.CordonTraffic && v.uncordonable(id) != "":
 			v.refuse("cordonTraffic: target %s: %s; choose another one", ref, v.uncordonable(id))
 		case (act.Scale != nil || act.Patch != nil && act.Patch.Subresource == "scale") && v.builtIn(id) && !slices.Contains(scalable, gk):
 			v.refuse("target %s: a %s has no replicas to set", ref, ref.Kind)
 		case act.Patch != nil && act.Patch.Type == system.Strategic && !v.builtIn(id):
-			v.refuse("target %s: a strategic patch is of built-in kinds only: write it as a merge patch", ref)
+			v.refuse("target %s: a strategic patch is for built-in kinds only: write it as a merge patch", ref)
 		}
 	}
 }
@@ -295,7 +295,7 @@ func (v *resolving) builtIn(id graph.ID) bool {
 // about adds what is to be known of the targets: signals, caveats, who puts them back.
 func (v *resolving) about() {
 	if n := len(v.a.state.Absent); n > 0 && v.act.Targets == nil {
-		v.note("not there: %s", strings.Join(v.a.state.Absent, "; "))
+		v.note("missing: %s", strings.Join(v.a.state.Absent, "; "))
 	}
 	for _, ref := range v.r.Targets {
 		id, _ := v.o.Graph.Find(ref)
@@ -303,7 +303,7 @@ func (v *resolving) about() {
 			v.preset(ref, id)
 		}
 		if owners := v.o.Graph.OwnersOf(id); len(owners) > 0 && v.act.Preset != PresetPause {
-			v.note("%s is made by %s, whose controller may put it back", ref, v.o.Graph.Ref(owners[0]))
+			v.note("%s is owned by %s, whose controller may revert it", ref, v.o.Graph.Ref(owners[0]))
 		}
 	}
 }
@@ -324,13 +324,13 @@ func (v *resolving) preset(ref object.Ref, id graph.ID) {
 		v.refuse("no %s is known for %s: write another action%s, or see kubectl sysop regulate signals", v.act.Preset, ref, v.instead(id))
 		return
 	case lack != "":
-		v.refuse("%s has no %s, without which its %s means nothing: write another action", ref, lack, v.act.Preset)
+		v.refuse("%s has no %s, which its %s needs: write another action", ref, lack, v.act.Preset)
 		return
 	case v.act.AllowStop:
 	case s.Caution:
-		v.refuse("%s: its operator warns of %s (%s): write allowStop: true if that is meant", ref, v.act.Preset, firstOf(s.Caveat, s.Effect))
+		v.refuse("%s: its operator warns of %s (%s): set allowStop: true to allow it", ref, v.act.Preset, firstOf(s.Caveat, s.Effect))
 	case v.act.Preset == PresetStop && s.Stateful:
-		v.refuse("%s keeps data, and stop means: %s; write allowStop: true if that is meant, or preset: pause", ref, s.Effect)
+		v.refuse("%s stores data, and stop means: %s; set allowStop: true to allow it, or use preset: pause", ref, s.Effect)
 	}
 	if v.r.Signals == nil {
 		v.r.Signals = map[object.Ref]Signal{}

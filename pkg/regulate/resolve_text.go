@@ -26,7 +26,7 @@ func actionText(a *system.Action) string {
 	case a.SuspendCronJobs:
 		return "spec.suspend = true"
 	case a.CordonTraffic:
-		return "its selector means no pods"
+		return "its selector matches no pods"
 	case a.Restart:
 		return "its pods are replaced"
 	case a.Job != nil:
@@ -44,7 +44,7 @@ func actionText(a *system.Action) string {
 func postText(h *system.HTTP) string {
 	u, err := url.Parse(h.URL)
 	if err != nil || u.Host == "" {
-		return "POST to an address that cannot be read"
+		return "POST to an invalid URL"
 	}
 	return "POST to " + u.Host
 }
@@ -60,7 +60,7 @@ func programOf(command []string) string {
 func patchText(p *system.Patch) string {
 	body, err := json.Marshal(p.Body)
 	if err != nil {
-		body = []byte("what cannot be written as JSON")
+		body = []byte("a body that is not JSON")
 	}
 	text := p.Type + " patch " + string(body)
 	if p.Subresource != "" {

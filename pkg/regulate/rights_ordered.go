@@ -45,7 +45,7 @@ func OrderedNotes(missing []MissingPermission) []string {
 	var out []string
 	for _, ns := range namespaces {
 		slices.Sort(verbs[ns])
-		out = append(out, fmt.Sprintf("you may not %s pods in %s: a pod that its StatefulSet waits for after an undo (OrderedReady) is not deleted; the answer then has the command", strings.Join(verbs[ns], ", "), ns))
+		out = append(out, fmt.Sprintf("you may not %s pods in %s: a pod that its StatefulSet waits for after an undo (OrderedReady) is not deleted; the output then has the command", strings.Join(verbs[ns], ", "), ns))
 	}
 	return out
 }

@@ -36,7 +36,7 @@ type UnknownPermissionsError struct {
 }
 
 func (e *UnknownPermissionsError) Error() string {
-	return fmt.Sprintf("%d rights could not be asked for (%s, ...): %v", len(e.Rights), e.Rights[0], e.Why)
+	return fmt.Sprintf("%d permissions could not be checked (%s, ...): %v", len(e.Rights), e.Rights[0], e.Why)
 }
 
 func (e *UnknownPermissionsError) Unwrap() error { return e.Why }
@@ -48,7 +48,7 @@ func (e *UnknownPermissionsError) Unwrap() error { return e.Why }
 func Review(ctx context.Context, config *rest.Config, rights []Permission) ([]MissingPermission, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
-		return nil, fmt.Errorf("ask for rights: %w", err)
+		return nil, fmt.Errorf("review permissions: %w", err)
 	}
 	return reviewBy(ctx, func(ctx context.Context, r Permission) (bool, string, error) { return mayDo(ctx, client, r) }, rights)
 }
@@ -161,7 +161,7 @@ const maxListed = 20
 
 func (e *MissingPermissionsError) Error() string {
 	var b strings.Builder
-	b.WriteString("rights are missing, so nothing was written:")
+	b.WriteString("permissions are missing, so nothing was written:")
 	rules := e.rules()
 	for i, r := range rules {
 		if i == maxListed {
@@ -191,7 +191,7 @@ func (e *MissingPermissionsError) Hint(role string) string {
 		}
 		lines = append(lines, strings.Join(words, " "))
 	}
-	return "an administrator gives them by\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
+	return "an administrator grants them with\n  " + strings.Join(lines, "\n  ") + "\nand binds them with kubectl create rolebinding"
 }
 
 func (e *MissingPermissionsError) rules() []rule {

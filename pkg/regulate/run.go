@@ -106,7 +106,7 @@ func (x *run) save(ctx context.Context) error {
 }
 
 func stopped(err error) error {
-	return fmt.Errorf("stopped before the next write: %w; the journal says what is under way, and the next run goes on with it", err)
+	return fmt.Errorf("stopped before the next write: %w; the next run resumes from the journal", err)
 }
 
 // wave does steps that are done side by side.
@@ -132,7 +132,7 @@ func (x *run) wave(ctx context.Context, steps []Step) error {
 	var all []error
 	for _, w := range works {
 		if w.err != nil {
-			all = append(all, fmt.Errorf("%s of %s: %w; the next run goes on with it", w.hold.Signal, w.hold.App, w.err))
+			all = append(all, fmt.Errorf("%s of %s: %w; the next run resumes it", w.hold.Signal, w.hold.App, w.err))
 		}
 	}
 	return errors.Join(all...)
@@ -200,7 +200,7 @@ func (x *run) afterwards(w *work) {
 	step.Managers = nil
 	ops, err := x.operations(&step, "Recover", true)
 	if err != nil {
-		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "what on.Recover says is not done: " + err.Error(), Error: true})
+		x.tell(Record{At: x.Now(), Hold: w.hold.ID, App: w.hold.App, Signal: "Recover", Result: "the actions of on.Recover are skipped: " + err.Error(), Error: true})
 		return
 	}
 	w.hold.Operations = append(w.hold.Operations, ops...)
@@ -263,7 +263,7 @@ func (x *run) next(works []*work) []*item {
 	if len(out) == 0 {
 		for _, it := range off {
 			h := it.waitsFor()
-			it.w.err = fmt.Errorf("it is not known how far %s of %s is on %s, and that comes first", h.Signal, h.App, it.op.Target)
+			it.w.err = fmt.Errorf("how far %s of %s is on %s is unknown, and that comes first", h.Signal, h.App, it.op.Target)
 		}
 	}
 	return out
@@ -316,7 +316,7 @@ func (x *run) finish(w *work) {
 		return
 	}
 	x.out.Restored = append(x.out.Restored, h.restored()...)
-	sum.Signal, sum.Result = "Recover", "let go: "+summary(h.Operations, false)
+	sum.Signal, sum.Result = "Recover", "recovered: "+summary(h.Operations, false)
 	if after := summary(h.Operations, true); after != "nothing" {
 		sum.Result += "; then " + after
 	}

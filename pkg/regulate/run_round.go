@@ -78,14 +78,14 @@ func (x *run) intend(it *item) {
 	case !it.back:
 		o.At, o.Manager, o.State, o.Order = x.Now(), FieldManager, Started, x.order()
 		if o.Target.UID != "" && len(o.Changes) == 0 {
-			x.end(it, AlreadySet, "it was so already")
+			x.end(it, AlreadySet, "it was set already")
 		}
 	case o.State == Waiting:
-		x.end(it, NotNeeded, "its turn had not come")
+		x.end(it, NotNeeded, "it had not started")
 	case o.State == Done, o.State == Started:
 		o.State = Undoing
 		if it.handOver() {
-			x.end(it, HeldElsewhere, "another hold wants it so, and takes it back")
+			x.end(it, HeldElsewhere, "another hold needs it, and restores it")
 		}
 	}
 }
@@ -124,7 +124,7 @@ func (x *run) settleErrors(items []*item) {
 			}
 		case !isPermanent(err):
 			it.w.err = err
-			it.op.Result = "not known: " + err.Error()
+			it.op.Result = "unknown: " + err.Error()
 		case it.back:
 			x.cannotTakeBack(it, err)
 		case it.op.OnRecover:
@@ -140,13 +140,13 @@ func (x *run) settleErrors(items []*item) {
 func (x *run) cannotTakeBack(it *item, err error) {
 	if apierrors.IsForbidden(err) || errors.As(err, new(permanentError)) {
 		it.w.err = err
-		it.op.Result = "not taken back: " + err.Error()
+		it.op.Result = "not undone: " + err.Error()
 		bad := x.record(it.w, it.op)
 		bad.Error = true
 		it.record = &bad
 		return
 	}
-	x.end(it, Conflict, "the API server does not take back what was there before: %v", err)
+	x.end(it, Conflict, "the API server rejects what was there before: %v", err)
 }
 
 // fail ends the way down: what was done of the hold is taken back.
@@ -155,7 +155,7 @@ func (x *run) fail(it *item, err error) {
 		said := "it may have been done: "
 		switch {
 		case it.written:
-			said = "written in vain: "
+			said = "written without effect: "
 		case it.partly:
 			said = "done in part: "
 		}

@@ -252,7 +252,7 @@ func TestStopAndRecover(t *testing.T) {
 	}
 	b.sameAs(t, before)
 	j := b.journal(t)
-	if len(j.Holds) != 0 || len(j.History) != 2 || j.History[0].Result != "held: 14 Done" || j.History[1].Result != "let go: 14 Undone" {
+	if len(j.Holds) != 0 || len(j.History) != 2 || j.History[0].Result != "held: 14 Done" || j.History[1].Result != "recovered: 14 Undone" {
 		t.Errorf("holds %v, history %+v", j.Holds, j.History)
 	}
 	// The managers come first and go last.
@@ -261,7 +261,7 @@ func TestStopAndRecover(t *testing.T) {
 	}
 }
 
-// Wherever the process is killed, on the way down or on the way back, the next run goes on,
+// Wherever the process is killed, on the way down or on the way back, the next run resumes,
 // nothing is done twice, and in the end everything is as it was.
 func TestKilledAnywhere(t *testing.T) {
 	for _, parallel := range []int{1, 8} {
@@ -365,7 +365,7 @@ func TestAway(t *testing.T) {
 			return fate{}
 		}
 		_, err := b.once(t, "web")
-		if err == nil || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "the next run goes on") {
+		if err == nil || !strings.Contains(err.Error(), "connection refused") || !strings.Contains(err.Error(), "the next run resumes") {
 			t.Fatal(err)
 		}
 		if h := b.journal(t).Holds; len(h) != 1 || h[0].Phase != Stopping {
@@ -419,7 +419,7 @@ func TestChangedSince(t *testing.T) {
 			b.sameAs(t, before)
 			continue
 		}
-		if got != int64(7) || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, "changed since") {
+		if got != int64(7) || len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, "changed by someone else") {
 			t.Errorf("replicas %v, %+v", got, out.Failed)
 		}
 		if _, paused := lookup(b.api.objects[to.String()].Object, []string{"spec", "paused"}); paused {

@@ -62,7 +62,7 @@ func (x *run) asIntended(it *item) bool {
 		}
 		return true
 	case writtenByOther:
-		x.end(it, AlreadySet, "it was made so by somebody else")
+		x.end(it, AlreadySet, "it was set by someone else")
 		return true
 	case notWritten:
 		want, ok := reapply(o.Changes, it.img.fields())
@@ -216,7 +216,7 @@ func (x *run) writeOnce(ctx context.Context, it *item) (string, error) {
 		return "", err
 	}
 	if after == nil {
-		return o.Text + " (it is so already, by another hold)", nil
+		return o.Text + " (set already, by another hold)", nil
 	}
 	intended, before := o.Changes, it.img.fields()
 	x.adoptAnswer(ctx, it, after)

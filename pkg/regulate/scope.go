@@ -79,7 +79,7 @@ func (x *run) checkScope(o *Operation) error {
 	case served && x.scope.targets[t.Ref()]:
 		return nil
 	case isPrivileged(t.gvk().Group):
-		return refused(t, "the System does not resolve to it, and no journal is a reason to write to it")
+		return refused(t, "the System does not resolve to it, and a journal alone does not permit a write")
 	case signed:
 		return nil
 	case !served:
@@ -87,22 +87,22 @@ func (x *run) checkScope(o *Operation) error {
 	case !x.scope.namespaces[t.Namespace]:
 		return refused(t, "the System does not resolve to it, it is in none of its namespaces, and the journal is not signed")
 	case !x.suits(o):
-		return refused(t, fmt.Sprintf("the System does not resolve to it, %s is not what is done to its kind, and the journal is not signed", o.Action))
+		return refused(t, fmt.Sprintf("the System does not resolve to it, %s does not apply to its kind, and the journal is not signed", o.Action))
 	}
 	return nil
 }
 
 func refused(t Target, why string) error {
-	return permanent("the journal says that something was done to %s: %s; nothing was written to it: if it is true, put it back by hand", t, why)
+	return permanent("the journal lists a change of %s: %s; nothing was written to it: if it is true, restore it by hand", t, why)
 }
 
 // withinJob: regulation makes Jobs where the manifest says. Whose a Job is shows when it is read.
 func (x *run) withinJob(t Target, signed bool) error {
 	switch {
 	case t.APIVersion != "batch/v1" || t.Kind != "Job" || t.Resource != "jobs" || t.Subresource != "":
-		return refused(t, "it is no Job")
+		return refused(t, "it is not a Job")
 	case !signed && !x.jobNamespaces()[t.Namespace]:
-		return refused(t, "the System makes no Jobs in that namespace, and the journal is not signed")
+		return refused(t, "the System creates no Jobs in that namespace, and the journal is not signed")
 	}
 	return nil
 }

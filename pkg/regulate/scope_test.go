@@ -145,7 +145,7 @@ func TestPlantedJournal(t *testing.T) {
 					if len(client.seen) > 0 {
 						t.Errorf("%s (%s, %s, trust %d): %v", name, state, phase, trust, client.seen)
 					}
-					if state == Done && phase == Held && (len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, "put it back by hand") || len(j.Holds) != 1) {
+					if state == Done && phase == Held && (len(out.Failed) != 1 || !strings.Contains(out.Failed[0].Result, "restore it by hand") || len(j.Holds) != 1) {
 						t.Errorf("%s: %+v, %d holds", name, out, len(j.Holds))
 					}
 				}

@@ -92,7 +92,7 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 	case it.w.hold.Phase == Recovering:
 		return nil // there is nothing to go on with, and what is taken back says why
 	case seen == writtenByOther:
-		x.end(it, AlreadySet, "it was made so by somebody else")
+		x.end(it, AlreadySet, "it was set by someone else")
 	default:
 		o.State = Waiting // what was written down of it is written anew
 	}

@@ -39,7 +39,7 @@ func (b *bench) only(t *testing.T, app string, held ...string) {
 	j := b.journal(t)
 	p := b.plan(j, held...)
 	p.Steps = slices.DeleteFunc(p.Steps, func(s Step) bool { return s.App != app })
-	if _, err := b.run(ctx).Do(ctx, p, j); err != nil && !strings.Contains(err.Error(), "and that comes first; the next run goes on with it") {
+	if _, err := b.run(ctx).Do(ctx, p, j); err != nil && !strings.Contains(err.Error(), "and that comes first; the next run resumes it") {
 		t.Error(err)
 	}
 }

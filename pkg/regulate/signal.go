@@ -101,7 +101,7 @@ func (s Signal) Warning() string {
 	case s.Since != "" && s.Reacted != "":
 		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and it is held only when its status says that the operator reacted")
 	case s.Since != "":
-		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and that it holds cannot be verified")
+		all = append(all, "read by its operator as of "+s.Since+": an older one ignores it, and the hold cannot be verified")
 	}
 	return strings.Join(all, "; ")
 }

@@ -14,32 +14,32 @@ func BuiltInSignals() []Signal {
 			Source: kubernetesAPI + "apps/v1/types.go:452",
 		},
 		toZero("Deployment.apps", false, "its pods are deleted", "an HPA that scales it rests at 0 replicas, and KEDA scales it up again"),
-		toZero("ReplicaSet.apps", false, "its pods are deleted", "a Deployment that owns it sets the number back"),
+		toZero("ReplicaSet.apps", false, "its pods are deleted", "a Deployment that owns it resets the number"),
 		toZero("ReplicationController", false, "its pods are deleted", ""),
-		toZero("StatefulSet.apps", true, "its pods are deleted, the last one first; claims stay unless persistentVolumeClaimRetentionPolicy.whenScaled is Delete", "an operator that owns it sets the number back"),
+		toZero("StatefulSet.apps", true, "its pods are deleted, the last one first; claims stay unless persistentVolumeClaimRetentionPolicy.whenScaled is Delete", "an operator that owns it resets the number"),
 		{
 			Kind: "CronJob.batch", Preset: PresetPause, Mode: SuspendRun,
 			Patch: spec("suspend", true), Resume: spec("suspend", false),
-			Effect: "no new Jobs are made; those that run go on",
-			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it is let go",
+			Effect: "no new Jobs are created; running ones continue",
+			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it recovers",
 			Source: kubernetesAPI + "batch/v1/types.go:825",
 		},
 		{
 			Kind: "CronJob.batch", Preset: PresetStop, Mode: SuspendRun,
 			Patch: spec("suspend", true), Resume: spec("suspend", false),
-			Effect: "no new Jobs are made; those that run go on",
-			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it is let go",
+			Effect: "no new Jobs are created; running ones continue",
+			Caveat: "runs that are missed within startingDeadlineSeconds (always, where there is none) start when it recovers",
 			Source: kubernetesAPI + "batch/v1/types.go:825",
 		},
 		{
 			Kind: "Job.batch", Preset: PresetStop, Mode: SuspendRun,
 			Patch: spec("suspend", true), Resume: spec("suspend", false),
-			Effect: "its active pods are deleted; it begins again with new ones when it is let go",
-			Caveat: "what a pod has done so far is lost, and startTime is set anew",
+			Effect: "its active pods are deleted; it starts again with new ones when it recovers",
+			Caveat: "what a pod has done so far is lost, and startTime is reset",
 			Source: kubernetesAPI + "batch/v1/types.go:453",
 		},
 	}
-	scale := toZero("*", true, "its replicas are set to 0", "nobody knows here what the kind keeps, or whether its operator sets the number back")
+	scale := toZero("*", true, "its replicas are set to 0", "it is unknown what data the kind stores, and whether its operator resets the number")
 	scale.Source = kubernetesAPI + "autoscaling/v1/types.go Scale; CustomResourceDefinition subresources.scale"
 	all = append(all, scale)
 	for i := range all {

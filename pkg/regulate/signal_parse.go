@@ -32,7 +32,7 @@ func ParseSignals(n *yaml.Node) ([]Signal, []strict.Problem) {
 	m.Fields = SignalFields(m, &all)
 	m.Read(n)
 	if len(m.Problems) == 0 && len(all) == 0 {
-		m.Report(n, "it says nothing: want pause or stop")
+		m.Report(n, "it is empty: expected pause or stop")
 	}
 	return all, m.Problems
 }
@@ -50,7 +50,7 @@ func SignalFields(m *strict.Mapping, to *[]Signal) []strict.Field {
 		{Name: PresetStop, Set: func(n *yaml.Node) { read(n, PresetStop) }},
 		{Name: "also", Set: func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "want a list of signals")
+				m.Report(n, "expected a list of signals")
 			}
 			for _, item := range n.Content {
 				read(item, "")
@@ -79,13 +79,13 @@ func parseSignal(n *yaml.Node, preset string) (Signal, []strict.Problem) {
 	if s.Other {
 		m.Fields = append(m.Fields, strict.Field{Name: "preset", Required: true, Set: func(n *yaml.Node) {
 			if s.Preset = m.Text(n); s.Preset != "" && modesOf[s.Preset] == nil {
-				m.Report(n, "%q: want pause or stop", field.Shorten(s.Preset))
+				m.Report(n, "%q: expected pause or stop", field.Shorten(s.Preset))
 			}
 		}})
 	}
 	m.Read(n)
 	if modes := modesOf[s.Preset]; mode != nil && modes != nil && !slices.Contains(modes, s.Mode) {
-		m.Report(mode, "%q is no mode of %s: want %s", field.Shorten(string(s.Mode)), s.Preset, modeWords(modes))
+		m.Report(mode, "%q is not a mode of %s: expected %s", field.Shorten(string(s.Mode)), s.Preset, modeWords(modes))
 	}
 	s.check(m, n)
 	return s, m.Problems
@@ -120,7 +120,7 @@ func (s *Signal) whatFields(m *strict.Mapping) []strict.Field {
 		{Name: "presence", Set: func(n *yaml.Node) { s.Presence = m.Bool(n) }},
 		{Name: "same", Set: func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "want a list of values")
+				m.Report(n, "expected a list of values")
 			}
 			for _, item := range n.Content {
 				s.Same = append(s.Same, plainValue(m, item))
@@ -148,9 +148,9 @@ func (s *Signal) check(m *strict.Mapping, n *yaml.Node) {
 	}
 	switch {
 	case len(s.Patch) == 0 || len(s.Resume) == 0:
-		m.Report(n, "patch and resume are missing: want both, or scale: true")
+		m.Report(n, "patch and resume are missing: expected both, or scale: true")
 	case hasNull(s.Patch):
-		m.Report(n, "the patch takes a field away: nobody could tell whether an object is held by it")
+		m.Report(n, "the patch removes a field: whether it holds an object cannot be detected")
 	case s.Scale && s.Each != "":
 		m.Report(n, "scale and each exclude each other")
 	case s.Presence && len(s.Same) > 0:
@@ -180,7 +180,7 @@ func modeWords(modes []Mode) string {
 func fieldPath(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	if text != "" && slices.Contains(strings.Split(text, "."), "") {
-		m.Report(n, "%q is no path: want names with dots between them, as in spec.job", field.Shorten(text))
+		m.Report(n, "%q is not a path: expected names separated by dots, as in spec.job", field.Shorten(text))
 	}
 	return text
 }
@@ -188,7 +188,7 @@ func fieldPath(m *strict.Mapping, n *yaml.Node) string {
 // patchAt reads a merge patch, with the numbers of JSON as objects have them.
 func patchAt(m *strict.Mapping, n *yaml.Node) map[string]any {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		m.Report(n, "want a merge patch: a mapping of fields to values")
+		m.Report(n, "expected a merge patch: a mapping of fields to values")
 		return nil
 	}
 	fields, _ := plainValue(m, n).(map[string]any)
@@ -234,5 +234,5 @@ func scalarValue(n *yaml.Node) (any, error) {
 		err := n.Decode(&f)
 		return f, err
 	}
-	return nil, fmt.Errorf("%q is no value of JSON: put it in quotes", field.Shorten(n.Value))
+	return nil, fmt.Errorf("%q is not a JSON value: put it in quotes", field.Shorten(n.Value))
 }

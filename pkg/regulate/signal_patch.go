@@ -42,21 +42,21 @@ func (s Signal) Changes(live *unstructured.Unstructured, pods ...string) (map[st
 func (s Signal) fits(live *unstructured.Unstructured, pods []string) error {
 	who := live.GetKind() + "/" + live.GetName()
 	if s.Requires != "" && !hasField(live.Object, s.Requires) {
-		return fmt.Errorf("%s has no %s, without which %s means nothing to it: write a patch for it instead", who, s.Requires, s.Preset)
+		return fmt.Errorf("%s has no %s, which %s needs: write a patch for it instead", who, s.Requires, s.Preset)
 	}
 	if s.NamesPods() && len(pods) == 0 {
-		return fmt.Errorf("%s has no pods, which %s is told by name: there is nothing to %s", who, s.Preset, s.Preset)
+		return fmt.Errorf("%s has no pods, which %s lists by name: there is nothing to %s", who, s.Preset, s.Preset)
 	}
 	if s.Each == "" {
 		return nil
 	}
 	items, ok, err := unstructured.NestedSlice(live.Object, fieldNames(s.Each)...)
 	if err != nil || !ok || len(items) == 0 {
-		return fmt.Errorf("%s has nothing in %s, of which %s is about each: write a patch for it instead", who, s.Each, s.Preset)
+		return fmt.Errorf("%s has no items in %s, which %s changes: write a patch for it instead", who, s.Each, s.Preset)
 	}
 	for i, item := range items {
 		if _, ok := item.(map[string]any); !ok {
-			return fmt.Errorf("%s: %s[%d] is no mapping: write a patch for it instead", who, s.Each, i)
+			return fmt.Errorf("%s: %s[%d] is not a mapping: write a patch for it instead", who, s.Each, i)
 		}
 	}
 	return nil

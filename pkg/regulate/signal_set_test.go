@@ -104,15 +104,15 @@ func TestChanges(t *testing.T) {
 			false, "",
 		},
 		{"each is held", each, object(spec(map[string]any{"parts": []any{map[string]any{"stop": true}}})), nil, []string{"spec", "parts"}, []any{map[string]any{"stop": true}}, true, ""},
-		{"no items", each, object(nil), nil, nil, nil, false, "Db/it has nothing in spec.parts, of which stop is about each: write a patch for it instead"},
-		{"an empty list", each, object(spec(map[string]any{"parts": []any{}})), nil, nil, nil, false, "Db/it has nothing in spec.parts, of which stop is about each: write a patch for it instead"},
-		{"an item that is none", each, object(spec(map[string]any{"parts": []any{"a"}})), nil, nil, nil, false, "Db/it: spec.parts[0] is no mapping: write a patch for it instead"},
+		{"no items", each, object(nil), nil, nil, nil, false, "Db/it has no items in spec.parts, which stop changes: write a patch for it instead"},
+		{"an empty list", each, object(spec(map[string]any{"parts": []any{}})), nil, nil, nil, false, "Db/it has no items in spec.parts, which stop changes: write a patch for it instead"},
+		{"an item that is none", each, object(spec(map[string]any{"parts": []any{"a"}})), nil, nil, nil, false, "Db/it: spec.parts[0] is not a mapping: write a patch for it instead"},
 		{"a job", needs, object(spec(map[string]any{"job": map[string]any{"jar": "a"}})), nil, []string{"spec", "job"}, map[string]any{"jar": "a", "state": "suspended"}, false, ""},
-		{"no job", needs, object(spec(map[string]any{})), nil, nil, nil, false, "Db/it has no spec.job, without which stop means nothing to it: write a patch for it instead"},
+		{"no job", needs, object(spec(map[string]any{})), nil, nil, nil, false, "Db/it has no spec.job, which stop needs: write a patch for it instead"},
 		{"pods", named, object(nil), []string{"b", "a"}, []string{"metadata", "annotations", "suspend"}, "a,b", false, ""},
 		{"pods that are named", named, object(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"suspend": "b, a,c"}}}), []string{"a", "b"}, []string{"metadata", "annotations", "suspend"}, "b, a,c", true, ""},
 		{"a pod that is not named", named, object(map[string]any{"metadata": map[string]any{"annotations": map[string]any{"suspend": "a"}}}), []string{"a", "b"}, []string{"metadata", "annotations", "suspend"}, "a,b", false, ""},
-		{"no pods", named, object(nil), nil, nil, nil, false, "Db/it has no pods, which stop is told by name: there is nothing to stop"},
+		{"no pods", named, object(nil), nil, nil, nil, false, "Db/it has no pods, which stop lists by name: there is nothing to stop"},
 		{"no mapping where one is wanted", needs, object(map[string]any{"spec": map[string]any{"job": "text"}}), nil, []string{"spec", "job"}, map[string]any{"state": "suspended"}, false, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -165,14 +165,14 @@ func TestParseSignals(t *testing.T) {
 	}
 	const rest = `resume: {spec: {a: 1}}, effect: e, source: s}`
 	for given, want := range map[string]string{
-		`{}`: "it says nothing: want pause or stop",
+		`{}`: "it is empty: expected pause or stop",
 		`[]`: "want a mapping of keys to values",
-		`stop: {mode: pause-reconcile, patch: {spec: {a: 2}}, ` + rest:                          `"pause-reconcile" is no mode of stop: want stop-workload, suspend-run, hold-admission`,
-		`stop: {mode: stop-workload, ` + rest:                                                   "patch and resume are missing: want both, or scale: true",
-		`stop: {mode: stop-workload, patch: {}, ` + rest:                                        "want a merge patch: a mapping of fields to values",
-		`stop: {mode: stop-workload, patch: {spec: {a: null}}, ` + rest:                         "the patch takes a field away: nobody could tell whether an object is held by it",
-		`stop: {mode: stop-workload, patch: {spec: {a: 2026-01-01}}, ` + rest:                   `"2026-01-01" is no value of JSON: put it in quotes`,
-		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, each: spec..a, ` + rest:             `"spec..a" is no path: want names with dots between them, as in spec.job`,
+		`stop: {mode: pause-reconcile, patch: {spec: {a: 2}}, ` + rest:                          `"pause-reconcile" is not a mode of stop: expected stop-workload, suspend-run, hold-admission`,
+		`stop: {mode: stop-workload, ` + rest:                                                   "patch and resume are missing: expected both, or scale: true",
+		`stop: {mode: stop-workload, patch: {}, ` + rest:                                        "expected a merge patch: a mapping of fields to values",
+		`stop: {mode: stop-workload, patch: {spec: {a: null}}, ` + rest:                         "the patch removes a field: whether it holds an object cannot be detected",
+		`stop: {mode: stop-workload, patch: {spec: {a: 2026-01-01}}, ` + rest:                   `"2026-01-01" is not a JSON value: put it in quotes`,
+		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, each: spec..a, ` + rest:             `"spec..a" is not a path: expected names separated by dots, as in spec.job`,
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, presence: true, same: [a], ` + rest: "presence and same exclude each other: with presence any value holds",
 		`stop: {mode: stop-workload, scale: true, each: spec.a, effect: e, source: s}`:          "scale and each exclude each other",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, or: {when: spec.b}, ` + rest:        "patch is missing; resume is missing",
@@ -180,9 +180,9 @@ func TestParseSignals(t *testing.T) {
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a, ` + rest:         "reacted: it gives a dyn: want a bool; compare it with a value, as in status.ready == true",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: statu.a == 1, ` + rest:     "reacted: undeclared reference to 'statu' (in container '')",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a == 1, ` + rest:    "",
-		`also: {}`: "want a list of signals",
+		`also: {}`: "expected a list of signals",
 		`also: [{mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:                             "preset is missing",
-		`also: [{preset: halt, mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:               `"halt": want pause or stop`,
+		`also: [{preset: halt, mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:               `"halt": expected pause or stop`,
 		`also: [{preset: stop, mode: stop-workload, patch: {spec: {a: 2}}, ` + rest + `]`:               "",
 		`stop: {mode: stop-workload, scale: true, stateful: true, caution: true, effect: e, source: s}`: "",
 	} {
@@ -227,7 +227,7 @@ func TestScaleSignals(t *testing.T) {
 
 // TestSignalWarning: what is to be known of a signal, and that an operator of before ignores it.
 func TestSignalWarning(t *testing.T) {
-	const since = "read by its operator as of 5.19.0: an older one ignores it, and that it holds cannot be verified"
+	const since = "read by its operator as of 5.19.0: an older one ignores it, and the hold cannot be verified"
 	for want, s := range map[string]regulate.Signal{
 		"":                        {Effect: "left alone"},
 		"it loses data":           {Caveat: "it loses data"},

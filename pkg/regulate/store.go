@@ -64,7 +64,7 @@ func formatOf(name, namespace string) journal.Format[Journal] {
 		Inline:   func(h journal.Header, j *Journal) any { return &document{h, j} },
 		Valid: func(j *Journal) error {
 			if j.System != name || j.Namespace != namespace {
-				return fmt.Errorf("it is that of system %s in namespace %s", j.System, j.Namespace)
+				return fmt.Errorf("it belongs to System %s in namespace %s", j.System, j.Namespace)
 			}
 			return j.valid()
 		},
@@ -72,7 +72,7 @@ func formatOf(name, namespace string) journal.Format[Journal] {
 		Pending: func(j *Journal) bool { return len(j.Holds)+len(j.Conflicts) > 0 },
 		Summary: func(j *Journal) map[string]string { return map[string]string{heldKey: heldText(j)} },
 		TooLarge: func(j *Journal) string {
-			return fmt.Sprintf("%d apps are held, by %d operations; let some go (regulate recover APP), or make two systems of it", len(j.Holds), operations(j))
+			return fmt.Sprintf("%d apps are held, by %d operations; recover some (regulate recover APP), or split it into two Systems", len(j.Holds), operations(j))
 		},
 	}
 }
@@ -100,7 +100,7 @@ func heldText(j *Journal) string {
 	}
 	slices.Sort(lines)
 	for _, h := range j.Conflicts {
-		lines = append(lines, fmt.Sprintf("%s %s left: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
+		lines = append(lines, fmt.Sprintf("%s %s conflict: %s\n", h.App, h.Signal, truncated(leftText(h), 200)))
 	}
 	if more := len(lines) - maxHeld; more > 0 {
 		lines = append(lines[:maxHeld], fmt.Sprintf("and %d more\n", more))

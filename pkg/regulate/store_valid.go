@@ -23,7 +23,7 @@ func (j *Journal) valid() error {
 				return fmt.Errorf("%s[%d] is null", list.name, i)
 			}
 			if ids[h.ID] {
-				return fmt.Errorf("%s[%d]: there are two holds of id %d", list.name, i, h.ID)
+				return fmt.Errorf("%s[%d]: two holds have id %d", list.name, i, h.ID)
 			}
 			ids[h.ID] = true
 			if err := h.valid(list.phases); err != nil {
@@ -64,7 +64,7 @@ func (o *Operation) valid() error {
 		return fmt.Errorf("state %q is not one of %q", o.State, States())
 	}
 	if o.writesFields() && (o.Target.Name == "" || o.Target.Kind == "") {
-		return fmt.Errorf("it has changes, and its target no kind or no name")
+		return fmt.Errorf("it has changes, and its target has no kind or no name")
 	}
 	paths := slices.Clone(o.KeptOwnership)
 	if o.Replicas != "" {
@@ -79,7 +79,7 @@ func (o *Operation) valid() error {
 func pointers(paths ...string) error {
 	for _, p := range paths {
 		if !isPointer.MatchString(p) {
-			return fmt.Errorf("path %q is no JSON pointer (/spec/replicas)", p)
+			return fmt.Errorf("path %q is not a JSON pointer (/spec/replicas)", p)
 		}
 	}
 	return nil

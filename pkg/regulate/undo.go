@@ -22,11 +22,11 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 		return nil
 	case o.Target.Name == "":
 		if act == nil {
-			x.end(it, Conflict, "the manifest does not say any more how it is taken back")
+			x.end(it, Conflict, "the manifest no longer says how to undo it")
 		}
 		return nil
 	case o.Action == "restart":
-		x.end(it, NotNeeded, "a restart is not taken back: that would be another one")
+		x.end(it, NotNeeded, "a restart is not undone: that would be another one")
 		return nil
 	case o.State != Started:
 		return nil
@@ -191,7 +191,7 @@ func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]
 		return img.main, nil
 	}
 	if err != nil {
-		return nil, fmt.Errorf("take back what was done to %s: %w", o.Target, err)
+		return nil, fmt.Errorf("undo the change of %s: %w", o.Target, err)
 	}
 	b.putBack = true
 	if t.Subresource != scaleSubresource || b.DryRun {
@@ -279,12 +279,12 @@ func (b *undoRun) conclude(verdicts []UndoResult, note string) {
 	switch {
 	case len(left) > 0:
 		o.Changes = changedSince(changes, verdicts)
-		b.end(b.it, Conflict, "changed since by somebody else, and left as it is (--force overrides): it was %s%s", strings.Join(left, "; "), note)
+		b.end(b.it, Conflict, "conflict: changed by someone else, and not reverted (--force overrides); the signal wrote: %s%s", strings.Join(left, "; "), note)
 	case b.act != nil && b.act.Inverse != nil:
 		b.end(b.it, Undone, "its inverse was done%s", note)
 	case b.putBack || b.it.resumed:
-		b.end(b.it, Undone, "as it was before%s", note)
+		b.end(b.it, Undone, "restored%s", note)
 	default:
-		b.end(b.it, NotNeeded, "somebody has put it back already%s", note)
+		b.end(b.it, NotNeeded, "someone else restored it already%s", note)
 	}
 }

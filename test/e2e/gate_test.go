@@ -250,7 +250,7 @@ func TestGateRights(t *testing.T) {
 	}
 	r := s.run("uninstall", kettle, "-n", kettle, "--dry-run=client")
 	s.failed(r, "customresourcedefinitions.apiextensions.k8s.io")
-	if n := strings.Count(r.stderr, "customresourcedefinitions.apiextensions.k8s.io cannot be read"); n != 1 {
+	if n := strings.Count(r.stderr, "you may not read customresourcedefinitions.apiextensions.k8s.io"); n != 1 {
 		t.Errorf("the cause is said %d times:\n%s", n, r.stderr)
 	}
 }

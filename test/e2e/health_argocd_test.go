@@ -91,7 +91,7 @@ func TestHealthArgoCD(t *testing.T) {
 		if r.code != 0 || healthIn(t, r).object(id("Plain", "one")).OwnHealth != "Degraded" {
 			return fmt.Errorf("exit code %d, stdout:\n%s\nstderr:\n%s", r.code, r.stdout, r.stderr)
 		}
-		for _, words := range []string{"note: the health rules of Argo CD are not asked: ", "configmaps", "orbidden"} {
+		for _, words := range []string{"note: the health rules of Argo CD are ignored: ", "configmaps", "orbidden"} {
 			if !strings.Contains(r.stderr, words) {
 				return fmt.Errorf("no %q on stderr:\n%s", words, r.stderr)
 			}

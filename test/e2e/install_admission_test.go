@@ -257,7 +257,7 @@ func TestInstallQuotaFills(t *testing.T) {
 		}
 	})
 	r := s.run(s.args("install")...)
-	s.failed(r, "exceeded quota", "everything that the run did was undone")
+	s.failed(r, "exceeded quota", "all changes were undone")
 	if err := services.Delete(t.Context(), "filler", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}

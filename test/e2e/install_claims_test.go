@@ -151,7 +151,7 @@ func TestInstallUndoKeepsClaims(t *testing.T) {
 	v := newVault(t, bare.Cluster(t), "undone", "Delete", "Retain")
 	uid := v.before()
 	r := v.run(v.args("install", "--set", "fail=ImagePullBackOff", "--timeout", "10s")...)
-	v.failed(r, "everything that the run did was undone", v.claimRef(0)+" were there before this run", v.claimRef(0)+" stays")
+	v.failed(r, "all changes were undone", v.claimRef(0)+" existed before this run", v.claimRef(0)+" stays")
 	v.kept(uid)
 }
 
@@ -160,10 +160,10 @@ func TestInstallUnfinishedAsksForClaims(t *testing.T) {
 	t.Parallel()
 	v := newVault(t, bare.Cluster(t), "open", "Delete", "Retain")
 	uid := v.before()
-	v.failed(v.run(v.args("install", "--set", "fail=ImagePullBackOff", "--timeout", "10s", "--keep-failed")...), "what was done was kept")
+	v.failed(v.run(v.args("install", "--set", "fail=ImagePullBackOff", "--timeout", "10s", "--keep-failed")...), "the changes were kept")
 	v.owned(0, 1)
 	end := []string{"rollback", v.name, "-n", v.name, "--unfinished", "--yes"}
-	r := v.refused([]string{"deleted with its data: " + v.claimRef(1), "which --yes does not answer for", "--delete-data=" + v.name}, end...)
+	r := v.refused([]string{"deleted with its data: " + v.claimRef(1), "which --yes does not confirm", "--delete-data=" + v.name}, end...)
 	if strings.Contains(r.stderr, "deleted with its data: "+v.claimRef(0)) {
 		t.Errorf("it says that the claim goes which was there before:\n%s", r.stderr)
 	}

@@ -129,7 +129,7 @@ func TestRollbackSameArguments(t *testing.T) {
 	s.run(s.args("upgrade")...).succeeds(t)
 	rollback := []string{"rollback", "tea", "-n", ns, "--yes"}
 	s.killedWhen(1, deletes("/namespaces/"+ns+"/cronjobs/cron"), rollback...)
-	s.refused([]string{"the rollback by", "is not ended", "--unfinished"}, "rollback", "tea", "2", "-n", ns, "--yes")
+	s.refused([]string{"the rollback by", "did not finish", "--unfinished"}, "rollback", "tea", "2", "-n", ns, "--yes")
 	r := s.run(rollback...).succeeds(t)
 	t.Logf("it says:\n%s", r.stderr)
 	if !strings.Contains(r.stderr, "then it continues") || strings.Contains(r.stderr, "undone:") {

@@ -33,7 +33,7 @@ func TestInstallFailing(t *testing.T) {
 		{"record", refusing(http.MethodPost, "/namespaces/teapot-UNIT/secrets"), nil, []string{"teapot", "injected fault"}},
 		{"hook", func(s *tea) { s.values("teapot", "failHook: ImagePullBackOff") }, nil, []string{"teapot", "check"}},
 		{"gate", func(s *tea) { s.values("teapot", "fail: CrashLoopBackOff") }, []string{"--timeout", "6s"}, []string{"await/teapot", "not Healthy after 6s"}},
-		{"connection", func(s *tea) { s.connect("status.loadBalancer.ingress[0].ip") }, []string{"--timeout", "6s"}, []string{"there is none after 6s"}},
+		{"connection", func(s *tea) { s.connect("status.loadBalancer.ingress[0].ip") }, []string{"--timeout", "6s"}, []string{"no value after 6s"}},
 		{"app", refusing(http.MethodPatch, "/teapots/tea"), nil, []string{"tea", "injected fault"}},
 	} {
 		work.Go(func() error {
@@ -42,7 +42,7 @@ func TestInstallFailing(t *testing.T) {
 				s.remember()
 				stage.prepare(s)
 				r := s.run(s.args("install", stage.flags...)...)
-				s.failed(r, append(stage.words, "everything that the run did was undone")...)
+				s.failed(r, append(stage.words, "all changes were undone")...)
 				s.nothing()
 			})
 			return nil

@@ -218,9 +218,9 @@ func (s *tea) forgeries(p *tenant) []forgery {
 		change(&st)
 		return st
 	}
-	unbelieved := []string{"the journal is not believed", "nothing was written"}
-	unreadable := []string{"not a journal that can be read"}
-	untouched := []string{"left: release/water: release ", "which this run did not make"}
+	unbelieved := []string{"the journal cannot be trusted", "nothing was written"}
+	unreadable := []string{"the journal is invalid"}
+	untouched := []string{"left: release/water: release ", "which is not of this run"}
 	const other = `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"victim","namespace":"planted-%s"},"data":{"of":"the tenant"}}`
 	return []forgery{
 		{"an id of nobody", s.forged("abc", made(binding)), unbelieved, false},
@@ -307,7 +307,7 @@ func (s *tea) refusesForged(p *tenant, f forgery) {
 	home := "tea-" + s.unit
 	before := versions(s.t, s.c, s.unwritten)
 	p.journal("tea", home, f.text, nil)
-	s.refused([]string{"the journal is not believed: it", "secret sysop-install-tea-key", "nothing was done by it"}, "rollback", "tea", "-n", home, "--unfinished", "--yes")
+	s.refused([]string{"the journal cannot be trusted: it", "secret sysop-install-tea-key", "nothing was done"}, "rollback", "tea", "-n", home, "--unfinished", "--yes")
 	s.sameVersions(before, s.unwritten)
 	p.journal("tea", home, f.text, p.key(home))
 	if f.left {

@@ -123,7 +123,7 @@ func killed(t *testing.T, c *cluster.Cluster, n int) {
 		return
 	}
 	r := s.run("rollback", "tea", "-n", "tea-"+s.unit, "--unfinished", "--yes")
-	if strings.Contains(r.stderr, "no run that was not ended") || strings.Contains(r.stderr, "nothing called") || strings.Contains(r.stderr, "there is nothing to undo") {
+	if strings.Contains(r.stderr, "no unfinished run") || strings.Contains(r.stderr, "no installation") || strings.Contains(r.stderr, "there is nothing to undo") {
 		// It was done but for making the System known; or it was not begun, and there is a
 		// namespace without a journal. There is nothing to undo: the next one goes on.
 		s.run(s.args("install")...).succeeds(t)

@@ -85,7 +85,7 @@ func TestInstallUndoOrdered(t *testing.T) {
 	}
 	i.run(args("install")...).succeeds(t)
 	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "20s")...)
-	i.failed(r, "everything that the run did was undone, and what was brought back is Healthy", "Pod/store-ordered/store-ordered-1 is deleted: it is of the revision that was undone")
+	i.failed(r, "all changes were undone, and what was restored is Healthy", "Pod/store-ordered/store-ordered-1 is deleted: it is of the revision that was undone")
 	readyPods(t, c, "store-ordered", 2)
 }
 
@@ -103,8 +103,8 @@ func TestInstallUndoOrderedForbidden(t *testing.T) {
 		return q.Method == http.MethodDelete && strings.Contains(q.URL.Path, "/namespaces/store-stuck/pods/")
 	}})
 	r := i.run(args("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "8s")...)
-	i.failed(r, "what was brought back is not Healthy", "kubectl delete pod store-stuck-1 -n store-stuck")
-	if strings.Contains(r.stderr, "everything that the run did was undone") {
+	i.failed(r, "what was restored is not Healthy", "kubectl delete pod store-stuck-1 -n store-stuck")
+	if strings.Contains(r.stderr, "all changes were undone") {
 		t.Errorf("it says that all was undone:\n%s", r.stderr)
 	}
 	if err := admin(c).CoreV1().Pods("store-stuck").Delete(t.Context(), "store-stuck-1", metav1.DeleteOptions{}); err != nil {
@@ -163,7 +163,7 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 
 	grant(t, c, "storekeeper", withoutPods(t, printed()))
 	r := i.run(upgrade...)
-	i.failed(r, note, "what was brought back is not Healthy", "kubectl delete pod store-rights-1 -n store-rights")
+	i.failed(r, note, "what was restored is not Healthy", "kubectl delete pod store-rights-1 -n store-rights")
 	if err := admin(c).CoreV1().Pods("store-rights").Delete(t.Context(), "store-rights-1", metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestInstallUndoOrderedRights(t *testing.T) {
 
 	grant(t, c, "storekeeper", printed())
 	r = i.run(upgrade...)
-	i.failed(r, "everything that the run did was undone, and what was brought back is Healthy")
+	i.failed(r, "all changes were undone, and what was restored is Healthy")
 	if strings.Contains(r.stderr, note) {
 		t.Errorf("it may delete them:\n%s", r.stderr)
 	}

@@ -63,7 +63,7 @@ func TestInstallOtherArguments(t *testing.T) {
 	s.run(s.kettle("install")...).succeeds(t)
 	in := "kettle-" + s.unit
 	run := s.waits(s.kettle("upgrade", "--set", "fail=CrashLoopBackOff", "--timeout", "2m")...)
-	s.refused([]string{"acts on it since"}, s.kettle("upgrade", "--no-wait")...)
+	s.refused([]string{"holds the lock since"}, s.kettle("upgrade", "--no-wait")...)
 	if r := s.run("history", in, "-n", in).succeeds(t); !strings.Contains(r.stdout, "running") {
 		t.Errorf("a run that is alive is not said to be running:\n%s", r.stdout)
 	}
@@ -163,10 +163,10 @@ func TestInstallRollbackRemoved(t *testing.T) {
 		t.Fatal("the upgrade left the CronJob")
 	}
 	r := s.run("rollback", "tea", "-n", ns, "--yes").succeeds(t)
-	if !cron() || !strings.Contains(r.stderr, "goes back to revision 1") {
+	if !cron() || !strings.Contains(r.stderr, "is rolled back to revision 1") {
 		t.Errorf("the CronJob is there: %v; it says:\n%s", cron(), r.stderr)
 	}
-	s.refused([]string{"no former state"}, "rollback", "tea", "-n", ns, "--yes")
+	s.refused([]string{"no earlier state"}, "rollback", "tea", "-n", ns, "--yes")
 
 	// Taken away, put back by the manifest, and taken away again by rollback: all in one history.
 	s.run(s.args("upgrade")...).succeeds(t)

@@ -350,7 +350,7 @@ func cleared(t *testing.T, c *cluster.Cluster, names ...string) {
 			for _, args := range [][]string{{"rollback", name, "-n", in, "--unfinished", "--yes"}, {"uninstall", name, "-n", in, "--delete-data=" + name, "--yes"}} {
 				cmd := exec.CommandContext(ctx, program, args...)
 				cmd.Env = []string{"HOME=" + dir, "KUBECONFIG=" + c.Kubeconfig}
-				if text, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(text), "nothing called") && !strings.Contains(string(text), "no run that") {
+				if text, err := cmd.CombinedOutput(); err != nil && !strings.Contains(string(text), "no installation") && !strings.Contains(string(text), "no unfinished run") {
 					t.Errorf("%v: %v\n%s", args, err, text)
 				}
 			}

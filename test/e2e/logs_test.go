@@ -170,7 +170,7 @@ db-1 exporter | up
 		}
 	}
 	sysop(t, c.Kubeconfig, "logs", "statefulset/db", "-n", l.ns, "-c", "web").fails(t, "no pod of the stack has a container web", "there are exporter, mysql")
-	sysop(t, c.Kubeconfig, "logs", "statefulset/db", "-n", l.ns, "--previous").fails(t, "none of the 4 containers has been restarted")
+	sysop(t, c.Kubeconfig, "logs", "statefulset/db", "-n", l.ns, "--previous").fails(t, "none of the 4 containers was restarted")
 	l.write("db-1", "mysql.previous", "00 dying")
 	restarted := `{"status":{"containerStatuses":[{"name":"mysql","restartCount":1,"lastState":{"terminated":{"exitCode":1,"containerID":"x://1"}}}]}}`
 	if _, err := admin(c).CoreV1().Pods(l.ns).Patch(t.Context(), "db-1", types.StrategicMergePatchType, []byte(restarted), metav1.PatchOptions{}, "status"); err != nil {
@@ -196,7 +196,7 @@ func TestLogsThatCannotBeRead(t *testing.T) {
 
 	cluster.Eventually(t, limit, func() error {
 		r := sysop(t, lister, "logs", "statefulset/db", "-n", other.ns)
-		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "pods/log") != 1 || !strings.Contains(r.stderr, "error: no log could be read, of 4") {
+		if r.code != 1 || r.stdout != "" || strings.Count(r.stderr, "pods/log") != 1 || !strings.Contains(r.stderr, "error: no log could be read (of 4)") {
 			return fmt.Errorf("exit code %d, stdout %q, stderr:\n%s", r.code, r.stdout, r.stderr)
 		}
 		return nil

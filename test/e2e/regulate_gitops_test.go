@@ -67,7 +67,7 @@ status:
 		}
 		cluster.Eventually(t, limit, func() error { return s.freeAll(before) })
 		if now, err := lasting(application()); err != nil || now != was {
-			t.Errorf("the Application is not as it was: %s %v", firstDifference(was, now), err)
+			t.Errorf("the Application was not restored: %s %v", firstDifference(was, now), err)
 		}
 	})
 }

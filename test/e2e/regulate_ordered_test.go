@@ -83,7 +83,7 @@ func TestRegulateRecoverOrdered(t *testing.T) {
 	s := newLedger(t, c)
 	s.crashes()
 	r := s.regulate("recover", "db", "--yes").succeeds(t)
-	for _, want := range []string{"Pod/" + s.ns + "/db-1 is deleted: it is of the revision that was undone", "what was let go (db) is Healthy"} {
+	for _, want := range []string{"Pod/" + s.ns + "/db-1 is deleted: it is of the revision that was undone", "what recovered (db) is Healthy"} {
 		if !strings.Contains(r.stderr, want) {
 			t.Errorf("no %q in:\n%s", want, r.stderr)
 		}
@@ -97,7 +97,7 @@ func TestRegulateRecoverOrdered(t *testing.T) {
 	}})
 	r = s.regulateAs(p.Kubeconfig(), "recover", "db", "--yes", "--timeout", "5s", "-o", "json")
 	help := "kubectl delete pod db-1 -n " + s.ns
-	if r.code != 2 || !strings.Contains(r.stderr, "what was let go (db) is not Healthy: db is ") || !strings.Contains(r.stderr, help) {
+	if r.code != 2 || !strings.Contains(r.stderr, "what recovered (db) is not Healthy: db is ") || !strings.Contains(r.stderr, help) {
 		t.Errorf("exit code %d, want 2, what is not Healthy and what helps:\n%s", r.code, r.stderr)
 	}
 	var d struct {

@@ -193,7 +193,7 @@ func (r *ring) freeBut(ctx context.Context, part func(string) string) error {
 	}
 	for name, was := range r.before {
 		if was, now := part(was), part(now[name]); now != was {
-			err = errors.Join(err, fmt.Errorf("%s is not as it was: %s", name, firstDifference(was, now)))
+			err = errors.Join(err, fmt.Errorf("%s was not restored: %s", name, firstDifference(was, now)))
 		}
 	}
 	j, loadErr := r.store.Load(ctx)

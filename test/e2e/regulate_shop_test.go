@@ -144,7 +144,7 @@ func (s *shop) asBefore(before map[string]string) error {
 	now := s.images()
 	for name, was := range before {
 		if now[name] != was {
-			err = errors.Join(err, fmt.Errorf("%s is not as it was: %s", name, firstDifference(was, now[name])))
+			err = errors.Join(err, fmt.Errorf("%s was not restored: %s", name, firstDifference(was, now[name])))
 		}
 	}
 	return err

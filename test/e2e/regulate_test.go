@@ -173,7 +173,7 @@ func runs(s *shop, before map[string]string) {
 		return nil
 	})
 	r = s.regulate("run", "--app", "db", "--yes", "--timeout", "2s", "--", "/bin/sh", "-c", "exit 0")
-	if r.code != 2 || !strings.Contains(r.stderr, "LEFT HELD") {
+	if r.code != 2 || !strings.Contains(r.stderr, "STILL HELD") {
 		s.t.Errorf("exit code %d, want 2 and a clear word:\n%s", r.code, r.stderr)
 	}
 	if holds := s.status(); len(holds) != 2 {
@@ -206,7 +206,7 @@ func TestRegulateLeavesWhatChanged(t *testing.T) {
 	}
 	said = false
 	for _, r := range append(d.Done, d.Failed...) {
-		said = said || strings.HasSuffix(r.Target, "worker") && strings.Contains(strings.ToLower(r.Result), "left")
+		said = said || strings.HasSuffix(r.Target, "worker") && strings.Contains(r.Result, "not reverted")
 	}
 	if n := replicas(); n != 2 || !said {
 		t.Errorf("%d replicas, want the 2 that somebody wants, and a word of it: %+v", n, d)

@@ -74,7 +74,7 @@ func TestRegulateJournalTrust(t *testing.T) {
 		o.Data["journal.json"] = strings.Replace(o.Data["journal.json"], `"had":false`, `"had":true,"was":"evil"`, 1)
 	})
 	for _, command := range [][]string{{"status"}, {"recover", "web", "--yes"}, {"apply", "--yes"}, {"recover", "web", "--yes", "--accept-unsigned"}} {
-		s.regulate(command[0], command[1:]...).fails(t, "the journal is not believed", "sysop-shop-journal-key", "kubectl get configmap/sysop-shop-journal", "delete it")
+		s.regulate(command[0], command[1:]...).fails(t, "the journal cannot be trusted", "sysop-shop-journal-key", "kubectl get configmap/sysop-shop-journal", "delete it")
 	}
 	edit(func(o *corev1.ConfigMap) {
 		o.Data["journal.json"] = strings.Replace(o.Data["journal.json"], `"had":true,"was":"evil"`, `"had":false`, 1)

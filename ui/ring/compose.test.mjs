@@ -48,7 +48,7 @@ test('from the catalogue to a dry run', () => browsing(async (browser) => {
   const answer = await deed('install', await manifest.inputValue())
   assert.equal(answer.code, 0, answer.talk + answer.out)
   assert.match(answer.out, /site-certificate/)
-  assert.match(answer.talk, /the API server would take it all/)
+  assert.match(answer.talk, /the API server accepts all of it/)
 
   // What system init writes opens as it is, comments and all; one letter more, and it says what is
   // wrong, and leads there.
