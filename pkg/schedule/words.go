@@ -80,6 +80,7 @@ func sortNodes(list []NodeReason) []NodeReason {
 // thing are one group.
 func (o *occupancy) explain(c *candidate, rejections []rejection) []NodeReason {
 	short := make([][]int, len(o.dims))
+	words := map[rejection]string{}
 	var out []NodeReason
 	for n, r := range rejections {
 		switch {
@@ -87,7 +88,10 @@ func (o *occupancy) explain(c *candidate, rejections []rejection) []NodeReason {
 		case r.dim > 0:
 			short[r.dim-1] = append(short[r.dim-1], n)
 		default:
-			out = addNode(out, o.nodes[n].Name, r.reason, o.nodeWords(c, n, r))
+			if words[r] == "" || r.reason == reasonTaint {
+				words[r] = o.nodeWords(c, n, r)
+			}
+			out = addNode(out, o.nodes[n].Name, r.reason, words[r])
 		}
 	}
 	for k, nodes := range short {
