@@ -148,7 +148,7 @@ func (o *uninstallOptions) do(ctx context.Context, c *installCluster, f *foundIn
 }
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
 }
 
 // plan says what goes.

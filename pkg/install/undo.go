@@ -148,15 +148,14 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	if err := x.keepClaims(ctx, gone, s); err != nil {
 		return err
 	}
-	if err := x.uninstall(ctx, last.Release); err != nil {
+	if err := x.uninstall(ctx, last.Release, RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, KeepHistory: true}); err != nil {
 		return err
 	}
 	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
-func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
-	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, KeepHistory: true}
+func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) error {
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
