@@ -194,6 +194,35 @@ func TestRemovalFinishedAsBegun(t *testing.T) {
 	}
 }
 
+// Hooks of an undo have no more time than the run gives.
+func TestUndoHooksInTime(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	r := f.runner()
+	r.Gate = func(context.Context, []object.Ref, time.Duration) error { return errors.New("it is not Healthy") }
+	var asked []RevertOptions
+	r.Engine = helmFails{fakeHelm{f}, func(o RevertOptions) error {
+		asked = append(asked, o)
+		return errors.New("it is forbidden")
+	}}
+	_, err := r.Do(t.Context(), p, Options{StatusTimeout: 7 * time.Second})
+	if failed := new(FailedError); !errors.As(err, &failed) || failed.Result != ResultPartlyUndone {
+		t.Fatalf("%v", err)
+	}
+	if len(asked) != 2 {
+		t.Errorf("uninstalled with %+v", asked)
+	}
+	for _, o := range asked {
+		if o.Timeout != 7*time.Second {
+			t.Errorf("a hook may take %s, want that of the run", o.Timeout)
+		}
+	}
+	j, err := f.Load(t.Context())
+	if err != nil || len(j.Runs) != 1 || len(j.Runs[0].Left) == 0 || strings.Count(j.Runs[0].Left[0], "it is forbidden") != 1 {
+		t.Errorf("%+v, %v, want what is left, with the reason once", j.Runs, err)
+	}
+}
+
 // helmFails is a Helm that may fail to uninstall.
 type helmFails struct {
 	fakeHelm

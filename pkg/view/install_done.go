@@ -165,7 +165,7 @@ func resultWords(d InstallPastDocument) string {
 	case len(d.Stayed) > 0:
 		return d.Result + "; stayed: " + strings.Join(d.Stayed, ", ")
 	case len(d.Lost) > 0:
-		return d.Result + "; lost: " + strings.Join(d.Lost, ", ")
+		return d.Result + "; " + strings.Join(d.Lost, "; ")
 	}
 	return d.Result
 }

@@ -5,7 +5,6 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -61,32 +60,35 @@ func TestUninstallUndoneByAnother(t *testing.T) {
 	}
 }
 
-// Nobody may delete: what an undo cannot take away is said in the end, and soon.
+// Nobody may delete: what an undo cannot take away is said with the reason, and the run ends.
 func TestUndoMayNotDelete(t *testing.T) {
 	c := bare.Cluster(t)
 	s := newTea(t, c, "nodelete", "")
 	s.brew()
-	in, ns := "kettle-"+s.unit, "tea-"+s.unit
-	forbid := func() {
-		s.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool { return q.Method == http.MethodDelete }})
-	}
-	say := func(what string, args ...string) {
-		began := time.Now()
-		r := s.run(args...)
-		t.Logf("%s: code %d after %s:\n%s", what, r.code, time.Since(began), r.stderr)
-	}
-	forbid()
-	say("install", s.kettle("install", "--set", "fail=CrashLoopBackOff", "--timeout", "5s")...)
-	say("unfinished", "rollback", in, "-n", in, "--unfinished", "--yes", "--timeout", "5s")
-	s.proxy.Reset()
-	say("unfinished", "rollback", in, "-n", in, "--unfinished", "--yes", "--timeout", "5s")
-	say("install", s.args("install")...)
+	ns := "tea-" + s.unit
+	s.run(s.args("install")...).succeeds(t)
 	text, err := os.ReadFile(s.file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	bad := strings.NewReplacer("name: cron", "name: bad", "cronjob/cron", "deployment/bad").Replace(cronApp)
-	bad = bad[:strings.Index(bad, "    - apiVersion")] + `    - apiVersion: apps/v1
+	if err := os.WriteFile(s.file, []byte(strings.Replace(string(text), "  connections:", cronApp+crashingApp+"  connections:", 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.proxy.Inject(faults.Fault{Effect: faults.Forbidden(), Match: func(q *http.Request) bool { return q.Method == http.MethodDelete }})
+	s.failed(s.run(s.args("upgrade", "--wait", "--timeout", "5s")...),
+		"left: release/"+ns+"/tea-bad: failed to delete release: tea-bad: forbidden: injected fault", "left: release/"+ns+"/tea-cron: failed to delete release: tea-cron: forbidden: injected fault",
+		"was undone, but for what is told")
+	s.failed(s.run("uninstall", "tea", "-n", ns, "--yes", "--timeout", "5s"), "forbidden: injected fault", "what was brought back is Healthy")
+	if got := strings.Join(s.history("tea", ns), ", "); got != "install done, upgrade left, uninstall undone" {
+		t.Errorf("history: %s", got)
+	}
+}
+
+// crashingApp is an app that the manifest of water.yaml has besides, and that never starts.
+const crashingApp = `  - name: bad
+    roots: [deployment/bad]
+    resources:
+    - apiVersion: apps/v1
       kind: Deployment
       metadata: {name: bad}
       spec:
@@ -95,13 +97,3 @@ func TestUndoMayNotDelete(t *testing.T) {
           metadata: {labels: {app: bad}, annotations: {sysop.dev/fail: CrashLoopBackOff}}
           spec: {containers: [{name: bad, image: 'example.com/bad:1.0.0'}]}
 `
-	if err := os.WriteFile(s.file, []byte(strings.Replace(string(text), "  connections:", cronApp+bad+"  connections:", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	forbid()
-	say("upgrade", s.args("upgrade", "--wait", "--timeout", "5s")...)
-	say("unfinished", "rollback", "tea", "-n", ns, "--unfinished", "--yes", "--timeout", "5s")
-	say("uninstall", "uninstall", "tea", "-n", ns, "--yes", "--timeout", "5s")
-	say("unfinished", "rollback", "tea", "-n", ns, "--unfinished", "--yes", "--timeout", "5s")
-	say("unfinished", "history", "tea", "-n", ns)
-}
