@@ -195,7 +195,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 		}
 		return ""
 	}
-	text := "catalogs:\n- address: " + filepath.Join(t.TempDir(), "nothing") + "\n- address: " + hello + "\n"
+	text := "apiVersion: sysop.dev/v1alpha1\nkind: Config\ncatalogs:\n- address: " + filepath.Join(t.TempDir(), "nothing") + "\n- address: " + hello + "\n"
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package e2e
 import (
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,4 +97,65 @@ const crashingApp = `  - name: bad
         template:
           metadata: {labels: {app: bad}, annotations: {sysop.dev/fail: CrashLoopBackOff}}
           spec: {containers: [{name: bad, image: 'example.com/bad:1.0.0'}]}
+`
+
+// Plans of an upgrade and of a rollback say which neighbours are held meanwhile.
+func TestPlanNamesWhoIsHeld(t *testing.T) {
+	c := bare.Cluster(t)
+	i := newInstaller(t, c, unraced(t), "")
+	file := filepath.Join(i.home, "bakery.yaml")
+	if err := os.WriteFile(file, []byte(heldSystem), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	i.run("install", "-f", file, "--yes").succeeds(t)
+	want := "held (Stop) while db is changed: orders"
+	upgrade := []string{"upgrade", "-f", file, "--set", "version=v2"}
+	if r := i.run(append(upgrade, "--dry-run=client")...).succeeds(t); strings.Count(r.stderr, want) != 1 || strings.Contains(r.stderr, "while orders is changed") {
+		t.Errorf("no %q in the plan of an upgrade:\n%s", want, r.stderr)
+	}
+	i.run(append(upgrade, "--yes")...).succeeds(t)
+	if r := i.run("rollback", "plan-held", "-n", "plan-held", "--dry-run=client").succeeds(t); strings.Count(r.stderr, want) != 1 {
+		t.Errorf("no %q in the plan of a rollback:\n%s", want, r.stderr)
+	}
+	if r := i.run("rollback", "plan-held", "-n", "plan-held", "--dry-run=client", "-o", "json").succeeds(t); !strings.Contains(r.stdout, want) {
+		t.Errorf("no %q in JSON:\n%s", want, r.stdout)
+	}
+}
+
+// heldSystem has an app that is held while the one that it depends on is changed.
+const heldSystem = `apiVersion: sysop.dev/v1alpha1
+kind: System
+metadata: {name: plan-held, namespace: plan-held}
+spec:
+  values: {version: v1}
+  apps:
+  - name: db
+    resources:
+    - apiVersion: v1
+      kind: Service
+      metadata: {name: db}
+      spec: {clusterIP: None, selector: {app: db}, ports: [{port: 5432}]}
+    - template: |
+        apiVersion: v1
+        kind: ConfigMap
+        metadata: {name: db}
+        data: {version: "{{ .Values.version }}"}
+  - name: orders
+    on:
+      Stop: [{scale: {replicas: 0}, targets: [deployment/orders]}]
+    resources:
+    - apiVersion: apps/v1
+      kind: Deployment
+      metadata: {name: orders}
+      spec:
+        replicas: 1
+        selector: {matchLabels: {app: orders}}
+        template:
+          metadata: {labels: {app: orders}}
+          spec:
+            containers:
+            - name: orders
+              image: example.com/orders:v1
+              env: [{name: DATABASE, value: "db:5432"}]
+  upgrade: {regulate: true}
 `
