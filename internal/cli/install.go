@@ -148,6 +148,9 @@ var errDeclined = errors.New("nothing was done")
 // agree shows the plan, and says whether it is to be done now.
 func (p *installPlan) agree(ctx context.Context) (bool, error) {
 	o := p.o
+	if p.sys != nil && p.sys.Upgrade.Regulate {
+		o.noteHeld(ctx, p.sys, p.planned)
+	}
 	if err := o.showPlan(p.planned, p.made.fetched); err != nil {
 		return false, err
 	}

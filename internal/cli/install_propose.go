@@ -392,9 +392,6 @@ func (p *installPlan) plan(ctx context.Context) error {
 	for _, s := range stays {
 		p.planned.Unchanged = append(p.planned.Unchanged, s.Part)
 	}
-	if p.sys != nil && p.sys.Upgrade.Regulate {
-		p.o.noteHeld(ctx, p.sys, p.planned)
-	}
 	return p.inputs(ctx)
 }
 

@@ -48,6 +48,14 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 	return r, nil
 }
 
+// openRun is the run of an installation that is to be ended, if its process died; else nil.
+func (o *installOptions) openRun(ctx context.Context, c *installCluster, f *foundInstallation, died bool, fingerprint string) (*recovering, error) {
+	if !died {
+		return nil, nil //nolint:nilnil // there is nothing to end
+	}
+	return o.recovering(ctx, c, f.runner, f.of, fingerprint, o.runOptions(c))
+}
+
 // show lists what ending the run will write, on standard error: the answer is about what comes after.
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut

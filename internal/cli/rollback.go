@@ -108,17 +108,13 @@ func notEnded(f *foundInstallation) error {
 
 // endOpen undoes the run that is not ended, if its process died.
 func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation, died bool) error {
-	var open *recovering
-	if died {
-		var err error
-		if open, err = o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c)); err != nil {
-			return err
-		}
-	}
+	open, err := o.openRun(ctx, c, f, died, "")
 	switch {
+	case err != nil:
+		return err
 	case o.printRBAC:
 		return (&installPlan{o: o.installOptions, cluster: c, of: f.of, planned: &install.Plan{Installation: f.of}}).role(open)
-	case o.dryRun != "none":
+	case o.dryRun != "none" || open == nil:
 		return nil
 	}
 	what, report, err := open.do(ctx)
@@ -152,9 +148,6 @@ func (o *rollbackOptions) plan(ctx context.Context, c *installCluster, f *foundI
 	planned := install.NewPlan(install.Rollback, f.of, nil, state, options)
 	planned.MadeOf(f.journal)
 	planned.Needs = to.Needs
-	if sys, regulated := f.regulated(); regulated {
-		o.noteHeld(ctx, sys, planned)
-	}
 	return planned, state, nil
 }
 
@@ -168,11 +161,9 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 	if run := f.journal.Run; run != nil && o.writes() && (run.Undoing || run.Fingerprint != planned.Fingerprint) {
 		return notEnded(f)
 	}
-	var open *recovering
-	if died {
-		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
-			return err
-		}
+	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
+	if err != nil {
+		return err
 	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
@@ -205,6 +196,9 @@ func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *
 // killed run that had done all of it is closed without asking.
 func (o *rollbackOptions) agree(ctx context.Context, f *foundInstallation, p *installPlan, to install.RunRecord, open *recovering) (bool, error) {
 	planned := p.planned
+	if sys, regulated := f.regulated(); regulated {
+		o.noteHeld(ctx, sys, planned)
+	}
 	fmt.Fprintf(o.env.ErrOut, "%s goes back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err

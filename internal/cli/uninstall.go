@@ -75,11 +75,9 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	var open *recovering
-	if died {
-		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
-			return err
-		}
+	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
+	if err != nil {
+		return err
 	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
