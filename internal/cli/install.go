@@ -93,8 +93,14 @@ func (o *installOptions) run(ctx context.Context) error {
 	var open *recovering
 	if p.journal.Run != nil {
 		o.wire(p.runner, p.cluster)
-		if open, err = o.recovering(ctx, p.cluster, p.runner, p.of, p.planned.Fingerprint, p.options()); err != nil {
+		alive, err := o.unlocked(ctx, p.cluster, p.of)
+		if err != nil {
 			return err
+		}
+		if !alive {
+			if open, err = o.recovering(ctx, p.cluster, p.runner, p.of, p.planned.Fingerprint, p.options()); err != nil {
+				return err
+			}
 		}
 	}
 	if o.printRBAC {
@@ -118,6 +124,14 @@ func (o *installOptions) run(ctx context.Context) error {
 	return p.apply(ctx)
 }
 
+// review reviews the rights that the plan takes: what is missing refuses it.
+func (p *installPlan) review(ctx context.Context) error {
+	if p.o.dryRun == "client" {
+		return nil
+	}
+	return p.rights(ctx)
+}
+
 // preflight looks for what would stop the run.
 func (p *installPlan) preflight(ctx context.Context) error {
 	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
@@ -134,6 +148,9 @@ var errDeclined = errors.New("nothing was done")
 // agree shows the plan, and says whether it is to be done now.
 func (p *installPlan) agree(ctx context.Context) (bool, error) {
 	o := p.o
+	if p.sys != nil && p.sys.Upgrade.Regulate {
+		o.noteHeld(ctx, p.sys, p.planned)
+	}
 	if err := o.showPlan(p.planned, p.made.fetched); err != nil {
 		return false, err
 	}
@@ -215,7 +232,10 @@ func (p *installPlan) apply(ctx context.Context) error {
 		p.runner.Hold = p.o.holding(p.sys, p.of)
 	}
 	report, err := p.runner.Do(ctx, p.planned, p.options())
-	if err == nil && p.sys != nil {
+	switch {
+	case err != nil:
+		p.o.remember(ctx, p.cluster, p.runner, p.of, report)
+	case p.sys != nil:
 		err = p.adopt(ctx)
 	}
 	if failed := p.o.finish(p.of, report, err); failed != nil {

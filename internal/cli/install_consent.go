@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
@@ -29,14 +30,15 @@ func (o *installOptions) named(name string) error {
 
 // consent decides whether a plan is done, for every command that does one. What deletes data
 // (install.Plan.Losses) is done when its name was typed, or given with --delete-data: --yes
-// does not answer for it. Else the question is asked.
-func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Plan, question string) (bool, error) {
-	losses := planned.Losses()
+// does not answer for it. Else the question is asked. It is also about other losses, which were
+// told already.
+func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Plan, question string, told ...object.Ref) (bool, error) {
+	losses := slices.DeleteFunc(planned.Losses(), func(ref object.Ref) bool { return slices.Contains(told, ref) })
 	o.tellLosses(of, losses)
 	if o.dryRun != "none" {
 		return false, nil
 	}
-	return o.agreed(ctx, of, losses, question)
+	return o.agreed(ctx, of, append(losses, told...), question)
 }
 
 // tellLosses lists what is deleted with its data.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -70,18 +72,75 @@ func upgradeSignals(sys *system.System, app string) []string {
 	return out
 }
 
-// hold sends one signal to who needs an app.
-func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*regulateRun, error) {
+// regulating opens the System for regulation.
+func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *systemSession, error) {
 	acting := newActing(o.env, "table")
 	acting.clock, acting.output = o.clock, "table"
 	connectAs(acting.common, o.common)
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
 	l, err := acting.lookAt(ctx, sys)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	b := &systemSession{systemView: l, o: acting.regulateOptions}
-	if err := b.connect(); err != nil {
+	return acting, b, b.connect()
+}
+
+// noteHeld notes in a plan which apps are held while it changes others. Nothing is written.
+func (o *installOptions) noteHeld(ctx context.Context, sys *system.System, planned *install.Plan) {
+	var apps []string
+	for i := range planned.Steps {
+		s := &planned.Steps[i]
+		p := slices.IndexFunc(planned.Parts, func(p *install.Part) bool { return p.Name == s.Part })
+		if p >= 0 && (s.Kind == install.UpgradeRelease || s.Kind == install.RollbackRelease) {
+			apps = append(apps, appsOf(sys, planned.Parts[p])...)
+		}
+	}
+	if len(apps) == 0 {
+		return
+	}
+	_, b, err := o.regulating(ctx, sys)
+	if err == nil {
+		err = b.observe(ctx)
+	}
+	if err != nil {
+		planned.Notes = append(planned.Notes, fmt.Sprintf("which apps are held meanwhile is unknown: %v", err))
+		return
+	}
+	for _, app := range distinctTexts(apps) {
+		for _, signal := range upgradeSignals(sys, app) {
+			hold, err := regulate.HoldForRun(b.world, sys, b.journal, app, signal, "", "", "", o.env.Now())
+			if err != nil {
+				planned.Notes = append(planned.Notes, fmt.Sprintf("which apps are held while %s is changed is unknown: %v", app, err))
+				continue
+			}
+			planned.Notes = append(planned.Notes, heldNotes(app, signal, hold)...)
+		}
+	}
+}
+
+// heldNotes say who is held while an app is changed, and who cannot be.
+func heldNotes(app, signal string, hold *regulate.Plan) (out []string) {
+	var held []string
+	for _, s := range hold.Steps {
+		if s.Signal == signal && (s.Verb == regulate.Send || s.Verb == regulate.AddCause) {
+			held = append(held, s.App)
+		}
+	}
+	slices.Sort(held)
+	if len(held) > 0 {
+		out = append(out, fmt.Sprintf("held (%s) while %s is changed: %s", signal, app, strings.Join(distinctTexts(held), ", ")))
+	}
+	for _, r := range hold.Refused {
+		out = append(out, fmt.Sprintf("%s cannot be held while %s is changed: %s", r.App, app, r.Message))
+	}
+	return out
+}
+
+// hold sends one signal to who needs an app.
+func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*regulateRun, error) {
+	acting, b, err := o.regulating(ctx, sys)
+	if err != nil {
 		return nil, err
 	}
 	acting.app = app

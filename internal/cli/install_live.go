@@ -33,6 +33,24 @@ func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of ins
 	return false, o.outwait(ctx, c, of, h)
 }
 
+// settle waits for a run whose process is alive, and finds what is there then. Died says that one is
+// left whose process is dead: it is to be ended.
+func (o *installOptions) settle(ctx context.Context, c *installCluster, f *foundInstallation, name string) (now *foundInstallation, died bool, err error) {
+	o.wire(f.runner, c)
+	if f.journal.Run == nil {
+		return f, false, nil
+	}
+	alive, err := o.unlocked(ctx, c, f.of)
+	if err != nil || alive {
+		return f, false, err
+	}
+	if f, err = o.find(ctx, c, name); err != nil {
+		return nil, false, err
+	}
+	o.wire(f.runner, c)
+	return f, f.journal.Run != nil, nil
+}
+
 // outwait waits until the lock is let go, or its holder is seen to be dead.
 func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h install.Holder) error {
 	seen, told := time.Now(), false

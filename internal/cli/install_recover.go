@@ -24,16 +24,14 @@ type recovering struct {
 	options     install.Options
 	// losses are what ending it deletes that holds data.
 	losses []object.Ref
+	// next is what was agreed to do after it, before it was ended.
+	next *install.Plan
 }
 
 // recovering holds the run that is not ended against the cluster, and shows what ending it
 // will write. Nothing is written.
 func (o *installOptions) recovering(ctx context.Context, c *installCluster, runner *install.Runner, of install.Installation, fingerprint string, options install.Options) (*recovering, error) {
 	r := &recovering{o: o, cluster: c, runner: runner, of: of, fingerprint: fingerprint, options: options}
-	if alive, err := o.unlocked(ctx, c, of); err != nil || alive {
-		r.plan.What = install.RecoveredNothing
-		return r, err
-	}
 	var err error
 	if r.plan, err = runner.PlanRecovery(ctx, of, fingerprint, options); err != nil {
 		return nil, err
@@ -48,6 +46,14 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 	}
 	o.tellLosses(of, r.losses)
 	return r, nil
+}
+
+// openRun is the run of an installation that is to be ended, if its process died; else nil.
+func (o *installOptions) openRun(ctx context.Context, c *installCluster, f *foundInstallation, died bool, fingerprint string) (*recovering, error) {
+	if !died {
+		return nil, nil //nolint:nilnil // there is nothing to end
+	}
+	return o.recovering(ctx, c, f.runner, f.of, fingerprint, o.runOptions(c))
 }
 
 // show lists what ending the run will write, on standard error: the answer is about what comes after.
@@ -120,18 +126,87 @@ func (r *recovering) rights(ctx context.Context) error {
 	return withHint(&linesError{append(lines, "nothing was written")}, "--print-rbac prints the roles that it needs")
 }
 
+// agree decides, before the first write, about the run and what is done after it. What stands against
+// that is refused now. Where the run continues, both are one thing, which decide asks for; else
+// the question is about the run alone, and what comes after is asked for once it is undone.
+func (r *recovering) agree(ctx context.Context, after *installPlan, decide func() (bool, error)) (bool, error) {
+	if r.plan.What == install.RecoveredNothing {
+		return true, nil
+	}
+	if err := r.rights(ctx); err != nil {
+		return false, err
+	}
+	if err := after.review(ctx); err != nil {
+		return false, err
+	}
+	if r.plan.What == install.RecoveredResumed || len(after.planned.Refusals) > 0 {
+		yes, err := decide()
+		r.next = after.planned
+		return yes, err
+	}
+	return r.asked(ctx)
+}
+
+// covers says that a plan, made when the run was ended, does nothing but what was agreed to before.
+func (r *recovering) covers(p *install.Plan) bool {
+	if r == nil || r.next == nil || len(p.Refusals) > 0 {
+		return false
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		if !slices.ContainsFunc(r.next.Steps, func(was install.Step) bool {
+			return was.ID == s.ID && was.Kind == s.Kind && within(s.Objects, was.Objects)
+		}) {
+			return false
+		}
+	}
+	return within(p.Losses(), slices.Concat(r.next.Losses(), r.losses))
+}
+
+func within(some, all []object.Ref) bool {
+	return !slices.ContainsFunc(some, func(ref object.Ref) bool { return !slices.Contains(all, ref) })
+}
+
+// lost is what is lost by a run that continues, besides what is lost after it.
+func (r *recovering) lost() []object.Ref {
+	if r == nil || r.plan.What != install.RecoveredResumed || r.next != nil {
+		return nil
+	}
+	return r.losses
+}
+
+// asked asks whether the run is ended.
+func (r *recovering) asked(ctx context.Context) (bool, error) {
+	n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
+	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
+	yes, err := r.o.agreed(ctx, r.of, r.losses, question)
+	if err != nil || !yes {
+		return false, errors.Join(err, errDeclined)
+	}
+	return true, nil
+}
+
 // do reviews the rights, asks, and ends the run.
 func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
+	if r.plan.What != install.RecoveredNothing {
+		if err := r.rights(ctx); err != nil {
+			return "", install.Report{}, err
+		}
+		if _, err := r.asked(ctx); err != nil {
+			return "", install.Report{}, err
+		}
+	}
+	return r.end(ctx)
+}
+
+// end ends the run, as was agreed.
+func (r *recovering) end(ctx context.Context) (install.Recovery, install.Report, error) {
 	if r.plan.What == install.RecoveredNothing {
 		return install.RecoveredNothing, install.Report{}, nil
 	}
-	if err := r.rights(ctx); err != nil {
-		return "", install.Report{}, err
+	what, report, err := r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
+	if what != install.RecoveredResumed {
+		r.o.remember(ctx, r.cluster, r.runner, r.of, report)
 	}
-	n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
-	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
-	if yes, err := r.o.agreed(ctx, r.of, r.losses, question); err != nil || !yes {
-		return "", install.Report{}, errors.Join(err, errDeclined)
-	}
-	return r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
+	return what, report, err
 }

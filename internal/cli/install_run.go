@@ -103,7 +103,7 @@ func (p *installPlan) options() install.Options {
 	o := p.o
 	return install.Options{
 		KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Lookup: o.lookup,
-		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing),
+		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing),
 		PostRenderer: func(part *install.Part, values []install.Resolved) (postrenderer.PostRenderer, error) {
 			opts := p.made.options(part)
 			opts.APIs = part.APIs

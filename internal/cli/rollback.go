@@ -73,13 +73,13 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	o.wire(f.runner, c)
-	if f, err = o.settle(ctx, c, f, args[0]); err != nil {
+	f, died, err := o.settle(ctx, c, f, args[0])
+	if err != nil {
 		return err
 	}
 	switch {
 	case f.journal.Run != nil && o.unfinished:
-		return o.endOpen(ctx, c, f)
+		return o.endOpen(ctx, c, f, died)
 	case f.journal.Run != nil && f.journal.Run.Action != install.Rollback && o.writes():
 		return notEnded(f)
 	case o.unfinished:
@@ -94,24 +94,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
 	}
-	return o.rollBackTo(ctx, c, f, to)
-}
-
-// settle waits for a run whose process is alive; what is undone is one that died.
-func (o *rollbackOptions) settle(ctx context.Context, c *installCluster, f *foundInstallation, name string) (*foundInstallation, error) {
-	if f.journal.Run == nil {
-		return f, nil
-	}
-	alive, err := o.unlocked(ctx, c, f.of)
-	if err != nil || alive {
-		return f, err
-	}
-	again, err := o.find(ctx, c, name)
-	if err != nil {
-		return nil, err
-	}
-	o.wire(again.runner, c)
-	return again, nil
+	return o.rollBackTo(ctx, c, f, to, died)
 }
 
 // writes says whether something may be written.
@@ -123,15 +106,15 @@ func notEnded(f *foundInstallation) error {
 	return withHint(fmt.Errorf("the %s by %s did not finish", run.Action, run.By), "--unfinished undoes it; the same command with the same arguments continues it")
 }
 
-// endOpen undoes the run that is not ended.
-func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation) error {
-	open, err := o.recovering(ctx, c, f.runner, f.of, "", o.runOptions(c))
+// endOpen undoes the run that is not ended, if its process died.
+func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation, died bool) error {
+	open, err := o.openRun(ctx, c, f, died, "")
 	switch {
 	case err != nil:
 		return err
 	case o.printRBAC:
 		return (&installPlan{o: o.installOptions, cluster: c, of: f.of, planned: &install.Plan{Installation: f.of}}).role(open)
-	case o.dryRun != "none":
+	case o.dryRun != "none" || open == nil:
 		return nil
 	}
 	what, report, err := open.do(ctx)
@@ -170,70 +153,91 @@ func (o *rollbackOptions) plan(ctx context.Context, c *installCluster, f *foundI
 
 // rollBackTo goes back to a run of the history, or continues to, where a rollback with the same arguments
 // was killed.
-func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) error {
+func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord, died bool) error {
 	planned, state, err := o.plan(ctx, c, f, to)
 	if err != nil {
 		return err
 	}
-	var open *recovering
-	if run := f.journal.Run; run != nil {
-		if o.writes() && (run.Undoing || run.Fingerprint != planned.Fingerprint) {
-			return notEnded(f)
-		}
-		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
-			return err
-		}
+	if run := f.journal.Run; run != nil && o.writes() && (run.Undoing || run.Fingerprint != planned.Fingerprint) {
+		return notEnded(f)
 	}
-	if open != nil && o.writes() {
-		if f, err = o.recovered(ctx, open, f.of.Name); err != nil {
-			return err
-		}
-		if planned, state, err = o.plan(ctx, c, f, to); err != nil { // over what is there now
-			return err
-		}
+	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
+	if err != nil {
+		return err
 	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(open)
 	}
-	if o.dryRun != "client" {
-		if err := p.rights(ctx); err != nil {
+	decide := func() (bool, error) { return o.agree(ctx, f, p, to, open) }
+	if open != nil && o.writes() {
+		if goOn, err := open.agree(ctx, p, decide); err != nil || !goOn {
 			return err
 		}
+		if f, err = o.recovered(ctx, open, f.of.Name); err != nil {
+			return err
+		}
+		if p.planned, p.state, err = o.plan(ctx, c, f, to); err != nil { // over what is there now
+			return err
+		}
+	}
+	if !open.covers(p.planned) {
+		if err := p.review(ctx); err != nil {
+			return err
+		}
+		if goOn, err := decide(); err != nil || !goOn {
+			return err
+		}
+	}
+	return o.do(ctx, c, f, p.planned)
+}
+
+// agree shows what going back does, and asks; open is the run that it continues, if there is one. A
+// killed run that had done all of it is closed without asking.
+func (o *rollbackOptions) agree(ctx context.Context, f *foundInstallation, p *installPlan, to install.RunRecord, open *recovering) (bool, error) {
+	planned := p.planned
+	if sys, regulated := f.regulated(); regulated {
+		o.noteHeld(ctx, sys, planned)
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
 	if err := o.showPlan(planned, nil); err != nil {
-		return err
+		return false, err
 	}
 	if refused := refusalError(planned); refused != nil {
-		return refused
+		return false, refused
 	}
-	return o.confirmAndDo(ctx, c, f, planned, to)
-}
-
-// confirmAndDo asks and goes back. A killed run that had done all of it is closed without asking.
-func (o *rollbackOptions) confirmAndDo(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan, to install.RunRecord) error {
 	switch closing := f.journal.Run != nil && o.writes(); {
 	case len(planned.Steps) > 0:
 		question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
-		if agreed, err := o.consent(ctx, f.of, planned, question); err != nil || !agreed {
-			return err
-		}
+		return o.consent(ctx, f.of, planned, question, open.lost()...)
 	case !closing:
 		fmt.Fprintf(o.env.ErrOut, "%s is already in that state: nothing to do\n", safe(f.of.Name))
-		return nil
+		return false, nil
 	}
-	return o.do(ctx, c, f, planned)
+	return true, nil
 }
 
 // do goes back, with neighbours held where the System says so.
 func (o *rollbackOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
-	if sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest)); len(problems) == 0 && sys.Upgrade.Regulate && f.journal.Trust() == journal.Verified {
-		sys.Namespace = f.of.Namespace
+	if sys, regulated := f.regulated(); regulated {
 		f.runner.Hold = o.holding(sys, f.of)
 	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
+	if err != nil {
+		o.remember(ctx, c, f.runner, f.of, report)
+	}
 	return o.finish(f.of, report, err)
+}
+
+// regulated is the System of an installation, if it says that neighbours are held while its apps are
+// changed.
+func (f *foundInstallation) regulated() (*system.System, bool) {
+	sys, problems := system.Parse("the manifest of "+f.of.Name, []byte(f.journal.Manifest))
+	if len(problems) > 0 || !sys.Upgrade.Regulate || f.journal.Trust() != journal.Verified {
+		return nil, false
+	}
+	sys.Namespace = f.of.Namespace
+	return sys, true
 }
 
 // pastLine says what a run of the history was.

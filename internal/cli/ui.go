@@ -23,8 +23,10 @@ type uiOptions struct {
 	*metricsOptions
 	rules healthRuleOptions
 	past  pastOptions
-	open  bool
-	port  int
+	// catalogues are those whose operators the composer offers.
+	catalogues catalogueOptions
+	open       bool
+	port       int
 }
 
 // pastOptions say whom to ask about the past.
@@ -42,7 +44,8 @@ func newUI(env Env) *cobra.Command {
 cluster with -A, or those of the roots. It shows each as a tree and as a graph, its
 health and the cause, its usage and cost, and for every edge the field of the object
 behind it; paths between two objects, the impact of a deletion, the findings of check,
-and the apps that regulation holds; and it composes the manifest of a System.
+and the apps that regulation holds; and it composes the manifest of a System, with the
+operators of the embedded catalog, of the settings and of --catalog.
 
 The page follows the cluster: changes show within seconds. It has your permissions,
 writes nothing, and shows no values of Secrets; of variables and annotations it shows
@@ -82,6 +85,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	f.StringVar(&o.past.prometheus, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
 	f.StringVar(&o.past.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
+	o.catalogues.findingFlags(cmd)
 	f.BoolVar(&o.open, "open", false, "open it in the browser")
 	f.IntVar(&o.port, "port", 0, "the port at 127.0.0.1 (0: any that is free)")
 	must(cmd.RegisterFlagCompletionFunc("port", cobra.NoFileCompletions))
@@ -144,6 +148,11 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	if err != nil {
 		return err
 	}
+	if len(o.catalogues.catalogs) > 0 { // what is wrong with them is said now, and not to the page alone
+		if _, err := o.catalogues.catalogued(ctx, o.common); err != nil {
+			return err
+		}
+	}
 	v.mode, v.missingSources = "live", map[string]string{}
 	if o.past.prometheus == "" {
 		v.missingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
@@ -165,7 +174,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	var file entrance
 	defer file.remove()
 	a := &uiAPI{o: o, v: v, flags: flags}
-	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: composed, Idle: pageIdle, Opened: file.remove, Log: func(format string, args ...any) {
+	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: a.composed, Idle: pageIdle, Opened: file.remove, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *uiAPI) questions() []web.Question {
 		{Name: "cost", Takes: []string{"by", "window"}, Answer: keeping(a.cost)},
 		{Name: "history", Takes: []string{"window"}, Answer: keeping(a.history)},
 		{Name: "regulation", Answer: keeping(a.regulation)},
-		{Name: "catalog", Answer: a.catalogue},
+		{Name: "catalog", Answer: keeping(a.catalogue)},
 		{Name: "schema", Takes: []string{"kind"}, Answer: a.schema},
 	}
 }
@@ -89,7 +89,7 @@ func keeping(answer web.Answer) web.Answer {
 
 // passed are the flags of a command line that say what is read, for other commands.
 func passed(cmd *cobra.Command) []string {
-	own := []string{"selector", "prices", "health-rules", "argocd", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v"}
+	own := []string{"selector", "prices", "health-rules", "argocd", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v", "catalog", "key"}
 	var out []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if slices.Contains(own, f.Name) {

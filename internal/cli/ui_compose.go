@@ -9,11 +9,11 @@ import (
 	"net/url"
 	"regexp"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -46,11 +46,15 @@ type catalogKind struct {
 	Served bool `json:"served,omitempty"`
 }
 
-// catalogue answers which operators there are to choose from.
-func (a *uiAPI) catalogue(context.Context, url.Values) (json.RawMessage, error) {
+// catalogue answers which operators there are to choose from, as install reads them.
+func (a *uiAPI) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	answer := catalogAnswer{Entries: []catalogEntry{}}
+	cats, err := a.o.catalogues.catalogued(ctx, a.o.common)
+	if err != nil {
+		return nil, err
+	}
 	kinds := a.v.kinds()
-	for _, e := range catalog.Embedded().Entries() {
+	for _, e := range cats.Entries() {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
 		for i := range e.Versions {
 			entry.Versions = append(entry.Versions, e.Versions[i].Version)
@@ -81,7 +85,7 @@ type composedProblem struct {
 
 // composed answers what a manifest looks like that is given as text or as values. It reads and
 // writes nothing else.
-func composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) {
+func (a *uiAPI) composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) {
 	var given struct {
 		YAML     *string         `json:"yaml"`
 		Manifest json.RawMessage `json:"manifest"`
@@ -100,19 +104,34 @@ func composed(_ context.Context, body json.RawMessage) (json.RawMessage, error) 
 	c := composition{Problems: []composedProblem{}, Commands: []string{}}
 	if given.YAML != nil {
 		// It stays as it was written, with its comments.
-		c.read(*given.YAML)
+		c.read(*given.YAML, a.o.catalogues.words())
 		return json.Marshal(c)
 	}
 	text, err := written(given.Manifest)
 	if err != nil {
 		return nil, err
 	}
-	c.read(text)
+	c.read(text, a.o.catalogues.words())
 	return json.Marshal(c)
 }
 
-// read fills in what a text says.
-func (c *composition) read(text string) {
+// words are the flags that say which further catalogues are read, for a shell.
+func (o *catalogueOptions) words() string {
+	var out strings.Builder
+	flag := func(name, value string) {
+		fmt.Fprintf(&out, " --%s='%s'", name, strings.ReplaceAll(value, "'", `'\''`))
+	}
+	for _, address := range o.catalogs {
+		flag("catalog", address)
+	}
+	if o.key != "" {
+		flag("key", o.key)
+	}
+	return out.String()
+}
+
+// read fills in what a text says; flags are those of the commands for it.
+func (c *composition) read(text, flags string) {
 	c.YAML = text
 	if root, problem := strict.Document([]byte(text)); problem == nil && root != nil && root.Kind == yaml.MappingNode {
 		c.Manifest, _ = plainValue(root, maxComposedDepth)
@@ -123,9 +142,9 @@ func (c *composition) read(text string) {
 	}
 	if len(problems) == 0 {
 		c.Commands = []string{
-			"kubectl sysop system validate system.yaml",
-			"kubectl sysop install -f system.yaml --dry-run=server",
-			"kubectl sysop install -f system.yaml",
+			"kubectl sysop system validate system.yaml" + flags,
+			"kubectl sysop install -f system.yaml --dry-run=server" + flags,
+			"kubectl sysop install -f system.yaml" + flags,
 		}
 	}
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -68,41 +67,47 @@ func (o *uninstallOptions) run(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	o.wire(f.runner, c)
+	f, died, err := o.settle(ctx, c, f, name)
+	if err != nil {
+		return err
+	}
 	planned, state, err := o.plan(ctx, c, f)
 	if err != nil {
 		return err
 	}
-	var open *recovering
-	if f.journal.Run != nil {
-		if open, err = o.recovering(ctx, c, f.runner, f.of, planned.Fingerprint, o.runOptions(c)); err != nil {
-			return err
-		}
-	}
-	if open != nil && o.dryRun == "none" && !o.printRBAC {
-		if f, err = o.recovered(ctx, open, name); err != nil {
-			return err
-		}
-		if planned, state, err = o.plan(ctx, c, f); err != nil { // over what is there now
-			return err
-		}
+	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
+	if err != nil {
+		return err
 	}
 	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
 	if o.printRBAC {
 		return p.role(open)
 	}
-	if o.dryRun != "client" {
-		if err := p.rights(ctx); err != nil {
+	decide := func() (bool, error) { return o.agree(ctx, f, p, open) }
+	if open != nil && o.dryRun == "none" {
+		if goOn, err := open.agree(ctx, p, decide); err != nil || !goOn {
+			return err
+		}
+		if f, err = o.recovered(ctx, open, name); err != nil {
+			return err
+		}
+		if p.planned, p.state, err = o.plan(ctx, c, f); err != nil { // over what is there now
 			return err
 		}
 	}
-	goOn, err := o.agree(ctx, f, planned)
+	goOn := open.covers(p.planned)
+	if !goOn {
+		if err := p.review(ctx); err != nil {
+			return err
+		}
+		if goOn, err = decide(); err != nil {
+			return err
+		}
+	}
 	switch {
-	case err != nil:
-		return err
 	case goOn:
-		return o.do(ctx, c, f, planned)
-	case len(planned.Steps) == 0 && o.dryRun == "none" && wasUninstalled(f.journal): // It was killed just before.
+		return o.do(ctx, c, f, p.planned)
+	case len(p.planned.Steps) == 0 && o.dryRun == "none" && wasUninstalled(f.journal): // It was killed just before.
 		return o.forget(ctx, c, f.of)
 	}
 	return nil
@@ -120,7 +125,7 @@ func wasUninstalled(j *install.Journal) bool {
 
 // recovered ends, or sorts out, the run that was not ended, and finds what is there then.
 func (o *installOptions) recovered(ctx context.Context, open *recovering, name string) (*foundInstallation, error) {
-	if _, _, err := open.do(ctx); err != nil {
+	if _, _, err := open.end(ctx); err != nil {
 		return nil, err
 	}
 	f, err := o.find(ctx, open.cluster, name)
@@ -134,21 +139,17 @@ func (o *installOptions) recovered(ctx context.Context, open *recovering, name s
 // do takes away what was planned. A System is known until all of it is gone: where that fails, and
 // is undone, it is as it was.
 func (o *uninstallOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
-	known, err := o.adoption(ctx, c, f.of)
-	if err != nil {
-		return err // before anything goes
-	}
 	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
 	if err == nil {
 		err = o.forget(ctx, c, f.of)
-	} else if failed := (*install.FailedError)(nil); known != nil && errors.As(err, &failed) { // else nothing was written
-		o.remember(ctx, c, known)
+	} else {
+		o.remember(ctx, c, f.runner, f.of, report)
 	}
 	return o.finish(f.of, report, err)
 }
 
 func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
+	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
 }
 
 // plan says what goes.
@@ -215,13 +216,17 @@ func operatorsStay(planned *install.Plan, f *foundInstallation) {
 	}
 }
 
-// agree shows what goes, and asks.
-func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, planned *install.Plan) (bool, error) {
+// agree shows what goes, and asks; open is the run that it continues, if there is one.
+func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, p *installPlan, open *recovering) (bool, error) {
+	planned := p.planned
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err
 	}
 	if refused := refusalError(planned); refused != nil {
 		return false, refused
+	}
+	if _, err := o.adoption(ctx, p.cluster, f.of); err != nil {
+		return false, err
 	}
 	if len(planned.Steps) == 0 && f.journal.Run != nil && o.dryRun == "none" {
 		return true, nil // The run that was killed had done all of it: it is closed.
@@ -230,5 +235,5 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, plan
 		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(f.of.Name))
 		return false, nil
 	}
-	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")))
+	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")), open.lost()...)
 }

@@ -3,8 +3,9 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -15,8 +16,6 @@ import (
 type adopted struct {
 	set    system.Set
 	before adoptedParent
-	// carriers are the objects that carry its label.
-	carriers []system.Member
 }
 
 // adoption reads whether a System is known; nil where it is not, or is no System. It is refused while
@@ -37,11 +36,7 @@ func (o *uninstallOptions) adoption(ctx context.Context, c *installCluster, of i
 	if err != nil {
 		return nil, err
 	}
-	if err := unheld(ctx, store, set); err != nil {
-		return nil, err
-	}
-	carriers, err := c.carriers(ctx, set)
-	return &adopted{set, before, carriers}, err
+	return &adopted{set, before}, unheld(ctx, store, set)
 }
 
 // forget ends that a System is known, once its apps are gone.
@@ -50,29 +45,58 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of ins
 	if err != nil || a == nil {
 		return err
 	}
-	if err := c.release(ctx, a.set, system.Release(a.carriers), a.before); err != nil {
+	carriers, err := c.carriers(ctx, a.set)
+	if err == nil {
+		err = c.release(ctx, a.set, system.Release(carriers), a.before)
+	}
+	if err != nil {
 		return withHint(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
 	}
 	return nil
 }
 
-// remember gives the label of a System back to objects that were made again without it, since taking
-// them away failed and was undone.
-func (o *uninstallOptions) remember(ctx context.Context, c *installCluster, a *adopted) {
-	ctx = context.WithoutCancel(ctx) // as the undoing
-	var again []system.Step
-	for _, m := range a.carriers {
-		kind, ok := c.kinds.Kind(m.Ref.GroupKind())
-		if !ok || m.Controlled {
-			continue
-		}
-		is, err := c.at(kind, m.Ref.Namespace).Get(ctx, m.Ref.Name, metav1.GetOptions{})
-		if err != nil || is.Labels[system.MemberLabel] != "" {
-			continue // it went, or has it
-		}
-		again = append(again, system.Step{Object: foundOf(m.Ref, is), Change: system.AddLabel})
+// remember gives the label of a System that is known back to objects that undoing a run made again
+// without it, whoever has undone it.
+func (o *installOptions) remember(ctx context.Context, c *installCluster, r *install.Runner, of install.Installation, report install.Report) {
+	if !of.System || report.Result != install.ResultUndone && report.Result != install.ResultPartlyUndone {
+		return
 	}
-	if err := c.marks(ctx, again, a.set.ID()); err != nil {
+	if err := c.labelAgain(context.WithoutCancel(ctx), r, of, report.Steps); err != nil { // as the undoing
 		fmt.Fprintf(o.env.ErrOut, "note: the System is adopted, but not all of its objects carry its label: %s\n", safe(err.Error()))
 	}
+}
+
+// labelAgain labels the roots that the manifest which is kept of a System names. Who may write that
+// manifest could name anything: only objects of the releases that were brought back are labelled.
+func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, of install.Installation, steps []install.StepState) error {
+	parent, there, err := c.parent(ctx, of.Namespace, of.Name)
+	if err != nil || !there {
+		return err
+	}
+	sys, err := system.ParseParent(parent)
+	if err != nil {
+		return err
+	}
+	back, err := r.ReleasedObjects(ctx, steps)
+	if err != nil {
+		return err
+	}
+	var again []system.Step
+	for i := range sys.Apps {
+		for _, root := range sys.Apps[i].Roots {
+			ref, err := c.refOf(sys, root)
+			if err != nil || !slices.Contains(back, ref) {
+				continue
+			}
+			m, err := c.find(ctx, ref)
+			switch {
+			case apierrors.IsNotFound(err):
+			case err != nil:
+				return fmt.Errorf("read %s: %w", ref, err)
+			case m.Labels[system.MemberLabel] == "" && !m.Controlled:
+				again = append(again, system.Step{Object: m, Change: system.AddLabel})
+			}
+		}
+	}
+	return c.marks(ctx, again, system.SetID(system.ParentRef(of.Namespace, of.Name)))
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	rcommon "helm.sh/helm/v4/pkg/release/common"
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -54,6 +56,21 @@ type act struct {
 	*action.Configuration
 	getter  *getter
 	waiting []kube.WaitOption
+	client  *client
+}
+
+// client is that of Helm; it keeps why objects could not be deleted: an uninstallation that fails
+// says that it did, and not why.
+type client struct {
+	*kube.Client
+	denied []error
+}
+
+// Delete deletes objects.
+func (c *client) Delete(resources kube.ResourceList, policy metav1.DeletionPropagation) (*kube.Result, []error) {
+	done, errs := c.Client.Delete(resources, policy)
+	c.denied = append(c.denied, errs...)
+	return done, errs
 }
 
 func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act, error) {
@@ -65,7 +82,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act,
 	if err != nil {
 		return nil, fmt.Errorf("reach the API server: %w", err)
 	}
-	client := kube.New(g)
+	client := &client{Client: kube.New(g)}
 	client.Namespace = namespace
 	client.SetLogger(h.log)
 	secrets := driver.NewSecrets(boundedSecrets{set.CoreV1().Secrets(namespace)})
@@ -78,7 +95,7 @@ func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act,
 	c.HookOutputFunc = func(namespace, pod, container string) io.Writer {
 		return &logWriter{log: slog.New(h.log).With("namespace", namespace, "pod", pod, "container", container)}
 	}
-	return &act{Configuration: c, getter: g, waiting: []kube.WaitOption{kube.WithWaitContext(ctx)}}, nil
+	return &act{Configuration: c, getter: g, waiting: []kube.WaitOption{kube.WithWaitContext(ctx)}, client: client}, nil
 }
 
 // see lets templates see what the plan was rendered with, and no more.
@@ -171,6 +188,11 @@ func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) er
 	u.WaitStrategy, u.WaitOptions, u.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(o.Timeout)
 	if _, err = u.Run(r.Name); err == nil || ctx.Err() != nil {
 		return because(ctx, err)
+	}
+	for _, why := range a.client.denied {
+		if !strings.Contains(err.Error(), why.Error()) {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
 	}
 	return err
 }

@@ -1,6 +1,9 @@
 package install
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Without a revision a rollback goes to the last one that was whole before the live one, and
 // never forward.
@@ -32,5 +35,28 @@ func TestHistoryTarget(t *testing.T) {
 		if got.Revision != c.want || (err == nil) != (c.want > 0) {
 			t.Errorf("%s: revision %d (%v), want %d", name, got.Revision, err, c.want)
 		}
+	}
+}
+
+// What a run lost is kept as sentences.
+func TestHistorySaysWhatIsLost(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	gone := away(f, p.Installation)
+	gone.Steps[0].Irreversible = "the data of PersistentVolumeClaim/apps/a goes with it"
+	gone.Steps[1].Irreversible = "definitions come back only with their package"
+	if _, err := f.runner().Do(t.Context(), gone, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	j, err := f.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"a was removed: the data of PersistentVolumeClaim/apps/a goes with it", "the definitions of a were deleted"}
+	if got := j.Runs[len(j.Runs)-1].Lost; !slices.Equal(got, want) {
+		t.Errorf("lost %q, want %q", got, want)
 	}
 }

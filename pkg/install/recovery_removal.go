@@ -21,16 +21,17 @@ func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, err
 	return last, last.Marks.Run == x.j.Run.ID && (last.Status == Uninstalling || last.Status == Uninstalled), nil
 }
 
-// finishRemoval removes what is left of a release, and waits until its objects are gone. Where that
-// fails the step stays begun: the same command tries it again.
+// finishRemoval removes what is left of a release, and waits until its objects are gone. Hooks may
+// need what went before the run was killed: where they fail it is done without them. Where all
+// of it fails the step stays begun: the same command tries it again.
 func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
 	x.tellStep(StepStarted, *s, "")
 	gone, err := x.ownedOf(ctx, last)
 	if err == nil && last.Status != Uninstalled {
-		err = x.Engine.Uninstall(ctx, last.Release, RevertOptions{Marks: last.Marks, KeepHistory: true})
+		err = x.uninstall(ctx, last.Release, RevertOptions{Marks: last.Marks, Timeout: x.o.Timeout, KeepHistory: true})
 	}
 	if err == nil {
-		err = x.waitGone(ctx, gone, x.o.statusTimeout(0))
+		err = x.waitGone(ctx, gone, x.o.statusTimeout(x.o.Timeout))
 	}
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)

@@ -1,6 +1,8 @@
 package install
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -112,12 +114,12 @@ func TestUninstallContinuesLater(t *testing.T) {
 	if list := f.records[ReleaseName{"a", "apps"}]; !died || list[0].Status != Uninstalling {
 		t.Fatalf("killed %v: %+v", died, list)
 	}
-	f.at, f.what, f.writes = 1, "fail", 0
-	_, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{StatusTimeout: time.Second})
+	r := f.runner()
+	r.Engine = helmFails{fakeHelm{f}, func(RevertOptions) error { return errors.New("the disk is full") }}
+	_, _, err := r.Recover(t.Context(), p.Installation, "u", Options{StatusTimeout: time.Second})
 	if err == nil || !strings.Contains(err.Error(), "remove/apps/a") || !strings.Contains(err.Error(), "run the same command again") {
 		t.Fatalf("%v", err)
 	}
-	f.at = 0
 	if did, _, err := f.runner().Recover(t.Context(), p.Installation, "u", Options{}); err != nil || did != RecoveredResumed {
 		t.Errorf("%s, %v", did, err)
 	}
@@ -151,4 +153,85 @@ func TestRollbackContinuesToWait(t *testing.T) {
 	}
 	o.Waiting = []string{"db"}
 	wantSteps(t, NewPlan(Rollback, shopSystem, nil, s, o), "await/db")
+}
+
+// A removal that continues has as much time as one that was not killed. Hooks of the chart that
+// cannot run once half of the release is gone do not stop it.
+func TestRemovalFinishedAsBegun(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	if _, err := f.runner().Do(t.Context(), p, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if died, _ := atWrite(t, f, away(f, p.Installation), "after", 3); !died {
+		t.Fatal("it was not killed")
+	}
+	f.at = 0
+	var asked []RevertOptions
+	var told []string
+	r := f.runner()
+	r.Engine = helmFails{fakeHelm{f}, func(o RevertOptions) error {
+		if asked = append(asked, o); !o.NoHooks {
+			return errors.New("pre-delete hooks failed")
+		}
+		return nil
+	}}
+	r.Progress = func(e Progress) { told = append(told, e.Message) }
+	did, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second})
+	if err != nil || did != RecoveredResumed {
+		t.Fatalf("%s, %v", did, err)
+	}
+	if len(asked) != 2 || asked[0].NoHooks || !asked[1].NoHooks || !asked[0].KeepHistory || !asked[1].KeepHistory {
+		t.Errorf("it was uninstalled with %+v, want once with the hooks and once without", asked)
+	}
+	for _, o := range asked {
+		if o.Timeout != 7*time.Second || o.Marks.Run == "" {
+			t.Errorf("uninstalled with %+v, want the timeout of the run, and its id", o)
+		}
+	}
+	if !strings.Contains(strings.Join(told, "\n"), "without its hooks") {
+		t.Errorf("it says %q", told)
+	}
+}
+
+// Hooks of an undo have no more time than the run gives.
+func TestUndoHooksInTime(t *testing.T) {
+	f, p, _ := oneInstall()
+	f.put(newNamespace("apps", "", nil), "kubectl")
+	r := f.runner()
+	r.Gate = func(context.Context, []object.Ref, time.Duration) error { return errors.New("it is not Healthy") }
+	var asked []RevertOptions
+	r.Engine = helmFails{fakeHelm{f}, func(o RevertOptions) error {
+		asked = append(asked, o)
+		return errors.New("it is forbidden")
+	}}
+	_, err := r.Do(t.Context(), p, Options{StatusTimeout: 7 * time.Second})
+	if failed := new(FailedError); !errors.As(err, &failed) || failed.Result != ResultPartlyUndone {
+		t.Fatalf("%v", err)
+	}
+	if len(asked) != 2 {
+		t.Errorf("uninstalled with %+v", asked)
+	}
+	for _, o := range asked {
+		if o.Timeout != 7*time.Second {
+			t.Errorf("a hook may take %s, want that of the run", o.Timeout)
+		}
+	}
+	j, err := f.Load(t.Context())
+	if err != nil || len(j.Runs) != 1 || len(j.Runs[0].Left) == 0 || strings.Count(j.Runs[0].Left[0], "it is forbidden") != 1 {
+		t.Errorf("%+v, %v, want what is left, with the reason once", j.Runs, err)
+	}
+}
+
+// helmFails is a Helm that may fail to uninstall.
+type helmFails struct {
+	fakeHelm
+	why func(RevertOptions) error
+}
+
+func (h helmFails) Uninstall(ctx context.Context, n ReleaseName, o RevertOptions) error {
+	if err := h.why(o); err != nil {
+		return err
+	}
+	return h.fakeHelm.Uninstall(ctx, n, o)
 }

@@ -84,6 +84,9 @@ type Options struct {
 	// Look is how long is waited, after an undo, until what was restored is Healthy; 0 for
 	// Patience.
 	Look time.Duration
+	// Timeout is how long a removal of a run that continues may take: its hooks, and until all is
+	// gone. Steps of a plan have their own. 0 is as for these.
+	Timeout time.Duration
 	// StatusTimeout is how long one thing is waited for that has no timeout; 0 for five minutes.
 	StatusTimeout time.Duration
 }

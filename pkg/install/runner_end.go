@@ -117,7 +117,7 @@ func (x *run) past(ctx context.Context, result string) RunRecord {
 	}
 	for _, s := range r.Steps {
 		if s.Phase == Done && s.Irreversible != "" && result == ResultDone {
-			past.Lost = append(past.Lost, s.ID+": "+s.Irreversible)
+			past.Lost = append(past.Lost, lost(&s))
 		}
 		if s.Phase == NotUndone {
 			past.Left = append(past.Left, s.ID+": "+s.Note)
@@ -132,6 +132,21 @@ func (x *run) past(ctx context.Context, result string) RunRecord {
 func (x *run) open(err error) error {
 	x.report.Result = ResultUnfinished
 	return &FailedError{Result: ResultUnfinished, Err: err}
+}
+
+// lost says what a step that was done lost.
+func lost(s *StepState) string {
+	switch s.Kind {
+	case ApplyDefinitions:
+		return fmt.Sprintf("a rollback does not restore the former definitions of %s: objects may be stored in their new version", s.Part)
+	case DeleteDefinitions:
+		return fmt.Sprintf("the definitions of %s were deleted", s.Part)
+	case DeleteObjects:
+		return fmt.Sprintf("the custom resources of %s were deleted with their data", s.Part)
+	case RemoveRelease:
+		return fmt.Sprintf("%s was removed: %s", s.Part, s.Irreversible)
+	}
+	return fmt.Sprintf("the release of %s was changed: %s", s.Part, s.Irreversible)
 }
 
 // beforeImages is all that was kept for undoing a run.

@@ -148,15 +148,14 @@ func (x *run) uninstallInstalled(ctx context.Context, last Record, s *StepState)
 	if err := x.keepClaims(ctx, gone, s); err != nil {
 		return err
 	}
-	if err := x.uninstall(ctx, last.Release); err != nil {
+	if err := x.uninstall(ctx, last.Release, RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), KeepHistory: true}); err != nil {
 		return err
 	}
 	return x.waitGone(ctx, gone, x.o.statusTimeout(0))
 }
 
 // uninstall uninstalls with the hooks of the chart, and without them where they fail.
-func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
-	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, KeepHistory: true}
+func (x *run) uninstall(ctx context.Context, name ReleaseName, o RevertOptions) error {
 	err := x.Engine.Uninstall(ctx, name, o)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -168,9 +167,17 @@ func (x *run) uninstall(ctx context.Context, name ReleaseName) error {
 	}
 	o.NoHooks = true
 	if again := x.Engine.Uninstall(ctx, name, o); again != nil {
-		return errors.Join(err, again)
+		return joined(err, again)
 	}
 	return nil
+}
+
+// joined says a reason once that was met twice.
+func joined(err, again error) error {
+	if err.Error() == again.Error() {
+		return again
+	}
+	return errors.Join(err, again)
 }
 
 // recoveryAction is what becomes of a release when its step is undone.
@@ -330,7 +337,7 @@ func (x *run) whole(ctx context.Context, v Record) bool {
 // rollback goes back with the hooks of the chart, and without them where they fail. Fields
 // that the run took from others are taken from who took them since: they were the release's.
 func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
-	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, ForceConflicts: x.o.ForceConflicts}
+	o := RevertOptions{Marks: RecordLabels{Run: x.j.Run.ID}, Timeout: x.o.statusTimeout(0), ForceConflicts: x.o.ForceConflicts}
 	err := x.Engine.Rollback(ctx, name, to, o)
 	if err == nil || ctx.Err() != nil {
 		return err
@@ -338,7 +345,7 @@ func (x *run) rollback(ctx context.Context, name ReleaseName, to int) error {
 	x.notify(Progress{Kind: Noted, Message: fmt.Sprintf("roll back %s: %v; retrying without its hooks", name, err)})
 	o.NoHooks = true
 	if again := x.Engine.Rollback(ctx, name, to, o); again != nil {
-		return errors.Join(err, again)
+		return joined(err, again)
 	}
 	return nil
 }

@@ -106,3 +106,21 @@ func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
 	}
 	return refs
 }
+
+// ReleasedObjects are the objects of the releases of some steps, as they are deployed now.
+func (r *Runner) ReleasedObjects(ctx context.Context, steps []StepState) ([]object.Ref, error) {
+	var refs []object.Ref
+	for i := range steps {
+		if !steps[i].ofRelease() {
+			continue
+		}
+		list, err := r.Engine.History(ctx, ReleaseName{steps[i].Release, steps[i].Namespace})
+		if err != nil {
+			return nil, err
+		}
+		if last, ok := deployed(list); ok {
+			refs = append(refs, slices.Concat(last.Objects, last.Kept)...)
+		}
+	}
+	return refs, nil
+}

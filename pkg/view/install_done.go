@@ -166,7 +166,7 @@ func resultWords(d InstallRunDocument) string {
 	case len(d.RemainingClaims) > 0:
 		return d.Result + "; stayed: " + strings.Join(d.RemainingClaims, ", ")
 	case len(d.LostData) > 0:
-		return d.Result + "; lost: " + strings.Join(d.LostData, ", ")
+		return d.Result + "; " + strings.Join(d.LostData, "; ")
 	}
 	return d.Result
 }
