@@ -52,7 +52,7 @@ type Entry struct {
 type UnsupportedError struct{ Type string }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("it is %s, and krew unpacks zip files and tar files in gzip alone", e.Type)
+	return fmt.Sprintf("it is %s, and krew unpacks only zip files and tar files in gzip", e.Type)
 }
 
 // EntryError is an entry that krew refuses to unpack.
@@ -114,7 +114,7 @@ func unpackZipped(f *zip.File, each func(Entry, io.Reader) error) (err error) {
 		return err
 	}
 	if !f.Mode().IsRegular() && !f.Mode().IsDir() {
-		return &EntryError{f.Name, "is neither a file nor a folder"}
+		return &EntryError{f.Name, "is neither a file nor a directory"}
 	}
 	content, err := f.Open()
 	if err != nil {
@@ -145,7 +145,7 @@ func unpackTar(data []byte, each func(Entry, io.Reader) error) error {
 			return err
 		}
 		if h.Typeflag != tar.TypeReg && h.Typeflag != tar.TypeDir {
-			return &EntryError{h.Name, "is neither a file nor a folder"}
+			return &EntryError{h.Name, "is neither a file nor a directory"}
 		}
 		if err := each(Entry{path.Clean(h.Name), h.FileInfo().Mode()}, r); err != nil {
 			return err

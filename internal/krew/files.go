@@ -60,11 +60,11 @@ func filesOf(entries []Entry) []string {
 // targets are the files and folders that a rule finds, and where it moves them.
 func targets(files []string, rule File) ([]Move, error) {
 	if clean := path.Clean(rule.To); clean != rule.To {
-		return nil, fmt.Errorf("to: %q is to be written %q", rule.To, clean)
+		return nil, fmt.Errorf("to: %q must be written %q", rule.To, clean)
 	}
 	from := path.Clean(rule.From)
 	if !inside(from) || !inside(rule.To) {
-		return nil, fmt.Errorf("from %q to %q leads out of the folder", rule.From, rule.To)
+		return nil, fmt.Errorf("from %q to %q leads out of the directory", rule.From, rule.To)
 	}
 	if slices.ContainsFunc(files, func(f string) bool { _, ok := cutPath(f, from); return ok }) {
 		to := rule.To
@@ -84,7 +84,7 @@ func targets(files []string, rule File) ([]Move, error) {
 		name := strings.Join(parts[:depth], "/")
 		ok, err := path.Match(from, name)
 		if err != nil {
-			return nil, fmt.Errorf("from: %q is no glob: %w", rule.From, err)
+			return nil, fmt.Errorf("from: %q is not a glob: %w", rule.From, err)
 		}
 		if m := (Move{name, path.Join(rule.To, path.Base(name))}); ok && !slices.Contains(found, m) {
 			found = append(found, m)

@@ -22,7 +22,7 @@ func (l *linter) bin(at string, p Platform) {
 		return
 	}
 	if slashed := strings.ReplaceAll(p.Bin, `\`, "/"); !inside(path.Clean(slashed)) || path.Clean(slashed) == "." || strings.Contains(slashed, ":") {
-		l.add(ruleBinInside, at, "write the path of the executable in the archive", "%q is no file in the archive", p.Bin)
+		l.add(ruleBinInside, at, "write the path of the executable in the archive", "%q is not a file in the archive", p.Bin)
 	}
 	exe := strings.HasSuffix(strings.ToLower(p.Bin), ".exe")
 	for _, on := range Platforms() {
@@ -50,17 +50,17 @@ func (l *linter) archive(at string, p Platform) {
 		return
 	}
 	if wholeSum.MatchString(p.SHA256) && a.SHA256 != p.SHA256 {
-		l.add(ruleArchiveSum, at+".sha256", "write "+a.SHA256+", or build the archive anew", "the sum of %s is another", name)
+		l.add(ruleArchiveSum, at+".sha256", "write "+a.SHA256+", or rebuild the archive", "the sum of %s differs", name)
 	}
 	var entry *EntryError
 	var unsupported *UnsupportedError
 	switch {
 	case errors.As(a.Err, &entry):
-		l.add(ruleArchiveEntry, at+".uri", "pack files and folders alone, by relative paths", "krew does not unpack %s: %s", name, a.Err)
+		l.add(ruleArchiveEntry, at+".uri", "pack only files and directories, by relative paths", "krew does not unpack %s: %s", name, a.Err)
 	case errors.As(a.Err, &unsupported):
 		l.add(ruleArchiveType, at+".uri", "pack a .tar.gz or a .zip", "krew does not unpack %s: %s", name, a.Err)
 	case a.Err != nil:
-		l.add(ruleInstalls, at+".uri", "pack it anew", "krew does not unpack %s: %s", name, a.Err)
+		l.add(ruleInstalls, at+".uri", "pack it again", "krew does not unpack %s: %s", name, a.Err)
 	default:
 		l.installed(at, name, p, a)
 	}

@@ -25,7 +25,7 @@ func (l *linter) guide() {
 	l.name()
 	spec := l.manifest.Spec
 	if n := utf8.RuneCountInString(spec.ShortDescription); n > maxShort {
-		l.add(ruleShortLength, "spec.shortDescription", "leave out what the description can say", "it has %d characters, and %d are the most", n, maxShort)
+		l.add(ruleShortLength, "spec.shortDescription", "leave out what the description can say", "it has %d characters, and the limit is %d", n, maxShort)
 	}
 	if word := redundant.FindString(spec.ShortDescription); word != "" {
 		l.add(ruleRedundant, "spec.shortDescription", "leave it out: everything in an index is one", "it says %q", word)
@@ -60,7 +60,7 @@ func (l *linter) name() {
 	}
 	switch {
 	case slices.Contains(generic(), name):
-		l.add(ruleGeneric, path, "say whose or of what it is: vendor-"+name, "%q could be anybody's", name)
+		l.add(ruleGeneric, path, "name its vendor or subject: vendor-"+name, "%q could be any plugin's", name)
 	case slices.Contains(taken(), name):
 		l.add(ruleTaken, path, "put a word of your own before it", "there is a plugin %q in the index", name)
 	}

@@ -28,7 +28,7 @@ func (l *linter) structure() {
 	}
 	name := m.Metadata.Name
 	if !safeName.MatchString(name) || device.MatchString(name) {
-		l.add(ruleSafeName, "metadata.name", "use letters, digits and dashes", "%q is no name for a plugin", name)
+		l.add(ruleSafeName, "metadata.name", "use letters, digits and dashes", "%q is not a name for a plugin", name)
 	}
 	base := path.Base(strings.ReplaceAll(l.file, `\`, "/"))
 	if path.Ext(base) != Extension {
@@ -75,9 +75,9 @@ func (l *linter) source(at string, p Platform) {
 	}
 	switch {
 	case p.SHA256 == "":
-		l.add(ruleSum, at+".sha256", "write what sha256sum says of the archive", "it is missing")
+		l.add(ruleSum, at+".sha256", "write the output of sha256sum for the archive", "it is missing")
 	case !wholeSum.MatchString(p.SHA256):
-		remedy := "write what sha256sum says of the archive"
+		remedy := "write the output of sha256sum for the archive"
 		if wholeSum.MatchString(strings.ToLower(p.SHA256)) {
 			remedy = "write it in lower case"
 		}
@@ -98,7 +98,7 @@ func (l *linter) files(at string, p Platform) {
 		}
 	}
 	if slices.Equal(p.Files, everything()) {
-		l.add(ruleDefaultFiles, at+".files", "leave it out", "it says what is so without it")
+		l.add(ruleDefaultFiles, at+".files", "leave it out", "it states the default")
 	}
 }
 
@@ -137,7 +137,7 @@ func (l *linter) selector(at string, p Platform) bool {
 
 func (l *linter) matches(at string, p Platform) {
 	if !slices.ContainsFunc(Platforms(), p.Selects) {
-		l.add(ruleKnownPlatform, at+".selector", "want one of "+join(Platforms()), "it matches no platform that krew runs on")
+		l.add(ruleKnownPlatform, at+".selector", "expected one of "+join(Platforms()), "it matches no platform that krew runs on")
 	}
 }
 

@@ -89,7 +89,7 @@ func onlyGenerated(dir string) error {
 			return err
 		}
 		if !bytes.HasPrefix(text, []byte(Header)) {
-			return fmt.Errorf("%s was not generated and would be lost: move it, or write to another folder", path)
+			return fmt.Errorf("%s was not generated and would be lost: move it, or write to another directory", path)
 		}
 	}
 	return nil

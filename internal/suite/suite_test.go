@@ -39,7 +39,7 @@ func TestReadRefuses(t *testing.T) {
 	for old, spoiled := range map[string]struct{ text, want string }{
 		"homepage:":                   {"homepagez:", `unknown field "homepagez"`},
 		"license: Apache-2.0":         {"", "license is missing"},
-		"- linux/arm64":               {"- linux", `platform "linux": want OS/ARCH`},
+		"- linux/arm64":               {"- linux", `platform "linux": expected OS/ARCH`},
 		"command: graph,":             {"command: grahp,", `"grahp" is no command`},
 		"name: sysop-graph,":          {"name: graph,", "want sysop-graph"},
 		"  - name: path\n    short: ": {"  - name: path\n    longer: ", `unknown field`},

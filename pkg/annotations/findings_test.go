@@ -139,7 +139,7 @@ func TestFindingStopsNothingElse(t *testing.T) {
 
 func TestFindingNamesThePlace(t *testing.T) {
 	_, findings := parse(t, "apps.example.com", "resource/usage", "nodot")
-	const want = `CRD apps.example.com: annotation resource/usage: column 1: "nodot" does not tell where the manual is: want <configmap>.<key> or <namespace>.<configmap>.<key>`
+	const want = `CRD apps.example.com: annotation resource/usage: column 1: "nodot" does not name the location of the manual: expected <configmap>.<key> or <namespace>.<configmap>.<key>`
 	if len(findings) != 1 || findings[0].String() != want {
 		t.Errorf("got %v, want %s", findings, want)
 	}

@@ -113,7 +113,7 @@ func TestBillOfMaterials(t *testing.T) {
 	for _, c := range bom.Components {
 		purls[c.Ref] = c.PURL
 		if refs[c.Ref] {
-			t.Errorf("%s is there twice", c.Ref)
+			t.Errorf("%s occurs twice", c.Ref)
 		}
 		refs[c.Ref] = true
 		for _, h := range c.Hashes {

@@ -274,9 +274,9 @@ func TestSchemaFetchesNothing(t *testing.T) {
 	c := load(t, "schema")
 	r := rendered(t, c, options())
 	equal(t, "warnings", r.Warnings, []string{
-		"schema/values.schema.json refers to file:///etc/hostname, which is not fetched: what it says about values is not checked",
-		"schema/values.schema.json refers to http://127.0.0.1:9/schema.json, which is not fetched: what it says about values is not checked",
-		"schema/values.schema.json refers to https://127.0.0.1:9/hidden.json, which is not fetched: what it says about values is not checked",
+		"schema/values.schema.json refers to file:///etc/hostname, which is not fetched: values are not checked against it",
+		"schema/values.schema.json refers to http://127.0.0.1:9/schema.json, which is not fetched: values are not checked against it",
+		"schema/values.schema.json refers to https://127.0.0.1:9/hidden.json, which is not fetched: values are not checked against it",
 	})
 	opts := options()
 	opts.Values = map[string]any{"size": 10}

@@ -81,7 +81,7 @@ func TestColocation(t *testing.T) {
 			yaml: robustApp("web", 2, robustC+", topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]", "n1", "n3"),
 			want: []string{
 				"Deployment.apps/ns/web: 2 of 2 on n1 1, n3 1 in a b", "zones a b of a b", "together on n1 n2 n3",
-				"against: Deployment.apps/ns/web must spread over topology.kubernetes.io/zone, with a skew of 1 at most",
+				"against: Deployment.apps/ns/web must spread over topology.kubernetes.io/zone, with a maxSkew of 1",
 				"spec.template.spec.topologySpreadConstraints[topology.kubernetes.io/zone] = maxSkew 1, DoNotSchedule",
 			},
 		},

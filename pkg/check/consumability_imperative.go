@@ -71,7 +71,7 @@ func crdImperative(d *Definition, r *Result) {
 		found = true
 		r.AddFinding(Finding{
 			Severity: severity, Object: d.Ref, Field: schemaField(v), Value: n.path(),
-			Message: n.path() + " orders a deed instead of saying what is wanted (" + why + "): applied again from Git it is done again, or never",
+			Message: n.path() + " triggers an action instead of declaring the desired state (" + why + "): applied again from Git, it runs again, or never",
 		})
 	})
 	if !found {
@@ -89,23 +89,23 @@ func imperativeWhy(n *schemaNode) (string, Severity) {
 	case "boolean":
 		switch {
 		case imperativeFlag.MatchString(n.name), imperativeNow.MatchString(n.name):
-			return "a boolean by the name of a deed", Warning
+			return "a boolean that is named like an action", Warning
 		case imperativeOnce.MatchString(n.props.Description):
-			return "its description says that it is taken back once done", Warning
+			return "its description says that it is reset once done", Warning
 		}
 	case "string", "integer", "number":
 		switch {
 		case imperativeNow.MatchString(n.name):
 			return "its name says now", Warning
 		case imperativeNonce.MatchString(n.name):
-			return "any change of its value is the order", Info
+			return "any change of its value triggers it", Info
 		case n.props.Type == "string" && imperativeChosen.MatchString(n.name):
 			return imperativeValues(n)
 		}
 	case "object":
 		// Argo CD's Application has an operation beside its spec.
 		if n.depth() == 1 && n.name == "operation" {
-			return "an operation beside the spec", Warning
+			return "an operation outside of the spec", Warning
 		}
 	}
 	return "", 0
@@ -135,7 +135,7 @@ func imperativeValues(n *schemaNode) (string, Severity) {
 	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule.MatchString(n.props.Description) {
 		return "", 0
 	}
-	return "a text by the name of " + n.name, Info
+	return "a string that is named " + n.name, Info
 }
 
 // imperativeOfContainer says that a field stands beside those of a container, a step or a

@@ -229,7 +229,7 @@ func TestRobustSingle(t *testing.T) {
 	runRobust(t, "pod-single", []robustCase{
 		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"has the only pod behind Service/db, which Deployment.apps/web needs"}},
 		{name: "of two", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustApp("db", 2, robustC, "n1", "n2"), right: []string{"Deployment.apps/ns/db"}},
-		{name: "nobody needs it", root: "Deployment.apps/ns/db", yaml: db},
+		{name: "no dependents", root: "Deployment.apps/ns/db", yaml: db},
 		{
 			name: "its address is accounted for, and a role names it", root: "Deployment.apps/ns/db",
 			yaml: db + "---\napiVersion: networking.k8s.io/v1\nkind: IPAddress\nmetadata: {name: 10.96.0.7, uid: ip}\nspec: {parentRef: {resource: services, namespace: ns, name: db}}\n" +

@@ -11,7 +11,7 @@ import (
 // (yet): its names are taken, it is being deleted, or the API server has not looked at it.
 func Established(u *unstructured.Unstructured) (bool, string) {
 	if u == nil {
-		return false, "there is no definition"
+		return false, "the CRD does not exist"
 	}
 	if u.GetDeletionTimestamp() != nil {
 		return false, fmt.Sprintf("%s is being deleted", u.GetName())
@@ -40,7 +40,7 @@ func Established(u *unstructured.Unstructured) (bool, string) {
 	case "True":
 		return true, ""
 	case "":
-		return false, fmt.Sprintf("the API server has not looked at %s yet", u.GetName())
+		return false, fmt.Sprintf("the API server has not processed %s yet", u.GetName())
 	default:
 		return false, fmt.Sprintf("%s is not served: %s", u.GetName(), why)
 	}

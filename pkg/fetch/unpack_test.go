@@ -161,7 +161,7 @@ func TestUnpackBombs(t *testing.T) {
 	for name, archive := range map[string][]byte{"one file": one, "some files": some, "after the end": after, "a lie": lie, "zipped": zip(t, one)} {
 		t.Run(name, func(t *testing.T) {
 			_, err := fetch.Unpack(archive, limits)
-			refused(t, err, "more than may be unpacked")
+			refused(t, err, "more content than may be unpacked")
 		})
 	}
 }

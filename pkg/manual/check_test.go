@@ -29,13 +29,13 @@ func TestCheck(t *testing.T) {
 		{`{properties: {a: {type: string, minLength: 2}}}`, `{a: "é"}`, "spec.a is shorter than 2 characters"},
 		{`{properties: {a: {type: string, maxLength: 1}}}`, `{a: "éé"}`, "spec.a is longer than 1 characters"},
 		{`{properties: {a: {type: array, maxItems: 1, items: {}}}}`, `{a: [1, 2]}`, "spec.a has more than 1 items"},
-		{`{properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [key], items: {type: object, properties: {key: {type: string}, v: {type: string}}}}}}`, `{a: [{key: x, v: z}, {key: x}]}`, "spec.a has two items that are alike"},
+		{`{properties: {a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [key], items: {type: object, properties: {key: {type: string}, v: {type: string}}}}}}`, `{a: [{key: x, v: z}, {key: x}]}`, "spec.a has two equal items"},
 		{`{properties: {a: {type: number, maximum: 1, exclusiveMaximum: true}}}`, `{a: 1}`, "spec.a is 1, too large"},
-		{`{properties: {a: {type: integer, multipleOf: 3}}}`, `{a: 4}`, "spec.a is 4, no multiple of 3"},
-		{`{oneOf: [{required: [a]}, {required: [b]}]}`, `{a: 1, b: 1}`, "spec holds 2 of its alternatives, not one"},
-		{`{anyOf: [{required: [a]}, {required: [b]}]}`, `{c: 1}`, "spec holds none of its alternatives"},
+		{`{properties: {a: {type: integer, multipleOf: 3}}}`, `{a: 4}`, "spec.a is 4, not a multiple of 3"},
+		{`{oneOf: [{required: [a]}, {required: [b]}]}`, `{a: 1, b: 1}`, "spec matches 2 of its alternatives, not one"},
+		{`{anyOf: [{required: [a]}, {required: [b]}]}`, `{c: 1}`, "spec matches none of its alternatives"},
 		{`{allOf: [{required: [a]}]}`, `{c: 1}`, "spec.a is required"},
-		{`{not: {required: [a]}}`, `{a: 1}`, "spec is what it must not be"},
+		{`{not: {required: [a]}}`, `{a: 1}`, "spec matches what its schema forbids"},
 		{`{type: object, x-kubernetes-preserve-unknown-fields: true, properties: {a: {type: string}}}`, `{b: 1, a: x}`, ""},
 	} {
 		object := map[string]any{"apiVersion": "example.com/v1", "kind": "Thing", "metadata": map[string]any{"name": "x", "labels": map[string]any{}}, "spec": fields(t, c.spec)}

@@ -81,11 +81,11 @@ func (same *parts) write(w io.Writer, p *view.UIState) error {
 	shown.Mode = "file"
 	data, err := json.Marshal(&shown)
 	if err != nil {
-		return fmt.Errorf("write the picture: %w", err)
+		return fmt.Errorf("write the UI state: %w", err)
 	}
 	picture, err := pack(data)
 	if err != nil {
-		return fmt.Errorf("pack the picture: %w", err)
+		return fmt.Errorf("pack the UI state: %w", err)
 	}
 	// The policy holds for what comes after it.
 	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
@@ -94,7 +94,7 @@ func (same *parts) write(w io.Writer, p *view.UIState) error {
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page draws what is in it, which takes JavaScript. It asks nobody for anything.</noscript>
+<noscript>This page needs JavaScript to draw its content. It sends no requests.</noscript>
 <script type="text/plain" id="picture">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>

@@ -173,7 +173,7 @@ func (sc *svgScene) says(l svgLine) string {
 		text += ": " + l.edge.Why
 	}
 	if l.edge.Inferred {
-		text += " (a guess)"
+		text += " (inferred)"
 	}
 	return text
 }

@@ -72,7 +72,7 @@ func TestManualOfASnapshot(t *testing.T) {
 	for ref, want := range map[[3]string]string{
 		{"shop", "usage", "x"}:        `has no data key "x" (it has usage)`,
 		{"shop", "redacted", "usage"}: "the snapshot has ConfigMap/shop/redacted without its data",
-		{"other", "usage", "usage"}:   "there is no ConfigMap/other/usage in the snapshot",
+		{"other", "usage", "usage"}:   "the snapshot has no ConfigMap/other/usage",
 	} {
 		if got, err := s.Manual(t.Context(), ref[0], ref[1], ref[2]); got != "" || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %q, %v", ref, got, err)

@@ -33,12 +33,12 @@ func told(text string) string {
 func TestRefusedTexts(t *testing.T) {
 	laughs := "a: &a [x, x]\nb: &b [*a, *a]\nc: &c [*b, *b]\n"
 	for name, c := range map[string]struct{ text, want string }{
-		"empty":            {"# nothing\n---\n", "line 1, column 1: the file is empty: want a document of apiVersion sysop.dev/v1alpha1, kind System"},
+		"empty":            {"# nothing\n---\n", "line 1, column 1: the file is empty: expected a document of apiVersion sysop.dev/v1alpha1, kind System"},
 		"large":            {head + strings.Repeat("# filler\n", 1<<17), "line 1, column 1: it has more than 1 MiB"},
 		"no YAML":          {"a: [", "no YAML"},
 		"a list":           {"- a", "line 1, column 1: want a document of apiVersion"},
 		"two documents":    {head + "---\nkind: ConfigMap\n", "line 10, column 1: a second document: a manifest is one"},
-		"another kind":     {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": want System`},
+		"another kind":     {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": expected System`},
 		"an alias":         {strings.Replace(head, "[deployment/web]", "&r [deployment/web]\n  - {name: b, roots: *r}", 1), "line 9, column 22: spec.apps[1]: aliases are not read"},
 		"aliased item":     {strings.Replace(head, "[deployment/web]", "[&r deployment/web, *r]", 1), "spec.apps[0].roots[1]: aliases are not read"},
 		"aliased value":    {strings.Replace(head, "deep: {", "one: &o 1, two: [*o], deep: {", 1), "spec.values.two[0]: aliases are not read"},
@@ -47,18 +47,18 @@ func TestRefusedTexts(t *testing.T) {
 		"laughs":           {laughs + head, "unknown key"},
 		"deep":             {strings.Replace(head, "deep: {", "x: "+strings.Repeat("[", 200)+strings.Repeat("]", 200)+", deep: {", 1), "it is nested more than 100 deep"},
 		"infinite":         {strings.Replace(head, "deep: {", "x: .inf, deep: {", 1), "spec.values.x: .inf is nothing that JSON has"},
-		"key of a value":   {strings.Replace(head, "deep: {", "1: x, deep: {", 1), "spec.values: the key 1 is no text: put it in quotes"},
-		"twice in value":   {strings.Replace(head, "deep: {", "text: x, deep: {", 1), "spec.values: a second text: want one"},
+		"key of a value":   {strings.Replace(head, "deep: {", "1: x, deep: {", 1), "spec.values: the key 1 is not a string: put it in quotes"},
+		"twice in value":   {strings.Replace(head, "deep: {", "text: x, deep: {", 1), "spec.values: a second text: expected one"},
 		"a List":           {head + "    resources: [{apiVersion: v1, kind: List, metadata: {name: x}, items: []}]\n", "it is a list: write an item for each object"},
 		"no kind":          {head + "    resources: [{apiVersion: v1, metadata: {name: x}}]\n", "spec.apps[0].resources[0]: kind is missing"},
-		"twice brought":    {head + "    resources:\n    - &x {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n", "line 11, column 7: spec.apps[0].resources[1]: a second ConfigMap/x: want one"},
+		"twice brought":    {head + "    resources:\n    - &x {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n    - {apiVersion: v1, kind: ConfigMap, metadata: {name: x}}\n", "line 11, column 7: spec.apps[0].resources[1]: a second ConfigMap/x: expected one"},
 		"brought by two":   {head + "    resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x}}]\n  - {name: b, resources: [{apiVersion: v1, kind: ConfigMap, metadata: {name: x, namespace: n}}]}\n", "spec.apps[1].resources[0]: ConfigMap/n/x is a root of app web already"},
 		"two operators":    {head + "  operators: [{name: redis}, {name: redis}]\n", "spec.operators[1]: a second operator redis: the first is on line 9"},
 		"an input of two":  {head + "  inputs: [{secret: a, configMap: b}]\n", "spec.inputs[0]: want either secret or configMap"},
 		"an input of none": {head + "  inputs: [{keys: [a]}]\n", "spec.inputs[0]: want either secret or configMap"},
 		"no object name":   {head + "  inputs: [{secret: A/b}]\n", "is no name of an object"},
 		"regulate":         {head + "  upgrade: {regulate: maybe}\n", "spec.upgrade.regulate: want true"},
-		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app has nothing: want roots, or resources"},
+		"nothing left":     {head + "  - name: b\n    resources: [{template: \"# none\"}]\n", "spec.apps[1]: the app is empty: expected roots, or resources"},
 	} {
 		if got := told(c.text); !strings.Contains(got, c.want) {
 			t.Errorf("%s: told\n%s\nwant\n%s", name, got, c.want)
@@ -86,9 +86,9 @@ func TestTemplates(t *testing.T) {
 		"syntax":        {object + `{{ if }}`, "line 5: missing value for if"},
 		"no function":   {object + `{{ env "HOME" }}`, `function "env" not defined`},
 		"no file":       {object + `{{ readFile "/etc/passwd" }}`, `function "readFile" not defined`},
-		"for web pages": {object + `{{ html "a" }}`, "it is not there in a manifest"},
+		"for web pages": {object + `{{ html "a" }}`, "it is not available in a manifest"},
 		"no YAML":       {"a: [", "the template of app web is filled in to no YAML"},
-		"no object":     {"a: 1", "document 1 of the template of app web, line 1 of what comes out: apiVersion is missing"},
+		"no object":     {"a: 1", "document 1 of the template of app web, line 1 of the output: apiVersion is missing"},
 		"endless loop":  {`{{ range 99999999999 }}{{ end }}`, "it goes on for too long"},
 		"nested loops":  {`{{ range 9999 }}{{ range 9999 }}{{ if true }}{{ end }}{{ end }}{{ end }}`, "it goes on for too long"},
 		"calls itself":  {`{{ define "a" }}{{ template "a" . }}{{ end }}{{ template "a" . }}`, "it goes on for too long"},
@@ -96,7 +96,7 @@ func TestTemplates(t *testing.T) {
 		"wide":          {`{{ printf "%999999d" 1 }}`, "printf wants a short format"},
 		"positions":     {`{{ printf "%[1]s%[1]s" "x" }}`, "printf wants a short format"},
 		"indented":      {`{{ indent 1000000 "x" }}`, "want 0 to 100 columns"},
-		"long":          {`{{ range 9999 }}` + strings.Repeat("#", 500) + "\n{{ end }}", "more than 1 MiB comes out"},
+		"long":          {`{{ range 9999 }}` + strings.Repeat("#", 500) + "\n{{ end }}", "its output has more than 1 MiB"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Now()
@@ -148,7 +148,7 @@ func TestWords(t *testing.T) {
 		"when db is being upgraded, drain to web, mail; Recover when that has been over for 30s",
 		"Stop Recover drain",
 		"scale to 0: deployment/web, cronjob", "json patch", "merge patch of status", "annotate example.com/hold=true, old.key-", "label tier=",
-		"suspend CronJobs", "take traffic away", "restart", "run a Job (within 5m)", "POST to hooks.example.com",
+		"suspend CronJobs", "stop traffic", "restart", "run a Job (within 5m)", "POST to hooks.example.com",
 		"run sh; back: run echo (within 1m30s)", "POST to hooks.example.com",
 	}
 	if g, w := strings.Join(got, "\n"), strings.Join(want, "\n"); g != w {

@@ -89,11 +89,11 @@ stack Deployment/web               1
 └─ one node
    │  ✔ all of it runs on node n9
    ├─ configurable in Shop/one
-   │     ? its definition was not read
+   │     ? its CRD was not read
    ├─ configurable in Shop/one
-   │     ? spec.podTemplate takes anything, so it may be set there
+   │     ? spec.podTemplate accepts any field, so it may be set there
    └─ configurable in Shop/one
-         no field of it says where its pods go
+         no field of it controls where its pods run
 `},
 		{"table", `
 STACK            NODE   ZONE   WORKLOAD         PODS

@@ -28,7 +28,7 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 		t.Fatalf("%+v", a.Tree.Roots)
 	}
 	line := a.Tree.Roots[0].Children[0]
-	if line.Name.Text != "left of Stop #3" || line.Cells[0].Text != "Left" || !strings.HasSuffix(line.Cells[2].Text, "regulate recover web --force puts it back") || len(line.Children) != 1 {
+	if line.Name.Text != "left of Stop #3" || line.Cells[0].Text != "Left" || !strings.HasSuffix(line.Cells[2].Text, "regulate recover web --force restores it") || len(line.Children) != 1 {
 		t.Errorf("%+v", line)
 	}
 	if got := line.Children[0].Cells[2].Text; got != "spec.replicas = 0: changed since by somebody else" {

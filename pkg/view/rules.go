@@ -190,8 +190,8 @@ func ExplainKind(subject string, says, isSaid []CountedRule, gaps []object.Gap) 
 		}
 		tree.Roots = append(tree.Roots, root)
 	}
-	group("what a "+subject+" says", says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Says)
-	group("what others say of a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.IsSaid)
+	group("relations of a "+subject, says, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Says)
+	group("relations to a "+subject, isSaid, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.IsSaid)
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 

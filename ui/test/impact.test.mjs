@@ -26,7 +26,7 @@ function lines(im) {
     for (const d of data) out.push(['  ', name(d.id), '✖ ' + removalWhy(d)])
     for (const d of rest) out.push(['  ', name(d.id), removalWhy(d)])
   }
-  if (im.mayGo.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayGo.length, 'object')}: whether is for a controller to say`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
+  if (im.mayGo.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayGo.length, 'object')}: a controller decides`], ...im.mayGo.map((d) => ['  ', name(d.id), `by ${name(d.by)} (${d.why})`]))
   if (im.kept.length) out.push([' ', 'stays', plural(im.kept.length, 'object')], ...im.kept.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
   return out
 }
