@@ -185,7 +185,7 @@ func TestBundleEntryOutside(t *testing.T) {
 		"leaves the catalog": func(text string) string {
 			return strings.Replace(text, "manifests/web-1.0.0/00.yaml", "../system.yaml", 1)
 		},
-		"the digest is wrong": func(text string) string {
+		"wrong digest": func(text string) string {
 			return strings.Replace(text, strings.TrimPrefix(fetch.Digest([]byte(bundledManifest)), "sha256:"), strings.Repeat("a", 64), 1)
 		},
 		"manifests/web-2.0.0": func(text string) string { return strings.Replace(text, "web-1.0.0", "web-2.0.0", 1) },

@@ -30,10 +30,10 @@ func TestInstalled(t *testing.T) {
 		{"the last of two at one place", "README.md=x,tea-v1/LICENSE=x", "tea-v1/LICENSE=x"},
 		{"what was moved is gone", "README.md=.,*.md=y", `error: "*.md" finds nothing`},
 		{"nothing", "*.txt=.", `error: "*.txt" finds nothing`},
-		{"out of the folder", "README.md=../x", "error: leads out"},
+		{"out of the directory", "README.md=../x", "error: leads out"},
 		{"from above", "../../etc/passwd=x", "error: leads out"},
 		{"to that is not clean", "README.md=./x", `error: to be written "x"`},
-		{"no glob", "[=.", "error: no glob"},
+		{"not a glob", "[=.", "error: no glob"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p krew.Platform

@@ -167,7 +167,7 @@ func cases(t *testing.T) []spoiled {
 		{name: "example", old: "    It brews tea.", text: "    It brews tea:\n\n      kubectl acme-tea brew", rules: []int{25}, path: "spec.description"},
 		{name: "long line", old: "    It brews tea.", text: "    It brews " + strings.Repeat("tea ", 20), rules: []int{26}, path: "spec.description"},
 		{name: "files that are the default", old: "    bin: kubectl-tea\n", text: "    bin: kubectl-tea\n    files: [{from: '*', to: .}]\n", rules: []int{27}, path: "spec.platforms[0].files"},
-		{name: "no YAML", old: "kind: Plugin", text: "kind: [", rules: []int{28}},
+		{name: "not YAML", old: "kind: Plugin", text: "kind: [", rules: []int{28}},
 		{name: "type", old: "  platforms:", text: "  platforms: 3\n  x:", rules: []int{28, 29}, says: "krew cannot read it"},
 		{name: "unknown field", old: "homepage:", text: "homepagez:", rules: []int{29}, path: "spec.homepagez", says: "homepage"},
 		{name: "field twice", old: "  caveats:", text: "  homepage: https://x.example.com\n  caveats:", rules: []int{29}, path: "spec.homepage", says: "twice"},

@@ -41,9 +41,9 @@ func TestReadRefuses(t *testing.T) {
 		"license: Apache-2.0":         {"", "license is missing"},
 		"- linux/arm64":               {"- linux", `platform "linux": expected OS/ARCH`},
 		"command: graph,":             {"command: grahp,", `"grahp" is no command`},
-		"name: sysop-graph,":          {"name: graph,", "want sysop-graph"},
+		"name: sysop-graph,":          {"name: graph,", "expected sysop-graph"},
 		"  - name: path\n    short: ": {"  - name: path\n    longer: ", `unknown field`},
-		"  - name: impact":            {"  - name: path", "commands[4]: want a name of its own"},
+		"  - name: impact":            {"  - name: path", "commands[4]: expected a name of its own"},
 	} {
 		if !strings.Contains(string(good), old) {
 			t.Fatalf("%s has no %q", manifest, old)

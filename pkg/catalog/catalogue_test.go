@@ -108,7 +108,7 @@ func TestLoad(t *testing.T) {
 		told = append(told, p.String())
 	}
 	text := strings.Join(told, "\n")
-	for _, want := range []string{"mine: bad.yaml:7:8: expected a list of the kinds that the operator defines", `mine: other.yaml:1:7: got "another": want other`} {
+	for _, want := range []string{"mine: bad.yaml:7:8: expected a list of the kinds that the operator defines", `mine: other.yaml:1:7: got "another": expected other`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}

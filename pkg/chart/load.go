@@ -150,7 +150,7 @@ func (u *unpacker) checkFile(chart, inner string, f *archive.BufferedFile) error
 			break
 		}
 		if !json.Valid(f.Data) {
-			return fmt.Errorf("%s: it is not a JSON", at)
+			return fmt.Errorf("%s: it is not JSON", at)
 		}
 		return nil
 	default:

@@ -324,9 +324,9 @@ func TestPostRendererSetsValues(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"spec.template.spec.containers[7].image": "[7] is none of them",
-		"spec.template.spec.containers[].image":  "say which",
-		"spec.template.spec.containers.image":    "say which item",
+		"spec.template.spec.containers[7].image": "[7] does not exist",
+		"spec.template.spec.containers[].image":  "name one",
+		"spec.template.spec.containers.image":    "in a list: name an item",
 		"spec.replicas.x":                        "neither a mapping nor a list",
 		"spec.*.x":                               "name one",
 	} {
@@ -371,7 +371,7 @@ func TestRenderUpgrade(t *testing.T) {
 		t.Errorf("the template was told %q", got)
 	}
 	for change, want := range map[string]func(*Options){
-		"wants Kubernetes >=1.30.0-0":   func(o *Options) { o.Kubernetes = "v1.29.9" },
+		"requires Kubernetes >=1.30.0-0":   func(o *Options) { o.Kubernetes = "v1.29.9" },
 		`version of Kubernetes "new"`:   func(o *Options) { o.Kubernetes = "new" },
 		`name of the release "Not One"`: func(o *Options) { o.Release = "Not One" },
 	} {

@@ -93,7 +93,7 @@ func TestOperatorsDecide(t *testing.T) {
 		},
 		"who changes them, alone, does not either": {
 			world: widgets + yamlDeployment("ci/pipeline", "tools/ci:1", "pipeline", "") + yamlGrant("pipeline", "ci/pipeline", "acme.example.org", "widgets", "update, get"),
-			want:  "acme.example.org: ", why: "no workload stands out",
+			want:  "acme.example.org: ", why: "no workload is clearly the one that acts",
 		},
 		"only some names": {
 			world: widgets + yamlDeployment("ops/runner", "tools/runner:1", "runner", "") +

@@ -160,7 +160,7 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		},
 		"ended": {
 			file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.AddDate(0, 0, 1),
-			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: it ended on 2027-01-31",
+			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: it expired on 2027-01-31",
 		},
 		"the last day": {file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.Add(24*time.Hour - 1), want: "fake-pod web-1-x waived: x\nfake-workload web"},
 		"nothing to waive": {

@@ -150,7 +150,7 @@ func TestRobustProbes(t *testing.T) {
 	})
 	runRobust(t, "pod-liveness-patient", []robustCase{
 		{name: "the same", yaml: robustApp("web", 1, c(probe("liveness", "")+", "+probe("readiness", "")), "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe.failureThreshold = 3"}, says: []string{"after 30 s"}},
-		{name: "more patient", yaml: robustApp("web", 1, c(probe("liveness", ", failureThreshold: 6")+", "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
+		{name: "fails later", yaml: robustApp("web", 1, c(probe("liveness", ", failureThreshold: 6")+", "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
 		{name: "asks something else", yaml: robustApp("web", 1, c("livenessProbe: {tcpSocket: {port: 8080}}, "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
 		{name: "the same port by its name", yaml: robustApp("web", 1, c("livenessProbe: {httpGet: {path: /, port: http}}, "+probe("readiness", "")), "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe.failureThreshold = 3"}},
 		{name: "one alone", yaml: robustApp("web", 1, c(probe("liveness", "")), "n1")},

@@ -115,7 +115,7 @@ func (p *waiverFile) item(n *yaml.Node) {
 		{Name: "object", Set: func(n *yaml.Node) { w.Object = waiverObject(m, n) }},
 		{Name: "reason", Required: true, Set: func(n *yaml.Node) {
 			if w.Reason = strings.TrimSpace(m.Text(n)); w.Reason == "" && n.Value != "" {
-				m.Report(n, "the text is empty")
+				m.Report(n, "the string is empty")
 			}
 		}},
 		{Name: "until", Set: func(n *yaml.Node) {

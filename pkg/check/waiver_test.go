@@ -13,7 +13,7 @@ func TestParseWaivers(t *testing.T) {
 		"waivers: []":    "",
 		"waivers: x":     "1:10 expected a list of waivers",
 		"waiver: []":     `1:1 unknown key "waiver" (did you mean waivers?)|1:1 waivers is missing`,
-		"a: [":           "1:1 no YAML: did not find expected node content",
+		"a: [":           "1:1 not YAML: did not find expected node content",
 		"- id: fake-pod": "1:1 expected a mapping of keys to values",
 		"waivers:\n- {id: fake-pod, reason: small}": "fake-pod  small w.yaml:2",
 		"waivers:\n- id: fake-pod\n  object: Deployment.apps/shop/web\n  reason: small\n  until: 2027-01-31\n- {id: fake-pod, object: Node/a, reason: ' x '}": "fake-pod Deployment.apps/shop/web small w.yaml:2 until 2027-01-31|fake-pod Node/a x w.yaml:6",
@@ -33,7 +33,7 @@ func TestParseWaivers(t *testing.T) {
 		"waivers:\n- {id: fake-pod, reason: x}\nwaivers: []":                                          "3:1 a second waivers: expected one",
 		"waivers:\n- {id: fake-pod, reason: x, id: fake-fine}":                                        "2:29 a second id: expected one",
 		"waivers:\n- {id: fake-pod, reason: 1}":                                                       "fake-pod  1 w.yaml:2",
-		"waivers:\n- {id: fake-pod, reason: [a]}":                                                     "2:26 want text",
+		"waivers:\n- {id: fake-pod, reason: [a]}":                                                     "2:26 expected a string",
 		"waivers:\n- {id: fake-operator, reason: tested elsewhere, object: deploy/shop/web-operator}": "fake-operator deploy/shop/web-operator tested elsewhere w.yaml:2",
 	} {
 		waivers, problems := ParseWaivers("w.yaml", []byte(text), reportRules())

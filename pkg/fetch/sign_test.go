@@ -123,7 +123,7 @@ func TestKeys(t *testing.T) {
 		"no PEM block":                nil,
 		`it is a "PRIVATE KEY"`:       private,
 		"*rsa.PublicKey":              rsaPublic,
-		"the curve P-384; want P-256": largePublic,
+		"the curve P-384; expected P-256": largePublic,
 		"read the public key":         pemOf(t, "PUBLIC KEY", []byte("x"), nil),
 	} {
 		refused(t, fetch.Verify(nil, nil, key), want)
@@ -133,10 +133,10 @@ func TestKeys(t *testing.T) {
 		}
 	}
 	for want, key := range map[string][]byte{
-		"no private key is in it":     nil,
+		"no private key; expected":     nil,
 		`it is a "PUBLIC KEY"`:        public,
 		"*rsa.PrivateKey":             rsaPrivate,
-		"the curve P-384; want P-256": largePrivate,
+		"the curve P-384; expected P-256": largePrivate,
 		"that is not encrypted":       pemOf(t, "ENCRYPTED SIGSTORE PRIVATE KEY", []byte("x"), nil),
 		"read the private key":        pemOf(t, "EC PRIVATE KEY", []byte("x"), nil),
 	} {

@@ -259,9 +259,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{health.Rule{Degraded: `status.x ==`}, "degraded", 1, 12, "Syntax error"},
 		{health.Rule{Degraded: "true", Progressing: "true ||\n  statu.x == 1"}, "progressing", 2, 3, "undeclared reference to 'statu'"},
-		{health.Rule{Suspended: `spec.suspend`}, "suspended", 1, 1, "want a bool"},
-		{health.Rule{Healthy: `"yes"`}, "healthy", 1, 1, "it gives a string: want a bool"},
-		{health.Rule{Healthy: `true`, Message: `1 + 1`}, "message", 1, 1, "it gives a int: want a string"},
+		{health.Rule{Suspended: `spec.suspend`}, "suspended", 1, 1, "expected a bool"},
+		{health.Rule{Healthy: `"yes"`}, "healthy", 1, 1, "it gives a string: expected a bool"},
+		{health.Rule{Healthy: `true`, Message: `1 + 1`}, "message", 1, 1, "it gives a int: expected a string"},
 		{health.Rule{Healthy: `status.condition(1).status == ""`}, "healthy", 1, 17, "no matching overload"},
 	} {
 		c.rule.Kind = "Widget.example.com"

@@ -72,7 +72,7 @@ func TestExamplesSayWhatTheyAreNot(t *testing.T) {
 		`{type: object, required: [a], properties: {a: {type: integer, minimum: 5, maximum: 3}}}`:                                                      "not valid: spec.a is 3, too small",
 		`{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: has(self.a), message: a is wanted}]}`:                       "not checked: spec: a is wanted",
 		`{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: has(self.a)}]}`:                                             "not checked: spec: has(self.a)",
-		`{type: object, properties: {a: {type: string}}}`:                                                                                              "nothing is required",
+		`{type: object, properties: {a: {type: string}}}`:                                                                                              "the spec has no required",
 		`{type: object, required: [a], properties: {a: {type: array, minItems: 3, x-kubernetes-list-type: set, items: {type: boolean}}}}`:              "not valid: spec.a has two equal items",
 		`{type: object, required: [a], properties: {a: {type: string, x-kubernetes-validations: [{rule: "self == oldSelf", message: no change}]}}}`:    "",
 		`{type: object, required: [a], properties: {a: {type: array, items: {type: object, x-kubernetes-validations: [{rule: r, message: listed}]}}}}`: "not checked: spec.a[]: listed",

@@ -40,8 +40,8 @@ func TestManual(t *testing.T) {
 		{"shop", "empty", "usage", "", `has no data key "usage" (it has no data)`, false},
 		{"shop", "gone", "usage", "", "there is no ConfigMap/shop/gone", true},
 		{"other", "usage", "usage", "", `Forbidden: User "eve" cannot get`, false},
-		{"shop", "../secrets/x", "usage", "", "is no name of a ConfigMap", false},
-		{"", "usage", "usage", "", "is no name of a ConfigMap", false},
+		{"shop", "../secrets/x", "usage", "", "is not a ConfigMap", false},
+		{"", "usage", "usage", "", "is not a ConfigMap", false},
 	} {
 		got, err := c.Manual(t.Context(), r.namespace, r.name, r.key)
 		why, known := errors.AsType[*NoManualError](err)

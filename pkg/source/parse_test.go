@@ -38,15 +38,15 @@ func TestPlacesOfErrors(t *testing.T) {
 		"unexpected indent":            {"# c\n---\na:\n  b: 1\n c: 2\n", "x:5: document 1: not YAML: did not find expected key"},
 		"field twice":                  {one + "---\na: 1\nb: 2\na: 3\n", `x:8: document 2: not YAML: key "a" already set`},
 		"CRLF":                         {"a: 1\r\n---\r\nb: b: c\r\n", "x:3: document 2: not YAML"},
-		"open quote":                   {one + "---\nkind: \"Po", "x:6: document 2: cut short"},
-		"open bracket":                 {"a: 1\nb: {c: 1\n", "x:2: document 1: cut short"},
+		"open quote":                   {one + "---\nkind: \"Po", "x:6: document 2: incomplete"},
+		"open bracket":                 {"a: 1\nb: {c: 1\n", "x:2: document 1: incomplete"},
 		"no YAML at all":               {"\x89PNG\x00\x01", "x:1: document 1: not YAML: "},
 		"alias bomb":                   {bomb(), "x:9: document 1: not YAML: its aliases expand"},
-		"alias within itself":          {"a: &a [*a]\n", "x:1: document 1: not YAML: the alias *a holds itself"},
+		"alias within itself":          {"a: &a [*a]\n", "x:1: document 1: not YAML: the alias *a contains itself"},
 		"a list":                       {"\n- a\n- b\n", "x:2: document 1: expected an object, got a list"},
 		"text":                         {one + "---\nhello\n", "x:6: document 2: expected an object, got plain text"},
 		"a number":                     {"17", "x:1: document 1: expected an object, got the value 17"},
-		"JSON cut":                     {"{\"kind\": \"List\",\n\"items\": [\n{\"a\": 1},\n", "x:3: document 1: cut short"},
+		"JSON cut":                     {"{\"kind\": \"List\",\n\"items\": [\n{\"a\": 1},\n", "x:3: document 1: incomplete"},
 		"JSON wrong":                   {"{\"a\": 1}\n{\"a\":\n  oops}\n", "x:3: document 2: not JSON: invalid character"},
 		"JSON no object":               {"{\"a\": 1}\n\n[1]\n", "x:3: document 2: expected an object, got a list"},
 		"JSON no kind":                 {"{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"name\":\"a\"}}\n\n{\"a\":1}", "x:3: document 2: no apiVersion and kind"},
@@ -63,13 +63,13 @@ func TestPlacesOfErrors(t *testing.T) {
 		"version of three parts":       {"apiVersion: a/b/c\nkind: X\nmetadata: {name: a}\n", "x:1: document 1: no apiVersion and kind"},
 		"kind that is a number":        {"apiVersion: v1\nkind: 7\nmetadata: {name: a}\n", "x:1: document 1: no apiVersion and kind"},
 		"twice":                        {list + "---\n" + one, "x:8: document 2: Pod/default/a occurs a second time (first at x:4: document 1, item 1)"},
-		"twice, as the same namespace": {one + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: default}\n", "x:6: document 2: Pod/default/a is here a second time"},
+		"twice, as the same namespace": {one + "---\napiVersion: v1\nkind: Pod\nmetadata: {name: a, namespace: default}\n", "x:6: document 2: Pod/default/a occurs a second time"},
 		"nothing":                      {"# only\n---\n\n...\n", "x: it has no objects"},
 		"empty":                        {"", "x: it has no objects"},
-		"gzip cut":                     {zipped(one)[:20], "x: cut short or damaged"},
-		"gzip head cut":                {zipped(one)[:5], "x: cut short or damaged"},
-		"gzip damaged":                 {zipped(one)[:len(zipped(one))-8] + "12345678", "x: cut short or damaged"},
-		"objects missing":              {"{apiVersion: sysop.dev/v1alpha1, kind: Snapshot, objects: 2}\n---\n" + one + "...\n", "x: holds 1 objects and says that it has 2: it was cut, or edited"},
+		"gzip cut":                     {zipped(one)[:20], "x: incomplete or damaged"},
+		"gzip head cut":                {zipped(one)[:5], "x: incomplete or damaged"},
+		"gzip damaged":                 {zipped(one)[:len(zipped(one))-8] + "12345678", "x: incomplete or damaged"},
+		"objects missing":              {"{apiVersion: sysop.dev/v1alpha1, kind: Snapshot, objects: 2}\n---\n" + one + "...\n", "x: it has 1 objects, but its head says 2: it is incomplete, or was edited"},
 		"end missing":                  {"{apiVersion: sysop.dev/v1alpha1, kind: Snapshot, objects: 1}\n---\n" + one, "x:3: document 2: incomplete: the snapshot ends without its end mark"},
 		"newer head":                   {"{apiVersion: sysop.dev/v2, kind: Snapshot}\n...\n", "x:1: document 1: a snapshot of version sysop.dev/v2"},
 		"head of another shape":        {"{apiVersion: sysop.dev/v1alpha1, kind: Snapshot, objects: many}\n...\n", "x:1: document 1: head of a snapshot: "},
@@ -165,7 +165,7 @@ func TestOpen(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(empty, "c.yaml"), []byte("# c\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(empty, nil, nil); err == nil || !strings.Contains(err.Error(), "holds no objects") {
+	if _, err := Open(empty, nil, nil); err == nil || !strings.Contains(err.Error(), "it has no objects") {
 		t.Error(err)
 	}
 	if err := os.WriteFile(filepath.Join(empty, "d.yaml"), []byte(one+"---\na: b: c\n"), 0o600); err != nil {

@@ -265,10 +265,10 @@ func TestSnapshotTellsRemovedVersions(t *testing.T) {
 		return Metadata, ""
 	}
 	want := []string{
-		"PodPreset.settings.k8s.io: in the snapshot as settings.k8s.io/v1alpha1, removed in Kubernetes 1.20 without a successor: its fields could not be read",
-		"PodSecurityPolicy.policy: in the snapshot as policy/v1beta1, removed in Kubernetes 1.25 without a successor: its fields could not be read",
-		"ingresses.extensions: in the snapshot as extensions/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields could not be read",
-		"ingresses.networking.k8s.io: in the snapshot as networking.k8s.io/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields could not be read",
+		"PodPreset.settings.k8s.io: in the snapshot as settings.k8s.io/v1alpha1, removed in Kubernetes 1.20 without a successor: its fields were not read",
+		"PodSecurityPolicy.policy: in the snapshot as policy/v1beta1, removed in Kubernetes 1.25 without a successor: its fields were not read",
+		"ingresses.extensions: in the snapshot as extensions/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
+		"ingresses.networking.k8s.io: in the snapshot as networking.k8s.io/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
 	}
 	var told []string
 	for _, g := range read(t, snapshotOf(t, dump).Reading(detail)).gaps {

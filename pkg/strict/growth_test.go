@@ -39,7 +39,7 @@ func TestGrowth(t *testing.T) {
 		{"itself", "a: &a [*a]\n", "line 1: the alias *a contains itself"},
 		{"deep", strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested more than 200 deep"},
 		{"deep by aliases", chain(300), "nested more than 200 deep"},
-		{"no YAML", "a: [\n", "line "},
+		{"not YAML", "a: [\n", "line "},
 		{"nodes without aliases", strings.Repeat("- \n", MaxNodes/2+1), "nodes (keys, values, items)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -24,7 +24,7 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 	j := &regulate.Journal{Conflicts: []*regulate.Hold{left("web"), left("old")}}
 	w := &regulate.SystemState{Apps: []regulate.AppState{{Name: "web"}}}
 	a := view.RegulationStatus(j, &regulate.Plan{}, w, now, view.RegulationOptions{System: "shop", Namespace: "shop"})
-	if len(a.Tree.Roots) != 2 || len(a.Tree.Roots[0].Children) != 1 || a.Tree.Roots[1].Name.Text != "old left of Stop #3" {
+	if len(a.Tree.Roots) != 2 || len(a.Tree.Roots[0].Children) != 1 || a.Tree.Roots[1].Name.Text != "old remains of Stop #3" {
 		t.Fatalf("%+v", a.Tree.Roots)
 	}
 	line := a.Tree.Roots[0].Children[0]
