@@ -126,7 +126,7 @@ func crdDeclaredRules() []Rule {
 		{
 			ID: "crd-relationships", Severity: Info, Guidelines: []Guideline{maturity(4)}, Definition: crdRelationships,
 			Title: "What objects of the kind need and create is declared",
-			Why:   "What is not declared has to be inferred, and an inferred stack may lack its database.",
+			Why:   "Undeclared relations have to be inferred, and an inferred stack may lack its database.",
 			Fix:   "Add the annotation sysop.dev/relationships or the resource/... annotations to the CRD, or an entry to the catalog.",
 		},
 		{
