@@ -173,7 +173,7 @@ func TestNothingDeclared(t *testing.T) {
 
 func TestScopesThatCannotMeet(t *testing.T) {
 	d, findings := parse(t, "fleets.example.com", "resource/specproperty-relationship", "on:INSTANCE.spec.x, value:Secret.metadata.name;Node.metadata.name")
-	if len(findings) != 1 || findings[0].Column != 27 || !strings.Contains(findings[0].Message, "namespace of the Secret cannot be known") {
+	if len(findings) != 1 || findings[0].Column != 27 || !strings.Contains(findings[0].Message, "namespace of the Secret is unknown") {
 		t.Errorf("got %v", findings)
 	}
 	equal(t, edges(d, read(t, "Fleet.example.com/f", "spec: {x: n1}")), "Fleet.example.com/f -needs/spec-> Node/n1 (if present) because spec.x = n1")

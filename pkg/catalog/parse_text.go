@@ -175,7 +175,7 @@ func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 	return all
 }
 
-// kindAt reads a kind, with its group but for those of the core.
+// pluralAt reads the resource name of a kind.
 func pluralAt(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	if text != "" && len(validation.IsDNS1035Label(text)) > 0 {

@@ -40,14 +40,14 @@ var (
 	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
 	// imperativeNonce are texts and numbers of which any change is an order.
 	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
-	// imperativeChosen are fields of which the values tell whether they order a deed.
+	// imperativeChosen are fields whose values show whether they trigger an action.
 	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
 	// imperativeOnce are words of a description by which an operator takes back what users
 	// set: then it was no wish.
 	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
+	// imperativeIf are words by which an action runs only when something else happens.
+	imperativeIf = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	// imperativeRule are words of a description by which an action is that of a rule.
-	// imperativeIf are words by which it is done only when something else happens.
-	imperativeIf   = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 

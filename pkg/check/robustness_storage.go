@@ -39,7 +39,7 @@ func robustStorageRules() []Rule {
 	}
 }
 
-// claimsOf returns the claims that pods of a spec mount, as references. The pod gives
+// robustClaimsOf returns the claims that pods of a spec mount, as references. The pod gives
 // the namespace, and its name to claims that are made for it.
 func robustClaimsOf(p *corev1.PodSpec, namespace, pod string) []object.Ref {
 	var out []object.Ref

@@ -83,7 +83,7 @@ func decode(text string) ([]byte, error) {
 	return out, nil
 }
 
-// Unpack returns the Picture that a file has in it, as JSON: the file is for people, and this for
+// Unpack returns the UIState that a file has in it, as JSON: the file is for people, and this for
 // programs that get one.
 func Unpack(file []byte) ([]byte, error) { return unpack(file, "picture") }
 

@@ -187,7 +187,7 @@ func TestLivePolls(t *testing.T) {
 		"not allowed": {refuseWatch(405, metav1.StatusReasonMethodNotAllowed, ""), false, 1, "no watch: MethodNotAllowed"},
 		"a list":      {sendList(false), false, 1, "not a stream of events"},
 		"a JSON list": {sendList(true), true, 1, "not a stream of events"},
-		"no version":  {noVersion, false, 0, "no version"},
+		"no version":  {noVersion, false, 0, "no resourceVersion"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
