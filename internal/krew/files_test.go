@@ -32,8 +32,8 @@ func TestInstalled(t *testing.T) {
 		{"nothing", "*.txt=.", `error: "*.txt" finds nothing`},
 		{"out of the directory", "README.md=../x", "error: leads out"},
 		{"from above", "../../etc/passwd=x", "error: leads out"},
-		{"to that is not clean", "README.md=./x", `error: to be written "x"`},
-		{"not a glob", "[=.", "error: no glob"},
+		{"to that is not clean", "README.md=./x", `error: must be written "x"`},
+		{"not a glob", "[=.", "error: is not a glob"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p krew.Platform

@@ -71,7 +71,7 @@ func Open(archive []byte, limits fetch.Limits) (fs.FS, error) {
 		}
 		want, named := sums[name]
 		if got := fetch.Digest(data); !named || got != want {
-			return fmt.Errorf("%s is %s, and %s says %s: the bundle was changed or is damaged", name, got, Checksums, cmp.Or(want, "no sum"))
+			return fmt.Errorf("%s is %s, and %s says %s: the bundle was changed or is damaged", name, got, Checksums, cmp.Or(want, "nothing"))
 		}
 		delete(sums, name)
 		return nil

@@ -38,8 +38,8 @@ func TestBundleChanged(t *testing.T) {
 	for want, files := range map[string]map[string]string{
 		"is it a bundle?":           {"a": "x"},
 		"a is sha256:":              {"a": "changed", bundle.Checksums: sum + "  a\n"},
-		"says nothing of it":        {"a": "x", "b": "x", bundle.Checksums: sum + "  a\n"},
-		"b, of which checksums.txt": {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  b\n"},
+		"says nothing":        {"a": "x", "b": "x", bundle.Checksums: sum + "  a\n"},
+		"b, which checksums.txt": {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  b\n"},
 		"line 2":                    {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  a\n"},
 		"line 1":                    {"a": "x", bundle.Checksums: sum + "  ../a\n"},
 	} {

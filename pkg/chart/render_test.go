@@ -371,9 +371,9 @@ func TestRenderUpgrade(t *testing.T) {
 		t.Errorf("the template was told %q", got)
 	}
 	for change, want := range map[string]func(*Options){
-		"requires Kubernetes >=1.30.0-0":   func(o *Options) { o.Kubernetes = "v1.29.9" },
-		`version of Kubernetes "new"`:   func(o *Options) { o.Kubernetes = "new" },
-		`name of the release "Not One"`: func(o *Options) { o.Release = "Not One" },
+		"requires Kubernetes >=1.30.0-0": func(o *Options) { o.Kubernetes = "v1.29.9" },
+		`version of Kubernetes "new"`:    func(o *Options) { o.Kubernetes = "new" },
+		`name of the release "Not One"`:  func(o *Options) { o.Release = "Not One" },
 	} {
 		opts := options()
 		want(&opts)

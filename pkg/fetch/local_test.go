@@ -51,10 +51,10 @@ func TestLocal(t *testing.T) {
 	}
 	mustBe(t, manifests[1], []byte("kind: X\n"), false, fetch.ByDigest)
 	for want, source := range map[string]catalog.ChartSource{
-		"wrong digest":     {Path: "charts/db-1.2.3.tgz", Digest: fetch.Digest(nil)},
-		": wrong digest": {Path: "charts/web", Digest: fetch.Digest(nil)},
+		"wrong digest":        {Path: "charts/db-1.2.3.tgz", Digest: fetch.Digest(nil)},
+		": wrong digest":      {Path: "charts/web", Digest: fetch.Digest(nil)},
 		"leads out":           {Path: "../x.tgz"},
-		"without ..":         {Path: "/etc/passwd"},
+		"without ..":          {Path: "/etc/passwd"},
 		"of the catalog: ":    {Path: `..\x`},
 		"file does not exist": {Path: "charts/none.tgz"},
 	} {

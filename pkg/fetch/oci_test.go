@@ -77,7 +77,7 @@ func TestRegistryTricks(t *testing.T) {
 		"is it a chart?":                   {{MediaType: "application/vnd.oci.image.layer.v1.tar", Data: archive}},
 		"has two layers of the media type": {content, {MediaType: repository.ChartLayer, Data: []byte("another")}},
 		"it has no layers":                 {},
-		"the limit is 5242880":        {{MediaType: repository.ChartLayer, Data: make([]byte, 5<<20+1)}},
+		"the limit is 5242880":             {{MediaType: repository.ChartLayer, Data: make([]byte, 5<<20+1)}},
 	} {
 		digest := repository.Push(t, host+"/charts/db:1.0.0", config, layers, nil)
 		_, err := f.Chart(t.Context(), catalog.ChartSource{OCI: "oci://" + host + "/charts/db", Digest: digest})

@@ -54,11 +54,11 @@ func TestUnverified(t *testing.T) {
 func TestSources(t *testing.T) {
 	f := newFetcher(t, fetch.Options{})
 	for name, source := range map[string]catalog.ChartSource{
-		"exactly one of":  {Repository: "https://a", OCI: "oci://b/c"},
-		"its name":        {Repository: "https://a.example"},
-		"is not a digest":    {Repository: "https://a.example", Digest: "sha256:abc"},
+		"exactly one of":   {Repository: "https://a", OCI: "oci://b/c"},
+		"its name":         {Repository: "https://a.example"},
+		"is not a digest":  {Repository: "https://a.example", Digest: "sha256:abc"},
 		"is not supported": {Repository: "file:///etc", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
-		"has no host":   {Repository: "https:///x", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
+		"has no host":      {Repository: "https:///x", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
 	} {
 		_, err := f.Chart(t.Context(), source)
 		refused(t, err, name)

@@ -215,10 +215,10 @@ func TestPack(t *testing.T) {
 	}
 	for name, bad := range map[string]map[string][]byte{
 		"..":               {"../a": nil},
-		"expected a":           {"./a": nil},
+		"expected a":       {"./a": nil},
 		"absolute":         {"/a": nil},
 		"differs from A":   {"a": nil, "A": nil},
-		"occurs twice":      {"a": nil, "a/b": nil},
+		"occurs twice":     {"a": nil, "a/b": nil},
 		"not a plain path": {"": nil},
 	} {
 		_, err := fetch.Pack(bad)

@@ -18,7 +18,7 @@ func TestCheck(t *testing.T) {
 		{database, `{owner: me, auth: {secret: s}, replicas: -1}`, "spec.replicas is -1, too small"},
 		{database, `{owner: me, auth: {secret: s}, replicas: null}`, "spec.replicas is null"},
 		{database, `{owner: me, auth: {secret: s}, size: true}`, "spec.size is of type boolean, not integer or string"},
-		{database, `{owner: me, auth: {secret: s}, since: today}`, `spec.since is "today", which is no date-time`},
+		{database, `{owner: me, auth: {secret: s}, since: today}`, `spec.since is "today", which is not a valid date-time`},
 		{database, `{owner: me, auth: {secret: s}, labels: {a: 1}}`, "spec.labels.a is of type integer"},
 		{database, `{owner: me, auth: {secret: s}, users: [{name: a}, {}]}`, "spec.users[1].name is required"},
 		{database, `{owner: me, auth: {secret: s}, shards: {a: {x: 1}}}`, "spec.shards.a.x is not in the schema"},

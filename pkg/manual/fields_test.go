@@ -136,7 +136,7 @@ func TestFieldsBelowAPath(t *testing.T) {
 		"spec.image":         "spec.image",
 		"spec.au":            "error: spec has no field au",
 		"spec.image.x":       "error: spec.image has no fields",
-		"spec.image[]":       "error: spec.image is no list",
+		"spec.image[]":       "error: spec.image is not a list",
 		"metadata.name":      "error: says nothing",
 		"spec.anything.deep": "error: says nothing",
 		"spec.":              "error: missing",

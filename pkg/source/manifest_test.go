@@ -121,7 +121,7 @@ func TestWrongManifests(t *testing.T) {
 		"no kind":           {map[string]string{"a.yaml": "metadata: {name: a}"}, "", "a.yaml:1: document 1: no apiVersion and kind", ""},
 		"no name":           {map[string]string{"a.yaml": list + "---\napiVersion: v1\nkind: Pod\nspec: {}\n"}, "", "a.yaml:14: document 2: Pod without metadata.name", ""},
 		"no text":           {map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: on}\n"}, "", "metadata.name is not a string: put it in quotes", ""},
-		"not YAML":           {map[string]string{"a.yaml": configMapOf("a") + "---\nkind: [\n"}, "", "a.yaml:", ""},
+		"not YAML":          {map[string]string{"a.yaml": configMapOf("a") + "---\nkind: [\n"}, "", "a.yaml:", ""},
 		"a template":        {map[string]string{"a.yaml": "kind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n"}, "", "a.yaml:", "helm template"},
 		"a templated name":  {map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"{{ .Release.Name }}-web\"\n"}, "", "the template of a name", "helm template"},
 		"a kustomization":   {map[string]string{"kustomization.yaml": "resources: [a.yaml]", "a.yaml": configMapOf("a")}, "", "a kustomization", "kubectl kustomize"},

@@ -20,7 +20,7 @@ func TestCheckBounds(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"plain":                     {"a: b\n", ""},
 		"aliases that add little":   {"a: &a {b: c}\nd: *a\n", ""},
-		"not YAML":                   {"a: *nobody\n", ""},
+		"not YAML":                  {"a: *nobody\n", ""},
 		"none at all":               {"", ""},
 		"text that is repeated":     {text.String(), "expand to far more"},
 		"nodes that are repeated":   {nested, "expand to far more"},

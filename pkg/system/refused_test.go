@@ -35,7 +35,7 @@ func TestRefusedTexts(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"empty":            {"# nothing\n---\n", "line 1, column 1: the file is empty: expected a document of apiVersion sysop.dev/v1alpha1, kind System"},
 		"large":            {head + strings.Repeat("# filler\n", 1<<17), "line 1, column 1: it has more than 1 MiB"},
-		"not YAML":          {"a: [", "not YAML"},
+		"not YAML":         {"a: [", "not YAML"},
 		"a list":           {"- a", "line 1, column 1: expected a document of apiVersion"},
 		"two documents":    {head + "---\nkind: ConfigMap\n", "line 10, column 1: a second document: a manifest is one"},
 		"another kind":     {"apiVersion: v1\nkind: ConfigMap\n", `line 2, column 7: kind: there is no "ConfigMap": expected System`},
@@ -87,7 +87,7 @@ func TestTemplates(t *testing.T) {
 		"no function":   {object + `{{ env "HOME" }}`, `function "env" not defined`},
 		"no file":       {object + `{{ readFile "/etc/passwd" }}`, `function "readFile" not defined`},
 		"for web pages": {object + `{{ html "a" }}`, "it is not available in a manifest"},
-		"not YAML":       {"a: [", "the template of app web renders to not YAML"},
+		"not YAML":      {"a: [", "the template of app web renders to not YAML"},
 		"no object":     {"a: 1", "document 1 of the template of app web, line 1 of the output: apiVersion is missing"},
 		"endless loop":  {`{{ range 99999999999 }}{{ end }}`, "it does not terminate: it has"},
 		"nested loops":  {`{{ range 9999 }}{{ range 9999 }}{{ if true }}{{ end }}{{ end }}{{ end }}`, "it does not terminate: it has"},
