@@ -146,7 +146,7 @@ func TestBundleRefused(t *testing.T) {
 	sum := strings.TrimPrefix(fetch.Digest([]byte("x")), "sha256:")
 	for want, packed := range map[string][]byte{
 		"the bundle was changed or is damaged": changed,
-		"incomplete":                              good[:len(good)-1024],
+		"incomplete":                           good[:len(good)-1024],
 		"it has no checksums.txt":              raw(map[string][]byte{"catalog/web.yaml": []byte("x")}),
 		"is missing":                           raw(map[string][]byte{"a": []byte("x"), bundle.Checksums: []byte(sum + "  a\n" + sum + "  b\n")}),
 		"leads out of the archive":             bytes.Replace(bytes.Clone(raw(map[string][]byte{"zz/evil.yaml": []byte("x")})), []byte("zz/evil.yaml"), []byte("../evil.yaml"), 1),
