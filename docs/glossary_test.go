@@ -1,7 +1,6 @@
 package docs
 
 import (
-	"bufio"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -9,12 +8,14 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
 
-// glossaryWords returns the words that the block of glossary.md after a heading lists.
-func glossaryWords(t *testing.T, heading string) map[string]bool {
+// glossaryLines returns the lines of the block of glossary.md after a heading.
+func glossaryLines(t *testing.T, heading string) []string {
 	t.Helper()
 	page, err := os.ReadFile("glossary.md")
 	if err != nil {
@@ -26,10 +27,15 @@ func glossaryWords(t *testing.T, heading string) map[string]bool {
 	if !found || !opened || !closed {
 		t.Fatalf("glossary.md has no list under %q", heading)
 	}
+	return slices.Collect(strings.Lines(block))
+}
+
+// glossaryWords returns the words of the block of glossary.md after a heading.
+func glossaryWords(t *testing.T, heading string) map[string]bool {
+	t.Helper()
 	out := map[string]bool{}
-	lines := bufio.NewScanner(strings.NewReader(block))
-	for lines.Scan() {
-		for word := range strings.FieldsSeq(lines.Text()) {
+	for _, line := range glossaryLines(t, heading) {
+		for word := range strings.FieldsSeq(line) {
 			out[word] = true
 		}
 	}
@@ -72,29 +78,37 @@ type declaration struct {
 func declarations(t *testing.T) map[string][]declaration {
 	t.Helper()
 	out := map[string][]declaration{}
+	eachFile(t, func(path string, files *token.FileSet, f *ast.File) {
+		add := func(name *ast.Ident, function bool) {
+			out[path] = append(out[path], declaration{name, files.Position(name.Pos()).Line, function})
+		}
+		for _, d := range f.Decls {
+			declare(d, add)
+		}
+	})
+	return out
+}
+
+// eachFile parses the Go files of the program, without tests.
+func eachFile(t *testing.T, visit func(path string, files *token.FileSet, f *ast.File)) {
+	t.Helper()
 	for _, root := range []string{"../pkg", "../internal", "../cmd"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			files := token.NewFileSet()
-			f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution)
+			f, err := parser.ParseFile(files, path, nil, parser.SkipObjectResolution|parser.ParseComments)
 			if err != nil {
 				return err
 			}
-			add := func(name *ast.Ident, function bool) {
-				out[path] = append(out[path], declaration{name, files.Position(name.Pos()).Line, function})
-			}
-			for _, d := range f.Decls {
-				declare(d, add)
-			}
+			visit(path, files, f)
 			return nil
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	return out
 }
 
 func declare(d ast.Decl, add func(name *ast.Ident, function bool)) {
@@ -120,5 +134,146 @@ func declare(d ast.Decl, add func(name *ast.Ident, function bool)) {
 				}
 			}
 		}
+	}
+}
+
+// phrases matches what texts must not say.
+type phrases []phrase
+
+type phrase struct {
+	text    string
+	pattern *regexp.Regexp
+}
+
+func newPhrases(lines []string) phrases {
+	var out phrases
+	for _, line := range lines {
+		text := strings.TrimSpace(line)
+		words, start := strings.CutPrefix(text, "^")
+		pattern := regexp.QuoteMeta(words)
+		if start {
+			pattern = "^" + pattern
+		} else if words[0] >= 'a' {
+			pattern = `\b` + pattern
+		}
+		out = append(out, phrase{text, regexp.MustCompile("(?i)" + pattern + `\b`)})
+	}
+	return out
+}
+
+// in returns the phrases that a text has. Texts of one word are names, not sentences.
+func (p phrases) in(text string) []string {
+	words := strings.Fields(text)
+	if len(words) < 2 {
+		return nil
+	}
+	text = strings.Join(words, " ")
+	var out []string
+	for _, phrase := range p {
+		if phrase.pattern.MatchString(text) {
+			out = append(out, phrase.text)
+		}
+	}
+	return out
+}
+
+// TestTexts holds what users read against the phrases that glossary.md says not to use. What is
+// generated, as the built-in catalog is, quotes others.
+func TestTexts(t *testing.T) {
+	t.Parallel()
+	forbidden := newPhrases(glossaryLines(t, "### Not in what users read"))
+	if len(forbidden) < 50 {
+		t.Fatalf("only %d phrases were read", len(forbidden))
+	}
+	exceptions := textExceptions(t)
+	eachFile(t, func(path string, files *token.FileSet, f *ast.File) {
+		if ast.IsGenerated(f) {
+			return
+		}
+		path = strings.TrimPrefix(filepath.ToSlash(path), "../")
+		eachText(f, func(at token.Pos, text string) {
+			for _, found := range forbidden.in(text) {
+				key := found + " | " + path
+				if _, excepted := exceptions[key]; excepted {
+					exceptions[key] = true
+					continue
+				}
+				t.Errorf("%s:%d: %q: glossary.md says not to write %q", path, files.Position(at).Line, text, found)
+			}
+		})
+	})
+	for key, used := range exceptions {
+		if !used {
+			t.Errorf("glossary.md excepts %q, which is in no text", key)
+		}
+	}
+}
+
+// textExceptions returns "PHRASE | FILE" of the exceptions of glossary.md; each owes a reason.
+func textExceptions(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, line := range glossaryLines(t, "### Where such a phrase is right") {
+		fields := strings.SplitN(strings.TrimSpace(line), " | ", 3)
+		if len(fields) != 3 || len(strings.Fields(fields[2])) < 3 {
+			t.Errorf("glossary.md: %q: expected PHRASE | FILE | REASON", strings.TrimSpace(line))
+			continue
+		}
+		out[fields[0]+" | "+fields[1]] = false
+	}
+	return out
+}
+
+// eachText visits the string literals of a file; imports and tags of fields are none.
+func eachText(f *ast.File, visit func(at token.Pos, text string)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.StructType:
+			for _, field := range n.Fields.List {
+				field.Tag = nil
+			}
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); n.Kind == token.STRING && err == nil {
+				visit(n.Pos(), text)
+			}
+		}
+		return true
+	})
+}
+
+// TestPhrases shows that the matcher finds a phrase, as whole words alone.
+func TestPhrases(t *testing.T) {
+	t.Parallel()
+	p := newPhrases([]string{"^want\n", ": want\n", "goes on\n", "folder\n", "in the way\n"})
+	for text, want := range map[string]string{
+		"want a list":                        "^want",
+		"line 3: want a list":                ": want",
+		"%q is a path: Want one":             ": want",
+		"the watch goes\n\ton without it":    "goes on",
+		"cannot read the Folder: forbidden":  "folder",
+		"it is in the way: a folder":         "folder, in the way",
+		"the spec has what users want":       "",
+		"a scaffolder is no folders matcher": "",
+		"it goes ontologically":              "",
+		"in the wayside":                     "",
+		"folder":                             "",
+	} {
+		if got := strings.Join(p.in(text), ", "); got != want {
+			t.Errorf("%q: found %q, want %q", text, got, want)
+		}
+	}
+	f, err := parser.ParseFile(token.NewFileSet(), "x.go", `package x
+import _ "a folder"
+type y struct { Z int `+"`json:\"a folder\"`"+` }
+var help = "see the " + `+"`old\nfolder`", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	eachText(f, func(_ token.Pos, text string) { texts = append(texts, text) })
+	if got := strings.Join(texts, "|"); got != "see the |old\nfolder" {
+		t.Errorf("texts are %q", got)
 	}
 }

@@ -146,7 +146,7 @@ func TestBundleRefused(t *testing.T) {
 	sum := strings.TrimPrefix(fetch.Digest([]byte("x")), "sha256:")
 	for want, packed := range map[string][]byte{
 		"the bundle was changed or is damaged": changed,
-		"cut off":                              good[:len(good)-1024],
+		"incomplete":                           good[:len(good)-1024],
 		"it has no checksums.txt":              raw(map[string][]byte{"catalog/web.yaml": []byte("x")}),
 		"is missing":                           raw(map[string][]byte{"a": []byte("x"), bundle.Checksums: []byte(sum + "  a\n" + sum + "  b\n")}),
 		"leads out of the archive":             bytes.Replace(bytes.Clone(raw(map[string][]byte{"zz/evil.yaml": []byte("x")})), []byte("zz/evil.yaml"), []byte("../evil.yaml"), 1),
@@ -185,7 +185,7 @@ func TestBundleEntryOutside(t *testing.T) {
 		"leaves the catalog": func(text string) string {
 			return strings.Replace(text, "manifests/web-1.0.0/00.yaml", "../system.yaml", 1)
 		},
-		"the digest is wrong": func(text string) string {
+		"wrong digest": func(text string) string {
 			return strings.Replace(text, strings.TrimPrefix(fetch.Digest([]byte(bundledManifest)), "sha256:"), strings.Repeat("a", 64), 1)
 		},
 		"manifests/web-2.0.0": func(text string) string { return strings.Replace(text, "web-1.0.0", "web-2.0.0", 1) },

@@ -90,7 +90,7 @@ func TestStackShortNames(t *testing.T) {
 	}
 }
 
-// Nothing is there twice: the costs of the stacks add up to that of the metrics command,
+// Nothing occurs twice: the costs of the stacks add up to that of the metrics command,
 // and each pod counts once.
 func TestStacksAddUp(t *testing.T) {
 	var stacks struct {

@@ -43,7 +43,7 @@ func TestComposeKeepsText(t *testing.T) {
 		"right":       {smallSystem, 0, "", true},
 		"wrong value": {smallSystem + "    gitops: perhaps\n", 10, "spec.apps[0].gitops", true},
 		"wrong key":   {smallSystem + "    root: [x]\n", 10, "spec.apps[0]", true},
-		"no YAML":     {smallSystem + "  - [\n", 10, "", false},
+		"not YAML":    {smallSystem + "  - [\n", 10, "", false},
 		"an alias":    {smallSystem + "  values: {a: &a 1, b: *a}\n", 10, "spec.values.b", false},
 		"empty":       {"", 1, "", false},
 		"a list":      {"- a\n", 1, "", false},

@@ -130,7 +130,7 @@ func TestCatalogue(t *testing.T) {
 				t.Errorf("%s: without a place: %s", entry, f.Message)
 			}
 			if f.Unknown {
-				what, _, _ := strings.Cut(strings.TrimPrefix(f.Message, "no definition of "), " is known")
+				what, _, _ := strings.Cut(strings.TrimPrefix(f.Message, "no CRD of "), " is known")
 				if reasons[what] = true; unchecked[what] == "" {
 					t.Errorf("%s:%d:%d: %s", name, f.Line, f.Column, f.Message)
 				}

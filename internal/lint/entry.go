@@ -53,7 +53,7 @@ func (l *linter) declared(k *catalog.Kind, where anchor) {
 	known := is.Versions()
 	for _, v := range k.Versions {
 		if len(known) > 0 && !slices.Contains(known, v) {
-			l.add(where.child("versions"), true, "no definition of %s %s is known: what it has is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
+			l.add(where.child("versions"), true, "no CRD of %s %s is known: it is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
 		}
 	}
 	if len(known) > 0 && !slices.Contains(k.Versions, known[0]) {
@@ -98,5 +98,5 @@ func (l *linter) unknownKind(kind string, gk schema.GroupKind, where anchor) {
 		return
 	}
 	l.unknown[gk] = true
-	l.add(where, true, "no definition of %s is known%s: nothing of it is checked", kind, object.DidYouMean(near))
+	l.add(where, true, "no CRD of %s is known%s: it is not checked", kind, object.DidYouMean(near))
 }

@@ -47,7 +47,7 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 		told[f.Field] = true
 		at := where.child(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
-		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is judged as if there was no rule", rule.Kind, f.Field, f.Message)
+		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is evaluated as if there was no rule", rule.Kind, f.Field, f.Message)
 	}
 }
 
@@ -101,7 +101,7 @@ func readFault(shape field.Shape, r health.Read) *fault {
 	}
 	is := typeOf(found)
 	if r.Want != "" && is != "" && is != r.Want {
-		return broken("%s is %s: want %s", r.Path, article(is), article(r.Want))
+		return broken("%s is %s: expected %s", r.Path, article(is), article(r.Want))
 	}
 	for _, v := range r.Literals {
 		if wrong := literalFault(found, r.Path, v); wrong != nil {

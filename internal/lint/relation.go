@@ -155,11 +155,11 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 			return nil
 		}
 		if _, wrong := at(is, p); wrong != nil {
-			return broken("%s names nothing: %s", path, wrong.message)
+			return broken("%s matches no field: %s", path, wrong.message)
 		}
 		return nil
 	default:
-		return broken("%s is %s: want a name, or a reference", path, article(kind))
+		return broken("%s is %s: expected a name, or a reference", path, article(kind))
 	}
 }
 
@@ -167,7 +167,7 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 func wants(what, kind string) func(field.Shape, string) *fault {
 	return func(found field.Shape, path string) *fault {
 		if is := typeOf(single(found)); is != "" && is != kind && is != "array" {
-			return broken("%s is %s: want %s", path, article(is), what)
+			return broken("%s is %s: expected %s", path, article(is), what)
 		}
 		return nil
 	}

@@ -122,7 +122,7 @@ func content(shape field.Shape, path string, v any) *fault {
 	case []any:
 		item, ok := shape.Item()
 		if !ok {
-			return broken("%s is no list", path)
+			return broken("%s is not a list", path)
 		}
 		for i, e := range v {
 			if wrong := content(item, field.Item(path, i), e); wrong != nil {

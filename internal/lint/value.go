@@ -28,7 +28,7 @@ func literal(v any) string {
 	return ""
 }
 
-// comparable says that values of two types can be equal.
+// comparableTypes says that values of two types can be equal.
 func comparableTypes(a, b string) bool {
 	number := func(kind string) bool { return kind == "integer" || kind == "number" }
 	return a == "" || b == "" || a == b || number(a) && number(b)

@@ -30,7 +30,7 @@ const wildcards = "*?[{"
 
 func parseKey(text string) (key, error) {
 	if text == "" {
-		return key{}, fmt.Errorf("an empty key: want GROUP/KIND")
+		return key{}, fmt.Errorf("an empty key: expected GROUP/KIND")
 	}
 	if !strings.ContainsAny(text, wildcards) {
 		return key{text: text}, nil
@@ -42,7 +42,7 @@ func parseKey(text string) (key, error) {
 	for rest := text; rest != ""; {
 		written, size := translate(rest, &depth)
 		if written == "" {
-			return key{}, fmt.Errorf("%q is no pattern of kinds", text)
+			return key{}, fmt.Errorf("%q is not a pattern of kinds", text)
 		}
 		if size == 1 && !strings.ContainsAny(rest[:1], wildcards+"},") {
 			k.literal++
@@ -53,7 +53,7 @@ func parseKey(text string) (key, error) {
 	b.WriteString(`)\z`)
 	p, err := regexp.Compile(b.String())
 	if err != nil || depth != 0 {
-		return key{}, fmt.Errorf("%q is no pattern of kinds", text)
+		return key{}, fmt.Errorf("%q is not a pattern of kinds", text)
 	}
 	k.pattern = p
 	return k, nil
@@ -115,7 +115,7 @@ func splitKey(text string) (string, error) {
 	case text == "all":
 		return "*/*", nil
 	case text == "" || strings.Contains(kind, "_"):
-		return "", fmt.Errorf("want GROUP_KIND, or KIND of the core group")
+		return "", fmt.Errorf("expected GROUP_KIND, or KIND of the core group")
 	case !grouped:
 		return text, nil
 	}

@@ -100,7 +100,7 @@ func (m *meter) work(l *lua.LState, n int) {
 func (m *meter) allocate(l *lua.LState, n int) {
 	const perStep = 256
 	if m.bytes += n; m.reached == nil && (n < 0 || m.bytes > m.limits.Bytes) {
-		m.reached = &LimitError{fmt.Sprintf("it asks for more than %d MiB of memory", m.limits.Bytes>>20)}
+		m.reached = &LimitError{fmt.Sprintf("it allocates more than %d MiB of memory", m.limits.Bytes>>20)}
 	}
 	m.step(1 + n/perStep)
 	m.check(l)
@@ -109,7 +109,7 @@ func (m *meter) allocate(l *lua.LState, n int) {
 // text counts a text before it is made.
 func (m *meter) text(l *lua.LState, length int) {
 	if m.reached == nil && (length < 0 || length > m.limits.Text) {
-		m.reached = &LimitError{fmt.Sprintf("it makes a text of more than %d KiB", m.limits.Text>>10)}
+		m.reached = &LimitError{fmt.Sprintf("it creates a string of more than %d KiB", m.limits.Text>>10)}
 	}
 	m.check(l)
 	m.allocate(l, length)

@@ -14,7 +14,7 @@ func TestHostile(t *testing.T) {
 	const (
 		instructions = "instructions"
 		memory       = "MiB of memory"
-		text         = "a text of more than"
+		text         = "a string of more than"
 		overflow     = "overflow"
 	)
 	tests := []struct{ name, script, want string }{

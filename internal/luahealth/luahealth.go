@@ -120,7 +120,7 @@ func (s *Set) Assess(o object.Object) (health.Health, bool) {
 		return health.Health{}, false
 	}
 	if why := s.refused(c, o.GroupKind()); why != "" {
-		return health.Health{Message: fmt.Sprintf("the health rule %s is not asked: %s", c.origin, why)}, false
+		return health.Health{Message: fmt.Sprintf("the health rule %s is not evaluated: %s", c.origin, why)}, false
 	}
 	m := newMeter(s.limits)
 	v, err := c.script.run(fields, m)
@@ -198,7 +198,7 @@ func (s *Set) Notes() []string {
 		if more := f.objects - 1; more > 0 {
 			on += fmt.Sprintf(" and %d more", more)
 		}
-		notes = append(notes, fmt.Sprintf("the health rule %s fails on %s, which other rules judge: %s", origin, on, f.message))
+		notes = append(notes, fmt.Sprintf("the health rule %s fails on %s, which other rules evaluate: %s", origin, on, f.message))
 	}
 	return notes
 }

@@ -66,10 +66,10 @@ func TestAssess(t *testing.T) {
 		{"nothing to say", `return nil`, "", ""},
 		{"no return", `local a = 1`, "", ""},
 		{"an empty script says nothing", ` `, "", ""},
-		{"no table", `return "Healthy"`, "", "it returns a string: want a table with status and message"},
-		{"no status", `return {}`, "", "it returns a status that is a nil: want a text"},
-		{"an unknown status", `return {status = "Great"}`, "", `it returns the status "Great": want Healthy, Progressing, Degraded, Suspended, Missing, Unknown`},
-		{"a message that is none", `return {status = "Healthy", message = {}}`, "", "it returns a message that is a table: want a text"},
+		{"no table", `return "Healthy"`, "", "it returns a string: expected a table with status and message"},
+		{"no status", `return {}`, "", "it returns a status that is a nil: expected a string"},
+		{"an unknown status", `return {status = "Great"}`, "", `it returns the status "Great": expected Healthy, Progressing, Degraded, Suspended, Missing, Unknown`},
+		{"a message that is none", `return {status = "Healthy", message = {}}`, "", "it returns a message that is a table: expected a string"},
 		{"an error", "\n\nreturn {status = obj.nothing.at.all}", "", "health.lua:3: attempt to index a non-table object(nil) with key 'at'"},
 		{"an error of its own", `error("not mine")`, "", "health.lua:1: not mine"},
 		{"an error that is no text", `error({})`, "", "an error that is a table"},
@@ -132,7 +132,7 @@ func TestFailuresAreNotes(t *testing.T) {
 	s.Assess(o)
 	o.Name = "a-first"
 	s.Assess(o)
-	want := "the health rule argocd-cm (argocd/argocd-cm, resource.customizations.health.all) fails on Backup.shop.example.com/shop/a-first and 1 more, which other rules judge: health.lua:1: attempt to index a non-table object(nil) with key 'b'"
+	want := "the health rule argocd-cm (argocd/argocd-cm, resource.customizations.health.all) fails on Backup.shop.example.com/shop/a-first and 1 more, which other rules evaluate: health.lua:1: attempt to index a non-table object(nil) with key 'b'"
 	if notes := s.Notes(); len(notes) != 1 || notes[0] != want {
 		t.Errorf("got %q", notes)
 	}
@@ -191,9 +191,9 @@ wrong.example.com/Kind: text
 	})
 	wantNotes := []string{
 		"argocd-cm.yaml, resource.customizations: wrong.example.com/Kind: unmarshal errors:\n  line 14: cannot unmarshal !!str `text` into struct",
-		`argocd-cm.yaml, resource.customizations.health.a_b_c: want GROUP_KIND, or KIND of the core group`,
+		`argocd-cm.yaml, resource.customizations.health.a_b_c: expected GROUP_KIND, or KIND of the core group`,
 		`argocd-cm.yaml, resource.customizations.useOpenLibs.shop.example.com_Backup: "yes" is neither true nor false`,
-		`argocd-cm.yaml, resource.customizations: bad[.example.com/Kind: "bad[.example.com/Kind" is no pattern of kinds`,
+		`argocd-cm.yaml, resource.customizations: bad[.example.com/Kind: "bad[.example.com/Kind" is not a pattern of kinds`,
 	}
 	if len(notes) != len(wantNotes) {
 		t.Fatalf("notes: got %q", notes)

@@ -152,18 +152,18 @@ func result(value lua.LValue) (verdict, error) {
 	}
 	t, ok := value.(*lua.LTable)
 	if !ok {
-		return verdict{}, fmt.Errorf("it returns a %s: want a table with status and message", value.Type())
+		return verdict{}, fmt.Errorf("it returns a %s: expected a table with status and message", value.Type())
 	}
 	status, ok := t.RawGetString("status").(lua.LString)
 	if !ok {
-		return verdict{}, fmt.Errorf("it returns a status that is a %s: want a text", t.RawGetString("status").Type())
+		return verdict{}, fmt.Errorf("it returns a status that is a %s: expected a string", t.RawGetString("status").Type())
 	}
 	if !slices.Contains(statuses(), health.Status(status)) {
-		return verdict{}, fmt.Errorf("it returns the status %q: want %s", oneLine(string(status)), list(statuses()))
+		return verdict{}, fmt.Errorf("it returns the status %q: expected %s", oneLine(string(status)), list(statuses()))
 	}
 	text := t.RawGetString("message")
 	if text != lua.LNil && !lua.LVCanConvToString(text) {
-		return verdict{}, fmt.Errorf("it returns a message that is a %s: want a text", text.Type())
+		return verdict{}, fmt.Errorf("it returns a message that is a %s: expected a string", text.Type())
 	}
 	return verdict{health.Status(status), strings.TrimSpace(short(lua.LVAsString(text)))}, nil
 }

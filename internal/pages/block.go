@@ -97,13 +97,13 @@ func (b *Block) info(info string) (problems []string) {
 	case b.Language == "bash" || b.Language == "shell" || b.Language == "zsh":
 		problems = append(problems, b.Language+" is not used: write sh, or console where there is output")
 	case !slices.Contains(all, b.Language):
-		problems = append(problems, fmt.Sprintf("%q is no language of blocks: want one of %s", b.Language, strings.Join(all, ", ")))
+		problems = append(problems, fmt.Sprintf("%q is not a language of blocks: expected one of %s", b.Language, strings.Join(all, ", ")))
 	}
 	seen := map[string]bool{}
 	for _, word := range words[1:] {
 		name, value, has := strings.Cut(word, "=")
 		if seen[name] {
-			problems = append(problems, name+" is there twice")
+			problems = append(problems, name+" occurs twice")
 		}
 		seen[name] = true
 		if p := b.attribute(name, value, has); p != "" {
@@ -128,21 +128,21 @@ func (b *Block) attribute(name, value string, has bool) string {
 		b.Cluster, b.Fails = b.Cluster || name == "cluster", b.Fails || name == "fails"
 	case "file":
 		if !fileName.MatchString(value) || path.IsAbs(value) || path.Clean(value) != value || value == "." || strings.HasPrefix(value, "..") {
-			return fmt.Sprintf("file=%s: want a path below the folder of the page, of letters, digits, \".\", \"_\", \"-\" and \"/\"", value)
+			return fmt.Sprintf("file=%s: expected a path below the directory of the page, of letters, digits, \".\", \"_\", \"-\" and \"/\"", value)
 		}
 		b.File = value
 	case "elsewhere":
 		if !testName.MatchString(value) {
-			return fmt.Sprintf("elsewhere=%s: want the name of a test, such as TestExamples", value)
+			return fmt.Sprintf("elsewhere=%s: expected the name of a test, such as TestExamples", value)
 		}
 		b.Elsewhere = value
 	case "foreign":
 		if !slices.Contains(foreignTools(), value) {
-			return fmt.Sprintf("foreign=%s: want one of %s", value, strings.Join(foreignTools(), ", "))
+			return fmt.Sprintf("foreign=%s: expected one of %s", value, strings.Join(foreignTools(), ", "))
 		}
 		b.Foreign = value
 	default:
-		return fmt.Sprintf("%q is no attribute of a block: want cluster, fails, file=NAME, elsewhere=TEST or foreign=TOOL", name)
+		return fmt.Sprintf("%q is not an attribute of a block: expected cluster, fails, file=NAME, elsewhere=TEST or foreign=TOOL", name)
 	}
 	return ""
 }

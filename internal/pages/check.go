@@ -86,7 +86,7 @@ func (c *checker) link(p Page, l Link) {
 	case l.Target == "":
 		c.find(p, l.Line, "a link that leads nowhere: write its address")
 	case err != nil:
-		c.find(p, l.Line, "%s: no address: %v", l.Target, err)
+		c.find(p, l.Line, "%s: not an address: %v", l.Target, err)
 	case u.Scheme != "" || u.Host != "":
 		c.external(p, l, u)
 	case strings.HasPrefix(u.Path, "/"):
@@ -104,9 +104,9 @@ func (c *checker) external(p Page, l Link, u *url.URL) {
 	switch {
 	case u.Scheme == "mailto" && strings.Contains(u.Opaque, "@"):
 	case u.Scheme != "https":
-		c.find(p, l.Line, "%s: want https", l.Target)
+		c.find(p, l.Line, "%s: expected https", l.Target)
 	case !hostName.MatchString(u.Hostname()) || u.User != nil:
-		c.find(p, l.Line, "%s: %q is no name of a host", l.Target, u.Host)
+		c.find(p, l.Line, "%s: %q is not a name of a host", l.Target, u.Host)
 	case c.repository != "" && ownFile(strings.TrimPrefix(l.Target, local), l.Target, local):
 		c.find(p, l.Line, "%s: a file of this repository: link to it by a relative path", l.Target)
 	}
@@ -136,7 +136,7 @@ func (c *checker) relative(p Page, l Link, u *url.URL) {
 		c.find(p, l.Line, "%s: there is no %s", l.Target, target)
 		return
 	case info.IsDir() && l.Image:
-		c.find(p, l.Line, "%s: a folder, no image", l.Target)
+		c.find(p, l.Line, "%s: a directory, not an image", l.Target)
 		return
 	case info.IsDir():
 		target = path.Join(target, "README.md")

@@ -112,7 +112,7 @@ func consoleProblems(text string) (out []Finding) {
 	}
 	for _, s := range all {
 		if hidesAll(s.want) {
-			out = append(out, Finding{Line: s.last + 1, Message: fmt.Sprintf("%q stands for all of the output: keep a line of it, or write sh", "...")})
+			out = append(out, Finding{Line: s.last + 1, Message: fmt.Sprintf("%q elides all of the output: keep a line of it, or write sh", "...")})
 		}
 		for i, line := range s.want {
 			if i > 0 && elided(line) && elided(s.want[i-1]) {

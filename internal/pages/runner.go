@@ -50,7 +50,7 @@ func (r Runner) Run(ctx context.Context, p Page) (Result, error) {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	if err := r.furnish(dir, p.Root); err != nil {
-		return Result{}, fmt.Errorf("folder of %s: %w", p.Path, err)
+		return Result{}, fmt.Errorf("directory of %s: %w", p.Path, err)
 	}
 	s, err := newSession(ctx, dir, r.environment(dir))
 	if err != nil {
@@ -198,9 +198,9 @@ func (r *pageRun) ended(s step, o outcome) bool {
 func (r *pageRun) differs(s step, got []string, at int) []string {
 	if r.runner.Update {
 		now := renewed(s.want, got)
-		message := "$ " + strings.TrimSpace(s.text) + ": its output was written anew"
+		message := "$ " + strings.TrimSpace(s.text) + ": its output was updated"
 		if slices.ContainsFunc(s.want, elided) {
-			message += `, without the lines "..." of before: put them back where they are wanted`
+			message += `, without its former lines "...": restore them where needed`
 		}
 		r.result.Updated = append(r.result.Updated, Finding{r.page.Path, s.line, message})
 		return now

@@ -173,7 +173,7 @@ func TestUpdate(t *testing.T) {
 	r := tool(t)
 	r.Update = true
 	result := ran(t, r, p)
-	if len(result.Findings) > 0 || len(result.Updated) != 2 || !strings.Contains(result.Updated[1].Message, `without the lines "..." of before`) {
+	if len(result.Findings) > 0 || len(result.Updated) != 2 || !strings.Contains(result.Updated[1].Message, `without its former lines "...": restore`) {
 		t.Errorf("%v, updated %v", result.Findings, result.Updated)
 	}
 	got, err := os.ReadFile(filepath.Join(root, "page.md"))

@@ -59,10 +59,10 @@ func inOrder(files []file) ([]file, error) {
 	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	for i, f := range files {
 		if !fs.ValidPath(f.name) || f.name == "." || strings.ContainsAny(f.name, `/\:`) {
-			return nil, fmt.Errorf("%q is no name of a file at the top of an archive", f.name)
+			return nil, fmt.Errorf("%q is not a name of a file at the top of an archive", f.name)
 		}
 		if i > 0 && strings.EqualFold(f.name, files[i-1].name) {
-			return nil, fmt.Errorf("%q is there twice", f.name)
+			return nil, fmt.Errorf("%q occurs twice", f.name)
 		}
 	}
 	return files, nil

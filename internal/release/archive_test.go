@@ -120,7 +120,7 @@ func TestNamesThatLeadElsewhereAreRefused(t *testing.T) {
 	for _, name := range []string{"../x", "..", ".", "", "/x", "a/b", `a\b`, "c:x"} {
 		path := filepath.Join(t.TempDir(), "a.zip")
 		err := writeArchive(path, []file{{name: name}}, noon)
-		if err == nil || !strings.Contains(err.Error(), "no name of a file") {
+		if err == nil || !strings.Contains(err.Error(), "not a name of a file") {
 			t.Errorf("%q: %v", name, err)
 		}
 		if _, err := os.Stat(path); err == nil {

@@ -190,7 +190,7 @@ func TestVersionsThatAreNone(t *testing.T) {
 	for _, version := range []string{"", "1.2.3", "v1.2", "v01.2.3", "latest"} {
 		o := tiny(t)
 		o.Version = version
-		if _, err := Build(t.Context(), o); err == nil || !strings.Contains(err.Error(), "want vMAJOR.MINOR.PATCH") {
+		if _, err := Build(t.Context(), o); err == nil || !strings.Contains(err.Error(), "expected vMAJOR.MINOR.PATCH") {
 			t.Errorf("%q: %v", version, err)
 		}
 	}

@@ -28,9 +28,9 @@ func ReadChecksums(path string) (map[string]string, error) {
 		m := line.FindStringSubmatch(scanner.Text())
 		switch {
 		case m == nil:
-			return nil, fmt.Errorf("%s:%d: %q: want a sum of 64 lower-case hexadecimal digits, two spaces and the name of a file", path, n, scanner.Text())
+			return nil, fmt.Errorf("%s:%d: %q: expected a sum of 64 lower-case hexadecimal digits, two spaces and the name of a file", path, n, scanner.Text())
 		case sums[m[2]] != "":
-			return nil, fmt.Errorf("%s:%d: %s is there twice", path, n, m[2])
+			return nil, fmt.Errorf("%s:%d: %s occurs twice", path, n, m[2])
 		}
 		sums[m[2]] = m[1]
 	}

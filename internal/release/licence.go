@@ -44,18 +44,18 @@ const stdlib = "stdlib"
 
 // allowed are the licences that what we publish may have in it, and why.
 var allowed = map[string]string{
-	"Apache-2.0":   "our own: its text goes along, and NOTICE files (4d)",
-	"BSD-2-Clause": "asks for its text, which goes along",
-	"BSD-3-Clause": "asks for its text, which goes along, and that nobody advertises with the names of the authors",
-	"ISC":          "asks for its text, which goes along",
-	"MIT":          "asks for its text, which goes along",
+	"Apache-2.0":   "our own: its text is included, and NOTICE files (4d)",
+	"BSD-2-Clause": "requires its text, which is included",
+	"BSD-3-Clause": "requires its text, which is included, and forbids advertising with the names of the authors",
+	"ISC":          "requires its text, which is included",
+	"MIT":          "requires its text, which is included",
 	"MPL-2.0":      "binds the files under it, which are not changed; THIRD_PARTY_LICENSES says where their source is (3.2)",
 }
 
 // noLicences are files that are named like licences and are about something else.
 var noLicences = map[string]string{
 	"github.com/cyphar/filepath-securejoin COPYING.md": "it says which licence a file has, and repeats both texts, which lie beside it",
-	"github.com/opencontainers/go-digest LICENSE.docs": "it is about the documentation, of which nothing is in a binary",
+	"github.com/opencontainers/go-digest LICENSE.docs": "it covers the documentation, which no binary includes",
 }
 
 var (
@@ -107,11 +107,11 @@ func (c classifier) licensed(l Licensed, root string, folders []string) (License
 	}
 	l.Licences = slices.Sorted(maps.Keys(found))
 	if len(found) == 0 {
-		return l, fmt.Errorf("%s@%s: has no file with a licence: what has none may not be published", l.Module, l.Version)
+		return l, fmt.Errorf("%s@%s: has no file with a licence: it may not be published without one", l.Module, l.Version)
 	}
 	for _, id := range l.Licences {
 		if allowed[id] == "" {
-			return l, fmt.Errorf("%s@%s: %s is no licence that is allowed: take another module, or say in internal/release/licence.go why it may be", l.Module, l.Version, id)
+			return l, fmt.Errorf("%s@%s: %s is not a licence that is allowed: take another module, or say in internal/release/licence.go why it may be", l.Module, l.Version, id)
 		}
 	}
 	slices.SortFunc(l.Texts, func(x, y Text) int { return cmp.Compare(x.Name, y.Name) })

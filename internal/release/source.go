@@ -150,7 +150,7 @@ func unpack(archive []byte, dir string) error {
 func writeBelow(dir, name string, data []byte) error {
 	path := filepath.FromSlash(name)
 	if !filepath.IsLocal(path) {
-		return fmt.Errorf("%q leads out of its folder", name)
+		return fmt.Errorf("%q leads out of its directory", name)
 	}
 	path = filepath.Join(dir, path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {

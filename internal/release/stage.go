@@ -19,11 +19,11 @@ func replaceable(out string) error {
 	}
 	known, err := ReadChecksums(filepath.Join(out, Checksums))
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("%s is no folder of a release: %w", out, err)
+		return fmt.Errorf("%s is not a directory of a release: %w", out, err)
 	}
 	for _, e := range entries {
 		if e.Name() != Checksums && known[e.Name()] == "" {
-			return fmt.Errorf("%s would be replaced, and has %s, which its %s does not name: move that away, or give another folder with --out", out, e.Name(), Checksums)
+			return fmt.Errorf("%s would be replaced, and has %s, which its %s does not name: move that away, or give another directory with --out", out, e.Name(), Checksums)
 		}
 	}
 	return nil

@@ -79,7 +79,7 @@ func twice(ctx context.Context, o Options, work string) ([]Compared, error) {
 		sums[a.Name] = a.SHA256
 	}
 	again := o
-	again.Work = filepath.Join(work, "a-folder-whose-path-is-of-another-length")
+	again.Work = filepath.Join(work, "a-directory-whose-path-is-of-another-length")
 	defer func() { _ = os.RemoveAll(again.Work) }()
 	again.Cache, again.Out = filepath.Join(again.Work, "cache"), filepath.Join(again.Work, "second")
 	if err := os.Mkdir(again.Work, 0o755); err != nil {

@@ -33,7 +33,7 @@ func (r *reader) fields(lines []line) (map[string]any, error) {
 		for path != "." && path != "" {
 			var ok bool
 			if s, path, ok = s.step(path); !ok {
-				return nil, r.refuse(l, "%q is no path", l.text[:at])
+				return nil, r.refuse(l, "%q is not a path", l.text[:at])
 			}
 		}
 		if required {
@@ -176,12 +176,12 @@ func (r *reader) typeOf(text string, l line) (map[string]any, error) {
 	name, values, enum := strings.Cut(text, "=")
 	is := scalar(name)
 	if is == nil {
-		return nil, r.refuse(l, "%q is no type", text)
+		return nil, r.refuse(l, "%q is not a type", text)
 	}
 	if enum {
 		list, ok := enumOf(values, is["type"])
 		if !ok {
-			return nil, r.refuse(l, "%q is no list of values", values)
+			return nil, r.refuse(l, "%q is not a list of values", values)
 		}
 		is["enum"] = list
 	}
@@ -271,7 +271,7 @@ func (r *reader) object(text string, l line) (map[string]any, error) {
 		for path != "" {
 			var ok bool
 			if s, path, ok = s.step(path); !ok {
-				return nil, r.refuse(l, "%q is no field", part)
+				return nil, r.refuse(l, "%q is not a field", part)
 			}
 		}
 		if required {

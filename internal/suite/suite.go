@@ -67,7 +67,7 @@ func (p *Platform) UnmarshalJSON(b []byte) error {
 	}
 	var ok bool
 	if p.OS, p.Arch, ok = strings.Cut(text, "/"); !ok || p.OS == "" || p.Arch == "" {
-		return fmt.Errorf("platform %q: want OS/ARCH", text)
+		return fmt.Errorf("platform %q: expected OS/ARCH", text)
 	}
 	return nil
 }
@@ -111,16 +111,16 @@ func (s Suite) validate() error {
 	commands := map[string]bool{}
 	for i, c := range s.Commands {
 		if c.Name == "" || c.Short == "" || commands[c.Name] {
-			errs = append(errs, fmt.Errorf("commands[%d]: want a name of its own and a short description", i))
+			errs = append(errs, fmt.Errorf("commands[%d]: expected a name of its own and a short description", i))
 		}
 		commands[c.Name] = true
 	}
 	for i, a := range s.Aliases {
 		if !commands[a.Command] {
-			errs = append(errs, fmt.Errorf("aliases[%d]: %q is no command", i, a.Command))
+			errs = append(errs, fmt.Errorf("aliases[%d]: %q is not a command", i, a.Command))
 		}
 		if want := s.Name + "-" + a.Command; a.Name != want {
-			errs = append(errs, fmt.Errorf("aliases[%d]: the name is %q: want %s, from which the binary knows the command", i, a.Name, want))
+			errs = append(errs, fmt.Errorf("aliases[%d]: the name is %q: expected %s, from which the binary knows the command", i, a.Name, want))
 		}
 	}
 	return errors.Join(errs...)
@@ -170,7 +170,7 @@ func (s Suite) URI(version string, p Platform) string {
 func CheckVersion(version string) error {
 	// Go's semver takes v1 and v1.2 as well.
 	if !semver.IsValid(version) || semver.Canonical(version)+semver.Build(version) != version {
-		return fmt.Errorf("version %s: want vMAJOR.MINOR.PATCH, as in v0.1.0 or v0.2.0-rc.1", cmp.Or(version, `""`))
+		return fmt.Errorf("version %s: expected vMAJOR.MINOR.PATCH, as in v0.1.0 or v0.2.0-rc.1", cmp.Or(version, `""`))
 	}
 	return nil
 }

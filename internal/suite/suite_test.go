@@ -39,11 +39,11 @@ func TestReadRefuses(t *testing.T) {
 	for old, spoiled := range map[string]struct{ text, want string }{
 		"homepage:":                   {"homepagez:", `unknown field "homepagez"`},
 		"license: Apache-2.0":         {"", "license is missing"},
-		"- linux/arm64":               {"- linux", `platform "linux": want OS/ARCH`},
+		"- linux/arm64":               {"- linux", `platform "linux": expected OS/ARCH`},
 		"command: graph,":             {"command: grahp,", `"grahp" is no command`},
-		"name: sysop-graph,":          {"name: graph,", "want sysop-graph"},
+		"name: sysop-graph,":          {"name: graph,", "expected sysop-graph"},
 		"  - name: path\n    short: ": {"  - name: path\n    longer: ", `unknown field`},
-		"  - name: impact":            {"  - name: path", "commands[4]: want a name of its own"},
+		"  - name: impact":            {"  - name: path", "commands[4]: expected a name of its own"},
 	} {
 		if !strings.Contains(string(good), old) {
 			t.Fatalf("%s has no %q", manifest, old)

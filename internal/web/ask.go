@@ -28,7 +28,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 		Token string `json:"token"`
 	}
 	if err := json.Unmarshal(body, &asked); err != nil {
-		refuse(w, r, refusal{http.StatusBadRequest, `only {"token": "..."} is read`})
+		refuse(w, r, refusal{http.StatusBadRequest, `expected {"token": "..."}`})
 		return
 	}
 	bearer, no := s.session.open(asked.Token)
@@ -107,7 +107,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, work func(contex
 	case err != nil:
 		refuse(w, r, refusal{http.StatusBadGateway, err.Error()})
 	case len(document) > maxResponseBytes:
-		refuse(w, r, refusal{http.StatusBadGateway, fmt.Sprintf("the answer has %d MiB, and %d are the most: ask for less", len(document)>>20, maxResponseBytes>>20)})
+		refuse(w, r, refusal{http.StatusBadGateway, fmt.Sprintf("the response has %d MiB, and the limit is %d: request less", len(document)>>20, maxResponseBytes>>20)})
 	default:
 		write(w, r, http.StatusOK, "application/json", document)
 	}
@@ -118,14 +118,14 @@ func (s *Server) turn(ctx context.Context) (leave func(), no *refusal) {
 	select {
 	case s.queue <- struct{}{}:
 	default:
-		return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d questions wait already", maxQueued)}
+		return nil, &refusal{http.StatusServiceUnavailable, fmt.Sprintf("%d requests are already waiting", maxQueued)}
 	}
 	select {
 	case s.turns <- struct{}{}:
 		return func() { <-s.turns; <-s.queue }, nil
 	case <-ctx.Done():
 		<-s.queue
-		return nil, &refusal{http.StatusServiceUnavailable, "other questions take too long"}
+		return nil, &refusal{http.StatusServiceUnavailable, "other requests take too long"}
 	}
 }
 

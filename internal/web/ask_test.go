@@ -44,8 +44,8 @@ func TestAnswers(t *testing.T) {
 	for name, want := range map[string]reply{
 		"bad":    {400, nil, `{"error":"ask: no object is called \"\u003cb\u003e\""}`},
 		"broken": {502, nil, `{"error":"the cluster is away"}`},
-		"huge":   {502, nil, `{"error":"the answer has 16 MiB, and 16 are the most: ask for less"}`},
-		"panics": {500, nil, `{"error":"an error inside kubectl sysop ui: where it runs it says which"}`},
+		"huge":   {502, nil, `{"error":"the response has 16 MiB, and the limit is 16: request less"}`},
+		"panics": {500, nil, `{"error":"an error inside kubectl sysop ui: its terminal shows which"}`},
 	} {
 		if a := v.do(v.request("GET", "/api/"+name, "")); a.status != want.status || a.body != want.body {
 			t.Errorf("%s: %d %s", name, a.status, a.body)

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// Diff returns what leads from a Picture to another; nil where that is nothing but the time.
+// Diff returns what leads from a UIState to another; nil where that is nothing but the time.
 // Names of stacks are unique in each. What has become fewer nodes ends in nulls.
 func Diff(old, now *view.UIState) *view.UIDelta {
 	change := &view.UIDelta{

@@ -50,7 +50,7 @@ func apply(old *view.UIState, change *view.UIDelta) *view.UIState {
 	return &out
 }
 
-// written is a Picture as a page has it, without nulls behind the last node.
+// written is a UIState as a page has it, without nulls behind the last node.
 func written(t *testing.T, p *view.UIState) string {
 	t.Helper()
 	q := *p

@@ -18,7 +18,7 @@ const (
 // news is what there is to tell.
 type news struct {
 	state  *view.UIState
-	number int // of the Picture
+	number int // of the UIState
 	stale  string
 }
 
@@ -55,11 +55,11 @@ func (f *feed) end() { close(f.over) }
 // event is what a follower is told.
 type event struct {
 	name   string
-	number int // of the Picture that it leads to
+	number int // of the UIState that it leads to
 	data   any
 }
 
-// follow tells the news until ctx ends, the feed is over, or tell fails: first a whole Picture,
+// follow tells the news until ctx ends, the feed is over, or tell fails: first a whole UIState,
 // then changes of it, at most one in a pace.
 func (f *feed) follow(ctx context.Context, tell func(event) error) error {
 	beat := time.NewTicker(pulse)
@@ -109,7 +109,7 @@ func (f *feed) farewell(ctx context.Context, tell func(event) error, number int)
 	}
 }
 
-// at is when a Picture was read.
+// at is when a UIState was read.
 func at(p *view.UIState) string {
 	if p == nil {
 		return ""
@@ -117,7 +117,7 @@ func at(p *view.UIState) string {
 	return p.At
 }
 
-// difference is what leads from a Picture to the one of now; not ok for nothing.
+// difference is what leads from a UIState to the one of now; not ok for nothing.
 func difference(old *view.UIState, now news) (event, bool) {
 	if old == nil {
 		return event{"picture", now.number, now.state}, true

@@ -70,7 +70,7 @@ func (s *Server) table() (map[string]route, error) {
 	}
 	for _, q := range s.options.Questions {
 		if _, ok := routes[api+q.Name]; ok {
-			return nil, fmt.Errorf("two questions are called %s", q.Name)
+			return nil, fmt.Errorf("two routes are named %s", q.Name)
 		}
 		routes[api+q.Name] = route{http.MethodGet, q.Takes, s.question(q)}
 	}
@@ -97,7 +97,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 				panic(why)
 			}
 			s.options.Log("%s %q: %v", r.Method, r.URL.Path, why)
-			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: where it runs it says which"})
+			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: its terminal shows which"})
 		}
 	}()
 	if no := s.outside(r); no != nil {
@@ -113,12 +113,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	to, ok := s.routes[r.URL.Path]
 	if !ok {
-		refuse(w, r, refusal{http.StatusNotFound, "there is nothing at " + r.URL.Path})
+		refuse(w, r, refusal{http.StatusNotFound, "not found: " + r.URL.Path})
 		return
 	}
 	if r.Method != to.method {
 		w.Header().Set("Allow", to.method)
-		refuse(w, r, refusal{http.StatusMethodNotAllowed, "only " + to.method + " is answered there"})
+		refuse(w, r, refusal{http.StatusMethodNotAllowed, "only " + to.method + " is supported there"})
 		return
 	}
 	if no := asked(r, to); no != nil {
@@ -145,11 +145,11 @@ func (s *Server) outside(r *http.Request) *refusal {
 	origins, site := r.Header.Values("Origin"), r.Header.Get("Sec-Fetch-Site")
 	switch {
 	case len(origins) > 1, len(origins) == 1 && origins[0] != "http://"+r.Host:
-		return &refusal{http.StatusForbidden, "another origin may not ask"}
+		return &refusal{http.StatusForbidden, "cross-origin requests are refused"}
 	case writes && len(origins) == 0:
-		return &refusal{http.StatusForbidden, "only the page may ask: there is no Origin"}
+		return &refusal{http.StatusForbidden, "only the page may send requests: the header Origin is missing"}
 	case site != "" && site != "same-origin" && (site != "none" || writes):
-		return &refusal{http.StatusForbidden, "another site may not ask"}
+		return &refusal{http.StatusForbidden, "cross-site requests are refused"}
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (s *Server) outside(r *http.Request) *refusal {
 func asked(r *http.Request, to route) *refusal {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return &refusal{http.StatusBadRequest, "the query is not one"}
+		return &refusal{http.StatusBadRequest, "the query is not valid"}
 	}
 	for name, values := range query {
 		if !slices.Contains(to.takes, name) {
@@ -175,10 +175,10 @@ func asked(r *http.Request, to route) *refusal {
 		return nil
 	}
 	if r.Header.Get("X-Sysop") != "1" {
-		return &refusal{http.StatusForbidden, "only the page may ask: there is no header X-Sysop: 1"}
+		return &refusal{http.StatusForbidden, "only the page may send requests: the header X-Sysop: 1 is missing"}
 	}
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return &refusal{http.StatusUnsupportedMediaType, "only application/json is read"}
+		return &refusal{http.StatusUnsupportedMediaType, "the content type must be application/json"}
 	}
 	return nil
 }

@@ -72,7 +72,7 @@ func (s *session) open(token string) (bearer string, no *refusal) {
 		if s.wrong++; s.wrong > maxRejected {
 			return "", &refusal{http.StatusTooManyRequests, "too many wrong tokens: wait a minute, then open the address that kubectl sysop ui printed"}
 		}
-		return "", &refusal{http.StatusUnauthorized, "the token is wrong: open the whole address that kubectl sysop ui printed, with what is behind #"}
+		return "", &refusal{http.StatusUnauthorized, "the token is wrong: open the whole address that kubectl sysop ui printed, including the part after #"}
 	}
 	if !s.opened.IsZero() {
 		return "", &refusal{

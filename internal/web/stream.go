@@ -8,8 +8,8 @@ import (
 )
 
 // stream answers GET /api/stream with server-sent events, until either side ends it. Whoever comes
-// back, with a Last-Event-ID or without, gets a whole Picture again: what it has may be of another
-// run, and what it missed may be more than a Picture.
+// back, with a Last-Event-ID or without, gets a whole UIState again: what it has may be of another
+// run, and what it missed may be more than a UIState.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:

@@ -1,4 +1,4 @@
-// Package web serves the page on loopback: its assets, the Picture with what changes of it, and
+// Package web serves the page on loopback: its assets, the UIState with what changes of it, and
 // what the page asks for besides. It reads nothing of a cluster itself.
 //
 // Whoever is on this machine reaches a port of loopback, and so does every page in the user's
@@ -131,7 +131,7 @@ func (s *Server) Address() string {
 }
 
 // Publish hands on what is seen now. Pages get the difference to the one before, at most once a
-// second. The Picture must not be changed afterwards.
+// second. The UIState must not be changed afterwards.
 func (s *Server) Publish(p *view.UIState) {
 	s.feed.set(func(n *news) { n.state, n.number = p, n.number+1 })
 }

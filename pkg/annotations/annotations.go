@@ -124,11 +124,11 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	entries, unknown := sortEntries(crd.GetAnnotations())
 	for _, key := range unknown {
 		r.key = key
-		r.reportKey("unknown key: want resource/annotation-relationship, resource/label-relationship or resource/specproperty-relationship, with a number behind where there are several")
+		r.reportKey("unknown key: expected resource/annotation-relationship, resource/label-relationship or resource/specproperty-relationship, with a number behind where there are several")
 	}
 	r.key = ""
 	if !served && hasRelationships(entries) {
-		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: want a definition that is named <plural>.<group> and established", field.Shorten(d.CRD))
+		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: expected an established CRD named <plural>.<group>", field.Shorten(d.CRD))
 	}
 	said := map[string]bool{}
 	for _, e := range entries {

@@ -37,7 +37,7 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 		return nil, nil
 	}
 	if value.mentions(namespaceRef) && !r.instance.Namespaced {
-		r.report(c.value.problem("%s is cluster-scoped, %s.metadata.namespace says nothing: want %s", r.instance.Kind, instanceWord, nameExpr))
+		r.report(c.value.problem("%s is cluster-scoped, %s.metadata.namespace has no value: expected %s", r.instance.Kind, instanceWord, nameExpr))
 		return nil, nil
 	}
 	selector, bare := value.bare()
@@ -47,7 +47,7 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 		}
 	}
 	if c.key.text != "" && len(content.IsLabelKey(strings.ToLower(c.key.text))) > 0 {
-		r.report(c.key.problem("no object can have the key %q: want prefix/name", field.Shorten(c.key.text)))
+		r.report(c.key.problem("%q is not a valid key: expected prefix/name", field.Shorten(c.key.text)))
 	}
 	if len(carriers) == 0 {
 		return nil, nil

@@ -24,7 +24,7 @@ func (r *reader) clauses() (clauses, bool) {
 	absent := body.from(len(body.text))
 	c := clauses{absent, absent, absent}
 	if body.text == "" {
-		r.report(body.problem("the value is empty: want on:<Kind>, key:<key>, value:<expression>"))
+		r.report(body.problem("the value is empty: expected on:<Kind>, key:<key>, value:<expression>"))
 		return c, false
 	}
 	parts, err := body.split(',')
@@ -45,13 +45,13 @@ func (r *reader) clause(c *clauses, part span) *problem {
 	i := strings.IndexByte(part.text, ':')
 	if i < 0 {
 		if part.text == "" {
-			return part.problem("nothing stands here: a comma is too many, or on:, key: or value: is missing")
+			return part.problem("this part is empty: remove the comma, or add on:, key: or value:")
 		}
 		hint := ""
 		if _, err := r.find(part.text); err == nil {
 			hint = " (kinds are separated by semicolons: on:Pod;Service)"
 		}
-		return part.problem("%q is no part of a relationship: want on:, key: or value:%s", field.Shorten(part.text), hint)
+		return part.problem("%q is not a part of a relationship: expected on:, key: or value:%s", field.Shorten(part.text), hint)
 	}
 	var into *span
 	switch name := part.to(i).trim().text; name {
@@ -62,17 +62,17 @@ func (r *reader) clause(c *clauses, part span) *problem {
 	case "value":
 		into = &c.value
 	default:
-		return part.problem("unknown part %q: want on:, key: or value:", field.Shorten(name+":"))
+		return part.problem("unknown part %q: expected on:, key: or value:", field.Shorten(name+":"))
 	}
 	if into.text != "" {
-		return part.problem("a second %s: want one", part.text[:i+1])
+		return part.problem("a second %s: expected one", part.text[:i+1])
 	}
 	value, err := part.from(i + 1).trim().unquote()
 	if err != nil {
 		return err
 	}
 	if value.text == "" {
-		return value.problem("nothing stands after %s", part.text[:i+1])
+		return value.problem("the value after %s is missing", part.text[:i+1])
 	}
 	*into = value
 	return nil
@@ -100,7 +100,7 @@ func (r *reader) composition() []schema.GroupKind {
 }
 
 func (r *reader) usage() Usage {
-	const want = "want <configmap>.<key> or <namespace>.<configmap>.<key>"
+	const want = "expected <configmap>.<key> or <namespace>.<configmap>.<key>"
 	body, ok := r.body()
 	if !ok {
 		return Usage{}
@@ -111,7 +111,7 @@ func (r *reader) usage() Usage {
 		r.report(err)
 		return Usage{}
 	case len(parts) != 2 && len(parts) != 3:
-		r.report(body.problem("%q does not tell where the manual is: %s", field.Shorten(body.text), want))
+		r.report(body.problem("%q does not name the location of the manual: %s", field.Shorten(body.text), want))
 		return Usage{}
 	}
 	for i, p := range parts {

@@ -35,7 +35,7 @@ func Example() {
 		fmt.Printf("because %s = %s\n", l.Field, l.Value)
 	})
 	// Output:
-	// finding: unknown kind "Certificat": want a kind that the cluster serves, as Kind or Kind.group
+	// finding: unknown kind "Certificat": expected a kind that the cluster serves, as Kind or Kind.group
 	// Ingress.networking.k8s.io/shop/web needs ClusterIssuer.cert-manager.io letsencrypt
 	// because metadata.annotations["cert-manager.io/cluster-issuer"] = letsencrypt
 }

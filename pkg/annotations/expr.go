@@ -63,7 +63,7 @@ func listItem(s span) (span, *problem) {
 	if !strings.HasPrefix(s.text, "{") || !strings.HasSuffix(s.text, "}") {
 		return s.unquote()
 	}
-	const want = "want [{name:" + nameExpr + "}]"
+	const want = "expected [{name:" + nameExpr + "}]"
 	fields, err := s.to(len(s.text) - 1).from(1).split(',')
 	if err != nil {
 		return span{}, err
@@ -72,7 +72,7 @@ func listItem(s span) (span, *problem) {
 	for _, f := range fields {
 		i := strings.IndexByte(f.text, ':')
 		if i < 0 {
-			return span{}, f.problem("%q is no field: %s", field.Shorten(f.text), want)
+			return span{}, f.problem("%q is not a field: %s", field.Shorten(f.text), want)
 		}
 		key, err := f.to(i).trim().unquote()
 		if err != nil {
@@ -91,7 +91,7 @@ func listItem(s span) (span, *problem) {
 		}
 	}
 	if name == nil {
-		return span{}, s.problem("no name: %s", want)
+		return span{}, s.problem("the name is missing: %s", want)
 	}
 	return *name, nil
 }
@@ -114,7 +114,7 @@ func parseTemplate(s span) (expr, *problem) {
 		}
 		if r.what == pathRef {
 			if paths++; paths > 1 {
-				return expr{}, s.from(i).problem("a second path: want one at most, beside %s", nameExpr)
+				return expr{}, s.from(i).problem("a second path: expected one at most, beside %s", nameExpr)
 			}
 		}
 		e.literals, e.refs = append(e.literals, s.text[:i]), append(e.refs, r)
@@ -124,7 +124,7 @@ func parseTemplate(s span) (expr, *problem) {
 		return expr{}, err
 	}
 	if len(e.refs) == 0 {
-		return expr{}, s.problem("the value says nothing of the instance: want %s or another %s.<path>", nameExpr, instanceWord)
+		return expr{}, s.problem("the value does not use the instance: expected %s or another %s.<path>", nameExpr, instanceWord)
 	}
 	e.literals = append(e.literals, s.text)
 	return e, nil
@@ -135,7 +135,7 @@ func parseTemplate(s span) (expr, *problem) {
 func parseRef(s span) (ref, int, *problem) {
 	dot := len(instanceWord)
 	if !strings.HasPrefix(s.text[dot:], ".") {
-		return ref{}, 0, s.problem("%s has no path: want %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
+		return ref{}, 0, s.problem("%s has no path: expected %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
 	}
 	text := s.text[dot+1:]
 	for what, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
@@ -155,5 +155,5 @@ func checkLiteral(s span) *problem {
 	if i < 0 {
 		return nil
 	}
-	return s.from(i).problem("unexpected %s in the value: want %s with literal text around it, contains(%s) or [{name:%s}]", firstRune(s.text[i:]), nameExpr, nameExpr, nameExpr)
+	return s.from(i).problem("unexpected %s in the value: expected %s with literal text around it, contains(%s) or [{name:%s}]", firstRune(s.text[i:]), nameExpr, nameExpr, nameExpr)
 }

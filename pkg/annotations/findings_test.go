@@ -20,44 +20,44 @@ func TestMalformed(t *testing.T) {
 		// What makes KubePlus panic (1.4, 1).
 		{byAnnotation, "", "^", "is empty"},
 		{byAnnotation, "   ", "   ^", "is empty"},
-		{byAnnotation, "Ingress", "^", "want on:, key: or value: (kinds"},
-		{byAnnotation, "on", "^", "want on:, key: or value:"},
-		{byAnnotation, "on:", "   ^", "nothing stands after on:"},
-		{byAnnotation, ",", "^", "nothing stands here"},
+		{byAnnotation, "Ingress", "^", "expected on:, key: or value: (kinds"},
+		{byAnnotation, "on", "^", "expected on:, key: or value:"},
+		{byAnnotation, "on:", "   ^", "the value after on: is missing"},
+		{byAnnotation, ",", "^", "this part is empty"},
 		{byAnnotation, "on:Ingress", "          ^", "value:INSTANCE.metadata.name is missing"},
-		{byAnnotation, "on:Ingress,", "           ^", "nothing stands here"},
+		{byAnnotation, "on:Ingress,", "           ^", "this part is empty"},
 		{byAnnotation, "on:Ingress, key:a/b", "                   ^", "value:INSTANCE.metadata.name is missing"},
-		{byAnnotation, "on:Ingress, key, value:INSTANCE.metadata.name", "            ^", `"key" is no part`},
+		{byAnnotation, "on:Ingress, key, value:INSTANCE.metadata.name", "            ^", `"key" is not a part`},
 		{byAnnotation, "on:Ingress, value:INSTANCE.metadata.name", "                                        ^", "key:<annotation key> is missing"},
 		{byAnnotation, "key:a/b, value:INSTANCE.metadata.name", "                                     ^", "on:<Kind> is missing"},
-		{byAnnotation, "on=Ingress, key:a/b, value:INSTANCE.metadata.name", "^", `"on=Ingress" is no part`},
+		{byAnnotation, "on=Ingress, key:a/b, value:INSTANCE.metadata.name", "^", `"on=Ingress" is not a part`},
 		{byAnnotation, "for:Ingress, key:a/b, value:INSTANCE.metadata.name", "^", `unknown part "for:"`},
 		{byAnnotation, "on:Ingress, on:Pod, key:a/b, value:INSTANCE.metadata.name", "            ^", "a second on:"},
 		{byAnnotation, "on:Ingress, Service, key:a/b, value:INSTANCE.metadata.name", "            ^", "separated by semicolons"},
 		{byAnnotation, `"on:Ingress, key:a/b, value:INSTANCE.metadata.name`, "^", "not closed"},
-		{byAnnotation, "on:Ingress, key:a b, value:INSTANCE.metadata.name", "                ^", "no object can have the key"},
+		{byAnnotation, "on:Ingress, key:a b, value:INSTANCE.metadata.name", "                ^", "is not a valid key: expected"},
 		// Kinds.
 		{byAnnotation, "on:Ingres, key:a/b, value:INSTANCE.metadata.name", "   ^", "did you mean Ingress?"},
 		{byAnnotation, "on:Moodel, key:a/b, value:INSTANCE.metadata.name", "   ^", "did you mean Moodle.moodlecontroller.kubeplus"},
-		{byAnnotation, "on:Xyzzyplugh, key:a/b, value:INSTANCE.metadata.name", "   ^", "want a kind that the cluster serves"},
-		{byAnnotation, "on:Pod; Cluster, key:a/b, value:INSTANCE.metadata.name", "        ^", "want one of Cluster.a.example.com, Cluster.b.example.com"},
+		{byAnnotation, "on:Xyzzyplugh, key:a/b, value:INSTANCE.metadata.name", "   ^", "expected a kind that the cluster serves"},
+		{byAnnotation, "on:Pod; Cluster, key:a/b, value:INSTANCE.metadata.name", "        ^", "expected one of Cluster.a.example.com, Cluster.b.example.com"},
 		{byAnnotation, "on:Pod;, key:a/b, value:INSTANCE.metadata.name", "       ^", "a kind is missing"},
-		{byAnnotation, "on:INSTANCE.spec.x, key:a/b, value:INSTANCE.metadata.name", "   ^", "want Kind or Kind.group"},
+		{byAnnotation, "on:INSTANCE.spec.x, key:a/b, value:INSTANCE.metadata.name", "   ^", "expected Kind or Kind.group"},
 		{byAnnotation, "on:" + strings.Repeat("x", 4000) + ", key:a/b, value:INSTANCE.metadata.name", "   ^", "unknown kind"},
 		// Values.
-		{byAnnotation, "on:Pod, key:a/b, value:name", "                       ^", "says nothing of the instance"},
-		{byAnnotation, "on:Pod, key:a/b, value:instance.metadata.name", "                       ^", "want INSTANCE.metadata.name"},
+		{byAnnotation, "on:Pod, key:a/b, value:name", "                       ^", "does not use the instance"},
+		{byAnnotation, "on:Pod, key:a/b, value:instance.metadata.name", "                       ^", "expected INSTANCE.metadata.name"},
 		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE", "                       ^", "INSTANCE has no path"},
 		{byAnnotation, "on:Pod, key:a/b, value:x-INSTANCE.", "                                  ^", "a field name is missing"},
 		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.spec..x", "                                     ^", "a field name is missing"},
 		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE" + strings.Repeat(".x", 101), "                               " + strings.Repeat("  ", 100) + "^", "too long"},
-		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.spec.x[y]", "                                       ^", "want []"},
+		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.spec.x[y]", "                                       ^", "expected []"},
 		{byAnnotation, "on:Pod, key:a/b, value:contains(INSTANCE.metadata.name", "                               ^", "not closed: a ) is missing"},
-		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.metadata.name)", "                                             ^", "no bracket is open"},
-		{byAnnotation, "on:Pod, key:a/b, value:prefix(INSTANCE.metadata.name)", "                             ^", "want INSTANCE.metadata.name"},
+		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.metadata.name)", "                                             ^", "it closes no open bracket"},
+		{byAnnotation, "on:Pod, key:a/b, value:prefix(INSTANCE.metadata.name)", "                             ^", "expected INSTANCE.metadata.name"},
 		{byAnnotation, "on:Pod, key:a/b, value:[{id:INSTANCE.metadata.name}]", "                         ^", `unexpected field "id"`},
-		{byAnnotation, "on:Pod, key:a/b, value:[{namespace:INSTANCE.metadata.namespace}]", "                        ^", "no name"},
-		{byAnnotation, "on:Pod, key:a/b, value:[{name}]", "                         ^", `"name" is no field`},
+		{byAnnotation, "on:Pod, key:a/b, value:[{namespace:INSTANCE.metadata.namespace}]", "                        ^", "the name is missing"},
+		{byAnnotation, "on:Pod, key:a/b, value:[{name}]", "                         ^", `"name" is not a field`},
 		{byAnnotation, "on:Pod, key:a/b, value:[{'name:INSTANCE.metadata.name'}]", "                         ^", "not closed"},
 		{byAnnotation, `on:Pod, key:a/b, value:[{name:"INSTANCE".metadata.name}]`, "                              ^", "not closed"},
 		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.metadata.name x", "                                             ^", `unexpected " "`},
@@ -71,9 +71,9 @@ func TestMalformed(t *testing.T) {
 		{byAnnotation, "on:Pod, key:a/b, value:INSTANCE.spec.a/INSTANCE.spec.b", "                                       ^", "a second path"},
 		{byLabel, "on:Pod, value:INSTANCE.metadata.name", "                                    ^", "key:<label key> is missing"},
 		// Fields.
-		{byField, "on:spec.x, value:Service.metadata.name", "   ^", "want on:INSTANCE.<path>"},
+		{byField, "on:spec.x, value:Service.metadata.name", "   ^", "expected on:INSTANCE.<path>"},
 		{byField, "on:INSTANCE.spec.x-y z, value:Service.metadata.name", "                    ^", `unexpected " "`},
-		{byField, "on:INSTANCE.spec.x, value:Service", "                          ^", "cannot be evaluated: want <Kind>.metadata.name"},
+		{byField, "on:INSTANCE.spec.x, value:Service", "                          ^", "cannot be evaluated: expected <Kind>.metadata.name"},
 		{byField, "on:INSTANCE.spec.x, value:INSTANCE.metadata.name", "                          ^", "cannot be evaluated"},
 		{byField, "on:INSTANCE.spec.x, value:.metadata.name", "                          ^", "cannot be evaluated"},
 		{byField, "on:INSTANCE.spec.x, value:Servce.metadata.name", "                          ^", "did you mean Service"},
@@ -82,8 +82,8 @@ func TestMalformed(t *testing.T) {
 		{"resource/composition", "Pod, , Service", "     ^", "a kind is missing"},
 		{"resource/composition", "Pod, Srvice", "     ^", "did you mean Service?"},
 		{"resource/composition", "", "^", "a kind is missing"},
-		{"resource/usage", "manual", "^", "want <configmap>.<key>"},
-		{"resource/usage", "a.b.c.d", "^", "want <configmap>.<key>"},
+		{"resource/usage", "manual", "^", "expected <configmap>.<key>"},
+		{"resource/usage", "a.b.c.d", "^", "expected <configmap>.<key>"},
 		{"resource/usage", "cm.", "   ^", "cannot be a name"},
 		{"resource/usage", " größe.x", " ^", "cannot be a name"},
 		{"resource/usage", "ok.größe", "   ^", "cannot be a name"},
@@ -139,7 +139,7 @@ func TestFindingStopsNothingElse(t *testing.T) {
 
 func TestFindingNamesThePlace(t *testing.T) {
 	_, findings := parse(t, "apps.example.com", "resource/usage", "nodot")
-	const want = `CRD apps.example.com: annotation resource/usage: column 1: "nodot" does not tell where the manual is: want <configmap>.<key> or <namespace>.<configmap>.<key>`
+	const want = `CRD apps.example.com: annotation resource/usage: column 1: "nodot" does not name the location of the manual: expected <configmap>.<key> or <namespace>.<configmap>.<key>`
 	if len(findings) != 1 || findings[0].String() != want {
 		t.Errorf("got %v, want %s", findings, want)
 	}
@@ -173,7 +173,7 @@ func TestNothingDeclared(t *testing.T) {
 
 func TestScopesThatCannotMeet(t *testing.T) {
 	d, findings := parse(t, "fleets.example.com", "resource/specproperty-relationship", "on:INSTANCE.spec.x, value:Secret.metadata.name;Node.metadata.name")
-	if len(findings) != 1 || findings[0].Column != 27 || !strings.Contains(findings[0].Message, "namespace of the Secret cannot be known") {
+	if len(findings) != 1 || findings[0].Column != 27 || !strings.Contains(findings[0].Message, "namespace of the Secret is unknown") {
 		t.Errorf("got %v", findings)
 	}
 	equal(t, edges(d, read(t, "Fleet.example.com/f", "spec: {x: n1}")), "Fleet.example.com/f -needs/spec-> Node/n1 (if present) because spec.x = n1")

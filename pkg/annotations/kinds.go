@@ -46,13 +46,13 @@ func (r *reader) limit(parts []span) []span {
 	if len(parts) <= maxParts {
 		return parts
 	}
-	r.report(parts[maxParts].problem("%d parts in a list: want %d at most; the rest is left out", len(parts), maxParts))
+	r.report(parts[maxParts].problem("%d parts in a list: expected at most %d; the rest is ignored", len(parts), maxParts))
 	return parts[:maxParts]
 }
 
 func (r *reader) kind(s span) (object.Resource, *problem) {
 	if s.text == "" {
-		return object.Resource{}, s.problem("a kind is missing here: want Kind or Kind.group")
+		return object.Resource{}, s.problem("a kind is missing here: expected Kind or Kind.group")
 	}
 	k, err := r.find(s.text)
 	var unknown *object.UnknownKindError
@@ -67,13 +67,13 @@ func (r *reader) kind(s span) (object.Resource, *problem) {
 				choices = append(choices, k.GroupKind().String())
 			}
 		}
-		return k, s.problem("kind %q is ambiguous: want one of %s", field.Shorten(s.text), strings.Join(choices, ", "))
+		return k, s.problem("kind %q is ambiguous: expected one of %s", field.Shorten(s.text), strings.Join(choices, ", "))
 	case strings.HasPrefix(s.text, instanceWord):
-		return k, s.problem("%q is no kind: want Kind or Kind.group here", field.Shorten(s.text))
+		return k, s.problem("%q is not a kind: expected Kind or Kind.group here", field.Shorten(s.text))
 	case errors.As(err, &unknown) && len(unknown.Nearest) > 0:
 		return k, s.problem("unknown kind %q: did you mean %s?", field.Shorten(s.text), strings.Join(r.spell(unknown.Nearest), " or "))
 	}
-	return k, s.problem("unknown kind %q: want a kind that the cluster serves, as Kind or Kind.group", field.Shorten(s.text))
+	return k, s.problem("unknown kind %q: expected a kind that the cluster serves, as Kind or Kind.group", field.Shorten(s.text))
 }
 
 func (r *reader) find(name string) (object.Resource, error) {

@@ -18,7 +18,7 @@ func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 		return nil, nil
 	}
 	if c.key.text != "" {
-		r.report(c.key.problem("key: says nothing in a relationship by a field: want on: and value: only"))
+		r.report(c.key.problem("key: has no effect in a relationship by a field: expected on: and value: only"))
 	}
 	paths := r.paths(c.on)
 	targets, either := r.targets(c.value)
@@ -46,7 +46,7 @@ func (r *reader) paths(s span) []field.Path {
 	var all []field.Path
 	for _, part := range r.limit(parts) {
 		if !strings.HasPrefix(part.text, instanceWord+".") {
-			r.report(part.problem("want on:%s.<path>, such as %s.spec.secretName", instanceWord, instanceWord))
+			r.report(part.problem("expected on:%s.<path>, such as %s.spec.secretName", instanceWord, instanceWord))
 			continue
 		}
 		p, err := field.Parse(part.text[before:])
@@ -76,7 +76,7 @@ func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 			kind, ok = part, true
 		}
 		if !ok {
-			r.report(part.problem("%q cannot be evaluated: want <Kind>.metadata.name, the name of the object that is meant", field.Shorten(part.text)))
+			r.report(part.problem("%q cannot be evaluated: expected <Kind>.metadata.name, the name of the target", field.Shorten(part.text)))
 			continue
 		}
 		k, err := r.kind(kind)
@@ -84,7 +84,7 @@ func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 		case err != nil:
 			r.report(err)
 		case k.Namespaced && !r.instance.Namespaced:
-			r.report(part.problem("%s is cluster-scoped, so the namespace of the %s cannot be known: want a cluster-scoped kind", r.instance.Kind, k.Kind))
+			r.report(part.problem("%s is cluster-scoped, so the namespace of the %s is unknown: expected a cluster-scoped kind", r.instance.Kind, k.Kind))
 		default:
 			targets = append(targets, k)
 		}

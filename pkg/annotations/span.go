@@ -60,7 +60,7 @@ func (s span) split(sep byte) ([]span, *problem) {
 			open = append(open, i)
 		case ')', ']', '}':
 			if len(open) == 0 || closer(s.text[open[len(open)-1]]) != c {
-				return nil, s.from(i).problem("unexpected %c: no bracket is open that it closes", c)
+				return nil, s.from(i).problem("unexpected %c: it closes no open bracket", c)
 			}
 			open = open[:len(open)-1]
 		case '"', '\'':

@@ -71,13 +71,13 @@ func Open(archive []byte, limits fetch.Limits) (fs.FS, error) {
 		}
 		want, named := sums[name]
 		if got := fetch.Digest(data); !named || got != want {
-			return fmt.Errorf("%s is %s, and %s says %s: the bundle was changed or is damaged", name, got, Checksums, cmp.Or(want, "nothing of it"))
+			return fmt.Errorf("%s is %s, and %s says %s: the bundle was changed or is damaged", name, got, Checksums, cmp.Or(want, "nothing"))
 		}
 		delete(sums, name)
 		return nil
 	})
 	if err == nil && len(sums) > 0 {
-		err = fmt.Errorf("%s, of which %s tells, is missing", slices.Sorted(maps.Keys(sums))[0], Checksums)
+		err = fmt.Errorf("%s, which %s lists, is missing", slices.Sorted(maps.Keys(sums))[0], Checksums)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("open bundle: %w", err)
@@ -99,7 +99,7 @@ func readSums(files fs.FS) (map[string]string, error) {
 	for n := 1; lines.Scan(); n++ {
 		sum, name, ok := strings.Cut(lines.Text(), "  ")
 		if _, twice := out[name]; twice || !ok || len(sum) != 64 || !fs.ValidPath(name) {
-			return nil, fmt.Errorf("%s, line %d: want a sha256, two blanks and a name that is there once", Checksums, n)
+			return nil, fmt.Errorf("%s, line %d: expected a sha256, two spaces and a name that occurs once", Checksums, n)
 		}
 		out[name] = "sha256:" + sum
 	}

@@ -36,12 +36,12 @@ func TestBundle(t *testing.T) {
 func TestBundleChanged(t *testing.T) {
 	sum := strings.TrimPrefix(fetch.Digest([]byte("x")), "sha256:")
 	for want, files := range map[string]map[string]string{
-		"is it a bundle?":           {"a": "x"},
-		"a is sha256:":              {"a": "changed", bundle.Checksums: sum + "  a\n"},
-		"says nothing of it":        {"a": "x", "b": "x", bundle.Checksums: sum + "  a\n"},
-		"b, of which checksums.txt": {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  b\n"},
-		"line 2":                    {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  a\n"},
-		"line 1":                    {"a": "x", bundle.Checksums: sum + "  ../a\n"},
+		"is it a bundle?":        {"a": "x"},
+		"a is sha256:":           {"a": "changed", bundle.Checksums: sum + "  a\n"},
+		"says nothing":           {"a": "x", "b": "x", bundle.Checksums: sum + "  a\n"},
+		"b, which checksums.txt": {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  b\n"},
+		"line 2":                 {"a": "x", bundle.Checksums: sum + "  a\n" + sum + "  a\n"},
+		"line 1":                 {"a": "x", bundle.Checksums: sum + "  ../a\n"},
 	} {
 		raw := map[string][]byte{}
 		for name, text := range files {

@@ -82,7 +82,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 		v.Source = catalog.Source{Chart: &source}
 	case len(v.Source.Manifests) > 0:
 		if len(p.Artifacts) != len(v.Source.Manifests) {
-			return fmt.Errorf("%d of its %d files of manifests are there", len(p.Artifacts), len(v.Source.Manifests))
+			return fmt.Errorf("it has %d of its %d manifest files", len(p.Artifacts), len(v.Source.Manifests))
 		}
 		var local []catalog.ManifestSource
 		for i, a := range p.Artifacts {

@@ -113,7 +113,7 @@ func TestBillOfMaterials(t *testing.T) {
 	for _, c := range bom.Components {
 		purls[c.Ref] = c.PURL
 		if refs[c.Ref] {
-			t.Errorf("%s is there twice", c.Ref)
+			t.Errorf("%s occurs twice", c.Ref)
 		}
 		refs[c.Ref] = true
 		for _, h := range c.Hashes {
@@ -145,7 +145,7 @@ func TestBillOfMaterials(t *testing.T) {
 func TestFilesRefused(t *testing.T) {
 	for want, change := range map[string]func(*bundle.Contents){
 		"its chart is 0 files":         func(c *bundle.Contents) { c.Packages[0].Artifacts = nil },
-		"1 of its 2 files":             func(c *bundle.Contents) { c.Packages[1].Artifacts = c.Packages[1].Artifacts[:1] },
+		"1 of its 2 manifest files":    func(c *bundle.Contents) { c.Packages[1].Artifacts = c.Packages[1].Artifacts[:1] },
 		"a bundle has one":             func(c *bundle.Contents) { c.Packages = append(c.Packages, c.Packages[0]) },
 		"the bundle could not be read": func(c *bundle.Contents) { c.Packages[2].Version.Namespace = "No Label" },
 		"leads out":                    func(c *bundle.Contents) { c.Packages[2].Entry.Name = "../../x" },

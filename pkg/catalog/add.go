@@ -33,7 +33,7 @@ type Added struct {
 type ExistsError struct{ Entry, Version, File string }
 
 func (e *ExistsError) Error() string {
-	return fmt.Sprintf("%s has a version %s of %s, which is another one: want a new version, or that it is replaced", e.File, e.Version, e.Entry)
+	return fmt.Sprintf("%s has a different version %s of %s: add a new version, or replace it", e.File, e.Version, e.Entry)
 }
 
 // InvalidError says that an entry has problems.
@@ -50,7 +50,7 @@ func (e *InvalidError) Error() string {
 	for _, p := range e.Problems {
 		all = append(all, p.String())
 	}
-	return fmt.Sprintf("%s is no entry of a catalog: %s", e.File, strings.Join(all, "; "))
+	return fmt.Sprintf("%s is not a catalog entry: %s", e.File, strings.Join(all, "; "))
 }
 
 // Add puts an entry into the catalogue of a folder, which is made where there is none. Where
@@ -81,7 +81,7 @@ func Add(folder string, e Entry, replace bool) (Added, error) {
 			done.Versions = append(done.Versions, v.Version)
 		}
 		if err := os.MkdirAll(dir, 0o755); err != nil {
-			return Added{}, fmt.Errorf("make the folder of a catalog: %w", err)
+			return Added{}, fmt.Errorf("create the catalog directory: %w", err)
 		}
 		return done, writeFile(file, fresh)
 	case err != nil:
@@ -106,7 +106,7 @@ func merge(file string, old []byte, e Entry, replace bool, done *Added) ([]byte,
 			v.Provides = e.Provided(&v)
 		}
 		if len(v.Provides) == 0 && len(e.Kinds) == 0 && len(was.Kinds) > 0 {
-			done.Notes = append(done.Notes, fmt.Sprintf("%s names no APIs: it is taken to bring the kinds of the entry that is there", v.Version))
+			done.Notes = append(done.Notes, fmt.Sprintf("%s names no APIs: the kinds of the existing entry are used", v.Version))
 		}
 		i := slices.IndexFunc(was.Versions, func(o Version) bool { return compareVersions(o.Version, v.Version) == 0 })
 		switch {
@@ -127,7 +127,7 @@ func merge(file string, old []byte, e Entry, replace bool, done *Added) ([]byte,
 		text, was = next, now
 	}
 	if was.Title != e.Title || was.Description != e.Description || !reflect.DeepEqual(was.Source, e.Source) {
-		done.Notes = append(done.Notes, "title, description and source stay as they are in "+file)
+		done.Notes = append(done.Notes, "title, description and source are unchanged in "+file)
 	}
 	return text, nil
 }

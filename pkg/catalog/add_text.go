@@ -38,7 +38,7 @@ func put(text []byte, was Entry, v Version, at int) ([]byte, Entry, error) {
 			return out, got, nil
 		}
 	}
-	return nil, Entry{}, errors.New("its text is written in a way that cannot be added to: write the version by hand")
+	return nil, Entry{}, errors.New("its YAML cannot be extended automatically: add the version by hand")
 }
 
 // same compares entries, but for the places of their relations.

@@ -21,11 +21,11 @@ func urlAt(m *strict.Mapping, n *yaml.Node) string {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.ContainsAny(text, " \"'<>\\^`{|}"):
-		m.Report(n, "%q is no address: want https://HOST/PATH", redacted(text))
+		m.Report(n, "%q is not an address: expected https://HOST/PATH", redacted(text))
 	case u.User != nil:
-		m.Report(n, "the address of %s has credentials in it: leave them out, a catalog is read by many", u.Host)
+		m.Report(n, "the address of %s has credentials: remove them, many users read a catalog", u.Host)
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || strings.Contains(text, "#"):
-		m.Report(n, "%q has a query or a fragment: want https://HOST/PATH", redacted(text))
+		m.Report(n, "%q has a query or a fragment: expected https://HOST/PATH", redacted(text))
 	default:
 		return text
 	}
@@ -51,11 +51,11 @@ func ociAt(m *strict.Mapping, n *yaml.Node) string {
 	switch {
 	case text == "":
 	case !strings.HasPrefix(text, "oci://"):
-		m.Report(n, "%q is no OCI reference: want oci://REGISTRY/PATH/NAME", redacted(text))
+		m.Report(n, "%q is not an OCI reference: expected oci://REGISTRY/PATH/NAME", redacted(text))
 	case strings.Contains(path.Base(text), ":") || strings.Contains(text, "@"):
-		m.Report(n, "%q has a tag or a digest in it: write them as version and digest", redacted(text))
+		m.Report(n, "%q has a tag or a digest: write them as version and digest", redacted(text))
 	case !ociReference().MatchString(text):
-		m.Report(n, "%q is no OCI reference: want oci://REGISTRY/PATH/NAME, in lower case", redacted(text))
+		m.Report(n, "%q is not an OCI reference: expected oci://REGISTRY/PATH/NAME, in lower case", redacted(text))
 	default:
 		return text
 	}
@@ -68,9 +68,9 @@ func pathAt(m *strict.Mapping, n *yaml.Node) string {
 	switch {
 	case text == "":
 	case strings.ContainsAny(text, `\:`):
-		m.Report(n, "%q: want a path with / between its parts, without : and \\", field.Shorten(text))
+		m.Report(n, "%q: expected a path with / between its parts, without : and \\", field.Shorten(text))
 	case path.IsAbs(text) || text == "." || path.Clean(text) != strings.TrimSuffix(text, "/") || !fs.ValidPath(path.Clean(text)):
-		m.Report(n, "%q leaves the catalog: want a path inside of it, relative to its root, without . and ..", field.Shorten(text))
+		m.Report(n, "%q leaves the catalog: expected a path inside of it, relative to its root, without . and ..", field.Shorten(text))
 	default:
 		return strings.TrimSuffix(text, "/")
 	}

@@ -203,7 +203,7 @@ kinds:
 - {kind: Widget.example.com, versions: [v1], composes: Deployment}
 relations: []
 `
-	if _, problems := catalog.Parse("widget", []byte(text)); len(problems) != 1 || problems[0].Line != 8 || problems[0].Message != "want a list of kinds" {
+	if _, problems := catalog.Parse("widget", []byte(text)); len(problems) != 1 || problems[0].Line != 8 || problems[0].Message != "expected a list of kinds" {
 		t.Errorf("got %v", problems)
 	}
 }

@@ -108,7 +108,7 @@ func TestLoad(t *testing.T) {
 		told = append(told, p.String())
 	}
 	text := strings.Join(told, "\n")
-	for _, want := range []string{"mine: bad.yaml:7:8: want a list of the kinds that the operator defines", `mine: other.yaml:1:7: got "another": want other`} {
+	for _, want := range []string{"mine: bad.yaml:7:8: expected a list of the kinds that the operator defines", `mine: other.yaml:1:7: got "another": expected other`} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not told:\n%s", want, text)
 		}
@@ -182,19 +182,19 @@ func TestCheck(t *testing.T) {
 	}
 	want := `a.yaml:8 a 1.0.0 needs b in >=2: the catalog has 1.0.0
 a.yaml:8 a 1.0.0 needs bb, which no catalog has (did you mean b?)
-(warning) a.yaml:8 a 1.0.0 needs Nobody.example.com, which nothing in the catalog brings: it must be there already
-(warning) a.yaml:8 a 1.0.0 needs known, of which the catalog has no version that can be installed: it must be there already
+(warning) a.yaml:8 a 1.0.0 needs Nobody.example.com, which nothing in the catalog provides: it must be installed already
+(warning) a.yaml:8 a 1.0.0 needs known, of which the catalog has no installable version: it must be installed already
 (warning) a.yaml:8 a 1.0.0 needs zz, which no catalog has
-a.yaml:8 a 1.0.0 conflicts with itself: every version of a package is in the way of the others already
+a.yaml:8 a 1.0.0 conflicts with itself: versions of one package conflict anyway
 (warning) a.yaml:8 a 1.0.0 conflicts with nobody, which no catalog has
 c.yaml:9 c 1.0.0 needs itself
-f.yaml:8 charts/f.tgz is not the file that was meant: its SHA-256 sum is 252f10c83610ebca1a059c0bae8255eba2f95be4d1d7bcfa89d7248a82d9f111
-f.yaml:10 there is no file none.yaml beside the entry
-f.yaml:10 charts is a folder: want a file
-(warning) f.yaml:10 https://example.com/a of f 1.2.0 has no sha256: it is fetched only where unverified is said to be fine
-(warning) f.yaml:11 the chart of f 1.3.0 has no digest: it is fetched only where unverified is said to be fine
-(warning) d.yaml:1 b and d both bring B.example.com: they cannot be together, and who needs it must be told which one to take
-a.yaml:8 none of these could be installed first: a 1.0.0 needs c 1.0.0 needs d 1.0.0 needs a 1.0.0`
+f.yaml:8 charts/f.tgz is a different file: its SHA-256 sum is 252f10c83610ebca1a059c0bae8255eba2f95be4d1d7bcfa89d7248a82d9f111
+f.yaml:10 the file none.yaml does not exist beside the entry
+f.yaml:10 charts is a directory: expected a file
+(warning) f.yaml:10 https://example.com/a of f 1.2.0 has no sha256: it needs --unverified
+(warning) f.yaml:11 the chart of f 1.3.0 has no digest: it needs --unverified
+(warning) d.yaml:1 b and d both provide B.example.com: they conflict; choose one
+a.yaml:8 these need each other, so none can be installed first: a 1.0.0 needs c 1.0.0 needs d 1.0.0 needs a 1.0.0`
 	if got := strings.Join(told, "\n"); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
 	}

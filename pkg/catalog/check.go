@@ -93,7 +93,7 @@ func (k *checker) version(i item, n int) {
 		at := []any{"versions", n, "conflicts", r}
 		switch {
 		case other.Package == i.Name:
-			k.report(i, false, at, "%s %s conflicts with itself: every version of a package is in the way of the others already", i.Name, v.Version)
+			k.report(i, false, at, "%s %s conflicts with itself: versions of one package conflict anyway", i.Name, v.Version)
 		case !k.known(other.Package):
 			k.report(i, true, at, "%s %s conflicts with %s, which no catalog has%s", i.Name, v.Version, other.Package, object.DidYouMean(k.c.Nearest(other.Package)))
 		}
@@ -112,7 +112,7 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 	who := i.Name + " " + version
 	if need.Package == "" {
 		if len(k.c.Providers(need.API)) == 0 && !need.Optional {
-			k.report(i, true, at, "%s needs %s, which nothing in the catalog brings: it must be there already", who, need.API)
+			k.report(i, true, at, "%s needs %s, which nothing in the catalog provides: it must be installed already", who, need.API)
 		}
 		return
 	}
@@ -123,7 +123,7 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 	case !ok:
 		k.report(i, need.Optional, at, "%s needs %s, which no catalog has%s", who, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
 	case len(other.Versions) == 0:
-		k.report(i, true, at, "%s needs %s, of which the catalog has no version that can be installed: it must be there already", who, need.Package)
+		k.report(i, true, at, "%s needs %s, of which the catalog has no installable version: it must be installed already", who, need.Package)
 	case !slices.ContainsFunc(other.Versions, func(v Version) bool { return inRange(v.Version, need.Range) }):
 		k.report(i, need.Optional, at, "%s needs %s in %s: the catalog has %s", who, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
 	}
@@ -131,7 +131,7 @@ func (k *checker) requirement(i item, need solve.Requirement, at []any, version 
 
 func rangeWords(text string) string {
 	if text == "" {
-		return "a version that is no prerelease"
+		return "a version that is not a prerelease"
 	}
 	return text
 }
@@ -168,7 +168,7 @@ func (k *checker) source(i item, v *Version, at []any) {
 		if c.Path != "" {
 			k.file(i, append(at, "path"), c.Path, strings.TrimPrefix(c.Digest, "sha256:"), true)
 		} else if c.Digest == "" {
-			k.report(i, true, at, "the chart of %s has no digest: it is fetched only where unverified is said to be fine", who)
+			k.report(i, true, at, "the chart of %s has no digest: it needs --unverified", who)
 		}
 	}
 	for n, m := range v.Source.Manifests {
@@ -176,7 +176,7 @@ func (k *checker) source(i item, v *Version, at []any) {
 		if m.Path != "" {
 			k.file(i, append(at, "path"), m.Path, m.SHA256, false)
 		} else if m.SHA256 == "" {
-			k.report(i, true, at, "%s of %s has no sha256: it is fetched only where unverified is said to be fine", m.URL, who)
+			k.report(i, true, at, "%s of %s has no sha256: it needs --unverified", m.URL, who)
 		}
 	}
 }
@@ -187,22 +187,22 @@ const maxFileBytes = 64 << 20
 // file checks a file that is named by path.
 func (k *checker) file(i item, at []any, name, want string, folder bool) {
 	if i.files == nil {
-		k.report(i, false, at, "what is compiled in has no files: %s is not there", name)
+		k.report(i, false, at, "the built-in catalog has no files: %s does not exist", name)
 		return
 	}
 	info, err := fs.Stat(i.files, name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		k.report(i, false, at, "there is no file %s beside the entry", name)
+		k.report(i, false, at, "the file %s does not exist beside the entry", name)
 	case err != nil:
 		k.report(i, false, at, "%s cannot be read: %v", name, err)
 	case info.IsDir() && !folder:
-		k.report(i, false, at, "%s is a folder: want a file", name)
+		k.report(i, false, at, "%s is a directory: expected a file", name)
 	case info.IsDir() && want != "":
-		k.report(i, false, at, "%s is a folder, which has no digest: leave the digest out, or name a .tgz", name)
+		k.report(i, false, at, "%s is a directory, which has no digest: omit the digest, or name a .tgz", name)
 	case !info.IsDir() && want != "":
 		if got, err := sumOf(i.files, name); err != nil || got != want {
-			k.report(i, false, at, "%s is not the file that was meant: its SHA-256 sum is %s", name, got)
+			k.report(i, false, at, "%s is a different file: its SHA-256 sum is %s", name, got)
 		}
 	}
 }
@@ -239,7 +239,7 @@ func (k *checker) rivals() {
 			if len(kinds) > 5 {
 				kinds = append(kinds[:5:5], "...")
 			}
-			k.report(i, true, nil, "%s and %s both bring %s: they cannot be together, and who needs it must be told which one to take", other, i.Name, strings.Join(kinds, ", "))
+			k.report(i, true, nil, "%s and %s both provide %s: they conflict; choose one", other, i.Name, strings.Join(kinds, ", "))
 		}
 	}
 }

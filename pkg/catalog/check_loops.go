@@ -32,7 +32,7 @@ func (k *checker) loops() {
 				}
 				told[key] = true
 				first := loop[0]
-				k.report(k.c.items[first.item], false, []any{"versions", first.version, "requires"}, "none of these could be installed first: %s", strings.Join(w.words(loop), " needs "))
+				k.report(k.c.items[first.item], false, []any{"versions", first.version, "requires"}, "these need each other, so none can be installed first: %s", strings.Join(w.words(loop), " needs "))
 			})
 		}
 	}

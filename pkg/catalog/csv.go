@@ -70,7 +70,7 @@ func ParseCSV(data []byte, manifests ...[]byte) (Imported, error) {
 	made, ready := c.install(&im, &v, objects)
 	v.Ready = ready
 	if len(made) == 0 {
-		return Imported{}, refuse("it has no deployments, permissions or manifests: nothing is there to install")
+		return Imported{}, refuse("it has no deployments, permissions or manifests: there is nothing to install")
 	}
 	if err := im.place(&v, name, made); err != nil {
 		return Imported{}, err
@@ -99,7 +99,7 @@ func (im *Imported) place(v *Version, name string, objects []map[string]any) err
 	case err != nil:
 		return err
 	case len(text) > maxFileBytes:
-		return refuse("its manifests have %d bytes: want %d at most", len(text), maxFileBytes)
+		return refuse("its manifests have %d bytes: expected at most %d", len(text), maxFileBytes)
 	case len(text) <= maxImportedBytes:
 		v.Source.Inline = string(text)
 		return nil
@@ -130,14 +130,14 @@ func manifestText(objects []map[string]any) ([]byte, error) {
 func (c *csv) identity() (name, version string, err error) {
 	name, _, _ = strings.Cut(strings.ToLower(c.Metadata.Name), ".")
 	if len(validation.IsDNS1123Label(name)) > 0 {
-		return "", "", refuse("metadata.name is %q: want NAME.vVERSION, with a DNS label as its name", field.Shorten(c.Metadata.Name))
+		return "", "", refuse("metadata.name is %q: expected NAME.vVERSION, with a DNS label as NAME", field.Shorten(c.Metadata.Name))
 	}
 	version = strings.TrimPrefix(c.Spec.Version, "v")
 	if version == "" {
-		return "", "", refuse("it has no spec.version: what %s is called is no version that could be compared", field.Shorten(c.Metadata.Name))
+		return "", "", refuse("it has no spec.version: the name of %s has no version", field.Shorten(c.Metadata.Name))
 	}
 	if _, err := semver.StrictNewVersion(version); err != nil {
-		return "", "", refuse("spec.version is %q: want a semantic version", field.Shorten(c.Spec.Version))
+		return "", "", refuse("spec.version is %q: expected a semantic version", field.Shorten(c.Spec.Version))
 	}
 	return name, version, nil
 }
@@ -220,7 +220,7 @@ func (c *csv) kubernetes(im *Imported) string {
 	}
 	v, err := semver.NewVersion(text)
 	if err != nil {
-		im.warn("minKubeVersion is %q, which is no version: it is left out", field.Shorten(c.Spec.MinKubeVersion))
+		im.warn("minKubeVersion is %q, which is not a version: skipped", field.Shorten(c.Spec.MinKubeVersion))
 		return ""
 	}
 	return ">=" + v.String()
@@ -237,18 +237,18 @@ func (c *csv) namespace(name string) string {
 // reportDropped tells what OLM would do and this does not.
 func (c *csv) reportDropped(im *Imported) {
 	for _, w := range c.Spec.WebhookDefinitions {
-		im.warn("the webhook %s (%s) is not carried over: OLM makes its configuration and its certificate, which must be brought in another way", field.Shorten(oneLine(w.GenerateName)), field.Shorten(oneLine(w.Type)))
+		im.warn("the webhook %s (%s) is not converted: OLM creates its configuration and its certificate, which must be provided separately", field.Shorten(oneLine(w.GenerateName)), field.Shorten(oneLine(w.Type)))
 	}
 	for _, a := range c.Spec.APIServices.Owned {
-		im.warn("the API service %s %s is not carried over: OLM makes its registration and its certificate", field.Shorten(oneLine(a.Kind+"."+a.Group)), field.Shorten(oneLine(a.Version)))
+		im.warn("the API service %s %s is not converted: OLM creates its registration and its certificate", field.Shorten(oneLine(a.Kind+"."+a.Group)), field.Shorten(oneLine(a.Version)))
 	}
 	for _, n := range c.Spec.NativeAPIs {
-		im.warn("that it needs %s is not carried over: every cluster is taken to have it", field.Shorten(oneLine(n.Kind+"."+n.Group)))
+		im.warn("its requirement of %s is not converted: every cluster is assumed to have it", field.Shorten(oneLine(n.Kind+"."+n.Group)))
 	}
 	if c.Spec.Replaces != "" || len(c.Spec.Skips) > 0 || c.Metadata.Annotations["olm.skipRange"] != "" {
-		im.warn("which versions it replaces or skips is not carried over: versions are upgraded by their order")
+		im.warn("the versions that it replaces or skips are not converted: upgrades follow the order of versions")
 	}
-	im.warn("what OLM sets in a pod when it runs is not there: OPERATOR_CONDITION_NAME, and the annotations olm.operatorGroup and olm.operatorNamespace")
+	im.warn("values that OLM sets in a pod at run time are missing: OPERATOR_CONDITION_NAME, and the annotations olm.operatorGroup and olm.operatorNamespace")
 }
 
 // csv is what is read of a ClusterServiceVersion.
@@ -336,16 +336,16 @@ const (
 // readCSV reads the text, within bounds.
 func readCSV(data []byte) (*csv, error) {
 	if len(data) > maxEntryBytes {
-		return nil, refuse("it has %d bytes: want %d at most", len(data), maxEntryBytes)
+		return nil, refuse("it has %d bytes: expected at most %d", len(data), maxEntryBytes)
 	}
 	root, problem := strict.Document(data)
 	switch {
 	case problem != nil:
 		return nil, &InvalidError{File: "the " + csvName, Problems: []strict.Problem{*problem}}
 	case root == nil || textOf(root, "apiVersion") != csvVersion || textOf(root, "kind") != csvName:
-		return nil, refuse("want a document of apiVersion %s, kind %s", csvVersion, csvName)
+		return nil, refuse("expected a document of apiVersion %s, kind %s", csvVersion, csvName)
 	case !plainYAML(root, maxDepth):
-		return nil, refuse("aliases are not read, nor what is nested more than %d deep", maxDepth)
+		return nil, refuse("aliases, and content nested more than %d deep, are not read", maxDepth)
 	}
 	c := &csv{}
 	if err := root.Decode(c); err != nil {

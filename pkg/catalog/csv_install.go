@@ -19,7 +19,7 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 	for i, data := range manifests {
 		file := fmt.Sprintf("manifest %d", i+1)
 		if len(data) > maxFileBytes {
-			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: want %d at most", len(data), maxFileBytes)}}}
+			return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("it has %d bytes: expected at most %d", len(data), maxFileBytes)}}}
 		}
 		documents, problem := strict.Documents(data)
 		if problem != nil {
@@ -50,7 +50,7 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 // workloads are to be waited for.
 func (c *csv) install(im *Imported, v *Version, given []map[string]any) ([]map[string]any, []Workload) {
 	if s := c.Spec.Install.Strategy; s != "deployment" {
-		im.warn("the install strategy is %q: only deployment is known, and what it says is read as that", field.Shorten(s))
+		im.warn("the install strategy is %q: only deployment is known, and it is read as that", field.Shorten(s))
 	}
 	all := slices.Clone(given)
 	slices.SortStableFunc(all, func(a, b map[string]any) int { return rank(a) - rank(b) })
@@ -63,7 +63,7 @@ func (c *csv) install(im *Imported, v *Version, given []map[string]any) ([]map[s
 		all = grant(all, c.rights(im, p, "cluster", v.Namespace, true))
 	}
 	if slices.ContainsFunc(all, func(o map[string]any) bool { return strings.HasSuffix(fmt.Sprint(o["kind"]), "Binding") }) {
-		im.warn("the bindings of its roles name the namespace %s: where it is installed into another one they must be changed", v.Namespace)
+		im.warn("its role bindings name the namespace %s: change them to install it into another one", v.Namespace)
 	}
 	var ready []Workload
 	for _, d := range c.Spec.Install.Spec.Deployments {
@@ -93,14 +93,14 @@ func (c *csv) everywhere(im *Imported, namespace string) bool {
 	}
 	switch all := modes["AllNamespaces"]; {
 	case all && (modes["OwnNamespace"] || modes["SingleNamespace"] || modes["MultiNamespace"]):
-		im.warn("it is made to watch all namespaces: that it could be bound to some (installModes) is not carried over")
+		im.warn("it is configured to watch all namespaces: its support for single namespaces (installModes) is not converted")
 		return true
 	case all || len(modes) == 0:
 		return true
 	case !modes["OwnNamespace"]:
-		im.warn("it watches neither all namespaces nor its own one (installModes): it is made to watch its own, %s, which its authors do not say to work", namespace)
+		im.warn("it watches neither all namespaces nor its own one (installModes): it is configured to watch its own, %s, which its authors do not support", namespace)
 	default:
-		im.warn("it cannot watch all namespaces (installModes): it is made to watch its own, %s", namespace)
+		im.warn("it cannot watch all namespaces (installModes): it is configured to watch its own, %s", namespace)
 	}
 	return false
 }
@@ -142,7 +142,7 @@ func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, ev
 	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
 	rules, ok := v.nested(&p.Rules, maxDepth).([]any)
 	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(v.Problems) > 0 {
-		im.warn("the permissions of the service account %q are left out: they are no list of rules of a name", field.Shorten(p.ServiceAccount))
+		im.warn("the permissions of the service account %q are skipped: they are not a list of rules with a name", field.Shorten(p.ServiceAccount))
 		return nil
 	}
 	of, _, _ := strings.Cut(strings.ToLower(c.Metadata.Name), ".")
@@ -190,7 +190,7 @@ func (d *csvDeployment) object(im *Imported, namespace string, everywhere bool) 
 	spec := plainObject(&d.Spec)
 	template, _ := spec["template"].(map[string]any)
 	if len(validation.IsDNS1123Subdomain(d.Name)) > 0 || spec["selector"] == nil || template == nil {
-		im.warn("the deployment %q is left out: it has no name, selector or template of a Deployment", field.Shorten(d.Name))
+		im.warn("the deployment %q is skipped: it has no name, selector or template of a Deployment", field.Shorten(d.Name))
 		return nil
 	}
 	metadata, _ := template["metadata"].(map[string]any)

@@ -20,7 +20,7 @@ func (c *csv) kinds(im *Imported, objects []map[string]any) []Kind {
 	for _, o := range c.Spec.Definitions.Owned {
 		name := csvKindName(o.Kind, o.Name)
 		if name == "" {
-			im.warn("the definition %q of %q is left out: its name has no group", field.Shorten(o.Name), field.Shorten(o.Kind))
+			im.warn("the CRD %q of %q is skipped: its name has no group", field.Shorten(o.Name), field.Shorten(o.Kind))
 			continue
 		}
 		i := slices.IndexFunc(all, func(k Kind) bool { return k.Kind == name })
@@ -40,7 +40,7 @@ func (c *csv) kinds(im *Imported, objects []map[string]any) []Kind {
 			part := composed(r.Kind, r.Name, r.Version)
 			switch {
 			case part == "":
-				im.warn("that %s is made of %q is left out: it does not say of which group", name, field.Shorten(oneLine(r.Kind)))
+				im.warn("the part %[2]q of %[1]s is skipped: it has no group", name, field.Shorten(oneLine(r.Kind)))
 			case part != name && !slices.Contains(k.Composes, part):
 				k.Composes = append(k.Composes, part)
 			}
@@ -51,7 +51,7 @@ func (c *csv) kinds(im *Imported, objects []map[string]any) []Kind {
 	}
 	return slices.DeleteFunc(all, func(k Kind) bool {
 		if len(k.Versions) == 0 {
-			im.warn("%s is left out: no version of it is named", k.Kind)
+			im.warn("%s is skipped: it has no version", k.Kind)
 		}
 		return len(k.Versions) == 0
 	})
@@ -87,7 +87,7 @@ func (k *Kind) defined(im *Imported, objects []map[string]any) {
 		}
 		k.ClusterScoped = spec["scope"] == "Cluster"
 		if conversion, _ := spec["conversion"].(map[string]any); conversion["strategy"] == "Webhook" {
-			im.warn("the definition of %s converts its versions by a webhook, whose certificate OLM makes: it must be brought in another way", k.Kind)
+			im.warn("the CRD of %s converts its versions by a webhook, whose certificate OLM creates: provide it separately", k.Kind)
 		}
 		var served []string
 		versions, _ := spec["versions"].([]any)
@@ -102,7 +102,7 @@ func (k *Kind) defined(im *Imported, objects []map[string]any) {
 		}
 		return
 	}
-	im.warn("the definition of %s is not in a ClusterServiceVersion, and not among the manifests that were given: give it as well", k.Kind)
+	im.warn("the CRD of %s is missing: a ClusterServiceVersion does not have it, and the given manifests do not either; add it", k.Kind)
 }
 
 // requires are the APIs that it needs and does not bring.
@@ -126,14 +126,14 @@ func (c *csv) requires(im *Imported, own []Kind) []solve.Requirement {
 			need(name, o.Version)
 			continue
 		}
-		im.warn("that it needs %q of %q is left out: its name has no group", field.Shorten(o.Name), field.Shorten(o.Kind))
+		im.warn("its requirement %q of %q is skipped: its name has no group", field.Shorten(o.Name), field.Shorten(o.Kind))
 	}
 	for _, a := range c.Spec.APIServices.Required {
 		if name := a.Kind + "." + a.Group; a.Group != "" && declare.CheckKind(name) == "" {
 			need(name, a.Version)
 			continue
 		}
-		im.warn("that it needs the API service %q of the group %q is left out: that is no kind", field.Shorten(a.Kind), field.Shorten(a.Group))
+		im.warn("its required API service %q of the group %q is skipped: it is not a kind", field.Shorten(a.Kind), field.Shorten(a.Group))
 	}
 	return all
 }
@@ -146,7 +146,7 @@ func (c *csv) images(im *Imported) []Image {
 			return
 		}
 		if len(text) > maxTextBytes || !imageReference().MatchString(text) {
-			im.warn("the image %q is left out: that is no reference", field.Shorten(text))
+			im.warn("the image %q is skipped: it is not a reference", field.Shorten(text))
 			return
 		}
 		all = append(all, Image{Image: text})
@@ -186,12 +186,12 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 	}
 	root, problem := strict.Document([]byte(text))
 	if problem != nil || root == nil || root.Kind != yaml.SequenceNode || !plainYAML(root, maxDepth) {
-		im.warn("the examples are left out: the annotation alm-examples is no list of objects")
+		im.warn("the examples are skipped: the annotation alm-examples is not a list of objects")
 		return nil
 	}
 	var all []string
 	for _, o := range root.Content {
-		wrong := "it is no object"
+		wrong := "it is not an object"
 		if o.Kind == yaml.MappingNode {
 			wrong = notExample(o, provided(kinds, &Version{}))
 		}
@@ -203,9 +203,9 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		}
 		switch {
 		case wrong != "":
-			im.warn("an example is left out: %s", wrong)
+			im.warn("an example is skipped: %s", wrong)
 		case len(written) == 0 || len(written) > maxExampleBytes:
-			im.warn("an example of %s is left out: it is too large, or has values that JSON has not", textOf(o, "kind"))
+			im.warn("an example of %s is skipped: it is too large, or has values that JSON does not support", textOf(o, "kind"))
 		case len(all) < maxItems:
 			all = append(all, string(written))
 		}

@@ -36,7 +36,7 @@ func parseHealth(n *yaml.Node, text []byte) ([]health.Rule, []strict.Problem) {
 	}
 	all := &strict.Mapping{}
 	if len(n.Content) == 0 {
-		all.Report(n, "want a rule, or a list of rules for different versions")
+		all.Report(n, "expected a rule, or a list of rules for different versions")
 	}
 	var rules []health.Rule
 	for _, item := range n.Content {
@@ -59,7 +59,7 @@ func parseRule(n *yaml.Node, text []byte) (health.Rule, []strict.Problem) {
 	m.Fields[i].Required = true
 	m.Read(n)
 	if len(m.Problems) == 0 && r.Empty() {
-		m.Report(n, "it says nothing: want degraded, progressing, suspended or healthy")
+		m.Report(n, "it is empty: expected degraded, progressing, suspended or healthy")
 	}
 	return r, m.Problems
 }

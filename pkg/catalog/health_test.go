@@ -169,16 +169,16 @@ relations: []
 `
 	for given, want := range map[string]string{
 		"{source: a, healthy: 'true'}": "",
-		"{source: a}":                  "8:54 it says nothing: want degraded, progressing, suspended or healthy",
+		"{source: a}":                  "8:54 it is empty: expected degraded, progressing, suspended or healthy",
 		"{healthy: 'true'}":            "8:54 source is missing",
 		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true', versions: v2}]": "",
-		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true', versions: v1}]": "8:101 a second rule for the kind v1: want one",
-		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true'}]":               "8:101 a second rule for the kind: want one, or one for each of its versions (versions)",
-		"{source: a, healthy: 'true', versions: 1.2}":                                                 "8:93 \"1.2\" is no API version: want v1, v1beta2 or the like",
+		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true', versions: v1}]": "8:101 a second rule for the kind v1: expected one",
+		"[{source: a, healthy: 'true', versions: [v1]}, {source: a, degraded: 'true'}]":               "8:101 a second rule for the kind: expected one, or one for each of its versions (versions)",
+		"{source: a, healthy: 'true', versions: 1.2}":                                                 "8:93 \"1.2\" is not an API version: expected v1, v1beta2 or the like",
 		"{source: a, healthy: 'true', versions: []}":                                                  "8:93 the list of versions is empty",
-		"[]":                                 "8:54 want a rule, or a list of rules for different versions",
+		"[]":                                 "8:54 expected a rule, or a list of rules for different versions",
 		"{source: a, healthy: statu.x == 1}": "8:75 healthy: undeclared reference to 'statu' (in container '')",
-		"{source: a, helthy: 'true', degraded: status}": "8:66 unknown key \"helthy\" (did you mean healthy?); 8:92 degraded: it gives a map(string, dyn): want a bool; compare it with a value, as in status.ready == true",
+		"{source: a, helthy: 'true', degraded: status}": "8:66 unknown key \"helthy\" (did you mean healthy?); 8:92 degraded: it gives a map(string, dyn): expected a bool; compare it with a value, as in status.ready == true",
 	} {
 		_, problems := catalog.Parse("widget", []byte(strings.Replace(text, "HEALTH", given, 1)))
 		var told []string

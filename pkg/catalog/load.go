@@ -111,9 +111,9 @@ func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
 	case err != nil:
 		return "", nil, err
 	case len(all) == 0:
-		return "", nil, fmt.Errorf("no entry is there: want files NAME%s, at its root or in a folder %s", entrySuffix, entryFolder)
+		return "", nil, fmt.Errorf("it has no entries: expected files NAME%s, at its root or in a directory %s", entrySuffix, entryFolder)
 	case len(all) > maxEntries:
-		return "", nil, fmt.Errorf("it has %d entries: want %d at most", len(all), maxEntries)
+		return "", nil, fmt.Errorf("it has %d entries: expected at most %d", len(all), maxEntries)
 	}
 	return folder, all, nil
 }
@@ -142,7 +142,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", name)
+		return nil, fmt.Errorf("%s is not a regular file", name)
 	}
 	data, err := io.ReadAll(io.LimitReader(f, most+1))
 	switch {

@@ -19,7 +19,7 @@ const documentKind = "Operator"
 // its place; of an entry with problems nothing is to be used.
 func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	if len(data) > maxEntryBytes {
-		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the entry has %d bytes: want %d at most", len(data), maxEntryBytes)}}
+		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the entry has %d bytes: expected at most %d", len(data), maxEntryBytes)}}
 	}
 	root, problem := strict.Document(data)
 	switch {
@@ -79,7 +79,7 @@ func nameAt(m *strict.Mapping, n *yaml.Node, name string) string {
 func parseKinds(n *yaml.Node, text []byte, none bool) ([]Kind, []strict.Problem) {
 	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 && !none {
-		all.Report(n, "want a list of the kinds that the operator defines")
+		all.Report(n, "expected a list of the kinds that the operator defines")
 		return nil, all.Problems
 	}
 	var kinds []Kind
@@ -93,7 +93,7 @@ func parseKinds(n *yaml.Node, text []byte, none bool) ([]Kind, []strict.Problem)
 		case !strings.Contains(k.Kind, "."):
 			m.Report(item, "a custom kind is written Kind.group")
 		case first[k.Kind]:
-			m.Report(item, "a second %s: want one", field.Shorten(k.Kind))
+			m.Report(item, "a second %s: expected one", field.Shorten(k.Kind))
 		}
 		first[k.Kind] = true
 		all.Problems = append(all.Problems, m.Problems...)
@@ -111,7 +111,7 @@ func kindFields(m *strict.Mapping, k *Kind, text []byte) []strict.Field {
 		{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
 		{Name: "composes", Set: func(n *yaml.Node) {
 			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "want a list of kinds")
+				m.Report(n, "expected a list of kinds")
 			}
 			for _, item := range n.Content {
 				k.Composes = append(k.Composes, kindAt(m, item))

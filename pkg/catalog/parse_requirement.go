@@ -15,7 +15,7 @@ import (
 // parseProvides reads the APIs that a version brings.
 func parseProvides(all *strict.Mapping, n *yaml.Node) []solve.API {
 	var apis []solve.API
-	for _, item := range items(all, n, "want a list of the APIs that the version brings: {kind: Kind.group, versions: [v1]}", maxItems) {
+	for _, item := range items(all, n, "expected a list of the APIs that the version provides: {kind: Kind.group, versions: [v1]}", maxItems) {
 		var a solve.API
 		at := item
 		part(all, item, func(m *strict.Mapping) []strict.Field {
@@ -25,7 +25,7 @@ func parseProvides(all *strict.Mapping, n *yaml.Node) []solve.API {
 			}
 		})
 		if a.Kind != "" && slices.ContainsFunc(apis, func(o solve.API) bool { return o.Kind == a.Kind }) {
-			all.Report(at, "a second %s: want one", field.Shorten(a.Kind))
+			all.Report(at, "a second %s: expected one", field.Shorten(a.Kind))
 		}
 		apis = append(apis, a)
 	}
@@ -35,15 +35,15 @@ func parseProvides(all *strict.Mapping, n *yaml.Node) []solve.API {
 // parseRequirements reads what a version needs or, where packages alone can be named, what
 // it cannot be together with.
 func parseRequirements(all *strict.Mapping, n *yaml.Node, conflicts bool) []solve.Requirement {
-	want := "want a list of what the version needs: {api: Kind.group} or {package: NAME}"
+	want := "expected a list of what the version needs: {api: Kind.group} or {package: NAME}"
 	if conflicts {
-		want = "want a list of packages that it cannot be together with: {package: NAME}"
+		want = "expected a list of packages that it conflicts with: {package: NAME}"
 	}
 	var requirements []solve.Requirement
 	for _, item := range items(all, n, want, maxItems) {
 		r := parseRequirement(all, item, conflicts)
 		if slices.ContainsFunc(requirements, func(o solve.Requirement) bool { return o.Package == r.Package && o.API.Kind == r.API.Kind }) && r.Package+r.API.Kind != "" {
-			all.Report(item, "a second item for %s: want one", field.Shorten(r.Package+r.API.Kind))
+			all.Report(item, "a second item for %s: expected one", field.Shorten(r.Package+r.API.Kind))
 		}
 		requirements = append(requirements, r)
 	}
@@ -71,9 +71,9 @@ func parseRequirement(all *strict.Mapping, n *yaml.Node, conflict bool) solve.Re
 	switch api, name := nodes["api"], nodes["package"]; {
 	case conflict || n.Kind != yaml.MappingNode:
 	case api != nil && name != nil:
-		all.Report(name, "api and package exclude each other: want one of them")
+		all.Report(name, "api and package exclude each other: expected one of them")
 	case api == nil && name == nil:
-		all.Report(n, "nothing says what is needed: want api or package")
+		all.Report(n, "the requirement is empty: expected api or package")
 	case api != nil && nodes["version"] != nil:
 		all.Report(nodes["version"], "version is a range of a package: those of an API are its versions, [v1]")
 	case name != nil && nodes["versions"] != nil:
@@ -87,7 +87,7 @@ func groupKindAt(m *strict.Mapping, n *yaml.Node) string {
 	before := len(m.Problems)
 	text := kindAt(m, n)
 	if len(m.Problems) == before && !strings.Contains(text, ".") {
-		m.Report(n, "%q has no group: want Kind.group", field.Shorten(text))
+		m.Report(n, "%q has no group: expected Kind.group", field.Shorten(text))
 	}
 	return text
 }
@@ -95,14 +95,14 @@ func groupKindAt(m *strict.Mapping, n *yaml.Node) string {
 // apiVersionsAt reads versions as APIs have them: v1, v1beta1.
 func apiVersionsAt(m *strict.Mapping, n *yaml.Node) []string {
 	var all []string
-	for _, item := range items(m, n, "want a list of versions: [v1]", maxItems) {
+	for _, item := range items(m, n, "expected a list of versions: [v1]", maxItems) {
 		text := short(m, item)
 		switch {
 		case text == "":
 		case len(validation.IsDNS1035Label(text)) > 0:
-			m.Report(item, "%q is no version of an API: want v1, v1beta1", field.Shorten(text))
+			m.Report(item, "%q is not an API version: expected v1, v1beta1", field.Shorten(text))
 		case slices.Contains(all, text):
-			m.Report(item, "a second %s: want one", text)
+			m.Report(item, "a second %s: expected one", text)
 		default:
 			all = append(all, text)
 		}
@@ -113,20 +113,20 @@ func apiVersionsAt(m *strict.Mapping, n *yaml.Node) []string {
 // parseReady reads the workloads that are to be waited for.
 func parseReady(all *strict.Mapping, n *yaml.Node) []Workload {
 	var workloads []Workload
-	for _, item := range items(all, n, "want a list of workloads: {kind: Deployment.apps, name: NAME}", maxItems) {
+	for _, item := range items(all, n, "expected a list of workloads: {kind: Deployment.apps, name: NAME}", maxItems) {
 		var w Workload
 		part(all, item, func(m *strict.Mapping) []strict.Field {
 			return []strict.Field{
 				{Name: "kind", Required: true, Set: func(n *yaml.Node) { w.Kind = groupKindAt(m, n) }},
 				{Name: "name", Required: true, Set: func(n *yaml.Node) {
 					if w.Name = short(m, n); w.Name != "" && len(validation.IsDNS1123Subdomain(w.Name)) > 0 {
-						m.Report(n, "%q is no name of an object: want lower-case letters, digits, dashes and dots", field.Shorten(w.Name))
+						m.Report(n, "%q is not an object name: expected lower-case letters, digits, dashes and dots", field.Shorten(w.Name))
 					}
 				}},
 			}
 		})
 		if w != (Workload{}) && slices.Contains(workloads, w) {
-			all.Report(item, "a second %s %s: want one", field.Shorten(w.Kind), field.Shorten(w.Name))
+			all.Report(item, "a second %s %s: expected one", field.Shorten(w.Kind), field.Shorten(w.Name))
 		}
 		workloads = append(workloads, w)
 	}

@@ -28,9 +28,9 @@ func parseSource(all *strict.Mapping, n *yaml.Node) Source {
 	switch {
 	case n.Kind != yaml.MappingNode:
 	case len(given) == 0:
-		all.Report(n, "nothing says where it comes from: want chart, manifests or inline")
+		all.Report(n, "the source is missing: expected chart, manifests or inline")
 	case len(given) > 1:
-		all.Report(given[1], "chart, manifests and inline exclude each other: want one of them")
+		all.Report(given[1], "chart, manifests and inline exclude each other: expected one of them")
 	}
 	return s
 }
@@ -68,11 +68,11 @@ func checkChart(m *strict.Mapping, n *yaml.Node, c *ChartSource, nodes map[strin
 	}
 	switch len(given) {
 	case 0:
-		m.Report(n, "nothing says where the chart is: want repository, oci or path")
+		m.Report(n, "the location of the chart is missing: expected repository, oci or path")
 		return
 	case 1:
 	default:
-		m.Report(nodes[given[1]], "%s exclude each other: want one of them", strings.Join(given, " and "))
+		m.Report(nodes[given[1]], "%s exclude each other: expected one of them", strings.Join(given, " and "))
 		return
 	}
 	if given[0] == "repository" && nodes["name"] == nil {
@@ -82,13 +82,13 @@ func checkChart(m *strict.Mapping, n *yaml.Node, c *ChartSource, nodes map[strin
 		m.Report(n, "version is missing: the chart's, as its project writes it")
 	}
 	if c.OCI != "" && c.Name != "" && path.Base(c.OCI) != c.Name {
-		m.Report(nodes["name"], "%s ends with another name: leave this out, or write %s", c.OCI, path.Base(c.OCI))
+		m.Report(nodes["name"], "%s ends with another name: omit this, or write %s", c.OCI, path.Base(c.OCI))
 	}
 }
 
 func parseManifests(all *strict.Mapping, n *yaml.Node) []ManifestSource {
 	var manifests []ManifestSource
-	for _, item := range items(all, n, "want a list of files: {url: https://..., sha256: HEX} or {path: FILE}", maxItems) {
+	for _, item := range items(all, n, "expected a list of files: {url: https://..., sha256: HEX} or {path: FILE}", maxItems) {
 		var s ManifestSource
 		nodes := map[string]*yaml.Node{}
 		part(all, item, func(m *strict.Mapping) []strict.Field {
@@ -103,11 +103,11 @@ func parseManifests(all *strict.Mapping, n *yaml.Node) []ManifestSource {
 		switch {
 		case item.Kind != yaml.MappingNode:
 		case nodes["url"] == nil && nodes["path"] == nil:
-			all.Report(item, "nothing says where the file is: want url or path")
+			all.Report(item, "the location of the file is missing: expected url or path")
 		case nodes["url"] != nil && nodes["path"] != nil:
-			all.Report(nodes["path"], "url and path exclude each other: want one of them")
+			all.Report(nodes["path"], "url and path exclude each other: expected one of them")
 		case where != (ManifestSource{}) && slices.ContainsFunc(manifests, func(o ManifestSource) bool { return o.URL == s.URL && o.Path == s.Path }):
-			all.Report(item, "a second %s: want one", field.Shorten(s.URL+s.Path))
+			all.Report(item, "a second %s: expected one", field.Shorten(s.URL+s.Path))
 		}
 		manifests = append(manifests, s)
 	}
@@ -128,7 +128,7 @@ var (
 func chartNameAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if text != "" && !chartName().MatchString(text) {
-		m.Report(n, "%q is no name of a chart: want letters, digits, dashes, dots", field.Shorten(text))
+		m.Report(n, "%q is not a chart name: expected letters, digits, dashes, dots", field.Shorten(text))
 	}
 	return text
 }
@@ -136,7 +136,7 @@ func chartNameAt(m *strict.Mapping, n *yaml.Node) string {
 func chartVersionAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if _, err := semver.NewVersion(text); text != "" && err != nil {
-		m.Report(n, "%q is no version of a chart: want one, not a range, as v1.18.2 or 1.18.2", field.Shorten(text))
+		m.Report(n, "%q is not a chart version: expected one, not a range, as v1.18.2 or 1.18.2", field.Shorten(text))
 	}
 	return text
 }
@@ -144,7 +144,7 @@ func chartVersionAt(m *strict.Mapping, n *yaml.Node) string {
 func digestAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if hex, ok := strings.CutPrefix(text, "sha256:"); text != "" && (!ok || !sum().MatchString(hex)) {
-		m.Report(n, "%q is no digest: want sha256: and 64 hex digits in lower case", field.Shorten(text))
+		m.Report(n, "%q is not a digest: expected sha256: and 64 hex digits in lower case", field.Shorten(text))
 	}
 	return text
 }
@@ -152,7 +152,7 @@ func digestAt(m *strict.Mapping, n *yaml.Node) string {
 func sumAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if text != "" && !sum().MatchString(text) {
-		m.Report(n, "%q is no SHA-256 sum: want 64 hex digits in lower case", field.Shorten(text))
+		m.Report(n, "%q is not a SHA-256 sum: expected 64 hex digits in lower case", field.Shorten(text))
 	}
 	return text
 }

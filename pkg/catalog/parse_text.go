@@ -27,7 +27,7 @@ func manifestsAt(m *strict.Mapping, n *yaml.Node, most int) (string, []*yaml.Nod
 		return "", nil
 	}
 	if len(text) > most {
-		m.Report(n, "the text has %d bytes: want %d at most", len(text), most)
+		m.Report(n, "the text has %d bytes: expected at most %d", len(text), most)
 		return "", nil
 	}
 	documents, problem := strict.Documents([]byte(text))
@@ -46,7 +46,7 @@ func manifestsAt(m *strict.Mapping, n *yaml.Node, most int) (string, []*yaml.Nod
 		}
 	}
 	if len(documents) == 0 {
-		m.Report(n, "no object stands in the text")
+		m.Report(n, "the text has no object")
 	}
 	return text, objects
 }
@@ -55,11 +55,11 @@ func manifestsAt(m *strict.Mapping, n *yaml.Node, most int) (string, []*yaml.Nod
 func notObject(d *yaml.Node) string {
 	switch {
 	case d.Kind != yaml.MappingNode:
-		return "want an object: a mapping with apiVersion and kind"
+		return "expected an object: a mapping with apiVersion and kind"
 	case textOf(d, "apiVersion") == "" || textOf(d, "kind") == "":
 		return "the object has no apiVersion or no kind"
 	case !plainYAML(d, maxDepth):
-		return "aliases are not read, nor what is nested more than 100 deep: write the values out"
+		return "aliases, and content nested more than 100 deep, are not read: write the values out"
 	}
 	return ""
 }
@@ -83,7 +83,7 @@ func textOf(n *yaml.Node, key string) string {
 // parseExamples reads custom resources of the APIs that a version brings.
 func parseExamples(m *strict.Mapping, n *yaml.Node, apis []solve.API) []string {
 	var examples []string
-	for _, item := range items(m, n, "want a list of custom resources, each as text", maxItems) {
+	for _, item := range items(m, n, "expected a list of custom resources, each as text", maxItems) {
 		text, objects := manifestsAt(m, item, maxExampleBytes)
 		for _, o := range objects {
 			if wrong := notExample(o, apis); wrong != "" {
@@ -111,7 +111,7 @@ func notExample(o *yaml.Node, apis []solve.API) string {
 		for _, a := range apis {
 			names = append(names, a.Kind)
 		}
-		return "the example is a " + field.Shorten(kind) + ", which the version does not bring" + object.DidYouMean(object.Nearest(kind, names))
+		return "the example is a " + field.Shorten(kind) + ", which the version does not provide" + object.DidYouMean(object.Nearest(kind, names))
 	}
 	if !slices.Contains(apis[i].Versions, version) {
 		return "the example is of version " + field.Shorten(version) + ": " + kind + " has " + strings.Join(apis[i].Versions, ", ")
@@ -130,7 +130,7 @@ var (
 // parseImages reads images, each by itself or with its platforms.
 func parseImages(all *strict.Mapping, n *yaml.Node) []Image {
 	var images []Image
-	for _, item := range items(all, n, "want a list of images", maxItems) {
+	for _, item := range items(all, n, "expected a list of images", maxItems) {
 		var i Image
 		if item.Kind == yaml.ScalarNode {
 			i.Image = imageAt(all, item)
@@ -143,7 +143,7 @@ func parseImages(all *strict.Mapping, n *yaml.Node) []Image {
 			})
 		}
 		if i.Image != "" && slices.ContainsFunc(images, func(o Image) bool { return o.Image == i.Image }) {
-			all.Report(item, "a second %s: want one", field.Shorten(i.Image))
+			all.Report(item, "a second %s: expected one", field.Shorten(i.Image))
 		}
 		images = append(images, i)
 	}
@@ -153,21 +153,21 @@ func parseImages(all *strict.Mapping, n *yaml.Node) []Image {
 func imageAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if text != "" && !imageReference().MatchString(text) {
-		m.Report(n, "%q is no image: want REGISTRY/PATH:TAG@sha256:HEX", field.Shorten(text))
+		m.Report(n, "%q is not an image: expected REGISTRY/PATH:TAG@sha256:HEX", field.Shorten(text))
 	}
 	return text
 }
 
 func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 	var all []string
-	for _, item := range items(m, n, "want a list of platforms: [linux/amd64, linux/arm64]", maxItems) {
+	for _, item := range items(m, n, "expected a list of platforms: [linux/amd64, linux/arm64]", maxItems) {
 		text := short(m, item)
 		switch {
 		case text == "":
 		case !platform().MatchString(text):
-			m.Report(item, "%q is no platform: want OS/ARCHITECTURE, as linux/arm64", field.Shorten(text))
+			m.Report(item, "%q is not a platform: expected OS/ARCHITECTURE, as linux/arm64", field.Shorten(text))
 		case slices.Contains(all, text):
-			m.Report(item, "a second %s: want one", text)
+			m.Report(item, "a second %s: expected one", text)
 		default:
 			all = append(all, text)
 		}
@@ -175,11 +175,11 @@ func platformsAt(m *strict.Mapping, n *yaml.Node) []string {
 	return all
 }
 
-// kindAt reads a kind, with its group but for those of the core.
+// pluralAt reads the resource name of a kind.
 func pluralAt(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	if text != "" && len(validation.IsDNS1035Label(text)) > 0 {
-		m.Report(n, "%q is no name of a resource: want that of the definition, widgets", field.Shorten(text))
+		m.Report(n, "%q is not a resource name: expected that of the CRD, widgets", field.Shorten(text))
 	}
 	return text
 }

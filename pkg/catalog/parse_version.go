@@ -30,7 +30,7 @@ func parseVersions(n *yaml.Node, kinds []Kind) ([]Version, []strict.Problem) {
 	all := &strict.Mapping{}
 	var versions []Version
 	read := map[string]string{}
-	for _, item := range items(all, n, "want a list of versions that can be installed", maxVersions) {
+	for _, item := range items(all, n, "expected a list of versions that can be installed", maxVersions) {
 		v, at := parseVersion(all, item, kinds)
 		if parsed, err := semver.StrictNewVersion(v.Version); err == nil {
 			key := parsed.String()
@@ -39,9 +39,9 @@ func parseVersions(n *yaml.Node, kinds []Kind) ([]Version, []strict.Problem) {
 			}
 			switch other, twice := read[key]; {
 			case twice && other == v.Version:
-				all.Report(at, "a second version %s: want one", v.Version)
+				all.Report(at, "a second version %s: expected one", v.Version)
 			case twice:
-				all.Report(at, "%s is no later or earlier than %s: build metadata does not order versions", v.Version, other)
+				all.Report(at, "%s is neither later nor earlier than %s: build metadata does not order versions", v.Version, other)
 			}
 			read[key] = v.Version
 		}
@@ -91,7 +91,7 @@ func items(m *strict.Mapping, n *yaml.Node, want string, most int) []*yaml.Node 
 		m.Report(n, "%s", want)
 		return nil
 	case len(n.Content) > most:
-		m.Report(n.Content[most], "%d items in a list: want %d at most", len(n.Content), most)
+		m.Report(n.Content[most], "%d items in a list: expected at most %d", len(n.Content), most)
 		return n.Content[:most]
 	}
 	return n.Content
@@ -103,10 +103,10 @@ func short(m *strict.Mapping, n *yaml.Node) string {
 	text := m.Text(n)
 	switch {
 	case len(text) > maxTextBytes:
-		m.Report(n, "the text has %d bytes: want %d at most", len(text), maxTextBytes)
+		m.Report(n, "the text has %d bytes: expected at most %d", len(text), maxTextBytes)
 		return ""
 	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unprintable):
-		m.Report(n, "%q has space around it, or characters that cannot be seen", field.Shorten(text))
+		m.Report(n, "%q has leading or trailing space, or invisible characters", field.Shorten(text))
 		return ""
 	}
 	return text
@@ -126,7 +126,7 @@ func versionAt(m *strict.Mapping, n *yaml.Node) string {
 		if v, err := semver.NewVersion(text); err == nil {
 			hint = object.DidYouMean([]string{v.String()})
 		}
-		m.Report(n, "%q is no version: want MAJOR.MINOR.PATCH, without a v%s", field.Shorten(text), hint)
+		m.Report(n, "%q is not a version: expected MAJOR.MINOR.PATCH, without a v%s", field.Shorten(text), hint)
 	}
 	return text
 }
@@ -138,7 +138,7 @@ func rangeAt(m *strict.Mapping, n *yaml.Node) string {
 		return ""
 	}
 	if _, err := semver.NewConstraint(text); err != nil {
-		m.Report(n, `%q is no range of versions: want something like ">=1.29 <1.36"`, field.Shorten(text))
+		m.Report(n, `%q is not a version range: expected one such as ">=1.29 <1.36"`, field.Shorten(text))
 	}
 	return text
 }
@@ -147,7 +147,7 @@ func rangeAt(m *strict.Mapping, n *yaml.Node) string {
 func labelAt(m *strict.Mapping, n *yaml.Node) string {
 	text := short(m, n)
 	if text != "" && len(validation.IsDNS1123Label(text)) > 0 {
-		m.Report(n, "%q is no DNS label: want lower-case letters, digits and dashes, 63 at most", field.Shorten(text))
+		m.Report(n, "%q is not a DNS label: expected lower-case letters, digits and dashes, 63 at most", field.Shorten(text))
 	}
 	return text
 }
@@ -156,7 +156,7 @@ func policyAt(m *strict.Mapping, n *yaml.Node) DefinitionPolicy {
 	choices := []string{string(Upgrade), string(Install), string(Leave)}
 	text := short(m, n)
 	if text != "" && !slices.Contains(choices, text) {
-		m.Report(n, "there is no %q: want upgrade, install or leave%s", field.Shorten(text), object.DidYouMean(object.Nearest(text, choices)))
+		m.Report(n, "there is no %q: expected upgrade, install or leave%s", field.Shorten(text), object.DidYouMean(object.Nearest(text, choices)))
 	}
 	return DefinitionPolicy(text)
 }

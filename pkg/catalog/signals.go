@@ -64,7 +64,7 @@ func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		all.Report(n, "want a list of patterns of kinds, with the signals of each")
+		all.Report(n, "expected a list of patterns of kinds, with the signals of each")
 	}
 	var signals []regulate.Signal
 	for _, item := range n.Content {
@@ -74,7 +74,7 @@ func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 		m.Fields = append(regulate.SignalFields(m, &some),
 			strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
 				if pattern.Kind = m.Text(n); pattern.Kind != "" && !isPattern(pattern.Kind) {
-					m.Report(n, "%q is no pattern: want *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does", pattern.Kind)
+					m.Report(n, "%q is not a pattern: expected *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does", pattern.Kind)
 				}
 			}},
 			strict.Field{Name: "except", Set: func(n *yaml.Node) { pattern.Except = m.Texts(n) }},
@@ -82,7 +82,7 @@ func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 		)
 		m.Read(item)
 		if len(m.Problems) == 0 && len(some) == 0 {
-			m.Report(item, "it says nothing: want pause or stop")
+			m.Report(item, "it is empty: expected pause or stop")
 		}
 		for _, s := range some {
 			s.Kind, s.Except, s.Categories = pattern.Kind, pattern.Except, pattern.Categories

@@ -403,10 +403,10 @@ relations: []
 	const fine = `[{kind: "*.example.com", pause: {mode: pause-reconcile, patch: {spec: {paused: true}}, resume: {spec: {paused: false}}, effect: rests, source: "a@b:c"}}]`
 	for given, want := range map[string]string{
 		fine:                        "",
-		`[]`:                        "11:10 want a list of patterns of kinds, with the signals of each",
-		`[{kind: "*.example.com"}]`: "11:11 it says nothing: want pause or stop",
-		strings.Replace(fine, `"*.example.com"`, "Widget.example.com", 1): `11:18 "Widget.example.com" is no pattern: want *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does`,
-		strings.Replace(fine, `"*.example.com"`, `"*.*.*.com"`, 1):        `11:18 "*.*.*.com" is no pattern: want *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does`,
+		`[]`:                        "11:10 expected a list of patterns of kinds, with the signals of each",
+		`[{kind: "*.example.com"}]`: "11:11 it is empty: expected pause or stop",
+		strings.Replace(fine, `"*.example.com"`, "Widget.example.com", 1): `11:18 "Widget.example.com" is not a pattern: expected *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does`,
+		strings.Replace(fine, `"*.example.com"`, `"*.*.*.com"`, 1):        `11:18 "*.*.*.com" is not a pattern: expected *.group, or *.*.group for the groups below it; signals of one kind stand where the kind does`,
 		strings.Replace(fine, `pause:`, `pauses:`, 1):                     `11:35 unknown key "pauses" (did you mean pause?)`,
 	} {
 		kind := `{stop: {mode: stop-workload, scale: true, effect: stops, source: "a@b:c"}}`

@@ -14,7 +14,7 @@ const maxDepth = 100
 // Aliases and merge keys are not read, so that values are never larger than their text.
 func valuesAt(m *strict.Mapping, n *yaml.Node) map[string]any {
 	if n.Kind != yaml.MappingNode {
-		m.Report(n, "want a mapping of keys to values")
+		m.Report(n, "expected a mapping of keys to values")
 		return nil
 	}
 	v := values{Mapping: m, left: maxValuesBytes}
@@ -65,9 +65,9 @@ func (v *values) mapping(n *yaml.Node, depth int) map[string]any {
 		case key.ShortTag() == "!!merge":
 			v.Report(key, "merge keys are not read: write the fields out")
 		case key.Kind != yaml.ScalarNode || key.ShortTag() != "!!str":
-			v.Report(key, "the key %s is no text: put it in quotes", field.Shorten(key.Value))
+			v.Report(key, "the key %s is not a string: put it in quotes", field.Shorten(key.Value))
 		case twice:
-			v.Report(key, "a second %s: want one", field.Shorten(key.Value))
+			v.Report(key, "a second %s: expected one", field.Shorten(key.Value))
 		default:
 			all[key.Value] = v.nested(value, depth-1)
 		}

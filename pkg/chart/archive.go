@@ -42,15 +42,15 @@ type unpacker struct {
 	grows *strict.Growth
 }
 
-var errTooDeep = fmt.Errorf("charts are in charts more than %d deep", subchartDepth)
+var errTooDeep = fmt.Errorf("subcharts are nested more than %d deep", subchartDepth)
 
 func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.BufferedFile, error) {
 	if int64(len(data)) > u.limits.Bytes {
-		return nil, fmt.Errorf("%s has %d bytes: more than the %d that a chart may have", name, len(data), u.limits.Bytes)
+		return nil, fmt.Errorf("%s has %d bytes: a chart may have at most %d", name, len(data), u.limits.Bytes)
 	}
 	unzipped, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
-		return nil, fmt.Errorf("%s is no chart archive (.tgz): %w", name, err)
+		return nil, fmt.Errorf("%s is not a chart archive (.tgz): %w", name, err)
 	}
 	// Headers of tar count as well: else an archive could be all headers.
 	counted := &countReader{r: unzipped, left: u.limits.Unpacked - u.bytes + int64(u.limits.Files+10)*2048, limit: u.limits.Unpacked}
@@ -74,7 +74,7 @@ func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.Buffe
 			continue
 		}
 		if seen[at] {
-			return nil, fmt.Errorf("%s: the file %q is there twice", name, h.Name)
+			return nil, fmt.Errorf("%s: the file %q occurs twice", name, h.Name)
 		}
 		seen[at] = true
 		file, err := u.file(name, at, h, r)
@@ -100,9 +100,9 @@ func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error
 		return "", nil
 	case tar.TypeReg, tar.TypeDir:
 	case tar.TypeSymlink, tar.TypeLink:
-		return "", fmt.Errorf("%s: %q is a link: a chart must not have any", name, h.Name)
+		return "", fmt.Errorf("%s: %q is a link: a chart must not have links", name, h.Name)
 	default:
-		return "", fmt.Errorf("%s: %q is neither a file nor a folder", name, h.Name)
+		return "", fmt.Errorf("%s: %q is neither a file nor a directory", name, h.Name)
 	}
 	full := strings.ReplaceAll(h.Name, `\`, "/")
 	if why := outside(full); why != "" {
@@ -116,13 +116,13 @@ func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error
 		return "", nil
 	}
 	if rest == "" {
-		return "", fmt.Errorf("%s: the file %q is outside of the chart's folder", name, h.Name)
+		return "", fmt.Errorf("%s: the file %q is outside of the chart's directory", name, h.Name)
 	}
 	if *top == "" {
 		*top = first
 	}
 	if *top != first {
-		return "", fmt.Errorf("%s has the folders %q and %q at its top: a chart is one folder", name, *top, first)
+		return "", fmt.Errorf("%s has the directories %q and %q at its top: a chart has one", name, *top, first)
 	}
 	return rest, nil
 }
@@ -137,7 +137,7 @@ func outside(p string) string {
 	case slices.Contains(strings.Split(p, "/"), ".."):
 		return "leads out of the chart (..)"
 	case strings.ContainsRune(p, 0):
-		return "has a NUL in it"
+		return "contains a NUL"
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 func Capabilities(c *Chart, opts Options) (*common.Capabilities, error) {
 	processed := c.Copy()
 	if err := chartutil.ProcessDependencies(processed, copyValues(opts.Values)); err != nil {
-		return nil, fmt.Errorf("choose the subcharts of %s: %w", c.Name(), err)
+		return nil, fmt.Errorf("select the subcharts of %s: %w", c.Name(), err)
 	}
 	crds, err := definitions(c, processed)
 	if err != nil {

@@ -81,7 +81,7 @@ func readDocument(text []byte, grows *strict.Growth) (map[string]any, error) {
 		return nil, nil
 	}
 	if n.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: it is no object (a mapping with apiVersion, kind and metadata), but %s", n.Line, shape(n))
+		return nil, fmt.Errorf("line %d: expected an object (a mapping with apiVersion, kind and metadata), got %s", n.Line, shape(n))
 	}
 	asJSON, err := sigsyaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -125,7 +125,7 @@ func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
 		if err != nil {
 			return nil, plainYAML(err)
 		}
-		return nil, fmt.Errorf("line %d: another document begins where one was expected", more.Line)
+		return nil, fmt.Errorf("line %d: expected one document, got another", more.Line)
 	}
 	return doc.Content[0], grows.Take(doc.Content[0])
 }
@@ -149,7 +149,7 @@ func checkYAML(text []byte, grows *strict.Growth) error {
 		}
 		for _, n := range doc.Content {
 			if n.Kind != yaml.MappingNode && n.Tag != "!!null" {
-				return fmt.Errorf("line %d: it is no mapping, but %s", n.Line, shape(n))
+				return fmt.Errorf("line %d: expected a mapping, got %s", n.Line, shape(n))
 			}
 			if err := grows.Take(n); err != nil {
 				return err
@@ -169,7 +169,7 @@ func flatten(d document) ([]document, error) {
 	for i, item := range items {
 		fields, ok := item.(map[string]any)
 		if !ok {
-			return nil, fmt.Errorf("%s: items[%d] of the %s is no object", d, i, kind)
+			return nil, fmt.Errorf("%s: items[%d] of the %s is not an object", d, i, kind)
 		}
 		if single := strings.TrimSuffix(kind, "List"); single != "" && fields["kind"] == nil {
 			fields["kind"], fields["apiVersion"] = single, d.object.Object["apiVersion"]

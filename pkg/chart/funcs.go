@@ -96,7 +96,7 @@ func sign(n int) int {
 
 func fits(n int) error {
 	if n < 0 || n > maxTextBytes {
-		return fmt.Errorf("a text of %d bytes is asked for: %d at most are made", n, maxTextBytes)
+		return fmt.Errorf("a text of %d bytes exceeds the limit of %d", n, maxTextBytes)
 	}
 	return nil
 }
@@ -109,7 +109,7 @@ func sequence(start, stop, step int) ([]int, error) {
 	}
 	for i := start; down && i > stop || !down && i < stop; i += step {
 		if len(v) == maxItems {
-			return nil, fmt.Errorf("more than %d numbers are asked for", maxItems)
+			return nil, fmt.Errorf("more than %d numbers are requested", maxItems)
 		}
 		v = append(v, i)
 	}
@@ -118,7 +118,7 @@ func sequence(start, stop, step int) ([]int, error) {
 
 func repeat(n int, s string) (string, error) {
 	if n < 0 || len(s) > 0 && n > maxTextBytes/len(s) {
-		return "", fmt.Errorf("a text of %d bytes is to be repeated %d times: %d bytes at most are made", len(s), n, maxTextBytes)
+		return "", fmt.Errorf("a text of %d bytes repeated %d times exceeds the limit of %d bytes", len(s), n, maxTextBytes)
 	}
 	return strings.Repeat(s, n), nil
 }
@@ -126,7 +126,7 @@ func repeat(n int, s string) (string, error) {
 func indent(n int, s string) (string, error) {
 	lines := strings.Count(s, "\n") + 1
 	if n < 0 || n > maxTextBytes/lines {
-		return "", fmt.Errorf("%d lines are to be indented by %d: %d bytes at most are made", lines, n, maxTextBytes)
+		return "", fmt.Errorf("%d lines indented by %d exceed the limit of %d bytes", lines, n, maxTextBytes)
 	}
 	pad := strings.Repeat(" ", n)
 	return pad + strings.ReplaceAll(s, "\n", "\n"+pad), nil
@@ -134,7 +134,7 @@ func indent(n int, s string) (string, error) {
 
 func replace(old, with, s string) (string, error) {
 	if n := strings.Count(s, old); len(with) > 0 && n > maxTextBytes/len(with) {
-		return "", fmt.Errorf("%d places are to be replaced by %d bytes each: %d bytes at most are made", n, len(with), maxTextBytes)
+		return "", fmt.Errorf("%d replacements of %d bytes each exceed the limit of %d bytes", n, len(with), maxTextBytes)
 	}
 	return strings.ReplaceAll(s, old, with), nil
 }

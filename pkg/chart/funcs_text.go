@@ -58,8 +58,8 @@ func checked(check, f any) any {
 }
 
 var (
-	errText  = fmt.Errorf("the text would have more than the %d bytes that are made at most", maxTextBytes)
-	errItems = fmt.Errorf("more than %d items are asked for", maxItems)
+	errText  = fmt.Errorf("the text exceeds the limit of %d bytes", maxTextBytes)
+	errItems = fmt.Errorf("more than %d items are requested", maxItems)
 )
 
 func checkJoin(sep string, v any) error {
@@ -194,7 +194,7 @@ func seq(params ...int) (string, error) {
 	}
 	distance := uint64(max(from, to)) - uint64(min(from, to))
 	if step != 0 && distance/uint64(max(step, -step)) >= maxItems {
-		return "", fmt.Errorf("more than %d numbers are asked for", maxItems)
+		return "", fmt.Errorf("more than %d numbers are requested", maxItems)
 	}
 	original, ok := sprig.TxtFuncMap()["seq"].(func(...int) string)
 	if !ok {

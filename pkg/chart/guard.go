@@ -55,7 +55,7 @@ func (g *renderLimit) stop(format string, args ...any) error {
 // run does f and returns what it returned, or why it was not waited for.
 func (g *renderLimit) run(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
-		return g.stop("rendering was ended: %w", ctx.Err())
+		return g.stop("rendering was stopped: %w", ctx.Err())
 	}
 	done := make(chan error, 1)
 	heap, stack := memory()
@@ -79,13 +79,13 @@ func (g *renderLimit) run(ctx context.Context, f func() error) error {
 			}
 			return err
 		case <-ctx.Done():
-			return g.stop("rendering was ended: %w", ctx.Err())
+			return g.stop("rendering was stopped: %w", ctx.Err())
 		case <-late.C:
-			return g.stop("rendering took longer than %s: the template may never end", g.bounds.Time)
+			return g.stop("rendering took longer than %s: the template may not terminate", g.bounds.Time)
 		case <-look.C:
 			h, s := memory()
 			if s-stack > min(maxStackBytes, g.bounds.Memory) {
-				return g.stop("rendering goes ever deeper: the template includes itself without an end")
+				return g.stop("rendering recurses without end: the template includes itself")
 			}
 			if h-heap > g.bounds.Memory {
 				return g.stop("rendering took more than %d MiB of memory", g.bounds.Memory>>20)

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// podSpecs are where built-in kinds have the spec of a pod.
+// podSpec returns the spec of the pods of a built-in kind.
 func podSpec(o *unstructured.Unstructured) map[string]any {
 	var path []string
 	group, _, _ := strings.Cut(o.GetAPIVersion(), "/")

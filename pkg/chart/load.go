@@ -99,12 +99,12 @@ func LoadDir(fsys fs.FS, root, origin string, limits Limits) (*Chart, error) {
 		case rules.Ignore(rel, info) || d.IsDir():
 			return nil
 		case !info.Mode().IsRegular():
-			return fmt.Errorf("%s is a link, or no file: a chart must not have any", rel)
+			return fmt.Errorf("%s is a link or a special file: a chart must not have any", rel)
 		case len(files) >= limits.Files:
-			return fmt.Errorf("there are more than %d files", limits.Files)
+			return fmt.Errorf("it has more than %d files", limits.Files)
 		}
 		if size += info.Size(); size > limits.Unpacked {
-			return fmt.Errorf("there are more than %d bytes (at %s)", limits.Unpacked, rel)
+			return fmt.Errorf("it has more than %d bytes (at %s)", limits.Unpacked, rel)
 		}
 		data, err := fs.ReadFile(fsys, p)
 		if err != nil {
@@ -150,14 +150,14 @@ func (u *unpacker) checkFile(chart, inner string, f *archive.BufferedFile) error
 			break
 		}
 		if !json.Valid(f.Data) {
-			return fmt.Errorf("%s: it is no JSON", at)
+			return fmt.Errorf("%s: it is not JSON", at)
 		}
 		return nil
 	default:
 		return nil
 	}
 	if int64(len(f.Data)) > most {
-		return fmt.Errorf("%s: it has %d bytes, more than the %d that such a file may have", at, len(f.Data), most)
+		return fmt.Errorf("%s: it has %d bytes: such a file may have at most %d", at, len(f.Data), most)
 	}
 	if err := checkYAML(f.Data, u.grows); err != nil {
 		return fmt.Errorf("%s: %w", at, err)
@@ -168,10 +168,10 @@ func (u *unpacker) checkFile(chart, inner string, f *archive.BufferedFile) error
 func checkChart(c *helm.Chart) error {
 	m := c.Metadata
 	if m.APIVersion != helm.APIVersionV1 && m.APIVersion != helm.APIVersionV2 {
-		return fmt.Errorf("Chart.yaml: apiVersion is %q: want v1 or v2", m.APIVersion) //nolint:staticcheck // It begins with the name of a file.
+		return fmt.Errorf("Chart.yaml: apiVersion is %q: expected v1 or v2", m.APIVersion) //nolint:staticcheck // It begins with the name of a file.
 	}
 	if m.Type == "library" {
-		return fmt.Errorf("the chart %s is a library (type: library in Chart.yaml): it has templates for other charts, and nothing to install; install one that uses it", m.Name)
+		return fmt.Errorf("the chart %s is a library (type: library in Chart.yaml): it has templates for other charts and cannot be installed; install a chart that uses it", m.Name)
 	}
 	var lacking []string
 	for _, d := range m.Dependencies {
@@ -180,7 +180,7 @@ func checkChart(c *helm.Chart) error {
 		}
 	}
 	if lacking != nil {
-		return fmt.Errorf("Chart.yaml names subcharts that are not in charts/: %s: run helm dependency build, or take the packed chart", strings.Join(lacking, ", ")) //nolint:staticcheck // It begins with the name of a file.
+		return fmt.Errorf("Chart.yaml names subcharts that are not in charts/: %s: run helm dependency build, or use the packed chart", strings.Join(lacking, ", ")) //nolint:staticcheck // It begins with the name of a file.
 	}
 	return nil
 }

@@ -26,10 +26,10 @@ const maxNameLength = 250
 func FromManifests(name, version string, objects []*unstructured.Unstructured) (*Chart, error) {
 	v, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
 	if err != nil {
-		return nil, fmt.Errorf("make a chart of the manifests of %s: the version %q is no semantic version: want one like 1.2.3", name, version)
+		return nil, fmt.Errorf("make a chart of the manifests of %s: the version %q is not a semantic version: expected one like 1.2.3", name, version)
 	}
 	if name == "" || len(name) > maxNameLength || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
-		return nil, fmt.Errorf("make a chart of the manifests of %q: that is no name for a chart: want small letters, digits and dashes, %d at most", name, maxNameLength)
+		return nil, fmt.Errorf("make a chart of the manifests of %q: it is not a chart name: expected lower case letters, digits and dashes, at most %d", name, maxNameLength)
 	}
 	meta, err := yaml.Marshal(map[string]any{
 		"apiVersion": "v2", "name": name, "version": v.String(), "type": "application",
@@ -114,7 +114,7 @@ func write(o *unstructured.Unstructured) (string, error) {
 func splitCRDs(files []*archive.BufferedFile) (rest, aside []*archive.BufferedFile, err error) {
 	at := slices.IndexFunc(files, func(f *archive.BufferedFile) bool { return f.Name == "Chart.yaml" })
 	if at < 0 {
-		return nil, nil, fmt.Errorf("there is no Chart.yaml in its folder")
+		return nil, nil, fmt.Errorf("its directory has no Chart.yaml")
 	}
 	var meta struct {
 		Name        string            `json:"name"`

@@ -136,7 +136,7 @@ func TestManifestsRefusals(t *testing.T) {
 		objects       []*unstructured.Unstructured
 		want          string
 	}{
-		{"x", "latest", ok, "no semantic version"},
+		{"x", "latest", ok, "not a semantic version"},
 		{"X Y", "1.0.0", ok, "X Y"},
 		{"x", "1.0.0", []*unstructured.Unstructured{nil}, "object 1 is empty"},
 	} {

@@ -35,7 +35,7 @@ type splitter struct {
 func part(docs, crds []document, opts Options) (*splitter, error) {
 	p := &splitter{opts: opts, out: &Rendered{}, seen: map[object.Ref]document{}, set: map[object.Ref]bool{}}
 	if len(docs)+len(crds) > opts.Bounds.Objects {
-		return nil, fmt.Errorf("it has %d objects: more than the %d that are taken", len(docs)+len(crds), opts.Bounds.Objects)
+		return nil, fmt.Errorf("it has %d objects: at most %d are accepted", len(docs)+len(crds), opts.Bounds.Objects)
 	}
 	p.scopes = scopes{asked: opts.Namespaced, own: ownScopes(slices.Concat(crds, docs))}
 	for _, d := range slices.Concat(crds, docs) {
@@ -45,7 +45,7 @@ func part(docs, crds []document, opts Options) (*splitter, error) {
 	}
 	for _, d := range crds {
 		if !isDefinition(d.object) {
-			return nil, fmt.Errorf("%s: a %s is in crds/, where only CustomResourceDefinitions may be", d, d.object.GetKind())
+			return nil, fmt.Errorf("%s: a %s is in crds/, which may have only CustomResourceDefinitions", d, d.object.GetKind())
 		}
 		if err := p.definition(d); err != nil {
 			return nil, err
@@ -58,7 +58,7 @@ func part(docs, crds []document, opts Options) (*splitter, error) {
 	}
 	for ref := range opts.Set {
 		if !p.set[ref] {
-			return nil, fmt.Errorf("%s is to be given a value, and is not among what the chart has", ref)
+			return nil, fmt.Errorf("cannot set a value of %s: the chart does not have it", ref)
 		}
 	}
 	p.sort()
@@ -81,7 +81,7 @@ func checkObject(d document) error {
 	}
 	if ns, ok := meta["namespace"]; ok && ns != nil {
 		if _, ok := ns.(string); !ok {
-			return fmt.Errorf("%s: metadata.namespace of %s is no text: put it in quotes", d, refOf(d.object))
+			return fmt.Errorf("%s: metadata.namespace of %s is not a string: put it in quotes", d, refOf(d.object))
 		}
 	}
 	for _, field := range []string{"labels", "annotations"} {
@@ -91,7 +91,7 @@ func checkObject(d document) error {
 		}
 		m, ok := v.(map[string]any)
 		if !ok {
-			return fmt.Errorf("%s: metadata.%s of %s is no mapping", d, field, refOf(d.object))
+			return fmt.Errorf("%s: metadata.%s of %s is not a mapping", d, field, refOf(d.object))
 		}
 		for _, k := range slices.Sorted(maps.Keys(m)) {
 			if m[k] == nil {
@@ -99,7 +99,7 @@ func checkObject(d document) error {
 				continue
 			}
 			if _, ok := m[k].(string); !ok {
-				return fmt.Errorf("%s: metadata.%s of %s: the value of %s is no text: put it in quotes", d, field, refOf(d.object), k)
+				return fmt.Errorf("%s: metadata.%s of %s: the value of %s is not a string: put it in quotes", d, field, refOf(d.object), k)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (p *splitter) emit(o *unstructured.Unstructured, hook bool) {
 func (p *splitter) claim(d document) error {
 	ref := refOf(d.object)
 	if first, ok := p.seen[ref]; ok {
-		return fmt.Errorf("%s is there twice: in %s, and in %s", ref, first, d)
+		return fmt.Errorf("%s occurs twice: in %s, and in %s", ref, first, d)
 	}
 	p.seen[ref] = d
 	return nil
@@ -194,7 +194,7 @@ func (p *splitter) place(d document) {
 	switch {
 	case !known:
 		if d.object.GetNamespace() == "" {
-			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: whether a %s is in a namespace is not known", d, d.object.GetKind()))
+			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: the scope of a %s is unknown", d, d.object.GetKind()))
 		}
 	case namespaced && d.object.GetNamespace() == "":
 		d.object.SetNamespace(p.opts.Namespace)
@@ -213,7 +213,7 @@ func (p *splitter) hook(d document, annotation string) error {
 			event = "test"
 		}
 		if !knownEvent(event) {
-			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: %s is a hook of the kind %q, which Helm does not know: it is left out", d, refOf(d.object), event))
+			p.out.Warnings = append(p.out.Warnings, fmt.Sprintf("%s: %s is a hook of the kind %q, which Helm does not know: it is skipped", d, refOf(d.object), event))
 			return nil
 		}
 		if event == "test" {

@@ -29,7 +29,7 @@ func NewPostRenderer(c *Chart, opts Options, planned *Rendered) *PostRenderer {
 	opts.Bounds = opts.Bounds.whole()
 	p := &PostRenderer{opts: opts, planned: planned}
 	for _, d := range planned.Definitions {
-		p.crds = append(p.crds, document{template: c.Name() + ": definition " + d.GetName(), object: d})
+		p.crds = append(p.crds, document{template: c.Name() + ": CRD " + d.GetName(), object: d})
 	}
 	return p
 }
@@ -39,7 +39,7 @@ func NewPostRenderer(c *Chart, opts Options, planned *Rendered) *PostRenderer {
 func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 	docs, files, err := p.read(stream.String())
 	if err != nil {
-		return nil, fmt.Errorf("read what the chart brought forth: %w", err)
+		return nil, fmt.Errorf("read the rendered objects of the chart: %w", err)
 	}
 	// Scopes are those of the plan: definitions of crds/ are not in the stream.
 	asked, own := p.opts.Namespaced, ownScopes(p.crds)
@@ -120,7 +120,7 @@ func (p *PostRenderer) compare(emitted []Object) error {
 	if less != nil {
 		parts = append(parts, "it lacks "+listNames(less)+", which was planned")
 	}
-	return fmt.Errorf("the chart does not bring forth the objects that were planned: %s: its templates depend on what changes from one time to the next (random names, the time, what the cluster has); set the values that they are made of", strings.Join(parts, "; "))
+	return fmt.Errorf("the chart does not render the planned objects: %s: its templates depend on random names, on the time or on the cluster; set the values that they use", strings.Join(parts, "; "))
 }
 
 // compareRoles refuses what grants other rights than was planned: these were shown, reviewed
@@ -154,7 +154,7 @@ func (p *PostRenderer) compareRoles(docs []document) error {
 	}
 	for _, d := range docs {
 		if key, text, ok := granting(d.object); ok && planned[key] != text {
-			return fmt.Errorf("the chart grants other rights than were planned: %s: its templates depend on what changes from one time to the next; plan it again, or set the values that they are made of", key)
+			return fmt.Errorf("the chart grants other permissions than planned: %s: its templates render differently each time; plan again, or set the values that they use", key)
 		}
 	}
 	return nil

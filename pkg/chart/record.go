@@ -41,7 +41,7 @@ func (p *splitter) weigh(c *Chart, opts Options) error {
 	}
 	p.out.Record = size
 	if p.out.Record > maxRecordBytes {
-		return fmt.Errorf("the record of the release would have %d bytes, and a Secret, in which Helm keeps it, has %d at most: install it in parts, or take out of the chart what is large and no template (files, dashboards, crds/)", p.out.Record, maxRecordBytes)
+		return fmt.Errorf("the record of the release would have %d bytes, and the Secret in which Helm stores it holds at most %d: install it in parts, or remove large files from the chart (files, dashboards, crds/)", p.out.Record, maxRecordBytes)
 	}
 	return nil
 }

@@ -55,7 +55,7 @@ func render(ctx context.Context, g *renderLimit, c *Chart, opts Options) (*Rende
 	values := copyValues(opts.Values)
 	processed := c.Copy()
 	if err := chartutil.ProcessDependencies(processed, values); err != nil {
-		return nil, fmt.Errorf("choose the subcharts: %w", err)
+		return nil, fmt.Errorf("select the subcharts: %w", err)
 	}
 	crds, err := definitions(c, processed)
 	if err != nil {
@@ -66,7 +66,7 @@ func render(ctx context.Context, g *renderLimit, c *Chart, opts Options) (*Rende
 		return nil, err
 	}
 	if want := processed.Metadata.KubeVersion; want != "" && !chartutil.IsCompatibleRange(want, caps.KubeVersion.String()) {
-		return nil, fmt.Errorf("the chart wants Kubernetes %s, and the cluster has %s", want, caps.KubeVersion.Version)
+		return nil, fmt.Errorf("the chart requires Kubernetes %s, and the cluster has %s", want, caps.KubeVersion.Version)
 	}
 	warnings, err := closeSchemas(processed)
 	if err != nil {

@@ -274,9 +274,9 @@ func TestSchemaFetchesNothing(t *testing.T) {
 	c := load(t, "schema")
 	r := rendered(t, c, options())
 	equal(t, "warnings", r.Warnings, []string{
-		"schema/values.schema.json refers to file:///etc/hostname, which is not fetched: what it says about values is not checked",
-		"schema/values.schema.json refers to http://127.0.0.1:9/schema.json, which is not fetched: what it says about values is not checked",
-		"schema/values.schema.json refers to https://127.0.0.1:9/hidden.json, which is not fetched: what it says about values is not checked",
+		"schema/values.schema.json refers to file:///etc/hostname, which is not fetched: values are not checked against it",
+		"schema/values.schema.json refers to http://127.0.0.1:9/schema.json, which is not fetched: values are not checked against it",
+		"schema/values.schema.json refers to https://127.0.0.1:9/hidden.json, which is not fetched: values are not checked against it",
 	})
 	opts := options()
 	opts.Values = map[string]any{"size": 10}
@@ -324,9 +324,9 @@ func TestPostRendererSetsValues(t *testing.T) {
 		}
 	}
 	for path, want := range map[string]string{
-		"spec.template.spec.containers[7].image": "[7] is none of them",
-		"spec.template.spec.containers[].image":  "say which",
-		"spec.template.spec.containers.image":    "say which item",
+		"spec.template.spec.containers[7].image": "[7] does not exist",
+		"spec.template.spec.containers[].image":  "name one",
+		"spec.template.spec.containers.image":    "in a list: name an item",
 		"spec.replicas.x":                        "neither a mapping nor a list",
 		"spec.*.x":                               "name one",
 	} {
@@ -371,9 +371,9 @@ func TestRenderUpgrade(t *testing.T) {
 		t.Errorf("the template was told %q", got)
 	}
 	for change, want := range map[string]func(*Options){
-		"wants Kubernetes >=1.30.0-0":   func(o *Options) { o.Kubernetes = "v1.29.9" },
-		`version of Kubernetes "new"`:   func(o *Options) { o.Kubernetes = "new" },
-		`name of the release "Not One"`: func(o *Options) { o.Release = "Not One" },
+		"requires Kubernetes >=1.30.0-0": func(o *Options) { o.Kubernetes = "v1.29.9" },
+		`version of Kubernetes "new"`:    func(o *Options) { o.Kubernetes = "new" },
+		`name of the release "Not One"`:  func(o *Options) { o.Release = "Not One" },
 	} {
 		opts := options()
 		want(&opts)

@@ -31,7 +31,7 @@ func closeSchemas(c *helm.Chart) ([]string, error) {
 		closeSchema(schema, found)
 		if len(found) > 0 {
 			for _, address := range slices.Sorted(maps.Keys(found)) {
-				warnings = append(warnings, fmt.Sprintf("%s/values.schema.json refers to %s, which is not fetched: what it says about values is not checked", c.ChartFullPath(), address))
+				warnings = append(warnings, fmt.Sprintf("%s/values.schema.json refers to %s, which is not fetched: values are not checked against it", c.ChartFullPath(), address))
 			}
 			closed, err := json.Marshal(schema)
 			if err != nil {

@@ -36,7 +36,7 @@ func setField(fields map[string]any, path string, value any) error {
 		return err
 	}
 	if len(steps) == 0 {
-		return errors.New("the path has no steps")
+		return errors.New("the path is empty")
 	}
 	var at any = fields
 	for i, s := range steps[:len(steps)-1] {
@@ -59,7 +59,7 @@ func enter(at, s any, list bool) (any, error) {
 	holder, name := at.(map[string]any), s.(string)
 	if holder[name] == nil {
 		if list {
-			return nil, fmt.Errorf("the list %s is not there", name)
+			return nil, fmt.Errorf("the list %s does not exist", name)
 		}
 		holder[name] = map[string]any{}
 	}
@@ -84,17 +84,17 @@ func reachable(at, s any) error {
 	switch holder := at.(type) {
 	case map[string]any:
 		if isItem {
-			return fmt.Errorf("[%d] is a position in a list, and a mapping is there", n)
+			return fmt.Errorf("[%d] is a position in a list, but the value is a mapping", n)
 		}
 	case []any:
 		if !isItem {
-			return fmt.Errorf("a list is where the field %v is looked for: say which item, like [0]", s)
+			return fmt.Errorf("cannot find the field %v in a list: name an item, such as [0]", s)
 		}
 		if n < 0 || n >= len(holder) {
-			return fmt.Errorf("the list has %d items, and [%d] is none of them", len(holder), n)
+			return fmt.Errorf("the list has %d items: [%d] does not exist", len(holder), n)
 		}
 	default:
-		return fmt.Errorf("the field %v is looked for in what is neither a mapping nor a list", s)
+		return fmt.Errorf("cannot find the field %v in a value that is neither a mapping nor a list", s)
 	}
 	return nil
 }
@@ -120,7 +120,7 @@ func concrete(path string) ([]any, error) {
 			number, rest, _ := strings.Cut(path[1:], "]")
 			n, err := strconv.Atoi(number)
 			if err != nil {
-				return nil, fmt.Errorf("[%s] stands for more than one item: say which, like [0]", number)
+				return nil, fmt.Errorf("[%s] matches more than one item: name one, such as [0]", number)
 			}
 			steps, path = append(steps, n), rest
 		default:
@@ -129,7 +129,7 @@ func concrete(path string) ([]any, error) {
 				end = len(path)
 			}
 			if path[:end] == "*" {
-				return nil, errors.New("a star stands for more than one field: name one")
+				return nil, errors.New("a star matches more than one field: name one")
 			}
 			steps, path = append(steps, path[:end]), path[end:]
 		}

@@ -56,7 +56,7 @@ var kept = []schema.GroupVersionKind{
 // Whole returns the kinds that a Collector wants whole, as the Go types of these versions.
 func Whole() []schema.GroupVersionKind { return slices.Clone(kept) }
 
-// notes are the annotations of any object that are kept.
+// noted says whether an annotation of any object is stored.
 func noted(key string) bool {
 	return strings.HasPrefix(key, "sysop.dev/") || strings.HasPrefix(key, "helm.sh/") || strings.HasPrefix(key, "meta.helm.sh/") ||
 		strings.HasPrefix(key, "operators.coreos.com/") || strings.HasPrefix(key, "argocd.argoproj.io/")

@@ -72,7 +72,7 @@ func TestColocation(t *testing.T) {
 			yaml: robustApp("web", 2, robustC+", nodeSelector: {kubernetes.io/hostname: n3}, affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname, labelSelector: {matchLabels: {app: web}}}]}}", "n3", ""),
 			want: []string{
 				"Deployment.apps/ns/web: 2 of 2 on n3 1 in b", "zones b of a b", "pending web-1", "together on n3",
-				"against: Deployment.apps/ns/web must keep apart from its own replicas, by its required podAntiAffinity over kubernetes.io/hostname",
+				"against: Deployment.apps/ns/web must run apart from its own replicas: its podAntiAffinity over kubernetes.io/hostname requires it",
 				"spec.template.spec.nodeSelector[kubernetes.io/hostname] = n3",
 			},
 		},
@@ -81,7 +81,7 @@ func TestColocation(t *testing.T) {
 			yaml: robustApp("web", 2, robustC+", topologySpreadConstraints: [{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule, labelSelector: {matchLabels: {app: web}}}]", "n1", "n3"),
 			want: []string{
 				"Deployment.apps/ns/web: 2 of 2 on n1 1, n3 1 in a b", "zones a b of a b", "together on n1 n2 n3",
-				"against: Deployment.apps/ns/web must spread over topology.kubernetes.io/zone, with a skew of 1 at most",
+				"against: Deployment.apps/ns/web must spread over topology.kubernetes.io/zone, with a maxSkew of 1",
 				"spec.template.spec.topologySpreadConstraints[topology.kubernetes.io/zone] = maxSkew 1, DoNotSchedule",
 			},
 		},

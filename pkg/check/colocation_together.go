@@ -52,7 +52,7 @@ func (w *ClusterState) together(crews []*replicaGroup, nodes map[string]*corev1.
 		}
 	}
 	if len(t.Nodes) == 0 && len(nodes) > 0 && len(crews) > 0 && w.Read(robustNodeKind, "") {
-		t.Obstacles = append(t.Obstacles, "no node takes all of them by selectors, taints and volumes")
+		t.Obstacles = append(t.Obstacles, "selectors, taints and volumes leave no node that takes all of them")
 	}
 	return t
 }
@@ -127,14 +127,14 @@ func togetherNot(x *replicaGroup, crews []*replicaGroup) string {
 		for _, term := range spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			for _, y := range crews {
 				if (y != x || x.Replicas > 1) && len(term.Namespaces) == 0 && term.NamespaceSelector == nil && togetherNamespace(x, y) && selects(term.LabelSelector, y) {
-					return fmt.Sprintf("%s must keep apart from %s, by its required podAntiAffinity over %s", x.Ref, togetherWith(y, x), term.TopologyKey)
+					return fmt.Sprintf("%s must run apart from %s: its podAntiAffinity over %s requires it", x.Ref, togetherWith(y, x), term.TopologyKey)
 				}
 			}
 		}
 	}
 	for _, t := range spec.TopologySpreadConstraints {
 		if t.WhenUnsatisfiable == corev1.DoNotSchedule && x.Replicas > t.MaxSkew && selects(t.LabelSelector, x) {
-			return fmt.Sprintf("%s must spread over %s, with a skew of %d at most", x.Ref, t.TopologyKey, t.MaxSkew)
+			return fmt.Sprintf("%s must spread over %s, with a maxSkew of %d", x.Ref, t.TopologyKey, t.MaxSkew)
 		}
 	}
 	return ""

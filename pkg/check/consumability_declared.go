@@ -25,7 +25,7 @@ func crdRelationships(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "metadata.annotations",
-		Message: "neither the definition nor the catalog says what a " + d.Kind.Kind + " needs and makes: stacks of it rest on owner references and guesses",
+		Message: "neither the CRD nor the catalog says what a " + d.Kind.Kind + " needs and creates: its stacks rest on owner references and inferred relations",
 	})
 }
 
@@ -44,7 +44,7 @@ func crdAnnotations(d *Definition, r *Result) {
 func crdUsage(d *Definition, r *Result) {
 	switch {
 	case d.UsageUnread != "":
-		r.AddUnknown(d.Ref, "its usage text was not read: "+d.UsageUnread)
+		r.AddUnknown(d.Ref, "its usage text could not be read: "+d.UsageUnread)
 	case d.UsageMissing != "":
 		r.AddFinding(Finding{Object: d.Ref, Field: "metadata.annotations[resource/usage]", Message: "its usage text cannot be read: " + d.UsageMissing})
 	case d.Usage != "" && strings.TrimSpace(d.Usage) == "":
@@ -62,7 +62,7 @@ func crdComposition(d *Definition, r *Result) {
 	}
 	direct, deep := d.ownedKinds()
 	if len(deep) == 0 {
-		r.AddUnknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so what it declares of its parts cannot be compared")
+		r.AddUnknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so its declared parts cannot be compared")
 		return
 	}
 	found := false
@@ -73,7 +73,7 @@ func crdComposition(d *Definition, r *Result) {
 		found = true
 		r.AddFinding(Finding{
 			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(), Related: []object.Ref{direct[gk]},
-			Message: "instances own " + gk.String() + " objects, which the definition does not count among their parts",
+			Message: "instances own " + gk.String() + " objects, which the CRD does not list among their parts",
 		})
 	}
 	for _, gk := range d.Composition {
@@ -81,13 +81,13 @@ func crdComposition(d *Definition, r *Result) {
 			continue
 		}
 		if !d.World.Read(gk, "") {
-			r.AddUnknown(d.Ref, gk.String()+" objects were not all read, so whether instances own any is not known")
+			r.AddUnknown(d.Ref, gk.String()+" objects were not all read, so it is unknown whether instances own any")
 			continue
 		}
 		found = true
 		r.AddFinding(Finding{
 			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(),
-			Message: "the definition counts " + gk.String() + " among its parts, and none of the " + schemaCount(len(d.Instances), "instance", "instances") + " owns one: it is not made in every case, or made without an owner reference",
+			Message: "the CRD lists " + gk.String() + " among its parts, and none of the " + schemaCount(len(d.Instances), "instance", "instances") + " owns one: it is not always created, or has no owner reference",
 		})
 	}
 	if !found {

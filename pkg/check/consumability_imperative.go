@@ -40,14 +40,14 @@ var (
 	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
 	// imperativeNonce are texts and numbers of which any change is an order.
 	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
-	// imperativeChosen are fields of which the values tell whether they order a deed.
+	// imperativeChosen are fields whose values show whether they trigger an action.
 	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
 	// imperativeOnce are words of a description by which an operator takes back what users
 	// set: then it was no wish.
 	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
+	// imperativeIf are words by which an action runs only when something else happens.
+	imperativeIf = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	// imperativeRule are words of a description by which an action is that of a rule.
-	// imperativeIf are words by which it is done only when something else happens.
-	imperativeIf   = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
@@ -71,7 +71,7 @@ func crdImperative(d *Definition, r *Result) {
 		found = true
 		r.AddFinding(Finding{
 			Severity: severity, Object: d.Ref, Field: schemaField(v), Value: n.path(),
-			Message: n.path() + " orders a deed instead of saying what is wanted (" + why + "): applied again from Git it is done again, or never",
+			Message: n.path() + " triggers an action instead of declaring the desired state (" + why + "): applied again from Git, it runs again, or never",
 		})
 	})
 	if !found {
@@ -89,23 +89,23 @@ func imperativeWhy(n *schemaNode) (string, Severity) {
 	case "boolean":
 		switch {
 		case imperativeFlag.MatchString(n.name), imperativeNow.MatchString(n.name):
-			return "a boolean by the name of a deed", Warning
+			return "a boolean that is named like an action", Warning
 		case imperativeOnce.MatchString(n.props.Description):
-			return "its description says that it is taken back once done", Warning
+			return "its description says that it is reset once done", Warning
 		}
 	case "string", "integer", "number":
 		switch {
 		case imperativeNow.MatchString(n.name):
 			return "its name says now", Warning
 		case imperativeNonce.MatchString(n.name):
-			return "any change of its value is the order", Info
+			return "any change of its value triggers it", Info
 		case n.props.Type == "string" && imperativeChosen.MatchString(n.name):
 			return imperativeValues(n)
 		}
 	case "object":
 		// Argo CD's Application has an operation beside its spec.
 		if n.depth() == 1 && n.name == "operation" {
-			return "an operation beside the spec", Warning
+			return "an operation outside of the spec", Warning
 		}
 	}
 	return "", 0
@@ -135,7 +135,7 @@ func imperativeValues(n *schemaNode) (string, Severity) {
 	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule.MatchString(n.props.Description) {
 		return "", 0
 	}
-	return "a text by the name of " + n.name, Info
+	return "a string that is named " + n.name, Info
 }
 
 // imperativeOfContainer says that a field stands beside those of a container, a step or a

@@ -21,7 +21,7 @@ func crdPrinterColumns(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.versions[" + v.Name + "].additionalPrinterColumns",
-		Message: "kubectl get shows the name and the age of " + d.CRD.Spec.Names.Plural + ", and nothing of what they are or how they fare",
+		Message: "kubectl get shows the name and the age of " + d.CRD.Spec.Names.Plural + ", and neither what they are nor their status",
 	})
 }
 
@@ -124,7 +124,7 @@ func crdShortNames(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.names.shortNames",
-		Message: "there is no short name for " + names.Plural,
+		Message: "no short name exists for " + names.Plural,
 	})
 }
 
@@ -155,8 +155,8 @@ func crdNamesClash(d *Definition, r *Result) {
 			clash = true
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: "spec.names", Value: name,
-				Message: "kubectl get " + name + " may mean " + other.String() + " as well, and tells nobody which it took",
-				Remedy:  "Write the name with its group (" + names.Plural + "." + d.CRD.Spec.Group + "); as the author of the definition, choose another short name.",
+				Message: "kubectl get " + name + " can mean " + other.String() + " as well, without saying which one it took",
+				Remedy:  "Write the name with its group (" + names.Plural + "." + d.CRD.Spec.Group + "); as the author of the CRD, choose another short name.",
 			})
 		}
 	}
@@ -189,17 +189,17 @@ func crdStatusSubresource(d *Definition, r *Result) {
 		case has && !apart:
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: field,
-				Message: "version " + v.Name + " has a status but no status subresource: whoever may change the spec may write the status, and each write of the status counts as a change of the spec",
+				Message: "version " + v.Name + " has a status but no status subresource: users who may change the spec may write the status, and each write of the status counts as a change of the spec",
 			})
 		case apart && !has && !schemaOpen(root.props) && !d.CRD.Spec.PreserveUnknownFields:
 			r.AddFinding(Finding{
 				Severity: Info, Object: d.Ref, Field: schemaField(v) + ".properties.status",
-				Message: "version " + v.Name + " has a status subresource but no status in its schema: whatever is written there is pruned",
+				Message: "version " + v.Name + " has a status subresource but no status in its schema: anything written there is pruned",
 			})
 		case !apart && !has:
 			r.AddFinding(Finding{
 				Severity: Info, Object: d.Ref, Field: field,
-				Message: "version " + v.Name + " has no status: an object does not say whether it was understood, or acted on",
+				Message: "version " + v.Name + " has no status: an object does not show whether the operator accepted it or acted on it",
 			})
 		default:
 			r.Pass(d.Ref)

@@ -17,12 +17,12 @@ func crdSchemaPresent(d *Definition, r *Result) {
 		case root == nil:
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: "spec.versions[" + v.Name + "].schema",
-				Message: "version " + v.Name + " has no schema: whatever is written is stored, and kubectl explain has nothing to say",
+				Message: "version " + v.Name + " has no schema: any content is stored, and kubectl explain has nothing to show",
 			})
 		case len(schemaDesired(v)) == 0 && schemaOpen(root.props):
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: schemaField(v), Value: "x-kubernetes-preserve-unknown-fields: true",
-				Message: "the schema of version " + v.Name + " names no field and takes any: mistakes in names are stored as they are",
+				Message: "the schema of version " + v.Name + " names no field and accepts any: misspelled names are stored as they are",
 			})
 		default:
 			r.Pass(d.Ref)
@@ -44,7 +44,7 @@ func crdSchemaStructural(d *Definition, r *Result) {
 	if d.CRD.Spec.PreserveUnknownFields {
 		r.AddFinding(Finding{
 			Severity: Warning, Object: d.Ref, Field: "spec.preserveUnknownFields", Value: "true",
-			Message: "fields that no schema knows are kept in every version, mistakes in names among them",
+			Message: "fields that no schema knows are stored in every version, misspelled ones included",
 			Patch:   "spec:\n  preserveUnknownFields: false\n",
 		})
 		return
@@ -101,7 +101,7 @@ func crdSchemaClosed(d *Definition, r *Result) {
 		}
 		wrong := len(r.Findings)
 		if schemaOpen(root.props) && len(schemaDesired(v)) > 0 {
-			open("", "version "+v.Name+" keeps fields that its schema does not know, beside the spec and below it")
+			open("", "version "+v.Name+" stores fields that its schema does not know, in the spec and outside of it")
 		}
 		for _, top := range schemaDesired(v) {
 			if !schemaOpen(top.props) {
@@ -109,7 +109,7 @@ func crdSchemaClosed(d *Definition, r *Result) {
 			}
 			says := "names no field"
 			if n := len(top.props.Properties); n > 0 {
-				says = "names " + schemaCount(n, "field", "fields") + ", and keeps any other"
+				says = "names " + schemaCount(n, "field", "fields") + ", and stores any other"
 			}
 			open(".properties."+top.name, "the schema of "+top.name+" in version "+v.Name+" "+says)
 		}
@@ -123,9 +123,9 @@ func crdSchemaClosed(d *Definition, r *Result) {
 // grave that is. A webhook may be stricter than the schema.
 func (d *Definition) unknownFields() (Severity, string) {
 	if webhooks, known := d.validatedBy(); !known || len(webhooks) > 0 {
-		return Info, "a mistake in a name is refused only if a webhook does so"
+		return Info, "a misspelled name is refused only if a webhook does so"
 	}
-	return Warning, "a mistake in a name is stored and has no effect"
+	return Warning, "a misspelled name is stored and has no effect"
 }
 
 // How much of a schema must be described. Of some 340 definitions that 25 operators publish
@@ -163,13 +163,13 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 	}
 	f := Finding{
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(bare),
-		Message: fmt.Sprintf("%d of the %d fields that users fill in have no description: kubectl explain has nothing to say of them", len(bare), all),
+		Message: fmt.Sprintf("%d of the %d fields that users fill in have no description: kubectl explain has nothing to show for them", len(bare), all),
 	}
 	if len(bare) == 1 && all > 1 {
-		f.Message = fmt.Sprintf("1 of the %d fields that users fill in has no description: kubectl explain has nothing to say of it", all)
+		f.Message = fmt.Sprintf("1 of the %d fields that users fill in has no description: kubectl explain has nothing to show for it", all)
 	}
 	if all == 1 {
-		f.Message = "the only field that users fill in has no description: kubectl explain has nothing to say of it"
+		f.Message = "the only field that users fill in has no description: kubectl explain has nothing to show for it"
 	}
 	if share >= schemaDescribedHalf {
 		f.Severity = Info

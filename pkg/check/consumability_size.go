@@ -18,7 +18,7 @@ func crdSize(d *Definition, r *Result) {
 	crd.ManagedFields, crd.Annotations, crd.Status = nil, nil, apiextensionsv1.CustomResourceDefinitionStatus{}
 	data, err := json.Marshal(&crd)
 	if err != nil {
-		r.AddUnknown(d.Ref, "its size is not known: "+err.Error())
+		r.AddUnknown(d.Ref, "its size is unknown: "+err.Error())
 		return
 	}
 	if len(data) <= applyLimit {
@@ -27,6 +27,6 @@ func crdSize(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec", Value: strconv.Itoa(len(data)/1024) + " KiB",
-		Message: "the definition is too big for the annotation in which kubectl apply keeps it: without --server-side it is refused",
+		Message: "the CRD is too large for the annotation in which kubectl apply stores it: without --server-side it is refused",
 	})
 }

@@ -106,7 +106,7 @@ func TestImperative(t *testing.T) {
 	}
 	beside := definitionWith(t, "Application", "spec: {type: object}\noperation: {type: object, properties: {sync: {type: object}}}\n")
 	if got := said(t, beside, "crd-imperative"); got != "warning operation" {
-		t.Errorf("an operation beside the spec: %q", got)
+		t.Errorf("an operation outside of the spec: %q", got)
 	}
 }
 

@@ -97,7 +97,7 @@ func crdSchemaValidated(d *Definition, r *Result) {
 	case len(webhooks) > 0:
 		r.Pass(d.Ref)
 	case !known:
-		r.AddUnknown(d.Ref, "its schema checks types only, and whether a webhook checks the rest was not read")
+		r.AddUnknown(d.Ref, "its schema checks types only, and the webhooks that may check the rest could not be read")
 	default:
 		f := Finding{
 			Object: d.Ref, Field: schemaField(v),
@@ -144,7 +144,7 @@ func crdSchemaEnumerations(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: schemaField(v), Value: schemaFew(free),
-		Message: schemaCount(len(free), "field lists its", "fields list their") + " values in the description only: the server takes any other text as well",
+		Message: schemaCount(len(free), "field lists its", "fields list their") + " values in the description only: the server accepts any other text as well",
 	})
 }
 

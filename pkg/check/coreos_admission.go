@@ -37,20 +37,20 @@ func coreosWebhooksOf(o *Operator) []*coreosWebhook {
 func coreosReachable(o *Operator, r *Result) {
 	for _, h := range coreosWebhooksOf(o) {
 		if h.service == (object.Ref{}) {
-			r.AddUnknown(h.config, fmt.Sprintf("webhook %s is asked by a URL, which is not tried", h.name))
+			r.AddUnknown(h.config, fmt.Sprintf("webhook %s is called by URL, which is not checked", h.name))
 			continue
 		}
 		severity := Warning
 		then := "is skipped"
 		if h.fails {
-			severity, then = Error, "refuses every write that it is asked about"
+			severity, then = Error, "refuses every write that it matches"
 		}
 		if !h.ca && h.written {
 			r.AddUnknown(h.config, coreosWritten)
 		} else if !h.ca {
 			r.AddFinding(Finding{
 				Severity: Warning, Object: h.config, Field: h.field + ".clientConfig.caBundle",
-				Message: fmt.Sprintf("webhook %s has no caBundle: the API server will trust it only with a certificate of a public authority", h.name), Related: []object.Ref{h.service},
+				Message: fmt.Sprintf("webhook %s has no caBundle: the API server trusts it only with a certificate of a public authority", h.name), Related: []object.Ref{h.service},
 			})
 		}
 		switch a := o.World.answers(h.service, h.port); {
@@ -76,7 +76,7 @@ func coreosTimeouts(o *Operator, r *Result) {
 		}
 		r.AddFinding(Finding{
 			Object: h.config, Field: h.field + ".timeoutSeconds", Value: fmt.Sprint(h.timeout),
-			Message: fmt.Sprintf("while webhook %s does not answer, each write that it is asked about waits %d seconds", h.name, h.timeout),
+			Message: fmt.Sprintf("while webhook %s does not answer, each write that it matches waits %d seconds", h.name, h.timeout),
 		})
 	}
 }
@@ -110,7 +110,7 @@ func coreosAsksPods(h *coreosWebhook) bool {
 // operator, of its instances, or of others.
 func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 	if h.conditions > 0 {
-		r.AddUnknown(h.config, fmt.Sprintf("webhook %s is asked about pods, and its matchConditions may leave out those that matter", h.name))
+		r.AddUnknown(h.config, fmt.Sprintf("webhook %s matches pods, and its matchConditions may exclude those that matter", h.name))
 		return
 	}
 	instances := map[*Workload]bool{}
@@ -127,7 +127,7 @@ func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 		matched, known := o.World.matches(h, wl)
 		switch {
 		case !known:
-			r.AddUnknown(h.config, fmt.Sprintf("webhook %s chooses namespaces by their labels, and namespaces were not read", h.name))
+			r.AddUnknown(h.config, fmt.Sprintf("webhook %s selects namespaces by labels, and namespaces could not be read", h.name))
 			return
 		case !matched:
 		case slices.Contains(behind, wl):
@@ -142,13 +142,13 @@ func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 	switch {
 	case len(own) > 0:
 		f.Severity, f.Related = Error, own
-		f.Message = fmt.Sprintf("webhook %s must admit the pods that answer for it (%s): once none is left, none can be made", h.name, coreosNames(own))
+		f.Message = fmt.Sprintf("webhook %s must admit the pods that serve it (%s): if all are lost, no new one can be created", h.name, coreosNames(own))
 	case len(of) > 0:
 		f.Related = of
-		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be made", h.name, coreosNames(of))
+		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created", h.name, coreosNames(of))
 	case len(others) > 0:
 		f.Related = others[:min(len(others), 10)]
-		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be made (%s)", h.name, portabilityCount(len(others), "other workload", "other workloads"), coreosNames(others))
+		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created (%s)", h.name, portabilityCount(len(others), "other workload", "other workloads"), coreosNames(others))
 	default:
 		r.Pass(h.config)
 		return

@@ -22,7 +22,7 @@ func coreosConverts(d *Definition, r *Result) {
 	}
 	if c := d.CRD.Spec.Conversion; c != nil && c.Strategy == apiextensionsv1.WebhookConverter {
 		// What a webhook makes of an object is its own affair: whether it answers is another rule.
-		r.AddUnknown(d.Ref, "a webhook converts its objects, and whether that loses nothing shows only when it is tried")
+		r.AddUnknown(d.Ref, "a webhook converts its objects, and only a test shows whether that loses data")
 		return
 	}
 	if d.CRD.Spec.PreserveUnknownFields {
@@ -52,13 +52,13 @@ func coreosLosses(d *Definition, at int, v, storage *apiextensionsv1.CustomResou
 	if lost := coreosLost(from, to); len(lost) > 0 {
 		r.AddFinding(Finding{
 			Severity: coreosOnlyStatus(lost), Object: d.Ref, Field: field, Value: coreosPaths(lost),
-			Message: fmt.Sprintf("what is written in %s to %s is lost: %s, in which objects are stored, does not have %s", v.Name, coreosPaths(lost), storage.Name, coreosIt(lost)),
+			Message: fmt.Sprintf("values written in %s to %s are lost: %s, in which objects are stored, does not have %s", v.Name, coreosPaths(lost), storage.Name, coreosIt(lost)),
 		})
 	}
 	if hidden := coreosLost(to, from); len(hidden) > 0 {
 		r.AddFinding(Finding{
 			Severity: coreosOnlyStatus(hidden), Object: d.Ref, Field: field, Value: coreosPaths(hidden),
-			Message: fmt.Sprintf("who reads an object in %s and writes it back loses %s, which %s has and %s does not", v.Name, coreosPaths(hidden), storage.Name, v.Name),
+			Message: fmt.Sprintf("reading an object in %s and writing it back loses %s, which %s has and %s does not", v.Name, coreosPaths(hidden), storage.Name, v.Name),
 		})
 	}
 }
@@ -153,11 +153,11 @@ func coreosConversion(d *Definition, r *Result) {
 	const field = "spec.conversion.webhook.clientConfig"
 	severity, note := Severity(0), ""
 	if len(d.CRD.Spec.Versions) == 1 && len(d.CRD.Status.StoredVersions) < 2 {
-		severity, note = Info, "; with one version alone it is never asked"
+		severity, note = Info, "; with a single version it is never called"
 	}
 	client := c.Webhook.ClientConfig
 	if client.Service == nil {
-		r.AddUnknown(d.Ref, "its conversion webhook is asked by a URL, which is not tried")
+		r.AddUnknown(d.Ref, "its conversion webhook is called by URL, which is not checked")
 		return
 	}
 	service := object.Ref{Kind: "Service", Namespace: client.Service.Namespace, Name: client.Service.Name}
@@ -170,7 +170,7 @@ func coreosConversion(d *Definition, r *Result) {
 	} else if len(client.CABundle) == 0 {
 		r.AddFinding(Finding{
 			Severity: max(severity, Warning), Object: d.Ref, Field: field + ".caBundle",
-			Message: "the conversion webhook has no caBundle: the API server will trust it only with a certificate of a public authority" + note,
+			Message: "the conversion webhook has no caBundle: the API server trusts it only with a certificate of a public authority" + note,
 		})
 	}
 	switch a := d.World.answers(service, port); {

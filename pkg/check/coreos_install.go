@@ -13,7 +13,7 @@ import (
 
 func coreosInstalled(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.AddUnknown(o.Ref(), "what runs it is not known: "+o.Unknown)
+		r.AddUnknown(o.Ref(), "the workload that runs it is unknown: "+o.Unknown)
 		return
 	}
 	main := o.Workloads[0]
@@ -22,7 +22,7 @@ func coreosInstalled(o *Operator, r *Result) {
 		if wl.Ref.Kind == "Pod" {
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: "metadata.ownerReferences",
-				Message: "a bare pod runs the operator: nothing makes it again when its node goes",
+				Message: "a bare pod runs the operator: nothing recreates it if its node is lost",
 				Remedy:  "run it by a Deployment",
 			})
 			continue
@@ -35,7 +35,7 @@ func coreosInstalled(o *Operator, r *Result) {
 	if len(others) > 0 {
 		r.AddFinding(Finding{
 			Severity: Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: others,
-			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same definitions; unless each is told which namespaces are its own they undo each other's work", portabilityCount(len(others), "time", "times"), others[0].Namespace),
+			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same CRDs; unless each is restricted to namespaces of its own, they revert each other's changes", portabilityCount(len(others), "time", "times"), others[0].Namespace),
 		})
 	}
 }
@@ -100,7 +100,7 @@ func coreosBuiltIns(d *Definition, r *Result) {
 		case len(bare) > 0:
 			r.AddFinding(Finding{
 				Object: ref, Related: bare,
-				Message: fmt.Sprintf("the operator runs %s of it itself (%s): while it is down, nobody replaces a lost one", portabilityCount(len(bare), "pod", "pods"), coreosNames(bare)),
+				Message: fmt.Sprintf("the operator itself creates %s of it (%s): while it is down, lost ones are not replaced", portabilityCount(len(bare), "pod", "pods"), coreosNames(bare)),
 			})
 		case len(held) > 0:
 			r.Pass(ref)

@@ -223,7 +223,7 @@ func TestConversionWebhook(t *testing.T) {
 		"a manifest":   {spec: conversion("service: {namespace: ops, name: hook}") + two, want: "open cars.x.example"},
 		"no Service":   {spec: conversion("service: {namespace: ops, name: gone}, caBundle: Y2E=") + two, want: "error cars.x.example spec.conversion.webhook.clientConfig.service=ops/gone"},
 		"not ready":    {spec: conversion("service: {namespace: ops, name: hook}, caBundle: Y2E=") + two, ready: "False", want: "error cars.x.example spec.conversion.webhook.clientConfig.service=ops/hook"},
-		"never asked":  {spec: conversion("service: {namespace: ops, name: gone}, caBundle: Y2E=") + "  versions: [{name: v1, served: true, storage: true}]", want: "info cars.x.example spec.conversion.webhook.clientConfig.service=ops/gone"},
+		"never called": {spec: conversion("service: {namespace: ops, name: gone}, caBundle: Y2E=") + "  versions: [{name: v1, served: true, storage: true}]", want: "info cars.x.example spec.conversion.webhook.clientConfig.service=ops/gone"},
 		"a URL":        {spec: conversion("url: 'https://example.com/'") + two, want: "open cars.x.example"},
 		"pods unread":  {spec: conversion("service: {namespace: ops, name: hook}, caBundle: Y2E=") + two, unread: "Pod", want: "open cars.x.example"},
 		"services too": {spec: conversion("service: {namespace: ops, name: hook}, caBundle: Y2E=") + two, unread: "Service", want: "open cars.x.example"},

@@ -36,7 +36,7 @@ func coreosVersionField(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.versions[].schema.openAPIV3Schema.properties.spec",
-		Message: fmt.Sprintf("a %s has no field for the version or the image that it is to run", d.Kind.Kind),
+		Message: fmt.Sprintf("a %s has no field for the version or the image to run", d.Kind.Kind),
 	})
 }
 
@@ -99,12 +99,12 @@ func coreosVersionActedOn(d *Definition, r *Result) {
 		case coreosOlder:
 			stated := cmp.Or(want, image)
 			if !coreosSettled(d, ref) {
-				r.AddUnknown(ref, fmt.Sprintf("%s is stated, %s runs, and pods are being replaced just now", stated, got))
+				r.AddUnknown(ref, fmt.Sprintf("%s is requested, %s runs, and pods are being replaced", stated, got))
 				continue
 			}
 			f := Finding{
 				Object: ref, Field: field, Value: stated, Related: []object.Ref{runs[0].of},
-				Message: fmt.Sprintf("%s is stated, and its pods run %s: the operator has not got to it yet, or is stuck", stated, got),
+				Message: fmt.Sprintf("%s is requested, and its pods run %s: the operator has not processed it yet, or is stuck", stated, got),
 			}
 			r.AddFinding(f)
 		default:
@@ -112,7 +112,7 @@ func coreosVersionActedOn(d *Definition, r *Result) {
 				r.Pass(ref)
 				continue
 			}
-			r.AddUnknown(ref, fmt.Sprintf("%s is stated, and which image of its pods that means cannot be told", cmp.Or(want, image)))
+			r.AddUnknown(ref, fmt.Sprintf("%s is requested, and it is unknown which image of its pods that means", cmp.Or(want, image)))
 		}
 	}
 }

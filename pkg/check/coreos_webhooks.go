@@ -34,7 +34,7 @@ type coreosWebhook struct {
 
 // coreosWritten is what is not known of a webhook in a manifest: many an operator, and
 // cert-manager for others, fills in the bundle once it runs.
-const coreosWritten = "its manifest has no caBundle, and who fills one in shows only in a cluster"
+const coreosWritten = "its manifest has no caBundle, and only a cluster shows what fills it in"
 
 // manifestOnly says that an object was never in a cluster: the API server gives each a UID.
 func manifestOnly(m *metav1.ObjectMeta) bool { return m.UID == "" && m.ResourceVersion == "" }
@@ -115,7 +115,7 @@ func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 	case !slices.ContainsFunc(s.Spec.Ports, func(p corev1.ServicePort) bool { return p.Port == port }) && s.Spec.Type != corev1.ServiceTypeExternalName:
 		return coreosAnswer{wrong: fmt.Sprintf("%s has no port %d", name, port)}
 	case len(s.Spec.Selector) == 0:
-		return coreosAnswer{unknown: name + " selects no pods, and whether what it leads to answers is not tried"}
+		return coreosAnswer{unknown: name + " selects no pods, and its endpoints are not checked"}
 	case !w.Read(operatorKind("", "Pod"), service.Namespace):
 		return coreosAnswer{unknown: "the pods behind " + name + " were not read"}
 	}

@@ -226,7 +226,7 @@ func drainFlags(d *Drain) []string {
 // open says what is not known.
 func (d *Drain) open(w *ClusterState) {
 	if !w.Read(robustPodKind, "") {
-		d.Open = append(d.Open, "pods were not read in every namespace: others may be on the node")
+		d.Open = append(d.Open, "cannot list pods in all namespaces: the node may run more")
 	}
 	namespaces := map[string]bool{}
 	for _, x := range d.Evicted {

@@ -43,7 +43,7 @@ func (b *drainBudgets) ask(p *corev1.Pod, x *DrainedPod) {
 		for _, ref := range x.Budgets {
 			names = append(names, ref.Name)
 		}
-		x.Refused = "several budgets select it (" + robustList(names) + "), for which the API server refuses every eviction"
+		x.Refused = "several PodDisruptionBudgets select it (" + robustList(names) + "), for which the API server refuses every eviction"
 		return
 	}
 	budget, ok := Of[*policyv1.PodDisruptionBudget](b.w.Facts, x.Budgets[0])
@@ -97,13 +97,13 @@ func drainVerdict(d *DrainedBudget, b *policyv1.PodDisruptionBudget) {
 	st := &b.Status
 	switch failed := meta.FindStatusCondition(st.Conditions, policyv1.DisruptionAllowedCondition); {
 	case d.Pods == 0:
-		d.Message = "lets its pods here go: none of them counts"
+		d.Message = "allows to evict its pods here: none of them is healthy"
 	case st.ObservedGeneration < b.Generation:
 		d.Blocks = true
-		d.Message = "was changed, and the disruption controller has not looked at it since"
+		d.Message = "was changed, and the disruption controller has not processed it since"
 	case st.DisruptionsAllowed <= 0 && failed != nil && failed.Status == metav1.ConditionFalse && failed.Reason == policyv1.SyncFailedReason:
 		d.Blocks, d.Never = true, true
-		d.Message = "allows no eviction, since the disruption controller cannot work it out: " + failed.Message
+		d.Message = "allows no eviction: the disruption controller cannot compute it: " + failed.Message
 	case st.DisruptionsAllowed <= 0 && st.ExpectedPods == 0:
 		d.Blocks = true
 		d.Message = "allows no eviction: the disruption controller has counted no pods for it"
@@ -113,10 +113,10 @@ func drainVerdict(d *DrainedBudget, b *policyv1.PodDisruptionBudget) {
 		d.Message = fmt.Sprintf("allows no eviction although %s healthy (%s: %s)", robustAre(int(st.ExpectedPods)), field, value)
 	case st.DisruptionsAllowed <= 0:
 		d.Blocks = true
-		d.Message = fmt.Sprintf("allows no eviction while %d of %d pods are healthy: it wants %d", st.CurrentHealthy, st.ExpectedPods, min(st.DesiredHealthy+1, st.ExpectedPods))
+		d.Message = fmt.Sprintf("allows no eviction while %d of %d pods are healthy: it requires %d", st.CurrentHealthy, st.ExpectedPods, min(st.DesiredHealthy+1, st.ExpectedPods))
 	case int(st.DisruptionsAllowed) < d.Pods:
-		d.Message = fmt.Sprintf("lets %d of its %d pods here go at once: the drain waits until those are up elsewhere", st.DisruptionsAllowed, d.Pods)
+		d.Message = fmt.Sprintf("allows to evict %d of its %d pods here at once: the drain waits until those run elsewhere", st.DisruptionsAllowed, d.Pods)
 	default:
-		d.Message = fmt.Sprintf("lets its %s here go", robustCount(d.Pods, "pod"))
+		d.Message = fmt.Sprintf("allows to evict its %s here", robustCount(d.Pods, "pod"))
 	}
 }

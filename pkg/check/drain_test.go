@@ -80,7 +80,7 @@ func TestDrain(t *testing.T) {
 			name:   "replicas are left elsewhere, and the budget lets one go",
 			yaml:   robustApp("web", 2, robustC, "n1", "n2") + robustBudget("web", "web", "maxUnavailable: 1", 1, 2, 1, 2),
 			stacks: []string{"Deployment.apps/ns/web"},
-			want:   []string{"Deployment.apps/ns/web: 1 of 2 here, 1 left", "budget web lets its 1 pod here go"},
+			want:   []string{"Deployment.apps/ns/web: 1 of 2 here, 1 left", "budget web allows to evict its 1 pod here"},
 		},
 		{
 			name:   "all replicas are here: the budget lets them go one by one",
@@ -88,7 +88,7 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 3 of 3 here, 0 left, breaks", "web-0 waits", "web-1 waits", "web-2 waits",
-				"budget web lets 1 of its 3 pods here go at once: the drain waits until those are up elsewhere",
+				"budget web allows to evict 1 of its 3 pods here at once: the drain waits until those run elsewhere",
 			},
 		},
 		{
@@ -107,15 +107,15 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 0 left, 1 waiting, breaks, blocked",
-				"web-0 refused: web allows no eviction while 1 of 2 pods are healthy: it wants 2",
-				"budget web blocks: allows no eviction while 1 of 2 pods are healthy: it wants 2",
+				"web-0 refused: web allows no eviction while 1 of 2 pods are healthy: it requires 2",
+				"budget web blocks: allows no eviction while 1 of 2 pods are healthy: it requires 2",
 			},
 		},
 		{
 			name:   "the pod here is not ready, and enough others are",
 			yaml:   robustApp("web", 2, robustC, "!n1", "n2") + robustBudget("web", "web", "minAvailable: 1", 0, 1, 1, 2),
 			stacks: []string{"Deployment.apps/ns/web"},
-			want:   []string{"Deployment.apps/ns/web: 1 of 2 here, 1 left", "budget web lets its pods here go: none of them counts"},
+			want:   []string{"Deployment.apps/ns/web: 1 of 2 here, 1 left", "budget web allows to evict its pods here: none of them is healthy"},
 		},
 		{
 			name:   "the pod here is not ready, and neither is the other",
@@ -123,8 +123,8 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 0 left, 1 waiting, breaks, blocked",
-				"web-0 refused: web allows no eviction while 0 of 2 pods are healthy: it wants 2",
-				"budget web blocks: allows no eviction while 0 of 2 pods are healthy: it wants 2",
+				"web-0 refused: web allows no eviction while 0 of 2 pods are healthy: it requires 2",
+				"budget web blocks: allows no eviction while 0 of 2 pods are healthy: it requires 2",
 			},
 		},
 		{
@@ -133,7 +133,7 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 0 left, 1 waiting, breaks",
-				"budget web lets its pods here go: none of them counts",
+				"budget web allows to evict its pods here: none of them is healthy",
 			},
 		},
 		{
@@ -142,8 +142,8 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 1 left, blocked",
-				"web-0 refused: several budgets select it (one and two), for which the API server refuses every eviction",
-				"budget one lets its pods here go: none of them counts", "budget two lets its pods here go: none of them counts",
+				"web-0 refused: several PodDisruptionBudgets select it (one and two), for which the API server refuses every eviction",
+				"budget one allows to evict its pods here: none of them is healthy", "budget two allows to evict its pods here: none of them is healthy",
 			},
 		},
 		{
@@ -153,8 +153,8 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 1 left, blocked",
-				"web-0 refused: web was changed, and the disruption controller has not looked at it since",
-				"budget web blocks: was changed, and the disruption controller has not looked at it since",
+				"web-0 refused: web was changed, and the disruption controller has not processed it since",
+				"budget web blocks: was changed, and the disruption controller has not processed it since",
 			},
 		},
 		{
@@ -164,8 +164,8 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/web"},
 			want: []string{
 				"Deployment.apps/ns/web: 1 of 2 here, 1 left, blocked",
-				"web-0 refused: web allows no eviction, since the disruption controller cannot work it out: no scale",
-				"budget web never lets go: allows no eviction, since the disruption controller cannot work it out: no scale",
+				"web-0 refused: web allows no eviction: the disruption controller cannot compute it: no scale",
+				"budget web never lets go: allows no eviction: the disruption controller cannot compute it: no scale",
 			},
 		},
 		{
@@ -186,7 +186,7 @@ func TestDrain(t *testing.T) {
 			name:   "a pod of an operator is one of several, a pending one needs no budget's leave",
 			yaml:   robustClusterPods("n1", "n2", "n3") + robustBudget("pg", "pg", "minAvailable: 2", 1, 3, 2, 3) + robustApp("web", 1, robustC, ""),
 			stacks: []string{"Database.db.example/ns/pg", "Deployment.apps/ns/web"},
-			want:   []string{"Database.db.example/ns/pg: 1 of 3 here, 2 left", "budget pg lets its 1 pod here go"},
+			want:   []string{"Database.db.example/ns/pg: 1 of 3 here, 2 left", "budget pg allows to evict its 1 pod here"},
 		},
 		{
 			name:   "budgets and pods were not read",

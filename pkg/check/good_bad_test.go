@@ -51,7 +51,7 @@ func TestRulesAreWhole(t *testing.T) {
 	seen := map[string]bool{}
 	for _, r := range Rules() {
 		if r.ID == "" || seen[r.ID] {
-			t.Errorf("rule %q is there twice, or has no ID", r.ID)
+			t.Errorf("rule %q occurs twice, or has no ID", r.ID)
 		}
 		seen[r.ID] = true
 		if r.Title == "" || r.Why == "" || r.Severity == 0 || len(r.Guidelines) == 0 || !slices.Contains(Categories(), r.Category) {

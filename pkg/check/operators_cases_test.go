@@ -93,7 +93,7 @@ func TestOperatorsDecide(t *testing.T) {
 		},
 		"who changes them, alone, does not either": {
 			world: widgets + yamlDeployment("ci/pipeline", "tools/ci:1", "pipeline", "") + yamlGrant("pipeline", "ci/pipeline", "acme.example.org", "widgets", "update, get"),
-			want:  "acme.example.org: ", why: "no workload stands out",
+			want:  "acme.example.org: ", why: "no workload is clearly the one that acts",
 		},
 		"only some names": {
 			world: widgets + yamlDeployment("ops/runner", "tools/runner:1", "runner", "") +
@@ -112,7 +112,7 @@ func TestOperatorsDecide(t *testing.T) {
 		"two of equal right": {
 			world: widgets + yamlDeployment("a/left", "tools/left:1", "left", "") + yamlDeployment("b/right", "tools/right:1", "right", "") +
 				yamlGrant("left", "a/left", "acme.example.org", "widgets/status", full) + yamlGrant("right", "b/right", "acme.example.org", "widgets/status", full),
-			want: "acme.example.org: ", why: "several workloads act on it, and none more than the others: Deployment a/left, Deployment b/right",
+			want: "acme.example.org: ", why: "several workloads act on it, and none stands out: Deployment a/left, Deployment b/right",
 		},
 		"the same twice": {
 			world: widgets + yamlDeployment("a/runner", "registry.example.org:5000/acme/runner:1", "runner", "") + yamlDeployment("b/runner", "acme/runner:2@sha256:00", "runner", "") +

@@ -66,7 +66,7 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 		}
 	}
 	if len(rivals) > 0 {
-		return operatorVerdict{main: -1, why: "several workloads act on it, and none more than the others: " + operatorTell(s.workloads[first.wl].Workload) + ", " + operatorFew(rivals)}
+		return operatorVerdict{main: -1, why: "several workloads act on it, and none stands out: " + operatorTell(s.workloads[first.wl].Workload) + ", " + operatorFew(rivals)}
 	}
 	return operatorVerdict{main: first.wl, points: first.points}
 }
@@ -110,12 +110,12 @@ func (s *operatorSearch) rightsRead() bool {
 // explainNone says why it is not known who acts on the objects of a definition.
 func (s *operatorSearch) explainNone(i int, best operatorCandidate) string {
 	if unread := s.unread(); len(unread) > 0 {
-		return strings.Join(unread, ", ") + " were not all read, and what was read does not tell who acts on its objects"
+		return strings.Join(unread, ", ") + " were not all read, and it is unknown which workload acts on its objects"
 	}
 	if best.wl >= 0 && best.points > 1 {
-		return "no workload stands out as acting on its objects; the nearest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + operatorFew(s.tellSigns([]int{i}, best.wl))
+		return "no workload is clearly the one that acts on its objects; the closest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + operatorFew(s.tellSigns([]int{i}, best.wl))
 	}
-	return "no workload of the cluster may write the status of its objects by a rule that names them: the operator runs outside of the cluster, is not installed, or has rights that name nothing"
+	return "no workload of the cluster may write the status of its objects by a rule that names them: the operator runs outside of the cluster, is not installed, or has permissions by wildcard only"
 }
 
 func (s *operatorSearch) unread() []string {

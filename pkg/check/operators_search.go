@@ -205,7 +205,7 @@ func (s *operatorSearch) siblings(def int, signs map[int]*operatorSigns) {
 	}
 }
 
-// alone: nobody else but its kin may do something with the objects of a definition.
+// signSoleWriters signs the only workloads that may do something with the objects of a definition.
 func (s *operatorSearch) signSoleWriters(def int, signs map[int]*operatorSigns) {
 	writers := s.holders(signs, signStatus|signGroup|signFinalizers|signWrite)
 	if len(writers) == 0 {

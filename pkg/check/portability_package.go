@@ -21,7 +21,7 @@ func portabilityPackaged(o *Operator, r *Result) {
 		}
 		r.AddFinding(Finding{
 			Object: wl.Ref, Field: "metadata.labels",
-			Message: "nothing on it says what installed it: no Helm release, OLM package, Argo CD or Flux mark, and no app.kubernetes.io/managed-by",
+			Message: "nothing on it shows what installed it: no Helm release, OLM package, Argo CD or Flux mark, and no app.kubernetes.io/managed-by",
 			Related: o.Definitions,
 		})
 	}
@@ -112,7 +112,7 @@ func portabilityRegistered(d *Definition, r *Result) {
 	}
 	writers := portabilityMakers(d)
 	if len(writers) == 0 {
-		r.AddUnknown(d.Ref, "its managed fields, which say who registered it, were not read or name nobody")
+		r.AddUnknown(d.Ref, "its managedFields, which show what registered it, were not read or name no manager")
 		return
 	}
 	var strangers []string
@@ -123,7 +123,7 @@ func portabilityRegistered(d *Definition, r *Result) {
 		if wl := portabilityWriter(d, manager); wl != nil {
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: "metadata.managedFields", Value: manager, Related: []object.Ref{wl.Ref},
-				Message: fmt.Sprintf("%s wrote this definition itself, as field manager %s", operatorTell(wl), manager),
+				Message: fmt.Sprintf("%s wrote this CRD itself, as field manager %s", operatorTell(wl), manager),
 			})
 			return
 		}
@@ -133,7 +133,7 @@ func portabilityRegistered(d *Definition, r *Result) {
 		r.Pass(d.Ref)
 		return
 	}
-	r.AddUnknown(d.Ref, fmt.Sprintf("%s wrote it, and whether that is the operator or what installed it is not known", strings.Join(strangers, ", ")))
+	r.AddUnknown(d.Ref, fmt.Sprintf("%s wrote it; it is unknown whether that is the operator or what installed it", strings.Join(strangers, ", ")))
 }
 
 func portabilityInstaller(manager string) bool {
@@ -212,7 +212,7 @@ func portabilityRegisters(o *Operator, r *Result) {
 			case may:
 				r.AddFinding(Finding{
 					Object: g.Role, Field: fmt.Sprintf("rules[%d]", g.Index), Value: strings.Join(g.Rule.Verbs, ",") + " " + strings.Join(g.Rule.Resources, ","),
-					Message: fmt.Sprintf("%s may create definitions of any kind (service account %s)", operatorTell(wl), sa.Name),
+					Message: fmt.Sprintf("%s may create CRDs of any kind (service account %s)", operatorTell(wl), sa.Name),
 					Related: []object.Ref{sa, g.Binding},
 				})
 			case known:
@@ -253,10 +253,10 @@ func portabilitySurvives(d *Definition, r *Result) {
 	}
 	switch n := len(d.Instances); {
 	case n > 0:
-		f.Message = fmt.Sprintf("helm uninstall %s deletes this definition, and with it %s", release, portabilityCount(n, "object", "objects"))
+		f.Message = fmt.Sprintf("helm uninstall %s deletes this CRD, and with it %s", release, portabilityCount(n, "object", "objects"))
 	default:
 		f.Severity = Info
-		f.Message = fmt.Sprintf("helm uninstall %s deletes this definition, and with it all objects that there will be", release)
+		f.Message = fmt.Sprintf("helm uninstall %s deletes this CRD, and with it all future objects", release)
 	}
 	r.AddFinding(f)
 }

@@ -21,7 +21,7 @@ func portabilityPlatforms(s *Stack, r *Result) {
 		}
 		switch specs := wl.Specs(); {
 		case len(nodes) == 0 || !w.Read(operatorKind("", "Node"), ""):
-			r.AddUnknown(wl.Ref, "nodes were not read, nor the architectures that they have")
+			r.AddUnknown(wl.Ref, "nodes could not be read, so their architectures are unknown")
 		case len(archs) < 2 || len(specs) == 0 || portabilityBound(specs[0]):
 			r.Pass(wl.Ref)
 		default:

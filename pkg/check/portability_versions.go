@@ -33,16 +33,16 @@ func portabilityStored(d *Definition, r *Result) {
 		switch {
 		case !there:
 			f.Severity = Error
-			f.Message = fmt.Sprintf("objects may be stored in %s, which the definition does not have: the API server cannot read these", name)
+			f.Message = fmt.Sprintf("objects may be stored in %s, which the CRD does not have: the API server cannot read these", name)
 		case !is:
-			f.Message = fmt.Sprintf("objects may still be stored in %s, which is not served any more; a definition that drops it will be refused", name)
+			f.Message = fmt.Sprintf("objects may still be stored in %s, which is no longer served; a CRD that drops it will be refused", name)
 		default:
-			f.Message = fmt.Sprintf("objects may still be stored in %s and not in %s; a definition that drops it will be refused", name, storage.Name)
+			f.Message = fmt.Sprintf("objects may still be stored in %s and not in %s; a CRD that drops it will be refused", name, storage.Name)
 		}
 		if there && len(d.Instances) == 0 && d.World.Read(d.Kind, "") {
 			f.Severity = Info
 			f.Remedy = strings.Replace(f.Remedy, fmt.Sprintf("rewrite all %s, then: ", d.CRD.Spec.Names.Plural), "", 1)
-			f.Message = fmt.Sprintf("%s is still listed as stored, although there are no objects; a definition that drops it will be refused", name)
+			f.Message = fmt.Sprintf("%s is still listed as stored, although there are no objects; a CRD that drops it will be refused", name)
 		}
 		r.AddFinding(f)
 	}
@@ -150,7 +150,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 			}
 			f := Finding{Object: at.Role, Field: fmt.Sprintf("rules[%d]", at.Index), Value: gone.resource + "." + gone.group, Related: []object.Ref{sa, at.Binding}}
 			if gone.now == "" {
-				f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed: it does nothing", gone.resource, gone.group, gone.release)
+				f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed: it has no effect", gone.resource, gone.group, gone.release)
 				r.AddFinding(f)
 				continue
 			}
@@ -160,7 +160,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 				continue
 			}
 			f.Severity = Warning
-			f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed, and not of %s, which took its place: the operator may not touch them", gone.resource, gone.group, gone.release, gone.now)
+			f.Message = fmt.Sprintf("grants %s of %s, which Kubernetes %s removed, and not of %s, its replacement: the operator may not use them", gone.resource, gone.group, gone.release, gone.now)
 			f.Remedy = fmt.Sprintf("grant the same verbs on %s of the group %s", gone.resource, gone.now)
 			r.AddFinding(f)
 		}

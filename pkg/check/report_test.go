@@ -132,23 +132,23 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		// A Deployment's annotations are copied to its ReplicaSets.
 		"copied to the ReplicaSet": {
 			notes: [4]string{1: "fake-fine=x\nfake-pod=small", 2: "fake-fine=x\nfake-pod=small"},
-			want:  "fake-pod web-1-x waived: small\nfake-workload web\nunused fake-fine annotation of Deployment.apps/shop/web: the rule finds nothing wrong there",
+			want:  "fake-pod web-1-x waived: small\nfake-workload web\nunused fake-fine annotation of Deployment.apps/shop/web: the rule has no findings there",
 		},
 		"the nearest one counts": {
 			notes: [4]string{0: "fake-pod=the namespace", 1: "fake-pod=the Deployment", 3: "fake-pod=the pod"},
-			want: "fake-pod web-1-x waived: the pod\nfake-workload web\nunused fake-pod annotation of Namespace/shop: the rule finds nothing wrong there\n" +
-				"unused fake-pod annotation of Deployment.apps/shop/web: the rule finds nothing wrong there",
+			want: "fake-pod web-1-x waived: the pod\nfake-workload web\nunused fake-pod annotation of Namespace/shop: the rule has no findings there\n" +
+				"unused fake-pod annotation of Deployment.apps/shop/web: the rule has no findings there",
 		},
 		"on the Namespace": {notes: [4]string{0: "fake-workload=a sandbox"}, want: "fake-pod web-1-x\nfake-workload web waived: a sandbox"},
 		"what is wrong with annotations": {
 			notes: [4]string{1: "fake-pod\nfake-porridge=x;;fake-workload=;fake-pod=one;fake-pod=two"},
 			want: "fake-pod web-1-x waived: one\nfake-workload web\nmalformed web: the waiver of fake-pod gives no reason: write fake-pod=reason\n" +
-				"malformed web: there is no rule \"fake-porridge\"\nmalformed web: the waiver of fake-workload gives no reason: write fake-workload=reason\nmalformed web: a second waiver of fake-pod: the first one counts",
+				"malformed web: there is no rule \"fake-porridge\"\nmalformed web: the waiver of fake-workload gives no reason: write fake-workload=reason\nmalformed web: a second waiver of fake-pod: the first one applies",
 		},
-		"prose": {notes: [4]string{1: "please do"}, want: "fake-pod web-1-x\nfake-workload web\nmalformed web: \"please do\" is no waiver: write id=reason"},
+		"prose": {notes: [4]string{1: "please do"}, want: "fake-pod web-1-x\nfake-workload web\nmalformed web: \"please do\" is not a waiver: write id=reason"},
 		"a file": {
 			file: []Waiver{{Rule: "fake-pod", Reason: "all", Origin: "w:1"}, {Rule: "fake-pod", Object: web, Reason: "web", Origin: "w:2"}},
-			want: "fake-pod web-1-x waived: web\nfake-workload web\nunused fake-pod w:1: the rule finds nothing wrong in what was checked",
+			want: "fake-pod web-1-x waived: web\nfake-workload web\nunused fake-pod w:1: the rule has no findings in what was checked",
 		},
 		"a file with kubectl's names": {
 			file: []Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "deployments", Namespace: "shop", Name: "web"}, Reason: "web", Origin: "w:2"}},
@@ -156,11 +156,11 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		},
 		"an annotation before a file": {
 			notes: [4]string{1: "fake-workload=said there"}, file: []Waiver{{Rule: "fake-workload", Object: web, Reason: "said here", Origin: "w:2"}},
-			want: "fake-pod web-1-x\nfake-workload web waived: said there\nunused fake-workload w:2: the rule finds nothing wrong there",
+			want: "fake-pod web-1-x\nfake-workload web waived: said there\nunused fake-workload w:2: the rule has no findings there",
 		},
 		"ended": {
 			file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.AddDate(0, 0, 1),
-			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: it ended on 2027-01-31",
+			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: it expired on 2027-01-31",
 		},
 		"the last day": {file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.Add(24*time.Hour - 1), want: "fake-pod web-1-x waived: x\nfake-workload web"},
 		"nothing to waive": {
@@ -171,9 +171,9 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 				{Rule: "fake-pod", Object: object.Ref{Kind: "Deploymend", Namespace: "shop", Name: "web"}, Reason: "x", Origin: "w:4"},
 				{Rule: "fake-pod", Object: object.Ref{Kind: "Namespace", Namespace: "shop", Name: "web"}, Reason: "x", Origin: "w:5"},
 			},
-			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:3: Deployment/web does not say in which namespace: write Deployment/NAMESPACE/web\n" +
-				"unused fake-pod w:4: unknown kind \"Deploymend\" (did you mean deployment?)\nunused fake-pod w:5: Namespace/shop/web names a namespace, and a Namespace is in none: write Namespace/web\n" +
-				"unused fake-pod w:1: there is no Deployment.apps/shop/gone\nunused fake-fine w:2: the rule finds nothing wrong in what was checked",
+			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:3: Deployment/web has no namespace: write Deployment/NAMESPACE/web\n" +
+				"unused fake-pod w:4: unknown kind \"Deploymend\" (did you mean deployment?)\nunused fake-pod w:5: Namespace/shop/web has a namespace, and a Namespace is cluster-scoped: write Namespace/web\n" +
+				"unused fake-pod w:1: there is no Deployment.apps/shop/gone\nunused fake-fine w:2: the rule has no findings in what was checked",
 		},
 		// Of what was not asked, or is not decided, nothing is said.
 		"not known": {
@@ -187,7 +187,7 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		"worker is asked": {
 			file:  []Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Namespace: "shop", Name: "worker"}, Reason: "x", Origin: "w:1"}},
 			roots: []string{"Deployment.apps/shop/worker"},
-			want:  "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: the rule finds nothing wrong there",
+			want:  "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: the rule has no findings there",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

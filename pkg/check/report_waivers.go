@@ -41,7 +41,7 @@ func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
 		waiver := &all[i]
 		why := v.resolve(waiver)
 		if waiver.Ended(now) {
-			why = fmt.Sprintf("it ended on %s", waiver.Until.Format(untilLayout))
+			why = fmt.Sprintf("it expired on %s", waiver.Until.Format(untilLayout))
 		}
 		if why != "" {
 			r.Unused = append(r.Unused, UnusedWaiver{*waiver, why})
@@ -134,9 +134,9 @@ func (v *waiving) resolve(waiver *Waiver) string {
 	case err != nil:
 		return err.Error()
 	case r.Namespaced && o.Namespace == "":
-		return fmt.Sprintf("%s does not say in which namespace: write %s/NAMESPACE/%s", o, name, o.Name)
+		return fmt.Sprintf("%s has no namespace: write %s/NAMESPACE/%s", o, name, o.Name)
 	case !r.Namespaced && o.Namespace != "":
-		return fmt.Sprintf("%s names a namespace, and a %s is in none: write %s/%s", o, r.Kind, name, o.Name)
+		return fmt.Sprintf("%s has a namespace, and a %s is cluster-scoped: write %s/%s", o, r.Kind, name, o.Name)
 	}
 	o.Group, o.Kind = r.Group, r.Kind
 	return ""
@@ -191,9 +191,9 @@ func (v *waiving) idle(waiver *Waiver) string {
 	case v.open(waiver):
 		return ""
 	case everywhere:
-		return "the rule finds nothing wrong in what was checked"
+		return "the rule has no findings in what was checked"
 	}
-	return "the rule finds nothing wrong there"
+	return "the rule has no findings there"
 }
 
 // absent says that an object is not there, for certain.

@@ -17,9 +17,9 @@ func robustBackupRules() []Rule {
 	return []Rule{
 		{
 			ID: "stack-backup", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "Data that is kept is backed up",
-			Why:   "Replicas do not help against a wrong deletion or a bad release: without a backup the data is gone.",
-			Fix:   "Order backups: by the operator's own resource, Velero, VolumeSnapshots or a CronJob. Where the storage is backed up outside the cluster, or the data can be made anew, waive the rule.",
+			Title: "Stored data is backed up",
+			Why:   "Replicas do not protect from a wrong deletion or a bad release: without a backup the data is lost.",
+			Fix:   "Set up backups: by the operator's own resource, Velero, VolumeSnapshots or a CronJob. Where the storage is backed up outside the cluster, or the data can be recreated, waive the rule.",
 			Stack: robustBackup,
 		},
 	}
@@ -62,13 +62,13 @@ func robustBackup(s *Stack, r *Result) {
 		case sign:
 			r.Pass(k.c.Ref)
 		case len(search.maybe) > 0:
-			r.AddUnknown(k.c.Ref, "it is not known whether "+robustList(search.maybe)+" backs up its data")
+			r.AddUnknown(k.c.Ref, "it is unknown whether "+robustList(search.maybe)+" backs up its data")
 		case len(search.unread(k.claims[0].Namespace)) > 0:
-			robustOpen(r, k.c.Ref, robustList(search.unread(k.claims[0].Namespace))+", which may order backups,")
+			robustOpen(r, k.c.Ref, robustList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
 		default:
 			r.AddFinding(Finding{
 				Object: k.c.Ref, Field: templatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
-				Message: fmt.Sprintf("keeps data in %s, and there is no sign of a backup: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups has to do with it",
+				Message: fmt.Sprintf("stores data in %s, and no backup was found: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups refers to it",
 					robustCount(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
 		}

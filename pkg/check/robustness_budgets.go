@@ -25,14 +25,14 @@ func robustBudgetRules() []Rule {
 		},
 		{
 			ID: "budget-allows", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(19)},
-			Title: "Disruption budgets allow something while all is well",
-			Why:   "A budget that allows no eviction while every pod is healthy blocks the drain of each node that its pods are on, until somebody deletes it or the pod.",
+			Title: "PodDisruptionBudgets allow an eviction while all pods are healthy",
+			Why:   "A budget that allows no eviction while every pod is healthy blocks the drain of each node with its pods, until the budget or the pod is deleted.",
 			Fix:   "Set maxUnavailable to 1 or more, or run one replica more than minAvailable.",
 			Stack: robustBudgetAllows,
 		},
 		{
 			ID: "budget-one-per-pod", Category: Robustness, Severity: Error, Guidelines: []Guideline{maturity(19)},
-			Title: "No pod is selected by two disruption budgets",
+			Title: "No pod is selected by two PodDisruptionBudgets",
 			Why:   "The API server refuses to evict a pod that several budgets select, so that its node cannot be drained.",
 			Fix:   "Narrow the selectors of the budgets, or delete all but one.",
 			Stack: robustBudgetSingle,
@@ -116,7 +116,7 @@ func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, po
 	}
 	if failed := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition); failed != nil && failed.Status == metav1.ConditionFalse && failed.Reason == policyv1.SyncFailedReason {
 		f.Field, f.Value = "status.conditions[DisruptionAllowed].reason", failed.Reason
-		f.Message = "allows no eviction, since the disruption controller cannot work it out: " + failed.Message
+		f.Message = "allows no eviction: the disruption controller cannot compute it: " + failed.Message
 		f.Remedy = "Use minAvailable with a number where the pods' controller has no scale subresource, and select pods that have a controller."
 		return f, true
 	}
@@ -138,7 +138,7 @@ func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, po
 		// its node is cordoned.
 		f.Severity = Info
 		f.Message += fmt.Sprintf(", until the operator of %s moves the pod", robustNear(owner, ref))
-		f.Remedy = "Find out whether the operator moves the pod when its node is cordoned; if not, change the budget through " + robustNear(owner, ref) + "."
+		f.Remedy = "Check whether the operator moves the pod when its node is cordoned; if not, change the budget through " + robustNear(owner, ref) + "."
 		return f, true
 	}
 	if expected == 1 {

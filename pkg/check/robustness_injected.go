@@ -18,16 +18,16 @@ func robustInjectedRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-injected", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(16)},
-			Title: "Pods run the containers of their template and no others",
-			Why:   "A container that a webhook injects changes when pods start and end, what they request and what they may do, and an operator that counts containers may stumble over it.",
-			Fix:   "Nothing, where the injection is meant; else switch it off for these pods by the injector's label or annotation.",
+			Title: "Pods run only the containers of their template",
+			Why:   "An injected container changes when pods start and end, what they request and what they may do, and may confuse an operator that counts containers.",
+			Fix:   "Nothing, if the injection is intended; else disable it for these pods by the injector's label or annotation.",
 			Stack: robustInjected,
 		},
 		{
 			ID: "pod-injected-restarts", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(16)},
-			Title: "Containers bear the ones that are injected beside them",
-			Why:   "An application that needs the network before an injected proxy is up fails and is restarted; and a Job does not end while an injected container still runs.",
-			Fix:   "Have the proxy start first (as a native side-car, or held back by the injector's setting), or let the application try again; switch injection off for Jobs.",
+			Title: "Containers work with the injected ones",
+			Why:   "An application that needs the network before an injected proxy is up fails and restarts; and a Job does not complete while an injected container still runs.",
+			Fix:   "Start the proxy first (as a native side-car, or by the injector's setting), or let the application retry; disable injection for Jobs.",
 			Stack: robustInjectedRestarts,
 		},
 	}
@@ -195,7 +195,7 @@ func robustHarm(in *robustInjection) (Finding, bool) {
 	for _, inj := range own {
 		if n := inj.RestartCount; n > most {
 			f := Finding{Field: "status.containerStatuses[" + inj.Name + "].restartCount", Value: fmt.Sprint(n)}
-			f.Message = fmt.Sprintf("%s, which was injected, was restarted %s in pod %s%s", inj.Name, robustTimes(n), in.pod.Name, robustLast(inj))
+			f.Message = fmt.Sprintf("%s, which was injected, restarted %s in pod %s%s", inj.Name, robustTimes(n), in.pod.Name, robustLast(inj))
 			return f, true
 		}
 	}
@@ -209,7 +209,7 @@ func robustHarm(in *robustInjection) (Finding, bool) {
 				continue
 			}
 			f := Finding{Field: "status.containerStatuses[" + c.Name + "].restartCount", Value: fmt.Sprint(c.RestartCount)}
-			f.Message = fmt.Sprintf("%s ended with exit code %d in pod %s before the injected %s had run for %d s, and was restarted", c.Name, last.ExitCode, in.pod.Name, inj.Name, int(robustSoon.Seconds()))
+			f.Message = fmt.Sprintf("%s ended with exit code %d in pod %s before the injected %s had run for %d s, and restarted", c.Name, last.ExitCode, in.pod.Name, inj.Name, int(robustSoon.Seconds()))
 			return f, true
 		}
 	}
@@ -233,7 +233,7 @@ func robustHeldUp(in *robustInjection, own, others []corev1.ContainerStatus) (Fi
 	}
 	return Finding{
 		Field: "status.containerStatuses[" + own[i].Name + "].state", Value: "running",
-		Message: fmt.Sprintf("pod %s does not end: its own containers have, and the injected %s still runs", in.pod.Name, own[i].Name),
+		Message: fmt.Sprintf("pod %s does not complete: its own containers ended, and the injected %s still runs", in.pod.Name, own[i].Name),
 	}, true
 }
 

@@ -107,7 +107,7 @@ func TestRobustInjected(t *testing.T) {
 		strings.TrimSuffix(robustPod("j-0", "", "{apiVersion: batch/v1, kind: Job, name: j, uid: j, controller: true}", "restartPolicy: Never, containers: [{name: c, image: c}, {name: proxy, image: p}]", "n1"), "}\n") +
 		", containerStatuses: [{name: c, state: {terminated: {exitCode: 0}}}, {name: proxy, state: {running: {startedAt: '2026-01-01T00:00:10Z'}}}]}\n"
 	runRobust(t, restarts, []robustCase{
-		{name: "a Job that does not end", root: "Job.batch/ns/j", yaml: job, wrong: []string{"warning Job.batch/ns/j status.containerStatuses[proxy].state = running"}, says: []string{"pod j-0 does not end"}},
+		{name: "a Job that does not end", root: "Job.batch/ns/j", yaml: job, wrong: []string{"warning Job.batch/ns/j status.containerStatuses[proxy].state = running"}, says: []string{"pod j-0 does not complete"}},
 		{name: "a native side-car ends with the others", root: "Job.batch/ns/j", yaml: strings.NewReplacer(
 			"image: c}, {name: proxy, image: p}]", "image: c}], initContainers: [{name: proxy, image: p, restartPolicy: Always}]",
 			", {name: proxy, state", "], initContainerStatuses: [{name: proxy, state").Replace(job), right: []string{"Job.batch/ns/j"}},
@@ -130,7 +130,7 @@ func TestRobustBackup(t *testing.T) {
 	asking := func(spec string) string { return strings.Replace(mounting, "spec: {}", "spec: {"+spec+"}", 1) }
 	pod := "Pod/ns/pg-0"
 	runRobust(t, "stack-backup", []robustCase{
-		{name: "none", yaml: data, wrong: none, says: []string{"keeps data in 1 claim"}},
+		{name: "none", yaml: data, wrong: none, says: []string{"stores data in 1 claim"}},
 		{name: "no data", yaml: robustApp("web", 1, robustC, "n1")},
 		{name: "Velero takes the namespace", yaml: data + velero("template: {includedNamespaces: [ns]}"), right: []string{robustWeb}},
 		{name: "Velero takes all", yaml: data + velero("template: {}"), right: []string{robustWeb}},

@@ -15,8 +15,8 @@ func robustMetricsRules() []Rule {
 		{
 			ID: "stack-metrics", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(21)},
 			Title: "Something collects the metrics of the stack",
-			Why:   "What nobody measures is found out about when users complain.",
-			Fix:   "Add a ServiceMonitor or PodMonitor that selects its pods, or the annotation prometheus.io/scrape where the collector goes by that.",
+			Why:   "Without metrics, problems show only when users complain.",
+			Fix:   "Add a ServiceMonitor or PodMonitor that selects its pods, or the annotation prometheus.io/scrape if the collector uses it.",
 			Stack: robustMetrics,
 		},
 	}
@@ -48,7 +48,7 @@ func robustMetrics(s *Stack, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: robustSubject(s, lasting[0]),
-		Message: fmt.Sprintf("no sign that metrics of its %s are collected: no monitor selects them, and neither pods nor Services have an annotation like prometheus.io/scrape",
+		Message: fmt.Sprintf("nothing collects the metrics of its %s: no monitor selects them, and neither pods nor Services have an annotation like prometheus.io/scrape",
 			robustCount(len(lasting), "workload")),
 	})
 }

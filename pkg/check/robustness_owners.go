@@ -20,22 +20,22 @@ func robustOwnerRules() []Rule {
 	return []Rule{
 		{
 			ID: "owner-valid", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
-			Title: "Owner references name owners that are there",
+			Title: "Owner references name existing owners",
 			Why:   "The garbage collector deletes an object whose owners are all absent; an owner in another namespace counts as absent.",
-			Fix:   "Take the owner reference off, or have the operator set it to the object that it acts for.",
+			Fix:   "Remove the owner reference, or have the operator set it to the object that it acts for.",
 			Stack: robustOwnersValid,
 		},
 		{
 			ID: "owner-set", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(13)},
-			Title: "What an operator makes for a custom resource is owned by it",
-			Why:   "What has no owner reference stays when the custom resource is deleted, and nobody can tell what it was for.",
-			Fix:   "Have the operator set an owner reference (controllerutil.SetControllerReference) on what it makes.",
+			Title: "Objects that an operator creates for a custom resource are owned by it",
+			Why:   "Without an owner reference they stay when the custom resource is deleted, and their purpose is lost.",
+			Fix:   "Have the operator set an owner reference (controllerutil.SetControllerReference) on what it creates.",
 			Stack: robustOwnersSet,
 		},
 		{
 			ID: "owner-controls", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(13)},
-			Title: "The owner reference of what runs says that the owner controls it",
-			Why:   "Without controller: true two operators may take one object for theirs, a disruption budget in percent cannot be worked out, and kubectl drain refuses the pods; without blockOwnerDeletion a foreground deletion does not wait for it.",
+			Title: "Owner references of workloads and pods name a controller",
+			Why:   "Without controller: true two operators may both adopt one object, a PodDisruptionBudget in percent cannot be computed, and kubectl drain refuses the pods; without blockOwnerDeletion a foreground deletion does not wait for it.",
 			Fix:   "Have the operator set controller and blockOwnerDeletion in the owner reference (controllerutil.SetControllerReference does).",
 			Stack: robustOwnersControl,
 		},
@@ -139,7 +139,7 @@ func (w *ClusterState) robustDeclared(root graph.ID, rootRef, ref object.Ref) (F
 	}
 	f := Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{rootRef},
-		Message: fmt.Sprintf("has no owner reference, although %s makes it (%s): it stays when that is deleted, unless the operator deletes it", robustNear(rootRef, ref), why[0]),
+		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", robustNear(rootRef, ref), why[0]),
 	}
 	if robustData(ref) {
 		f.Severity = Info
@@ -256,7 +256,7 @@ func robustOwnersControl(s *Stack, r *Result) {
 			}
 			if wl.Ref.Kind == "Pod" && slices.Contains(lacks, "controller") {
 				f.Severity = Warning
-				f.Message += ": kubectl drain takes the pod for one that nobody makes anew, and refuses"
+				f.Message += ": kubectl drain takes the pod for one without a controller, and refuses"
 			}
 			r.AddFinding(f)
 		}

@@ -15,23 +15,23 @@ func robustProbeRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-readiness", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "What a Service sends requests to says when it is ready",
-			Why:   "A container without a readiness probe counts as ready when its process has started: requests fail while it starts, and an update goes on although the new version does not work.",
+			Title: "Pods behind a Service report when they are ready",
+			Why:   "A container without a readiness probe counts as ready when its process has started: requests fail while it starts, and a rollout continues although the new version does not work.",
 			Fix:   "Add a readinessProbe to the container that serves.",
 			Stack: robustReadiness,
 		},
 		{
 			ID: "pod-liveness", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "Containers that last have a liveness probe",
-			Why:   "A process that hangs and does not end is not restarted.",
-			Fix:   "Add a livenessProbe that fails only where a restart helps; a process that ends by itself when it is stuck needs none.",
+			Title: "Long-running containers have a liveness probe",
+			Why:   "A process that hangs without exiting is not restarted.",
+			Fix:   "Add a livenessProbe that fails only where a restart helps; a process that exits by itself when it is stuck needs none.",
 			Stack: robustLiveness,
 		},
 		{
 			ID: "pod-liveness-patient", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "The liveness probe is more patient than the readiness probe",
-			Why:   "Where both probes ask the same and give up at the same time, a container that is merely slow is restarted instead of spared: under load that makes it worse.",
-			Fix:   "Raise failureThreshold of the livenessProbe, or let it ask something simpler.",
+			Title: "The liveness probe fails later than the readiness probe",
+			Why:   "If both probes check the same and fail at the same time, a slow container restarts instead of only receiving no requests: under load that makes it worse.",
+			Fix:   "Raise failureThreshold of the livenessProbe, or let it check something simpler.",
 			Stack: robustLivenessThreshold,
 		},
 	}
@@ -153,7 +153,7 @@ func robustLiveness(s *Stack, r *Result) {
 		case first != nil:
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: first.Path + ".livenessProbe",
-				Message: robustContainers(lacks) + " no liveness probe: what hangs without ending is not restarted",
+				Message: robustContainers(lacks) + " no liveness probe: a process that hangs without exiting is not restarted",
 			})
 		case looked:
 			r.Pass(wl.Ref)
@@ -179,7 +179,7 @@ func robustLivenessThreshold(s *Stack, r *Result) {
 			hasty = append(hasty, c.Path)
 			r.AddFinding(Finding{
 				Object: c.On, Field: c.Path + ".livenessProbe.failureThreshold", Value: fmt.Sprint(robustOr(live.FailureThreshold, 3)),
-				Message: fmt.Sprintf("%s has two probes that ask the same, and is restarted after %d s, no later than it is spared requests (%d s): a slow one is killed", c.describe(), robustGivesUp(live), robustGivesUp(ready)),
+				Message: fmt.Sprintf("%s has two probes that check the same, and restarts after %d s, no later than it stops receiving requests (%d s): a slow one is killed", c.describe(), robustGivesUp(live), robustGivesUp(ready)),
 			})
 		}
 		if both > 0 && len(hasty) == 0 {

@@ -17,22 +17,22 @@ func robustResourceRules() []Rule {
 		{
 			ID: "pod-requests", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(14)},
 			Title: "Each container requests CPU and memory",
-			Why:   "The scheduler reserves nothing for what is not requested: nodes are filled beyond what they have, and such pods are starved and evicted first.",
+			Why:   "The scheduler reserves nothing without a request: nodes are overcommitted, and such pods are starved and evicted first.",
 			Fix:   "Set resources.requests of the container, or have a LimitRange set them in the namespace.",
 			Stack: robustRequests,
 		},
 		{
 			ID: "pod-memory-limit", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(14)},
 			Title: "Each container has a memory limit",
-			Why:   "A container without one that leaks memory takes that of its node, and others there are killed or evicted.",
-			Fix:   "Set resources.limits.memory of the container to the most that it ever needs, or have a LimitRange set it in the namespace.",
+			Why:   "A container without a limit that leaks memory uses up its node, and others there are killed or evicted.",
+			Fix:   "Set resources.limits.memory of the container to its highest need, or have a LimitRange set it in the namespace.",
 			Stack: func(s *Stack, r *Result) { robustLimits(s, r, corev1.ResourceMemory) },
 		},
 		{
 			ID: "pod-cpu-limit", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(14)},
 			Title: "Each container has a CPU limit",
-			Why:   "Without one, what a container gets depends on what others leave, so that it is fast in tests and slow on a busy node. Many leave it out on purpose, since a limit throttles: then waive it.",
-			Fix:   "Set resources.limits.cpu of the container, or waive the rule where limits are left out on purpose.",
+			Why:   "Without a limit, the speed of a container depends on its neighbors: fast in tests, slow on a busy node. Many omit it on purpose, since a limit throttles: then waive the rule.",
+			Fix:   "Set resources.limits.cpu of the container, or waive the rule where limits are omitted on purpose.",
 			Stack: func(s *Stack, r *Result) { robustLimits(s, r, corev1.ResourceCPU) },
 		},
 	}
@@ -208,7 +208,7 @@ func robustLimits(s *Stack, r *Result, name corev1.ResourceName) {
 		case name == corev1.ResourceCPU:
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: lacks[0].Path + ".resources.limits.cpu",
-				Message: robustContainers(robustNames(lacks)) + " no CPU limit: how fast it runs depends on its neighbours",
+				Message: robustContainers(robustNames(lacks)) + " no CPU limit: its speed depends on its neighbors",
 			})
 		default:
 			for i := range lacks {

@@ -17,9 +17,9 @@ func robustSingleRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-single", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "What others need has a second replica",
-			Why:   "When the only pod behind a Service goes, for an update, a drain or a fault, everything that needs the Service stands still until it is back.",
-			Fix:   "Run two replicas, if the application can; else waive the rule, with how long it may be away.",
+			Title: "What others depend on has a second replica",
+			Why:   "When the only pod behind a Service is lost, to an update, a drain or a failure, everything that depends on the Service fails until it is back.",
+			Fix:   "Run two replicas, if the application can; else waive the rule, with the downtime that is acceptable.",
 			Stack: robustSingle,
 		},
 		{
@@ -31,9 +31,9 @@ func robustSingleRules() []Rule {
 		},
 		{
 			ID: "operator-replicas", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title:    "The operator has a second replica that stands by",
-			Why:      "While the only pod of an operator is moved or is down, nobody acts on its custom resources.",
-			Fix:      "Run two replicas with leader election; where the operator knows none, one replica is right.",
+			Title:    "The operator has a standby replica",
+			Why:      "While the only pod of an operator is moved or down, changes of its custom resources have no effect.",
+			Fix:      "Run two replicas with leader election; without leader election, one replica is right.",
 			Operator: robustOperatorReplicas,
 		},
 	}
@@ -198,10 +198,10 @@ func robustOperatorReplicas(o *Operator, r *Result) {
 		}
 		f := Finding{Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas)}
 		if arg, elects := robustElects(wl); elects {
-			f.Message = fmt.Sprintf("has one replica, although it elects a leader (%s): while its pod is moved, nobody acts on its custom resources", arg)
+			f.Message = fmt.Sprintf("has one replica, although it elects a leader (%s): while its pod is moved, changes of its custom resources have no effect", arg)
 		} else {
-			f.Message = "has one replica: while its pod is moved, nobody acts on its custom resources"
-			f.Remedy = "Find out whether the operator can elect a leader, and switch that on before a second replica is run; without it two would act against each other."
+			f.Message = "has one replica: while its pod is moved, changes of its custom resources have no effect"
+			f.Remedy = "Check whether the operator can elect a leader, and enable that before you run a second replica; without it the two would act against each other."
 		}
 		r.AddFinding(f)
 	}

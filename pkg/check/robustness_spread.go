@@ -17,16 +17,16 @@ func robustSpreadRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-spread", Category: Robustness, Severity: Info, Guidelines: []Guideline{maturity(17)},
-			Title: "Replicas are told to keep apart",
-			Why:   "Without anti-affinity or spread constraints the scheduler may put replicas on one node; it only prefers not to, and a little.",
+			Title: "Replicas have anti-affinity or spread constraints",
+			Why:   "Without them the scheduler may put all replicas on one node; it has only a weak preference to spread them.",
 			Fix:   "Add a topologySpreadConstraint or a podAntiAffinity that selects the pods' own labels, over kubernetes.io/hostname or topology.kubernetes.io/zone.",
 			Stack: robustSpread,
 		},
 		{
 			ID: "pod-nodes", Category: Robustness, Severity: Warning, Guidelines: []Guideline{maturity(17)},
-			Title: "Replicas lie on more than one node, and in more than one zone",
-			Why:   "Where all replicas are on one node, they all go when that node goes, and replicas help nothing.",
-			Fix:   "Spread the pods (pod-spread), and delete one of them, so that it is placed anew.",
+			Title: "Replicas run on more than one node, and in more than one zone",
+			Why:   "If all replicas are on one node, all are lost with it.",
+			Fix:   "Spread the pods (pod-spread), and delete one of them, so that it is scheduled again.",
 			Stack: robustNodes,
 		},
 	}
@@ -68,7 +68,7 @@ func robustSpread(s *Stack, r *Result) {
 		}
 		r.AddFinding(Finding{
 			Object: c.Ref, Field: path,
-			Message: fmt.Sprintf("has %d replicas and %s: they may come to lie on one node", c.Replicas, what),
+			Message: fmt.Sprintf("has %d replicas and %s: all may run on one node", c.Replicas, what),
 		})
 	}
 }
@@ -133,7 +133,7 @@ func robustNodes(s *Stack, r *Result) {
 		case len(on) == 1 && len(open) > 1:
 			r.AddFinding(Finding{
 				Object: c.Ref, Field: "spec.nodeName", Value: on[0], Related: []object.Ref{{Kind: "Node", Name: on[0]}},
-				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node goes, they all go", len(placed), on[0], len(open)),
+				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node is lost, all are lost", len(placed), on[0], len(open)),
 			})
 		case len(on) == 1 && !s.World.Read(robustNodeKind, ""):
 			robustOpen(r, c.Ref, "Nodes")
@@ -157,7 +157,7 @@ func robustZone(c *replicaGroup, pods int, in string, open []*corev1.Node, r *Re
 	}
 	r.AddFinding(Finding{
 		Severity: Info, Object: c.Ref, Field: "metadata.labels[" + zoneLabel + "]", Value: in,
-		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone goes, they all go", pods, in, len(zones)),
+		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone is lost, all are lost", pods, in, len(zones)),
 	})
 }
 

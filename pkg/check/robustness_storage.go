@@ -17,29 +17,29 @@ func robustStorageRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-claim-update", Category: Robustness, Severity: Warning, Guidelines: []Guideline{coreos(7)},
-			Title: "A Deployment can be updated although its volume is for one node",
-			Why:   "A rolling update starts the new pod first. Where that is put on another node, a ReadWriteOnce volume cannot be attached there while the old pod has it, and the update hangs.",
+			Title: "A Deployment with a single-node volume can be updated",
+			Why:   "A rolling update starts the new pod first. On another node it cannot attach a ReadWriteOnce volume while the old pod has it, and the update hangs.",
 			Fix:   "Set spec.strategy.type to Recreate, or use a StatefulSet or a ReadWriteMany volume.",
 			Stack: robustClaimUpdate,
 		},
 		{
 			ID: "claim-node", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
 			Title: "Data is not bound to one node",
-			Why:   "A volume that only one node can mount goes with that node, and its pod runs nowhere else.",
+			Why:   "A volume that only one node can mount is lost with that node, and its pod cannot run elsewhere.",
 			Fix:   "Use storage that other nodes can attach; where the application replicates its data itself, waive the rule.",
 			Stack: robustClaimNode,
 		},
 		{
 			ID: "pod-grace", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title: "Pods are given time to end",
-			Why:   "With a grace period of 0 processes are killed at once, with whatever they had not written; and of a StatefulSet a second pod of the same name may start beside the first.",
-			Fix:   "Leave terminationGracePeriodSeconds at its default, or set what the process needs to end.",
+			Title: "Pods have time to shut down",
+			Why:   "With a grace period of 0 processes are killed at once and lose unwritten data; in a StatefulSet, a second pod of the same name may start beside the first.",
+			Fix:   "Leave terminationGracePeriodSeconds at its default, or set the time that the process needs to shut down.",
 			Stack: robustGrace,
 		},
 	}
 }
 
-// claimsOf returns the claims that pods of a spec mount, as references. The pod gives
+// robustClaimsOf returns the claims that pods of a spec mount, as references. The pod gives
 // the namespace, and its name to claims that are made for it.
 func robustClaimsOf(p *corev1.PodSpec, namespace, pod string) []object.Ref {
 	var out []object.Ref
@@ -99,7 +99,7 @@ func robustClaimUpdate(s *Stack, r *Result) {
 			case wl.Replicas > 1:
 				r.AddFinding(Finding{
 					Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas), Related: []object.Ref{ref},
-					Message: fmt.Sprintf("all %d replicas mount %s, which is %s: they run on one node, or not all", wl.Replicas, robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
+					Message: fmt.Sprintf("all %d replicas mount %s, which is %s: they all run on one node, or some do not run", wl.Replicas, robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
 					Remedy:  "Use a StatefulSet, in which each replica has a claim of its own, or a ReadWriteMany volume.",
 				})
 			case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || robustOldFirst(d):
@@ -189,12 +189,12 @@ func (w *ClusterState) claimNode(c *replicaGroup, claim *corev1.PersistentVolume
 	}
 	f := Finding{
 		Object: ref, Field: "spec.volumeName", Value: claim.Spec.VolumeName, Related: []object.Ref{pv, c.Ref, {Kind: "Node", Name: on}},
-		Message: fmt.Sprintf("only %s of %d nodes can mount its volume: if that node goes, the data of %s goes", on, nodes, robustNear(c.Ref, ref)),
+		Message: fmt.Sprintf("only %s of %d nodes can mount its volume: if that node is lost, the data of %s is lost", on, nodes, robustNear(c.Ref, ref)),
 	}
 	if c.Replicas < 2 {
 		f.Severity = Warning
 	} else {
-		f.Message += " that is there, and is to be made anew from the other replicas"
+		f.Message += " on it, and has to be rebuilt from the other replicas"
 	}
 	r.AddFinding(f)
 }
@@ -211,11 +211,11 @@ func robustGrace(s *Stack, r *Result) {
 		}
 		f := Finding{
 			Object: wl.Ref, Field: templatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
-			Message: "its processes are killed without being asked to end",
+			Message: "its processes are killed without a shutdown signal",
 		}
 		if wl.Ref.Kind == "StatefulSet" {
 			f.Severity = Warning
-			f.Message += ", and a second pod of the same name may run beside one that still ends"
+			f.Message += ", and a second pod of the same name may run beside one that is still terminating"
 		}
 		r.AddFinding(f)
 	}

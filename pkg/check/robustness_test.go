@@ -150,7 +150,7 @@ func TestRobustProbes(t *testing.T) {
 	})
 	runRobust(t, "pod-liveness-patient", []robustCase{
 		{name: "the same", yaml: robustApp("web", 1, c(probe("liveness", "")+", "+probe("readiness", "")), "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe.failureThreshold = 3"}, says: []string{"after 30 s"}},
-		{name: "more patient", yaml: robustApp("web", 1, c(probe("liveness", ", failureThreshold: 6")+", "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
+		{name: "fails later", yaml: robustApp("web", 1, c(probe("liveness", ", failureThreshold: 6")+", "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
 		{name: "asks something else", yaml: robustApp("web", 1, c("livenessProbe: {tcpSocket: {port: 8080}}, "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
 		{name: "the same port by its name", yaml: robustApp("web", 1, c("livenessProbe: {httpGet: {path: /, port: http}}, "+probe("readiness", "")), "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe.failureThreshold = 3"}},
 		{name: "one alone", yaml: robustApp("web", 1, c(probe("liveness", "")), "n1")},
@@ -229,7 +229,7 @@ func TestRobustSingle(t *testing.T) {
 	runRobust(t, "pod-single", []robustCase{
 		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"has the only pod behind Service/db, which Deployment.apps/web needs"}},
 		{name: "of two", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustApp("db", 2, robustC, "n1", "n2"), right: []string{"Deployment.apps/ns/db"}},
-		{name: "nobody needs it", root: "Deployment.apps/ns/db", yaml: db},
+		{name: "no dependents", root: "Deployment.apps/ns/db", yaml: db},
 		{
 			name: "its address is accounted for, and a role names it", root: "Deployment.apps/ns/db",
 			yaml: db + "---\napiVersion: networking.k8s.io/v1\nkind: IPAddress\nmetadata: {name: 10.96.0.7, uid: ip}\nspec: {parentRef: {resource: services, namespace: ns, name: db}}\n" +

@@ -15,14 +15,14 @@ func securityAccountRules() []Rule {
 		{
 			ID: "operator-service-account", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(6)},
 			Title:    "The operator's pods have a service account of their own",
-			Why:      "Pods that name no account run as default, and then every other pod of the namespace that names none has the operator's rights.",
-			Fix:      "Make a ServiceAccount for the operator, name it in spec.template.spec.serviceAccountName, and bind its roles to that one.",
+			Why:      "Pods without an account run as default, and then every other pod of the namespace without an account has the operator's permissions.",
+			Fix:      "Create a ServiceAccount for the operator, name it in spec.template.spec.serviceAccountName, and bind its roles to it.",
 			Operator: accountOfOperator,
 		},
 		{
 			ID: "pod-service-account", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(7)},
 			Title: "Pods have a service account of their own, or no token",
-			Why:   "The account default is that of every pod in the namespace that names none: what one of them is granted, all of them have.",
+			Why:   "All pods of the namespace without an account share the account default: what is granted to one of them, all have.",
 			Fix:   "Set serviceAccountName; or automountServiceAccountToken: false, where the pod does not talk to the API.",
 			Stack: accountOfPods,
 		},
@@ -79,17 +79,17 @@ func accountViews(wl *Workload) []podView {
 
 func accountOfOperator(o *Operator, r *Result) {
 	if len(o.Workloads) == 0 {
-		r.AddUnknown(o.Ref(), cmp.Or(o.Unknown, "what runs it is not known"))
+		r.AddUnknown(o.Ref(), cmp.Or(o.Unknown, "the workload that runs it is unknown"))
 	}
 	for _, wl := range o.Workloads {
 		for _, v := range accountViews(wl) {
 			sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
 			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
 			if sa.Name == "default" {
-				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there that name none", sa.Namespace)
+				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there without an account", sa.Namespace)
 				if bound := o.World.ownBindings(sa); len(bound) > 0 {
 					f.Severity = Error
-					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its rights to every pod there that names no account", sa.Namespace, securityKind(bound[0].binding))
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its permissions to every pod there without an account", sa.Namespace, securityKind(bound[0].binding))
 					f.Related = append(f.Related, bound[0].binding)
 				}
 				r.AddFinding(f)
@@ -97,7 +97,7 @@ func accountOfOperator(o *Operator, r *Result) {
 			}
 			if others := o.sharing(sa); len(others) > 0 {
 				f.Related = append(f.Related, others...)
-				f.Message = fmt.Sprintf("its account %s is also that of %s, with all rights of the operator", sa.Name, securityKinds(others))
+				f.Message = fmt.Sprintf("its account %s is also that of %s, which has all permissions of the operator", sa.Name, securityKinds(others))
 				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
 				r.AddFinding(f)
 				continue
@@ -162,7 +162,7 @@ func (w *ClusterState) accountOfPod(wl *Workload, v podView, r *Result) {
 	mounted, known := w.holdsToken(sa, v)
 	switch {
 	case !known:
-		r.AddUnknown(wl.Ref, fmt.Sprintf("%s was not read: whether its pods get its token is not known", securityKind(sa)))
+		r.AddUnknown(wl.Ref, fmt.Sprintf("%s could not be read: it is unknown whether its pods get its token", securityKind(sa)))
 		return
 	case !mounted:
 		r.Pass(wl.Ref)

@@ -17,14 +17,14 @@ func securityContainerRules() []Rule {
 		{
 			ID: "pod-secret-env", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(5)},
 			Title: "Passwords and tokens come from Secrets",
-			Why:   "A literal in a pod's environment is read by everyone who may read pods and workloads, and lies in every manifest, chart release and backup.",
-			Fix:   "Put it into a Secret, and take it from there: env[].valueFrom.secretKeyRef. Then change it, since it has been seen.",
+			Why:   "A literal in a pod's environment is read by everyone who may read pods and workloads, and is stored in every manifest, chart release and backup.",
+			Fix:   "Put it into a Secret, and reference it: env[].valueFrom.secretKeyRef. Then change it, since it was exposed.",
 			Stack: func(s *Stack, r *Result) { eachPlan(s, r, s.World.secretsInEnv) },
 		},
 		{
 			ID: "pod-image-tag", Category: Security, Severity: Info, Guidelines: []Guideline{coreos(6)},
-			Title: "Images have a tag that stays, or a digest",
-			Why:   "What latest means changes without anybody changing the workload: after a restart another version runs, and nobody can say which ran before.",
+			Title: "Images have a fixed tag or a digest",
+			Why:   "The meaning of latest changes without a change of the workload: after a restart another version runs, and it is unknown which ran before.",
 			Fix:   "Name the version by a tag of its own, or by its digest.",
 			Stack: func(s *Stack, r *Result) { eachPlan(s, r, s.World.imageTags) },
 		},
@@ -88,7 +88,7 @@ func (w *ClusterState) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, 
 					// The value is never shown.
 					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", podPrefix(wl.Ref), path, e.Name), Value: "(not shown)",
 					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, why),
-					Remedy:  w.securityRemedy(wl, "Put it into a Secret, take it from there by valueFrom.secretKeyRef, and change it."),
+					Remedy:  w.securityRemedy(wl, "Put it into a Secret, reference it by valueFrom.secretKeyRef, and change it."),
 				})
 			}
 		}
@@ -104,7 +104,7 @@ func (w *ClusterState) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unk
 	}
 	if u, err := url.Parse(e.Value); err == nil && u.User != nil {
 		if pass, ok := u.User.Password(); ok && pass != "" && !strings.Contains(e.Value, "$(") {
-			return "is a URL with a password in it, for all to read", ""
+			return "is a URL with a password in plain text", ""
 		}
 	}
 	if !envSecretName(e.Name) {
@@ -112,7 +112,7 @@ func (w *ClusterState) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unk
 	}
 	switch {
 	case e.Value == "":
-		return "", "it has no value, or the value was left out of the snapshot"
+		return "", "it has no value, or the snapshot omits the value"
 	case !envSecretValue(e.Value):
 		return "", ""
 	case envMayName(e.Name):
@@ -120,10 +120,10 @@ func (w *ClusterState) secretEnv(e *corev1.EnvVar, namespace string) (wrong, unk
 		case named:
 			return "", ""
 		case !known:
-			return "", "its value may be the name of a Secret, which were not read"
+			return "", "its value may be the name of a Secret, and Secrets could not be read"
 		}
 	}
-	return "has its value in the manifest, for all to read", ""
+	return "has its value in the manifest, in plain text", ""
 }
 
 // envSecretName says that a variable is called as secrets are. What comes after the word

@@ -16,9 +16,9 @@ import (
 func securityNetworkRules() []Rule {
 	return []Rule{{
 		ID: "pod-network-policy", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(12)},
-		Title: "A network policy says who may connect to the pods",
-		Why:   "Pods that no policy selects answer to every pod of the cluster, whatever namespace it is in.",
-		Fix:   "Select the pods by a NetworkPolicy with policyTypes: [Ingress] that names who connects to them. It takes a network plug-in that heeds policies.",
+		Title: "A NetworkPolicy limits who may connect to the pods",
+		Why:   "Pods that no policy selects accept connections from every pod of the cluster, in any namespace.",
+		Fix:   "Select the pods by a NetworkPolicy with policyTypes: [Ingress] that names who connects to them. It needs a network plug-in that enforces policies.",
 		Stack: policiesOfPods,
 	}}
 }
@@ -148,7 +148,7 @@ func (w *ClusterState) otherPolicies(namespace string) string {
 		}
 		for _, ref := range w.Instances(k.GroupKind()) {
 			if ref.Namespace == "" || ref.Namespace == namespace || policyOfMesh(k) {
-				return fmt.Sprintf("%s may say who connects to them, and is not understood here", securityKind(ref))
+				return fmt.Sprintf("%s may limit who connects to them, and is not evaluated", securityKind(ref))
 			}
 		}
 		in := namespace
@@ -156,7 +156,7 @@ func (w *ClusterState) otherPolicies(namespace string) string {
 			in = ""
 		}
 		if !w.Read(k.GroupKind(), in) {
-			return fmt.Sprintf("%s were not read, and may say who connects to them", k)
+			return fmt.Sprintf("%s could not be read, and may limit who connects to them", k)
 		}
 	}
 	return ""

@@ -16,15 +16,15 @@ func podSecurityRules() []Rule {
 	return []Rule{
 		{
 			ID: "pod-security-baseline", Category: Security, Severity: Warning, Guidelines: []Guideline{maturity(8)},
-			Title: "Pods keep to the Pod Security Standard baseline",
-			Why:   "What baseline forbids are the known ways from a container to its node, and from there to every other pod on it.",
-			Fix:   "Take the field out. Agents of the node (storage, network, logs, metrics) need some of them by their nature: waive it for these, in a namespace of their own.",
+			Title: "Pods follow the Pod Security Standard baseline",
+			Why:   "Baseline forbids the known ways to break out of a container to its node, and from there to every other pod on it.",
+			Fix:   "Remove the field. Node agents (storage, network, logs, metrics) need some of them: waive the rule for these, in a namespace of their own.",
 			Stack: podBaseline,
 		},
 		{
 			ID: "pod-security-restricted", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(8)},
-			Title: "Pods keep to the Pod Security Standard restricted",
-			Why:   "A container that cannot be root, gain rights or call odd parts of the kernel is a poor place to start from. Namespaces that enforce restricted refuse all others.",
+			Title: "Pods follow the Pod Security Standard restricted",
+			Why:   "A container that cannot be root, gain privileges or make unusual system calls is hard to attack from. Namespaces that enforce restricted refuse all others.",
 			Fix:   "Set runAsNonRoot: true and seccompProfile.type: RuntimeDefault for the pod; allowPrivilegeEscalation: false and capabilities.drop: [ALL] for each container. The image has to run as a user that is not root.",
 			Stack: podRestricted,
 		},
@@ -87,7 +87,7 @@ func podInherent(wl *Workload) bool {
 // else in the pod, to which admission gave it.
 func podBlame(wl *Workload, v podView, in []podRefusal, id policy.CheckID) (ref object.Ref, prefix, added string) {
 	if v.live && wl.Template != nil && !slices.ContainsFunc(in, func(x podRefusal) bool { return x.id == id }) {
-		return v.ref, "spec", "; the template of " + wl.Ref.Kind + " " + wl.Ref.Name + " does not have it, so it came with admission"
+		return v.ref, "spec", "; the template of " + wl.Ref.Kind + " " + wl.Ref.Name + " does not have it, so admission added it"
 	}
 	return wl.Ref, podPrefix(wl.Ref), ""
 }
@@ -118,7 +118,7 @@ func podBaseline(s *Stack, r *Result) {
 				f.Remedy = s.World.securityRemedy(wl, podWayOut(x.id))
 				if podInherent(wl) {
 					f.Severity = Warning
-					f.Remedy = fmt.Sprintf("If it serves the node and cannot do without, waive it: sysop.dev/waive: %s=why.", r.Rule.ID)
+					f.Remedy = fmt.Sprintf("If it is a node agent that needs the field, waive the rule: sysop.dev/waive: %s=REASON.", r.Rule.ID)
 				}
 				r.AddFinding(f)
 			}
@@ -199,13 +199,13 @@ func podWayOut(id policy.CheckID) string {
 	case "hostPathVolumes":
 		return "Use a claim, an emptyDir or a ConfigMap instead."
 	case "hostNamespaces":
-		return "Take it out; a Service gives a port to the outside."
+		return "Remove it; a Service exposes the port."
 	case "hostPorts":
-		return "Take hostPort out, and give the port to the outside by a Service."
+		return "Remove hostPort, and expose the port by a Service."
 	case "capabilities_baseline":
-		return "Take out the capabilities that it can do without."
+		return "Remove the capabilities that it does not need."
 	}
-	return "Take it out."
+	return "Remove it."
 }
 
 // podField puts a place behind the prefix of its workload. The place of an annotation is in

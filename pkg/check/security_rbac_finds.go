@@ -48,7 +48,7 @@ func rbacSecrets(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	case x.cluster && h.serves(x):
 		hit.severity = Warning
 		if len(h.instances) > 0 && !h.instancesEverywhere() {
-			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be told to work there alone; or name the secrets by resourceNames.", securityList(h.instances))
+			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be restricted to them; or name the secrets by resourceNames.", securityList(h.instances))
 		}
 	case x.cluster:
 		hit.severity = Error
@@ -77,14 +77,14 @@ type rbacPower struct {
 func rbacEscalations() []rbacPower {
 	const group = rbacv1.GroupName
 	return []rbacPower{
-		{group, "clusterroles", []string{"escalate"}, false, "write cluster roles beyond its own rights"},
-		{group, "roles", []string{"escalate"}, true, "write roles beyond its own rights"},
+		{group, "clusterroles", []string{"escalate"}, false, "write cluster roles beyond its own permissions"},
+		{group, "roles", []string{"escalate"}, true, "write roles beyond its own permissions"},
 		{group, "clusterroles", []string{"bind"}, true, "bind every cluster role"},
 		{group, "roles", []string{"bind"}, true, "bind every role"},
 		{"", "users", []string{"impersonate"}, false, "act as every user"},
 		{"", "groups", []string{"impersonate"}, false, "act as every group"},
 		{"", "serviceaccounts", []string{"impersonate"}, true, "act as every service account"},
-		{"", "serviceaccounts/token", []string{"create"}, true, "make tokens of every service account"},
+		{"", "serviceaccounts/token", []string{"create"}, true, "create tokens of every service account"},
 		{"certificates.k8s.io", "signers", []string{"approve"}, false, "approve certificates of every user"},
 	}
 }

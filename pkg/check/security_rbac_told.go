@@ -13,7 +13,7 @@ import (
 func (t *rbacTopic) ask(h *rbacSubject, r *Result) {
 	holdings, open := h.holdings()
 	for _, sa := range open {
-		r.AddUnknown(sa, "not all roles and bindings were read: the account may be able to do more than was seen")
+		r.AddUnknown(sa, "not all roles and bindings could be read: the account may have more permissions")
 	}
 	wrong := map[object.Ref]bool{}
 	bound := map[object.Ref]Finding{}

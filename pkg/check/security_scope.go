@@ -17,15 +17,15 @@ func securityScopeRules() []Rule {
 		{
 			ID: "operator-namespaces", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(9)},
 			Title:    "The operator can be confined to namespaces",
-			Why:      "Two teams on one cluster may want two versions of it, or an operator that cannot touch the other's objects. One that acts everywhere can only be had once, by all.",
+			Why:      "Two teams on one cluster may need two versions of it, or an operator that cannot touch the other's objects. An operator that acts everywhere can be installed only once, for all.",
 			Fix:      "Read the namespaces from an argument or an environment variable (WATCH_NAMESPACE), and let it work with Roles in these.",
 			Operator: scopeOfOperator,
 		},
 		{
 			ID: "crd-namespaced", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(9)},
 			Title:      "A kind that runs pods is namespaced",
-			Why:        "Who may create an object without a namespace can make the operator run pods in any: rights and quotas of namespaces do not hold them back.",
-			Fix:        "Set scope: Namespaced in the next version of the API, and create the pods beside the custom resource. The scope of an existing definition cannot be changed.",
+			Why:        "A user who may create a cluster-scoped object can make the operator run pods in any namespace: permissions and quotas of namespaces do not apply.",
+			Fix:        "Set scope: Namespaced in the next version of the API, and create the pods in the namespace of the custom resource. The scope of an existing CRD cannot be changed.",
 			Definition: scopeOfDefinition,
 		},
 	}
@@ -71,7 +71,7 @@ func scopeOfOperator(o *Operator, r *Result) {
 	settings := scopeSettings(o)
 	switch {
 	case at < 0 && len(open) > 0:
-		r.AddUnknown(o.Ref(), "not all roles and bindings were read: whether its rights end at namespaces is not known")
+		r.AddUnknown(o.Ref(), "not all roles and bindings could be read: it is unknown whether its permissions are namespaced")
 		return
 	case at < 0:
 		r.Pass(o.Ref())
@@ -85,12 +85,12 @@ func scopeOfOperator(o *Operator, r *Result) {
 			return
 		}
 		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
-		f.Message = fmt.Sprintf("it works in %s alone (%s), and %s gives it rights in the whole cluster", securityList(s.namespaces), s.name, securityKind(wide.Binding))
+		f.Message = fmt.Sprintf("it works only in %s (%s), and %s gives it permissions in the whole cluster", securityList(s.namespaces), s.name, securityKind(wide.Binding))
 		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", securityKind(wide.bound()))
 	}
 	if len(settings) == 0 {
-		f.Message = fmt.Sprintf("it has rights in all namespaces (%s), and no argument or environment variable of its pods says that it could do with fewer", securityKind(wide.bound()))
-		f.Remedy = "If it can be told which namespaces to work in, tell it, and bind its roles there."
+		f.Message = fmt.Sprintf("it has permissions in all namespaces (%s), and no argument or environment variable of its pods restricts it to some", securityKind(wide.bound()))
+		f.Remedy = "If it can be restricted to namespaces, restrict it, and bind its roles there."
 	}
 	r.AddFinding(f)
 }

@@ -18,36 +18,36 @@ func settableRules() []Rule {
 	return []Rule{
 		rule("crd-sets-resources", Robustness, Warning, 14, setsResources,
 			"Requests and limits can be set in the custom resource",
-			"Where the operator alone decides, its pods are too big for small clusters, or are killed in big ones.",
-			"Take a ResourceRequirements (resources) for each kind of pod, and hand it on to the containers."),
+			"If only the operator decides, its pods are too large for small clusters, or are killed in large ones.",
+			"Accept a ResourceRequirements (resources) for each kind of pod, and pass it to the containers."),
 		rule("crd-sets-nodes", Security, Info, 10, setsNodes,
 			"Nodes can be chosen in the custom resource",
-			"Without a node selector or node affinity, instances of different tenants cannot be kept on nodes of their own.",
-			"Take a nodeSelector or an affinity, and hand it on to the pods."),
+			"Without a node selector or node affinity, instances of different tenants cannot run on nodes of their own.",
+			"Accept a nodeSelector or an affinity, and pass it to the pods."),
 		rule("crd-sets-pod-affinity", Security, Info, 11, setsPodAffinity,
 			"Pod affinity can be set in the custom resource",
-			"Without it, what talks to each other cannot be kept together on a node or in a zone.",
-			"Take an affinity, and hand it on to the pods."),
+			"Without it, pods that talk to each other cannot run together on a node or in a zone.",
+			"Accept an affinity, and pass it to the pods."),
 		rule("crd-sets-spread", Robustness, Info, 17, setsSpread,
 			"Anti-affinity or topology spread can be set in the custom resource",
-			"Where neither can be set, all replicas may come to lie on one node, and go with it.",
-			"Take an affinity or topologySpreadConstraints, and hand them on to the pods."),
+			"If neither can be set, all replicas may run on one node, and are lost with it.",
+			"Accept an affinity or topologySpreadConstraints, and pass them to the pods."),
 		rule("crd-sets-tolerations", Robustness, Info, 18, setsTolerations,
 			"Tolerations can be set in the custom resource",
 			"Without them, pods cannot run on nodes that are tainted for their purpose.",
-			"Take tolerations, and hand them on to the pods."),
+			"Accept tolerations, and pass them to the pods."),
 		rule("crd-sets-service-account", Security, Info, 7, setsServiceAccount,
 			"The service account of the pods can be set, or is their own",
-			"Where pods run as an account that they share with others, rights cannot be given to one instance alone.",
-			"Take a serviceAccountName, or make a service account for each instance."),
+			"If pods share an account with others, permissions cannot be granted to one instance only.",
+			"Accept a serviceAccountName, or create a service account for each instance."),
 		rule("crd-sets-security-context", Security, Info, 8, setsSecurityContext,
 			"The security context of the pods can be set in the custom resource",
-			"Clusters differ in what they allow. What cannot be set cannot be made to fit.",
-			"Take a securityContext for pods and one for containers, with defaults that keep to the restricted standard."),
+			"Clusters differ in what they allow. A fixed context cannot be made to fit.",
+			"Accept a securityContext for pods and one for containers, with defaults that follow the restricted standard."),
 		rule("crd-sets-pod-labels", Security, Info, 12, setsPodLabels,
 			"Labels of the pods can be set in the custom resource",
-			"Network policies, budgets and bills choose pods by labels. Labels that are set by hand are lost with the next pod.",
-			"Take labels for pods (podLabels, or the metadata of a pod template), and put them on the pods beside the operator's own."),
+			"Network policies, budgets and cost reports select pods by labels. Labels that are set by hand are lost with the next pod.",
+			"Accept labels for pods (podLabels, or the metadata of a pod template), and add them to the operator's own."),
 	}
 }
 
@@ -77,7 +77,7 @@ func (d *Definition) settableRule(what setting, r *Result) {
 	switch what {
 	case setsServiceAccount:
 		if len(workloads) == 0 {
-			r.AddUnknown(d.Ref, "no instance runs pods yet, so whether each has an account of its own is not known")
+			r.AddUnknown(d.Ref, "no instance runs pods yet, so it is unknown whether each has an account of its own")
 			return
 		}
 		if d.ownAccounts(workloads) {
@@ -91,24 +91,24 @@ func (d *Definition) settableRule(what setting, r *Result) {
 	}
 	words := settableWords[what]
 	if path, ok := d.settableOpen(); ok {
-		r.AddUnknown(d.Ref, path+" takes what the schema does not know, so it cannot be told whether "+words.what+" of pods can be set there")
+		r.AddUnknown(d.Ref, path+" accepts fields that the schema does not know, so it is unknown whether "+words.what+" of pods can be set there")
 		return
 	}
 	if ok {
-		r.AddUnknown(d.Ref, at+" sets "+words.what+" of a part, and whether any field does so for the other pods is not clear")
+		r.AddUnknown(d.Ref, at+" sets "+words.what+" of a part, and it is unknown whether any field does so for the other pods")
 		return
 	}
 	f := Finding{
 		Object: d.Ref, Field: schemaField(v),
 		Message: "no field of " + d.Kind.Kind + " sets " + words.what + " of its pods",
-		Remedy:  "Add a field such as spec." + words.field + ", and hand it on to the pods.",
+		Remedy:  "Add a field such as spec." + words.field + ", and pass it to the pods.",
 	}
 	for _, w := range workloads {
 		f.Related = append(f.Related, w.Ref)
 	}
 	if path, ok := d.settablePruned(what); ok {
 		f.Field, f.Value = schemaField(v), path
-		f.Message = path + " has no fields in the schema, so labels that are written there are pruned"
+		f.Message = path + " has no fields in the schema, so labels there are pruned"
 		f.Remedy = "Generate the schema with the fields of embedded metadata (controller-gen crd:generateEmbeddedObjectMeta=true)."
 	}
 	r.AddFinding(f)

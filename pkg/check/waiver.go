@@ -60,7 +60,7 @@ func ParseWaivers(name string, data []byte, rules []Rule) ([]Waiver, []strict.Pr
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
 	case root == nil:
-		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: want waivers, a list"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: expected waivers, a list"}}
 	}
 	p := &waiverFile{name: name, rules: rules}
 	top := &strict.Mapping{Fields: []strict.Field{{Name: "waivers", Required: true, Set: p.list}}}
@@ -92,7 +92,7 @@ type waiverFile struct {
 
 func (p *waiverFile) list(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		p.problems = append(p.problems, strict.At(n, "want a list of waivers"))
+		p.problems = append(p.problems, strict.At(n, "expected a list of waivers"))
 		return
 	}
 	for _, item := range n.Content {
@@ -115,13 +115,13 @@ func (p *waiverFile) item(n *yaml.Node) {
 		{Name: "object", Set: func(n *yaml.Node) { w.Object = waiverObject(m, n) }},
 		{Name: "reason", Required: true, Set: func(n *yaml.Node) {
 			if w.Reason = strings.TrimSpace(m.Text(n)); w.Reason == "" && n.Value != "" {
-				m.Report(n, "the text is empty")
+				m.Report(n, "the string is empty")
 			}
 		}},
 		{Name: "until", Set: func(n *yaml.Node) {
 			var err error
 			if w.Until, err = time.Parse(untilLayout, m.Text(n)); err != nil && n.Value != "" {
-				m.Report(n, "%q is no day: write it as 2027-01-31", field.Shorten(n.Value))
+				m.Report(n, "%q is not a date: write it as 2027-01-31", field.Shorten(n.Value))
 			}
 		}},
 	}
@@ -144,7 +144,7 @@ func waiverObject(m *strict.Mapping, n *yaml.Node) object.Ref {
 	}
 	ref, err := object.ParseRef(text)
 	if err != nil || strings.TrimSpace(text) != text {
-		m.Report(n, "%q is no object: write TYPE/NAMESPACE/NAME, or TYPE/NAME of what is in no namespace", field.Shorten(text))
+		m.Report(n, "%q is not an object: write TYPE/NAMESPACE/NAME, or TYPE/NAME of a cluster-scoped one", field.Shorten(text))
 	}
 	return ref
 }

@@ -34,13 +34,13 @@ func waiversOf(ref object.Ref, text string, rules []Rule) (waivers []Waiver, wro
 		unknown := waiverUnknownRule(id, rules)
 		switch {
 		case reason == "" && unknown != "":
-			wrong = append(wrong, fmt.Sprintf("%s is no waiver: write id=reason", quoteShort(piece)))
+			wrong = append(wrong, fmt.Sprintf("%s is not a waiver: write id=reason", quoteShort(piece)))
 		case reason == "":
 			wrong = append(wrong, fmt.Sprintf("the waiver of %s gives no reason: write %s=reason", id, id))
 		case unknown != "":
 			wrong = append(wrong, unknown)
 		case slices.ContainsFunc(waivers, func(w Waiver) bool { return w.Rule == id }):
-			wrong = append(wrong, fmt.Sprintf("a second waiver of %s: the first one counts", id))
+			wrong = append(wrong, fmt.Sprintf("a second waiver of %s: the first one applies", id))
 		default:
 			waivers = append(waivers, Waiver{Rule: id, Object: ref, Reason: reason, Origin: "annotation of " + ref.String(), InSource: true})
 		}

@@ -24,17 +24,17 @@ func parseAmount(text string) (decimal.Decimal, string) {
 	case strings.HasPrefix(text, "-") && digits(strings.NewReplacer(".", "", "-", "").Replace(text)):
 		return decimal.Decimal{}, "is negative: a price is 0 or more"
 	case strings.ContainsAny(lower, "e") && digits(strings.NewReplacer(".", "", "e", "", "+", "", "-", "").Replace(lower)):
-		return decimal.Decimal{}, "has an exponent: write the number out"
+		return decimal.Decimal{}, "has an exponent: write the full number"
 	case strings.Contains(text, ",") && digits(strings.NewReplacer(".", "", ",", "").Replace(text)):
-		return decimal.Decimal{}, "has a comma: write a decimal point, and nothing between thousands"
+		return decimal.Decimal{}, "has a comma: write a decimal point, without separators of thousands"
 	case !digits(whole) || point && !digits(fraction) || len(whole) > 1 && whole[0] == '0':
-		return decimal.Decimal{}, "is no decimal number: want one such as 0.031611"
+		return decimal.Decimal{}, "is not a decimal number: expected one such as 0.031611"
 	case len(whole) > maxDigits || len(strings.TrimRight(fraction, "0")) > maxDecimals:
-		return decimal.Decimal{}, "has too many digits: want at most 12 before the point and 24 after it"
+		return decimal.Decimal{}, "has too many digits: expected at most 12 before the point and 24 after it"
 	}
 	d, err := decimal.NewFromString(text)
 	if err != nil {
-		return decimal.Decimal{}, "is no decimal number: want one such as 0.031611"
+		return decimal.Decimal{}, "is not a decimal number: expected one such as 0.031611"
 	}
 	return d, ""
 }
@@ -69,13 +69,13 @@ func parseDiscount(text string) (decimal.Decimal, string) {
 	case percent:
 		d = d.Shift(-2)
 	case d.GreaterThanOrEqual(one):
-		return d, "is no fraction below 1: write a percentage with its sign, such as 10%"
+		return d, "is not a fraction below 1: write a percentage with its sign, such as 10%"
 	}
 	if d.GreaterThan(one) {
-		return d, "is more than all: want 100% at most"
+		return d, "is more than 100%: expected at most 100%"
 	}
 	if d.Exponent() < -12 {
-		return d, "has too many digits: want at most 12 after the point of a fraction"
+		return d, "has too many digits: expected at most 12 after the point of a fraction"
 	}
 	return d, ""
 }
@@ -83,7 +83,7 @@ func parseDiscount(text string) (decimal.Decimal, string) {
 // amount reads the scalar of a price.
 func (r *bookReader) amount(n *yaml.Node) (decimal.Decimal, bool) {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" && n.Tag != "!!int" && n.Tag != "!!float" {
-		r.Report(n, "want a price: a decimal number such as 0.031611, or {price: NUMBER, per: month}")
+		r.Report(n, "expected a price: a decimal number such as 0.031611, or {price: NUMBER, per: month}")
 		return decimal.Decimal{}, false
 	}
 	d, wrong := parseAmount(n.Value)
@@ -123,9 +123,9 @@ func (r *bookReader) price(n *yaml.Node, timed bool) *decimal.Decimal {
 func (r *bookReader) per(n *yaml.Node, timed bool) string {
 	switch {
 	case !timed:
-		r.Report(n, "this price is of a GiB, whenever it passes: leave per out")
+		r.Report(n, "this price is per GiB of traffic: omit per")
 	case n.Kind != yaml.ScalarNode || n.Value != "hour" && n.Value != "month":
-		r.Report(n, "got %q: want hour or month (730 hours)", field.Shorten(n.Value))
+		r.Report(n, "got %q: expected hour or month (730 hours)", field.Shorten(n.Value))
 	}
 	return n.Value
 }

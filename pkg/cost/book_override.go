@@ -18,19 +18,19 @@ import (
 
 func (r *bookReader) overrides(n *yaml.Node) {
 	if n.Kind != yaml.SequenceNode {
-		r.Report(n, "want a list of overrides")
+		r.Report(n, "expected a list of overrides")
 		return
 	}
 	taken := r.book.lineNames()
 	for i, item := range n.Content {
 		if i == maxOverrides {
-			r.Report(item, "%d overrides: want %d at most", len(n.Content), maxOverrides)
+			r.Report(item, "%d overrides: expected at most %d", len(n.Content), maxOverrides)
 			return
 		}
 		o := r.override(item)
 		o.name = nameOf(o.name, i)
 		if taken[o.name] {
-			r.Report(item, "%s is the name of another override, of a storage class or of a model: its prices could not be told apart", o.name)
+			r.Report(item, "%s is also the name of another override, of a storage class or of a model: choose a unique name", o.name)
 		}
 		taken[o.name] = true
 		r.book.overrides = append(r.book.overrides, o)
@@ -72,7 +72,7 @@ func (r *bookReader) override(n *yaml.Node) override {
 	switch {
 	case n.Kind != yaml.MappingNode:
 	case at["nodes"] == nil && at["namespaces"] == nil:
-		r.Report(n, "an override is for some nodes or some namespaces: write nodes or namespaces, or the price at the top of the book")
+		r.Report(n, "an override applies to some nodes or namespaces: set nodes or namespaces, or set the price at the top of the book")
 	case !slices.ContainsFunc([]string{"cpu", "memory", "extended", "gpu", "network", "loadBalancer", "discounts", "node", "storage"}, func(name string) bool { return at[name] != nil }):
 		r.Report(n, "the override has no price and no discount")
 	}
@@ -97,7 +97,7 @@ func (r *bookReader) checkNodePrice(o *override, at map[string]*yaml.Node) {
 		return
 	}
 	if at["nodes"] == nil {
-		r.Report(at["node"], "node is the price of a node: write which nodes")
+		r.Report(at["node"], "node is the price of a node: set nodes")
 	}
 	if o.node == nil {
 		return
@@ -105,7 +105,7 @@ func (r *bookReader) checkNodePrice(o *override, at map[string]*yaml.Node) {
 	r.splits = append(r.splits, at["node"])
 	twice := func(key string, resource metrics.Resource) {
 		if o.node.covers(resource) {
-			r.Report(at[key], "node is the price of its %s too: leave this out, or say what it covers, as in node: {price: NUMBER, over: [cpu, memory]}", resource)
+			r.Report(at[key], "node is also the price of its %s: omit this, or set what it covers, as in node: {price: NUMBER, over: [cpu, memory]}", resource)
 		}
 	}
 	if at["cpu"] != nil {
@@ -136,7 +136,7 @@ func (r *bookReader) checkSplits() {
 func (r *bookReader) overrideName(n *yaml.Node) string {
 	name := r.Text(n)
 	if name != "" && !isOverrideName(name) {
-		r.Report(n, "%q is no name of an override: want letters, digits, dots, dashes and underscores, 63 at most", field.Shorten(name))
+		r.Report(n, "%q is not an override name: expected letters, digits, dots, dashes and underscores, 63 at most", field.Shorten(name))
 	}
 	return name
 }
@@ -176,9 +176,9 @@ func (r *bookReader) covered(n *yaml.Node) []metrics.Resource {
 		switch {
 		case name == "":
 		case name != "cpu" && name != "memory" && notExtended(name) != "":
-			r.Report(n, "%q is nothing that a node offers: want cpu, memory or an extended resource%s", field.Shorten(name), object.DidYouMean(object.Nearest(name, []string{"cpu", "memory"})))
+			r.Report(n, "%q is not a resource of a node: expected cpu, memory or an extended resource%s", field.Shorten(name), object.DidYouMean(object.Nearest(name, []string{"cpu", "memory"})))
 		case slices.Contains(over, metrics.Resource(name)):
-			r.Report(n, "%s stands here twice", name)
+			r.Report(n, "%s occurs twice", name)
 		default:
 			over = append(over, metrics.Resource(name))
 		}
@@ -204,7 +204,7 @@ func (r *bookReader) nodes(n *yaml.Node) *nodeSelector {
 			strict.Field{Name: "matchExpressions", Set: func(n *yaml.Node) { selector = r.matchExpressions(n, selector) }},
 		)
 		if len(n.Content) == 0 {
-			r.Report(n, "this chooses every node: leave nodes out, or write the price at the top of the book")
+			r.Report(n, "this selects every node: omit nodes, or set the price at the top of the book")
 		}
 	}
 	if !selector.Empty() {
@@ -232,7 +232,7 @@ func (r *bookReader) patterns(n *yaml.Node, what string) []string {
 			return
 		}
 		if _, err := path.Match(text, ""); err != nil || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-.*?") != "" {
-			r.Report(n, "%q is no name of %s: want small letters, digits, dashes and dots, and * or ? for any others", field.Shorten(text), what)
+			r.Report(n, "%q is not a name of %s: expected lower case letters, digits, dashes and dots, and * or ? for any others", field.Shorten(text), what)
 			return
 		}
 		all = append(all, text)
@@ -248,12 +248,12 @@ func (r *bookReader) selector(n *yaml.Node, into labels.Selector) labels.Selecto
 	}
 	s, err := labels.Parse(text)
 	if err != nil {
-		r.Report(n, "%q is no label selector: %v", field.Shorten(text), err)
+		r.Report(n, "%q is not a label selector: %v", field.Shorten(text), err)
 		return into
 	}
 	requirements, _ := s.Requirements()
 	if len(requirements) == 0 {
-		r.Report(n, "the selector chooses every node: leave nodes out, or write the price at the top of the book")
+		r.Report(n, "the selector selects every node: omit nodes, or set the price at the top of the book")
 	}
 	return into.Add(requirements...)
 }
@@ -262,7 +262,7 @@ func (r *bookReader) matchLabels(n *yaml.Node, into labels.Selector) labels.Sele
 	m := strict.Mapping{}
 	m.Entries(n, func(key string, value *yaml.Node) {
 		if value.Kind != yaml.ScalarNode || value.Tag == "!!null" {
-			m.Report(value, "want the value of a label")
+			m.Report(value, "expected the value of a label")
 			return
 		}
 		q, err := labels.NewRequirement(key, selection.Equals, []string{value.Value})
@@ -287,7 +287,7 @@ func (r *bookReader) matchExpressions(n *yaml.Node, into labels.Selector) labels
 			strict.Field{Name: "operator", Required: true, Set: func(n *yaml.Node) {
 				operator = r.Text(n)
 				if _, ok := operators[operator]; !ok && operator != "" {
-					r.Report(n, "unknown operator %q: want In, NotIn, Exists or DoesNotExist", field.Shorten(operator))
+					r.Report(n, "unknown operator %q: expected In, NotIn, Exists or DoesNotExist", field.Shorten(operator))
 				}
 			}},
 			strict.Field{Name: "values", Set: func(n *yaml.Node) { values = r.lines(n) }},
@@ -297,7 +297,7 @@ func (r *bookReader) matchExpressions(n *yaml.Node, into labels.Selector) labels
 		}
 		q, err := labels.NewRequirement(key, operators[operator], values)
 		if err != nil {
-			r.Report(n, "no label selector: %v", err)
+			r.Report(n, "not a label selector: %v", err)
 			return
 		}
 		into = into.Add(*q)

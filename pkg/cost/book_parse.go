@@ -104,7 +104,7 @@ func (r *bookReader) list(n *yaml.Node, each func(*yaml.Node)) {
 		items = n.Content
 	}
 	if len(items) == 0 {
-		r.Report(n, "the list is empty: leave it out")
+		r.Report(n, "the list is empty: omit it")
 	}
 	for _, item := range items {
 		if item.Kind == yaml.AliasNode {
@@ -125,7 +125,7 @@ func (r *bookReader) document(text []byte) {
 	case problem != nil:
 		r.Problems = append(r.Problems, *problem)
 	case root == nil || root.Kind != yaml.MappingNode:
-		r.Problems = append(r.Problems, strict.Problem{Line: 1, Column: 1, Message: "want a document of apiVersion " + BookVersion + ", kind " + BookKind + ", with prices"})
+		r.Problems = append(r.Problems, strict.Problem{Line: 1, Column: 1, Message: "expected a document of apiVersion " + BookVersion + ", kind " + BookKind + ", with prices"})
 	case isOpenCost(root):
 		r.openCost(root)
 	default:
@@ -147,7 +147,7 @@ func (r *bookReader) priceBook(root *yaml.Node) {
 		{Name: "notCharged", Set: func(n *yaml.Node) {
 			b.notCharged = r.table(n, func(name string) string {
 				if name == "" || strings.ContainsFunc(name, unicode.IsControl) {
-					return "is no name"
+					return "is not a name"
 				}
 				return ""
 			})
@@ -182,7 +182,7 @@ func (r *bookReader) priceFields(p *prices, required bool) []strict.Field {
 func (r *bookReader) line(n *yaml.Node) string {
 	text := r.Text(n)
 	if strings.ContainsFunc(text, func(c rune) bool { return unicode.IsControl(c) || c == unicode.ReplacementChar }) {
-		r.Report(n, "want one line of text")
+		r.Report(n, "expected one line of text")
 	}
 	return text
 }
@@ -190,7 +190,7 @@ func (r *bookReader) line(n *yaml.Node) string {
 func (r *bookReader) currency(n *yaml.Node) string {
 	code := r.Text(n)
 	if code != "" && !IsCurrency(code) {
-		r.Report(n, "unknown currency %q: want a code of ISO 4217%s", field.Shorten(code), object.DidYouMean(object.Nearest(code, Currencies())))
+		r.Report(n, "unknown currency %q: expected a code of ISO 4217%s", field.Shorten(code), object.DidYouMean(object.Nearest(code, Currencies())))
 	}
 	return code
 }
@@ -231,7 +231,7 @@ func (r *bookReader) extended(n *yaml.Node) map[metrics.Resource]decimal.Decimal
 // notExtended says why a name is none of an extended resource; nothing where it is.
 func notExtended(name string) string {
 	if !strings.Contains(name, "/") || len(validation.IsQualifiedName(name)) > 0 {
-		return "is no extended resource: want a name such as nvidia.com/gpu"
+		return "is not an extended resource: expected a name such as nvidia.com/gpu"
 	}
 	return ""
 }
@@ -246,7 +246,7 @@ func (r *bookReader) models(n *yaml.Node) []modelPrices {
 			strict.Field{Name: "label", Set: func(n *yaml.Node) {
 				m.label = r.Text(n)
 				if wrong := validation.IsQualifiedName(m.label); len(wrong) > 0 && m.label != "" {
-					r.Report(n, "%q is no label: want a key such as %s", field.Shorten(m.label), defaultGPULabel)
+					r.Report(n, "%q is not a label: expected a key such as %s", field.Shorten(m.label), defaultGPULabel)
 				}
 			}},
 			strict.Field{Name: "resource", Set: func(n *yaml.Node) {
@@ -258,7 +258,7 @@ func (r *bookReader) models(n *yaml.Node) []modelPrices {
 			strict.Field{Name: "models", Required: true, Set: func(n *yaml.Node) {
 				m.prices = r.table(n, func(model string) string {
 					if len(validation.IsValidLabelValue(model)) > 0 {
-						return "can be no value of a label"
+						return "cannot be a label value"
 					}
 					return ""
 				})
@@ -276,7 +276,7 @@ func (r *bookReader) sameModels(n *yaml.Node) {
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if other, ok := seen[strings.ToLower(key.Value)]; ok && other != key.Value {
-			r.Report(key, "%s is %s again: the case of letters does not count", field.Shorten(key.Value), field.Shorten(other))
+			r.Report(key, "%s is %s again: case is ignored", field.Shorten(key.Value), field.Shorten(other))
 		}
 		seen[strings.ToLower(key.Value)] = key.Value
 	}
@@ -289,11 +289,11 @@ func (r *bookReader) discounts(n *yaml.Node) map[string]decimal.Decimal {
 	m := strict.Mapping{}
 	m.Entries(n, func(name string, value *yaml.Node) {
 		if !slices.Contains(names, name) && notExtended(name) != "" {
-			m.Report(value, "unknown discount %q: want one of %s, or an extended resource%s", field.Shorten(name), strings.Join(names, ", "), object.DidYouMean(object.Nearest(name, names)))
+			m.Report(value, "unknown discount %q: expected one of %s, or an extended resource%s", field.Shorten(name), strings.Join(names, ", "), object.DidYouMean(object.Nearest(name, names)))
 			return
 		}
 		if value.Kind != yaml.ScalarNode || value.Tag != "!!str" && value.Tag != "!!int" && value.Tag != "!!float" {
-			m.Report(value, "want a percentage such as 10%%, or a fraction such as 0.1")
+			m.Report(value, "expected a percentage such as 10%%, or a fraction such as 0.1")
 			return
 		}
 		d, wrong := parseDiscount(value.Value)

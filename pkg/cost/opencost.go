@@ -154,7 +154,7 @@ func (r *bookReader) spotLabel(root *yaml.Node, label [2]string, spot prices) {
 	}
 	q, err := labels.NewRequirement(label[0], selection.Equals, []string{label[1]})
 	if err != nil {
-		r.Report(root, "spotLabel and spotLabelValue make no label: %v", err)
+		r.Report(root, "spotLabel and spotLabelValue are not a label: %v", err)
 		return
 	}
 	r.book.overrides = append(r.book.overrides, override{name: "spot-label", nodes: &nodeSelector{labels: labels.NewSelector().Add(*q)}, prices: spot})
@@ -168,7 +168,7 @@ func (r *bookReader) imported(name string, required bool, into **decimal.Decimal
 func (r *bookReader) importedPrice(n *yaml.Node, required bool) *decimal.Decimal {
 	switch {
 	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
-		r.Report(n, `want a price: a text such as "0.031611"`)
+		r.Report(n, `expected a price: a string such as "0.031611"`)
 		return nil
 	case n.Value == "" && !required:
 		return nil

@@ -62,7 +62,7 @@ func (r *bookReader) csv(text []byte) {
 		return
 	}
 	if len(rows) == 0 {
-		r.Problems = append(r.Problems, strict.Problem{Line: 1, Column: 1, Message: "the file has no prices: want rows of " + strings.Join(csvColumns(), ",")})
+		r.Problems = append(r.Problems, strict.Problem{Line: 1, Column: 1, Message: "the file has no prices: expected rows of " + strings.Join(csvColumns(), ",")})
 		return
 	}
 	seen := map[string]csvRow{}
@@ -116,10 +116,10 @@ func (r *bookReader) csvRows(text []byte) []csvRow {
 			return rows
 		}
 		if wrong, ok := errors.AsType[*csv.ParseError](err); ok {
-			r.reportAt(wrong.Line, wrong.Column, "no CSV: %v", wrong.Err)
+			r.reportAt(wrong.Line, wrong.Column, "not CSV: %v", wrong.Err)
 			return rows
 		} else if err != nil {
-			r.reportAt(1, 1, "no CSV: %v", err)
+			r.reportAt(1, 1, "not CSV: %v", err)
 			return rows
 		}
 		line, _ := in.FieldPos(0)
@@ -138,7 +138,7 @@ func (r *bookReader) csvRows(text []byte) []csvRow {
 			continue
 		}
 		if len(record) != len(columns) {
-			r.reportAt(line, 1, "%d fields: want the %d of the columns", len(record), len(columns))
+			r.reportAt(line, 1, "%d fields: expected the %d of the columns", len(record), len(columns))
 			continue
 		}
 		if len(rows) == maxRows {
@@ -169,7 +169,7 @@ func (r *bookReader) csvHead(record []string, in *csv.Reader) map[string]int {
 		if !slices.Contains(csvColumns(), name) {
 			r.reportAt(line, column, "unknown column %q%s", field.Shorten(name), object.DidYouMean(object.Nearest(name, csvColumns())))
 		} else if _, ok := at[name]; ok {
-			r.reportAt(line, column, "a second column %s: want one", name)
+			r.reportAt(line, column, "a second column %s: expected one", name)
 		}
 		at[name] = i
 	}
@@ -208,7 +208,7 @@ func (r *bookReader) csvRow(record []string, columns map[string]int, in *csv.Rea
 	for i, value := range record {
 		if strings.ContainsFunc(value, func(c rune) bool { return unicode.IsControl(c) || c == unicode.ReplacementChar }) {
 			line, at := in.FieldPos(i)
-			r.reportAt(line, at, "want one line of text")
+			r.reportAt(line, at, "expected one line of text")
 		}
 	}
 	price, wrong := parseImported(get("MarketPriceHourly"))
@@ -217,7 +217,7 @@ func (r *bookReader) csvRow(record []string, columns map[string]int, in *csv.Rea
 	}
 	row.price = price
 	if classes := []string{"node", "pv", "gpu"}; !slices.Contains(classes, row.class) {
-		r.reportAt(row.line, row.classColumn, "unknown class %q of an asset: want node, pv or gpu%s", field.Shorten(row.class), object.DidYouMean(object.Nearest(row.class, classes)))
+		r.reportAt(row.line, row.classColumn, "unknown asset class %q: expected node, pv or gpu%s", field.Shorten(row.class), object.DidYouMean(object.Nearest(row.class, classes)))
 		return row, false
 	}
 	if row.id == "" && (row.class != "node" || row.kind == "") {
@@ -233,7 +233,7 @@ func (row *csvRow) wrongField() string {
 	fields := map[string][]string{"node": {"metadata.name", "spec.providerID"}, "pv": {"metadata.name", "spec.storageClassName"}, "gpu": nil}[row.class]
 	switch {
 	case row.class == "node" && row.idField == "metadata.name" && len(validation.IsDNS1123Subdomain(row.id)) > 0:
-		return fmt.Sprintf("%q can be no name of a node", field.Shorten(row.id))
+		return fmt.Sprintf("%q cannot be a node name", field.Shorten(row.id))
 	case slices.Contains(fields, row.idField):
 		return ""
 	}
@@ -247,11 +247,11 @@ func (row *csvRow) wrongField() string {
 	}
 	switch {
 	case row.class == "pv" || !isLabel:
-		return fmt.Sprintf("%q is no field by which a %s is known here: want %s", field.Shorten(row.idField), row.class, want)
+		return fmt.Sprintf("%q is not a field that identifies a %s: expected %s", field.Shorten(row.idField), row.class, want)
 	case len(validation.IsQualifiedName(key)) > 0:
-		return fmt.Sprintf("%q is no key of a label: want %s", field.Shorten(key), want)
+		return fmt.Sprintf("%q is not a label key: expected %s", field.Shorten(key), want)
 	case len(validation.IsValidLabelValue(row.id)) > 0:
-		return fmt.Sprintf("%q can be no value of the label %s", field.Shorten(row.id), key)
+		return fmt.Sprintf("%q cannot be a value of the label %s", field.Shorten(row.id), key)
 	}
 	return ""
 }

@@ -47,7 +47,7 @@ func (r *bookReader) csvGPUs(rows []csvRow) {
 		}
 		for model, price := range base.models[i].prices {
 			if strings.EqualFold(model, row.id) && !price.Equal(row.price) {
-				r.reportAt(row.line, row.idColumn, "%q has another price in another row: want one price a model", field.Shorten(row.id))
+				r.reportAt(row.line, row.idColumn, "%q has another price in another row: expected one price a model", field.Shorten(row.id))
 			}
 		}
 		base.models[i].prices[row.id] = row.price

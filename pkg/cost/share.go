@@ -62,7 +62,7 @@ func (a *allocator) soloWeights(weights []decimal.Decimal, stacks []object.Ref, 
 		if !known && a.options.Sharing == ShareUsage && !extended(res) {
 			a.note(metrics.Note{
 				Subject: stack.String(), Reason: "Gap",
-				Message: "its usage of " + string(res) + " is not known: its shared cost is split evenly",
+				Message: "its usage of " + string(res) + " is unknown: its shared cost is split evenly",
 			})
 			clear(weights)
 			return

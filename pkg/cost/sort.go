@@ -23,7 +23,7 @@ func SortKeys() []string {
 // An unknown key is an error.
 func Sort(r *Report, by string) error {
 	if !slices.Contains(SortKeys(), by) {
-		return fmt.Errorf("sort by %q: want one of %s", by, strings.Join(SortKeys(), ", "))
+		return fmt.Errorf("sort by %q: expected one of %s", by, strings.Join(SortKeys(), ", "))
 	}
 	figure := figureOf(by)
 	walk(&r.Total, r.Rows, func(above *Row, rows []*Row) {

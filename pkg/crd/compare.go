@@ -110,7 +110,7 @@ func (c *comparer) definitions(was, is *definition) {
 		{nameChanged, "spec.names.plural", was.names["plural"], is.names["plural"], "another plural"},
 		{kindChanged, "spec.names.kind", was.names["kind"], is.names["kind"], "another kind"},
 		{scopeChanged, "spec.scope", was.spec["scope"], is.spec["scope"], "another scope"},
-		{listKindChanged, "spec.names.listKind", was.listKind(), is.listKind(), "another kind of lists"},
+		{listKindChanged, "spec.names.listKind", was.listKind(), is.listKind(), "another list kind"},
 		{aliasesChanged, "spec.names.singular", was.singular(), is.singular(), "another singular"},
 		{aliasesChanged, "spec.names.shortNames", was.names["shortNames"], is.names["shortNames"], "other short names"},
 		{aliasesChanged, "spec.names.categories", was.names["categories"], is.names["categories"], "other categories"},
@@ -120,7 +120,7 @@ func (c *comparer) definitions(was, is *definition) {
 		}
 	}
 	if is.keepsAll != was.keepsAll {
-		rule, what := pruningEnded, "unknown fields are kept"
+		rule, what := pruningEnded, "unknown fields are stored"
 		if was.keepsAll {
 			rule, what = pruningStarted, "unknown fields are dropped"
 		}
@@ -168,7 +168,7 @@ func (c *comparer) conversions(was, is *definition) {
 	const at = "spec.conversion"
 	if was.strategy != is.strategy {
 		if len(was.versions) > 1 || len(was.stored) > 1 {
-			c.add(conversionChanged, at+".strategy", was.strategy, is.strategy, "another conversion, of which %d versions depend", len(was.versions))
+			c.add(conversionChanged, at+".strategy", was.strategy, is.strategy, "another conversion, on which %d versions depend", len(was.versions))
 		} else {
 			c.add(conversionUnused, at+".strategy", was.strategy, is.strategy, "another conversion; there was a single version")
 		}
@@ -182,7 +182,7 @@ func (c *comparer) conversions(was, is *definition) {
 func (c *comparer) unknown(at string, was, is map[string]any, known func(string) bool) {
 	for _, key := range keysOf(was, is) {
 		if !known(key) && !sameKeyword(key, was[key], is[key]) {
-			c.add(unknownChange, strings.TrimPrefix(at+"."+key, "."), was[key], is[key], "something changed of which no rule speaks")
+			c.add(unknownChange, strings.TrimPrefix(at+"."+key, "."), was[key], is[key], "a change that no rule covers")
 		}
 	}
 }

@@ -42,14 +42,14 @@ func (d *definition) version(name string) (version, bool) {
 
 // malformed says where a definition is not one.
 func malformed(name, at, format string, args ...any) error {
-	return fmt.Errorf("read the definition %s: %s %s", name, at, fmt.Sprintf(format, args...))
+	return fmt.Errorf("read the CRD %s: %s %s", name, at, fmt.Sprintf(format, args...))
 }
 
 // readDefinition takes a definition apart. It refuses what the API server would not take
 // for one, and does not check all that the API server does.
 func readDefinition(u *unstructured.Unstructured) (*definition, error) {
 	if u == nil || u.Object == nil {
-		return nil, fmt.Errorf("read a definition: there is none")
+		return nil, fmt.Errorf("read a CRD: it is empty")
 	}
 	name := u.GetName()
 	if name == "" {
@@ -82,13 +82,13 @@ func readDefinition(u *unstructured.Unstructured) (*definition, error) {
 func (d *definition) readVersions(name string) error {
 	list, ok := d.spec["versions"].([]any)
 	if !ok || len(list) == 0 {
-		return malformed(name, "spec.versions", "is no list of versions")
+		return malformed(name, "spec.versions", "is not a list of versions")
 	}
 	for i, item := range list {
 		at := fmt.Sprintf("spec.versions[%d]", i)
 		fields, ok := item.(map[string]any)
 		if !ok {
-			return malformed(name, at, "is no object")
+			return malformed(name, at, "is not an object")
 		}
 		v := version{fields: fields}
 		v.name, _ = fields["name"].(string)
@@ -130,12 +130,12 @@ func (d *definition) readStored(name string, u *unstructured.Unstructured) error
 	}
 	list, ok := status["storedVersions"].([]any)
 	if !ok && status["storedVersions"] != nil {
-		return malformed(name, "status.storedVersions", "is no list")
+		return malformed(name, "status.storedVersions", "is not a list")
 	}
 	for _, item := range list {
 		s, ok := item.(string)
 		if !ok {
-			return malformed(name, "status.storedVersions", "has %s, which is no name of a version", short(item))
+			return malformed(name, "status.storedVersions", "has %s, which is not a version name", short(item))
 		}
 		d.stored = append(d.stored, s)
 	}
@@ -149,7 +149,7 @@ func (d *definition) readStored(name string, u *unstructured.Unstructured) error
 func mapAt(name, at string, v any) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {
-		return nil, malformed(name, at, "is %s, which is no object", short(v))
+		return nil, malformed(name, at, "is %s, which is not an object", short(v))
 	}
 	return m, nil
 }

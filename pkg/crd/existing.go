@@ -37,11 +37,11 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 	for _, u := range objects {
 		gvk := u.GroupVersionKind()
 		if gvk.Group != d.spec["group"] || gvk.Kind != d.names["kind"] {
-			return nil, fmt.Errorf("validate %s %s by the definition %s: it is not one of its objects", gvk.GroupKind(), u.GetName(), d.name)
+			return nil, fmt.Errorf("validate %s %s against the CRD %s: it is not one of its objects", gvk.GroupKind(), u.GetName(), d.name)
 		}
 		v, there := d.version(gvk.Version)
 		if !there {
-			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the definition does not have", refOf(u), gvk.Version)})
+			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", refOf(u), gvk.Version)})
 			continue
 		}
 		r := readers[v.name]
@@ -76,7 +76,7 @@ func UnevaluatedRules(definition *unstructured.Unstructured, objects []*unstruct
 	for _, v := range d.versions {
 		if n := count[v.name]; n > 0 {
 			for _, at := range rulesBelow("", v.schema) {
-				open = append(open, fmt.Sprintf("%s: rules in CEL are not evaluated, for %d objects", orWhole(at, v.name), n))
+				open = append(open, fmt.Sprintf("%s: CEL rules were not evaluated for %d objects", orWhole(at, v.name), n))
 			}
 		}
 	}

@@ -57,7 +57,7 @@ spec:
 `, strings.ReplaceAll(strings.TrimSpace(spec), "\n", "\n            ")))
 }
 
-// field is a definition of which spec.f has the schema.
+// fieldDefinition is a definition of which spec.f has the schema.
 func fieldDefinition(t testing.TB, f string) *unstructured.Unstructured {
 	t.Helper()
 	u := widgets(t, "{type: object}")

@@ -37,7 +37,7 @@ func newReader(d *definition, v version) (*reader, error) {
 		return r, nil
 	}
 	fail := func(err error) (*reader, error) {
-		return nil, fmt.Errorf("read the schema of %s in the definition %s: %w", v.name, d.name, err)
+		return nil, fmt.Errorf("read the schema of %s in the CRD %s: %w", v.name, d.name, err)
 	}
 	text, err := json.Marshal(v.schema)
 	if err != nil {
@@ -90,7 +90,7 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	if !r.keepsAll {
 		lost := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
 		for _, path := range lost {
-			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the definition has no such field", ref, path)})
+			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the CRD has no such field", ref, path)})
 		}
 	}
 	fill(content, r.structural)
@@ -106,7 +106,7 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 		broken = append(broken, refused(u, strings.Trim(err.Field, "."), err.ErrorBody()))
 	}
 	for _, path := range bare("", content, r.structural) {
-		broken = append(broken, refused(u, path, "it is an object of its own, without apiVersion or kind"))
+		broken = append(broken, refused(u, path, "it is an embedded object without apiVersion or kind"))
 	}
 	slices.SortStableFunc(broken, func(a, b InvalidObject) int { return strings.Compare(a.Field+a.Message, b.Field+b.Message) })
 	return broken
@@ -118,7 +118,7 @@ func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	if path != "" {
 		place += ": " + path
 	}
-	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: the definition refuses it: %s", place, says)}
+	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: it does not validate against the CRD: %s", place, says)}
 }
 
 // childSchema returns the schema of a field, nil for one that nothing says anything of.

@@ -47,7 +47,7 @@ func (c *comparer) schema(at schemaPath, was, is map[string]any) {
 	c.validations(at, was, is)
 	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
 		if !sameKeyword(key, was[key], is[key]) {
-			c.add(compositionChanged, at.path, was[key], is[key], "%s is another", key)
+			c.add(compositionChanged, at.path, was[key], is[key], "%s changed", key)
 		}
 	}
 	for _, key := range []string{"description", "title", "example", "externalDocs"} {
@@ -131,9 +131,9 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 	for _, f := range []struct {
 		key, given, withdrawn, more, less string
 	}{
-		{"nullable", nullableGranted, nullableWithdrawn, "it can be null", "it cannot be null any more"},
-		{"x-kubernetes-preserve-unknown-fields", pruningEnded, pruningStarted, "unknown fields are kept", "unknown fields are dropped"},
-		{"x-kubernetes-embedded-resource", embeddedChanged, embeddedChanged, "it is an object of its own", "it is no object of its own any more"},
+		{"nullable", nullableGranted, nullableWithdrawn, "it can be null", "it can no longer be null"},
+		{"x-kubernetes-preserve-unknown-fields", pruningEnded, pruningStarted, "unknown fields are stored", "unknown fields are dropped"},
+		{"x-kubernetes-embedded-resource", embeddedChanged, embeddedChanged, "it is an embedded object", "it is no longer an embedded object"},
 	} {
 		had, has := was[f.key] == true, is[f.key] == true
 		switch {
@@ -149,7 +149,7 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any {
 	named, ok := schema["properties"].(map[string]any)
 	if !ok && schema["properties"] != nil {
-		c.malformed(at.path, "has properties that are no object")
+		c.malformed(at.path, "has properties that are not an object")
 	}
 	var implied map[string]any
 	text := map[string]any{"type": "string"}
@@ -183,12 +183,12 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 		next, has := after[name]
 		former, ok := old.(map[string]any)
 		if had && !ok {
-			c.malformed(path, "has a schema that is %s, no object", short(old))
+			c.malformed(path, "has a schema that is %s, not an object", short(old))
 			continue
 		}
 		latter, ok := next.(map[string]any)
 		if has && !ok {
-			c.malformed(path, "has a schema that is %s, no object", short(next))
+			c.malformed(path, "has a schema that is %s, not an object", short(next))
 			continue
 		}
 		switch {
@@ -197,13 +197,13 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 			below.metadata = (at.root || at.embedded) && name == "metadata"
 			c.schema(below, former, latter)
 		case had:
-			c.add(fieldRemoved, path, nil, nil, "the field is not there any more")
+			c.add(fieldRemoved, path, nil, nil, "the field was removed")
 		case c.open(was):
-			c.add(openFieldConstrained, path, nil, typeOf(latter), "any field was kept here, and now it has a schema")
+			c.add(openFieldConstrained, path, nil, typeOf(latter), "any field was stored here, and now it has a schema")
 		case at.counted && latter["default"] != nil:
-			c.add(defaultAdded, path, nil, latter["default"], "the field is new and has a default, where the fields together are limited")
+			c.add(defaultAdded, path, nil, latter["default"], "the field was added with a default, where the combination of fields is limited")
 		default:
-			c.add(fieldAdded, path, nil, nil, "the field is new")
+			c.add(fieldAdded, path, nil, nil, "the field was added")
 		}
 	}
 }
@@ -224,7 +224,7 @@ func (c *comparer) required(at schemaPath, was, is map[string]any) {
 	}
 	for _, name := range before {
 		if !contains(after, name) && !isAlwaysPresent(at, name) {
-			c.add(requiredRelaxed, field.Join(at.path, name), nil, nil, "the field is not required any more")
+			c.add(requiredRelaxed, field.Join(at.path, name), nil, nil, "the field is no longer required")
 		}
 	}
 }
@@ -237,13 +237,13 @@ func isAlwaysPresent(at schemaPath, name string) bool {
 func (c *comparer) namesAt(at schemaPath, v any) []string {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		c.malformed(at.path, "names required fields in %s, no list", short(v))
+		c.malformed(at.path, "names required fields in %s, which is not a list", short(v))
 	}
 	names := make([]string, 0, len(list))
 	for _, item := range list {
 		s, ok := item.(string)
 		if !ok {
-			c.malformed(at.path, "has the name %s in a list of names", short(item))
+			c.malformed(at.path, "has %s, which is not a name, in a list of names", short(item))
 		}
 		names = append(names, s)
 	}

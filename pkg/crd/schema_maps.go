@@ -28,13 +28,13 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 	case before == nil && after == nil, before == true && after == true:
 	case before == nil:
 		if c.open(was) {
-			c.add(openFieldConstrained, path, nil, nil, "any field was kept here, and now keys have a schema")
+			c.add(openFieldConstrained, path, nil, nil, "any field was stored here, and now keys have a schema")
 			return
 		}
 		c.add(additionalRelaxed, path, nil, nil, "other keys are accepted")
 	case after == nil:
 		if is["x-kubernetes-preserve-unknown-fields"] == true {
-			c.add(additionalRelaxed, path, nil, nil, "any key is kept")
+			c.add(additionalRelaxed, path, nil, nil, "any key is stored")
 			return
 		}
 		c.add(additionalTightened, path, nil, nil, "other keys are dropped")
@@ -44,7 +44,7 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 		c.add(additionalRelaxed, path, typeOf(former), "any", "any value is accepted")
 	case sub:
 		// Below additionalProperties: true nothing is named, and the API server drops it.
-		c.add(additionalTightened, path, typeOf(former), "any", "the fields of values are dropped, since nothing names them")
+		c.add(additionalTightened, path, typeOf(former), "any", "the fields of values are dropped, since the schema does not name them")
 	default:
 		c.add(additionalTightened, path, "any", typeOf(latter), "values have a schema")
 	}
@@ -101,14 +101,14 @@ type rule struct{ asks, says string }
 func (c *comparer) rulesAt(at schemaPath, v any) []rule {
 	list, ok := v.([]any)
 	if !ok && v != nil {
-		c.malformed(at.path, "has x-kubernetes-validations that are no list")
+		c.malformed(at.path, "has x-kubernetes-validations that are not a list")
 	}
 	var all []rule
 	for _, item := range list {
 		m, ok := item.(map[string]any)
 		text, _ := m["rule"].(string)
 		if !ok || text == "" {
-			c.malformed(at.path, "has a rule in CEL without its text")
+			c.malformed(at.path, "has a CEL rule without its text")
 			continue
 		}
 		r := rule{asks: strings.TrimSpace(text)}
@@ -134,14 +134,14 @@ func (c *comparer) validations(at schemaPath, was, is map[string]any) {
 	before, after := c.rulesAt(at, was[key]), c.rulesAt(at, is[key])
 	for _, r := range after {
 		if !slices.ContainsFunc(before, func(b rule) bool { return b.asks == r.asks }) {
-			c.add(validationAdded, at.path, nil, r.asks, "a rule in CEL is new")
+			c.add(validationAdded, at.path, nil, r.asks, "a CEL rule was added")
 		} else if !slices.Contains(before, r) {
-			c.add(validationReworded, at.path, nil, r.asks, "a rule in CEL has another message")
+			c.add(validationReworded, at.path, nil, r.asks, "a CEL rule has another message")
 		}
 	}
 	for _, r := range before {
 		if !slices.ContainsFunc(after, func(a rule) bool { return a.asks == r.asks }) {
-			c.add(validationRemoved, at.path, r.asks, nil, "a rule in CEL is not there any more")
+			c.add(validationRemoved, at.path, r.asks, nil, "a CEL rule was removed")
 		}
 	}
 }

@@ -55,7 +55,7 @@ func shapeCases() []schemaCase {
 		{rule: defaultChanged, was: "{type: integer, default: 1}", is: "{type: integer, default: 2}", says: "it was 1, it is 2", twinWas: "{type: number, default: 1}", twinIs: "{type: number, default: 1.0}"},
 		{rule: defaultRemoved, was: "{type: object, default: {}}", is: "{type: object}", says: "it was {}", twinWas: "{type: object, default: {}}", twinIs: "{type: object, default: {}, title: t}"},
 		{rule: enumAdded, was: "{type: string}", is: "{type: string, enum: [a]}", twinWas: "{type: string, enum: [a]}", twinIs: "{type: string}"},
-		{rule: enumTightened, was: "{type: string, enum: [a, b]}", is: "{type: string, enum: [a]}", says: `["b"] cannot`, twinWas: "{type: string, enum: [a, b]}", twinIs: "{type: string, enum: [c, b, a]}"},
+		{rule: enumTightened, was: "{type: string, enum: [a, b]}", is: "{type: string, enum: [a]}", says: `["b"] is no longer accepted`, twinWas: "{type: string, enum: [a, b]}", twinIs: "{type: string, enum: [c, b, a]}"},
 		{rule: enumRelaxed, was: "{type: string, enum: [a]}", is: "{type: string, enum: [a, b]}"},
 		{rule: enumRelaxed, was: "{type: string, enum: [a]}", is: "{type: string}"},
 	}
@@ -79,7 +79,7 @@ func limitCases() []schemaCase {
 		{rule: patternChanged, was: "{type: string, pattern: a}", is: "{type: string, pattern: b}", twinWas: "{type: string, pattern: a}", twinIs: "{type: string}"},
 		{rule: patternChanged, was: "{type: string}", is: "{type: string, pattern: b}", twinWas: "{type: string}", twinIs: "{type: string, description: b}"},
 		{rule: patternRemoved, was: "{type: string, pattern: a}", is: "{type: string}"},
-		{rule: formatChanged, was: "{type: string}", is: "{type: string, format: date-time}", says: "a format is given", twinWas: "{type: string, format: date-time}", twinIs: "{type: string}"},
+		{rule: formatChanged, was: "{type: string}", is: "{type: string, format: date-time}", says: "a format was added", twinWas: "{type: string, format: date-time}", twinIs: "{type: string}"},
 		{rule: formatRemoved, was: "{type: integer, format: int32}", is: "{type: integer}"},
 		{rule: descriptionsChanged, was: "{type: integer, description: a}", is: "{type: integer, description: b}", field: "-"},
 	}

@@ -8,9 +8,9 @@ func (c *comparer) values(at schemaPath, was, is map[string]any) {
 	after, has := is["default"]
 	switch {
 	case (!had || before == nil) && has && after != nil:
-		c.add(defaultAdded, at.path, nil, after, "a default is given")
+		c.add(defaultAdded, at.path, nil, after, "a default was added")
 	case had && before != nil && (!has || after == nil):
-		c.add(defaultRemoved, at.path, before, nil, "the default is withdrawn")
+		c.add(defaultRemoved, at.path, before, nil, "the default was removed")
 	case !same(before, after):
 		c.add(defaultChanged, at.path, before, after, "another default")
 	}
@@ -21,7 +21,7 @@ func (c *comparer) enum(at schemaPath, was, is any) {
 	before, had := was.([]any)
 	after, has := is.([]any)
 	if was != nil && !had || is != nil && !has {
-		c.malformed(at.path, "has an enum that is no list")
+		c.malformed(at.path, "has an enum that is not a list")
 		return
 	}
 	switch {
@@ -31,14 +31,14 @@ func (c *comparer) enum(at schemaPath, was, is any) {
 		c.add(enumAdded, at.path, nil, after, "values are limited")
 		return
 	case len(after) == 0:
-		c.add(enumRelaxed, at.path, before, nil, "values are not limited any more")
+		c.add(enumRelaxed, at.path, before, nil, "values are no longer limited")
 		return
 	}
 	if gone := difference(before, after); len(gone) > 0 {
-		c.add(enumTightened, at.path, before, after, "%s cannot be given any more", short(gone))
+		c.add(enumTightened, at.path, before, after, "%s is no longer accepted", short(gone))
 	}
 	if more := difference(after, before); len(more) > 0 {
-		c.add(enumRelaxed, at.path, before, after, "%s can be given", short(more))
+		c.add(enumRelaxed, at.path, before, after, "%s is accepted", short(more))
 	}
 }
 
@@ -82,15 +82,15 @@ func (c *comparer) numbers(at schemaPath, was, is map[string]any) {
 	switch before, after := was["multipleOf"], is["multipleOf"]; {
 	case same(before, after):
 	case after == nil:
-		c.add(boundRelaxed, at.path, before, nil, "multipleOf is withdrawn")
+		c.add(boundRelaxed, at.path, before, nil, "multipleOf was removed")
 	default:
 		c.add(multipleChanged, at.path, before, after, "another multipleOf")
 	}
 	switch had, has := was["uniqueItems"] == true, is["uniqueItems"] == true; {
 	case has && !had:
-		c.add(uniqueAdded, at.path, nil, nil, "items have to be unique")
+		c.add(uniqueAdded, at.path, nil, nil, "items must be unique")
 	case had && !has:
-		c.add(boundRelaxed, at.path, nil, nil, "items do not have to be unique any more")
+		c.add(boundRelaxed, at.path, nil, nil, "items need no longer be unique")
 	}
 }
 
@@ -104,15 +104,15 @@ func (c *comparer) bound(at schemaPath, b bound, was, is map[string]any) {
 	switch {
 	case !had && !has:
 	case !had:
-		c.add(boundAdded, at.path, nil, is[b.key], "%s is given", b.key)
+		c.add(boundAdded, at.path, nil, is[b.key], "%s was added", b.key)
 	case !has:
-		c.add(boundRelaxed, at.path, was[b.key], nil, "%s is withdrawn", b.key)
+		c.add(boundRelaxed, at.path, was[b.key], nil, "%s was removed", b.key)
 	case before == after:
 		switch wasOut, isOut := was[b.exclusive] == true, is[b.exclusive] == true; {
 		case isOut && !wasOut:
-			c.add(tighter, at.path, nil, nil, "%s %s is not meant any more (%s)", b.key, short(is[b.key]), b.exclusive)
+			c.add(tighter, at.path, nil, nil, "%s %s is now exclusive (%s)", b.key, short(is[b.key]), b.exclusive)
 		case wasOut && !isOut:
-			c.add(boundRelaxed, at.path, nil, nil, "%s %s is meant too", b.key, short(is[b.key]))
+			c.add(boundRelaxed, at.path, nil, nil, "%s %s is now inclusive", b.key, short(is[b.key]))
 		}
 	case (after > before) == b.lower:
 		c.add(tighter, at.path, was[b.key], is[b.key], "%s is tighter", b.key)
@@ -128,7 +128,7 @@ func (c *comparer) limit(at schemaPath, b bound, schema map[string]any) (float64
 	}
 	n, ok := number(v)
 	if !ok {
-		c.malformed(at.path, "has %s, no number, as %s", short(v), b.key)
+		c.malformed(at.path, "has %s, which is not a number, as %s", short(v), b.key)
 	}
 	return n, !(b.counted && n == 0)
 }
@@ -143,9 +143,9 @@ func (c *comparer) text(at schemaPath, was, is map[string]any) {
 		switch {
 		case sameKeyword(f.key, before, after):
 		case blank(after):
-			c.add(f.removed, at.path, before, nil, "the %s is withdrawn", f.key)
+			c.add(f.removed, at.path, before, nil, "the %s was removed", f.key)
 		case blank(before):
-			c.add(f.changed, at.path, nil, after, "a %s is given", f.key)
+			c.add(f.changed, at.path, nil, after, "a %s was added", f.key)
 		default:
 			c.add(f.changed, at.path, before, after, "another %s", f.key)
 		}

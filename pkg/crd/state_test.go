@@ -117,17 +117,17 @@ func TestMalformed(t *testing.T) {
 		"another kind":      {func(_ *testing.T, u *unstructured.Unstructured) { u.SetKind("ConfigMap") }, "not a CustomResourceDefinition"},
 		"an old version":    {func(_ *testing.T, u *unstructured.Unstructured) { u.SetAPIVersion("apiextensions.k8s.io/v1beta1") }, "v1beta1"},
 		"no spec":           {func(_ *testing.T, u *unstructured.Unstructured) { u.Object["spec"] = "x" }, "spec is x"},
-		"no versions":       {inSpec("versions", []any{}), "spec.versions is no list"},
-		"a bad version":     {inSpec("versions", []any{"v1"}), "spec.versions[0] is no object"},
+		"no versions":       {inSpec("versions", []any{}), "spec.versions is not a list"},
+		"a bad version":     {inSpec("versions", []any{"v1"}), "spec.versions[0] is not an object"},
 		"no name":           {inVersion("name", ""), "spec.versions[0] has no name"},
 		"no storage":        {inVersion("storage", false), "no storage version"},
 		"two storages":      {func(t *testing.T, u *unstructured.Unstructured) { addVersion(t, u, "v2", true, true, emptySpec) }, "second storage version, besides v1"},
 		"twice":             {func(t *testing.T, u *unstructured.Unstructured) { addVersion(t, u, "v1", true, false, emptySpec) }, "v1 a second time"},
 		"a bad schema":      {inVersion("schema", fields("openAPIV3Schema", "x")), "openAPIV3Schema is x"},
-		"bad properties":    {inVersion("schema", fields("openAPIV3Schema", fields("type", "object", "properties", "x"))), "properties that are no object"},
+		"bad properties":    {inVersion("schema", fields("openAPIV3Schema", fields("type", "object", "properties", "x"))), "properties that are not an object"},
 		"a bad property":    {inVersion("schema", fields("openAPIV3Schema", fields("type", "object", "properties", fields("a", "x")))), "v1 a has a schema that is x"},
-		"a bad requirement": {inVersion("schema", fields("openAPIV3Schema", fields("type", "object", "required", "x"))), "no list"},
-		"bad stored":        {func(_ *testing.T, u *unstructured.Unstructured) { u.Object["status"] = fields("storedVersions", "v1") }, "status.storedVersions is no list"},
+		"a bad requirement": {inVersion("schema", fields("openAPIV3Schema", fields("type", "object", "required", "x"))), "not a list"},
+		"bad stored":        {func(_ *testing.T, u *unstructured.Unstructured) { u.Object["status"] = fields("storedVersions", "v1") }, "status.storedVersions is not a list"},
 	} {
 		u := widgets(t, emptySpec)
 		c.edit(t, u)

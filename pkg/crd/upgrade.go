@@ -93,7 +93,7 @@ func unevaluatedRules(changes []Change, live []*unstructured.Unstructured) []str
 	var open []string
 	for _, c := range changes {
 		if n := count[c.Version]; c.Rule == validationAdded && n > 0 {
-			open = append(open, fmt.Sprintf("%s: whether it holds for the objects that are there (%d) is not decided, since rules in CEL are not evaluated", orWhole(c.Field, c.Version), n))
+			open = append(open, fmt.Sprintf("%s: it is unknown whether the existing objects (%d) satisfy it, since CEL rules are not evaluated", orWhole(c.Field, c.Version), n))
 		}
 	}
 	return open
@@ -132,7 +132,7 @@ func Restorable(former, current *unstructured.Unstructured) (bool, string) {
 		}
 	}
 	if len(lost) > 0 {
-		return false, fmt.Sprintf("objects of %s may be stored in %s by now (status.storedVersions), which the former definition does not have: write them anew in %s, and take %s from status.storedVersions, first",
+		return false, fmt.Sprintf("objects of %s may already be stored in %s (status.storedVersions), which the former CRD does not have: rewrite them in %s, and remove %s from status.storedVersions, first",
 			is.name, strings.Join(lost, ", "), was.storage, strings.Join(lost, ", "))
 	}
 	return true, ""

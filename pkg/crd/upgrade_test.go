@@ -83,9 +83,9 @@ func TestRestorable(t *testing.T) {
 		"the other way":          {both, former, ""},
 		"a version not stored":   {former, untouched, ""},
 		"a storage version":      {former, both, "stored in v2"},
-		"a migrated one":         {former, migrated, "take v2 from status.storedVersions"},
+		"a migrated one":         {former, migrated, "remove v2 from status.storedVersions"},
 		"another scope":          {former, elsewhere, "spec.scope is Cluster, and was Namespaced"},
-		"nothing to be put back": {nil, both, "there is none"},
+		"nothing to be put back": {nil, both, "it is empty"},
 	} {
 		if ok, why := Restorable(c.former, c.current); ok != (c.why == "") || !strings.Contains(why, c.why) {
 			t.Errorf("%s: %v, %q, want %q", name, ok, why, c.why)
@@ -141,7 +141,7 @@ func TestValidateExisting(t *testing.T) {
 	if _, err := ValidateExisting(definition, objects(gone)); err == nil || !strings.Contains(err.Error(), "not one of its objects") {
 		t.Errorf("an object of another group: %v", err)
 	}
-	if _, err := ValidateExisting(widgets(t, "{type: object, properties: {a: {}}}"), objects(widget(t, "a", "{}"))); err == nil || !strings.Contains(err.Error(), "v1 in the definition widgets.example.org") {
+	if _, err := ValidateExisting(widgets(t, "{type: object, properties: {a: {}}}"), objects(widget(t, "a", "{}"))); err == nil || !strings.Contains(err.Error(), "v1 in the CRD widgets.example.org") {
 		t.Errorf("a schema that is not structural: %v", err)
 	}
 }

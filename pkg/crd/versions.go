@@ -6,7 +6,7 @@ import "strings"
 func (c *comparer) versions(was, is version) {
 	switch {
 	case was.served && !is.served:
-		c.add(versionUnserved, "", nil, nil, "the version is not served any more")
+		c.add(versionUnserved, "", nil, nil, "the version is no longer served")
 	case !was.served && is.served:
 		c.add(versionServed, "", nil, nil, "the version is served")
 	}
@@ -41,7 +41,7 @@ func (c *comparer) schemas(was, is map[string]any) {
 	c.reworded = 0
 	c.schema(schemaPath{root: true}, was, is)
 	if c.reworded > 0 {
-		c.add(descriptionsChanged, "", nil, nil, "%d descriptions are others", c.reworded)
+		c.add(descriptionsChanged, "", nil, nil, "%d descriptions changed", c.reworded)
 	}
 }
 
@@ -56,9 +56,9 @@ func given(m map[string]any) string {
 func (c *comparer) removed(was *definition, v version) {
 	switch {
 	case v.served:
-		c.add(versionRemoved, "", nil, nil, "the version was served, and is not there any more")
+		c.add(versionRemoved, "", nil, nil, "the version was served, and was removed")
 	case !contains(was.stored, v.name):
-		c.add(unservedRemoved, "", nil, nil, "the version was neither served nor stored, and is not there any more")
+		c.add(unservedRemoved, "", nil, nil, "the version was neither served nor stored, and was removed")
 	}
 }
 
@@ -67,7 +67,7 @@ func (c *comparer) stored(was, is *definition) {
 	for _, name := range was.stored {
 		if _, ok := is.version(name); !ok {
 			c.version = name
-			c.add(storedVersionRemoved, "", nil, nil, "objects may be stored in this version (status.storedVersions has %s), and it is not there any more", strings.Join(was.stored, ", "))
+			c.add(storedVersionRemoved, "", nil, nil, "objects may be stored in this version (status.storedVersions has %s), and it was removed", strings.Join(was.stored, ", "))
 		}
 	}
 	c.version = ""
@@ -76,19 +76,19 @@ func (c *comparer) stored(was, is *definition) {
 // added looks at a new version. Without conversion only apiVersion changes between it and
 // the storage version, so fields of only one of them are lost.
 func (c *comparer) added(is *definition, v version) {
-	c.add(versionAdded, "", nil, nil, "the version is new")
+	c.add(versionAdded, "", nil, nil, "the version was added")
 	storage, _ := is.version(is.storage)
 	if !v.served || v.storage || is.strategy != "None" || v.schema == nil || storage.schema == nil {
 		return
 	}
 	for _, lost := range c.between(storage.schema, v.schema) {
 		if dropsFields(lost.Rule) {
-			c.add(versionLossy, lost.Field, lost.Was, lost.Is, "nothing converts, and an object that is stored in %s and written in %s loses it (%s)", storage.name, v.name, lost.Rule)
+			c.add(versionLossy, lost.Field, lost.Was, lost.Is, "without a conversion, an object that is stored in %s and written in %s loses it (%s)", storage.name, v.name, lost.Rule)
 		}
 	}
 	for _, lost := range c.between(v.schema, storage.schema) {
 		if lost.Rule == fieldRemoved {
-			c.add(versionLossy, lost.Field, lost.Is, lost.Was, "nothing converts, and objects are stored in %s, which does not have it", storage.name)
+			c.add(versionLossy, lost.Field, lost.Is, lost.Was, "there is no conversion, and objects are stored in %s, which does not have it", storage.name)
 		}
 	}
 }
@@ -109,7 +109,7 @@ func (c *comparer) storage(was, is *definition) {
 	if _, there := is.version(was.storage); !there {
 		return // stored says it
 	}
-	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be taken back by itself")
+	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be undone by itself")
 	before, _ := was.version(was.storage)
 	after, _ := is.version(is.storage)
 	if is.strategy != "None" || before.schema == nil || after.schema == nil {
@@ -118,7 +118,7 @@ func (c *comparer) storage(was, is *definition) {
 	c.version = after.name
 	for _, d := range c.between(before.schema, after.schema) {
 		if d.Severity == Unsafe {
-			c.add(storageIncompatible, d.Field, d.Was, d.Is, "nothing converts, and objects are stored in %s (%s)", before.name, d.Rule)
+			c.add(storageIncompatible, d.Field, d.Was, d.Is, "without a conversion, objects are stored in %s (%s)", before.name, d.Rule)
 		}
 	}
 	c.version = ""
@@ -147,7 +147,7 @@ func (c *comparer) subresources(was, is version) {
 	_, has := after["status"].(map[string]any)
 	switch {
 	case had && !has:
-		c.add(statusWithdrawn, "", nil, nil, "the status is no subresource any more")
+		c.add(statusWithdrawn, "", nil, nil, "the status is no longer a subresource")
 	case has && !had:
 		c.add(statusAdded, "", nil, nil, "the status is a subresource")
 	}
@@ -160,10 +160,10 @@ func (c *comparer) scale(was, is any) {
 	after, has := is.(map[string]any)
 	switch {
 	case had && !has:
-		c.add(scaleWithdrawn, "", nil, nil, "the scale subresource is withdrawn")
+		c.add(scaleWithdrawn, "", nil, nil, "the scale subresource was removed")
 		return
 	case has && !had:
-		c.add(scaleAdded, "", nil, nil, "there is a scale subresource")
+		c.add(scaleAdded, "", nil, nil, "the scale subresource was added")
 		return
 	}
 	for _, key := range keysOf(before, after) {
@@ -172,7 +172,7 @@ func (c *comparer) scale(was, is any) {
 		case key == "labelSelectorPath" && before[key] == nil:
 			c.add(scaleAdded, "", nil, after[key], "the scale subresource has a selector")
 		default:
-			c.add(scaleChanged, "", before[key], after[key], "%s of the scale subresource is another", key)
+			c.add(scaleChanged, "", before[key], after[key], "%s of the scale subresource changed", key)
 		}
 	}
 }
@@ -191,7 +191,7 @@ func (c *comparer) selectable(was, is any) {
 	before, after := paths(was), paths(is)
 	for _, p := range before {
 		if !contains(after, p) {
-			c.add(selectableRemoved, p, nil, nil, "objects cannot be selected by it any more")
+			c.add(selectableRemoved, p, nil, nil, "objects can no longer be selected by it")
 		}
 	}
 	for _, p := range after {

@@ -44,7 +44,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 	p.ends(s, key, n)
 	for _, k := range slices.Sorted(maps.Keys(goes)) {
 		if given := p.node[k]; given != nil && !slices.Contains(goes[k], key) {
-			p.Report(given, "%s says nothing beside %s", k, key)
+			p.Report(given, "%s has no effect beside %s", k, key)
 		}
 	}
 	for _, c := range []struct {
@@ -58,7 +58,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
 	} {
 		if c.got != "" && !slices.Contains(c.choices, c.got) {
-			p.Report(p.node[c.key], "unknown %s %q: want %s", c.key, field.Shorten(c.got), strings.Join(c.choices, " or "))
+			p.Report(p.node[c.key], "unknown %s %q: expected %s", c.key, field.Shorten(c.got), strings.Join(c.choices, " or "))
 		}
 	}
 	p.paths(s, key)
@@ -70,7 +70,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		p.Report(p.node["exposes"], "exposes goes with relation: serves")
 	}
 	if s.Value != "" && s.List {
-		p.Report(p.node["list"], "list says nothing beside value")
+		p.Report(p.node["list"], "list has no effect beside value")
 	}
 	if s.Namespaces != "" && s.Everywhere {
 		p.Report(p.node["everywhere"], "everywhere and namespaces exclude each other")
@@ -86,7 +86,7 @@ func (p *parser) deletes(s *Spec) {
 		p.Report(n, "deletes goes with relation: owns")
 	case s.Deletes == relation.Always, s.Deletes == relation.Never:
 	case len(content.IsLabelKey(s.Deletes)) > 0:
-		p.Report(n, "%q is no finalizer: want %s, %s, or the finalizer of from by which its controller deletes to", field.Shorten(s.Deletes), relation.Always, relation.Never)
+		p.Report(n, "%q is not a finalizer: expected %s, %s, or the finalizer of from by which its controller deletes to", field.Shorten(s.Deletes), relation.Always, relation.Never)
 	}
 }
 
@@ -101,12 +101,12 @@ func formats(key string) []string {
 // one says whether exactly one evidence is there.
 func (p *parser) one(first string, n *yaml.Node) bool {
 	if first == "" {
-		p.Report(n, "nothing says how the relation is known: want one of %s", evidenceKeys)
+		p.Report(n, "the evidence of the relation is missing: expected one of %s", evidenceKeys)
 		return false
 	}
 	for _, k := range []string{"field", "selector", "host", "label", "annotation", "name", "template", "podSpec"} {
 		if p.node[k] != nil && k != first {
-			p.Report(p.node[k], "%s and %s exclude each other: want one of them", first, k)
+			p.Report(p.node[k], "%s and %s exclude each other: expected one of them", first, k)
 			return false
 		}
 	}
@@ -123,33 +123,33 @@ func (p *parser) ends(s *Spec, key string, n *yaml.Node) {
 	case s.To == nil && !pods && key != "host":
 		s.To = []string{p.o.Self}
 	case !slices.Contains(s.From, p.o.Self) && !slices.Contains(s.To, p.o.Self):
-		p.Report(n, "neither end is %s, whose definition says this", p.o.Self)
+		p.Report(n, "neither from nor to is %s, whose CRD has this", p.o.Self)
 	}
 	if s.From == nil {
 		p.Report(n, "from is missing")
 	}
 	if pods || key == "host" {
 		if s.To != nil {
-			p.Report(p.node["to"], "to says nothing beside %s", key)
+			p.Report(p.node["to"], "to has no effect beside %s", key)
 		}
 	} else if s.To == nil {
 		p.Report(n, "to is missing")
 	}
 	switch _, ok := relation.ParseRelation(s.Relation); {
 	case pods && s.Relation != "":
-		p.Report(p.node["relation"], "relation says nothing beside %s: the rules of pods have their own", key)
+		p.Report(p.node["relation"], "relation has no effect beside %s: the rules of pods have their own", key)
 	case pods, ok:
 	case s.Relation == "":
-		p.Report(n, "relation is missing: want owns, needs or serves")
+		p.Report(n, "relation is missing: expected owns, needs or serves")
 	default:
-		p.Report(p.node["relation"], "unknown relation %q: want owns, needs or serves", field.Shorten(s.Relation))
+		p.Report(p.node["relation"], "unknown relation %q: expected owns, needs or serves", field.Shorten(s.Relation))
 	}
 	read, named := s.Reader()
 	if slices.Contains(read, Any) && key != "label" && key != "annotation" {
 		p.Report(n, `"*" is read by its labels and annotations only`)
 	}
 	if slices.Contains(named, Any) && key != "field" {
-		p.Report(n, `"*" is named by a reference only: want field`)
+		p.Report(n, `"*" is named by a reference only: expected field`)
 	}
 }
 
@@ -175,12 +175,12 @@ func (p *parser) paths(s *Spec, key string) {
 		case err != nil:
 			p.Report(p.node[f.key], "%v", err)
 		case relative && (own || key != "field"):
-			p.Report(p.node[f.key], "a path that begins with a dot is relative to a reference: none is here")
+			p.Report(p.node[f.key], "a path that starts with a dot is relative to a reference: there is none")
 		}
 	}
 	for _, c := range s.When {
 		if c.Path[0] == '.' && slices.Contains([]string{"label", "annotation", "name"}, key) {
-			p.Report(p.node["when"], "when: a path that begins with a dot is relative to a reference: none is here")
+			p.Report(p.node["when"], "when: a path that starts with a dot is relative to a reference: there is none")
 		}
 	}
 	for _, f := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
@@ -193,7 +193,7 @@ func (p *parser) paths(s *Spec, key string) {
 	}
 	for _, f := range []struct{ key, text string }{{"label", s.Label}, {"annotation", s.Annotation}} {
 		if f.text != "" && len(content.IsLabelKey(strings.ToLower(f.text))) > 0 {
-			p.Report(p.node[f.key], "no object can have the key %q: want prefix/name", field.Shorten(f.text))
+			p.Report(p.node[f.key], "%q is not a valid key: expected prefix/name", field.Shorten(f.text))
 		}
 	}
 }

@@ -100,7 +100,7 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 	case text == Any || !grouped && known:
 		return text, ""
 	case !kindName(name) || grouped && len(validation.IsDNS1123Subdomain(group)) > 0:
-		return "", "is no kind: want Kind.group, or the name of a built-in kind"
+		return "", "is not a kind: expected Kind.group, or the name of a built-in kind"
 	case grouped:
 		return text, ""
 	}
@@ -115,7 +115,7 @@ func checkKind(text string, kinds *object.Kinds) (string, string) {
 	for _, names := range builtIn {
 		all = append(all, strings.Fields(names)...)
 	}
-	return "", "is no built-in kind" + object.DidYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
+	return "", "is not a built-in kind" + object.DidYouMean(object.Nearest(name, all)) + "; a custom one is written Kind.group"
 }
 
 // notFound says why a bare name is no kind of the cluster: r was found by it in
@@ -124,7 +124,7 @@ func notFound(r object.Resource, err error, kinds *object.Kinds) string {
 	unknown, ok := errors.AsType[*object.UnknownKindError](err)
 	switch {
 	case err == nil:
-		return "is no kind: did you mean " + Spell(r.GroupKind()) + "?"
+		return "is not a kind: did you mean " + Spell(r.GroupKind()) + "?"
 	case !ok:
 		return err.Error()
 	}
@@ -134,7 +134,7 @@ func notFound(r object.Resource, err error, kinds *object.Kinds) string {
 			near = append(near, Spell(r.GroupKind()))
 		}
 	}
-	return "is no kind that the cluster serves" + object.DidYouMean(near) + ": want Kind.group, or the name of a built-in kind"
+	return "is not a kind that the cluster serves" + object.DidYouMean(near) + ": expected Kind.group, or the name of a built-in kind"
 }
 
 func kindName(s string) bool {

@@ -31,7 +31,7 @@ func ParseList(text []byte, o Options) ([]Spec, []strict.Problem) {
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
 	case root == nil:
-		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "nothing stands here: want a list of relations"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the value is empty: expected a list of relations"}}
 	}
 	return FromNode(root, o)
 }
@@ -43,7 +43,7 @@ func ParseFile(data []byte) ([]Spec, []strict.Problem) {
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
 	case root == nil || root.Kind != yaml.MappingNode:
-		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "want a document of apiVersion " + APIVersion + ", kind " + FileKind + ", with relations"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "expected a document of apiVersion " + APIVersion + ", kind " + FileKind + ", with relations"}}
 	}
 	var specs []Spec
 	var relations *yaml.Node
@@ -70,13 +70,13 @@ const (
 // FromNode reads a list of relations that is part of a larger document.
 func FromNode(n *yaml.Node, o Options) ([]Spec, []strict.Problem) {
 	if n.Kind != yaml.SequenceNode {
-		return nil, []strict.Problem{strict.At(n, "want a list of relations")}
+		return nil, []strict.Problem{strict.At(n, "expected a list of relations")}
 	}
 	var specs []Spec
 	var problems []strict.Problem
 	for i, item := range n.Content {
 		if i == maxSpecs {
-			problems = append(problems, strict.At(item, "%d relations in a list: want %d at most; the rest is left out", len(n.Content), maxSpecs))
+			problems = append(problems, strict.At(item, "%d relations in a list: expected at most %d; the rest is ignored", len(n.Content), maxSpecs))
 			break
 		}
 		p := parser{o: o}
@@ -179,20 +179,20 @@ func (p *parser) kinds(n *yaml.Node) []string {
 		case wrong != "":
 			p.Report(item, "%q %s", field.Shorten(text), wrong)
 		case slices.Contains(all, kind):
-			p.Report(item, "%s stands here twice", kind)
+			p.Report(item, "%s occurs twice", kind)
 		default:
 			all = append(all, kind)
 		}
 	}
 	if len(all) > 1 && slices.Contains(all, Any) {
-		p.Report(n, `"*" is every kind: it stands alone`)
+		p.Report(n, `"*" is every kind: it excludes others`)
 	}
 	return all
 }
 
 func (p *parser) conditions(n *yaml.Node) []Condition {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		p.Report(n, "want {PATH: VALUE}")
+		p.Report(n, "expected {PATH: VALUE}")
 		return nil
 	}
 	var all []Condition
@@ -209,7 +209,7 @@ func (p *parser) conditions(n *yaml.Node) []Condition {
 		for _, item := range items {
 			switch {
 			case item.Kind != yaml.ScalarNode:
-				p.Report(item, "want a value or a list of values")
+				p.Report(item, "expected a value or a list of values")
 			case item.Tag != "!!null":
 				c.Values = append(c.Values, item.Value)
 			case value.Kind == yaml.SequenceNode:

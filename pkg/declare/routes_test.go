@@ -56,10 +56,10 @@ func TestNamesOfProviders(t *testing.T) {
 func TestRoutesAreChecked(t *testing.T) {
 	for text, want := range map[string]string{
 		"- {to: Secret, relation: needs, field: spec.a, exposes: true}":            "exposes goes with relation: serves",
-		"- {to: Secret, relation: needs, field: spec.a, format: fqdn}":             `unknown format "fqdn": want inventory`,
-		"- {relation: needs, host: spec.a, format: inventory}":                     `unknown format "inventory": want fqdn`,
-		"- {to: Secret, relation: needs, field: spec.a, absent: all}":              "absent says nothing beside field",
-		"- {to: Pod, relation: serves, selector: spec.a, absent: everything}":      `unknown absent "everything": want all or none`,
+		"- {to: Secret, relation: needs, field: spec.a, format: fqdn}":             `unknown format "fqdn": expected inventory`,
+		"- {relation: needs, host: spec.a, format: inventory}":                     `unknown format "inventory": expected fqdn`,
+		"- {to: Secret, relation: needs, field: spec.a, absent: all}":              "absent has no effect beside field",
+		"- {to: Pod, relation: serves, selector: spec.a, absent: everything}":      `unknown absent "everything": expected all or none`,
 		"- {to: Service, relation: serves, field: spec.a, exposes: true, rule: r}": "",
 	} {
 		_, problems := declare.ParseList([]byte(text), declare.Options{Self: "App.x.io", Kinds: kinds})

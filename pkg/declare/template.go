@@ -29,7 +29,7 @@ func parseTemplate(text string) (template, error) {
 	for {
 		before, after, found := strings.Cut(rest, "{")
 		if strings.Contains(before, "}") {
-			return t, fmt.Errorf("template %q: a } closes nothing", field.Shorten(text))
+			return t, fmt.Errorf("template %q: a } without a {", field.Shorten(text))
 		}
 		t.literals = append(t.literals, before)
 		if !found {

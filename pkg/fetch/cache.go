@@ -32,9 +32,9 @@ func (f *Fetcher) recall(digest string) (data []byte, note string) {
 	case err == nil && Digest(data) == digest:
 		return data, ""
 	case err == nil:
-		err = errors.New("its content is not what its name says")
+		err = errors.New("its content does not match its digest")
 	}
-	note = fmt.Sprintf("the cached file %s was damaged and is thrown away: %v", path, err)
+	note = fmt.Sprintf("the cached file %s was damaged and is deleted: %v", path, err)
 	if err := os.Remove(path); err != nil {
 		note = fmt.Sprintf("the cached file %s is damaged and is not used: %v", path, err)
 	}
@@ -72,7 +72,7 @@ func (f *Fetcher) keep(ctx context.Context, digest, suffix string, data []byte) 
 func (h *held) release() (notes []string) {
 	for _, file := range h.files {
 		if err := writeWhole(file.path, file.data); err != nil {
-			notes = append(notes, fmt.Sprintf("not kept in the cache: %v", err))
+			notes = append(notes, fmt.Sprintf("not cached: %v", err))
 		}
 	}
 	return notes

@@ -48,7 +48,7 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 	case strings.HasPrefix(from, "http://"), strings.HasPrefix(from, "https://"):
 		artifact, err = f.remoteCatalogue(ctx, from)
 	case strings.Contains(from, "://"):
-		err = errors.New("the scheme is not known; want https, http, oci, or a path")
+		err = errors.New("unknown scheme; expected https, http, oci, or a path")
 	default:
 		if info, problem := os.Stat(from); problem == nil && info.IsDir() {
 			return f.folder(from)
@@ -68,7 +68,7 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 // folder is a folder of the disk. Nothing outside of it can be read through it.
 func (f *Fetcher) folder(from string) (fs.FS, Artifact, error) {
 	if len(f.keys) > 0 {
-		return nil, Artifact{}, errors.New("a key is given, and a folder carries no signature: make a tar of it and sign that, or leave out the key")
+		return nil, Artifact{}, errors.New("a key is given, and a directory has no signature: pack it as a tar and sign that, or omit the key")
 	}
 	root, err := os.OpenRoot(from)
 	if err != nil {
@@ -87,7 +87,7 @@ func (f *Fetcher) fileCatalogue(from string) (Artifact, error) {
 		return Artifact{}, err
 	}
 	if !file.Mode().IsRegular() {
-		return Artifact{}, errors.New("it is neither a file nor a folder")
+		return Artifact{}, errors.New("it is neither a file nor a directory")
 	}
 	data, err := readDisk(name, f.options.Limits.Bytes)
 	if err != nil {
@@ -169,7 +169,7 @@ func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *ur
 	}
 	signature, err := f.get(withPin(ctx, true), &at, maxSignatureBytes)
 	if err != nil {
-		return fmt.Errorf("a key is given, and the signature %s cannot be had: %w", shown(&at), err)
+		return fmt.Errorf("a key is given, and the signature %s cannot be fetched: %w", shown(&at), err)
 	}
 	artifact.Cached = false
 	if err := f.signed(artifact, signature, shown(&at)); err != nil {
@@ -222,9 +222,9 @@ func (f *Fetcher) trusted(artifact *Artifact, digest string) error {
 		return nil
 	}
 	if !f.options.Unverified {
-		return errors.New("nothing says what has to come: give the key that it is signed with, its digest at the end of the address (#sha256:HEX, of oci @sha256:HEX), or allow what is unverified")
+		return errors.New("the expected content is unknown: give the key that it is signed with, or its digest at the end of the address (#sha256:HEX, of oci @sha256:HEX), or allow unverified content")
 	}
-	artifact.Notes = append(artifact.Notes, "the catalog was taken unverified: neither a key nor a digest was given")
+	artifact.Notes = append(artifact.Notes, "the catalog is unverified: neither a key nor a digest was given")
 	return nil
 }
 

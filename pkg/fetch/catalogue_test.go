@@ -83,12 +83,12 @@ func TestCatalogue(t *testing.T) {
 	}{
 		"nothing says":     {fetch.Options{}, at, "give the key"},
 		"another key":      {fetch.Options{Key: other}, at, "the signature is not by this key"},
-		"pinned, unsigned": {fetch.Options{Key: public}, bare + pin, "cannot be had"},
-		"another digest":   {fetch.Options{}, at + "#" + fetch.Digest(nil), "digest is wrong"},
-		"a bad digest":     {fetch.Options{}, at + "#sha256:x", "is no digest"},
+		"pinned, unsigned": {fetch.Options{Key: public}, bare + pin, "cannot be fetched"},
+		"another digest":   {fetch.Options{}, at + "#" + fetch.Digest(nil), "wrong digest"},
+		"a bad digest":     {fetch.Options{}, at + "#sha256:x", "is not a digest"},
 		"offline":          {fetch.Options{Offline: true, Unverified: true}, at, "not in the cache"},
-		"another scheme":   {fetch.Options{}, "ftp://a.example/x", "the scheme is not known"},
-		"unverified, key":  {fetch.Options{Unverified: true, Key: public}, bare, "cannot be had"},
+		"another scheme":   {fetch.Options{}, "ftp://a.example/x", "unknown scheme; expected"},
+		"unverified, key":  {fetch.Options{Unverified: true, Key: public}, bare, "cannot be fetched"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, _, err := newFetcher(t, test.options).Catalogue(t.Context(), test.from)
@@ -175,9 +175,9 @@ func TestCatalogueOfDisk(t *testing.T) {
 	_, _, err = keyed.Catalogue(t.Context(), bare)
 	refused(t, err, "a key is given", "bare.tgz.sig")
 	_, _, err = keyed.Catalogue(t.Context(), dir)
-	refused(t, err, "a folder carries no signature")
+	refused(t, err, "a directory has no signature")
 	_, _, err = plain.Catalogue(t.Context(), filepath.Join(dir, "none.tar"))
 	refused(t, err, "none.tar", noFile(t))
 	_, _, err = plain.Catalogue(t.Context(), file+"#"+fetch.Digest(nil))
-	refused(t, err, "digest is wrong")
+	refused(t, err, "wrong digest")
 }

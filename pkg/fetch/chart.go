@@ -128,17 +128,17 @@ func (f *Fetcher) archive(ctx context.Context, artifact *Artifact, at *url.URL, 
 func archiveURL(repository *url.URL, text string) (*url.URL, error) {
 	ref, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("the index names %s, which is no address", excerpt([]byte(text)))
+		return nil, fmt.Errorf("the index has %s, which is not an address", excerpt([]byte(text)))
 	}
 	folder := *repository
 	folder.Path = strings.TrimSuffix(folder.Path, "/") + "/"
 	folder.RawPath = ""
 	at, err := address(folder.ResolveReference(ref).String())
 	if err != nil {
-		return nil, fmt.Errorf("the index names an address that is refused: %w", err)
+		return nil, fmt.Errorf("the index has an address that is refused: %w", err)
 	}
 	if ref.User != nil {
-		return nil, fmt.Errorf("the index names %s, with a password in it: refused", shown(at))
+		return nil, fmt.Errorf("the index has %s, which contains a password: refused", shown(at))
 	}
 	if repository.Scheme == "https" && at.Scheme == "http" {
 		return nil, fmt.Errorf("the index of %s names %s: from https to http is refused", shown(repository), shown(at))

@@ -22,7 +22,7 @@ func parseDigest(text string) (string, error) {
 	}
 	digits := strings.ToLower(strings.TrimPrefix(text, digestPrefix))
 	if sum, err := hex.DecodeString(digits); err != nil || len(sum) != sha256.Size {
-		return "", fmt.Errorf("%q is no digest; write sha256: and 64 hexadecimal digits", text)
+		return "", fmt.Errorf("%q is not a digest; write sha256: and 64 hexadecimal digits", text)
 	}
 	return digestPrefix + digits, nil
 }
@@ -30,7 +30,7 @@ func parseDigest(text string) (string, error) {
 // check compares a file with the digest that it has to have.
 func check(data []byte, want, said string) error {
 	if got := Digest(data); got != want {
-		return fmt.Errorf("the digest is wrong: %s says %s, what came is %s (%d bytes); nothing was kept", said, want, got, len(data))
+		return fmt.Errorf("wrong digest: %s says %s, the content has %s (%d bytes); nothing was stored", said, want, got, len(data))
 	}
 	return nil
 }
@@ -38,7 +38,7 @@ func check(data []byte, want, said string) error {
 // unverified is the error, or where that is told to be fine the note, for what nothing says the content of.
 func (f *Fetcher) unverified(what string) (note string, err error) {
 	if f.options.Unverified {
-		return what + " has no digest: it was taken unverified", nil
+		return what + " has no digest: it is unverified", nil
 	}
-	return "", fmt.Errorf("%s has no digest, so nothing says what has to come: give its sha256, or allow what is unverified", what)
+	return "", fmt.Errorf("%s has no digest, so its content cannot be verified: give its sha256, or allow unverified content", what)
 }

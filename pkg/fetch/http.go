@@ -54,13 +54,13 @@ func isMissing(err error) bool {
 func address(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, errors.New("it is no address; want https://HOST/PATH")
+		return nil, errors.New("it is not an address; expected https://HOST/PATH")
 	}
 	if u.Scheme != "http" && u.Scheme != "https" {
-		return nil, fmt.Errorf("%s: the scheme %q is not followed, only http and https are", shown(u), u.Scheme)
+		return nil, fmt.Errorf("%s: the scheme %q is not supported; use http or https", shown(u), u.Scheme)
 	}
 	if u.Hostname() == "" {
-		return nil, fmt.Errorf("%s: the address names no host", shown(u))
+		return nil, fmt.Errorf("%s: the address has no host", shown(u))
 	}
 	return u, nil
 }
@@ -79,7 +79,7 @@ func (f *Fetcher) receive(ctx context.Context, by httpDoer, u *url.URL, accept s
 	}
 	defer func() { _ = response.Body.Close() }()
 	if coding := response.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return nil, fmt.Errorf("the server sends it in the encoding %q, which was not asked for", coding)
+		return nil, fmt.Errorf("the server sends it in the encoding %q, which was not requested", coding)
 	}
 	if response.ContentLength > most {
 		return nil, tooLarge(response.ContentLength, most)
@@ -109,7 +109,7 @@ type httpDoer interface {
 
 func (f *Fetcher) ask(ctx context.Context, by httpDoer, method string, u *url.URL, accept string) (*http.Response, error) {
 	if f.options.Offline {
-		return nil, fmt.Errorf("%s is not in the cache, and nothing is fetched offline", shown(u))
+		return nil, fmt.Errorf("%s is not in the cache, and cannot be fetched offline", shown(u))
 	}
 	ctx = context.WithValue(ctx, pinnedAt{}, u.String())
 	request, err := http.NewRequestWithContext(ctx, method, u.String(), http.NoBody)
@@ -151,7 +151,7 @@ func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 		return fmt.Errorf("more than %d redirects, the last one from %s to %s", maxRedirects, shown(from.URL), shown(to.URL))
 	}
 	if to.URL.Scheme != "http" && to.URL.Scheme != "https" {
-		return fmt.Errorf("redirect from %s to the scheme %q, which is not followed", shown(from.URL), to.URL.Scheme)
+		return fmt.Errorf("redirect from %s to the scheme %q, which is not supported", shown(from.URL), to.URL.Scheme)
 	}
 	if from.URL.Scheme == "https" && to.URL.Scheme == "http" {
 		return fmt.Errorf("redirect from https to http, from %s to %s: refused", shown(from.URL), shown(to.URL))
@@ -162,12 +162,12 @@ func (f *Fetcher) redirect(to *http.Request, via []*http.Request) error {
 	to.Header.Del("Authorization")
 	to.Header.Del("Cookie")
 	if via[0].Method != http.MethodGet && via[0].Method != http.MethodHead {
-		return fmt.Errorf("redirect of a %s from host %s to host %s: refused, as what it sends is for the first alone", via[0].Method, via[0].URL.Host, to.URL.Host)
+		return fmt.Errorf("redirect of a %s from host %s to host %s: refused, since the request is for the first host only", via[0].Method, via[0].URL.Host, to.URL.Host)
 	}
 	if f.options.Redirects == Pinned && isPinned(via[0]) {
 		return nil
 	}
-	return fmt.Errorf("redirect from host %s to host %s: refused, as no digest says what has to come from there; give the digest, or the address at %[2]s",
+	return fmt.Errorf("redirect from host %s to host %s: refused, since no digest verifies the content; give the digest, or the address at %[2]s",
 		via[0].URL.Host, to.URL.Host)
 }
 
@@ -182,7 +182,7 @@ func (e encrypted) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.URL.Scheme == "https" || e.loopback && isLoopback(request.URL.Hostname()) {
 		return e.RoundTripper.RoundTrip(request)
 	}
-	return nil, fmt.Errorf("%s: a registry is asked over https only (plain http is for loopback addresses, where it is allowed)", shown(request.URL))
+	return nil, fmt.Errorf("%s: a registry is reached over https only (plain http is allowed for loopback addresses)", shown(request.URL))
 }
 
 func isLoopback(host string) bool {
@@ -197,7 +197,7 @@ func isLoopback(host string) bool {
 func bounded(r io.Reader, most int64) ([]byte, error) {
 	data, err := io.ReadAll(io.LimitReader(r, most+1))
 	if err != nil {
-		return nil, fmt.Errorf("it broke off after %d bytes: %w", len(data), err)
+		return nil, fmt.Errorf("the connection was lost after %d bytes: %w", len(data), err)
 	}
 	if int64(len(data)) > most {
 		return nil, tooLarge(-1, most)
@@ -207,9 +207,9 @@ func bounded(r io.Reader, most int64) ([]byte, error) {
 
 func tooLarge(size, most int64) error {
 	if size < 0 {
-		return fmt.Errorf("it has more than the %d bytes that are taken", most)
+		return fmt.Errorf("it has more than %d bytes, the limit", most)
 	}
-	return fmt.Errorf("it has %d bytes, and %d at most are taken", size, most)
+	return fmt.Errorf("it has %d bytes, and the limit is %d", size, most)
 }
 
 const maxExcerpt = 200

@@ -65,18 +65,18 @@ func TestAnswers(t *testing.T) {
 		"too large, told": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "1001")
 			_, _ = w.Write(make([]byte, 1001))
-		}, []string{"it has 1001 bytes", "1000 at most"}},
+		}, []string{"it has 1001 bytes", "the limit is 1000"}},
 		"without end": {func(w http.ResponseWriter, _ *http.Request) {
 			for {
 				if _, err := w.Write(make([]byte, 512)); err != nil {
 					return
 				}
 			}
-		}, []string{"more than the 1000 bytes"}},
-		"told to be longer": {raw("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nshort"), []string{"broke off after 5 bytes"}},
+		}, []string{"more than 1000 bytes"}},
+		"told to be longer": {raw("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\nshort"), []string{"lost after 5 bytes"}},
 		"told to be shorter": {
 			raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nlonger"),
-			[]string{"digest is wrong", "(2 bytes)"},
+			[]string{"wrong digest", "(2 bytes)"},
 		},
 		"a negative length": {raw("HTTP/1.1 200 OK\r\nContent-Length: -2\r\n\r\nlonger"), []string{"Content-Length"}},
 		"two lengths":       {raw("HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 9\r\n\r\nlonger"), []string{"Content-Length"}},
@@ -84,7 +84,7 @@ func TestAnswers(t *testing.T) {
 		"a bomb of an encoding": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			_, _ = w.Write(bomb.Bytes())
-		}, []string{`encoding "gzip"`, "not asked for"}},
+		}, []string{`encoding "gzip"`, "not requested"}},
 		"an error": {func(w http.ResponseWriter, _ *http.Request) {
 			w.WriteHeader(http.StatusTeapot)
 			fmt.Fprint(w, "\x1b[2Jno "+strings.Repeat("x", 5000))
@@ -197,7 +197,7 @@ func TestTLS(t *testing.T) {
 	_, err = fetch.New(fetch.Options{CA: []byte("none")})
 	refused(t, err, "no PEM certificate")
 	_, err = fetch.New(fetch.Options{CA: authority, Transport: http.DefaultTransport})
-	refused(t, err, "into the transport")
+	refused(t, err, "in the given transport")
 	_, err = fetch.New(fetch.Options{Redirects: "all"})
 	refused(t, err, `unknown policy "all"`)
 }

@@ -49,16 +49,16 @@ func ReadIdentity(files fs.FS) (*Identity, error) {
 	var id Identity
 	d := json.NewDecoder(bytes.NewReader(text))
 	if err := d.Decode(&id); err != nil {
-		return nil, fmt.Errorf(`read %s: want {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, safeError{err})
+		return nil, fmt.Errorf(`read %s: expected {"name": NAME, "serial": NUMBER}: %w`, IdentityFile, safeError{err})
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("read %s: something is behind its object", IdentityFile)
+		return nil, fmt.Errorf("read %s: content after its object", IdentityFile)
 	}
 	if !identityName.MatchString(id.Name) {
-		return nil, fmt.Errorf("read %s: the name %s: want small letters, digits, dots and hyphens", IdentityFile, excerpt([]byte(id.Name)))
+		return nil, fmt.Errorf("read %s: the name %s: expected small letters, digits, dots and hyphens", IdentityFile, excerpt([]byte(id.Name)))
 	}
 	if id.Serial < 1 {
-		return nil, fmt.Errorf("read %s: the serial %d: want 1 or more", IdentityFile, id.Serial)
+		return nil, fmt.Errorf("read %s: the serial %d: expected 1 or more", IdentityFile, id.Serial)
 	}
 	return &id, nil
 }
@@ -89,7 +89,7 @@ func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifa
 		return f.anonymous(artifact, last)
 	}
 	if want := f.options.Name; want != "" && id.Name != want {
-		return fmt.Errorf("it is the catalog %s, and %s is expected by the settings: it is signed, but another one", id.Name, want)
+		return fmt.Errorf("it is the catalog %s, and the settings expect %s: it is signed, but a different catalog", id.Name, want)
 	}
 	if last != nil {
 		if err := last.precedes(id, artifact.Digest, path); err != nil {
@@ -111,24 +111,24 @@ func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifa
 func (f *Fetcher) anonymous(artifact *Artifact, last *seen) error {
 	switch {
 	case f.options.Name != "":
-		return fmt.Errorf("it has no %s, and the catalog %s is expected by the settings", IdentityFile, f.options.Name)
+		return fmt.Errorf("it has no %s, and the settings expect the catalog %s", IdentityFile, f.options.Name)
 	case last != nil:
-		return fmt.Errorf("it has no %s; what was last taken from there was the catalog %s, serial %d, and an older one or another one may not take its place", IdentityFile, last.Name, last.Serial)
+		return fmt.Errorf("it has no %s; the last one fetched from there was the catalog %s, serial %d, and an older or different one may not replace it", IdentityFile, last.Name, last.Serial)
 	}
-	artifact.Notes = append(artifact.Notes, "the catalog is signed, but has no "+IdentityFile+" with its name and serial: an older one, or another one signed with the same key, would be taken as well")
+	artifact.Notes = append(artifact.Notes, "the catalog is signed, but has no "+IdentityFile+" with its name and serial: an older or different catalog that is signed with the same key would be accepted as well")
 	return nil
 }
 
 // precedes refuses what is not the same catalogue, or an older one.
 func (s *seen) precedes(id *Identity, digest, path string) error {
-	const way = "; give its digest at the end of the address if it is the one you want, or remove %s to forget what was taken"
+	const way = "; give its digest at the end of the address to accept it, or remove %s to forget the last one"
 	switch {
 	case id.Name != s.Name:
-		return fmt.Errorf("it is the catalog %s, and what was last taken from there was %s: it is signed, but another one"+way, id.Name, s.Name, path)
+		return fmt.Errorf("it is the catalog %s, and the last one fetched from there was %s: it is signed, but a different catalog"+way, id.Name, s.Name, path)
 	case id.Serial < s.Serial:
-		return fmt.Errorf("it is serial %d of the catalog %s, and serial %d was taken before: it is older"+way, id.Serial, id.Name, s.Serial, path)
+		return fmt.Errorf("it is serial %d of the catalog %s, and serial %d was fetched before: it is older"+way, id.Serial, id.Name, s.Serial, path)
 	case id.Serial == s.Serial && digest != s.Digest:
-		return fmt.Errorf("it is serial %d of the catalog %s, which was taken before with another content (%s, now %s): its publisher has to raise the serial with every change"+way, id.Serial, id.Name, s.Digest, digest, path)
+		return fmt.Errorf("it is serial %d of the catalog %s, which was fetched before with different content (%s, now %s): its publisher has to raise the serial with every change"+way, id.Serial, id.Name, s.Digest, digest, path)
 	}
 	return nil
 }
@@ -164,7 +164,7 @@ func readSeen(path string) (*seen, error) {
 	}
 	if err != nil {
 		// Who can damage it must not bring the memory to an end unseen.
-		return nil, fmt.Errorf("read which catalog was last taken from there: %w; remove %s to forget it", err, path)
+		return nil, fmt.Errorf("read which catalog was last fetched from there: %w; remove %s to forget it", err, path)
 	}
 	return &last, nil
 }

@@ -87,10 +87,10 @@ func TestSignedCatalogueIsNoOther(t *testing.T) {
 		files [2][]byte
 		words []string
 	}{
-		"an older one":         {first, []string{"serial 7 of the catalog shop", "serial 8 was taken before", "older", "digest at the end"}},
-		"another one":          {p.signed(named("bank", 9), "nine"), []string{"the catalog bank", "was shop", "another one"}},
+		"an older one":         {first, []string{"serial 7 of the catalog shop", "serial 8 was fetched before", "older", "digest at the end"}},
+		"another one":          {p.signed(named("bank", 9), "nine"), []string{"the catalog bank", "was shop", "a different catalog"}},
 		"one without identity": {p.signed("", "none"), []string{"has no catalog.json", "shop, serial 8"}},
-		"the same serial":      {p.signed(named("shop", 8), "other"), []string{"another content", "raise the serial"}},
+		"the same serial":      {p.signed(named("shop", 8), "other"), []string{"different content", "raise the serial"}},
 		"no identity at all":   {p.signed(`{"name": "shop"}`, "x"), []string{"the serial 0"}},
 	} {
 		p.serves.Store(test.files)
@@ -129,11 +129,11 @@ func TestSignedCatalogueHasTheNameOfTheSettings(t *testing.T) {
 	shop := func(o *fetch.Options) { o.Name = "shop" }
 	p.serves.Store(p.signed(named("bank", 1), "x"))
 	_, err := p.take(shop)
-	refused(t, err, "the catalog bank", "shop is expected by the settings")
+	refused(t, err, "the catalog bank", "the settings expect shop")
 	nothingIn(t, p.cache)
 	p.serves.Store(p.signed("", "x"))
 	_, err = p.take(shop)
-	refused(t, err, "has no catalog.json", "shop is expected by the settings")
+	refused(t, err, "has no catalog.json", "the settings expect the catalog shop")
 	p.serves.Store(p.signed(named("shop", 1), "x"))
 	if _, err := p.take(shop); err != nil {
 		t.Error(err)
@@ -185,11 +185,11 @@ func TestReadIdentity(t *testing.T) {
 		named("Shop", 1):                         "small letters",
 		named("", 1):                             "small letters",
 		named("a\u202eb", 1):                     "small letters",
-		named("shop", 0):                         "want 1 or more",
-		`{"name": "a", "serial": 1.5}`:           "want {",
-		`{"name": "a", "serial": 1} {}`:          "behind its object",
-		`[]`:                                     "want {",
-		"":                                       "want {",
+		named("shop", 0):                         "expected 1 or more",
+		`{"name": "a", "serial": 1.5}`:           "expected {",
+		`{"name": "a", "serial": 1} {}`:          "content after its object",
+		`[]`:                                     "expected {",
+		"":                                       "expected {",
 		`{"name": "` + strings.Repeat("a", 5000): "4096 bytes",
 	} {
 		id, err := fetch.ReadIdentity(fstest.MapFS{fetch.IdentityFile: {Data: []byte(text)}})

@@ -60,7 +60,7 @@ func parseIndex(text []byte) (index, error) {
 		return index{}, safeError{err}
 	}
 	if len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
-		return index{}, errors.New("it is no mapping: is this the address of a chart repository?")
+		return index{}, errors.New("it is not a mapping: is this the address of a chart repository?")
 	}
 	entries := child(document.Content[0], "entries")
 	if entries == nil || entries.Kind != yaml.MappingNode {
@@ -70,7 +70,7 @@ func parseIndex(text []byte) (index, error) {
 	for i := 0; i+1 < len(entries.Content); i += 2 {
 		name, versions := entries.Content[i], entries.Content[i+1]
 		if _, twice := out.entries[name.Value]; twice {
-			return index{}, fmt.Errorf("line %d: the chart %s is there twice", name.Line, excerpt([]byte(name.Value)))
+			return index{}, fmt.Errorf("line %d: the chart %s occurs twice", name.Line, excerpt([]byte(name.Value)))
 		}
 		out.entries[name.Value] = versions
 	}

@@ -31,7 +31,7 @@ func (f *Fetcher) localChart(source catalog.ChartSource) (Artifact, error) {
 	}
 	if source.Digest != "" {
 		if artifact.Digest != source.Digest {
-			return Artifact{}, fmt.Errorf("the digest is wrong: the catalog says %s, %s is %s", source.Digest, source.Path, artifact.Digest)
+			return Artifact{}, fmt.Errorf("wrong digest: the catalog says %s, %s has %s", source.Digest, source.Path, artifact.Digest)
 		}
 		artifact.Verified = append(artifact.Verified, ByDigest)
 	}
@@ -73,10 +73,10 @@ func (f *Fetcher) readFolder(folder fs.FS) (map[string][]byte, error) {
 			return err
 		}
 		if !entry.Type().IsRegular() {
-			return fmt.Errorf("%s is a %s: only files and folders are taken", plain(name), kindOf(entry.Type()))
+			return fmt.Errorf("%s is a %s: only files and directories are accepted", plain(name), kindOf(entry.Type()))
 		}
 		if len(files) >= limits.Files {
-			return fmt.Errorf("it has more than the %d files that are taken", limits.Files)
+			return fmt.Errorf("it has more than %d files, the limit", limits.Files)
 		}
 		data, err := readLocal(folder, name, limits.Unpacked-total)
 		if err != nil {
@@ -118,11 +118,11 @@ func compress(data []byte) ([]byte, error) {
 // local finds a path in Local. No part of it may be a link, and it stays inside.
 func (f *Fetcher) local(text string) (string, fs.FileInfo, error) {
 	if f.options.Local == nil {
-		return "", nil, fmt.Errorf("%s is a path, and this catalog has no folder that it could be in", plain(text))
+		return "", nil, fmt.Errorf("%s is a path, and this catalog has no directory for it", plain(text))
 	}
 	name := path.Clean(text)
 	if strings.Contains(text, `\`) || !fs.ValidPath(name) {
-		return "", nil, fmt.Errorf("the path %s leads out of the folder of the catalog: write one that is relative to it, and has no .. in it", plain(text))
+		return "", nil, fmt.Errorf("the path %s leads out of the directory of the catalog: write one relative to it, without ..", plain(text))
 	}
 	var info fs.FileInfo
 	for end := 0; end < len(name); {

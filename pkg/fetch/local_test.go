@@ -51,10 +51,10 @@ func TestLocal(t *testing.T) {
 	}
 	mustBe(t, manifests[1], []byte("kind: X\n"), false, fetch.ByDigest)
 	for want, source := range map[string]catalog.ChartSource{
-		"digest is wrong":     {Path: "charts/db-1.2.3.tgz", Digest: fetch.Digest(nil)},
-		"the digest is wrong": {Path: "charts/web", Digest: fetch.Digest(nil)},
+		"wrong digest":        {Path: "charts/db-1.2.3.tgz", Digest: fetch.Digest(nil)},
+		": wrong digest":      {Path: "charts/web", Digest: fetch.Digest(nil)},
 		"leads out":           {Path: "../x.tgz"},
-		"no .. in it":         {Path: "/etc/passwd"},
+		"without ..":          {Path: "/etc/passwd"},
 		"of the catalog: ":    {Path: `..\x`},
 		"file does not exist": {Path: "charts/none.tgz"},
 	} {
@@ -64,11 +64,11 @@ func TestLocal(t *testing.T) {
 	_, err = f.Manifests(t.Context(), []catalog.ManifestSource{{Path: "charts"}})
 	refused(t, err, "not a regular file")
 	_, err = newFetcher(t, fetch.Options{}).Chart(t.Context(), catalog.ChartSource{Path: "a"})
-	refused(t, err, "has no folder")
+	refused(t, err, "has no directory")
 	_, err = newFetcher(t, fetch.Options{Local: local, Limits: fetch.Limits{Files: 1}}).Chart(t.Context(), catalog.ChartSource{Path: "charts/web"})
-	refused(t, err, "more than the 1 files")
+	refused(t, err, "more than 1 files")
 	_, err = newFetcher(t, fetch.Options{Local: local, Limits: fetch.Limits{Unpacked: 20}}).Chart(t.Context(), catalog.ChartSource{Path: "charts/web"})
-	refused(t, err, "more than the 10 bytes")
+	refused(t, err, "more than 10 bytes")
 }
 
 func TestLocalLinks(t *testing.T) {

@@ -47,7 +47,7 @@ func New(options Options) (*Fetcher, error) {
 			return nil, fmt.Errorf("read the keyring %s: %w", options.Keyring, err)
 		}
 		if len(f.keyring.KeyRing) == 0 {
-			return nil, fmt.Errorf("read the keyring %s: no key is in it", options.Keyring)
+			return nil, fmt.Errorf("read the keyring %s: it has no key", options.Keyring)
 		}
 	}
 	return f, nil
@@ -56,7 +56,7 @@ func New(options Options) (*Fetcher, error) {
 func transportOf(options Options) (http.RoundTripper, error) {
 	if options.Transport != nil {
 		if len(options.CA) > 0 {
-			return nil, errors.New("certificates go into the transport where one is given")
+			return nil, errors.New("set certificates in the given transport")
 		}
 		return options.Transport, nil
 	}
@@ -74,7 +74,7 @@ func transportOf(options Options) (http.RoundTripper, error) {
 			roots = x509.NewCertPool()
 		}
 		if !roots.AppendCertsFromPEM(options.CA) {
-			return nil, errors.New("read the certificates to trust: no PEM certificate is in them")
+			return nil, errors.New("read the certificates to trust: they have no PEM certificate")
 		}
 		transport.TLSClientConfig = &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}
 	}

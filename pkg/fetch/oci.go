@@ -115,7 +115,7 @@ func (f *Fetcher) manifestOf(ctx context.Context, p place) (manifest ocispec.Man
 	}
 	digest = Digest(data)
 	if p.digest != "" && p.digest != digest {
-		return manifest, "", notes, fmt.Errorf("the digest is wrong: the catalog says %s, and %s:%s is %s: the tag was moved, or this is another registry; nothing was kept",
+		return manifest, "", notes, fmt.Errorf("wrong digest: the catalog says %s, and %s:%s has %s: the tag was moved, or this is another registry; nothing was stored",
 			p.digest, p.Repository, p.tag, digest)
 	}
 	if manifest, err = parseManifest(data); err != nil {
@@ -131,10 +131,10 @@ func parseManifest(data []byte) (ocispec.Manifest, error) {
 		return manifest, safeError{err}
 	}
 	if manifest.MediaType != "" && manifest.MediaType != ocispec.MediaTypeImageManifest {
-		return manifest, fmt.Errorf("it is of the media type %s, want %s", plain(manifest.MediaType), ocispec.MediaTypeImageManifest)
+		return manifest, fmt.Errorf("it is of the media type %s, expected %s", plain(manifest.MediaType), ocispec.MediaTypeImageManifest)
 	}
 	if len(manifest.Layers) == 0 {
-		return manifest, errors.New("it has no layers; want an image manifest with one")
+		return manifest, errors.New("it has no layers; expected an image manifest with one")
 	}
 	return manifest, nil
 }
@@ -157,10 +157,10 @@ func layer(manifest ocispec.Manifest, mediaType string) (*ocispec.Descriptor, er
 // blob gets the content of a layer.
 func (f *Fetcher) blob(ctx context.Context, p place, of ocispec.Descriptor, most int64) (data []byte, cached bool, notes []string, err error) {
 	if len(of.URLs) > 0 {
-		return nil, false, nil, fmt.Errorf("a layer is to be had from %s, outside of the registry: refused", plain(of.URLs[0]))
+		return nil, false, nil, fmt.Errorf("a layer is at %s, outside of the registry: refused", plain(of.URLs[0]))
 	}
 	if !strings.HasPrefix(of.Digest.String(), digestPrefix) {
-		return nil, false, nil, fmt.Errorf("a layer has the digest %s: only sha256 is taken", plain(of.Digest.String()))
+		return nil, false, nil, fmt.Errorf("a layer has the digest %s: only sha256 is supported", plain(of.Digest.String()))
 	}
 	digest, err := parseDigest(of.Digest.String())
 	if err != nil {

@@ -40,7 +40,7 @@ func TestRegistryChart(t *testing.T) {
 	mustBe(t, got, archive, true, fetch.ByDigest)
 	fresh := newFetcher(t, fetch.Options{PlainHTTP: true})
 	_, err = fresh.Chart(t.Context(), catalog.ChartSource{OCI: at, Version: "2.0.0", Digest: digest})
-	refused(t, err, "db 2.0.0 from "+at, "says "+digest, "is "+other, "the tag was moved")
+	refused(t, err, "db 2.0.0 from "+at, "says "+digest, "has "+other, "the tag was moved")
 	_, err = fresh.Chart(t.Context(), catalog.ChartSource{OCI: at, Version: "2.0.0"})
 	refused(t, err, "has no digest")
 	_, err = fresh.Chart(t.Context(), catalog.ChartSource{OCI: at, Version: "3.0.0", Digest: digest})
@@ -53,7 +53,7 @@ func TestRegistryChart(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustBe(t, got, got.Data, false)
-	noted(t, got, "taken unverified")
+	noted(t, got, "is unverified")
 	for want, bad := range map[string]catalog.ChartSource{
 		"write oci://HOST/PATH":      {OCI: "https://" + host, Digest: digest},
 		"invalid":                    {OCI: "oci://" + host + "/UPPER", Digest: digest},
@@ -77,7 +77,7 @@ func TestRegistryTricks(t *testing.T) {
 		"is it a chart?":                   {{MediaType: "application/vnd.oci.image.layer.v1.tar", Data: archive}},
 		"has two layers of the media type": {content, {MediaType: repository.ChartLayer, Data: []byte("another")}},
 		"it has no layers":                 {},
-		"5242880 at most are taken":        {{MediaType: repository.ChartLayer, Data: make([]byte, 5<<20+1)}},
+		"the limit is 5242880":             {{MediaType: repository.ChartLayer, Data: make([]byte, 5<<20+1)}},
 	} {
 		digest := repository.Push(t, host+"/charts/db:1.0.0", config, layers, nil)
 		_, err := f.Chart(t.Context(), catalog.ChartSource{OCI: "oci://" + host + "/charts/db", Digest: digest})
@@ -98,13 +98,13 @@ func TestRegistryManifests(t *testing.T) {
 	for name, test := range map[string]struct{ manifest, want string }{
 		"giant":          {strings.Repeat(" ", 4<<20+1), "4194304"},
 		"no json":        {"\x1b[2J", "invalid character"},
-		"an index":       {`{"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}`, "image.index.v1+json, want"},
+		"an index":       {`{"mediaType":"application/vnd.oci.image.index.v1+json","manifests":[]}`, "image.index.v1+json, expected"},
 		"an array":       {`[]`, "cannot unmarshal"},
 		"negative size":  {layer(fetch.Digest(archive), -5), "negative size"},
-		"lying size":     {layer(fetch.Digest(archive), len(archive)-1), "at most are taken"},
+		"lying size":     {layer(fetch.Digest(archive), len(archive)-1), "bytes, and the limit is"},
 		"lying digest":   {layer(fetch.Digest([]byte("x")), len(archive)), "the manifest says"},
-		"another digest": {layer("sha512:"+strings.Repeat("a", 128), len(archive)), "only sha256 is taken"},
-		"bad digest":     {layer("sha256:../../x", len(archive)), "is no digest"},
+		"another digest": {layer("sha512:"+strings.Repeat("a", 128), len(archive)), "only sha256 is supported"},
+		"bad digest":     {layer("sha256:../../x", len(archive)), "is not a digest"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			at := serve(t, func(w http.ResponseWriter, r *http.Request) {

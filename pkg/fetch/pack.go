@@ -19,7 +19,7 @@ func Pack(files map[string][]byte) ([]byte, error) {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		clean, err := archiveName(name)
 		if err == nil && clean != name {
-			err = fmt.Errorf("the name is not a plain path; want %s", clean)
+			err = fmt.Errorf("the name is not a plain path; expected %s", clean)
 		}
 		if err == nil {
 			err = u.claim(name, false)

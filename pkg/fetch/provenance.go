@@ -49,7 +49,7 @@ func notChecked(where string) string {
 
 // noProvenance decides about a chart that nobody signed, where there is a keyring.
 func (f *Fetcher) noProvenance(artifact *Artifact, source catalog.ChartSource) error {
-	artifact.Notes = append(artifact.Notes, "the chart has no provenance, so the keyring says nothing about it")
+	artifact.Notes = append(artifact.Notes, "the chart has no provenance to check with the keyring")
 	if source.Digest != "" || source.Path != "" {
 		return nil
 	}

@@ -35,30 +35,30 @@ func TestRepositoryChart(t *testing.T) {
 	refused(t, err, "no chart web", "it has db")
 	wrong := chartAt(repo, "db", "1.3.0", archive)
 	_, err = f.Chart(t.Context(), wrong)
-	refused(t, err, "digest is wrong", "the catalog says "+wrong.Digest, "nothing was kept")
+	refused(t, err, "wrong digest", "the catalog says "+wrong.Digest, "nothing was stored")
 }
 
 func TestUnverified(t *testing.T) {
 	archive := chartOf(t, "db", "1.2.3")
 	repo := repository.ServeCharts(t, map[string][]byte{"db-1.2.3.tgz": archive})
 	_, err := newFetcher(t, fetch.Options{}).Chart(t.Context(), chartAt(repo, "db", "1.2.3", nil))
-	refused(t, err, "has no digest", "allow what is unverified")
+	refused(t, err, "has no digest", "allow unverified")
 	got, err := newFetcher(t, fetch.Options{Unverified: true}).Chart(t.Context(), chartAt(repo, "db", "1.2.3", nil))
 	if err != nil {
 		t.Fatal(err)
 	}
 	mustBe(t, got, archive, false)
-	noted(t, got, "taken unverified")
+	noted(t, got, "is unverified")
 }
 
 func TestSources(t *testing.T) {
 	f := newFetcher(t, fetch.Options{})
 	for name, source := range map[string]catalog.ChartSource{
-		"exactly one of":  {Repository: "https://a", OCI: "oci://b/c"},
-		"its name":        {Repository: "https://a.example"},
-		"is no digest":    {Repository: "https://a.example", Digest: "sha256:abc"},
-		"is not followed": {Repository: "file:///etc", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
-		"names no host":   {Repository: "https:///x", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
+		"exactly one of":   {Repository: "https://a", OCI: "oci://b/c"},
+		"its name":         {Repository: "https://a.example"},
+		"is not a digest":  {Repository: "https://a.example", Digest: "sha256:abc"},
+		"is not supported": {Repository: "file:///etc", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
+		"has no host":      {Repository: "https:///x", Name: "a", Version: "1.0.0", Digest: strings.Repeat("a", 64)},
 	} {
 		_, err := f.Chart(t.Context(), source)
 		refused(t, err, name)
@@ -74,18 +74,18 @@ func TestIndex(t *testing.T) {
 	for name, test := range map[string]struct{ index, want string }{
 		"no yaml":         {"a: [", "read index.yaml"},
 		"a page":          {"<html>not found</html>", "is this the address of a chart repository?"},
-		"a list":          {"- a", "it is no mapping"},
+		"a list":          {"- a", "it is not a mapping"},
 		"no entries":      {"apiVersion: v1", "it has no entries"},
 		"a bomb":          {bomb + "entries: *j\n", "it has no entries"},
 		"a bomb of them":  {bomb + "entries: {db: *j}\n", "are not a list"},
 		"a bomb in it":    {bomb + "entries: {db: [*j]}\n", "is not a mapping"},
-		"the chart twice": {"entries: {db: [], db: []}", "is there twice"},
+		"the chart twice": {"entries: {db: [], db: []}", "occurs twice"},
 		"no urls":         {entry(""), "has no urls"},
 		"an alias":        {"x: &x [a.tgz]\n" + entry("    urls: *x\n"), "has no urls"},
-		"a bad digest":    {entry("    urls: [a.tgz]\n    digest: zz\n"), "is no digest"},
-		"a file":          {entry("    urls: ['file:///etc/passwd']\n"), `the scheme "file" is not followed`},
-		"another scheme":  {entry("    urls: ['ftp://a.example/x']\n"), `the scheme "ftp" is not followed`},
-		"a password":      {entry("    urls: ['http://me:secret@127.0.0.1/x']\n"), "with a password in it"},
+		"a bad digest":    {entry("    urls: [a.tgz]\n    digest: zz\n"), "is not a digest"},
+		"a file":          {entry("    urls: ['file:///etc/passwd']\n"), `the scheme "file" is not supported`},
+		"another scheme":  {entry("    urls: ['ftp://a.example/x']\n"), `the scheme "ftp" is not supported`},
+		"a password":      {entry("    urls: ['http://me:secret@127.0.0.1/x']\n"), "which contains a password"},
 		"two that differ": {entry("    urls: [a.tgz]\n  - version: v1.2.3\n    urls: [b.tgz]\n"), "twice, and they differ"},
 		"control":         {"entries: {\"d\\e[31m\": []}", `has no chart db; it has "d\x1b[31m"`},
 	} {
@@ -110,7 +110,7 @@ func TestIndexWithoutEnd(t *testing.T) {
 		}
 	})
 	_, err := newFetcher(t, fetch.Options{}).Chart(soon(t), chartAt(repo, "db", "1.2.3", []byte("x")))
-	refused(t, err, "get index.yaml", "more than the 33554432 bytes")
+	refused(t, err, "get index.yaml", "more than 33554432 bytes")
 }
 
 func TestIndexDigest(t *testing.T) {
@@ -197,7 +197,7 @@ func TestCache(t *testing.T) {
 		t.Fatal(err)
 	}
 	mustBe(t, got, archive, false, fetch.ByDigest)
-	noted(t, got, "was damaged and is thrown away")
+	noted(t, got, "was damaged and is deleted")
 	if got, err = offline.Chart(t.Context(), source); err != nil || !got.Cached {
 		t.Errorf("not kept anew: %v", err)
 	}
@@ -232,7 +232,7 @@ func TestCacheLink(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	noted(t, got, "not kept in the cache")
+	noted(t, got, "not cached")
 }
 
 func TestNothingKeptOfWhatIsWrong(t *testing.T) {
@@ -240,7 +240,7 @@ func TestNothingKeptOfWhatIsWrong(t *testing.T) {
 	repo := repository.ServeCharts(t, map[string][]byte{"db-1.2.3.tgz": archive})
 	cache := t.TempDir()
 	_, err := newFetcher(t, fetch.Options{Cache: cache}).Chart(t.Context(), chartAt(repo, "db", "1.2.3", []byte("another")))
-	refused(t, err, "digest is wrong")
+	refused(t, err, "wrong digest")
 	if left, err := os.ReadDir(cache); err != nil || len(left) > 0 {
 		t.Errorf("the cache has %v, %v", left, err)
 	}

@@ -19,7 +19,7 @@ import (
 type publicKey func(data, signature []byte) bool
 
 // ErrSignature says that no key made the signature of these bytes.
-var ErrSignature = errors.New("the signature is not by this key, or not of these bytes")
+var ErrSignature = errors.New("the signature is not by this key, or not of this content")
 
 // Verify checks a detached signature over the bytes of a file with a public key (PEM; with
 // several keys any of them will do): ECDSA with P-256 over the SHA-256 of the file (ASN.1 DER),
@@ -37,7 +37,7 @@ const maxSignatureBytes = 4096
 
 func verify(data, signature []byte, keys []publicKey) error {
 	if len(signature) > maxSignatureBytes {
-		return fmt.Errorf("the signature has %d bytes; a detached one of %d at most is meant", len(signature), maxSignatureBytes)
+		return fmt.Errorf("the signature has %d bytes; expected a detached one of at most %d", len(signature), maxSignatureBytes)
 	}
 	forms := [][]byte{signature}
 	if decoded, err := base64.StdEncoding.DecodeString(string(bytes.TrimSpace(signature))); err == nil {
@@ -61,7 +61,7 @@ func publicKeys(text []byte) ([]publicKey, error) {
 			break
 		}
 		if block.Type != "PUBLIC KEY" {
-			return nil, fmt.Errorf("it is a %q; want a PUBLIC KEY, in PEM", block.Type)
+			return nil, fmt.Errorf("it is a %q; expected a PUBLIC KEY, in PEM", block.Type)
 		}
 		parsed, err := x509.ParsePKIXPublicKey(block.Bytes)
 		if err != nil {
@@ -74,7 +74,7 @@ func publicKeys(text []byte) ([]publicKey, error) {
 		keys = append(keys, key)
 	}
 	if len(keys) == 0 {
-		return nil, errors.New("no PEM block is in it; want -----BEGIN PUBLIC KEY-----")
+		return nil, errors.New("it has no PEM block; expected -----BEGIN PUBLIC KEY-----")
 	}
 	return keys, nil
 }
@@ -83,7 +83,7 @@ func publicKeyOf(parsed any) (publicKey, error) {
 	switch key := parsed.(type) {
 	case *ecdsa.PublicKey:
 		if key.Curve != elliptic.P256() {
-			return nil, fmt.Errorf("an ECDSA key on the curve %s; want P-256", key.Params().Name)
+			return nil, fmt.Errorf("an ECDSA key on the curve %s; expected P-256", key.Params().Name)
 		}
 		return func(data, signature []byte) bool {
 			sum := sha256.Sum256(data)
@@ -94,7 +94,7 @@ func publicKeyOf(parsed any) (publicKey, error) {
 			return len(signature) == ed25519.SignatureSize && ed25519.Verify(key, data, signature)
 		}, nil
 	}
-	return nil, fmt.Errorf("a key of the kind %T; want ECDSA with P-256, or ed25519", parsed)
+	return nil, fmt.Errorf("a key of the kind %T; expected ECDSA with P-256, or ed25519", parsed)
 }
 
 // Sign returns the detached signature of a file in base64, by a private key (PEM, not
@@ -122,7 +122,7 @@ func privateKey(text []byte) (crypto.Signer, error) {
 	for rest := text; parsed == nil; {
 		var block *pem.Block
 		if block, rest = pem.Decode(rest); block == nil {
-			return nil, errors.New("no private key is in it; want -----BEGIN PRIVATE KEY-----")
+			return nil, errors.New("it has no private key; expected -----BEGIN PRIVATE KEY-----")
 		}
 		switch block.Type {
 		case "EC PARAMETERS": // openssl writes it before the key
@@ -131,7 +131,7 @@ func privateKey(text []byte) (crypto.Signer, error) {
 		case "EC PRIVATE KEY":
 			parsed, err = x509.ParseECPrivateKey(block.Bytes)
 		default:
-			return nil, fmt.Errorf("it is a %q; want a PRIVATE KEY that is not encrypted (for an encrypted one, sign with the tool that made it)", block.Type)
+			return nil, fmt.Errorf("it is a %q; expected a PRIVATE KEY that is not encrypted (for an encrypted one, sign with the tool that made it)", block.Type)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("read the private key: %w", err)
@@ -144,5 +144,5 @@ func privateKey(text []byte) (crypto.Signer, error) {
 	case ed25519.PrivateKey:
 		return key, nil
 	}
-	return nil, fmt.Errorf("a key of the kind %T; want ECDSA with P-256, or ed25519", parsed)
+	return nil, fmt.Errorf("a key of the kind %T; expected ECDSA with P-256, or ed25519", parsed)
 }

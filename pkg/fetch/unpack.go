@@ -36,7 +36,7 @@ func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 		return nil, fmt.Errorf("unpack: %w", err)
 	}
 	if counted.zeros < tarEnd {
-		return nil, errors.New("unpack: the archive is cut off: its end is missing")
+		return nil, errors.New("unpack: the archive is incomplete: its end is missing")
 	}
 	return u.tree, nil
 }
@@ -53,7 +53,7 @@ type budget struct {
 // the last files are missing.
 const tarEnd = 1024
 
-var errUnpacked = errors.New("more than may be unpacked")
+var errUnpacked = errors.New("more content than may be unpacked")
 
 func (b *budget) Read(p []byte) (int, error) {
 	if b.left <= 0 {
@@ -94,7 +94,7 @@ func (u *unpacker) run(stream io.Reader) error {
 			return safeError{err}
 		}
 		if count++; count > u.limits.Files {
-			return fmt.Errorf("it has more than the %d files that are taken", u.limits.Files)
+			return fmt.Errorf("it has more than %d files, the limit", u.limits.Files)
 		}
 		if header.Typeflag == tar.TypeXGlobalHeader {
 			continue // git archive writes one, with its commit
@@ -111,7 +111,7 @@ func onlyZeros(stream io.Reader) error {
 	for {
 		n, err := stream.Read(buffer)
 		if slices.ContainsFunc(buffer[:n], func(b byte) bool { return b != 0 }) {
-			return errors.New("something comes after the end of the archive")
+			return errors.New("content after the end of the archive")
 		}
 		if errors.Is(err, io.EOF) {
 			return nil
@@ -137,10 +137,10 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	case tar.TypeSymlink, tar.TypeLink:
 		return fmt.Errorf("it is a link to %s, and links are refused", plain(header.Linkname))
 	default:
-		return fmt.Errorf("it is of the type %q: only files and folders are taken", header.Typeflag)
+		return fmt.Errorf("it is of the type %q: only files and directories are accepted", header.Typeflag)
 	}
 	if name == "." {
-		return errors.New("a file has the name of the folder that it is in")
+		return errors.New("a file has the name of the directory that it is in")
 	}
 	if err := u.claim(name, false); err != nil {
 		return err
@@ -148,7 +148,7 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	// Of a sparse file the header says what it unfolds to, so it is held against the rest, too.
 	left := u.limits.Unpacked - u.total
 	if header.Size > left {
-		return fmt.Errorf("it has %w: %d bytes, with %d taken before it, and %d in all", errUnpacked, header.Size, u.total, u.limits.Unpacked)
+		return fmt.Errorf("it has %w: %d bytes after %d, and the limit is %d", errUnpacked, header.Size, u.total, u.limits.Unpacked)
 	}
 	data, err := bounded(content, left)
 	if err != nil {
@@ -179,7 +179,7 @@ func (u *unpacker) fold(name string, folder bool) error {
 	case before != name:
 		return fmt.Errorf("it differs from %s in upper and lower case alone", plain(before))
 	case !folder || !u.tree.isDir(name):
-		return errors.New("the name is there twice")
+		return errors.New("the name occurs twice")
 	}
 	if folder {
 		u.tree.folder(name)
@@ -209,11 +209,11 @@ func archiveName(text string) (string, error) {
 	}
 	switch {
 	case len(name) > maxNameLength || strings.Count(name, "/") >= maxDepth:
-		return "", fmt.Errorf("the name is too long: %d bytes and %d folders are taken", maxNameLength, maxDepth)
+		return "", fmt.Errorf("the name is too long: at most %d bytes and %d directories are accepted", maxNameLength, maxDepth)
 	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':':
-		return "", errors.New("the name is absolute, or of another system; want one below the archive, with slashes")
+		return "", errors.New("the name is absolute, or of another system; expected one below the archive, with slashes")
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", errors.New("by .. the name leads out of the archive")
+		return "", errors.New("the name leads out of the archive by ..")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return "", errors.New("the name has characters that cannot be shown")
 	case name == "." || !fs.ValidPath(name):

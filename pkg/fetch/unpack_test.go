@@ -113,24 +113,24 @@ func TestUnpackRefuses(t *testing.T) {
 		"bytes":                 {file("a\xff"), "cannot be shown"},
 		"doubled slash":         {file("a//b"), "not a plain path"},
 		"dots":                  {file("a/./b"), "not a plain path"},
-		"a file named by a dot": {file("."), "name of the folder"},
+		"a file named by a dot": {file("."), "name of the directory"},
 		"long":                  {file(strings.Repeat("a", 1025)), "too long"},
 		"deep":                  {file(strings.Repeat("a/", 40) + "b"), "too long"},
 		"symbolic link":         {special(tar.TypeSymlink), `link to /etc/passwd`},
 		"hard link":             {special(tar.TypeLink), `link to /etc/passwd`},
-		"character device":      {special(tar.TypeChar), "only files and folders"},
-		"block device":          {special(tar.TypeBlock), "only files and folders"},
-		"pipe":                  {special(tar.TypeFifo), "only files and folders"},
-		"contiguous":            {special(tar.TypeCont), "only files and folders"},
-		"twice":                 {file("a", "a"), "there twice"},
-		"twice, written else":   {file("a", "./a"), "there twice"},
+		"character device":      {special(tar.TypeChar), "only files and directories"},
+		"block device":          {special(tar.TypeBlock), "only files and directories"},
+		"pipe":                  {special(tar.TypeFifo), "only files and directories"},
+		"contiguous":            {special(tar.TypeCont), "only files and directories"},
+		"twice":                 {file("a", "a"), "occurs twice"},
+		"twice, written else":   {file("a", "./a"), "occurs twice"},
 		"case":                  {file("values.yaml", "Values.yaml"), "differs from values.yaml"},
 		"case of a folder":      {file("a/b", "A/c"), "differs from a"},
 		"case, by Unicode":      {file("ſ.yaml", "S.yaml"), "differs from"},
-		"a file as a folder":    {file("a", "a/b"), "there twice"},
-		"a folder as a file":    {file("a/b", "a"), "there twice"},
-		"many":                  {file("1", "2", "3", "4", "5", "6", "7", "8"), "more than the 7 files"},
-		"many folders":          {slices.Repeat([]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}}, 8), "more than the 7 files"},
+		"a file as a folder":    {file("a", "a/b"), "occurs twice"},
+		"a folder as a file":    {file("a/b", "a"), "occurs twice"},
+		"many":                  {file("1", "2", "3", "4", "5", "6", "7", "8"), "more than 7 files"},
+		"many folders":          {slices.Repeat([]tar.Header{{Name: "a/", Typeflag: tar.TypeDir}}, 8), "more than 7 files"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := fetch.Unpack(tarOf(t, "text", test.headers...), fetch.Limits{Files: 7})
@@ -161,7 +161,7 @@ func TestUnpackBombs(t *testing.T) {
 	for name, archive := range map[string][]byte{"one file": one, "some files": some, "after the end": after, "a lie": lie, "zipped": zip(t, one)} {
 		t.Run(name, func(t *testing.T) {
 			_, err := fetch.Unpack(archive, limits)
-			refused(t, err, "more than may be unpacked")
+			refused(t, err, "more content than may be unpacked")
 		})
 	}
 }
@@ -177,8 +177,8 @@ func TestUnpackBroken(t *testing.T) {
 	}{
 		"text":           {[]byte(strings.Repeat("no archive ", 100)), "header"},
 		"cut":            {good[:514], "EOF"},
-		"cut at a file":  {good[:1024], "cut off"},
-		"empty":          {nil, "cut off"},
+		"cut at a file":  {good[:1024], "incomplete"},
+		"empty":          {nil, "incomplete"},
 		"cut, zipped":    {zipped[:len(zipped)-9], "EOF"},
 		"sum of gzip":    {flipped, "checksum"},
 		"junk after":     {append(slices.Clone(good), "junk"...), "after the end"},
@@ -215,10 +215,10 @@ func TestPack(t *testing.T) {
 	}
 	for name, bad := range map[string]map[string][]byte{
 		"..":               {"../a": nil},
-		"want a":           {"./a": nil},
+		"expected a":       {"./a": nil},
 		"absolute":         {"/a": nil},
 		"differs from A":   {"a": nil, "A": nil},
-		"there twice":      {"a": nil, "a/b": nil},
+		"occurs twice":     {"a": nil, "a/b": nil},
 		"not a plain path": {"": nil},
 	} {
 		_, err := fetch.Pack(bad)

@@ -35,7 +35,7 @@ func (f *Fetcher) ChartVersions(ctx context.Context, source catalog.ChartSource)
 func (f *Fetcher) chartVersions(ctx context.Context, source catalog.ChartSource) ([]string, error) {
 	switch {
 	case f.options.Offline:
-		return nil, errors.New("offline: nobody is asked")
+		return nil, errors.New("offline: no request is sent")
 	case source.OCI != "":
 		p, err := f.placeOf(source.OCI)
 		if err != nil {
@@ -53,7 +53,7 @@ func (f *Fetcher) chartVersions(ctx context.Context, source catalog.ChartSource)
 		}
 		return listed.versions(source.Name)
 	}
-	return nil, errors.New("it is a file beside the entry: nothing lists its versions")
+	return nil, errors.New("it is a file beside the entry: its versions are not listed")
 }
 
 // versions are those of a chart of the index.

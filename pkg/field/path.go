@@ -15,7 +15,7 @@ import (
 // maxSteps bounds a path, and with it the depth of a search.
 const maxSteps = 100
 
-var tooLong = fmt.Sprintf("the path is too long: want %d steps at most", maxSteps)
+var tooLong = fmt.Sprintf("the path is too long: expected at most %d steps", maxSteps)
 
 // Path is a way through the fields of an object: spec.users[].secretName. The
 // zero Path has no steps and finds the object itself.
@@ -60,7 +60,7 @@ func Parse(text string) (Path, error) {
 	}
 	if n < len(text) {
 		r, _ := utf8.DecodeRuneInString(text[n:])
-		return Path{}, &Error{Text: text, Offset: n, Message: fmt.Sprintf("unexpected %q: want a path such as spec.users[].secretName", string(r))}
+		return Path{}, &Error{Text: text, Offset: n, Message: fmt.Sprintf("unexpected %q: expected a path such as spec.users[].secretName", string(r))}
 	}
 	return p, nil
 }
@@ -110,7 +110,7 @@ func Read(text string, inField func(byte) bool) (Path, int, error) {
 // readBracket reads [], [*], [3] or ["any/name"] from the front of text. With a
 // message, the number is where that holds.
 func readBracket(text string) (step, int, string) {
-	const want = `want [], [*], [0] or ["field"]`
+	const want = `expected [], [*], [0] or ["field"]`
 	if len(text) > 1 && (text[1] == '"' || text[1] == '\'') {
 		end := strings.IndexByte(text[2:], text[1])
 		if end <= 0 || !strings.HasPrefix(text[2+end+1:], "]") {

@@ -105,7 +105,7 @@ func (s step) refuse(shape Shape, at string) string {
 	}
 	switch {
 	case s.list:
-		return at + " is no list"
+		return at + " is not a list"
 	case s.star:
 		return at + " has no fields"
 	}

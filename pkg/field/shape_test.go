@@ -48,7 +48,7 @@ func TestCheck(t *testing.T) {
 		{custom, "spec.secretNam", "spec has no field secretNam (it has connect, free, kafka, secretName, targets, users)"},
 		{custom, "spec.users[].nme", "spec.users[] has no field nme (it has name)"},
 		{custom, "spec.secretName.x", "spec.secretName has no fields"},
-		{custom, "spec.secretName[]", "spec.secretName is no list"},
+		{custom, "spec.secretName[]", "spec.secretName is not a list"},
 		{custom, "spec.targets.*.hst", "spec.targets.* has no field hst (it has host)"},
 		{custom, "status.x", "the object has no field status"},
 		{custom, "metadata.nam", "metadata has no field nam"},

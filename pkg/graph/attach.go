@@ -55,7 +55,7 @@ func (d *diagnosis) attached(id, gateway ID, asks *link, listeners []*link) {
 	it := d.g.Ref(gateway)
 	d.problems = append(d.problems, Problem{
 		Object: route, Reason: NotAllowedByListeners, Severity: Error, Related: it, Field: d.g.inv.Text(asks.field),
-		Message: fmt.Sprintf("%s %s, so nothing answers for it: see %s.allowedRoutes there", near(it, route), why, first),
+		Message: fmt.Sprintf("%s %s, so no endpoint serves it: see %s.allowedRoutes there", near(it, route), why, first),
 	})
 }
 

@@ -33,7 +33,7 @@ func (d *diagnosis) unmounted(id ID) {
 	switch {
 	case left:
 		p.Related = d.g.Ref(keeper)
-		p.Message = fmt.Sprintf("no pod mounts it: it is left from more replicas of %s, for when it grows again; delete it if the data may go", near(p.Related, self))
+		p.Message = fmt.Sprintf("no pod mounts it: it remains from more replicas of %s, for when it scales up again; delete it if the data is not needed", near(p.Related, self))
 	case keeper >= 0:
 		p.Related = d.g.Ref(keeper)
 		p.Message = fmt.Sprintf("no pod mounts it; %s owns it", near(p.Related, self))
@@ -44,7 +44,7 @@ func (d *diagnosis) unmounted(id ID) {
 		p.Message = fmt.Sprintf("no pod mounts it; whether a workload names it is unknown (not read: %s)", unread)
 	default:
 		p.Severity, p.Related = Warning, d.g.Ref(volume)
-		p.Message = fmt.Sprintf("no pod mounts it and no workload names it, and %s continues to cost: delete the claim if the data may go", near(p.Related, self))
+		p.Message = fmt.Sprintf("no pod mounts it and no workload names it, and %s continues to cost: delete the claim if the data is not needed", near(p.Related, self))
 	}
 	d.problems = append(d.problems, p)
 }

@@ -10,9 +10,9 @@ import (
 const (
 	// member: the node is in the stack.
 	member = iota
-	// standing: it is asked for or needed, so that it stands for what it serves.
+	// includesServed: it is requested or needed, so that what it serves is in the stack.
 	includesServed
-	// climbing: it is above something that a standing node serves; the last one
+	// ascending: it is above something that such a node serves; the last one
 	// above becomes a member.
 	ascending
 	// leaf: the node is in the stack, and nothing follows from that.

@@ -30,9 +30,9 @@ type consequence struct {
 const (
 	cannotStart     = "containers cannot start"
 	cannotMount     = "the volume cannot be mounted, and containers do not start"
-	cannotMake      = "no pod can be made"
+	cannotMake      = "no pod can be created"
 	answers         = "requests for it fail"
-	reasonNoBackend = "nothing answers for it"
+	reasonNoBackend = "no endpoint serves it"
 
 	keepsEnvironment = "what runs keeps its environment until it restarts"
 	keepsFiles       = "what runs keeps the files that are mounted, which are no longer updated"
@@ -56,9 +56,9 @@ var consequences = map[string]consequence{
 	"pod-secret-provider":      {Error, cannotMount, whenRestarted, keepsFiles},
 	"pod-legacy-volume-secret": {Error, cannotMount, whenRestarted, "what is mounted stays mounted"},
 
-	"pod-volume-claim":    {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
-	"pod-ephemeral-claim": {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
-	"pod-resource-claim":  {Error, "pods stay pending", whenRestarted, "the claim goes when no pod uses it any more"},
+	"pod-volume-claim":    {Error, "pods stay pending", whenRestarted, "the claim is deleted when no pod uses it"},
+	"pod-ephemeral-claim": {Error, "pods stay pending", whenRestarted, "the claim is deleted when no pod uses it"},
+	"pod-resource-claim":  {Error, "pods stay pending", whenRestarted, "the claim is deleted when no pod uses it"},
 	"pod-service-account": {Error, cannotMake, whenRestarted, "pods keep running, and the API server refuses their tokens at once"},
 	"pod-priority-class":  {Error, cannotMake, whenMade, keepsRunning},
 	"pod-runtime-class":   {Error, cannotMake, whenMade, keepsRunning},
@@ -74,8 +74,8 @@ var consequences = map[string]consequence{
 	"pod-subdomain":               {Warning, "pods have no names in DNS", atOnce, ""},
 
 	"claim-volume":            {Error, "the claim is lost, and maybe its data", atOnce, ""},
-	"claim-class":             {Error, "no volume can be made", whenMade, "the claim keeps its volume, and cannot grow"},
-	"claim-attributes-class":  {Error, "no volume can be made", whenMade, "the volume keeps its attributes"},
+	"claim-class":             {Error, "no volume can be created", whenMade, "the claim keeps its volume, and cannot grow"},
+	"claim-attributes-class":  {Error, "no volume can be created", whenMade, "the volume keeps its attributes"},
 	"volume-class":            {}, // a label of the volume
 	"claim-provisioner":       byDriver,
 	"volume-driver":           byDriver,
@@ -90,20 +90,20 @@ var consequences = map[string]consequence{
 	"gateway-class":       {Error, reasonNoBackend, atOnce, ""},
 	"route-parent":        {Error, reasonNoBackend, atOnce, ""},
 	"listener-set-parent": {Error, reasonNoBackend, atOnce, ""},
-	"ingress-tls":         {Warning, "there is no certificate of its own", atOnce, ""},
-	"gateway-certificate": {Warning, "there is no certificate of its own", atOnce, ""},
+	"ingress-tls":         {Warning, "it has no certificate of its own", atOnce, ""},
+	"gateway-certificate": {Warning, "it has no certificate of its own", atOnce, ""},
 	"ingress-issuer":      {Warning, "no certificate is issued", atOnce, ""},
 
 	"autoscaler-target": {Error, "nothing is scaled", atOnce, ""},
-	"autoscaler-metric": {Warning, "it is blind", atOnce, ""},
+	"autoscaler-metric": {Warning, "it has no data", atOnce, ""},
 	"binding-role":      {Error, "nothing is granted", atOnce, ""},
 	"binding-subject":   {Info, "it grants nothing", atOnce, ""},
 	"flow-subject":      {Info, "it grants nothing", atOnce, ""},
 
-	"policy-binding-param": {Error, "requests that it is about may be refused", atOnce, ""},
-	"webhook-service":      {Error, "requests that it is to see are refused", atOnce, ""},
+	"policy-binding-param": {Error, "requests that it matches may be refused", atOnce, ""},
+	"webhook-service":      {Error, "requests that it matches are refused", atOnce, ""},
 	"api-service":          {Error, "nothing of this API can be read or written, and no namespace can be deleted", atOnce, ""},
-	"conversion-service":   {Error, "objects of the kind can be read and written in the stored version alone", atOnce, ""},
+	"conversion-service":   {Error, "objects of the kind can be read and written only in the stored version", atOnce, ""},
 
 	// They lag behind what they are about, or outlive it.
 	"endpointslice-pod": {}, "endpoints-pod": {}, "event-object": {}, "lease-holder": {}, "lease-node": {},
@@ -125,7 +125,7 @@ func (g *Graph) consequence(e *edge) consequence {
 		if r.Exposes && g.Ref(e.to).GroupKind() == serviceKind {
 			return consequence{Error, answers, atOnce, ""}
 		}
-		return consequence{Warning, "it is for nothing", atOnce, ""}
+		return consequence{Warning, "it has no effect", atOnce, ""}
 	}
 	return consequence{Warning, "it was not created yet, or was removed", atOnce, ""}
 }

@@ -122,7 +122,7 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string)
 	}
 	if e.flags&optional != 0 {
 		p.Reason = ReferenceMissingOptional
-		p.Message = fmt.Sprintf("would use %s, %s: it does without, as %s says", near(to, self), what, at)
+		p.Message = fmt.Sprintf("would use %s, %s: it works without it, as %s says", near(to, self), what, at)
 	} else {
 		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
 	}

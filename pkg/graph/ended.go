@@ -56,10 +56,10 @@ func (d *diagnosis) behind(id ID, over map[ID]bool) (found pods, jobs bool) {
 
 func (d *diagnosis) unanswered(id ID, found pods, jobs bool) {
 	p := Problem{Object: d.g.Ref(id), Reason: ServiceSelectsEnded, Severity: Warning, Related: d.g.Ref(found.first), Field: selectorField}
-	p.Message = fmt.Sprintf("selects %s, which will not run again, so nothing answers: see how they ended, and what creates new ones", found.text(d.g))
+	p.Message = fmt.Sprintf("selects %s, which will not run again, so no endpoint serves it: see how they ended, and what creates new ones", found.text(d.g))
 	if jobs {
 		p.Severity = Info
-		p.Message = fmt.Sprintf("selects %s of a Job that has run, so nothing answers today", found.text(d.g))
+		p.Message = fmt.Sprintf("selects %s of a Job that has run, so no endpoint serves it today", found.text(d.g))
 	}
 	d.problems = append(d.problems, p)
 }

@@ -37,7 +37,7 @@ func TestImpactOfMany(t *testing.T) {
 		}
 		stacks := im.StacksOf(g, g.FindStacks("", graph.StackOptions{}).Stacks, graph.StackOptions{})
 		if len(stacks) == 0 {
-			t.Error("no stack is touched")
+			t.Error("no stack is affected")
 		}
 	}
 }

@@ -157,7 +157,7 @@ func (d *diagnosis) maker(id ID) string {
 	for i, m := range makers {
 		names[i] = near(d.g.Ref(m), self)
 	}
-	who := strings.Join(names, " or ") + " makes it"
+	who := strings.Join(names, " or ") + " creates it"
 	lack := d.hindrance(makers)
 	if lack == nil {
 		return who + ": see its status"

@@ -58,10 +58,10 @@ func has(host string, service object.Ref, written string) bool {
 
 func (d *diagnosis) nowhere(from, to object.Ref, l *link, known bool) {
 	p := Problem{Object: from, Reason: ReferenceMissing, Severity: Warning, Related: to, Field: d.g.inv.Text(l.field)}
-	p.Message = fmt.Sprintf("is about %s, which does not exist, and no ServiceEntry has that host: requests for it fail; create it, or correct %s", near(to, from), p.Field)
+	p.Message = fmt.Sprintf("refers to %s, which does not exist, and no ServiceEntry has that host: requests for it fail; create it, or correct %s", near(to, from), p.Field)
 	if !known {
 		p.Severity = Info
-		p.Message = fmt.Sprintf("is about %s, which does not exist; whether a ServiceEntry has the host is unknown, since not all were read", near(to, from))
+		p.Message = fmt.Sprintf("refers to %s, which does not exist; whether a ServiceEntry has the host is unknown, since not all were read", near(to, from))
 	}
 	d.problems = append(d.problems, p)
 }

@@ -95,7 +95,7 @@ func groupsOf(kind string) []string {
 
 func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 	if holder.Namespace != "" && holder.Namespace != self.Namespace {
-		r.problem(self, OwnerForeignNamespace, holder, l, "its owner %s is in another namespace, which the garbage collector takes as absent", holder)
+		r.problem(self, OwnerForeignNamespace, holder, l, "its owner %s is in another namespace, which the garbage collector treats as absent", holder)
 		return
 	}
 	message := fmt.Sprintf("names its owner as %s, but that UID is %s", named, holder)
@@ -132,7 +132,7 @@ func (r *resolver) controllers(id inventory.ID) {
 			a, b := r.inv.Ref(inventory.ID(first.target)), r.inv.Ref(inventory.ID(l.target))
 			r.problems = append(r.problems, Problem{
 				Object: r.inv.Ref(id), Reason: TwoControllers, Severity: Error, Related: b, Field: r.inv.Text(l.field),
-				Message: fmt.Sprintf("both %s and %s are its controller, so that the API server refuses every change of it: take controller off one of metadata.ownerReferences", a, b),
+				Message: fmt.Sprintf("both %s and %s are its controller, so that the API server refuses every change of it: remove controller from one of metadata.ownerReferences", a, b),
 			})
 			return
 		}

@@ -162,7 +162,7 @@ func (c *comparison) overlap(k pair) {
 	if both {
 		p.Message += ", and the other way round"
 	}
-	if p.Message += ": what counts or scales by it counts both; add a label that tells them apart"; c.resting[k.selects] {
+	if p.Message += ": anything that counts or scales by it counts both; add a label that distinguishes them"; c.resting[k.selects] {
 		p.Severity = Info
 	}
 	c.problems = append(c.problems, p)
@@ -202,7 +202,7 @@ func (c *comparison) strangers(id ID, matched map[ID]bool, sel *relation.Selecto
 	}
 	c.problems = append(c.problems, Problem{
 		Object: c.g.Ref(id), Reason: SelectorOwnerDisagree, Severity: Warning, Related: c.g.Ref(found.first), Field: selectorField,
-		Message: fmt.Sprintf("%s %q does not fit %s of its own: it will release what it does not select; check the labels", selectorField, sel, found.text(c.g)),
+		Message: fmt.Sprintf("%s %q does not select %s of its own: it will release them; check the labels", selectorField, sel, found.text(c.g)),
 	})
 }
 

@@ -77,7 +77,7 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
 	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
 	if self.GroupKind() != serviceKind || t.Kind != podKind {
-		p.Message = fmt.Sprintf("%s selects no %s%s: it is for nothing today", said, t.Kind, scopeText(t))
+		p.Message = fmt.Sprintf("%s selects no %s%s: it has no effect today", said, t.Kind, scopeText(t))
 		d.problems = append(d.problems, p)
 		return
 	}
@@ -86,7 +86,7 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 	for _, w := range resting {
 		if err == nil && s.Matches(w.labels) {
 			p.Severity, p.Related = Info, d.g.Ref(w.id)
-			p.Message = fmt.Sprintf("selects no pod: %s, which it is for, is scaled to 0", near(p.Related, self))
+			p.Message = fmt.Sprintf("selects no pod: %s, which it serves, is scaled to 0", near(p.Related, self))
 			d.problems = append(d.problems, p)
 			return
 		}
@@ -98,7 +98,7 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 		return
 	}
 	why, out := d.emptyReason(t)
-	p.Message = fmt.Sprintf("selects no pod, so nothing answers: %s (%s); %s -n %s", why, said, out, self.Namespace)
+	p.Message = fmt.Sprintf("selects no pod, so no endpoint serves it: %s (%s); %s -n %s", why, said, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
 
@@ -124,7 +124,7 @@ func (d *diagnosis) standby(t relation.Target) (string, bool) {
 func (d *diagnosis) emptyReason(t relation.Target) (why, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {
-		return "there are no pods in " + t.Namespace, "see why none is made: kubectl get events"
+		return "there are no pods in " + t.Namespace, "see why none is created: kubectl get events"
 	}
 	var none []string
 	for _, k := range slices.Sorted(maps.Keys(t.Selector.Labels)) {

@@ -23,7 +23,7 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 	for id := range graph.ID(g.Len()) {
 		switch g.State(id) {
 		case graph.Missing:
-			a.own[id] = Health{Status: Missing, Reason: ReasonNotFound, Message: "it does not exist"}
+			a.own[id] = Health{Status: Missing, Reason: ReasonNotFound, Message: "not found"}
 		case graph.Unread:
 			a.own[id] = a.unread(id)
 		case graph.Virtual: // a name has no health

@@ -53,7 +53,7 @@ func TestBudgetOfRun(t *testing.T) {
 	if failed == 0 || !strings.Contains(h.RuleError.Error(), "this rule has spent its budget of this run, 500000 units of CEL") || !strings.Contains(h.RuleError.Error(), "Widget0.example.com") {
 		t.Errorf("the first rule: %d failed, %+v", failed, h.RuleError)
 	}
-	if h.Status != Unknown || h.Reason != NoVerdict || !strings.HasPrefix(h.Message, "its health rule was not asked: ") {
+	if h.Status != Unknown || h.Reason != NoVerdict || !strings.HasPrefix(h.Message, "its health rule was not evaluated: ") {
 		t.Errorf("nothing is called Healthy without its rule: %+v", h)
 	}
 	if failed, h := judged("Cheap", 60, 100); failed != 0 || h.Stage != "entry" {

@@ -204,7 +204,7 @@ func TestCasesByGeneralRules(t *testing.T) {
 		t.Logf("%s: %s%s", name, part, explained(part.wrong))
 	}
 	if all.percent() < 84 {
-		t.Errorf("%.1f%% exact, want 84", all.percent())
+		t.Errorf("%.1f%% exact, expected 84", all.percent())
 	}
 	for _, name := range all.falsely {
 		if reasonFor(name) == "" {
@@ -230,7 +230,7 @@ func TestCasesWithCatalogue(t *testing.T) {
 	t.Logf("groups with an entry: %s", with)
 	t.Logf("groups without: %s", without)
 	if all.percent() < 92 || without.percent() < 80 {
-		t.Errorf("%.1f%% exact, and %.1f%% without an entry; want 92 and 80", all.percent(), without.percent())
+		t.Errorf("%.1f%% exact, and %.1f%% without an entry; expected 92 and 80", all.percent(), without.percent())
 	}
 	for _, name := range all.falsely {
 		if reasonFor(name) == "" {

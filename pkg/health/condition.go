@@ -93,7 +93,7 @@ func (c *condition) named() string {
 
 // defaultMessage gives a message to a condition that has none.
 func (c *condition) defaultMessage() string {
-	words := map[conditionStatus]string{yes: "True", no: "False", unclear: "not known", broken: "broken", resting: "stopped"}
+	words := map[conditionStatus]string{yes: "True", no: "False", unclear: "unknown", broken: "broken", resting: "stopped"}
 	text := c.kind + " is " + words[c.said]
 	if c.reason != "" {
 		text += ": " + c.reason

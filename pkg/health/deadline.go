@@ -25,7 +25,7 @@ func (s *subject) overdue(h Health) Health {
 		return h
 	}
 	h.Status, h.Reason = Degraded, DeadlineExceeded
-	h.Message = fmt.Sprintf("it is not done within the %s of its spec.%s: %s", limit, field, h.Message)
+	h.Message = fmt.Sprintf("it did not complete within the %s of its spec.%s: %s", limit, field, h.Message)
 	return h
 }
 

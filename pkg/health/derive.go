@@ -57,12 +57,12 @@ func (a *Assessment) takenOver(said, worst Health, owned int) Health {
 	what := strings.TrimSuffix(said.Message, " yet")
 	if worst.Status == "" {
 		if owned > 0 && said.Status == Unknown {
-			said.Message += ", and what it owns has no state of its own"
+			said.Message += ", and its parts have no state of their own"
 		}
 		return said
 	}
 	worst.Unreported, worst.Ended, worst.Stage, worst.Reason = true, false, derivedStage, Derived
-	worst.Message = what + ": the worst of what it owns"
+	worst.Message = what + ": worst of its parts"
 	return worst
 }
 

@@ -167,7 +167,7 @@ func (j *Evaluator) entry(s *subject) (Health, bool) {
 			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
 		case is && x.status == "":
-			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status reports no health, what it owns does", Unreported: true}, true
+			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status reports no health, its parts do", Unreported: true}, true
 		case is && e.rule.constant():
 			return s.exists(), true
 		case is:
@@ -197,12 +197,12 @@ func (s *subject) fails(e *entry, field string, err error) {
 // asked, what it would have said is not known.
 func (s *subject) withheld(h Health) Health {
 	if s.unasked && h.Status == Healthy {
-		return Health{Status: Unknown, Reason: NoVerdict, Message: "its health rule was not asked: " + s.failed.Message}
+		return Health{Status: Unknown, Reason: NoVerdict, Message: "its health rule was not evaluated: " + s.failed.Message}
 	}
 	if s.notYet && h.Status == Healthy {
 		h.Status, h.Reason = Progressing, NotYet
 		if h.Message == "" {
-			h.Message = "it is not yet what its operator calls healthy"
+			h.Message = "it does not meet its operator's health rule yet"
 		}
 	}
 	return h

@@ -71,10 +71,10 @@ func behind(observed cel.Program, of map[string]any, want int64, by meter) (Heal
 		}
 	case bool:
 		if !seen {
-			return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is not of the object as it is now"), true, nil
+			return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is not of the current object"), true, nil
 		}
 	default:
-		return Health{}, false, fmt.Errorf("it gives a %s: want an int or a bool", out.Type().TypeName())
+		return Health{}, false, fmt.Errorf("it gives a %s: expected an int or a bool", out.Type().TypeName())
 	}
 	return Health{}, false, nil
 }

@@ -259,9 +259,9 @@ func TestCheck(t *testing.T) {
 	}{
 		{health.Rule{Degraded: `status.x ==`}, "degraded", 1, 12, "Syntax error"},
 		{health.Rule{Degraded: "true", Progressing: "true ||\n  statu.x == 1"}, "progressing", 2, 3, "undeclared reference to 'statu'"},
-		{health.Rule{Suspended: `spec.suspend`}, "suspended", 1, 1, "want a bool"},
-		{health.Rule{Healthy: `"yes"`}, "healthy", 1, 1, "it gives a string: want a bool"},
-		{health.Rule{Healthy: `true`, Message: `1 + 1`}, "message", 1, 1, "it gives a int: want a string"},
+		{health.Rule{Suspended: `spec.suspend`}, "suspended", 1, 1, "expected a bool"},
+		{health.Rule{Healthy: `"yes"`}, "healthy", 1, 1, "it gives a string: expected a bool"},
+		{health.Rule{Healthy: `true`, Message: `1 + 1`}, "message", 1, 1, "it gives a int: expected a string"},
 		{health.Rule{Healthy: `status.condition(1).status == ""`}, "healthy", 1, 17, "no matching overload"},
 	} {
 		c.rule.Kind = "Widget.example.com"
@@ -298,15 +298,15 @@ healthy: |
 		t.Fatalf("got %+v, %v", rules, problems)
 	}
 	for text, want := range map[string]string{
-		"":       "1:1 the file is empty: want a list of rules",
-		"# none": "1:1 the file is empty: want a list of rules",
+		"":       "1:1 the file is empty: expected a list of rules",
+		"# none": "1:1 the file is empty: expected a list of rules",
 		"- {kind: Widget.example.com, degradedd: 'true'}":                "1:30 unknown key \"degradedd\" (did you mean degraded?)",
-		"- {kind: Widget.example.com}":                                   "1:3 the rule says nothing: want degraded, progressing, suspended, derived or healthy",
+		"- {kind: Widget.example.com}":                                   "1:3 the rule is empty: expected degraded, progressing, suspended, derived or healthy",
 		"- {healthy: 'true'}":                                            "1:3 kind is missing",
-		"- {kind: widgets/x, healthy: 'true'}":                           "1:10 \"widgets/x\" is no kind: write Kind.group, as Certificate.cert-manager.io",
-		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}": "2:10 a second rule for A.b: want one, or one for each of its versions (versions)",
-		"- {kind: A.b, healthy: 'true', versions: [v1, v2]}\n- {kind: A.b, healthy: 'true', versions: [v3, v2]}": "2:42 a second rule for A.b v2: want one",
-		"- {kind: A.b, healthy: 'true', versions: one}":                                                          "1:42 \"one\" is no API version: want v1, v1beta2 or the like",
+		"- {kind: widgets/x, healthy: 'true'}":                           "1:10 \"widgets/x\" is not a kind: write Kind.group, as Certificate.cert-manager.io",
+		"- {kind: A.b, healthy: 'true'}\n- {kind: A.b, healthy: 'true'}": "2:10 a second rule for A.b: expected one, or one for each of its versions (versions)",
+		"- {kind: A.b, healthy: 'true', versions: [v1, v2]}\n- {kind: A.b, healthy: 'true', versions: [v3, v2]}": "2:42 a second rule for A.b v2: expected one",
+		"- {kind: A.b, healthy: 'true', versions: one}":                                                          "1:42 \"one\" is not an API version: expected v1, v1beta2 or the like",
 		"- kind: A.b\n  healthy: statu.x == 1":                                                                   "2:12 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: 'spec.x == ''a'' && statu.x == 1'":                                              "2:32 healthy: undeclared reference to 'statu' (in container '')",
 		"- kind: A.b\n  healthy: |\n    spec.x == 1 ||\n\n    spec.y == statu":                                   "5:15 healthy: undeclared reference to 'statu' (in container '')",

@@ -26,11 +26,11 @@ func (r *Rule) Second(others []Rule) string {
 			continue
 		}
 		if len(o.Versions) == 0 || len(r.Versions) == 0 {
-			return fmt.Sprintf("a second rule for %s: want one, or one for each of its versions (versions)", kind)
+			return fmt.Sprintf("a second rule for %s: expected one, or one for each of its versions (versions)", kind)
 		}
 		for _, v := range r.Versions {
 			if slices.Contains(o.Versions, v) {
-				return fmt.Sprintf("a second rule for %s %s: want one", kind, v)
+				return fmt.Sprintf("a second rule for %s %s: expected one", kind, v)
 			}
 		}
 	}

@@ -58,7 +58,7 @@ func newEnvironment() (*cel.Env, error) {
 		cel.Function(sumFunction, cel.MemberOverload("list_sum", []*cel.Type{cel.ListType(cel.DynType)}, cel.IntType, cel.UnaryBinding(celSum))),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("make the environment of health rules: %w", err)
+		return nil, fmt.Errorf("create the environment of health rules: %w", err)
 	}
 	return env, nil
 }
@@ -81,7 +81,7 @@ func celSum(list ref.Val) ref.Val {
 	for it := list.(traits.Lister).Iterator(); it.HasNext() == types.True; {
 		n, ok := it.Next().Value().(int64)
 		if !ok {
-			return types.NewErr("sum: want whole numbers")
+			return types.NewErr("sum: expected whole numbers")
 		}
 		sum += n
 	}
@@ -144,15 +144,15 @@ func checkOutput(field string, out *cel.Type) string {
 	switch field {
 	case messageField, revisionField:
 		if !out.IsExactType(cel.StringType) && !out.IsExactType(cel.DynType) {
-			return fmt.Sprintf("it gives a %s: want a string; string(...) makes one", out)
+			return fmt.Sprintf("it gives a %s: expected a string; string(...) makes one", out)
 		}
 	case observedField:
 		if !out.IsExactType(cel.IntType) && !out.IsExactType(cel.BoolType) && !out.IsExactType(cel.DynType) {
-			return fmt.Sprintf("it gives a %s: want the generation that the status is of, an int, or whether it is of the present one, a bool", out)
+			return fmt.Sprintf("it gives a %s: expected the generation that the status is of, an int, or whether it is of the present one, a bool", out)
 		}
 	default:
 		if !out.IsExactType(cel.BoolType) {
-			return fmt.Sprintf("it gives a %s: want a bool; compare it with a value, as in status.ready == true", out)
+			return fmt.Sprintf("it gives a %s: expected a bool; compare it with a value, as in status.ready == true", out)
 		}
 	}
 	return ""

@@ -32,7 +32,7 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 	ready := find(n.Status.Conditions, corev1.NodeReady, saidOfNode)
 	switch {
 	case !ready.found():
-		return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NodeNotReady", "its kubelet has not said how it is")
+		return newHealth(s.progressingUntil(s.createdAt(), startTimeout), s.createdAt(), "NodeNotReady", "its kubelet has not reported a status")
 	case !ready.yes():
 		h := ready.as(Degraded, "NodeNotReady", "it is not ready")
 		if ready.no() && ready.reason == "KubeletNotReady" && !s.lasted(s.createdAt(), startTimeout) {
@@ -62,7 +62,7 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 				since = taint.TimeAdded.Time
 			}
 		}
-		return newHealth(Suspended, since, "SchedulingDisabled", "it is ready, and cordoned: no new pods are put on it")
+		return newHealth(Suspended, since, "SchedulingDisabled", "it is ready, and cordoned: no new pods are scheduled on it")
 	}
 	return ready.as(Healthy, "Ready", "it is ready")
 }

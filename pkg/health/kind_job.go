@@ -42,7 +42,7 @@ func jobHealth(_ *subject, job *batchv1.Job) Health {
 	case job.Status.StartTime == nil:
 		return newHealth(Progressing, job.CreationTimestamp.Time, "NotStarted", "it has not started")
 	case state(batchv1.JobSuccessCriteriaMet).yes():
-		return newHealth(Progressing, begun, "Completing", "%s; its last pods are being ended", count)
+		return newHealth(Progressing, begun, "Completing", "%s; its last pods are terminating", count)
 	}
 	return newHealth(Progressing, begun, "Running", "%s", count)
 }

@@ -17,7 +17,7 @@ func stricter() map[string]string {
 		"a pod that is about to be evicted is on its way out":  "pod-being-evicted",
 		"kstatus gives an error for this phase":                "pod-phase-unknown",
 		"a Job is there to end, and one that runs has not":     "job-completing job-resumed job-running",
-		"it has failed already; its last pods are being ended": "job-failing",
+		"it has failed already; its last pods are terminating": "job-failing",
 		"kstatus has no word for what was stopped":             "deployment-paused cronjob-suspended job-no-parallelism hpa-disabled node-cordoned",
 		"OnDelete is no reason not to look at readiness":       "statefulset-ondelete-not-ready",
 		"kstatus asks nothing of a CronJob":                    "cronjob-last-run-failed cronjob-never-succeeded",

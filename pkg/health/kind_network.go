@@ -73,9 +73,9 @@ func serviceCIDRHealth(s *subject, c *networkingv1.ServiceCIDR) Health {
 	ready := find(c.Status.Conditions, networkingv1.ServiceCIDRConditionReady, saidOf)
 	switch {
 	case ready.yes():
-		return ready.as(Healthy, "Ready", "addresses can be taken from it")
+		return ready.as(Healthy, "Ready", "addresses can be allocated from it")
 	case ready.found():
-		return ready.as(Degraded, "NotReady", "no addresses can be taken from it")
+		return ready.as(Degraded, "NotReady", "no addresses can be allocated from it")
 	}
-	return newHealth(Progressing, s.createdAt(), "NotReady", "it does not say whether it is ready")
+	return newHealth(Progressing, s.createdAt(), "NotReady", "it does not report whether it is ready")
 }

@@ -37,7 +37,7 @@ func podPhase(s *subject, p *corev1.Pod) Health {
 	case corev1.PodFailed:
 		return ended(failedPod(p))
 	case corev1.PodUnknown:
-		return newHealth(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node does not say how it is"))
+		return newHealth(Degraded, podSaid(p, corev1.PodReady).since, or(p.Status.Reason, nodeLost), "%s", or(p.Status.Message, "its node reports no status"))
 	}
 	if trouble, ok := containerTrouble(p); ok {
 		return trouble
@@ -89,7 +89,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	}
 	reason := or(waitingReason(p), "ContainerCreating")
 	if p.Status.StartTime == nil {
-		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not taken it yet"
+		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not accepted it yet"
 	}
 	// What a container waits for, an image or a volume, is in the events alone.
 	return newHealth(s.progressingUntil(since, startTimeout), since, reason, "%s", message)
@@ -103,7 +103,7 @@ func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 		// not move before that somebody lets it go.
 		return newHealth(Suspended, placed.since, corev1.PodReasonSchedulingGated, "held back by scheduling gates: %s", gates(p))
 	case p.Status.NominatedNodeName != "":
-		return newHealth(Progressing, placed.since, or(placed.reason, "Nominated"), "room is being made for it on %s", p.Status.NominatedNodeName)
+		return newHealth(Progressing, placed.since, or(placed.reason, "Nominated"), "pods are being evicted from %s for it", p.Status.NominatedNodeName)
 	case placed.no():
 		since := placed.since
 		if since.IsZero() {
@@ -138,9 +138,9 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		if s.lasted(s.createdAt(), startTimeout) {
 			status = Unknown // Who runs it does not speak of readiness.
 		}
-		return newHealth(status, s.createdAt(), "NotReady", "it runs, and does not say whether it is ready")
+		return newHealth(status, s.createdAt(), "NotReady", "it runs, and does not report whether it is ready")
 	case !ready.no(), p.Status.Reason == nodeLost, ready.reason == nodeLost, ready.reason == "NodeNotReady", ready.reason == "NodeStatusUnknown":
-		return ready.as(Degraded, nodeLost, or(p.Status.Message, "its node does not say how it is"))
+		return ready.as(Degraded, nodeLost, or(p.Status.Message, "its node reports no status"))
 	}
 	if crashed, ok := crashedContainer(p); ok {
 		crashed.Since = ready.since

@@ -51,7 +51,7 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	case !active.yes():
 		return newHealth(Progressing, able.since, "NoMetrics", "it has not read its metrics yet")
 	}
-	message := fmt.Sprintf("%d replicas, %d wanted", a.Status.CurrentReplicas, a.Status.DesiredReplicas)
+	message := fmt.Sprintf("%d replicas, %d requested", a.Status.CurrentReplicas, a.Status.DesiredReplicas)
 	if limited.yes() {
 		message += "; " + or(limited.message, "it is at its limit")
 	}
@@ -78,7 +78,7 @@ func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 	case have.ObservedGeneration == 0 && !allowed.found():
 		return newHealth(Progressing, s.createdAt(), ReasonNotObserved, "its controller has not processed it yet")
 	case have.ExpectedPods == 0:
-		return newHealth(Healthy, since, "NoPods", "there are no pods that it protects")
+		return newHealth(Healthy, since, "NoPods", "it protects no pods")
 	case have.DisruptionsAllowed > 0:
 		return newHealth(Healthy, since, or(allowed.reason, policyv1.SufficientPodsReason), "%s, %d may be disrupted", count, have.DisruptionsAllowed)
 	case have.CurrentHealthy >= have.ExpectedPods && have.DesiredHealthy >= have.ExpectedPods:
@@ -93,7 +93,7 @@ func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 // quotaHealth: a quota that is used up does what it is there for.
 func quotaHealth(s *subject, q *corev1.ResourceQuota) Health {
 	if len(q.Spec.Hard) > 0 && len(q.Status.Hard) == 0 {
-		return newHealth(Progressing, s.createdAt(), "NotObserved", "what is used of it is not counted yet")
+		return newHealth(Progressing, s.createdAt(), "NotObserved", "its usage is not computed yet")
 	}
 	var full []string
 	for name, hard := range q.Status.Hard {

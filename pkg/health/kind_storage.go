@@ -22,7 +22,7 @@ func claimHealth(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	case corev1.ClaimPending, "":
 		return pendingClaim(s, c)
 	case corev1.ClaimLost:
-		return newHealth(Degraded, time.Time{}, "ClaimLost", "its volume %s is gone, and the data with it", c.Spec.VolumeName)
+		return newHealth(Degraded, time.Time{}, "ClaimLost", "its volume %s is lost, and the data with it", c.Spec.VolumeName)
 	case corev1.ClaimBound:
 	default:
 		return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is unknown", c.Status.Phase)
@@ -119,9 +119,9 @@ func volumeHealth(s *subject, v *corev1.PersistentVolume) Health {
 		}
 		return newHealth(Healthy, since, "Bound", "it is bound to %s", claim)
 	case corev1.VolumeAvailable:
-		return newHealth(Healthy, since, "Available", "no claim has it yet")
+		return newHealth(Healthy, since, "Available", "no claim uses it yet")
 	case corev1.VolumeReleased:
-		return newHealth(Healthy, since, "Released", "its claim is gone; its reclaim policy is %s", or(string(v.Spec.PersistentVolumeReclaimPolicy), "Retain"))
+		return newHealth(Healthy, since, "Released", "its claim was deleted; its reclaim policy is %s", or(string(v.Spec.PersistentVolumeReclaimPolicy), "Retain"))
 	case corev1.VolumeFailed:
 		return newHealth(Degraded, since, or(v.Status.Reason, "VolumeFailed"), "%s", or(v.Status.Message, "it could not be reclaimed"))
 	case corev1.VolumePending, "":

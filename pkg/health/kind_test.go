@@ -176,7 +176,7 @@ func TestKindMessages(t *testing.T) {
 		"pod-resize-infeasible":        "1/1 containers ready; its resize is infeasible",
 		"pdb-forbids-all":              "3/3 pods healthy, 3 needed: it forbids every disruption",
 		"resourcequota-used-up":        "used up: pods 2/2",
-		"hpa-at-limit":                 "5 replicas, 5 wanted; the desired replica count is more than the maximum replica count",
+		"hpa-at-limit":                 "5 replicas, 5 requested; the desired replica count is more than the maximum replica count",
 	}
 	j := NewEvaluator(noon)
 	for _, f := range kindFixtures(t) {

@@ -61,7 +61,7 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	case wanted == 0 && have.Replicas == 0:
 		return s.atZero()
 	case have.Replicas < wanted:
-		return moving(scaling, "%d/%d replicas made", have.Replicas, wanted)
+		return moving(scaling, "%d/%d replicas created", have.Replicas, wanted)
 	case have.UpdatedReplicas < wanted:
 		return moving(rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted)
 	case have.Replicas > wanted:
@@ -90,9 +90,9 @@ func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, c
 	case !enough:
 		return newHealth(Progressing, progress.since, notAvailable, "%s", count)
 	case watched && !done:
-		return newHealth(Progressing, progress.since, rollingOut, "%s, and the rollout is not concluded", count)
+		return newHealth(Progressing, progress.since, rollingOut, "%s, and the rollout is not complete", count)
 	case !up.yes():
-		return newHealth(Progressing, up.since, notAvailable, "%s, and it does not say that it is available", count)
+		return newHealth(Progressing, up.since, notAvailable, "%s, and it does not report that it is available", count)
 	}
 	return newHealth(Healthy, up.since, available, "%s", count)
 }
@@ -127,7 +127,7 @@ func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 	case wanted == 0:
 		return s.atZero()
 	case have < wanted:
-		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas made", have, wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas created", have, wanted)
 	case good < wanted:
 		return newHealth(Progressing, time.Time{}, notAvailable, "%s", count)
 	}
@@ -149,7 +149,7 @@ func statefulSetHealth(s *subject, set *appsv1.StatefulSet) Health {
 	case wanted == 0 && have.Replicas == 0:
 		return s.atZero()
 	case have.Replicas < wanted:
-		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas made", have.Replicas, wanted)
+		return newHealth(Progressing, time.Time{}, scaling, "%d/%d replicas created", have.Replicas, wanted)
 	case have.Replicas > wanted:
 		return newHealth(Progressing, time.Time{}, scaling, "%d replicas too many still run", have.Replicas-wanted)
 	case good < wanted:
@@ -179,9 +179,9 @@ func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
 	case have.UpdatedReplicas < wanted-kept:
 		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
 	case !same && kept == 0:
-		return newHealth(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not concluded", count, have.UpdateRevision)
+		return newHealth(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not complete", count, have.UpdateRevision)
 	case !same:
-		return newHealth(Healthy, time.Time{}, "PartitionedRollout", "%s; %d are kept at the older revision by the partition", count, have.Replicas-have.UpdatedReplicas)
+		return newHealth(Healthy, time.Time{}, "PartitionedRollout", "%s; the partition keeps %d at the older revision", count, have.Replicas-have.UpdatedReplicas)
 	}
 	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
@@ -209,7 +209,7 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 		return newHealth(Healthy, time.Time{}, available, "%s; %d run where they should not", count, have.NumberMisscheduled)
 	case wanted == 0:
 		// A cluster may have no node of the sort: no GPU, no Windows.
-		return newHealth(Healthy, time.Time{}, "NoNodes", "no node is to run it")
+		return newHealth(Healthy, time.Time{}, "NoNodes", "no node matches it")
 	}
 	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
@@ -217,9 +217,9 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 // atZero judges what is to have no replicas, and has none.
 func (s *subject) atZero() Health {
 	if metav1.GetControllerOfNoCopy(s.Meta) != nil {
-		return newHealth(Healthy, time.Time{}, scaledDown, "its owner wants no replicas of it")
+		return newHealth(Healthy, time.Time{}, scaledDown, "its owner requests no replicas of it")
 	}
-	return newHealth(Healthy, time.Time{}, scaledToZero, "no replicas are wanted")
+	return newHealth(Healthy, time.Time{}, scaledToZero, "no replicas are requested")
 }
 
 // desired is the number of replicas that is asked for; 1 where nothing is said.

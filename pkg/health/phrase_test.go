@@ -93,7 +93,7 @@ func TestVocabularyHasNoContradictions(t *testing.T) {
 	for _, e := range senses {
 		for w := range strings.FieldsSeq(e.words) {
 			if seen[w] {
-				t.Errorf("%s is there twice", w)
+				t.Errorf("%s occurs twice", w)
 			}
 			seen[w] = true
 			if w != strings.ToLower(w) {

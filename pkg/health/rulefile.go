@@ -18,7 +18,7 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 	case problem != nil:
 		return nil, []strict.Problem{*problem}
 	case len(items) == 0:
-		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: want a list of rules"}}
+		return nil, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: expected a list of rules"}}
 	}
 	var rules []Rule
 	var problems []strict.Problem
@@ -28,7 +28,7 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 		m.Fields = append(RuleFields(m, &r, data), strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) {
 			r.Kind = m.Text(n)
 			if r.Kind != "" && !kindPattern(r.Kind) {
-				m.Report(n, "%q is no kind: write Kind.group, as Certificate.cert-manager.io", r.Kind)
+				m.Report(n, "%q is not a kind: write Kind.group, as Certificate.cert-manager.io", r.Kind)
 			}
 		}})
 		m.Read(item)
@@ -36,7 +36,7 @@ func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 			m.Report(second(item), "%s", message)
 		}
 		if len(m.Problems) == 0 && r.Empty() {
-			m.Report(item, "the rule says nothing: want degraded, progressing, suspended, derived or healthy")
+			m.Report(item, "the rule is empty: expected degraded, progressing, suspended, derived or healthy")
 		}
 		problems = append(problems, m.Problems...)
 		rules = append(rules, r)
@@ -123,7 +123,7 @@ func ownerKinds(m *strict.Mapping, n *yaml.Node) []string {
 	owners := m.Texts(n)
 	for _, owner := range owners {
 		if owner != anyOwner && !kindPattern(owner) {
-			m.Report(n, "%q is no kind: write Kind.group, as Rollout.argoproj.io, or %s", owner, anyOwner)
+			m.Report(n, "%q is not a kind: write Kind.group, as Rollout.argoproj.io, or %s", owner, anyOwner)
 		}
 	}
 	return owners

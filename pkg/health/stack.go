@@ -105,7 +105,7 @@ func (w *walk) healthOf(id graph.ID) Health {
 		}
 	}
 	if len(makers) > 0 {
-		h.Message += ": " + strings.Join(makers, " or ") + " makes it"
+		h.Message += ": " + strings.Join(makers, " or ") + " creates it"
 	}
 	return h
 }

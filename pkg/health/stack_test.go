@@ -167,9 +167,9 @@ func TestRandomStacks(t *testing.T) {
 // What is missing is told with who makes it.
 func TestMissingIsToldWithItsMaker(t *testing.T) {
 	for lines, want := range map[string]string{
-		"a needs Secret:s\nb makes Secret:s\ngone Secret:s":                   "it does not exist: Thing.test/ns/b makes it",
-		"a needs Secret:s\nb makes Secret:s\nc makes Secret:s\ngone Secret:s": "it does not exist: Thing.test/ns/b or Thing.test/ns/c makes it",
-		"a needs Secret:s\ngone Secret:s":                                     "it does not exist",
+		"a needs Secret:s\nb makes Secret:s\ngone Secret:s":                   "not found: Thing.test/ns/b creates it",
+		"a needs Secret:s\nb makes Secret:s\nc makes Secret:s\ngone Secret:s": "not found: Thing.test/ns/b or Thing.test/ns/c creates it",
+		"a needs Secret:s\ngone Secret:s":                                     "not found",
 	} {
 		g, _, s := newWorld(t, lines).stack("a")
 		id, ok := g.Find(refOf("Secret:s"))

@@ -101,7 +101,7 @@ func (s *subject) unknown() Health {
 		if _, partial := s.Body.(*metav1.PartialObjectMetadata); partial {
 			return Health{Status: Unknown, Reason: ReasonUnread, Message: "only its metadata was read"}
 		}
-		return Health{Status: Unknown, Reason: NoVerdict, Message: "nothing is known of the health of this kind"}
+		return Health{Status: Unknown, Reason: NoVerdict, Message: "the health of this kind is unknown"}
 	case s.seen.words:
 		return Health{Status: Unknown, Reason: NotUnderstood, Message: s.seen.text}
 	case len(s.status) == 0:
@@ -110,7 +110,7 @@ func (s *subject) unknown() Health {
 	h := s.silent()
 	h.Reason, h.Message = NoVerdict, "its status has no known health condition"
 	if h.Status == Progressing {
-		h.Message = "its status says nothing of its health yet"
+		h.Message = "its status does not report health yet"
 	}
 	return h
 }
@@ -126,7 +126,7 @@ func (s *subject) silent() Health {
 	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Unreported: true}
 	switch {
 	case s.settings():
-		h.Message = "it has no status: by its kind it is a setting that others read"
+		h.Message = "it has no status: its kind is configuration for other objects"
 	case made.IsZero() || s.now.Sub(made) < newObjectGrace:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}

@@ -30,9 +30,8 @@ func halt(by string) Health {
 	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + by}
 }
 
-// overrides reports whether a suspension is what there is to say of an object that a
-// stage judged so: what is told to pause is not on its way, and what is well is stopped
-// by intent. Trouble stays trouble.
+// yields reports whether a suspension replaces this health: an object that is paused makes
+// no progress, and a healthy one is stopped on purpose. A failure stays a failure.
 func (h Health) yields() bool {
 	return h.Status == Healthy || h.Status == Progressing
 }

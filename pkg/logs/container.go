@@ -29,7 +29,7 @@ const (
 
 // Words for why a container waits, where nobody has written one.
 const (
-	noWord       = "no word yet from its node"
+	noWord       = "no report yet from its node"
 	notScheduled = "not scheduled"
 )
 

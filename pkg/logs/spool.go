@@ -29,7 +29,7 @@ func newSpool(log io.Reader) (*spool, error) {
 	// The file is for its owner alone: logs say more than they should.
 	file, err := os.CreateTemp("", "sysop-logs-")
 	if err != nil {
-		return nil, fmt.Errorf("put a long log aside: %w", err)
+		return nil, fmt.Errorf("buffer a long log: %w", err)
 	}
 	// Where the system lets it, nobody finds the file, and it goes with the process.
 	_ = os.Remove(file.Name())
@@ -38,7 +38,7 @@ func newSpool(log io.Reader) (*spool, error) {
 		s.end = err
 	}
 	if _, err := file.Seek(0, io.SeekStart); err != nil {
-		return nil, fmt.Errorf("put a long log aside: %w", errors.Join(err, s.Close()))
+		return nil, fmt.Errorf("buffer a long log: %w", errors.Join(err, s.Close()))
 	}
 	return s, nil
 }

@@ -128,7 +128,7 @@ func (c *checker) text(at string, schema map[string]any, s string) {
 		}
 	}
 	if format := textOf(schema, "format"); !isFormat(format, s) {
-		c.report(at, "is %s, which is no %s", literal(s), format)
+		c.report(at, "is %s, which is not a valid %s", literal(s), format)
 	}
 }
 
@@ -140,7 +140,7 @@ func (c *checker) number(at string, schema map[string]any, n float64) {
 		c.report(at, "is %v, too large", n)
 	}
 	if of, ok := numberOf(schema, "multipleOf"); ok && of > 0 && math.Abs(math.Remainder(n, of)) > 1e-9 {
-		c.report(at, "is %v, no multiple of %v", n, of)
+		c.report(at, "is %v, not a multiple of %v", n, of)
 	}
 }
 
@@ -166,7 +166,7 @@ func (c *checker) list(at string, schema map[string]any, list []any, branch bool
 		}
 		kind := textOf(schema, "x-kubernetes-list-type")
 		if seen[id] && (kind == "set" || kind == "map" || boolOf(schema, "uniqueItems")) {
-			c.report(at, "has two items that are alike")
+			c.report(at, "has two equal items")
 		}
 		seen[id] = true
 	}
@@ -219,12 +219,12 @@ func (c *checker) combined(at string, schema map[string]any, v any) {
 		return n, len(list) > 0
 	}
 	if n, ok := count("anyOf"); ok && n == 0 {
-		c.report(at, "holds none of its alternatives")
+		c.report(at, "matches none of its alternatives")
 	}
 	if n, ok := count("oneOf"); ok && n != 1 {
-		c.report(at, "holds %d of its alternatives, not one", n)
+		c.report(at, "matches %d of its alternatives, not one", n)
 	}
 	if not := mapOf(schema, "not"); not != nil && holds(not) {
-		c.report(at, "is what it must not be")
+		c.report(at, "matches what its schema forbids")
 	}
 }

@@ -20,9 +20,9 @@ func Build(d Definition, r Resource) Draft {
 	schema := d.Schema(r.Version)
 	object := map[string]any{"apiVersion": apiVersion(r), "kind": r.Kind, "metadata": map[string]any{"name": exampleName}}
 	e := Draft{Object: object}
-	e.Origin, e.Notes = "built from the schema of "+d.Name()+", version "+r.Version+": what is required, and what has a default", []string{}
+	e.Origin, e.Notes = "built from the schema of "+d.Name()+", version "+r.Version+": required fields, and fields with a default", []string{}
 	if schema == nil {
-		e.Origin, e.Notes = "no schema: what every object has", append(e.Notes, "the definition has no schema to tell what belongs into the spec")
+		e.Origin, e.Notes = "no schema: the fields of every object", append(e.Notes, "the CRD has no schema, so the fields of the spec are unknown")
 		return e.finish(nil)
 	}
 	if name := mapOf(schema, "properties", "metadata", "properties", "name"); name != nil {
@@ -42,7 +42,7 @@ func Build(d Definition, r Resource) Draft {
 	}
 	b.defaults(schema, object)
 	if spec, ok := object["spec"].(map[string]any); ok && len(spec) == 0 {
-		e.Notes = append(e.Notes, "nothing is required in the spec, and nothing has a default: FIELDS says what can be set")
+		e.Notes = append(e.Notes, "the spec has no required fields and no defaults: see FIELDS")
 	}
 	return e.finish(schema)
 }
@@ -58,7 +58,7 @@ func apiVersion(r Resource) string {
 func (e Draft) finish(schema map[string]any) Draft {
 	if schema != nil {
 		for _, p := range Check(schema, e.Object) {
-			e.Notes = append(e.Notes, "not valid as it stands: "+p)
+			e.Notes = append(e.Notes, "not valid: "+p)
 		}
 		rules := Unchecked(schema, e.Object)
 		const few = 12

@@ -68,12 +68,12 @@ func TestExamples(t *testing.T) {
 // here: that is said, not hidden.
 func TestExamplesSayWhatTheyAreNot(t *testing.T) {
 	for schema, want := range map[string]string{
-		`{type: object, required: [a], properties: {a: {type: string, pattern: '^x$', maxLength: 0}}}`:                                                 "not valid as it stands: spec.a",
-		`{type: object, required: [a], properties: {a: {type: integer, minimum: 5, maximum: 3}}}`:                                                      "not valid as it stands: spec.a is 3, too small",
+		`{type: object, required: [a], properties: {a: {type: string, pattern: '^x$', maxLength: 0}}}`:                                                 "not valid: spec.a",
+		`{type: object, required: [a], properties: {a: {type: integer, minimum: 5, maximum: 3}}}`:                                                      "not valid: spec.a is 3, too small",
 		`{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: has(self.a), message: a is wanted}]}`:                       "not checked: spec: a is wanted",
 		`{type: object, properties: {a: {type: string}}, x-kubernetes-validations: [{rule: has(self.a)}]}`:                                             "not checked: spec: has(self.a)",
-		`{type: object, properties: {a: {type: string}}}`:                                                                                              "nothing is required",
-		`{type: object, required: [a], properties: {a: {type: array, minItems: 3, x-kubernetes-list-type: set, items: {type: boolean}}}}`:              "not valid as it stands: spec.a has two items that are alike",
+		`{type: object, properties: {a: {type: string}}}`:                                                                                              "the spec has no required",
+		`{type: object, required: [a], properties: {a: {type: array, minItems: 3, x-kubernetes-list-type: set, items: {type: boolean}}}}`:              "not valid: spec.a has two equal items",
 		`{type: object, required: [a], properties: {a: {type: string, x-kubernetes-validations: [{rule: "self == oldSelf", message: no change}]}}}`:    "",
 		`{type: object, required: [a], properties: {a: {type: array, items: {type: object, x-kubernetes-validations: [{rule: r, message: listed}]}}}}`: "not checked: spec.a[]: listed",
 	} {

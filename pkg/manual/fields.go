@@ -171,7 +171,7 @@ func fieldsBelow(schema map[string]any, all []found, text string) ([]Field, int,
 		}
 	}
 	if len(out) == 0 {
-		return nil, 0, fmt.Errorf("path %q: the schema says nothing of it", text)
+		return nil, 0, fmt.Errorf("path %q: the schema does not have it", text)
 	}
 	return out, 0, nil
 }

@@ -136,9 +136,9 @@ func TestFieldsBelowAPath(t *testing.T) {
 		"spec.image":         "spec.image",
 		"spec.au":            "error: spec has no field au",
 		"spec.image.x":       "error: spec.image has no fields",
-		"spec.image[]":       "error: spec.image is no list",
-		"metadata.name":      "error: says nothing",
-		"spec.anything.deep": "error: says nothing",
+		"spec.image[]":       "error: spec.image is not a list",
+		"metadata.name":      "error: does not have it",
+		"spec.anything.deep": "error: does not have it",
 		"spec.":              "error: missing",
 	} {
 		got, _, err := manual.Fields(spec(t, database), manual.FieldSelection{Path: path})

@@ -41,7 +41,7 @@ func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 	name := textOf(mapOf(csv, "metadata"), "name")
 	var list []json.RawMessage
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return Draft{}, []string{fmt.Sprintf("the examples of ClusterServiceVersion %s are no JSON: %v", name, err)}
+		return Draft{}, []string{fmt.Sprintf("the examples of ClusterServiceVersion %s are not JSON: %v", name, err)}
 	}
 	var notes []string
 	for _, raw := range list {

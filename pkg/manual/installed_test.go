@@ -53,7 +53,7 @@ func TestPublishedExamples(t *testing.T) {
 		`[{"apiVersion": "example.com/v0", "kind": "Thing", "spec": {"size": 3}}]`:                                                                               "",
 		`[{"apiVersion": "other.com/v1", "kind": "Thing", "spec": {"size": 3}}]`:                                                                                 "",
 		`[1, null, "x"]`: "",
-		`{`:              "note: are no JSON",
+		`{`:              "note: are not JSON",
 	} {
 		csv := map[string]any{"metadata": map[string]any{"name": "thing.v1", "annotations": map[string]any{"alm-examples": examples}}}
 		got, notes := manual.Published(csv, d, r)

@@ -12,7 +12,7 @@ import (
 
 // podNeeds stands for the kinds that the many rules of pods name, where they hold
 // for a template in a custom resource.
-const podNeeds = "what the pods name"
+const podNeeds = "references of the pods"
 
 // Related returns the rules that read the kind or point to it, what the kind
 // itself says first. Rules that read every object, or that may point to any kind,

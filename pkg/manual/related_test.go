@@ -36,7 +36,7 @@ func TestRelated(t *testing.T) {
 	want := `needs reversed=false Secret spec.secret other=false (CRD things.x)
 needs reversed=false Secret spec.secret other=false (built-in)
 needs reversed=false Thing.x spec.parent other=false (built-in)
-needs reversed=false what the pods name spec.template other=false (catalog x)
+needs reversed=false references of the pods spec.template other=false (catalog x)
 serves reversed=false scaled spec.target other=false (built-in)
 owns reversed=false Machine.x spec.thing other=true (catalog x)
 needs reversed=true Thing.x spec.parent other=true (built-in)

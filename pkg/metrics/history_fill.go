@@ -22,7 +22,7 @@ const (
 
 func (a amount) perUnits(units int64) decimal.Decimal { return a.sum.perUnits(units) }
 
-// amountsOf are sums over time in hours. What nothing was added to is not known.
+// integralsOf are sums over time in hours. A resource without a sample is unknown.
 func integralsOf(m map[Resource]*amount) Amounts {
 	var out Amounts
 	for name, a := range m {

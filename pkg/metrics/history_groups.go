@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// cgroup forms of the UID of a pod: with dashes, with underscores (systemd), and the
+// cgroupUID matches the cgroup forms of the UID of a pod: with dashes, with underscores (systemd), and the
 // hash of a static pod.
 var cgroupUID = regexp.MustCompile(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})`)
 

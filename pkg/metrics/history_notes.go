@@ -14,7 +14,7 @@ func (p *windowState) unknown(r *UsageReport, what string, n int) {
 	if n > 0 {
 		r.Notes = append(r.Notes, Note{
 			Source: "prometheus", Reason: "NotServed", LowersFigures: true,
-			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are left out", n, what),
+			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are omitted", n, what),
 		})
 	}
 }
@@ -45,7 +45,7 @@ func (p *windowState) tell(r *UsageReport, f *fetcher) {
 	case !pods && !requests:
 		missing("the server has no samples of kube-state-metrics in the window: requests, and the owners of deleted pods, are unknown")
 	case !pods:
-		missing("the server has no kube_pod_info in the window: of pods that are gone the node may not be known")
+		missing("the server has no kube_pod_info in the window: the node of deleted pods may be unknown")
 	case !requests:
 		missing("the server has no requests of pods in the window (kube_pod_container_resource_requests)")
 	}
@@ -57,19 +57,19 @@ func (p *windowState) tell(r *UsageReport, f *fetcher) {
 		longest := slices.MaxFunc(slices.Sorted(maps.Keys(p.holes)), func(a, b string) int { return cmp.Compare(p.holes[a], p.holes[b]) })
 		f.note(Note{
 			Subject: strings.TrimPrefix(longest, "/"), Reason: "Gap", LowersFigures: true,
-			Message: fmt.Sprintf("samples of %d objects have holes, of up to %s: what was used and reserved meanwhile is not counted",
+			Message: fmt.Sprintf("samples of %d objects have gaps of up to %s: usage and requests in the gaps are not counted",
 				len(p.holes), (time.Duration(p.holes[longest]) * time.Millisecond).Round(time.Second)),
 		})
 	}
 	if p.early > staleness {
 		f.note(Note{
 			Reason: "Gap",
-			Message: fmt.Sprintf("samples are missing before the window: what was used up to %s before it became known in it, and is counted",
+			Message: fmt.Sprintf("samples are missing before the window: usage of up to %s before it is counted in the window",
 				(time.Duration(p.early) * time.Millisecond).Round(time.Second)),
 		})
 	}
 	if p.wild > 0 {
-		f.note(Note{Reason: "Garbage", LowersFigures: true, Message: fmt.Sprintf("%d samples of CPU usage are beyond belief, and left out", p.wild)})
+		f.note(Note{Reason: "Garbage", LowersFigures: true, Message: fmt.Sprintf("%d samples of CPU usage are implausible, and ignored", p.wild)})
 	}
 	r.Notes = append(r.Notes, slices.SortedFunc(maps.Keys(f.notes), compareNotes)...)
 }

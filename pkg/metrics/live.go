@@ -107,7 +107,7 @@ func refused(ctx context.Context, err error) (Note, error) {
 }
 
 // errUnreadable says that an answer is not what it should be.
-var errUnreadable = errors.New("the answer cannot be read")
+var errUnreadable = errors.New("the response cannot be read")
 
 // podRef is the reference of a pod.
 func podRef(namespace, name string) object.Ref {

@@ -43,7 +43,7 @@ func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, stri
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"):
 		// The text is not repeated: a password may be in it.
-		return nil, "", fmt.Errorf("address of prometheus is no http or https URL: %s", targetForms)
+		return nil, "", fmt.Errorf("address of prometheus is not an http or https URL: %s", targetForms)
 	case u.RawQuery != "" || u.Fragment != "":
 		return nil, "", fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
 	}
@@ -59,7 +59,7 @@ func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, stri
 func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 	m := serviceForm.FindStringSubmatch(rest)
 	if m == nil {
-		return nil, "", fmt.Errorf("address of prometheus %q: is no svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
+		return nil, "", fmt.Errorf("address of prometheus %q: is not an svc:NAMESPACE/NAME[:PORT]: %s", text, targetForms)
 	}
 	if get == nil {
 		return nil, "", fmt.Errorf("address of prometheus %q: there is no cluster to reach it through", text)
@@ -133,9 +133,9 @@ func directTarget(u *url.URL, client *http.Client) queryFunc {
 		got, err := io.ReadAll(io.LimitReader(res.Body, maxBody+1))
 		switch {
 		case err != nil:
-			return res.StatusCode, nil, fmt.Errorf("the answer was cut off after %d bytes: %w", len(got), err)
+			return res.StatusCode, nil, fmt.Errorf("the response was cut off after %d bytes: %w", len(got), err)
 		case len(got) > maxBody:
-			return http.StatusUnprocessableEntity, []byte("the answer is too large"), nil
+			return http.StatusUnprocessableEntity, []byte("the response is too large"), nil
 		}
 		return res.StatusCode, got, nil
 	}
@@ -229,7 +229,7 @@ func (p *prometheus) attempt(ctx context.Context, form url.Values, scale int) (*
 	case status != http.StatusOK:
 		return nil, strange(status, body)
 	case err != nil:
-		return nil, fmt.Errorf("read the answer: %w%s", err, excerpt(body))
+		return nil, fmt.Errorf("read the response: %w%s", err, excerpt(body))
 	}
 	return got, nil
 }

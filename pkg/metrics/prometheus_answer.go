@@ -50,9 +50,9 @@ func decodeAnswer(body []byte, scale int) (*answer, error) {
 	case a.Status == "error":
 		return &a, nil
 	case a.Status != "success":
-		return nil, errors.New("it is not of Prometheus' query API")
+		return nil, errors.New("it is not a response of Prometheus' query API")
 	case a.Data.ResultType != "matrix" && a.Data.ResultType != "vector":
-		return nil, fmt.Errorf("it is a %q, where series are wanted", a.Data.ResultType)
+		return nil, fmt.Errorf("it is a %q, expected series", a.Data.ResultType)
 	}
 	for i := range a.Data.Result {
 		s := &a.Data.Result[i]
@@ -85,11 +85,11 @@ func parseSamples(text []byte, scale int) ([]sample, error) {
 		comma := indexByte(text, open, ',')
 		end := indexByte(text, open, ']')
 		if comma < 0 || end < comma {
-			return nil, fmt.Errorf("a sample is no pair: %s", excerpt(text[open:min(len(text), open+40)]))
+			return nil, fmt.Errorf("a sample is not a pair: %s", excerpt(text[open:min(len(text), open+40)]))
 		}
 		at, ok := parseScaled(strings.TrimSpace(string(text[open+1:comma])), 3)
 		if !ok {
-			return nil, errors.New("a time is no number")
+			return nil, errors.New("a timestamp is not a number")
 		}
 		value := strings.Trim(strings.TrimSpace(string(text[comma+1:end])), `"`)
 		if v, ok := parseScaled(value, scale); ok {

@@ -140,7 +140,7 @@ func (f *fetcher) compare(list []series) {
 		if f.cluster != "" {
 			f.note(Note{
 				Subject: f.server.name, Reason: "Ambiguous", LowersFigures: true,
-				Message: "the server has series of several clusters (label cluster), which are mixed up: ask for those of one alone",
+				Message: "the server has series of several clusters (label cluster), which are mixed up: select one cluster",
 			})
 			return
 		}

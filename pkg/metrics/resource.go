@@ -145,9 +145,9 @@ func (a *API) refuse(ctx context.Context, r *UsageReport, about string, pods []P
 	case "NotServed":
 		why = "the cluster has no metrics API"
 	case "Forbidden", "Unauthorized":
-		why = "the metrics API may not be read"
+		why = "no permission to read the metrics API"
 	case "Unreadable":
-		why = "the answer of the metrics API cannot be read"
+		why = "the response of the metrics API cannot be read"
 	}
 	for i := range pods {
 		if pods[i].Unmeasured == "" {

@@ -118,7 +118,7 @@ func TestAPIForbiddenInPart(t *testing.T) {
 	measure(t, metrics.NewAPI(s.get(t), true), r)
 	has(t, "b", r.Pods[1].Used, metrics.CPU, "2")
 	for _, i := range []int{0, 2, 3} {
-		if why := r.Pods[i].Unmeasured; why != "the metrics API may not be read" {
+		if why := r.Pods[i].Unmeasured; why != "no permission to read the metrics API" {
 			t.Errorf("%s: %q", r.Pods[i].Ref, why)
 		}
 	}
@@ -139,9 +139,9 @@ func TestAPIRefused(t *testing.T) {
 	}{
 		"not there":       {answer{}, "NotServed", "the cluster has no metrics API", 2},
 		"nobody behind":   {answer{code: 503, reason: metav1.StatusReasonServiceUnavailable}, "Unavailable", "the metrics API is not available", 5},
-		"a page to login": {answer{code: 200, body: "<html>log in</html>"}, "Unreadable", "the answer of the metrics API cannot be read", 2},
-		"cut":             {answer{code: 200, body: `{"items": [{"metadata":`}, "Unreadable", "the answer of the metrics API cannot be read", 2},
-		"unauthorized":    {answer{code: 401, reason: metav1.StatusReasonUnauthorized}, "Unauthorized", "the metrics API may not be read", 2},
+		"a page to login": {answer{code: 200, body: "<html>log in</html>"}, "Unreadable", "the response of the metrics API cannot be read", 2},
+		"cut":             {answer{code: 200, body: `{"items": [{"metadata":`}, "Unreadable", "the response of the metrics API cannot be read", 2},
+		"unauthorized":    {answer{code: 401, reason: metav1.StatusReasonUnauthorized}, "Unauthorized", "no permission to read the metrics API", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answers: map[string]answer{}}

@@ -121,7 +121,7 @@ func explained(n Note) Note {
 	const lost = "traffic, ephemeral storage and volume usage are unknown"
 	if n.Reason == "Forbidden" {
 		n.Subject = ""
-		n.Message = lost + " (reading them needs the right to get nodes/proxy): " + n.Message
+		n.Message = lost + " (reading them needs permission to get nodes/proxy): " + n.Message
 		return n
 	}
 	n.Message = lost + " of the pods there: " + n.Message

@@ -44,9 +44,9 @@ func ParseWindow(text string, now time.Time) (Window, error) {
 	}
 	switch {
 	case w.From.Unix() < 0 || w.From.After(now):
-		return Window{}, fmt.Errorf("window %q: begins at %s, which is before 1970 or in the future", text, w.From.Format(time.RFC3339))
+		return Window{}, fmt.Errorf("window %q: starts at %s, which is before 1970 or in the future", text, w.From.Format(time.RFC3339))
 	case w.To.Before(w.From):
-		return Window{}, fmt.Errorf("window %q: ends before it begins: write the earlier time first", text)
+		return Window{}, fmt.Errorf("window %q: ends before it starts: write the earlier time first", text)
 	case w.To.Equal(w.From):
 		return Window{}, fmt.Errorf("window %q: is empty: its end is not part of it (of dates, write the day after the last)", text)
 	case w.To.After(now):
@@ -79,7 +79,7 @@ func parseWindow(text string, now time.Time) (Window, error) {
 	}
 	from, to, ok := strings.Cut(text, "/")
 	if !ok {
-		return Window{}, fmt.Errorf("is no window: %s", windowForms)
+		return Window{}, fmt.Errorf("is not a window: %s", windowForms)
 	}
 	var w Window
 	var err error
@@ -119,5 +119,5 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 	if s, err := strconv.ParseInt(text, 10, 64); err == nil && s >= 0 && s < 1e11 {
 		return time.Unix(s, 0).UTC(), nil
 	}
-	return time.Time{}, fmt.Errorf("%q is no time: %s", text, windowForms)
+	return time.Time{}, fmt.Errorf("%q is not a time: %s", text, windowForms)
 }

@@ -67,13 +67,13 @@ func TestParseWindowErrors(t *testing.T) {
 		"9999999999999999999h":        "too long",
 		"106751w106751w":              "too long",
 		"2026-11-05/2026-11-05":       "empty",
-		"2026-11-05/2026-11-01":       "ends before it begins",
+		"2026-11-05/2026-11-01":       "ends before it starts",
 		"2026-11-05/2026-11-30":       "ends in the future",
 		"2026-12-01/2026-12-02":       "in the future",
-		"2026-13-01/2026-12-02":       "is no time",
-		"2026-11-01/":                 "is no time",
-		"1762000000000/1762003600000": "is no time",
-		"2026-11-01/2026-11-02/now":   "is no time",
+		"2026-13-01/2026-12-02":       "is not a time",
+		"2026-11-01/":                 "is not a time",
+		"1762000000000/1762003600000": "is not a time",
+		"2026-11-01/2026-11-02/now":   "is not a time",
 		"300w300w300w300w300w300w300w300w300w300w": "1970",
 	} {
 		_, err := ParseWindow(text, windowNow)

@@ -55,7 +55,7 @@ func ParseRef(s string) (Ref, error) {
 	r.Kind, r.Group, _ = strings.Cut(kind, ".")
 	// An empty part that is written as such comes back in another way.
 	if r.Kind == "" || name == "" || strings.Contains(name, "/") || r.String() != s {
-		return Ref{}, fmt.Errorf("object id %q: want Kind[.group]/[namespace/]name", s)
+		return Ref{}, fmt.Errorf("object id %q: expected Kind[.group]/[namespace/]name", s)
 	}
 	return r, nil
 }

@@ -40,7 +40,7 @@ func TestRemovedAPIs(t *testing.T) {
 	seen := sets.New[schema.GroupVersionKind]()
 	for _, r := range object.RemovedAPIs() {
 		if seen.Has(r.GroupVersionKind) {
-			t.Errorf("%s is there twice", r.GroupVersionKind)
+			t.Errorf("%s occurs twice", r.GroupVersionKind)
 		}
 		seen.Insert(r.GroupVersionKind)
 		next := r.Successor.WithKind(r.Kind)

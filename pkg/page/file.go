@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// loader unpacks the Picture, the styles and the code of a file, and runs it. It, the styles and the
+// loader unpacks the UIState, the styles and the code of a file, and runs it. It, the styles and the
 // code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
 // from.
 const loader = `(async () => {
@@ -43,11 +43,11 @@ document.head.append(style, code)
 document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
-// File writes one document that shows the Picture, opens from disk, and asks nobody. All that
+// File writes one document that shows the UIState, opens from disk, and asks nobody. All that
 // it needs is in it, packed: gzip in digits (pack.go), so that nothing a cluster says is text of the document,
-// but for the title. The same Picture gives the same bytes.
+// but for the title. The same UIState gives the same bytes.
 //
-// A file is mailed around: what it may not hold, the Picture may not hold.
+// A file is mailed around: what it may not hold, the UIState may not hold.
 func File(w io.Writer, p *view.UIState) error {
 	same, err := build()
 	if err != nil {
@@ -81,11 +81,11 @@ func (same *parts) write(w io.Writer, p *view.UIState) error {
 	shown.Mode = "file"
 	data, err := json.Marshal(&shown)
 	if err != nil {
-		return fmt.Errorf("write the picture: %w", err)
+		return fmt.Errorf("write the UI state: %w", err)
 	}
 	picture, err := pack(data)
 	if err != nil {
-		return fmt.Errorf("pack the picture: %w", err)
+		return fmt.Errorf("pack the UI state: %w", err)
 	}
 	// The policy holds for what comes after it.
 	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
@@ -94,7 +94,7 @@ func (same *parts) write(w io.Writer, p *view.UIState) error {
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page draws what is in it, which takes JavaScript. It asks nobody for anything.</noscript>
+<noscript>This page needs JavaScript to draw its content. It sends no requests.</noscript>
 <script type="text/plain" id="picture">%s</script>
 <script type="text/plain" id="code">%s</script>
 <script>%s</script>

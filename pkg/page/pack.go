@@ -63,7 +63,7 @@ func decode(text string) ([]byte, error) {
 		for i := range min(2, len(text)) {
 			d := strings.IndexByte(digits, text[i])
 			if d < 0 {
-				return nil, fmt.Errorf("%q is no digit", text[i])
+				return nil, fmt.Errorf("%q is not a digit", text[i])
 			}
 			v += uint32(d) * []uint32{1, 91}[i]
 		}
@@ -83,7 +83,7 @@ func decode(text string) ([]byte, error) {
 	return out, nil
 }
 
-// Unpack returns the Picture that a file has in it, as JSON: the file is for people, and this for
+// Unpack returns the UIState that a file has in it, as JSON: the file is for people, and this for
 // programs that get one.
 func Unpack(file []byte) ([]byte, error) { return unpack(file, "picture") }
 
@@ -91,7 +91,7 @@ func unpack(file []byte, id string) ([]byte, error) {
 	_, rest, found := bytes.Cut(file, []byte(`<script type="text/plain" id="`+id+`">`))
 	text, _, ended := bytes.Cut(rest, []byte("</script>"))
 	if !found || !ended {
-		return nil, errors.New("this is no page that was written as a file")
+		return nil, errors.New("this is not a page that was saved as a file")
 	}
 	packed, err := decode(string(text))
 	if err != nil {

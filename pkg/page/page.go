@@ -45,7 +45,7 @@ func Shell() []byte {
 </head>
 <body>
 <div id="page"></div>
-<noscript>This page draws what kubectl sysop ui tells it, which takes JavaScript. Without it, kubectl sysop graph, health and metrics say the same in a terminal.</noscript>
+<noscript>This page needs JavaScript to draw what kubectl sysop ui sends. Without it, kubectl sysop graph, health and metrics show the same in a terminal.</noscript>
 <script type="module" src="/app.js"></script>
 </body>
 </html>

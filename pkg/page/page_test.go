@@ -142,7 +142,7 @@ func skeleton(t testing.TB, document string) (title, rest string) {
 	return title, strings.Replace(document, "<title>"+title+"</title>", "<title></title>", 1)
 }
 
-// checkFile proves that nothing of a Picture is markup of its file: but for the title and digits,
+// checkFile proves that nothing of a UIState is markup of its file: but for the title and digits,
 // the file is the same for all, and the title has none of what ends it.
 func checkFile(t testing.TB, same *parts, want string, p *view.UIState) {
 	t.Helper()

@@ -100,7 +100,7 @@ func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 	if _, ok := check.Of[*corev1.ResourceQuota](f.World.Facts, ref); !ok {
 		return false
 	}
-	j.Verdict, j.Message = verdictUnknown, "the API server refuses it now, though by the sums there is enough: "+trim(a.Message)
+	j.Verdict, j.Message = verdictUnknown, "the API server refuses it now, although the computed total fits: "+trim(a.Message)
 	f.byQuota = append(f.byQuota, refusal{j, ref})
 	return true
 }
@@ -164,7 +164,7 @@ func (f *evaluation) podSecurity() {
 		j := Finding{
 			Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Reason: "PodSecurity",
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
-			Remedy:  "set the security context that the level asks for, or run it in a namespace that allows it",
+			Remedy:  "set the security context that the level requires, or run it in a namespace that allows it",
 		}
 		if j.Field = c.template(); c.guess {
 			j.Verdict = verdictUnknown

@@ -59,7 +59,7 @@ func typed[T any, P pointer[T]](f *evaluation, it *Item) P {
 		if a := f.dryRuns[it.Ref]; a == nil || a.Reason == "" {
 			f.add(Finding{
 				Topic: Admitted, Verdict: verdictUnknown, Object: it.Ref, Origin: it.Origin, Reason: "Malformed",
-				Message: "it does not have the fields of its kind: " + err.Error(), Remedy: "correct the field that is named",
+				Message: "it does not have the fields of its kind: " + err.Error(), Remedy: "correct the named field",
 			})
 		}
 		return nil

@@ -197,10 +197,10 @@ func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
 func (f *evaluation) rests(c *podSet) {
 	j := Finding{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
-		Message: fmt.Sprintf("it is taken to run %s, as is declared in %s", countText(c.wanted, "pod"), c.by),
+		Message: fmt.Sprintf("it is assumed to run %s, as declared in %s", countText(c.wanted, "pod"), c.by),
 	}
 	if c.guess {
-		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is taken to run %s %s", countText(c.wanted, "pod"), c.by)
+		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is assumed to run %s %s", countText(c.wanted, "pod"), c.by)
 	}
 	f.add(j)
 }

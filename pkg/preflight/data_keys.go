@@ -46,7 +46,7 @@ func (f *evaluation) keyOf(c *podSet, in *corev1.Container, env *corev1.EnvVar) 
 		return
 	}
 	if it == nil || it.Exists {
-		f.note("whether %s has the keys that containers take from it", plain(ref))
+		f.note("whether %s has the keys that containers need", plain(ref))
 		return
 	}
 	var keys []string
@@ -64,7 +64,7 @@ func (f *evaluation) keyOf(c *podSet, in *corev1.Container, env *corev1.EnvVar) 
 	f.add(Finding{
 		Topic: References, Verdict: impossible, Object: c.of, Reason: "CreateContainerConfigError",
 		Field: fmt.Sprintf(c.spec()+".containers[%s].env[%s].valueFrom", in.Name, env.Name), Value: key,
-		Message: fmt.Sprintf("container %s takes key %q of %s, which the batch makes without it (keys: %s): the container cannot start", in.Name, key, near(ref, ref.Namespace), strings.Join(keys, ", ")),
+		Message: fmt.Sprintf("container %s needs key %q of %s, which the batch creates without it (keys: %s): the container cannot start", in.Name, key, near(ref, ref.Namespace), strings.Join(keys, ", ")),
 		Remedy:  "correct the key, or add it",
 	})
 }

@@ -12,11 +12,11 @@ import (
 func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	switch {
 	case gone.Verdict == fits:
-		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but not for certain beside them: the roll-out may wait")
+		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but maybe not beside them: the rollout may wait")
 	case gone.Verdict == verdictUnknown:
 		f.answered(gone, "")
 	case guess:
-		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run what was assumed of them")
+		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run the assumed pods")
 	default:
 		f.unsure(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
 	}
@@ -66,9 +66,9 @@ func (f *evaluation) basis(j *Finding, c *podSet) {
 	switch {
 	case c.by == "":
 	case c.guess:
-		j.Message += "; its pods are taken to be " + c.by
+		j.Message += "; its pods are assumed to be " + c.by
 	default:
-		j.Message += "; its pods are those that are declared in " + c.by
+		j.Message += "; its pods are those declared in " + c.by
 	}
 }
 
@@ -92,28 +92,28 @@ func (f *evaluation) objectsOf(pods []string) string {
 
 // remedies by the reason of a proof.
 var remedies = map[string]string{
-	"InsufficientCPU":              "ask for less CPU, free some, or add nodes",
-	"InsufficientMemory":           "ask for less memory, free some, or add nodes",
-	"InsufficientEphemeralStorage": "ask for less ephemeral storage, free some, or add nodes",
-	"InsufficientResource":         "ask for less, or add nodes that have it",
-	"TooManyPods":                  "free places for pods, or add nodes",
+	"InsufficientCPU":              "request less CPU, free some, or add nodes",
+	"InsufficientMemory":           "request less memory, free some, or add nodes",
+	"InsufficientEphemeralStorage": "request less ephemeral storage, free some, or add nodes",
+	"InsufficientResource":         "request less, or add nodes that have it",
+	"TooManyPods":                  "free pod slots, or add nodes",
 	"Cordoned":                     "uncordon a node (kubectl uncordon)",
-	"NodeName":                     "correct nodeName, or leave it out",
+	"NodeName":                     "correct nodeName, or remove it",
 	"NoNodes":                      "add nodes",
 	"Taint":                        "add a toleration, or nodes without the taint",
 	"NodeSelector":                 "correct the selector or affinity, or label a node",
 	"Port":                         "use another host port, or fewer pods than nodes",
 	"AntiAffinity":                 "run fewer replicas, add nodes, or make the anti-affinity preferred",
-	"Affinity":                     "correct the affinity, or run what it asks for first",
-	"Spread":                       "run other replicas, add nodes or zones, or let whenUnsatisfiable be ScheduleAnyway",
+	"Affinity":                     "correct the affinity, or start the pods that it requires first",
+	"Spread":                       "change the replicas, add nodes or zones, or set whenUnsatisfiable to ScheduleAnyway",
 	"TopologyLabel":                "label the nodes with the topology key",
 	"ClaimInUse":                   "use a claim for each pod, or an access mode that allows several",
-	"VolumeNodeAffinity":           "run it where its volume is, or give it another claim",
-	"VolumeZone":                   "run it in the zone of its volume, or give it another claim",
-	"VolumeTopology":               "use a class that makes volumes where the pod may run",
-	"StorageCapacity":              "ask for less storage, or use another class",
-	"VolumeLimit":                  "add nodes: a node can only attach so many volumes",
-	"NoVolume":                     "create a PersistentVolume that suits it on a node that takes the pod",
+	"VolumeNodeAffinity":           "run it where its volume is, or use another claim",
+	"VolumeZone":                   "run it in the zone of its volume, or use another claim",
+	"VolumeTopology":               "use a class that creates volumes where the pod may run",
+	"StorageCapacity":              "request less storage, or use another class",
+	"VolumeLimit":                  "add nodes: the number of volumes per node is limited",
+	"NoVolume":                     "create a matching PersistentVolume on a node that takes the pod",
 }
 
 // podSetOf returns the crew of the first pod that is named.

@@ -187,8 +187,8 @@ func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []viol
 		l.MaxLimitRequestRatio = nil
 		asked := c.Spec.Resources.Requests
 		for _, b := range held(l, "claim "+c.Name, "", asked, asked) {
-			b.message = strings.Replace(b.message, "has limits of", "asks for", 1)
-			b.message = strings.Replace(b.message, "has requests of", "asks for", 1)
+			b.message = strings.Replace(b.message, "has limits of", "requests", 1)
+			b.message = strings.Replace(b.message, "has requests of", "requests", 1)
 			out = append(out, b)
 		}
 	}

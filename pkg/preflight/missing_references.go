@@ -27,7 +27,7 @@ var outcomes = map[string]outcome{
 	"pod-csi-secret":              {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-legacy-volume-secret":    {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
 	"pod-secret-provider":         {impossible, "FailedMount", "the volume cannot be mounted, and containers do not start"},
-	"pod-csi-driver":              {verdictUnknown, "DriverUnknown", "a driver need not have such an object, but most have"},
+	"pod-csi-driver":              {verdictUnknown, "DriverUnknown", "a driver may work without such an object, but most have one"},
 	"pod-volume-claim":            {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim":          {impossible, "ClaimMissing", "pods stay Pending"},
 	"pod-resource-claim-template": {impossible, "ClaimMissing", "pods stay Pending"},
@@ -45,8 +45,8 @@ var outcomes = map[string]outcome{
 	"pod-nominated-node":          {},
 	"claim-node":                  {},
 	"claim-provisioner":           {},
-	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is made, and the claim stays Pending"},
-	"ingress-class":               {verdictUnknown, "IngressClassMissing", "no controller serves it, unless one uses the bare name"},
+	"claim-data-source":           {impossible, "DataSourceMissing", "no volume is created, and the claim stays Pending"},
+	"ingress-class":               {verdictUnknown, "IngressClassMissing", "no controller serves it, unless one uses the name only"},
 }
 
 // refuses says that the pods are not made at all.

@@ -63,8 +63,8 @@ func (f *evaluation) clash(it *Item, i int, at nodePort, other *corev1.Service) 
 	}
 	f.add(Finding{
 		Topic: Admitted, Verdict: impossible, Object: it.Ref, Field: fmt.Sprintf("spec.ports[%d].nodePort", i), Value: fmt.Sprint(at.number), Reason: "NodePortTaken",
-		Message: fmt.Sprintf("%s asks for node port %d too: the API server refuses the second of them", plain(has), at.number),
-		Remedy:  "leave nodePort out, or choose another",
+		Message: fmt.Sprintf("%s also requests node port %d: the API server refuses the second", plain(has), at.number),
+		Remedy:  "omit nodePort, or choose another",
 	})
 }
 

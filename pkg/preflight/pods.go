@@ -146,7 +146,7 @@ func (f *evaluation) deployment(it *Item) {
 // rest notes an object that makes no pods until it is resumed.
 func (f *evaluation) rest(it *Item, how string) {
 	f.resting = append(f.resting, it)
-	f.note("%s is %s: its pods come when it is resumed", plain(it.Ref), how)
+	f.note("%s is %s: its pods are created when it resumes", plain(it.Ref), how)
 }
 
 func (f *evaluation) statefulSet(it *Item) {
@@ -221,7 +221,7 @@ func (f *evaluation) cronJob(it *Item) {
 	c := f.enlist(it, &spec.Template, min(1, jobPods(spec)))
 	c.ends, c.later = true, true
 	f.jobLabels(c, it.Ref.Name)
-	f.note("%s runs by its schedule: its pods were tried by themselves, and are in no sum", plain(it.Ref))
+	f.note("%s runs on its schedule: its pods were checked alone, and are in no total", plain(it.Ref))
 }
 
 func (f *evaluation) jobLabels(c *podSet, name string) {

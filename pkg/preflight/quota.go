@@ -134,7 +134,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
 	j := Finding{
 		Topic: Quota, Verdict: impossible, Object: all.item.Ref, Field: string(name), Reason: "QuotaExceeded",
-		Remedy: fmt.Sprintf("raise %s of %s, or ask for less", name, near(b.ref(), b.Namespace)),
+		Remedy: fmt.Sprintf("raise %s of %s, or request less", name, near(b.ref(), b.Namespace)),
 	}
 	too := func(t *tally, way scenario, ending bool) (string, bool) {
 		left := used.DeepCopy()
@@ -143,7 +143,7 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 		over.Add(t.sum)
 		hard := b.hard[name]
 		over.Sub(hard)
-		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch wants %s more (%s): %s too much",
+		return fmt.Sprintf("%s allows %s %s, %s is used, and the batch requests %s more (%s): %s too much",
 			near(b.ref(), b.Namespace), hard.String(), name, left.String(), t.sum.String(), t.parts(), over.String()), over.Sign() > 0
 	}
 	message, exceeded := too(all, scenario{anyPodSet, everything}, false)
@@ -162,9 +162,9 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 			return true
 		}
 	}
-	j.Verdict, j.Reason, j.Message = verdictUnknown, "QuotaInTurns", message+" at the same time; it may do once old pods, or those of Jobs, are gone"
+	j.Verdict, j.Reason, j.Message = verdictUnknown, "QuotaInTurns", message+" at the same time; it may fit once old pods, or those of Jobs, are gone"
 	if f.has(func(c *podSet) bool { return c.guess }) {
-		j.Message = message + ", if the custom resources run what is assumed, and all pods exist at the same time"
+		j.Message = message + ", if the custom resources run the assumed pods, and all pods exist at the same time"
 	}
 	f.add(j)
 	return true
@@ -187,8 +187,8 @@ func (f *evaluation) mustSpecify(b *budget) {
 				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
 					j := Finding{
 						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
-						Message: fmt.Sprintf("%s limits %s, so every container must state it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
-						Remedy:  "state it, or have a LimitRange give a default",
+						Message: fmt.Sprintf("%s limits %s, so every container must set it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
+						Remedy:  "set it, or add a LimitRange with a default",
 					}
 					if c.guess {
 						j.Verdict = verdictUnknown

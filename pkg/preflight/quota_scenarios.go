@@ -30,7 +30,7 @@ func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 		}
 		if one.first > 0 && one.wanted >= len(one.old) && ready(one.old) && !one.guess {
 			out = append(out, quotaScenario{
-				before: fmt.Sprintf("the rollout cannot start: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")),
+				before: fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")),
 				scenario: scenario{func(c *podSet) bool { return c == one }, func(c *podSet) int {
 					if c == one {
 						return 1

@@ -75,8 +75,8 @@ func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Findi
 	self, what := f.Graph.Ref(from), outcomes[e.Rule]
 	return Finding{
 		Topic: References, Verdict: verdictUnknown, Object: self, Field: e.Field, Value: e.Value, Reason: what.reason,
-		Message: fmt.Sprintf("%s has made it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
-		Remedy:  fmt.Sprintf("create %s, unless whoever made this makes that as well", near(f.Graph.Ref(e.To), self.Namespace)),
+		Message: fmt.Sprintf("%s created it, and it needs %s, which does not exist: %s", near(by.Ref, self.Namespace), near(f.Graph.Ref(e.To), self.Namespace), what.message),
+		Remedy:  fmt.Sprintf("create %s, unless the creator of this object also creates it", near(f.Graph.Ref(e.To), self.Namespace)),
 	}
 }
 
@@ -104,7 +104,7 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 	if state == graph.Unread && (!f.newNamespace(to.Namespace) || f.inBatch(to)) {
 		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, which could not be read: existence unknown", near(to, it.Ref.Namespace))
-		j.Remedy = "run the check as a user who may read it"
+		j.Remedy = "run the check as a user with permission to read it"
 	} else if by := f.maker(it, to, e.To); by != "" {
 		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)

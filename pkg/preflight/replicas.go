@@ -20,7 +20,7 @@ func (f *evaluation) replicas(it *Item, written *int32) int {
 	}
 	n = min(max(n, low), high)
 	if high > n {
-		f.note("%s may ask for up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
+		f.note("%s may request up to %d pods of %s: %d are counted", plain(by), high, plain(it.Ref), n)
 	}
 	return n
 }

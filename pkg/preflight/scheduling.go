@@ -178,7 +178,7 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s goes before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
+			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
 			found = true
 		}
 	}
@@ -213,7 +213,7 @@ func (f *evaluation) cronJobs(base *schedule.Cluster) {
 			continue
 		}
 		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {
-			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "NoRoomNow", Message: "there is no room for its pod now; it comes later"}
+			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Object: c.item.Ref, Reason: "NoRoomNow", Message: "its pod does not fit now; it is created later"}
 			if len(answer.Proofs) > 0 {
 				j.Message += " (" + answer.Proofs[0].Message + ")"
 				j.Nodes = answer.Proofs[0].Nodes

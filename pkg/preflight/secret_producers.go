@@ -19,7 +19,7 @@ func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 	for e := range f.Graph.In(id) {
 		from := f.Graph.Ref(e.From)
 		if e.Relation == relation.Owns && from != by.Ref && f.Graph.State(e.From) == graph.Present {
-			return fmt.Sprintf("%s makes it", plain(from))
+			return fmt.Sprintf("%s creates it", plain(from))
 		}
 	}
 	for _, it := range f.order {
@@ -28,13 +28,13 @@ func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 		}
 		switch {
 		case f.custom(it) && names(it.Object.Object["spec"], missing.Name):
-			return fmt.Sprintf("%s names it, and may make it", plain(it.Ref))
+			return fmt.Sprintf("%s names it, and may create it", plain(it.Ref))
 		case f.custom(it) && lends(it.Ref.Name, missing.Name):
-			return fmt.Sprintf("%s may make it, to go by its name", plain(it.Ref))
+			return fmt.Sprintf("%s may create it, by its name", plain(it.Ref))
 		case it.Ref.Group == "batch" && it.Ref.Kind == "Job" && mentions(it.Object.Object["spec"], missing.Name):
-			return fmt.Sprintf("%s is given its name, and may make it", plain(it.Ref))
+			return fmt.Sprintf("%s receives its name, and may create it", plain(it.Ref))
 		case asks(it, missing.Name):
-			return fmt.Sprintf("an annotation of %s asks for it, and may have it made", plain(it.Ref))
+			return fmt.Sprintf("an annotation of %s requests it, and may have it created", plain(it.Ref))
 		}
 	}
 	if by := f.lender(missing); by != "" {
@@ -61,7 +61,7 @@ func (f *evaluation) spread(missing object.Ref) string {
 	if n < 2 {
 		return ""
 	}
-	return fmt.Sprintf("%d other namespaces have one of its name, so that something may put it into each", n)
+	return fmt.Sprintf("%d other namespaces have one of its name, so a controller may copy it into each", n)
 }
 
 // lender finds a custom resource of the cluster whose name is part of a missing one's.
@@ -72,7 +72,7 @@ func (f *evaluation) lender(missing object.Ref) string {
 		}
 		for _, ref := range f.World.Instances(r.GroupKind()) {
 			if ref.Namespace == missing.Namespace && lends(ref.Name, missing.Name) {
-				return fmt.Sprintf("%s may make it, to go by its name", plain(ref))
+				return fmt.Sprintf("%s may create it, by its name", plain(ref))
 			}
 		}
 	}

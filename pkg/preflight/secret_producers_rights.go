@@ -51,7 +51,7 @@ func (f *evaluation) entitled(by *Item, missing object.Ref) string {
 			continue
 		}
 		if accounts[object.Ref{Kind: "ServiceAccount", Namespace: c.pod.Namespace, Name: c.pod.Spec.ServiceAccountName}] {
-			return fmt.Sprintf("%s may create %s, and may make it", plain(c.of), plural)
+			return fmt.Sprintf("%s may create %s, and may create this one", plain(c.of), plural)
 		}
 	}
 	return ""

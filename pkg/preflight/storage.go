@@ -21,7 +21,7 @@ func (f *evaluation) storage() {
 	if len(f.claims) == 0 {
 		return
 	}
-	f.checked[Storage] = fmt.Sprintf("%s: each has a class that makes volumes, or a volume that suits it", countText(len(f.claims), "claim"))
+	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", countText(len(f.claims), "claim"))
 	var byHand []*claim
 	told := map[string]bool{} // a template is told of once
 	for _, c := range f.claims {
@@ -67,43 +67,43 @@ func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	case class == nil:
 		return &Finding{
 			Verdict: impossible, Reason: "StorageClassMissing", Value: name,
-			Message: fmt.Sprintf("claim %s names StorageClass/%s, which does not exist, and no volume of that class suits it: it stays Pending, and pods that mount it too", c.Name, name),
+			Message: fmt.Sprintf("claim %s names StorageClass/%s, which does not exist, and no volume of that class matches: it stays Pending, and pods that mount it too", c.Name, name),
 			Remedy:  "create the class, or name one that exists",
 		}, false
 	case class.Provisioner == noProvisioner && !f.World.Read(volumeKind, ""):
-		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are made by hand, and %s", name, unread(volumeKind, ""))}, false
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Value: name, Message: fmt.Sprintf("volumes of class %s are created by hand, and %s", name, unread(volumeKind, ""))}, false
 	case class.Provisioner == noProvisioner:
 		return &Finding{
 			Verdict: impossible, Reason: "NoVolume", Value: name,
-			Message: fmt.Sprintf("class %s makes no volumes (%s), and none that is available suits claim %s (%s): it stays Pending", name, noProvisioner, c.Name, wants(c.PersistentVolumeClaim)),
-			Remedy:  "create a PersistentVolume that suits it, or name a class that makes volumes",
+			Message: fmt.Sprintf("class %s creates no volumes (%s), and no available one matches claim %s (%s): it stays Pending", name, noProvisioner, c.Name, wants(c.PersistentVolumeClaim)),
+			Remedy:  "create a matching PersistentVolume, or name a class that creates volumes",
 		}, false
 	}
 	if c.Spec.Selector != nil {
 		return &Finding{
 			Verdict: verdictUnknown, Reason: "SelectorOnNewVolume", Field: c.field + ".selector",
-			Message: fmt.Sprintf("claim %s selects volumes by label, none that is available suits it, and few provisioners make one for a claim with a selector", c.Name),
-			Remedy:  "leave the selector out, or create a PersistentVolume that it selects",
+			Message: fmt.Sprintf("claim %s selects volumes by label, no available one matches, and few provisioners create one for a claim with a selector", c.Name),
+			Remedy:  "remove the selector, or create a PersistentVolume that it selects",
 		}, false
 	}
-	f.note("whether %s makes volumes of class %s", class.Provisioner, name)
+	f.note("whether %s creates volumes of class %s", class.Provisioner, name)
 	return nil, false
 }
 
 func (f *evaluation) withoutClass(c *claim) *Finding {
 	if !f.World.Read(volumeKind, "") {
-		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one suits it is unknown", c.Name, unread(volumeKind, ""))}
+		return &Finding{Verdict: verdictUnknown, Reason: "Unread", Message: fmt.Sprintf("claim %s has no class, and %s: whether one matches is unknown", c.Name, unread(volumeKind, ""))}
 	}
 	if c.Spec.StorageClassName != nil {
 		return &Finding{
 			Verdict: impossible, Reason: "NoVolume", Value: `""`,
-			Message: fmt.Sprintf("claim %s asks for a volume without a class, and none that is available suits it (%s): it stays Pending", c.Name, wants(c.PersistentVolumeClaim)),
-			Remedy:  "create a PersistentVolume that suits it, or name a class that makes volumes",
+			Message: fmt.Sprintf("claim %s requests a volume without a class, and no available one matches (%s): it stays Pending", c.Name, wants(c.PersistentVolumeClaim)),
+			Remedy:  "create a matching PersistentVolume, or name a class that creates volumes",
 		}
 	}
 	return &Finding{
 		Verdict: impossible, Reason: "NoDefaultClass",
-		Message: fmt.Sprintf("claim %s names no class, the cluster has no default class, and no volume without a class suits it (%s): it stays Pending, and pods that mount it too", c.Name, wants(c.PersistentVolumeClaim)),
+		Message: fmt.Sprintf("claim %s names no class, the cluster has no default class, and no volume without a class matches (%s): it stays Pending, and pods that mount it too", c.Name, wants(c.PersistentVolumeClaim)),
 		Remedy:  "name a StorageClass in the claim, or mark one as the default",
 	}
 }
@@ -120,7 +120,7 @@ func (f *evaluation) named(c *claim) *Finding {
 		}
 		return &Finding{
 			Verdict: impossible, Reason: "VolumeUnsuitable", Field: c.field + ".volumeName", Value: ref.Name,
-			Message: fmt.Sprintf("claim %s names PersistentVolume/%s, which does not suit it: it wants %s, and that one is %s", c.Name, ref.Name, wants(c.PersistentVolumeClaim), offers(v)),
+			Message: fmt.Sprintf("claim %s names PersistentVolume/%s, which does not match: it requests %s, and the volume is %s", c.Name, ref.Name, wants(c.PersistentVolumeClaim), offers(v)),
 			Remedy:  "correct the claim, or free the volume",
 		}
 	}
@@ -130,7 +130,7 @@ func (f *evaluation) named(c *claim) *Finding {
 	return &Finding{
 		Verdict: impossible, Reason: "VolumeMissing", Field: c.field + ".volumeName", Value: ref.Name,
 		Message: fmt.Sprintf("claim %s names PersistentVolume/%s, which does not exist: it stays Pending", c.Name, ref.Name),
-		Remedy:  "create the volume, or leave volumeName out",
+		Remedy:  "create the volume, or remove volumeName",
 	}
 }
 
@@ -164,8 +164,8 @@ func (f *evaluation) byHand(claims []*claim) {
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would suit claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
-				Remedy:  "create another PersistentVolume that suits it",
+				Message: fmt.Sprintf("%s would match claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Remedy:  "create another matching PersistentVolume",
 			})
 			return
 		}
@@ -176,7 +176,7 @@ func (f *evaluation) byHand(claims []*claim) {
 	if unsure != nil {
 		f.add(Finding{
 			Topic: Storage, Verdict: verdictUnknown, Object: unsure.item.Ref, Field: unsure.field, Reason: "BindingOrder",
-			Message: fmt.Sprintf("which claim gets which volume is not certain: %s may be left without one", unsure.Name),
+			Message: fmt.Sprintf("each claim can get a volume, but the assignment is not certain: %s may get none", unsure.Name),
 			Remedy:  "name the volume in the claim, or set a claimRef on the volume",
 		})
 	}
@@ -237,7 +237,7 @@ func offers(v *corev1.PersistentVolume) string {
 	}
 	words = append(words, fmt.Sprintf("of class %q", v.Spec.StorageClassName))
 	if v.Spec.ClaimRef != nil {
-		words = append(words, fmt.Sprintf("held for %s/%s", v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name))
+		words = append(words, fmt.Sprintf("reserved for %s/%s", v.Spec.ClaimRef.Namespace, v.Spec.ClaimRef.Name))
 	}
 	if v.Status.Phase != "" {
 		words = append(words, string(v.Status.Phase))

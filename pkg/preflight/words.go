@@ -43,7 +43,7 @@ func unread(gk schema.GroupKind, namespace string) string {
 	if namespace != "" {
 		in = "of namespace " + namespace
 	}
-	return fmt.Sprintf("the %s %s were not read", cmp.Or(plurals[gk], gk.String()+" objects"), in)
+	return fmt.Sprintf("the %s %s could not be read", cmp.Or(plurals[gk], gk.String()+" objects"), in)
 }
 
 // plurals are for people.

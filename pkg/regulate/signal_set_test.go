@@ -166,7 +166,7 @@ func TestParseSignals(t *testing.T) {
 	const rest = `resume: {spec: {a: 1}}, effect: e, source: s}`
 	for given, want := range map[string]string{
 		`{}`: "it is empty: expected pause or stop",
-		`[]`: "want a mapping of keys to values",
+		`[]`: "expected a mapping of keys to values",
 		`stop: {mode: pause-reconcile, patch: {spec: {a: 2}}, ` + rest:                          `"pause-reconcile" is not a mode of stop: expected stop-workload, suspend-run, hold-admission`,
 		`stop: {mode: stop-workload, ` + rest:                                                   "patch and resume are missing: expected both, or scale: true",
 		`stop: {mode: stop-workload, patch: {}, ` + rest:                                        "expected a merge patch: a mapping of fields to values",
@@ -177,7 +177,7 @@ func TestParseSignals(t *testing.T) {
 		`stop: {mode: stop-workload, scale: true, each: spec.a, effect: e, source: s}`:          "scale and each exclude each other",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, or: {when: spec.b}, ` + rest:        "patch is missing; resume is missing",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, preset: stop, ` + rest:              `unknown key "preset"`,
-		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a, ` + rest:         "reacted: it gives a dyn: want a bool; compare it with a value, as in status.ready == true",
+		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a, ` + rest:         "reacted: it gives a dyn: expected a bool; compare it with a value, as in status.ready == true",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: statu.a == 1, ` + rest:     "reacted: undeclared reference to 'statu' (in container '')",
 		`stop: {mode: stop-workload, patch: {spec: {a: 2}}, reacted: status.a == 1, ` + rest:    "",
 		`also: {}`: "expected a list of signals",

@@ -62,7 +62,7 @@ func checked(s string) *view.Findings {
 			}},
 		},
 		Gaps:  []object.Gap{{Resource: "secrets", Namespace: "shop", Reason: "Forbidden", Message: "no" + s}},
-		Notes: []string{"unused waiver of pod-limits (waivers.yaml:9): the rule finds nothing wrong there" + s},
+		Notes: []string{"unused waiver of pod-limits (waivers.yaml:9): the rule has no findings there" + s},
 	}
 }
 

@@ -116,7 +116,7 @@ func TestOpenMetricsCheckerFindsWhatIsWrong(t *testing.T) {
 		"trailing comma":    {head + `a_bytes{x="1",} 1` + "\n# EOF\n", "label"},
 		"label twice":       {head + `a_bytes{x="1",x="2"} 1` + "\n# EOF\n", "label"},
 		"colon in label":    {head + `a_bytes{x:y="1"} 1` + "\n# EOF\n", "label"},
-		"no number":         {head + "a_bytes 1,5\n# EOF\n", "number"},
+		"not a number":      {head + "a_bytes 1,5\n# EOF\n", "number"},
 		"carriage return":   {head + "a_bytes 1\r\n# EOF\n", "number"},
 		"empty line":        {head + "\na_bytes 1\n# EOF\n", "line"},
 	} {

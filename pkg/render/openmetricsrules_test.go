@@ -71,7 +71,7 @@ func omDescribe(line string, current *omFamily, seen map[string]bool) (*omFamily
 	word, name, rest := parts[1], parts[2], parts[3]
 	if current == nil || current.name != name {
 		if seen[name] {
-			return current, fmt.Errorf("family %s is there twice", name)
+			return current, fmt.Errorf("family %s occurs twice", name)
 		}
 		seen[name] = true
 		current = &omFamily{name: name, labels: map[string]bool{}}
@@ -82,19 +82,19 @@ func omDescribe(line string, current *omFamily, seen map[string]bool) (*omFamily
 	switch word {
 	case "TYPE":
 		if current.kind != "" || rest != "gauge" && rest != "counter" {
-			return current, fmt.Errorf("the type %q of %s is there twice or unknown", rest, name)
+			return current, fmt.Errorf("the type %q of %s occurs twice or unknown", rest, name)
 		}
 		if current.kind = rest; rest == "counter" && strings.HasSuffix(name, "_total") {
 			return current, fmt.Errorf("the family of a counter ends in _total: %s", name)
 		}
 	case "UNIT":
 		if current.unit != "" || !strings.HasSuffix(name, "_"+rest) {
-			return current, fmt.Errorf("the unit %q of %s is there twice or no suffix of it", rest, name)
+			return current, fmt.Errorf("the unit %q of %s occurs twice or no suffix of it", rest, name)
 		}
 		current.unit = rest
 	case "HELP":
 		if current.help {
-			return current, fmt.Errorf("HELP of %s is there twice", name)
+			return current, fmt.Errorf("HELP of %s occurs twice", name)
 		}
 		current.help = true
 		return current, omEscapes(rest)
@@ -145,7 +145,7 @@ func omSample(line string, current *omFamily) error {
 	}
 	current.sampled = true
 	if current.labels[labels] {
-		return fmt.Errorf("sample %s%s is there twice", name, labels)
+		return fmt.Errorf("sample %s%s occurs twice", name, labels)
 	}
 	current.labels[labels] = true
 	if value := strings.TrimPrefix(rest, " "); value == rest || !omNumber.MatchString(value) {

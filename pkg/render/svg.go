@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
-// svgHealth says health by glyph and word, by its number in a Picture (ui/src/words.ts).
+// svgHealth says health by glyph and word, by its number in a UIState (ui/src/words.ts).
 var svgHealth = [...]struct{ glyph, word, tone string }{
 	{"", "", "none"},
 	{"✔", "Healthy", "good"},
@@ -50,7 +50,7 @@ const (
 	svgLeast   = 920 // so wide that the legend has room
 )
 
-// svg draws the stacks of a Picture as ui/ does.
+// svg draws the stacks of a UIState as ui/ does.
 func svg(w io.Writer, a view.Output, _ Options) error {
 	p := a.UIState
 	var scenes []*svgScene
@@ -173,7 +173,7 @@ func (sc *svgScene) says(l svgLine) string {
 		text += ": " + l.edge.Why
 	}
 	if l.edge.Inferred {
-		text += " (a guess)"
+		text += " (inferred)"
 	}
 	return text
 }

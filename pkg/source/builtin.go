@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// builtIn returns the kinds of client-go's scheme in their best version. What a
-// server's discovery would add, the scope and the short names, is below.
 // scalable are the built-in kinds that have the subresource scale.
 var scalable = []schema.GroupKind{
 	{Kind: "ReplicationController"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"},
 }
 
+// builtIn returns the kinds of client-go's scheme in their best version. The scope and the short
+// names, which a server's discovery adds, are below.
 func builtIn() []object.Resource {
 	cluster := sets.New(strings.Fields(clusterScoped)...)
 	short := map[string][]string{}

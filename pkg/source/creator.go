@@ -70,7 +70,7 @@ func fieldsIn(set map[string]any) int {
 // what ends the asking as a whole.
 func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
 	if c.Current() == nil {
-		return nil, errors.New("ask who made objects: the kinds have not been read yet")
+		return nil, errors.New("find what creates objects: the kinds have not been read yet")
 	}
 	found := &creators{of: map[object.Ref]string{}}
 	by := map[object.Ref][]object.Ref{} // by kind and namespace, without a name

@@ -17,7 +17,7 @@ import (
 )
 
 // errTruncated says that a body ends before it should.
-var errTruncated = errors.New("the answer is cut short")
+var errTruncated = errors.New("the response is incomplete")
 
 // decodeList hands on the objects of a list, one at a time: a page is never held
 // as a list of decoded objects. It returns the token of the next page.
@@ -37,7 +37,7 @@ func decodeList(a answer, r object.Resource, detail Detail, add func(object.Obje
 		return "", jsonError(err)
 	}
 	if l.Items == nil && !strings.HasSuffix(l.Kind, "List") {
-		return "", fmt.Errorf("the answer is no list but %q", l.Kind)
+		return "", fmt.Errorf("expected a list in the response, got %q", l.Kind)
 	}
 	for _, raw := range l.Items {
 		o, err := decodeJSON(raw, r, detail)
@@ -71,7 +71,7 @@ func (a answer) isJSON() error {
 	if kind == "" || kind == jsonType || strings.HasSuffix(kind, "+json") {
 		return nil
 	}
-	return fmt.Errorf("the answer is %s and not JSON", kind)
+	return fmt.Errorf("the response is %s, not JSON", kind)
 }
 
 // jsonError tells a body that ends too early from one that is wrong.
@@ -128,7 +128,7 @@ func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, er
 			return object.Object{}, jsonError(err)
 		}
 		if m == nil {
-			return object.Object{}, fmt.Errorf("the answer holds %s and no object", raw)
+			return object.Object{}, fmt.Errorf("expected an object in the response, got %s", raw)
 		}
 		return newObject(r, &unstructured.Unstructured{Object: m}, detail), nil
 	}

@@ -18,7 +18,7 @@ import (
 
 const crdPath = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// serve adds a custom kind and its definition.
+// define adds a custom kind and its definition.
 func (f *fake) define(group string, versions ...string) {
 	for _, v := range versions {
 		f.resources[group+"/"+v] = []metav1.APIResource{{Name: "widgets", Kind: "Widget", SingularName: "widget", Namespaced: true, Verbs: verbs}}

@@ -88,11 +88,11 @@ func (c *Cluster) Serves(r object.Resource) (versions []string, ok bool) {
 
 func (c *Cluster) try(ctx context.Context, t *DryRunRequest) (*unstructured.Unstructured, error) {
 	if !sendable(t.Object.GetName()) && t.Object.GetGenerateName() == "" || t.Resource.Namespaced && !sendable(t.Object.GetNamespace()) {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("name %q in namespace %q: no name that a server would take", t.Object.GetName(), t.Object.GetNamespace()))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("name %q in namespace %q: not a valid name", t.Object.GetName(), t.Object.GetNamespace()))
 	}
 	body, err := json.Marshal(sent(t.Object))
 	if err != nil {
-		return nil, apierrors.NewBadRequest(fmt.Sprintf("no JSON can be made of it: %v", err))
+		return nil, apierrors.NewBadRequest(fmt.Sprintf("it cannot be encoded as JSON: %v", err))
 	}
 	w := writing{accept: jsonType, query: url.Values{"dryRun": {"All"}, "fieldManager": {cmp.Or(t.Manager, FieldManager)}}, body: body}
 	if neverWhole(t.Resource.GroupKind()) {
@@ -169,7 +169,7 @@ func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructu
 		case fail.err == nil:
 			var fields map[string]any
 			if err := utiljson.Unmarshal(got, &fields); err != nil || fields == nil {
-				return nil, fmt.Errorf("the answer is no object: %w", jsonError(err))
+				return nil, fmt.Errorf("the response is not an object: %w", jsonError(err))
 			}
 			u := &unstructured.Unstructured{Object: fields}
 			u.SetManagedFields(nil)

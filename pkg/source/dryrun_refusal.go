@@ -35,11 +35,11 @@ func triedOf(err error) DryRunResult {
 	case webhook != nil:
 		return DryRunResult{Unknown: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}
 	case apierrors.IsForbidden(err) && mayNot.MatchString(message):
-		return DryRunResult{Unknown: "who asks may not try it: " + message}
+		return DryRunResult{Unknown: "you do not have permission to try it: " + message}
 	case apierrors.IsForbidden(err) && escalates.MatchString(message):
-		return DryRunResult{Unknown: "who asks does not have the rights that it grants, and so may not grant them: " + message}
+		return DryRunResult{Unknown: "you do not have the permissions that it grants, so you may not grant them: " + message}
 	case status.Code == http.StatusMethodNotAllowed, status.Code == http.StatusUnsupportedMediaType:
-		return DryRunResult{Unknown: "the API that serves it takes no dry run of this kind: " + message}
+		return DryRunResult{Unknown: "the API that serves it supports no dry run of this kind: " + message}
 	}
 	if strings.Contains(message, illTyped) {
 		return DryRunResult{Reason: string(metav1.StatusReasonInvalid), Message: message, Code: int(status.Code)}

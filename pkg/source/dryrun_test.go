@@ -127,14 +127,14 @@ func TestDryRunAnswers(t *testing.T) {
 		"quota":           {403, "Forbidden", `pods "web" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1`, "Forbidden", "", ""},
 		"pod security":    {403, "Forbidden", `pods "web" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot != true`, "Forbidden", "", ""},
 		"a webhook's no":  {400, "", `admission webhook "a.example.org" denied the request: no`, "Bad Request", "", ""},
-		"may not create":  {403, "Forbidden", `pods is forbidden: User "jane" cannot create resource "pods" in API group "" in the namespace "shop"`, "", "who asks may not", ""},
-		"may not patch":   {403, "Forbidden", `pods "web" is forbidden: User "jane" cannot patch resource "pods" in API group "" in the namespace "shop": denied`, "", "who asks may not", ""},
-		"may not grant":   {403, "Forbidden", `roles.rbac.authorization.k8s.io "r" is forbidden: user "jane" (groups=["a"]) is attempting to grant RBAC permissions not currently held: {APIGroups:[""]}`, "", "does not have the rights", ""},
+		"may not create":  {403, "Forbidden", `pods is forbidden: User "jane" cannot create resource "pods" in API group "" in the namespace "shop"`, "", "you do not", ""},
+		"may not patch":   {403, "Forbidden", `pods "web" is forbidden: User "jane" cannot patch resource "pods" in API group "" in the namespace "shop": denied`, "", "you do not", ""},
+		"may not grant":   {403, "Forbidden", `roles.rbac.authorization.k8s.io "r" is forbidden: user "jane" (groups=["a"]) is attempting to grant RBAC permissions not currently held: {APIGroups:[""]}`, "", "you do not have the permissions", ""},
 		"no dry run":      {400, "BadRequest", `admission webhook "a.example.org" does not support dry run`, "", "a.example.org does not support dry runs", ""},
 		"webhook is down": {500, "InternalError", `Internal error occurred: failed calling webhook "a.example.org": connection refused`, "", "a.example.org did not answer", ""},
 		"ill-typed":       {500, "", `failed to create typed patch object (shop/web; apps/v1, Kind=Deployment): .spec.replicas: expected numeric (int or float), got &value.valueUnstructured`, "Invalid", "", ""},
 		"server is down":  {503, "ServiceUnavailable", `etcdserver: leader changed`, "", "the dry run failed", ""},
-		"no apply":        {415, "UnsupportedMediaType", `the body of the request was in an unknown format`, "", "takes no dry run", ""},
+		"no apply":        {415, "UnsupportedMediaType", `the body of the request was in an unknown format`, "", "supports no dry run", ""},
 		"name is a user":  {422, "Invalid", `ConfigMap "User \"jane\" cannot create resource" is invalid: metadata.name`, "Invalid", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

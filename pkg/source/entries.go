@@ -63,11 +63,11 @@ func (s *Snapshot) check() error {
 		gvk := e.body.GroupVersionKind()
 		switch {
 		case gvk.Kind == "" || gvk.Version == "":
-			return fmt.Errorf("%s: no apiVersion and kind: not a Kubernetes object, or cut short", e.at)
+			return fmt.Errorf("%s: no apiVersion and kind: not a Kubernetes object, or incomplete", e.at)
 		case gvk.Kind == "List":
-			return fmt.Errorf("%s: a List without items: cut short?", e.at)
+			return fmt.Errorf("%s: a List without items: is it incomplete?", e.at)
 		case wrongName(e.body.Object) != "":
-			return fmt.Errorf("%s: %s: metadata.%s is no text: put it in quotes", e.at, gvk.Kind, wrongName(e.body.Object))
+			return fmt.Errorf("%s: %s: metadata.%s is not a string: put it in quotes", e.at, gvk.Kind, wrongName(e.body.Object))
 		case e.body.GetName() == "":
 			return fmt.Errorf("%s: %s without metadata.name", e.at, gvk.Kind)
 		}
@@ -77,7 +77,7 @@ func (s *Snapshot) check() error {
 		}
 		e.locate(r, cmp.Or(s.options.Namespace, metav1.NamespaceDefault))
 		if first, twice := seen[e.ref]; twice {
-			return fmt.Errorf("%s: %s is here a second time (first at %s)", e.at, e.ref, s.entries[first].at)
+			return fmt.Errorf("%s: %s occurs a second time (first at %s)", e.at, e.ref, s.entries[first].at)
 		}
 		seen[e.ref] = i
 	}
@@ -103,7 +103,7 @@ func (s *Snapshot) unknown(e *entry) error {
 	gvk := e.body.GroupVersionKind()
 	other, err := s.kinds.Find(gvk.Kind)
 	if err == nil {
-		return fmt.Errorf("%s: %s has no kind %s: that is in %s", e.at, gvk.GroupVersion(), gvk.Kind, other.APIVersion())
+		return fmt.Errorf("%s: %s has no kind %s: it is in %s", e.at, gvk.GroupVersion(), gvk.Kind, other.APIVersion())
 	}
 	return fmt.Errorf("%s: %s: %w", e.at, gvk.GroupVersion(), err)
 }

@@ -97,11 +97,11 @@ func TestFaults(t *testing.T) {
 		"broken, then well":    {busy(500, "", 3), 6, "", 5},
 		"broken":               {busy(500, "", 1000), 4, "Unavailable: ", 0},
 		"bad gateway":          {busy(502, "", 1000), 4, "Unavailable: ", 0},
-		"cut body":             {cut, 4, "Unavailable: the answer is cut short", 0},
-		"page of a proxy":      {page, 1, "Unavailable: the answer is text/html and not JSON", 0},
+		"cut body":             {cut, 4, "Unavailable: the response is incomplete", 0},
+		"page of a proxy":      {page, 1, "Unavailable: the response is text/html, not JSON", 0},
 		"hangs up":             {hangUp, 4, "Unavailable: ", 0},
 		"broken half way":      {secondPage, 5, "Unavailable: ", 2},
-		"the same page always": {samePage, 2, "Unavailable: the server answers with the same page again", 0},
+		"the same page always": {samePage, 2, "Unavailable: the server returns the same page again", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

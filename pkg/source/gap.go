@@ -37,7 +37,7 @@ func (c *Cluster) detail(r object.Resource, sink Sink) (object.Resource, Detail)
 	}
 	if detail == Typed && !scheme.Scheme.Recognizes(kindOf(wanted)) {
 		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
-			"the shape of %s is not known here: its fields were not read", wanted.APIVersion())})
+			"the shape of %s is unknown: its fields were not read", wanted.APIVersion())})
 		return r, Metadata
 	}
 	return wanted, detail

@@ -27,7 +27,7 @@ func TestRefusesWhatGrows(t *testing.T) {
 		"zeros in gzip":             {zipped(strings.Repeat("\x00", 3*unpackedAlways)), "it unpacks to more than 100 times its size"},
 		"text in gzip":              {zipped("a: " + strings.Repeat("x", 3*unpackedAlways)), "it unpacks to more than 100 times its size"},
 		"gzip after gzip":           {strings.Repeat(zipped(strings.Repeat("#\n", 1<<20)), 8), "it unpacks to more than 100 times its size"},
-		"indicators":                {strings.Repeat("- \n", strict.MaxNodes), "nodes (keys, values, items) in 6000000 bytes: no objects are so dense"},
+		"indicators":                {strings.Repeat("- \n", strict.MaxNodes), "nodes (keys, values, items) in 6000000 bytes: too many for objects"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

@@ -63,7 +63,7 @@ func sendable(name string) bool {
 // without pages: it is heavy, and it cannot expire.
 const restarts = 3
 
-var errSamePage = errors.New("the server answers with the same page again")
+var errSamePage = errors.New("the server returns the same page again")
 
 // list reads every page of a list; the next one is on its way while a page is
 // decoded. A page token that has expired (a list that takes minutes, a server that

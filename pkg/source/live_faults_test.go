@@ -49,7 +49,7 @@ func TestLiveGoesOn(t *testing.T) {
 					if got := l.read(shop); got.names() != "Pod/shop/goes Pod/shop/stays" || got.coverage() != "Pod@shop" || len(got.gaps) > 0 {
 						t.Errorf("while it is down: %s, covered %s, gaps %v", got.names(), got.coverage(), got.gaps)
 					}
-					if len(down) != 1 || down[0].Resource != "pods" || down[0].Namespace != "shop" || down[0].Reason != "Unavailable" || !strings.Contains(down[0].Message, "cut short") {
+					if len(down) != 1 || down[0].Resource != "pods" || down[0].Namespace != "shop" || down[0].Reason != "Unavailable" || !strings.Contains(down[0].Message, "incomplete") {
 						t.Errorf("trouble %v", down)
 					}
 					if d := l.wait(); d > time.Second {
@@ -185,9 +185,9 @@ func TestLivePolls(t *testing.T) {
 	}{
 		"forbidden":   {refuseWatch(403, metav1.StatusReasonForbidden, ""), false, 1, "no watch: Forbidden"},
 		"not allowed": {refuseWatch(405, metav1.StatusReasonMethodNotAllowed, ""), false, 1, "no watch: MethodNotAllowed"},
-		"a list":      {sendList(false), false, 1, "no stream of events"},
-		"a JSON list": {sendList(true), true, 1, "no stream of events"},
-		"no version":  {noVersion, false, 0, "no version"},
+		"a list":      {sendList(false), false, 1, "not a stream of events"},
+		"a JSON list": {sendList(true), true, 1, "not a stream of events"},
+		"no version":  {noVersion, false, 0, "no resourceVersion"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)

@@ -134,7 +134,7 @@ func (f *feed) watched(objects map[object.Ref]object.Object, version string) boo
 	f.publish(objects, nil)
 	unversioned := version == "" || version == "0"
 	if unversioned && !f.isPolled() {
-		f.poll(errors.New("its list has no version to go on from"))
+		f.poll(errors.New("its list has no resourceVersion to continue from"))
 	}
 	if f.isPolled() && (unversioned || !f.isDue()) {
 		f.tell(nil)
@@ -211,7 +211,7 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 	}
 }
 
-var errShort = errors.New("the server ends the watch as soon as it has begun")
+var errShort = errors.New("the server ends the watch as soon as it starts")
 
 // drain takes in the events of a watch until it ends, and returns how many there were,
 // and why it ended where that is not as it should be.

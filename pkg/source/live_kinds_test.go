@@ -27,7 +27,7 @@ func crd(name string) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// serve makes the server serve widgets, or not.
+// serveWidgets makes the server serve widgets, or not.
 func (f *fake) serveWidgets(yes bool) {
 	f.world.Lock()
 	defer f.world.Unlock()

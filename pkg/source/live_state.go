@@ -98,7 +98,7 @@ func (f *feed) poll(why error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
-		"it cannot be watched, and is read every %s instead: %s", pollEvery, say(why))}
+		"cannot watch, polling every %s instead: %s", pollEvery, say(why))}
 	if refused(why) {
 		f.tryAgain = l.now().Add(refusedFor)
 	}

@@ -34,7 +34,7 @@ const (
 
 // errNoEvents says that what was asked to watch answers with something else: an API
 // that does not know what a watch is sends its list.
-var errNoEvents = errors.New("the answer is no stream of events")
+var errNoEvents = errors.New("the response is not a stream of events")
 
 // watching is a watch that is open.
 type watching struct {
@@ -139,7 +139,7 @@ func (w *watching) object(raw []byte) (object.Object, error) {
 func statusError(raw []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
 	if err != nil {
-		return fmt.Errorf("%w: the server ends the watch, and does not say why", errTruncated)
+		return fmt.Errorf("%w: the server ends the watch without a reason", errTruncated)
 	}
 	return apierrors.FromObject(o)
 }

@@ -72,7 +72,7 @@ const logType = jsonType + ", */*"
 // *ConnectError.
 func (c *Cluster) Logs(ctx context.Context, namespace, pod string, o LogOptions) (io.ReadCloser, error) {
 	if !sendable(namespace) || !sendable(pod) {
-		return nil, fmt.Errorf("read the log of pod %q in namespace %q: no name that a server would take", pod, namespace)
+		return nil, fmt.Errorf("read the log of pod %q in namespace %q: not a valid name", pod, namespace)
 	}
 	resp, fail := c.stream(ctx, path.Join("/api/v1/namespaces", namespace, "pods", pod, "log"), o.query(), logType)
 	switch {

@@ -41,7 +41,7 @@ func ReadManifests(names []string, recursive bool, stdin io.Reader) ([]Document,
 		docs = append(docs, more...)
 	}
 	if len(docs) == 0 {
-		return nil, manifestError("", "%s: no object in it", strings.Join(names, ", "))
+		return nil, manifestError("", "%s: it has no object", strings.Join(names, ", "))
 	}
 	return docs, nil
 }
@@ -56,7 +56,7 @@ func readManifest(name string, recursive bool, stdin io.Reader) ([]Document, err
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, manifestError(`-f takes files, folders and "-"`, "read manifests: there is no %s", name)
+		return nil, manifestError(`-f takes files, directories and "-"`, "read manifests: there is no %s", name)
 	case err != nil:
 		return nil, manifestError("", "read manifests: %w", err)
 	case info.IsDir():
@@ -96,7 +96,7 @@ func readManifests(dir string, recursive bool) ([]Document, error) {
 	if len(files) == 0 {
 		hint := ""
 		if below {
-			hint = "-R reads the folders below it, too"
+			hint = "-R reads the directories below it, too"
 		}
 		return nil, manifestError(hint, "%s: no .yaml, .yml or .json file", dir)
 	}
@@ -164,7 +164,7 @@ func isManifest(d *Document) error {
 	case group == "kustomize.config.k8s.io":
 		return kustomization(filepath.Dir(d.At.File))
 	case isHead(d.Object), isSummary(d.Object):
-		return manifestError("--from FILE takes it for the cluster; -f is what is to be applied", "%s: a snapshot, and no manifests", d.At.File)
+		return manifestError("--from FILE reads it as the cluster; -f names the manifests to apply", "%s: it is a snapshot, not manifests", d.At.File)
 	}
 	return nil
 }

@@ -97,7 +97,7 @@ func (b *Batch) take(e *entry, namespace string) error {
 	case gvk.Kind == "List":
 		return manifestError("", "%s: a List without items", at)
 	case wrong != "":
-		return manifestError("", "%s: %s: metadata.%s is no text: put it in quotes", at, gvk.Kind, wrong)
+		return manifestError("", "%s: %s: metadata.%s is not a string: put it in quotes", at, gvk.Kind, wrong)
 	case strings.Contains(e.body.GetName()+e.body.GetNamespace()+e.body.GetGenerateName(), "{{"):
 		return manifestError(templateHint, "%s: %s %q is the template of a name", at, gvk.Kind, cmp.Or(e.body.GetName(), e.body.GetGenerateName(), e.body.GetNamespace()))
 	case e.body.GetName() == "" && e.body.GetGenerateName() == "":
@@ -121,7 +121,7 @@ func (b *Batch) take(e *entry, namespace string) error {
 		b.name(&m)
 	}
 	if first, twice := b.byRef[m.Ref]; twice {
-		return manifestError("", "%s: %s is here a second time (first at %s)", m.Origin, m.Ref, b.Manifests[first].Origin)
+		return manifestError("", "%s: %s occurs a second time (first at %s)", m.Origin, m.Ref, b.Manifests[first].Origin)
 	}
 	b.byRef[m.Ref] = len(b.Manifests)
 	b.Manifests = append(b.Manifests, m)

@@ -117,11 +117,11 @@ func TestWrongManifests(t *testing.T) {
 		file       string // in the folder; all of it where it is empty
 		want, hint string
 	}{
-		"twice":             {map[string]string{"a.yaml": configMapOf("a"), "b.yaml": "\n\n" + configMapOf("a")}, "", "b.yaml:3: ConfigMap/mine/a is here a second time (first at ", ""},
+		"twice":             {map[string]string{"a.yaml": configMapOf("a"), "b.yaml": "\n\n" + configMapOf("a")}, "", "b.yaml:3: ConfigMap/mine/a occurs a second time (first at ", ""},
 		"no kind":           {map[string]string{"a.yaml": "metadata: {name: a}"}, "", "a.yaml:1: document 1: no apiVersion and kind", ""},
 		"no name":           {map[string]string{"a.yaml": list + "---\napiVersion: v1\nkind: Pod\nspec: {}\n"}, "", "a.yaml:14: document 2: Pod without metadata.name", ""},
-		"no text":           {map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: on}\n"}, "", "metadata.name is no text", ""},
-		"no YAML":           {map[string]string{"a.yaml": configMapOf("a") + "---\nkind: [\n"}, "", "a.yaml:", ""},
+		"no text":           {map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata: {name: on}\n"}, "", "metadata.name is not a string: put it in quotes", ""},
+		"not YAML":          {map[string]string{"a.yaml": configMapOf("a") + "---\nkind: [\n"}, "", "a.yaml:", ""},
 		"a template":        {map[string]string{"a.yaml": "kind: Pod\nmetadata:\n  name: {{ .Release.Name }}\n"}, "", "a.yaml:", "helm template"},
 		"a templated name":  {map[string]string{"a.yaml": "apiVersion: v1\nkind: Pod\nmetadata:\n  name: \"{{ .Release.Name }}-web\"\n"}, "", "the template of a name", "helm template"},
 		"a kustomization":   {map[string]string{"kustomization.yaml": "resources: [a.yaml]", "a.yaml": configMapOf("a")}, "", "a kustomization", "kubectl kustomize"},
@@ -129,7 +129,7 @@ func TestWrongManifests(t *testing.T) {
 		"by its kind":       {map[string]string{"k.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n"}, "", "a kustomization", "kubectl kustomize"},
 		"a chart":           {map[string]string{"Chart.yaml": "name: a", "templates/a.yaml": "{{ if }}"}, "", "a Helm chart", "helm template"},
 		"no file":           {nil, "none.yaml", "there is no ", "-f takes files"},
-		"empty":             {map[string]string{"a.yaml": "# nothing\n"}, "", "no object in it", ""},
+		"empty":             {map[string]string{"a.yaml": "# nothing\n"}, "", "it has no object", ""},
 		"an empty list":     {map[string]string{"a.yaml": "apiVersion: v1\nkind: List\nitems: []\n"}, "", "there is nothing to apply", ""},
 		"no such file":      {map[string]string{"a.txt": "x"}, "", "no .yaml, .yml or .json file", ""},
 		"only below":        {map[string]string{"below/a.txt": "x"}, "", "no .yaml, .yml or .json file", ""},

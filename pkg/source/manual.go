@@ -58,7 +58,7 @@ func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (stri
 func (c *Cluster) configMap(ctx context.Context, namespace, name string) (map[string]json.RawMessage, error) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
 	if !sendable(namespace) || !sendable(name) {
-		return nil, noManual(ref, false, "%s is no name of a ConfigMap", ref)
+		return nil, noManual(ref, false, "%s is not a ConfigMap name", ref)
 	}
 	r := object.Resource{Version: "v1", Kind: "ConfigMap", Plural: "configmaps", Namespaced: true}
 	a, err := c.ask(ctx, pathOf(r, namespace, name), nil, jsonType)
@@ -114,11 +114,11 @@ func (s *Snapshot) configMap(namespace, name string) (object.Ref, map[string]any
 	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
 	i := slices.IndexFunc(s.entries, func(e entry) bool { return e.ref == ref })
 	if i < 0 {
-		return ref, nil, noManual(ref, true, "there is no %s in the snapshot", ref)
+		return ref, nil, noManual(ref, true, "the snapshot has no %s", ref)
 	}
 	data, ok := s.entries[i].body.Object["data"].(map[string]any)
 	if !ok {
-		return ref, nil, unreadManual(ref, "the snapshot has %s without its data, as it should be with what is sent on", ref)
+		return ref, nil, unreadManual(ref, "the snapshot has %s without its data, as snapshots that are passed on should", ref)
 	}
 	return ref, data, nil
 }

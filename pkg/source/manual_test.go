@@ -40,8 +40,8 @@ func TestManual(t *testing.T) {
 		{"shop", "empty", "usage", "", `has no data key "usage" (it has no data)`, false},
 		{"shop", "gone", "usage", "", "there is no ConfigMap/shop/gone", true},
 		{"other", "usage", "usage", "", `Forbidden: User "eve" cannot get`, false},
-		{"shop", "../secrets/x", "usage", "", "is no name of a ConfigMap", false},
-		{"", "usage", "usage", "", "is no name of a ConfigMap", false},
+		{"shop", "../secrets/x", "usage", "", "is not a ConfigMap", false},
+		{"", "usage", "usage", "", "is not a ConfigMap", false},
 	} {
 		got, err := c.Manual(t.Context(), r.namespace, r.name, r.key)
 		why, known := errors.AsType[*NoManualError](err)
@@ -72,7 +72,7 @@ func TestManualOfASnapshot(t *testing.T) {
 	for ref, want := range map[[3]string]string{
 		{"shop", "usage", "x"}:        `has no data key "x" (it has usage)`,
 		{"shop", "redacted", "usage"}: "the snapshot has ConfigMap/shop/redacted without its data",
-		{"other", "usage", "usage"}:   "there is no ConfigMap/other/usage in the snapshot",
+		{"other", "usage", "usage"}:   "the snapshot has no ConfigMap/other/usage",
 	} {
 		if got, err := s.Manual(t.Context(), ref[0], ref[1], ref[2]); got != "" || err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %q, %v", ref, got, err)

@@ -93,7 +93,7 @@ func Parse(name string, r io.Reader) ([]Document, error) {
 	content, err := unpack(r)
 	switch {
 	case errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, gzip.ErrChecksum):
-		return nil, fmt.Errorf("%s: cut short or damaged: %w", name, err)
+		return nil, fmt.Errorf("%s: incomplete or damaged: %w", name, err)
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}

@@ -151,7 +151,7 @@ func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
 	metadata := func() object.Object {
 		o, err := convert(e, at, map[string]any{"metadata": body.Object["metadata"]}, &metav1.PartialObjectMetadata{})
 		if err != nil {
-			gap("Malformed", "its metadata is not as it should be: %v", err)
+			gap("Malformed", "its metadata is invalid: %v", err)
 			body.Object["metadata"] = map[string]any{"name": m.Ref.Name, "namespace": m.Ref.Namespace}
 			o.Meta, o.Body = body, &metav1.PartialObjectMetadata{}
 		}
@@ -169,14 +169,14 @@ func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
 	case m.Served && (detail == Fields || detail == Whole):
 		return at
 	case gone:
-		gap("UnknownVersion", "written as %s, %s: its fields were not looked at", gvk.GroupVersion(), removed)
+		gap("UnknownVersion", "written as %s, %s: its fields were not read", gvk.GroupVersion(), removed)
 		return metadata()
 	case !m.Served:
 		return metadata()
 	case detail == Metadata:
 		return metadata()
 	case version != gvk.Version || !scheme.Scheme.Recognizes(gvk):
-		gap("UnknownVersion", "written as %s, not as %s: its fields were not looked at", gvk.Version, version)
+		gap("UnknownVersion", "written as %s, not as %s: its fields were not read", gvk.Version, version)
 		return metadata()
 	}
 	into, err := scheme.Scheme.New(gvk)

@@ -28,7 +28,7 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 		// A final line feed within a string, too, is where the file was cut.
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset > end:
 			at.Line = lines.at(end)
-			return nil, fmt.Errorf("%s: cut short: the JSON ends too early", at)
+			return nil, fmt.Errorf("%s: incomplete: the JSON ends too early", at)
 		case errors.As(err, &syntax):
 			at.Line = lines.at(syntax.Offset)
 			return nil, fmt.Errorf("%s: not JSON: %w", at, err)
@@ -38,7 +38,7 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 		at.Line = lines.at(dec.InputOffset() - int64(len(raw)))
 		var m map[string]any
 		if err := utiljson.Unmarshal(raw, &m); err != nil || m == nil {
-			return nil, fmt.Errorf("%s: not an object but %s", at, kindOfJSON(raw))
+			return nil, fmt.Errorf("%s: expected an object, got %s", at, kindOfJSON(raw))
 		}
 		at.text = &text{bytes: raw, line: at.Line, asJSON: true}
 		docs = append(docs, Document{At: at, Object: m})
@@ -81,13 +81,13 @@ func parseYAML(name string, content []byte) ([]Document, error) {
 		var m map[string]any
 		at.Line += leading(part.bytes)
 		if err := utiljson.Unmarshal(raw, &m); err != nil || m == nil {
-			return nil, fmt.Errorf("%s: not an object but %s", at, kindOfJSON(raw))
+			return nil, fmt.Errorf("%s: expected an object, got %s", at, kindOfJSON(raw))
 		}
 		docs = append(docs, Document{At: at, Object: m})
 	}
 	if len(docs) > 0 && isHead(docs[0].Object) && !bytes.HasSuffix(bytes.TrimRight(content, " \t\r\n"), []byte("\n...")) {
 		at := docs[len(docs)-1].At
-		return nil, fmt.Errorf("%s: cut short: the snapshot ends without its end mark", at)
+		return nil, fmt.Errorf("%s: incomplete: the snapshot ends without its end mark", at)
 	}
 	return docs, nil
 }
@@ -99,7 +99,7 @@ func kindOfJSON(raw []byte) string {
 	case '"':
 		return "plain text"
 	case '{':
-		return "something that is none"
+		return "something else"
 	}
 	return "the value " + string(raw[:min(len(raw), 20)])
 }

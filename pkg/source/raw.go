@@ -20,7 +20,7 @@ const nodeTimeout = 10 * time.Second
 func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	parts := strings.Split(path, "/")
 	if slices.Contains(parts, "..") || slices.Contains(parts, ".") {
-		return nil, fmt.Errorf("get %s: not a path that would be sent", path)
+		return nil, fmt.Errorf("get %s: not a valid path", path)
 	}
 	if !strings.HasPrefix(path, nodesPath) {
 		a, err := c.ask(ctx, path, query, jsonType)

@@ -43,7 +43,7 @@ func (s *Snapshot) takeSummary(d *Document) error {
 	case node == "" || !ok:
 		return fmt.Errorf("%s: a %s needs metadata.name, the node, and summary", d.At, SummaryKind)
 	case s.summaries[node] != nil:
-		return fmt.Errorf("%s: the summary of node %s is here a second time", d.At, node)
+		return fmt.Errorf("%s: the summary of node %s occurs a second time", d.At, node)
 	}
 	if s.summaries == nil {
 		s.summaries = map[string]map[string]any{}
@@ -69,7 +69,7 @@ func (s *Snapshot) Get(ctx context.Context, path string, _ url.Values) ([]byte, 
 	}
 	gvk, ns, ok := metricsPath(path)
 	if !ok {
-		return nil, s.notTaken("", "", path, "a snapshot answers no such request")
+		return nil, s.notTaken("", "", path, "a snapshot cannot answer this request")
 	}
 	resource := schema.GroupResource{Group: gvk.Group, Resource: strings.ToLower(strings.TrimSuffix(gvk.Kind, "Metrics")) + "s"}
 	items, found := []any{}, false

@@ -172,7 +172,7 @@ func TestSummariesThatAreWrong(t *testing.T) {
 		"{apiVersion: sysop.dev/v1alpha1, kind: NodeSummary, metadata: {name: n1}}":     "needs metadata.name",
 		"{apiVersion: sysop.dev/v1alpha1, kind: NodeSummary, summary: {}}":              "needs metadata.name",
 		"{apiVersion: sysop.dev/v9, kind: NodeSummary, metadata: {name: n}, summary: }": "version sysop.dev/v9",
-		strings.Replace(withMetrics, "objects: 5", "objects: 6", 1):                     "holds 5 objects",
+		strings.Replace(withMetrics, "objects: 5", "objects: 6", 1):                     "it has 5 objects",
 	} {
 		docs, err := Parse("x", strings.NewReader(text))
 		if err != nil {

@@ -66,10 +66,10 @@ func (o SnapshotOptions) New(name string, docs []Document) (*Snapshot, error) {
 		}
 	}
 	if n := len(s.entries) + len(s.summaries); s.head != nil && s.head.Objects != n {
-		return nil, fmt.Errorf("%s: holds %d objects and says that it has %d: it was cut, or edited (without its first document it is read as it is)", name, n, s.head.Objects)
+		return nil, fmt.Errorf("%s: it has %d objects, but its head says %d: it is incomplete, or was edited (without its first document it is read as it is)", name, n, s.head.Objects)
 	}
 	if len(s.entries) == 0 && s.head == nil {
-		return nil, fmt.Errorf("%s: holds no objects", name)
+		return nil, fmt.Errorf("%s: it has no objects", name)
 	}
 	s.kinds = s.findKinds(o.Known)
 	if err := s.check(); err != nil {
@@ -233,7 +233,7 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	}
 	message := fmt.Sprintf("in the snapshot as %s, not as %s: its fields were not read", gvk.Version, version)
 	if fits {
-		message = fmt.Sprintf("the shape of %s is not known here: its fields were not read", gvk.GroupVersion())
+		message = fmt.Sprintf("the shape of %s is unknown: its fields were not read", gvk.GroupVersion())
 	}
 	sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: message})
 	return Metadata

@@ -52,7 +52,7 @@ func replaceable(name string, force bool) error {
 		return err
 	}
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return fmt.Errorf("%s: not a file that could be replaced (%s)", name, info.Mode().Type())
+		return fmt.Errorf("%s: not a regular file (%s)", name, info.Mode().Type())
 	}
 	if !force {
 		return fmt.Errorf("%s: %w", name, ErrExists)

@@ -78,7 +78,7 @@ func checkDensity(doc []byte) error {
 		return nil
 	}
 	if n := strict.CountNodes(doc); n > max(strict.MaxNodes, len(doc)/4) {
-		return fmt.Errorf("it has about %d nodes (keys, values, items) in %d bytes: no objects are so dense", n, len(doc))
+		return fmt.Errorf("it has about %d nodes (keys, values, items) in %d bytes: too many for objects", n, len(doc))
 	}
 	return nil
 }
@@ -118,7 +118,7 @@ func yamlError(at Position, err error) error {
 		msg = yamlLine.ReplaceAllString(msg, "")
 	}
 	if end || strings.Contains(msg, "found unexpected end of stream") {
-		return fmt.Errorf("%s: cut short: %s", at, msg)
+		return fmt.Errorf("%s: incomplete: %s", at, msg)
 	}
 	return fmt.Errorf("%s: not YAML: %s", at, cmp.Or(msg, "no reason given"))
 }

@@ -20,14 +20,14 @@ func TestCheckBounds(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"plain":                     {"a: b\n", ""},
 		"aliases that add little":   {"a: &a {b: c}\nd: *a\n", ""},
-		"no YAML":                   {"a: *nobody\n", ""},
+		"not YAML":                  {"a: *nobody\n", ""},
 		"none at all":               {"", ""},
 		"text that is repeated":     {text.String(), "expand to far more"},
 		"nodes that are repeated":   {nested, "expand to far more"},
 		"as much as may be":         {most, ""},
 		"the second of two":         {"a: b\n---\n" + text.String(), "expand to far more"},
 		"many nodes without alias":  {strings.Repeat("- - \n", MaxNodes/3), "nodes (keys, values, items)"},
-		"one that holds itself":     {"a: &a [*a]\n", "holds itself"},
+		"one that holds itself":     {"a: &a [*a]\n", "contains itself"},
 		"aliases of several add up": {strings.Repeat(most+"---\n", 2), "expand to far more"},
 	} {
 		err := CheckBounds([]byte(test.text))

@@ -28,7 +28,7 @@ func Document(text []byte) (*yaml.Node, *Problem) {
 	all, problem := documents(text)
 	switch {
 	case len(all) > 1:
-		return nil, &Problem{all[1].Line, all[1].Column, "a second document begins here: want one"}
+		return nil, &Problem{all[1].Line, all[1].Column, "expected one document, got a second one"}
 	case problem != nil || len(all) == 0 || len(all[0].Content) != 1:
 		return nil, problem
 	}
@@ -76,7 +76,7 @@ func yamlProblem(err error) *Problem {
 			p.Line, p.Message = n, message
 		}
 	}
-	p.Message = "no YAML: " + p.Message
+	p.Message = "not YAML: " + p.Message
 	return p
 }
 

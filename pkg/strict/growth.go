@@ -113,7 +113,7 @@ func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
 
 func (m *measure) alias(n *yaml.Node, depth int) (extent, error) {
 	if m.open[n.Alias] {
-		return extent{}, fmt.Errorf("line %d: the alias *%s holds itself", n.Line, n.Value)
+		return extent{}, fmt.Errorf("line %d: the alias *%s contains itself", n.Line, n.Value)
 	}
 	e, err := m.extent(n.Alias, depth+1)
 	if err != nil {

@@ -36,10 +36,10 @@ func TestGrowth(t *testing.T) {
 		{"nodes", doublings(30, "x"), "line 31: its aliases expand to far more"},
 		{"text", "a: &a " + long + "\nb: [" + strings.Repeat("*a, ", 200) + "]\n", "line 2: its aliases expand to far more"},
 		{"many documents", strings.Repeat("---\n"+doublings(12, "x"), 12), "its aliases expand to far more"},
-		{"itself", "a: &a [*a]\n", "line 1: the alias *a holds itself"},
+		{"itself", "a: &a [*a]\n", "line 1: the alias *a contains itself"},
 		{"deep", strings.Repeat("[", 300) + strings.Repeat("]", 300), "nested more than 200 deep"},
 		{"deep by aliases", chain(300), "nested more than 200 deep"},
-		{"no YAML", "a: [\n", "line "},
+		{"not YAML", "a: [\n", "line "},
 		{"nodes without aliases", strings.Repeat("- \n", MaxNodes/2+1), "nodes (keys, values, items)"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

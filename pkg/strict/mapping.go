@@ -36,7 +36,7 @@ func (m *Mapping) Report(n *yaml.Node, format string, args ...any) {
 // Read hands each value of n to its field.
 func (m *Mapping) Read(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		m.Report(n, "want a mapping of keys to values")
+		m.Report(n, "expected a mapping of keys to values")
 		return
 	}
 	var seen []string
@@ -47,7 +47,7 @@ func (m *Mapping) Read(n *yaml.Node) {
 		case key.Kind != yaml.ScalarNode || f < 0:
 			m.Report(key, "unknown key %q%s", field.Shorten(key.Value), object.DidYouMean(object.Nearest(key.Value, m.names())))
 		case slices.Contains(seen, key.Value):
-			m.Report(key, "a second %s: want one", key.Value)
+			m.Report(key, "a second %s: expected one", key.Value)
 		case value.Kind == yaml.AliasNode:
 			m.Report(value, "aliases are not read: write the value out")
 		default:
@@ -74,10 +74,10 @@ func (m *Mapping) names() []string {
 func (m *Mapping) Text(n *yaml.Node) string {
 	switch {
 	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
-		m.Report(n, "want text")
+		m.Report(n, "expected a string")
 		return ""
 	case n.Value == "":
-		m.Report(n, "the text is empty")
+		m.Report(n, "the string is empty")
 	}
 	return n.Value
 }
@@ -86,7 +86,7 @@ func (m *Mapping) Text(n *yaml.Node) string {
 func (m *Mapping) Bool(n *yaml.Node) bool {
 	var b bool
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!bool" || n.Decode(&b) != nil {
-		m.Report(n, "want true or false")
+		m.Report(n, "expected true or false")
 	}
 	return b
 }
@@ -117,7 +117,7 @@ func (m *Mapping) APIVersions(n *yaml.Node) []string {
 	all := m.Texts(n)
 	for _, v := range all {
 		if !IsAPIVersion(v) {
-			m.Report(n, "%q is no API version: want v1, v1beta2 or the like", field.Shorten(v))
+			m.Report(n, "%q is not an API version: expected v1, v1beta2 or the like", field.Shorten(v))
 		}
 	}
 	if n.Kind == yaml.SequenceNode && len(n.Content) == 0 {
@@ -129,7 +129,7 @@ func (m *Mapping) APIVersions(n *yaml.Node) []string {
 // Want reports a text that is not the one that must stand there.
 func (m *Mapping) Want(n *yaml.Node, want string) {
 	if n.Kind != yaml.ScalarNode || n.Value != want {
-		m.Report(n, "got %q: want %s", field.Shorten(n.Value), want)
+		m.Report(n, "got %q: expected %s", field.Shorten(n.Value), want)
 	}
 }
 
@@ -137,7 +137,7 @@ func (m *Mapping) Want(n *yaml.Node, want string) {
 // stands there once.
 func (m *Mapping) Entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
-		m.Report(n, "want a mapping of names to values")
+		m.Report(n, "expected a mapping of names to values")
 		return
 	}
 	seen := map[string]bool{}
@@ -145,9 +145,9 @@ func (m *Mapping) Entries(n *yaml.Node, each func(key string, value *yaml.Node))
 		key, value := n.Content[i], n.Content[i+1]
 		switch {
 		case key.Kind != yaml.ScalarNode || key.Value == "":
-			m.Report(key, "want a name")
+			m.Report(key, "expected a name")
 		case seen[key.Value]:
-			m.Report(key, "a second %s: want one", field.Shorten(key.Value))
+			m.Report(key, "a second %s: expected one", field.Shorten(key.Value))
 		case value.Kind == yaml.AliasNode:
 			m.Report(value, "aliases are not read: write the value out")
 		default:

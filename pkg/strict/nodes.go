@@ -12,7 +12,7 @@ func CheckNodes(text []byte) error {
 		return nil
 	}
 	if n := CountNodes(text); n > MaxNodes {
-		return fmt.Errorf("it has about %d nodes (keys, values, items): %d at most are read", n, MaxNodes)
+		return fmt.Errorf("it has about %d nodes (keys, values, items): at most %d are read", n, MaxNodes)
 	}
 	return nil
 }

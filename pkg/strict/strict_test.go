@@ -16,10 +16,10 @@ func TestDocument(t *testing.T) {
 		"":              "",
 		"# nothing\n":   "",
 		"a: 1":          "",
-		"a: 1\n---\nb:": "line 2, column 1: a second document begins here: want one",
-		"a: [":          "no YAML",
+		"a: 1\n---\nb:": "line 2, column 1: expected one document, got a second one",
+		"a: [":          "not YAML",
 		"a: 1\n b: [":   "line 2",
-		"\x00":          "no YAML",
+		"\x00":          "not YAML",
 	} {
 		n, p := strict.Document([]byte(text))
 		if p == nil {
@@ -55,8 +55,8 @@ func TestMapping(t *testing.T) {
 		told = append(told, fmt.Sprintf("%d:%d %s", p.Line, p.Column, p.Message))
 	}
 	want := []string{
-		"3:1 a second name: want one", `4:1 unknown key "nam" (did you mean name?)`, "5:5 want true or false", "6:11 the text is empty", "6:15 want text",
-		`8:7 got "Other": want This`, "1:1 missing is missing", "7:16 a second a: want one", "7:25 aliases are not read: write the value out", "7:31 want a name",
+		"3:1 a second name: expected one", `4:1 unknown key "nam" (did you mean name?)`, "5:5 expected true or false", "6:11 the string is empty", "6:15 expected a string",
+		`8:7 got "Other": expected This`, "1:1 missing is missing", "7:16 a second a: expected one", "7:25 aliases are not read: write the value out", "7:31 expected a name",
 	}
 	if !slices.Equal(told, want) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))

@@ -161,4 +161,4 @@ func Scalar(n *yaml.Node) (any, bool) {
 }
 
 // NoScalar is what is said of a scalar that JSON does not have.
-const NoScalar = "%s is nothing that JSON has: want text, a number, true, false or null"
+const NoScalar = "%s is not a JSON value: expected a string, a number, true, false or null"

@@ -37,9 +37,9 @@ type DraftApp struct {
 // text that would end a comment is escaped.
 func (d *Draft) YAML() []byte {
 	var w draftWriter
-	w.comment("", "The System %s, from what was found in %s (kubectl sysop system init).", d.Name, d.Found)
+	w.comment("", "The System %s, from the objects in %s (kubectl sysop system init).", d.Name, d.Found)
 	w.comment("", "All of it may be changed: docs/system.md is the format, kubectl sysop system validate")
-	w.comment("", "checks it, kubectl sysop regulate plan -f FILE says what would be done now.")
+	w.comment("", "checks it, kubectl sysop regulate plan -f FILE shows what would be done now.")
 	w.line("apiVersion: %s", APIVersion)
 	w.line("kind: %s", Kind)
 	w.line("metadata:")
@@ -121,25 +121,25 @@ func (w *draftWriter) rest(d *Draft) {
 		from, to = d.Apps[1].Name, d.Apps[0].Name
 	}
 	w.line("")
-	w.comment("  ", "What an app needs and no object says: an address in its own settings, a queue.")
+	w.comment("  ", "Dependencies that no object shows: an address in an app's own settings, a queue.")
 	w.comment("  ", "dependencies:")
-	w.comment("  ", "- {from: %s, to: %s, reason: what it needs it for}", scalar(from), scalar(to))
+	w.comment("  ", "- {from: %s, to: %s, reason: why it needs it}", scalar(from), scalar(to))
 	w.line("")
 	w.line("  regulation:")
 	w.line("    rules:")
-	w.comment("    ", "While an app is in trouble those that need it are held, and let go when it is well.")
+	w.comment("    ", "While an app is unhealthy, the apps that need it are held; they recover when it is healthy.")
 	w.line("    - name: trouble")
 	w.line("      when: {app: any, health: [Degraded, Missing], for: %s}", DefaultFor)
 	w.line("      signal: %s", Stop)
 	w.line("      to: neighbours")
 	w.line("      recover: {for: %s}", DefaultRecoverFor)
-	w.comment("    ", "While one is upgraded they can be held as well:")
+	w.comment("    ", "They can be held while it is upgraded as well:")
 	w.comment("    ", "- name: upgrade")
 	w.comment("    ", "  when: {app: any, upgrading: true, for: 0s}")
 	w.comment("    ", "  signal: %s", Stop)
 	w.comment("    ", "  to: neighbours")
 	w.comment("    ", "  recover: {for: 1m}")
-	w.comment("    ", "How many apps rules may hold at a time, and how long one that recovered is left alone:")
+	w.comment("    ", "How many apps rules may hold at a time, and how long rules ignore an app that recovered:")
 	w.comment("    ", "maxUnavailableApps: 2")
 	w.comment("    ", "holdOff: %s", DefaultHoldOff)
 }

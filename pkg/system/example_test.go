@@ -34,6 +34,6 @@ spec:
 	}
 	// Output:
 	// 0 shop [db web]
-	// 7:5: spec.apps[0]: the app has nothing: want roots, or resources
+	// 7:5: spec.apps[0]: the app is empty: expected roots, or resources
 	// 7:16: spec.apps[0]: unknown key "root" (did you mean roots?)
 }

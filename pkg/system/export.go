@@ -96,7 +96,7 @@ func (e *exporter) app(a *ExportedApp) {
 		ref := rootOf(o)
 		if skip, why := notApplied(o); skip {
 			if why != "" {
-				e.notice(ref.String(), "", "left out: %s", why)
+				e.notice(ref.String(), "", "omitted: %s", why)
 			}
 			continue
 		}
@@ -105,7 +105,7 @@ func (e *exporter) app(a *ExportedApp) {
 		}
 		if other, taken := e.takenBy(ref); taken {
 			if other != a.Name {
-				e.notice(ref.String(), "", "it is part of app %s already", other)
+				e.notice(ref.String(), "", "it is already part of app %s", other)
 			}
 			continue
 		}
@@ -197,9 +197,9 @@ func notApplied(o *unstructured.Unstructured) (skip bool, why string) {
 	case group == "rbac.authorization.k8s.io" && (strings.HasPrefix(name, "system:") || o.GetLabels()["kubernetes.io/bootstrapping"] != ""):
 		return true, ""
 	case !isName(name) || strings.Contains(name, "/"):
-		return true, "its name cannot stand in a manifest"
+		return true, "its name is not valid in a manifest"
 	case o.GetNamespace() != "" && !isLabel(o.GetNamespace()), !isType(o.GroupVersionKind().GroupKind().String()):
-		return true, "its kind or namespace cannot stand in a manifest"
+		return true, "its kind or namespace is not valid in a manifest"
 	}
 	return false, ""
 }

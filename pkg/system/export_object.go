@@ -106,7 +106,7 @@ func (e *exporter) service(o *unstructured.Unstructured) {
 		for key := range selector {
 			if strings.HasPrefix(key, "sysop.dev/") {
 				delete(selector, key)
-				e.notice(rootOf(o).String(), "spec.selector", "its traffic is held now (%s): the manifest is written without", key)
+				e.notice(rootOf(o).String(), "spec.selector", "its traffic is held now (%s): the manifest omits that", key)
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (e *exporter) service(o *unstructured.Unstructured) {
 		if has && !set[portKey(port)] {
 			delete(port, "nodePort")
 		} else if has {
-			e.notice(rootOf(o).String(), "spec.ports", "node port %d was chosen by somebody, and stays", number)
+			e.notice(rootOf(o).String(), "spec.ports", "node port %d was set explicitly, and is kept", number)
 		}
 	}
 }

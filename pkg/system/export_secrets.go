@@ -145,7 +145,7 @@ type suspects struct {
 }
 
 func (s suspects) warn(at, why string) {
-	s.e.notice(s.ref, at, "%s: look at it before you hand the manifest on; a Secret under spec.inputs is the way out", why)
+	s.e.notice(s.ref, at, "%s: check it before you pass the manifest on; use a Secret under spec.inputs instead", why)
 }
 
 // look goes through a value; name is that of the field, or of the variable, that it is of.
@@ -182,9 +182,9 @@ func (s suspects) look(at, name string, v any) {
 func (s suspects) text(at, name, text string) {
 	switch m := flag.FindStringSubmatch(text); {
 	case withPassword.MatchString(text):
-		s.warn(at, "an address with a password is in it")
+		s.warn(at, "it contains an address with a password")
 	case privateKey.MatchString(text):
-		s.warn(at, "a private key is in it")
+		s.warn(at, "it contains a private key")
 	case called(name) && looksLikeCredential(text):
 		s.warn(at, name+" looks like a credential")
 	case m != nil && called(m[1]) && looksLikeCredential(m[2]) && name == "":

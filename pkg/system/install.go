@@ -68,7 +68,7 @@ func (r *reader) input(s scope, n *yaml.Node) {
 		key{"description", false, func(s scope, n *yaml.Node) { in.Description = s.text(n) }},
 	)
 	if n.Kind == yaml.MappingNode && has(n, "secret") == has(n, "configMap") {
-		s.report(n, "want either secret or configMap: the name of what must be there")
+		s.report(n, "expected either secret or configMap: the name of an object that must exist")
 	}
 	r.sys.Inputs = append(r.sys.Inputs, in)
 }
@@ -80,7 +80,7 @@ var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-
 func (s scope) objectName(n *yaml.Node) string {
 	name := s.text(n)
 	if name != "" && (len(name) > 253 || !subdomain.MatchString(name)) {
-		s.report(n, "%q is no name of an object", name)
+		s.report(n, "%q is not an object name", name)
 		return ""
 	}
 	return name

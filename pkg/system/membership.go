@@ -77,9 +77,9 @@ func Adopt(want Set, before *Set, roots, carriers []Member) (Adoption, []error) 
 		switch {
 		case in[c.Ref]:
 		case c.Controlled:
-			a.Members = append(a.Members, Step{Object: c, Change: NotAMember, Why: "its controller made it, with the label of what it made it for"})
+			a.Members = append(a.Members, Step{Object: c, Change: NotAMember, Why: "its controller created it with the label of its owner"})
 		default:
-			a.Members = append(a.Members, Step{Object: c, Change: RemoveLabel, Why: "the manifest names it no more"})
+			a.Members = append(a.Members, Step{Object: c, Change: RemoveLabel, Why: "the manifest no longer names it"})
 		}
 	}
 	return a, errs
@@ -90,7 +90,7 @@ func Release(carriers []Member) []Step {
 	var out []Step
 	for _, c := range inOrder(carriers) {
 		if c.Controlled {
-			out = append(out, Step{Object: c, Change: NotAMember, Why: "its controller made it, with the label of what it made it for"})
+			out = append(out, Step{Object: c, Change: NotAMember, Why: "its controller created it with the label of its owner"})
 			continue
 		}
 		out = append(out, Step{Object: c, Change: RemoveLabel})

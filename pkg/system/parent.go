@@ -151,15 +151,15 @@ func ParseSet(o *unstructured.Unstructured) (Set, error) {
 	labels, notes := o.GetLabels(), o.GetAnnotations()
 	switch id, tooling := labels[IDLabel], notes[toolingNote]; {
 	case ref != ParentRef(ref.Namespace, name):
-		return fail("keeps no System: it is not called %sNAME", keptPrefix)
+		return fail("holds no System: it is not called %sNAME", keptPrefix)
 	case id == "":
-		return fail("keeps no ApplySet: it has no label %s", IDLabel)
+		return fail("holds no ApplySet: it has no label %s", IDLabel)
 	case id != SetID(ref):
 		return fail("its label %s is that of another object", IDLabel)
 	case toolOf(tooling) != Tooling:
-		return fail("its set is kept by other tooling (%q)", tooling)
+		return fail("its set is managed by other tooling (%q)", tooling)
 	case labels[Label] != name:
-		return fail("keeps no System: its label %s is %q", Label, labels[Label])
+		return fail("holds no System: its label %s is %q", Label, labels[Label])
 	}
 	s := Set{Name: name, Namespace: ref.Namespace}
 	s.Manifest, _, _ = unstructured.NestedString(o.Object, "data", ManifestKey)

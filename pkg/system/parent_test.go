@@ -97,11 +97,11 @@ func TestNotOurParent(t *testing.T) {
 		{"tooling", mark(false, "applyset.kubernetes.io/tooling", "kubectl/v1.33"), `other tooling ("kubectl/v1.33")`},
 		{"like ours", mark(false, "applyset.kubernetes.io/tooling", "kubectl-sysop/fork/v1"), "other tooling"},
 		{"no tooling", mark(false, "applyset.kubernetes.io/tooling", ""), "other tooling"},
-		{"no id", mark(true, "applyset.kubernetes.io/id", ""), "keeps no ApplySet"},
+		{"no id", mark(true, "applyset.kubernetes.io/id", ""), "holds no ApplySet"},
 		{"copied", func(o *unstructured.Unstructured) { o.SetNamespace("copy") }, "that of another object"},
-		{"name", func(o *unstructured.Unstructured) { o.SetName("shop") }, "keeps no System"},
-		{"label", mark(true, "sysop.dev/system", "other"), "keeps no System"},
-		{"kind", func(o *unstructured.Unstructured) { o.SetKind("Secret") }, "keeps no System"},
+		{"name", func(o *unstructured.Unstructured) { o.SetName("shop") }, "holds no System"},
+		{"label", mark(true, "sysop.dev/system", "other"), "holds no System"},
+		{"kind", func(o *unstructured.Unstructured) { o.SetKind("Secret") }, "holds no System"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			o := fresh()

@@ -74,9 +74,9 @@ type reader struct {
 
 // root finds the one document of a text.
 func (r *reader) root(data []byte) *yaml.Node {
-	want := "want a document of apiVersion " + APIVersion + ", kind " + Kind
+	want := "expected a document of apiVersion " + APIVersion + ", kind " + Kind
 	if len(data) > MaxBytes {
-		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "it has more than 1 MiB: that is no manifest of a System"}}
+		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "it has more than 1 MiB: it is not a System manifest"}}
 		return nil
 	}
 	data = bytes.TrimPrefix(data, []byte("\ufeff"))
@@ -92,7 +92,7 @@ func (r *reader) root(data []byte) *yaml.Node {
 	case len(all) == 0:
 		r.problems = []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty: " + want}}
 	case len(all) > 1:
-		r.problems = []strict.Problem{strict.At(all[1], "a second document: a manifest is one, and objects of an app stand under its resources")}
+		r.problems = []strict.Problem{strict.At(all[1], "a second document: a manifest is one document; put objects of an app under its resources")}
 	case all[0].Kind != yaml.MappingNode:
 		r.problems = []strict.Problem{strict.At(all[0], "%s", want)}
 	default:
@@ -203,7 +203,7 @@ func (r *reader) end(s scope, n *yaml.Node) End {
 				return
 			}
 			if _, err := field.Parse(e.Path); err != nil {
-				s.report(n, "%q is no path: %v", field.Shorten(e.Path), err)
+				s.report(n, "%q is not a path: %v", field.Shorten(e.Path), err)
 			}
 		}},
 	)
@@ -228,7 +228,7 @@ func (r *reader) chargeback(s scope, n *yaml.Node) {
 			s.entries(n, func(s scope, name string, k, v *yaml.Node) {
 				r.appName(s, k, func(string) {})
 				if v.Kind != yaml.ScalarNode || !amounts.MatchString(v.Value) || strings.Trim(v.Value, "0.") == "" {
-					s.report(v, "want a weight: a decimal number above 0 such as 2 or 0.5")
+					s.report(v, "expected a weight: a decimal number above 0 such as 2 or 0.5")
 				}
 				c.Weights[name] = v.Value
 			})
@@ -236,6 +236,6 @@ func (r *reader) chargeback(s scope, n *yaml.Node) {
 		key{"tenant", false, func(s scope, n *yaml.Node) { c.Tenant = s.line(n) }},
 	)
 	if c.Sharing == cost.ShareWeight && c.Weights == nil {
-		s.report(n, "sharing by weight wants weights: an app has 1 where it is left out")
+		s.report(n, "sharing by weight requires weights: an app without one has 1")
 	}
 }

@@ -33,7 +33,7 @@ func (r *reader) action(s scope, n *yaml.Node, last bool) Action {
 		}},
 		key{"inverse", false, func(s scope, n *yaml.Node) {
 			if last {
-				s.report(n, "nothing takes back what is done on %s: leave it out", Recover)
+				s.report(n, "an action on %s cannot be undone: omit this", Recover)
 				return
 			}
 			inverse := r.action(s, n, true)
@@ -59,7 +59,7 @@ func (r *reader) oneAction(s scope, n *yaml.Node) {
 	case n.Kind != yaml.MappingNode:
 		return
 	case len(words) == 0:
-		s.report(n, "it does nothing: want one of %s", strings.Join(actionNames(), ", "))
+		s.report(n, "the action is empty: expected one of %s", strings.Join(actionNames(), ", "))
 		return
 	case len(words) > 1:
 		s.report(n, "%s are several actions: write an item for each", strings.Join(words, " and "))
@@ -71,8 +71,8 @@ func (r *reader) oneAction(s scope, n *yaml.Node) {
 		fine bool
 		why  string
 	}{
-		{"allowStop", words[0] == "preset", "it is about a preset"},
-		{"timeout", outside || words[0] == "preset", "it is about preset, job, http and exec"},
+		{"allowStop", words[0] == "preset", "it is for a preset"},
+		{"timeout", outside || words[0] == "preset", "it is for preset, job, http and exec"},
 		{"targets", !outside, "it has none of its own"},
 	} {
 		if has(n, beside.name) && !beside.fine {
@@ -127,7 +127,7 @@ func (s scope) patch(n *yaml.Node) *Patch {
 	default:
 		o := s.object(body)
 		if len(o) == 0 && body.Kind == yaml.MappingNode {
-			s.report(body, "it changes nothing: want the fields that are to be set")
+			s.report(body, "it changes nothing: expected the fields to set")
 		}
 		p.Body = o
 	}
@@ -138,7 +138,7 @@ func (s scope) patch(n *yaml.Node) *Patch {
 func (s scope) operation(n *yaml.Node) {
 	pointer := func(s scope, n *yaml.Node) {
 		if text, ok := s.string(n); ok && text != "" && text[0] != '/' {
-			s.report(n, "%q is no JSON pointer: write it as /spec/paused", field.Shorten(text))
+			s.report(n, "%q is not a JSON pointer: write it as /spec/paused", field.Shorten(text))
 		}
 	}
 	op := ""
@@ -151,11 +151,11 @@ func (s scope) operation(n *yaml.Node) {
 	switch op {
 	case "add", "replace", "test":
 		if !has(n, "value") {
-			s.report(n, "%s wants a value", op)
+			s.report(n, "%s requires a value", op)
 		}
 	case "move", "copy":
 		if !has(n, "from") {
-			s.report(n, "%s wants a from", op)
+			s.report(n, "%s requires a from", op)
 		}
 	}
 }
@@ -165,7 +165,7 @@ func (s scope) marks(n *yaml.Node, wrong func(value string) []string) map[string
 	all := map[string]*string{}
 	s.entries(n, func(s scope, name string, k, v *yaml.Node) {
 		if why := validation.IsQualifiedName(name); len(why) > 0 {
-			s.report(k, "%q is no key: %s", field.Shorten(name), why[0])
+			s.report(k, "%q is not a key: %s", field.Shorten(name), why[0])
 		}
 		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
 			all[name] = nil
@@ -173,7 +173,7 @@ func (s scope) marks(n *yaml.Node, wrong func(value string) []string) map[string
 		}
 		text, ok := s.string(v)
 		if why := wrong(text); ok && len(why) > 0 {
-			s.report(v, "%q is no value of a label: %s", field.Shorten(text), why[0])
+			s.report(v, "%q is not a label value: %s", field.Shorten(text), why[0])
 		}
 		all[name] = &text
 	})
@@ -187,14 +187,14 @@ func (s scope) jobTemplate(n *yaml.Node) map[string]any {
 	switch _, pods := all["template"].(map[string]any); {
 	case all == nil:
 	case whole && (all["kind"] != "Job" || all["apiVersion"] != "batch/v1"):
-		s.report(n, "it is %s: want a Job of batch/v1, or what stands under its spec", field.Shorten(fmt.Sprintf("%v of %v", all["kind"], all["apiVersion"])))
+		s.report(n, "it is %s: expected a Job of batch/v1, or its spec", field.Shorten(fmt.Sprintf("%v of %v", all["kind"], all["apiVersion"])))
 	case whole:
 		spec, _ := all["spec"].(map[string]any)
 		if _, ok := spec["template"].(map[string]any); !ok {
-			s.report(n, "spec.template is missing: a Job has one of its pod")
+			s.report(n, "spec.template is missing: a Job needs one for its pod")
 		}
 	case !pods:
-		s.report(n, "template is missing: want a whole Job, or what stands under its spec")
+		s.report(n, "template is missing: expected a whole Job, or its spec")
 	}
 	return all
 }

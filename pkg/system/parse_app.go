@@ -47,7 +47,7 @@ func (r *reader) newApp(s scope, n *yaml.Node) string {
 	name := s.name(n)
 	switch {
 	case name == anyApp || name == neighbours:
-		s.report(n, "%s is a word of rules: name the app otherwise", name)
+		s.report(n, "%s is a reserved word of rules: rename the app", name)
 	case name != "" && slices.Contains(r.appNames, name):
 		i := slices.IndexFunc(r.sys.Apps, func(a App) bool { return a.Name == name })
 		s.report(n, "a second app %s: the first is on line %d", name, r.sys.Apps[i].Line)
@@ -74,7 +74,7 @@ func (s scope) root(n *yaml.Node, alone bool) Root {
 		if alone {
 			also = ", or a TYPE alone"
 		}
-		s.report(n, "%q is no object: write TYPE/NAME or TYPE/NAMESPACE/NAME%s", field.Shorten(text), also)
+		s.report(n, "%q is not an object: write TYPE/NAME or TYPE/NAMESPACE/NAME%s", field.Shorten(text), also)
 		return Root{}
 	}
 	return root

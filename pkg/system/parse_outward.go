@@ -25,9 +25,9 @@ func (s scope) http(n *yaml.Node) *HTTP {
 			switch {
 			case h.URL == "":
 			case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
-				s.report(n, "this is no address: want one such as https://hooks.example.com/hold") // which may have a token in it
+				s.report(n, "this is not an address: expected one such as https://hooks.example.com/hold") // which may have a token in it
 			case u.User != nil:
-				s.report(n, "it holds a password: what is sent is signed, with the key of secret")
+				s.report(n, "it contains a password: requests are signed with the key of secret instead")
 			}
 		}},
 		key{"secret", false, func(s scope, n *yaml.Node) {
@@ -35,27 +35,27 @@ func (s scope) http(n *yaml.Node) *HTTP {
 				key{"name", true, func(s scope, n *yaml.Node) {
 					h.SecretName = s.text(n)
 					if why := validation.IsDNS1123Subdomain(h.SecretName); len(why) > 0 && h.SecretName != "" {
-						s.report(n, "%q is no name of a Secret", field.Shorten(h.SecretName))
+						s.report(n, "%q is not a Secret name", field.Shorten(h.SecretName))
 					}
 				}},
 				key{"key", true, func(s scope, n *yaml.Node) {
 					h.SecretKey = s.text(n)
 					if why := validation.IsConfigMapKey(h.SecretKey); len(why) > 0 && h.SecretKey != "" {
-						s.report(n, "%q is no key of a Secret", field.Shorten(h.SecretKey))
+						s.report(n, "%q is not a Secret key", field.Shorten(h.SecretKey))
 					}
 				}})
 		}},
 		key{"secretEnv", false, func(s scope, n *yaml.Node) {
 			h.SecretEnv = s.text(n)
 			if h.SecretEnv != "" && !variables.MatchString(h.SecretEnv) {
-				s.report(n, "%q is no variable of the environment", field.Shorten(h.SecretEnv))
+				s.report(n, "%q is not an environment variable", field.Shorten(h.SecretEnv))
 			}
 		}},
 		key{"headers", false, func(s scope, n *yaml.Node) {
 			h.Headers = map[string]string{}
 			s.entries(n, func(s scope, name string, k, v *yaml.Node) {
 				if !headers.MatchString(name) {
-					s.report(k, "%q is no name of a header", field.Shorten(name))
+					s.report(k, "%q is not a header name", field.Shorten(name))
 				}
 				h.Headers[name] = s.line(v)
 			})
@@ -63,9 +63,9 @@ func (s scope) http(n *yaml.Node) *HTTP {
 	)
 	switch secret, env := has(n, "secret"), has(n, "secretEnv"); {
 	case secret && env:
-		s.report(n, "secret and secretEnv are two keys to sign with: want one")
+		s.report(n, "secret and secretEnv are both keys to sign with: expected one")
 	case !secret && !env && n.Kind == yaml.MappingNode:
-		s.report(n, "what is sent is signed: want secret {name, key}, or secretEnv with a variable that holds the key")
+		s.report(n, "requests are signed: expected secret {name, key}, or secretEnv with a variable that holds the key")
 	}
 	return h
 }
@@ -77,7 +77,7 @@ func (s scope) exec(n *yaml.Node) *Exec {
 			s.list(n, func(s scope, n *yaml.Node) {
 				text, ok := s.string(n)
 				if ok && text == "" && len(e.Command) == 0 {
-					s.report(n, "the text is empty: want a command")
+					s.report(n, "the string is empty: expected a command")
 				}
 				e.Command = append(e.Command, text)
 			})
@@ -86,7 +86,7 @@ func (s scope) exec(n *yaml.Node) *Exec {
 			e.Env = map[string]string{}
 			s.entries(n, func(s scope, name string, k, v *yaml.Node) {
 				if !variables.MatchString(name) {
-					s.report(k, "%q is no variable of the environment", field.Shorten(name))
+					s.report(k, "%q is not an environment variable", field.Shorten(name))
 				}
 				e.Env[name], _ = s.string(v)
 			})

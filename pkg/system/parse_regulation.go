@@ -39,11 +39,11 @@ func (r *reader) newSignal(s scope, n *yaml.Node) {
 	switch {
 	case name == "":
 	case strings.EqualFold(name, Stop) || strings.EqualFold(name, Recover):
-		s.report(n, "%s and %s are always there: leave %s out", Stop, Recover, name)
+		s.report(n, "%s and %s always exist: omit %s", Stop, Recover, name)
 	case !signalNames.MatchString(name):
-		s.report(n, "%q is no name of a signal: want at most 63 letters, digits and dashes, a letter first", field.Shorten(name))
+		s.report(n, "%q is not a signal name: expected at most 63 letters, digits and dashes, a letter first", field.Shorten(name))
 	case r.signals[name]:
-		s.report(n, "a second signal %s: want one", name)
+		s.report(n, "a second signal %s: expected one", name)
 	default:
 		r.signals[name] = true
 		r.sys.Regulation.Signals = append(r.sys.Regulation.Signals, name)
@@ -65,7 +65,7 @@ func (r *reader) rule(s scope, n *yaml.Node) {
 				return
 			}
 			if rule.Signal == Recover {
-				s.report(n, "%s is sent when what a rule is about is over: want %s, or a signal of your own", Recover, Stop)
+				s.report(n, "%s is sent when the condition of a rule clears: expected %s, or a signal of your own", Recover, Stop)
 			}
 			r.signalName(s, n)
 		}},
@@ -76,7 +76,7 @@ func (r *reader) rule(s scope, n *yaml.Node) {
 		}},
 	)
 	if rule.App != "" && slices.Contains(rule.To, rule.App) {
-		s.report(n, "%s is held for its own trouble, and would never be well again: name others in to", rule.App)
+		s.report(n, "%s would be held for its own failure, and never recover: name other apps in to", rule.App)
 	}
 	r.sys.Regulation.Rules = append(r.sys.Regulation.Rules, rule)
 }
@@ -103,7 +103,7 @@ func (r *reader) when(s scope, n *yaml.Node, rule *Rule) {
 			s.list(n, func(s scope, n *yaml.Node) {
 				switch status := health.Status(s.word(n, statuses()...)); {
 				case slices.Contains(rule.Health, status):
-					s.report(n, "a second %s: want one", status)
+					s.report(n, "a second %s: expected one", status)
 				case status != "":
 					rule.Health = append(rule.Health, status)
 				}
@@ -113,7 +113,7 @@ func (r *reader) when(s scope, n *yaml.Node, rule *Rule) {
 		key{"for", false, func(s scope, n *yaml.Node) { rule.For = s.duration(n) }},
 	)
 	if len(rule.Health) == 0 && !rule.Upgrading && !has(n, "health") {
-		s.report(n, "it would never fire: want health (%s), or upgrading: true", strings.Join(statuses(), ", "))
+		s.report(n, "the rule would never fire: expected health (%s), or upgrading: true", strings.Join(statuses(), ", "))
 	}
 }
 
@@ -131,7 +131,7 @@ func has(n *yaml.Node, name string) bool {
 func (r *reader) to(s scope, n *yaml.Node) []string {
 	if n.Kind == yaml.ScalarNode {
 		if n.Value != neighbours {
-			s.report(n, "there is no %s: want %s, or a list of apps%s", strconv.Quote(field.Shorten(n.Value)), neighbours, object.DidYouMean(object.Nearest(n.Value, []string{neighbours})))
+			s.report(n, "there is no %s: expected %s, or a list of apps%s", strconv.Quote(field.Shorten(n.Value)), neighbours, object.DidYouMean(object.Nearest(n.Value, []string{neighbours})))
 		}
 		return nil
 	}
@@ -139,7 +139,7 @@ func (r *reader) to(s scope, n *yaml.Node) []string {
 	s.list(n, func(s scope, n *yaml.Node) {
 		r.appName(s, n, func(name string) {
 			if slices.Contains(apps, name) {
-				s.report(n, "a second %s: want one", field.Shorten(name))
+				s.report(n, "a second %s: expected one", field.Shorten(name))
 			}
 			apps = append(apps, name)
 		})

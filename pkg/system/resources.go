@@ -43,7 +43,7 @@ func (r *reader) readResources() {
 		}
 		none := !has(list.node, "roots") && !has(list.node, "resources") || len(a.Roots) == 0 && len(r.problems) == 0
 		if none && list.node.Kind == yaml.MappingNode {
-			list.scope.report(list.node, "the app has nothing: want roots, or resources")
+			list.scope.report(list.node, "the app is empty: expected roots, or resources")
 		}
 	}
 }
@@ -57,7 +57,7 @@ type takenRoot struct {
 // take notes the root of an app, which is that of no other one.
 func (r *reader) take(taken []takenRoot, app int, root Root, at placedRoot) []takenRoot {
 	if i := slices.IndexFunc(taken, func(o takenRoot) bool { return r.sameRoot(o.Root, root) }); i >= 0 {
-		at.scope.report(at.node, "%s is a root of app %s already, on line %d", root, r.sys.Apps[taken[i].app].Name, taken[i].Line)
+		at.scope.report(at.node, "%s is already a root of app %s, on line %d", root, r.sys.Apps[taken[i].app].Name, taken[i].Line)
 	}
 	return append(taken, takenRoot{root, app})
 }
@@ -71,7 +71,7 @@ func (r *reader) add(list resourceList, item placedItem, o *unstructured.Unstruc
 	root := rootOf(o)
 	root.Line = item.node.Line
 	if slices.ContainsFunc(a.Resources, same) {
-		item.scope.report(item.node, "a second %s: want one", root)
+		item.scope.report(item.node, "a second %s: expected one", root)
 		return
 	}
 	a.Resources = append(a.Resources, o)
@@ -111,7 +111,7 @@ func (s scope) resource(n *yaml.Node) *unstructured.Unstructured {
 	before := len(s.r.problems)
 	for _, name := range []string{"apiVersion", "kind"} {
 		if text, ok := fields[name].(string); !ok || text == "" {
-			s.report(n, "%s is missing, or no text", name)
+			s.report(n, "%s is missing, or not a string", name)
 		}
 	}
 	meta, ok := fields["metadata"].(map[string]any)
@@ -124,13 +124,13 @@ func (s scope) resource(n *yaml.Node) *unstructured.Unstructured {
 	_, given := meta["namespace"]
 	switch {
 	case meta["generateName"] != nil:
-		s.report(n, "metadata.generateName makes another object each time: want a name")
+		s.report(n, "metadata.generateName creates another object each time: expected a name")
 	case name == "":
-		s.report(n, "metadata.name is missing, or no text")
+		s.report(n, "metadata.name is missing, or not a string")
 	case !isName(name) || strings.Contains(name, "/"):
-		s.report(n, "metadata.name: %q is no name", field.Shorten(name))
+		s.report(n, "metadata.name: %q is not a name", field.Shorten(name))
 	case given && (!isText || !isLabel(namespace)):
-		s.report(n, "metadata.namespace: %v is no name of a namespace", field.Shorten(namespace))
+		s.report(n, "metadata.namespace: %v is not a namespace name", field.Shorten(namespace))
 	}
 	if len(s.r.problems) > before {
 		return nil
@@ -145,7 +145,7 @@ func (s scope) known(n *yaml.Node, o *unstructured.Unstructured) *unstructured.U
 	case err != nil:
 		s.report(n, "apiVersion: %v", err)
 	case !isType(gk.String()):
-		s.report(n, "%q is no kind", field.Shorten(gk.String()))
+		s.report(n, "%q is not a kind", field.Shorten(gk.String()))
 	case strings.HasSuffix(gk.Kind, "List") && o.Object["items"] != nil:
 		s.report(n, "it is a list: write an item for each object")
 	default:

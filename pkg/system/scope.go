@@ -66,7 +66,7 @@ func (s scope) mapping(n *yaml.Node, keys ...key) {
 // entries hands on the keys and values of a mapping whose keys are free.
 func (s scope) entries(n *yaml.Node, each func(s scope, name string, key, value *yaml.Node)) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
-		s.report(n, "it is empty: leave it out")
+		s.report(n, "it is empty: omit it")
 	}
 	at := map[*yaml.Node]*yaml.Node{}
 	for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
@@ -78,7 +78,7 @@ func (s scope) entries(n *yaml.Node, each func(s scope, name string, key, value 
 		case k.ShortTag() == "!!merge":
 			s.report(k, "merge keys are not read: write the fields out")
 		case k.ShortTag() != "!!str":
-			s.report(k, "the key %s is no text: put it in quotes", field.Shorten(name))
+			s.report(k, "the key %s is not a string: put it in quotes", field.Shorten(name))
 		default:
 			each(s.in(name), name, k, value)
 		}
@@ -90,10 +90,10 @@ func (s scope) entries(n *yaml.Node, each func(s scope, name string, key, value 
 func (s scope) list(n *yaml.Node, each func(scope, *yaml.Node)) {
 	switch {
 	case n.Kind != yaml.SequenceNode:
-		s.report(n, "want a list")
+		s.report(n, "expected a list")
 		return
 	case len(n.Content) == 0:
-		s.report(n, "the list is empty: leave it out")
+		s.report(n, "the list is empty: omit it")
 	}
 	for i, item := range n.Content {
 		if item.Kind == yaml.AliasNode {
@@ -109,7 +109,7 @@ func (s scope) list(n *yaml.Node, each func(scope, *yaml.Node)) {
 func (s scope) text(n *yaml.Node) string {
 	text, ok := s.string(n)
 	if ok && text == "" {
-		s.report(n, "the text is empty")
+		s.report(n, "the string is empty")
 	}
 	return text
 }
@@ -118,10 +118,10 @@ func (s scope) text(n *yaml.Node) string {
 func (s scope) string(n *yaml.Node) (string, bool) {
 	switch {
 	case n.Kind != yaml.ScalarNode || n.ShortTag() == "!!null":
-		s.report(n, "want text")
+		s.report(n, "expected a string")
 		return "", false
 	case n.ShortTag() != "!!str":
-		s.report(n, "%s is no text: put it in quotes", field.Shorten(n.Value))
+		s.report(n, "%s is not a string: put it in quotes", field.Shorten(n.Value))
 		return "", false
 	}
 	return n.Value, true
@@ -131,7 +131,7 @@ func (s scope) string(n *yaml.Node) (string, bool) {
 func (s scope) line(n *yaml.Node) string {
 	text := s.text(n)
 	if strings.ContainsFunc(text, unicode.IsControl) {
-		s.report(n, "want one line of text")
+		s.report(n, "expected one line of text")
 		return ""
 	}
 	return text
@@ -141,7 +141,7 @@ func (s scope) line(n *yaml.Node) string {
 func (s scope) name(n *yaml.Node) string {
 	text := s.text(n)
 	if text != "" && !isLabel(text) {
-		s.report(n, "%q is no name: want at most 63 lower case letters, digits and dashes", field.Shorten(text))
+		s.report(n, "%q is not a name: expected at most 63 lower case letters, digits and dashes", field.Shorten(text))
 		return ""
 	}
 	return text
@@ -155,7 +155,7 @@ func isLabel(text string) bool { return len(text) <= 63 && label.MatchString(tex
 func (s scope) word(n *yaml.Node, words ...string) string {
 	text := s.text(n)
 	if text != "" && !slices.Contains(words, text) {
-		s.report(n, "there is no %s: want %s%s", strconv.Quote(field.Shorten(text)), anyOf(words), object.DidYouMean(object.Nearest(text, words)))
+		s.report(n, "there is no %s: expected %s%s", strconv.Quote(field.Shorten(text)), anyOf(words), object.DidYouMean(object.Nearest(text, words)))
 		return ""
 	}
 	return text
@@ -172,7 +172,7 @@ func anyOf(words []string) string {
 func (s scope) bool(n *yaml.Node) bool {
 	var b bool
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!bool" || n.Decode(&b) != nil {
-		s.report(n, "want true or false")
+		s.report(n, "expected true or false")
 	}
 	return b
 }
@@ -181,7 +181,7 @@ func (s scope) bool(n *yaml.Node) bool {
 func (s scope) yes(n *yaml.Node) bool {
 	b := s.bool(n)
 	if !b && n.ShortTag() == "!!bool" {
-		s.report(n, "want true, or leave it out")
+		s.report(n, "expected true, or omit it")
 	}
 	return b
 }
@@ -190,7 +190,7 @@ func (s scope) yes(n *yaml.Node) bool {
 func (s scope) count(n *yaml.Node) int {
 	var i int
 	if n.Kind != yaml.ScalarNode || n.ShortTag() != "!!int" || n.Decode(&i) != nil || i < 0 || i > math.MaxInt32 {
-		s.report(n, "want a whole number from 0")
+		s.report(n, "expected a whole number from 0")
 		return 0
 	}
 	return i
@@ -206,7 +206,7 @@ func (s scope) duration(n *yaml.Node) time.Duration {
 	}
 	d, err := time.ParseDuration(text)
 	if err != nil || !durations.MatchString(text) {
-		s.report(n, "%q is no time: write it as 30s, 5m or 1h30m", field.Shorten(text))
+		s.report(n, "%q is not a duration: write it as 30s, 5m or 1h30m", field.Shorten(text))
 		return 0
 	}
 	return d

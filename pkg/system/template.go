@@ -41,7 +41,7 @@ func (r *reader) fill(s scope, n *yaml.Node, app string) []*unstructured.Unstruc
 	}
 	docs, problem := strict.Documents(out)
 	if problem != nil {
-		s.report(n, "the template of app %s is filled in to %s (line %d of what comes out)", app, problem.Message, problem.Line)
+		s.report(n, "the template of app %s renders to %s (line %d of the output)", app, problem.Message, problem.Line)
 		return nil
 	}
 	var all []*unstructured.Unstructured
@@ -54,7 +54,7 @@ func (r *reader) fill(s scope, n *yaml.Node, app string) []*unstructured.Unstruc
 			all = append(all, o)
 		}
 		for _, p := range inner.r.problems {
-			s.report(n, "document %d of the template of app %s, line %d of what comes out: %s", i+1, app, p.Line, p.Message)
+			s.report(n, "document %d of the template of app %s, line %d of the output: %s", i+1, app, p.Line, p.Message)
 		}
 	}
 	return all
@@ -113,7 +113,7 @@ type bounded struct{ text []byte }
 
 func (b *bounded) Write(p []byte) (int, error) {
 	if len(b.text)+len(p) > maxRendered {
-		return 0, errors.New("more than 1 MiB comes out")
+		return 0, errors.New("its output has more than 1 MiB")
 	}
 	b.text = append(b.text, p...)
 	return len(p), nil
@@ -163,7 +163,7 @@ const countName = "sysopCount"
 
 func (b *bounds) count(n int) (string, error) {
 	if b.steps += max(n, 1); b.steps > maxSteps {
-		return "", errors.New("it goes on for too long: there is a loop, or a template that calls itself")
+		return "", errors.New("it does not terminate: it has a loop, or a template that calls itself")
 	}
 	if time.Now().After(b.until) {
 		return "", errors.New("it takes too long")
@@ -174,7 +174,7 @@ func (b *bounds) count(n int) (string, error) {
 // take accounts for text that a function makes.
 func (b *bounds) take(size int) error {
 	if b.made += size; b.made > maxProduced {
-		return errors.New("it makes too much text on the way")
+		return errors.New("its intermediate output is too large")
 	}
 	return nil
 }
@@ -198,7 +198,7 @@ func (b *bounds) functions() template.FuncMap {
 		"printf":   b.printf,
 	}
 	for _, name := range []string{"html", "js", "urlquery", "call"} {
-		all[name] = func(...any) (string, error) { return "", errors.New("it is not there in a manifest") }
+		all[name] = func(...any) (string, error) { return "", errors.New("it is not available in a manifest") }
 	}
 	return all
 }
@@ -220,7 +220,7 @@ func (b *bounds) toYAML(v any) (string, error) {
 
 func (b *bounds) indent(n int, text string) (string, error) {
 	if n < 0 || n > 100 {
-		return "", fmt.Errorf("indent by %d: want 0 to 100 columns", n)
+		return "", fmt.Errorf("indent by %d: expected 0 to 100 columns", n)
 	}
 	if err := b.take(len(text) + n*(1+strings.Count(text, "\n"))); err != nil {
 		return "", err
@@ -246,7 +246,7 @@ var wide = regexp.MustCompile(`[0-9]{4,}|%[^a-zA-Z%]*[*\[]`)
 
 func (b *bounds) printf(format string, args ...any) (string, error) {
 	if len(format) > 1000 || wide.MatchString(format) {
-		return "", errors.New("printf wants a short format, of widths below 1000 that stand in it")
+		return "", errors.New("printf requires a short format, with literal widths below 1000")
 	}
 	return b.text(fmt.Sprintf(format, args...))
 }

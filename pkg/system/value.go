@@ -45,9 +45,9 @@ func (s scope) valueMapping(n *yaml.Node, depth int) map[string]any {
 		case k.ShortTag() == "!!merge":
 			s.report(k, "merge keys are not read: write the fields out")
 		case k.Kind != yaml.ScalarNode || k.ShortTag() != "!!str":
-			s.report(k, "the key %s is no text: put it in quotes", field.Shorten(k.Value))
+			s.report(k, "the key %s is not a string: put it in quotes", field.Shorten(k.Value))
 		case twice:
-			s.report(k, "a second %s: want one", field.Shorten(k.Value))
+			s.report(k, "a second %s: expected one", field.Shorten(k.Value))
 		default:
 			all[k.Value] = s.in(field.Shorten(k.Value)).nested(v, depth-1)
 		}
@@ -66,7 +66,7 @@ func (s scope) scalar(n *yaml.Node) any {
 // object reads a free mapping.
 func (s scope) object(n *yaml.Node) map[string]any {
 	if n.Kind != yaml.MappingNode {
-		s.report(n, "want a mapping of keys to values")
+		s.report(n, "expected a mapping of keys to values")
 		return nil
 	}
 	return s.nested(n, maxDepth).(map[string]any)

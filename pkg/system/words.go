@@ -54,13 +54,13 @@ func (g *Regulation) Words() string {
 		parts = append(parts, fmt.Sprintf("rules hold at most %d at a time", g.MaxUnavailableApps))
 	}
 	if g.HoldOff > 0 {
-		parts = append(parts, "an app is left alone for "+writeDuration(g.HoldOff)+" after it was let go")
+		parts = append(parts, "rules ignore an app for "+writeDuration(g.HoldOff)+" after it recovered")
 	}
 	if g.MaxSignalsPerHour > 0 {
 		parts = append(parts, fmt.Sprintf("an app is stopped at most %d times an hour", g.MaxSignalsPerHour))
 	}
 	if g.Settle > 0 {
-		parts = append(parts, "who needs an app waits up to "+writeDuration(g.Settle)+" for it to become Healthy")
+		parts = append(parts, "apps that need an app wait up to "+writeDuration(g.Settle)+" for it to become Healthy")
 	}
 	parts = append(parts, g.GitOps.Words())
 	return strings.Join(parts, "; ")
@@ -74,7 +74,7 @@ func (g GitOps) Words() string {
 	case Ignore:
 		return "GitOps is ignored, and may revert it"
 	}
-	return "what GitOps keeps is left alone"
+	return "objects that GitOps manages are skipped"
 }
 
 // Words say what an action does: scale to 0: deployment/web.
@@ -88,7 +88,7 @@ func (a *Action) Words() string {
 		text += ": " + strings.Join(names, ", ")
 	}
 	if a.AllowStop {
-		text += " (even of what keeps data)"
+		text += " (also of workloads with data)"
 	}
 	if a.Timeout > 0 {
 		text += " (within " + writeDuration(a.Timeout) + ")"
@@ -118,7 +118,7 @@ func (a *Action) hookText() string {
 	case "suspendCronJobs":
 		return "suspend CronJobs"
 	case "cordonTraffic":
-		return "take traffic away"
+		return "stop traffic"
 	case "restart":
 		return "restart"
 	case "job":

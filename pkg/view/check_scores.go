@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// shortCategories are the heads of columns.
+// shortCategory is the head of a column.
 func shortCategory(c check.Category) string {
 	switch c {
 	case check.Consumability:

@@ -69,7 +69,7 @@ func checkReport() *check.Report {
 	r := check.NewReport([]*check.Subject{stack, operator, other, crd}, nil, nil, time.Time{})
 	stack.Results[1].Findings[0].Waived = waiver // NewReport knows of no such waiver.
 	r.Scores = check.Scored(r.Subjects...)
-	r.Unused = []check.UnusedWaiver{{Waiver: check.Waiver{Rule: "pod-limits", Object: otherStack, Reason: "x", Origin: "waivers.yaml:9"}, Why: "the rule finds nothing wrong there"}}
+	r.Unused = []check.UnusedWaiver{{Waiver: check.Waiver{Rule: "pod-limits", Object: otherStack, Reason: "x", Origin: "waivers.yaml:9"}, Why: "the rule has no findings there"}}
 	r.Malformed = []check.MalformedWaiver{{Object: shopStack, Why: "the waiver of pod-limits gives no reason: write pod-limits=reason"}}
 	r.Gaps = []object.Gap{{Resource: "schedules.velero.io", Reason: "Forbidden", Message: "no"}}
 	return r

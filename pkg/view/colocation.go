@@ -188,15 +188,15 @@ func colocationSettable(s *check.SettablePlaces) Cell {
 	const few = 6
 	switch {
 	case s.Unread:
-		return Cell{"? its definition was not read", Faint}
+		return Cell{"? its CRD was not read", Faint}
 	case len(s.Paths) > few:
 		return Cell{Text: strings.Join(s.Paths[:few-1], ", ") + fmt.Sprintf(" and %d more (-o json has all)", len(s.Paths)-few+1)}
 	case len(s.Paths) > 0:
 		return Cell{Text: strings.Join(s.Paths, ", ")}
 	case s.Open != "":
-		return Cell{"? " + s.Open + " takes anything, so it may be set there", Faint}
+		return Cell{"? " + s.Open + " accepts any field, so it may be set there", Faint}
 	}
-	return Cell{"no field of it says where its pods go", Warn}
+	return Cell{"no field of it controls where its pods run", Warn}
 }
 
 // firstFew names the first few of what may be many.

@@ -36,7 +36,7 @@ func colocations() []*check.Colocation {
 		Crossings: []check.ZoneCrossing{{From: shopStack, To: shopDB, Service: shopAsked, Zones: []string{"a"}}},
 		Together: check.SingleNode{
 			Nodes:     []string{"n2"},
-			Obstacles: []string{"Deployment.apps/shop/web must keep apart from its own replicas, by its required podAntiAffinity over kubernetes.io/hostname"},
+			Obstacles: []string{"Deployment.apps/shop/web must run apart from its own replicas: its podAntiAffinity over kubernetes.io/hostname requires it"},
 			Selectors: []check.PodSelector{{Workload: shopStack, Field: "spec.template.spec.nodeSelector[disk]", Value: "ssd"}},
 			Settable:  []check.SettablePlaces{{Resource: shopRoot, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
 		},
@@ -74,8 +74,8 @@ stack Shop/one                     4
 └─ one node
    │  ✖ as declared, it cannot run on one node
    ├─ obstacle
-   │     Deployment.apps/shop/web must keep apart from its own replicas, by its
-   │     required podAntiAffinity over kubernetes.io/hostname
+   │     Deployment.apps/shop/web must run apart from its own replicas: its
+   │     podAntiAffinity over kubernetes.io/hostname requires it
    ├─ set of Deployment/web
    │     spec.template.spec.nodeSelector[disk] = ssd
    └─ configurable in Shop/one
@@ -89,11 +89,11 @@ stack Deployment/web               1
 └─ one node
    │  ✔ all of it runs on node n9
    ├─ configurable in Shop/one
-   │     ? its definition was not read
+   │     ? its CRD was not read
    ├─ configurable in Shop/one
-   │     ? spec.podTemplate takes anything, so it may be set there
+   │     ? spec.podTemplate accepts any field, so it may be set there
    └─ configurable in Shop/one
-         no field of it says where its pods go
+         no field of it controls where its pods run
 `},
 		{"table", `
 STACK            NODE   ZONE   WORKLOAD         PODS

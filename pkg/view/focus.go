@@ -99,10 +99,10 @@ func focusPeriodOf(r *metrics.UsageReport) (focusPeriod, error) {
 		p.end = p.start.Add(time.Hour)
 	}
 	if p.start.Nanosecond() != 0 || p.end.Nanosecond() != 0 {
-		return p, fmt.Errorf("write FOCUS: the window %s/%s has fractions of a second, which FOCUS has not: choose whole seconds", p.start.Format(time.RFC3339Nano), p.end.Format(time.RFC3339Nano))
+		return p, fmt.Errorf("write FOCUS: the window %s/%s has fractions of a second, which FOCUS does not support: choose whole seconds", p.start.Format(time.RFC3339Nano), p.end.Format(time.RFC3339Nano))
 	}
 	if !p.end.After(p.start) {
-		return p, fmt.Errorf("write FOCUS: the window %s/%s is empty: choose one that ends after it begins", focusTime(p.start), focusTime(p.end))
+		return p, fmt.Errorf("write FOCUS: the window %s/%s is empty: choose one that ends after it starts", focusTime(p.start), focusTime(p.end))
 	}
 	p.month = time.Date(p.start.Year(), p.start.Month(), 1, 0, 0, 0, 0, time.UTC)
 	p.next = p.month.AddDate(0, 1, 0)

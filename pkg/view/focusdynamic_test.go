@@ -115,7 +115,7 @@ func keyValues(text string) error {
 			return err
 		}
 		if seen[key.(string)] {
-			return fmt.Errorf("key %s is there twice", key)
+			return fmt.Errorf("key %s occurs twice", key)
 		}
 		seen[key.(string)] = true
 		value, err := d.Token()

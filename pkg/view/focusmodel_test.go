@@ -113,7 +113,7 @@ func readFocusData(t testing.TB, text string) *focusData {
 	d := &focusData{names: records[0], at: map[string]int{}, rows: records[1:]}
 	for i, name := range d.names {
 		if _, twice := d.at[name]; twice {
-			t.Fatalf("column %s is there twice", name)
+			t.Fatalf("column %s occurs twice", name)
 		}
 		d.at[name] = i
 	}

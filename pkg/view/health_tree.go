@@ -122,7 +122,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 	if c, ok := v.causes[p.ID]; ok && p.Own.Status == health.Missing && c.Edge.Relation != 0 {
 		message = strings.TrimSpace(fmt.Sprintf("%s: %s", v.names.text(c.Of), c.Edge.Why()))
 		if makers := v.makers(p.ID); makers != "" {
-			message += "; " + makers + " makes it"
+			message += "; " + makers + " creates it"
 		}
 	}
 	return []Cell{HealthCell(p.Own.Status), below, {v.since(p.Own.Since), Plain}, {message, Plain}}

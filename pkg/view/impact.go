@@ -162,15 +162,15 @@ func (v *impactView) summaryOfObjects() string {
 	deleted := len(v.Impact.Deleted)
 	switch {
 	case broken > 0 && deleted > 0:
-		return fmt.Sprintf("no stack is touched; %s deleted with it, %d broken", isAre(deleted, "object"), broken)
+		return fmt.Sprintf("no stack is affected; %s deleted with it, %d broken", isAre(deleted, "object"), broken)
 	case broken > 0:
-		return "no stack is touched; " + isAre(broken, "object") + " broken"
+		return "no stack is affected; " + isAre(broken, "object") + " broken"
 	case deleted > 0:
-		return "no other stack is touched; " + isAre(deleted, "object") + " deleted with it"
+		return "no other stack is affected; " + isAre(deleted, "object") + " deleted with it"
 	case len(v.all) > 0:
 		return "nothing breaks"
 	}
-	return "nothing that was read needs it"
+	return "no object that was read needs it"
 }
 
 func isAre(n int, what string) string {
@@ -262,7 +262,7 @@ func removalWhy(d *graph.Deletion) string {
 	case graph.OfDefinition:
 		return "the CRD of its kind is deleted"
 	case graph.Reclaimed:
-		return "its reclaim policy is Delete: the data goes"
+		return "its reclaim policy is Delete: the data is deleted"
 	case graph.ByController:
 		return "its controller deletes it: " + d.Edge.Why()
 	}
@@ -272,9 +272,9 @@ func removalWhy(d *graph.Deletion) string {
 func keptWhy(r graph.Reason) string {
 	switch r {
 	case graph.AnotherOwner:
-		return "another owner is left"
+		return "another owner remains"
 	case graph.Orphaned:
-		return "it is orphaned, as --cascade says"
+		return "it is orphaned, by --cascade"
 	case graph.Retained:
 		return "its reclaim policy keeps it: it is Released, with its data"
 	}

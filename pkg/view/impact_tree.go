@@ -65,10 +65,10 @@ func (v *impactView) notes() []*TreeRow {
 		note("only new ones", text)
 	}
 	if f := g.Finalizers(im.Object); len(f) > 0 {
-		note("finalizers", "it stays Terminating until these are taken off: "+strings.Join(f, ", "))
+		note("finalizers", "it stays Terminating until these are removed: "+strings.Join(f, ", "))
 	}
 	if blocks := v.blocking(); v.Cascade == graph.Foreground && blocks > 0 {
-		note("foreground", "it waits for what it owns that blocks it: "+counted(blocks, "object"))
+		note("foreground", "it waits for its blocking dependents: "+counted(blocks, "object"))
 	}
 	switch {
 	case im.Remaker < 0:
@@ -136,7 +136,7 @@ func (v *impactView) deletedLines() []*TreeRow {
 		out = append(out, line)
 	}
 	if n := len(im.MayGo); n > 0 {
-		line := impactLine(Cell{Text: "may be deleted with it"}, Cell{"! " + counted(n, "object") + ": whether is for a controller to say", Warn})
+		line := impactLine(Cell{Text: "may be deleted with it"}, Cell{"! " + counted(n, "object") + ": a controller decides", Warn})
 		for i := range im.MayGo[:min(n, maxImpacts)] {
 			d := &im.MayGo[i]
 			line.Children = append(line.Children, impactLine(Cell{Text: v.text(d.ID)}, Cell{"by " + v.text(d.By) + " (" + d.Edge.Why() + ")", Warn}))
@@ -167,9 +167,9 @@ func (v *impactView) waiting() string {
 		return ""
 	}
 	if n == len(v.Impact.Deleted) {
-		return ", once their finalizers are taken off"
+		return ", once their finalizers are removed"
 	}
-	return fmt.Sprintf(", %d of them once their finalizers are taken off", n)
+	return fmt.Sprintf(", %d of them once their finalizers are removed", n)
 }
 
 // deleted lists what is deleted along: data first, then what the object takes by itself, of
@@ -232,5 +232,5 @@ func (v *impactView) unlookedLines() []*TreeRow {
 	if more := len(v.unlooked) - few; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}
-	return []*TreeRow{impactLine(Cell{"? unread", Faint}, Cell{"not all of these were read, which may need it: " + strings.Join(kinds, ", "), Faint})}
+	return []*TreeRow{impactLine(Cell{"? unread", Faint}, Cell{"not all of these were read, and they may need it: " + strings.Join(kinds, ", "), Faint})}
 }

@@ -177,7 +177,7 @@ func ChangeLines(p *install.Plan) []string {
 func GrantLines(p *install.Plan) (fresh, rest []string) {
 	for _, g := range p.Grants {
 		if g.New && p.Action != install.Install {
-			fresh = append(fresh, fmt.Sprintf("new right: %s: %s", g.Part, g))
+			fresh = append(fresh, fmt.Sprintf("new permission: %s: %s", g.Part, g))
 		} else {
 			rest = append(rest, fmt.Sprintf("grants: %s: %s", g.Part, g))
 		}
@@ -197,9 +197,9 @@ func partOf(p *install.Plan, name string) *install.Part {
 // StepWords says what a step does.
 func StepWords(k install.StepKind) string {
 	words := map[install.StepKind]string{
-		install.ApplyDefinitions: "apply definitions", install.InstallRelease: "install release", install.UpgradeRelease: "upgrade release",
+		install.ApplyDefinitions: "apply CRDs", install.InstallRelease: "install release", install.UpgradeRelease: "upgrade release",
 		install.RollbackRelease: "roll back release", install.RemoveRelease: "remove release", install.Await: "wait for health",
-		install.DeleteObjects: "delete objects", install.DeleteDefinitions: "delete definitions", install.MakeNamespace: "create namespace",
+		install.DeleteObjects: "delete objects", install.DeleteDefinitions: "delete CRDs", install.MakeNamespace: "create namespace",
 	}
 	if w, ok := words[k]; ok {
 		return w

@@ -127,7 +127,7 @@ func instances(m manual.Manual) string {
 	if !i.Complete {
 		text = "at least " + text
 		if i.Count == 0 {
-			text = "not known"
+			text = "unknown"
 		}
 	}
 	return text + scopeText(m)
@@ -141,7 +141,7 @@ func scopeText(m manual.Manual) string {
 	case m.Instances.Namespace == "":
 		return " in all namespaces"
 	case !m.Resource.Namespaced:
-		return "; what they own: in namespace " + m.Instances.Namespace
+		return "; their parts: in namespace " + m.Instances.Namespace
 	}
 	return " in namespace " + m.Instances.Namespace
 }
@@ -198,13 +198,13 @@ func compositionSection(m manual.Manual) Section {
 	}
 	s.Blocks = append(s.Blocks, Block{Table: t})
 	if looked {
-		what := fmt.Sprintf("OWNED counts what the %d instances%s really own.", m.Instances.Count, scopeText(m))
+		what := fmt.Sprintf("OWNED counts the parts of the %d instances%s.", m.Instances.Count, scopeText(m))
 		if m.Instances.Count == 1 {
-			what = "OWNED counts what the one instance" + scopeText(m) + " really owns."
+			what = "OWNED counts the parts of the one instance" + scopeText(m) + "."
 		}
 		s.Blocks = append(s.Blocks, Block{Text: what})
 	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {
-		s.Blocks = append(s.Blocks, Block{Text: "There is no instance here to see what it really owns."})
+		s.Blocks = append(s.Blocks, Block{Text: "OWNED is empty: no instance exists."})
 	}
 	return s
 }

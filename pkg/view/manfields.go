@@ -63,7 +63,7 @@ func fieldsSection(m manual.Manual) Section {
 		s.Blocks = append(s.Blocks, Block{Items: items})
 	}
 	if m.FieldsLeftOut > 0 {
-		s.Blocks = append(s.Blocks, Block{Text: fmt.Sprintf("%d more: --fields all, or --fields PATH for what is below one.", m.FieldsLeftOut)})
+		s.Blocks = append(s.Blocks, Block{Text: fmt.Sprintf("%d more: --fields all, or --fields PATH for the fields below one.", m.FieldsLeftOut)})
 	}
 	return s
 }

@@ -18,12 +18,12 @@ func preflightRules() []FindingRule {
 		}
 	}
 	return []FindingRule{
-		rule(preflight.Admitted, "The API server admits every object and every pod", "What is refused does not exist, and what needs it waits.", "Fix what the server names in its refusal."),
+		rule(preflight.Admitted, "The API server admits every object and every pod", "A refused object is not created, and objects that need it wait.", "Fix what the server names in its refusal."),
 		rule(preflight.References, "Every reference exists, or is in the batch", "A pod waits for a missing Secret, ConfigMap or volume, and only its events show it.", "Add what is missing to the batch, or correct the name."),
-		rule(preflight.Quota, "The quotas of the namespaces have room for the whole", "A quota refuses pods one by one: the first are created, the last are not.", "Raise the quota, or ask for less."),
-		rule(preflight.Limits, "The limit ranges of the namespaces allow every pod and claim", "A pod that asks for more or less than is allowed is refused when its controller makes it.", "Keep to the limits, or change the LimitRange."),
-		rule(preflight.Storage, "Every volume claim finds a volume", "A pod is not placed as long as a claim of it has no volume.", "Name a class that exists, or bring the volume."),
-		rule(preflight.Scheduling, "All pods find a node at the same time", "What finds no node stays Pending, while the rest runs.", "Ask for less, add nodes, or loosen what the pods ask of nodes."),
+		rule(preflight.Quota, "The quotas of the namespaces have room for the whole", "A quota refuses pods one by one: the first are created, the last are not.", "Raise the quota, or request less."),
+		rule(preflight.Limits, "The limit ranges of the namespaces allow every pod and claim", "A pod that requests more or less than allowed is refused when its controller creates it.", "Follow the limits, or change the LimitRange."),
+		rule(preflight.Storage, "Every volume claim finds a volume", "A pod is not scheduled while one of its claims has no volume.", "Name a class that exists, or create the volume."),
+		rule(preflight.Scheduling, "All pods find a node at the same time", "A pod that fits no node stays Pending, while the others run.", "Request less, add nodes, or relax the node requirements of the pods."),
 	}
 }
 

@@ -131,7 +131,7 @@ func (v *neighbourView) tree() *Tree {
 		app := &v.apps[i]
 		line := &TreeRow{Name: Cell{Text: app.app}, Cells: []Cell{{}, {}}}
 		if len(app.neighbours) == 0 {
-			line.Cells[1] = Cell{"nobody needs it", Faint}
+			line.Cells[1] = Cell{"no dependents", Faint}
 		}
 		for j := range app.neighbours {
 			line.Children = append(line.Children, v.line(app.app, &app.neighbours[j]))
@@ -219,7 +219,7 @@ func (v *neighbourView) evidence(n *regulate.Need) string {
 
 func declaredWhy(n *regulate.Need) string {
 	if n.Reason == "" {
-		return "the manifest says so"
+		return "the manifest declares it"
 	}
 	return n.Reason
 }

@@ -55,24 +55,24 @@ func TestNeighbours(t *testing.T) {
 	}{
 		"no rules": {view.NeighbourOptions{Apps: []string{"db"}}, `db |  | 
   web |  | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
-  worker |  | declared: the manifest says so
+  worker |  | declared: the manifest declares it
 `},
 		"cascade": {view.NeighbourOptions{Apps: []string{"db"}, Cascade: true}, `db |  | 
   web |  | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
-  worker |  | declared: the manifest says so
+  worker |  | declared: the manifest declares it
   edge |  | edge needs web: declared: it leads to it; Ingress/edge -> Service/web: spec.x; web needs db: Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   order of Stop |  | worker, edge; then web
   order of Recover |  | web, worker; then edge
 `},
 		"rules": {view.NeighbourOptions{Apps: []string{"db", "monitor"}, Rules: []view.NeighbourRule{trouble, {Name: "watch", Signal: "drain", App: "db", To: []string{"monitor", "web", "db"}}, {Name: "other", Signal: "Stop", App: "web"}}}, `db |  | 
   web | Stop (trouble), drain (watch) | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
-  worker | Stop (trouble) | declared: the manifest says so
+  worker | Stop (trouble) | declared: the manifest declares it
   monitor | drain (watch) | the rule names it; it needs nothing of db
-monitor |  | nobody needs it
+monitor |  | no dependents
 `},
 		"a rule that cascades": {view.NeighbourOptions{Apps: []string{"db"}, Rules: []view.NeighbourRule{{Name: "all", Signal: "Stop", Cascade: true}}}, `db |  | 
   web | Stop (all) | Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
-  worker | Stop (all) | declared: the manifest says so
+  worker | Stop (all) | declared: the manifest declares it
   edge | Stop (all) | edge needs web: declared: it leads to it; Ingress/edge -> Service/web: spec.x; web needs db: Deployment/web -> Service/alias -> Service/db: env[0].value = "alias" (inferred)
   order of Stop |  | worker, edge; then web
   order of Recover |  | web, worker; then edge

@@ -82,7 +82,7 @@ func stepWord(verb regulate.Verb, signal string) string {
 	case regulate.RemoveCause:
 		return "keep"
 	case regulate.Resume:
-		return "go on with"
+		return "resume"
 	default:
 		return string(verb)
 	}
@@ -101,7 +101,7 @@ func (v *planView) step(s *regulate.Step) *TreeRow {
 
 func managerWhy(m regulate.Manager) string {
 	if m.Reverts {
-		return "it would put back what is changed"
+		return "it would revert the change"
 	}
 	return m.Tool + " reverts nothing by itself; an upgrade meanwhile would"
 }
@@ -111,9 +111,9 @@ func (v *planView) stepWhat(s *regulate.Step) Cell {
 	case regulate.AddCause:
 		return Cell{"one more cause", Faint}
 	case regulate.RemoveCause:
-		return Cell{"one cause less", Faint}
+		return Cell{"one cause fewer", Faint}
 	case regulate.Resume:
-		return Cell{"begun, not ended", Warn}
+		return Cell{"started, not finished", Warn}
 	}
 	return Cell{}
 }
@@ -122,7 +122,7 @@ func (v *planView) stepWhat(s *regulate.Step) Cell {
 func (v *planView) action(a *regulate.Resolved) []*TreeRow {
 	notes := strings.Join(a.Notes, "; ")
 	if a.Default {
-		notes = strings.TrimPrefix(notes+"; by default, since the manifest says nothing", "; ")
+		notes = strings.TrimPrefix(notes+"; by default, since the manifest does not set it", "; ")
 	}
 	if len(a.Targets) == 0 {
 		return []*TreeRow{{Name: Cell{Text: a.Name}, Cells: []Cell{{a.Text, Plain}, {notes, Faint}}}}
@@ -166,7 +166,7 @@ func regulationMark(s regulate.AppStatus) Cell {
 	case regulate.IsCause:
 		return Cell{"✖ cause", Bad}
 	case regulate.Flapping:
-		return Cell{"? left alone", Warn}
+		return Cell{"? ignored", Warn}
 	}
 	return Cell{}
 }

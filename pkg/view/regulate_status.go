@@ -107,8 +107,8 @@ func (v *statusView) hold(h *regulate.Hold) *TreeRow {
 // conflict is what was left when a hold was taken back, and how it is put back.
 func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	line := v.hold(h)
-	line.Name.Text = "left of " + line.Name.Text
-	line.Cells[2].Text = "somebody had changed it when it was taken back; regulate recover " + h.App + " --force puts it back"
+	line.Name.Text = "conflict of " + line.Name.Text
+	line.Cells[2].Text = "it was changed by another client before it was restored; regulate recover " + h.App + " --force restores it"
 	return line
 }
 

@@ -24,11 +24,11 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 	j := &regulate.Journal{Conflicts: []*regulate.Hold{left("web"), left("old")}}
 	w := &regulate.SystemState{Apps: []regulate.AppState{{Name: "web"}}}
 	a := view.RegulationStatus(j, &regulate.Plan{}, w, now, view.RegulationOptions{System: "shop", Namespace: "shop"})
-	if len(a.Tree.Roots) != 2 || len(a.Tree.Roots[0].Children) != 1 || a.Tree.Roots[1].Name.Text != "old left of Stop #3" {
+	if len(a.Tree.Roots) != 2 || len(a.Tree.Roots[0].Children) != 1 || a.Tree.Roots[1].Name.Text != "old conflict of Stop #3" {
 		t.Fatalf("%+v", a.Tree.Roots)
 	}
 	line := a.Tree.Roots[0].Children[0]
-	if line.Name.Text != "left of Stop #3" || line.Cells[0].Text != "Left" || !strings.HasSuffix(line.Cells[2].Text, "regulate recover web --force puts it back") || len(line.Children) != 1 {
+	if line.Name.Text != "conflict of Stop #3" || line.Cells[0].Text != "Left" || !strings.HasSuffix(line.Cells[2].Text, "regulate recover web --force restores it") || len(line.Children) != 1 {
 		t.Errorf("%+v", line)
 	}
 	if got := line.Children[0].Cells[2].Text; got != "spec.replicas = 0: changed since by somebody else" {

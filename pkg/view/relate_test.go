@@ -111,7 +111,7 @@ Job/shop/j needs Pod.other.io/far/c
 	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
 	if got, want := rows(a.Table), `deleted | Pod/a-0 | Set/a | all its owners are deleted
 deleted | Set/a | App/a | all its owners are deleted
-stays | Pod/b | App/a | another owner is left
+stays | Pod/b | App/a | another owner remains
 may break (inferred) | Pod.other.io/far/c | Pod/a-0 | spec.needs = "a-0"
 does without | Pod/b | Set/a | spec.needs = "a"
 may break (inferred) | Job/j | Pod.other.io/far/c | spec.needs = "c"

@@ -190,8 +190,8 @@ func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object
 		}
 		tree.Roots = append(tree.Roots, root)
 	}
-	group("what a "+subject+" says", outgoing, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
-	group("what others say of a "+subject, incoming, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
+	group("relations of a "+subject, outgoing, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
+	group("relations to a "+subject, incoming, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 

@@ -26,7 +26,7 @@ func (v *stacksView) measured(r *StackRow) Cell {
 	return Cell{Text: strconv.Itoa(r.Row.Measured)}
 }
 
-// unknown stands where a figure is not known.
+// unknownFigure is shown for a figure that is unknown.
 const unknownFigure = "-"
 
 // used is what a stack uses. Where it is not that of all of its pods it is no less.

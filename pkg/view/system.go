@@ -217,7 +217,7 @@ func chargebackWords(c system.Chargeback) string {
 		parts = append(parts, "prices of "+c.Prices)
 	}
 	if c.Sharing != "" {
-		parts = append(parts, "what several apps need is shared: "+string(c.Sharing))
+		parts = append(parts, "resources that several apps need are shared: "+string(c.Sharing))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -52,7 +52,7 @@ type UIKind struct {
 	Group string `json:"group,omitempty"`
 }
 
-// UINode is an object. Numbers point into the lists of the Picture.
+// UINode is an object. Numbers point into the lists of the UIState.
 type UINode struct {
 	Kind      int    `json:"k"`
 	Namespace int    `json:"s,omitempty"`
@@ -202,11 +202,11 @@ type UICostRow struct {
 	Parts map[string]int64 `json:"parts,omitempty"`
 }
 
-// UIDelta is the difference of a Picture to the one before: whatever is absent is as it was.
+// UIDelta is the difference of a UIState to the one before: whatever is absent is as it was.
 type UIDelta struct {
-	// At is that of the new Picture.
+	// At is that of the new UIState.
 	At string `json:"at"`
-	// Head are the fields of the Picture but for Nodes and Stacks, where one of them changed.
+	// Head are the fields of the UIState but for Nodes and Stacks, where one of them changed.
 	Head *UIState `json:"head,omitempty"`
 	// Nodes are those that changed, by number; null for one that is gone.
 	Nodes map[int]*UINode `json:"nodes,omitempty"`

@@ -12,13 +12,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// MaxUINodes is how many objects a Picture holds at most. What is in trouble comes first, then
+// MaxUINodes is how many objects a UIState holds at most. What is in trouble comes first, then
 // the members of stacks.
 const MaxUINodes = 20_000
 
-// UIInput is what a Picture is made from. What is nil is not known: Parts should say why.
+// UIInput is what a UIState is made from. What is nil is not known: Parts should say why.
 type UIInput struct {
-	// Head is what of the Picture is known without looking: Title, Mode, Source, At, Parts, ...
+	// Head is what of the UIState is known without looking: Title, Mode, Source, At, Parts, ...
 	Head       UIState
 	Graph      *graph.Graph
 	Assessment *health.Assessment
@@ -43,7 +43,7 @@ type UIInput struct {
 	MaxNodes int
 }
 
-// UIFound is a stack of a Picture.
+// UIFound is a stack of a UIState.
 type UIFound struct {
 	Name    object.Ref
 	By      string
@@ -65,7 +65,7 @@ type UIGrouping struct {
 	Report *cost.Report
 }
 
-// NewUIState makes a Picture. Objects have the numbers of n, which is that of the session.
+// NewUIState makes a UIState. Objects have the numbers of n, which is that of the session.
 func NewUIState(of UIInput, n *Numbering) *UIState {
 	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "UIState"}
@@ -84,7 +84,7 @@ func NewUIState(of UIInput, n *Numbering) *UIState {
 	return &b.p
 }
 
-// UIStackOf makes one stack with the numbers of a Picture that was made with n before. Of
+// UIStackOf makes one stack with the numbers of a UIState that was made with n before. Of
 // what has no number there, it has nothing.
 func UIStackOf(of UIInput, n *Numbering) *UIStack {
 	b := &picturing{UIInput: of, n: n, held: map[graph.ID]bool{}}
@@ -98,7 +98,7 @@ func UIStackOf(of UIInput, n *Numbering) *UIStack {
 	return &s
 }
 
-// picturing makes one Picture.
+// picturing makes one UIState.
 type picturing struct {
 	UIInput
 	n    *Numbering
@@ -112,7 +112,7 @@ type picturing struct {
 	pods  map[object.Ref]*metrics.Pod
 }
 
-// choose chooses the objects that the Picture holds.
+// choose chooses the objects that the UIState holds.
 func (b *picturing) choose() {
 	g := b.Graph
 	const sick, member, other = 0, 1, 2

@@ -56,7 +56,7 @@ func (b *picturing) column() cost.Column {
 	return cost.ColumnCost
 }
 
-// cents are hundredths of the money that is shown, as a Picture has them.
+// cents are hundredths of the money that is shown, as a UIState has them.
 func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
 
 // attribute says what each place of a stack costs, and what is at none of them. The exact costs
@@ -207,7 +207,7 @@ func (b *picturing) groupings() {
 	}
 }
 
-// UICostsOf sums a report of a reading up as a Picture does.
+// UICostsOf sums a report of a reading up as a UIState does.
 func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
 	b := &picturing{UIInput: UIInput{Report: r, Reading: of}}
 	return b.grouping(UIGrouping{by, r})

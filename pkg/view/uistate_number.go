@@ -3,8 +3,8 @@ package view
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
 // Numbering gives the objects of one session their numbers, and the kinds, namespaces, labels
-// and rules that are written with them: who has a number keeps it, from Picture to Picture. It
-// is for one Picture at a time.
+// and rules that are written with them: who has a number keeps it, from UIState to UIState. It
+// is for one UIState at a time.
 type Numbering struct {
 	nodes      numbers[object.Ref]
 	kinds      numbers[UIKind]
@@ -38,5 +38,5 @@ func (n *numbers[T]) indexOf(what T) int {
 	return len(n.all) - 1
 }
 
-// list is all that have a number, for a Picture to keep.
+// list is all that have a number, for a UIState to keep.
 func (n *numbers[T]) list() []T { return append(make([]T, 0, len(n.all)), n.all...) }

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// stack makes a stack of the Picture.
+// stack makes a stack of the UIState.
 func (b *picturing) stack(f *UIFound) UIStack {
 	s := UIStack{
 		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
@@ -92,7 +92,7 @@ func (b *picturing) put(f *UIFound, t *stackTree, branch *graph.Branch, above, d
 	}
 }
 
-// hows are the places of a node, in the words of a Picture. Who looks upwards has no stack there.
+// hows are the places of a node, in the words of a UIState. Who looks upwards has no stack there.
 var hows = map[graph.Position]string{
 	graph.Root: "root", graph.Owned: "owned", graph.Needed: "needed", graph.ServesParent: "serving", graph.ServedBelow: "behind",
 	graph.OwnedBy: "owned", graph.NeededBy: "needed", graph.MadeBy: "made",

@@ -75,7 +75,7 @@ func TestHealthArgoCD(t *testing.T) {
 			t.Errorf("%v: %+v, want %v", what, o, want)
 		}
 	}
-	for kind, why := range map[string]string{"Endless": "it takes more than 500000 instructions", "Doubling": "it makes a text of more than 1024 KiB", "Huge": "it makes a text of more than 1024 KiB"} {
+	for kind, why := range map[string]string{"Endless": "it takes more than 500000 instructions", "Doubling": "it creates a string of more than 1024 KiB", "Huge": "it creates a string of more than 1024 KiB"} {
 		if !strings.Contains(r.stderr, of+kind) || !strings.Contains(r.stderr, why) {
 			t.Errorf("no note of %s, %s, in:\n%s", kind, why, r.stderr)
 		}

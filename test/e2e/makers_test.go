@@ -74,7 +74,7 @@ func makersMissing(t *testing.T, c *cluster.Cluster, ns, web, certificate string
 	if i < 0 || !slices.ContainsFunc(d.Problems, func(p problem) bool { return p.Object == certificate && p.Reason == "ReferenceMissing" }) {
 		t.Fatalf("problems %+v, want those of %s and %s", d.Problems, web, certificate)
 	}
-	for _, words := range []string{"Secret/web-tls, which does not exist", "Certificate.cert-manager.io/web makes it", "Issuer.cert-manager.io/self, which that needs, is missing"} {
+	for _, words := range []string{"Secret/web-tls, which does not exist", "Certificate.cert-manager.io/web creates it", "Issuer.cert-manager.io/self, which that needs, is missing"} {
 		if !strings.Contains(d.Problems[i].Message, words) {
 			t.Errorf("no %q in: %s", words, d.Problems[i].Message)
 		}

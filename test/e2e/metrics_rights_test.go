@@ -85,7 +85,7 @@ func TestMetricsWithoutRights(t *testing.T) {
 		unmeasured(t, r)
 	}
 	toldOnce(t, said, "0 of 2 pods measured")
-	toldOnce(t, said, "the metrics API may not be read: ", "metrics.k8s.io", "forbidden")
+	toldOnce(t, said, "no permission to read the metrics API: ", "metrics.k8s.io", "forbidden")
 	toldOnce(t, said, "nodes/proxy")
 	toldOnce(t, said, "node-1: unknown nodes: ")
 	text := sysop(t, kubeconfig, "metrics", "deployment/site", "-n", ns).succeeds(t)

@@ -41,15 +41,15 @@ test('an impact', () => browsing(async (browser) => {
 
   // Data that goes with it is in front.
   told = await impactOf(page, stack, 'PersistentVolumeClaim/moodle/wordpress-content')
-  await told.getByText(/Deleted along: ✖ 1 object, once their finalizers are taken off/).waitFor()
-  assert.match(await told.textContent(), /PersistentVolume\/pvc-34bf1710\S* ✖ its reclaim policy is Delete: the data goes/)
+  await told.getByText(/Deleted along: ✖ 1 object, once their finalizers are removed/).waitFor()
+  assert.match(await told.textContent(), /PersistentVolume\/pvc-34bf1710\S* ✖ its reclaim policy is Delete: the data is deleted/)
 
   // Children stay where they are orphaned.
   told = await impactOf(page, stack, stack)
   await told.getByText(/Deleted along/).waitFor()
   await told.getByLabel('Cascade').selectOption('orphan')
   await told.getByText(/^Stays: \d+ objects/).waitFor()
-  assert.match(await told.textContent(), /it is orphaned, as --cascade says/)
+  assert.match(await told.textContent(), /it is orphaned, by --cascade/)
 
   // What is not there is not deleted, and a Node is drained.
   await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2&at=Secret/moodle/moodle-2-smtp`)

@@ -34,7 +34,7 @@ export function Absent({ title, why, text }: { title: string; why?: string; text
   return (
     <section aria-labelledby="absent-title">
       <div class="bar-head"><h2 id="absent-title">{title}</h2></div>
-      <Lacks>{(why ?? 'a file has nobody to ask').replace(/\.?$/, '.')} <Command text={text} /></Lacks>
+      <Lacks>{(why ?? 'a saved page cannot read the cluster').replace(/\.?$/, '.')} <Command text={text} /></Lacks>
     </section>
   )
 }

@@ -68,7 +68,7 @@ export function Compose({ page }: { page: Page }) {
   const drop = (key: 'apps' | 'operators', i: number) => {
     const name = text(spec(m!, key)[i]?.name)
     draft.chosen = nothing
-    edit(remove(m!, key, i), `${name} is removed: Undo brings it back`)
+    edit(remove(m!, key, i), `${name} is removed: Undo restores it`)
     document.getElementById('compose-board')?.focus()
   }
   const undo = () => {
@@ -106,7 +106,7 @@ export function Compose({ page }: { page: Page }) {
           <div class="compose-middle"><Board m={m} choose={(i) => { draft.chosen = i; again(0) }} drop={(i) => i < 0 ? drop('operators', -1 - i) : drop('apps', i)} join={(from, to) => { join({ from, to }); document.getElementById('compose-as')?.focus() }} /><Connect page={page} m={m} edit={edit} link={link} join={join} /></div>
           <AppForm page={page} m={m} edit={edit} drop={drop} />
         </div>
-      ) : <p class="lacks">The board shows the manifest once its text can be read. The text is kept as it is.</p>}
+      ) : <p class="lacks">The board shows the manifest once its text can be read. The text stays unchanged.</p>}
       <Text page={page} />
     </section>
   )
@@ -136,7 +136,7 @@ function Catalog({ page, m, edit }: Editing & { page: Page }) {
       <h3>Operators</h3>
       <Waits of={ask} what="The catalog" />
       <ul>{entries.map((e) => <Operator key={e.name} e={e} m={m} edit={edit} add={add} />)}</ul>
-      {ask.answer && !entries.length && <p class="faint">None of them is like this.</p>}
+      {ask.answer && !entries.length && <p class="faint">None of them matches.</p>}
       {here.length > 0 && <><h3>Other kinds that are here</h3><ul>{here.slice(0, 60).map((k) => (
         <li key={k.kind + k.group}><span title={k.group}>{k.kind}</span> <button type="button" aria-label={`New ${k.kind}`} onClick={() => add(k.kind.toLowerCase(), fresh(k.kind, k.group, k.version))}>New</button></li>
       ))}</ul>{here.length > 60 && <p class="faint">showing 60 of {here.length}: search for others</p>}</>}
@@ -350,7 +350,7 @@ function Text({ page }: { page: Page }) {
       <div class="bar-head">
         <h3 id="compose-manifest">Manifest</h3>
         <span role="status" class={valid ? wrong.length ? 'tone-warn' : 'tone-good' : draft.failed || draft.problems.length ? 'tone-bad' : 'faint'}>
-          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to look at` : '') : `✖ not valid: ${draft.problems.length} to look at`}
+          {draft.waits ? 'reading ...' : draft.failed ? '✖ ' + draft.failed : !draft.yaml ? 'empty' : valid ? 'valid ✔' + (wrong.length ? `, with ${plural(wrong.length, 'field')} to check` : '') : `✖ not valid: ${draft.problems.length} to look at`}
         </span>
         <button type="button" disabled={!draft.yaml} onClick={copy}>Copy</button> <button type="button" disabled={!draft.yaml} onClick={download}>Download</button> <span role="status">{said}</span>
       </div>
@@ -358,7 +358,7 @@ function Text({ page }: { page: Page }) {
         onInput={(e) => { draft.yaml = e.currentTarget.value; Object.assign(draft, { typed: true, said: '' }); send(page, { yaml: draft.yaml }, 400) }} />
       <ul id="compose-problems">{draft.problems.map((p, i) => <li key={i}><button type="button" class="link" onClick={() => go(p)}>line {p.line}</button>{p.path && <> <code>{p.path}</code></>}: {p.message}</li>)}
         {wrong.map((f) => <li key={f.app + f.path}><button type="button" class="link" onClick={() => lead(f.app)}>app {appNames(draft.manifest!)[f.app]}</button> <code>{f.path}</code>: {f.message}</li>)}</ul>
-      {/(^|\s)#/m.test(draft.yaml) && <p class="faint">What is changed on the board or in the form is written anew: comments are lost then. What is changed here stays as it is written.</p>}
+      {/(^|\s)#/m.test(draft.yaml) && <p class="faint">A change on the board or in the form rewrites the text: comments are lost. A change here keeps them.</p>}
       {valid && draft.commands.map((c) => <Command key={c} text={c} />)}
     </section>
   )

@@ -172,7 +172,7 @@ export function connect(m: Fields, as: As, from: End, to: End): Fields {
 }
 
 /** What a connection will do, before it is made. */
-export const says = (as: As, from: End, to: End) => as === 'dependency' ? `${to.app} needs ${from.app}: ${from.app} is installed first, and ${to.app} is held by the rules when it is in trouble.`
+export const says = (as: As, from: End, to: End) => as === 'dependency' ? `${to.app} needs ${from.app}: ${from.app} is installed first, and ${to.app} is held by the rules when it is unhealthy.`
   : `${from.path} of ${from.root || from.app} is waited for, and put into ${target(as, to.path)} of ${to.root || to.app} before ${to.app} is installed.`
 
 /** The objects of an app as a manifest names them: its roots, and what it brings along. */

@@ -47,7 +47,7 @@ function Unmeasured({ page: { picture: { nodes, notes } } }: { page: Page }) {
   const pods = [...why.values()].reduce((a, b) => a + b, 0), about = (notes ?? []).filter((n) => n.partial)
   return (
     <>
-      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is not known, so that what they request counts: {[...why].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
+      {pods > 0 && <p class="faint">The usage of {plural(pods, 'pod')} is unknown, so their requests count: {[...why].map(([w, n]) => `${w} (${n})`).join(', ')}.</p>}
       {about.length > 0 && <ul class="notes">{about.map((n, i) => <li key={i}>{[n.source, n.about].filter(Boolean).join(' · ')}: {n.message}</li>)}</ul>}
     </>
   )
@@ -64,7 +64,7 @@ function CostTable({ page, costs }: { page: Page; costs: Costs }) {
   const value = (r: Costs['rows'][number]) => key === 'name' ? short(r.name).toLowerCase() : key === 'pods' ? -(r.pods ?? 0) : key && key !== 'cost' ? -(r.parts?.[key] ?? 0) : -r.cost
   const rows = [...costs.rows].sort((a, b) => compare(value(a), value(b), sort[0] === '-') || compare(a.name, b.name, false))
   const [most, more] = useState(200)
-  if (!rows.length) return <Lacks>Nothing was found that is paid for.</Lacks>
+  if (!rows.length) return <Lacks>No costs were found.</Lacks>
   return (
     <>
       <div class="scroll" role="region" aria-label="Table of costs" tabIndex={0}>
@@ -110,7 +110,7 @@ interface HistoryAnswer { currency: string; points: Point[]; unavailable?: strin
 
 function History({ page }: { page: Page }) {
   const lacks = page.picture.parts?.history
-  return FILE || lacks || !page.server ? <NoHistory why={lacks ?? 'costs over time are what a Prometheus recorded, and a file asks nobody'} /> : <Recorded page={page} />
+  return FILE || lacks || !page.server ? <NoHistory why={lacks ?? 'costs over time come from Prometheus, and a saved page cannot read it'} /> : <Recorded page={page} />
 }
 
 function NoHistory({ why }: { why: string }) {
@@ -128,7 +128,7 @@ function Recorded({ page }: { page: Page }) {
         </div>
       </div>
       {h?.points.length ? <Chart currency={h.currency} points={h.points} />
-        : h ? <Lacks>Prometheus has nothing of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
+        : h ? <Lacks>Prometheus has no data of that time.</Lacks> : <Waits of={asked} what="Costs over time" />}
     </>
   )
 }

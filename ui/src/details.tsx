@@ -13,7 +13,7 @@ import { age, bytes, command, count, cpu, health, inNamespace, kindKey, moment, 
 
 /** So many links of a list are shown before somebody asks for all. */
 const few = 12
-const states = { missing: 'missing: it is named, and it is not there', unread: 'not read: it is named, and nobody looked or nobody was allowed to', virtual: 'a name, and no object' }
+const states = { missing: 'missing: it is referenced, and does not exist', unread: 'not read: it is referenced, and could not be read', virtual: 'a name without an object' }
 
 export function Details({ page }: { page: Page }) {
   const id = page.selected(), [asked, ask] = useState<'' | 'impact' | 'path'>(page.choice.to ? 'path' : '')
@@ -116,7 +116,7 @@ function HealthPart({ page, n, place, stack }: { page: Page; n: Node; place?: Pl
           <ul class="details-list">{n.v.map((e, i) => <li key={i}><span class="tone-warn"><span aria-hidden="true">▲</span> {e.r}</span>{e.c && e.c > 1 && <> {count(e.c)} times</>}{e.l && <span class="faint">, last {age(page.now() - e.l)} ago</span>}<p class="details-message">{e.m}</p></li>)}</ul>
         </>
       )}
-      {parts?.events && <p class="faint">Warnings are not known: {parts.events}</p>}
+      {parts?.events && <p class="faint">Warnings are unknown: {parts.events}</p>}
     </section>
   )
 }
@@ -154,7 +154,7 @@ function UsagePart({ page, n, place, stack }: { page: Page; n: Node; place?: Pla
       })}
       {u?.w && <p class="faint">Not measured: {u.w}.</p>}
       {isPod && !u && <Lacks>{parts?.usage ? 'Not measured: ' + parts.usage : 'It runs no more, or was not measured.'}</Lacks>}
-      {!u && sum && <p>{plural(sum.pods, 'pod')} below{sum.measured ? `: ${cpu(sum.c)} CPU, ${bytes(sum.m)} memory` : ', none of which was measured'}{sum.measured > 0 && sum.measured < sum.pods && ` in the ${sum.measured} that were measured`}.</p>}
+      {!u && sum && <p>{plural(sum.pods, 'pod')} below{sum.measured ? `: ${cpu(sum.c)} CPU, ${bytes(sum.m)} memory` : ', none measured'}{sum.measured > 0 && sum.measured < sum.pods && ` in the ${sum.measured} that were measured`}.</p>}
       {!u && sum && !sum.measured && parts?.usage && <p class="faint">{parts.usage}</p>}
     </section>
   )
@@ -211,7 +211,7 @@ function Edges({ page, id }: { page: Page; id: number }) {
   return (
     <section>
       <h3>Edges</h3>
-      {!out[id].length && !into[id].length && <p class="faint">It has none, as far as was read.</p>}
+      {!out[id].length && !into[id].length && <p class="faint">None were read.</p>}
       {out[id].length > 0 && <><h4>It ...</h4><Few of={out[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.to} word={relations[a.edge.r]} />}</Few></>}
       {into[id].length > 0 && <><h4>It is ...</h4><Few of={into[id]}>{(a) => <EdgeLine page={page} arrow={a} end={a.from} word={passive[a.edge.r]} />}</Few></>}
     </section>

@@ -11,7 +11,7 @@ import { command, inNamespace, plural, readFrom } from './words.ts'
 export function Dialogs({ page, which, views, close }: DialogProps) {
   return which === 'help' ? <Help close={close} views={views} /> : FILE || which === 'gaps' ? <Gaps picture={page.picture} close={close} /> : (
     <Dialog title="Hand this on" close={close}>
-      <p>This writes what is shown here as one file, which opens in a browser without a network.</p>
+      <p>This command writes this page as one file, which opens in a browser without a network.</p>
       <Command text={fileCommand(page)} />
     </Dialog>
   )
@@ -40,7 +40,7 @@ function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
       )}
       {forbidden.length > 0 && (
         <>
-          <p>The rights that are missing: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This asks the cluster about one of them:</p>
+          <p>Missing permissions: <b>get, list, watch</b> of {[...new Set(forbidden.map((g) => g.resource))].join(', ')}. This command asks the cluster about one of them:</p>
           <Command text={command('kubectl', 'auth', 'can-i', 'list', forbidden[0].resource, ...inNamespace(forbidden[0].namespace, true))} />
         </>
       )}

@@ -213,7 +213,7 @@ export function Graph({ page, shape }: { page: Page; shape: Shape }) {
             <span key={'word' + i} class={`graph-word graph-${relations[relation]}`} aria-hidden="true" style={{ left: s.cards[i].x + 'px', top: s.cards[i].y + 'px' }}>{text}</span>
           ))}
         </div>
-        {s && !s.cards.length && <p class="graph-empty">Nothing in this stack is what the filters ask for.</p>}
+        {s && !s.cards.length && <p class="graph-empty">No object of this stack matches the filters.</p>}
       </div>
       {page.choice.open.includes(all) && (
         <p class="graph-capped">

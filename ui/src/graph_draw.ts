@@ -278,7 +278,7 @@ export function words(s: Scene, active: number): Map<number, { text: string; rel
   const out = new Map<number, { text: string; relation: number }>()
   for (const l of s.at.get(active) ?? []) {
     const { from, to, relation, via, inferred } = s.cross[l], other = from === active ? to : from, before = out.get(other)?.text
-    const text = `${from === active ? '→' : '←'} ${relations[relation]} · ${via}${inferred ? ' (a guess)' : ''}`
+    const text = `${from === active ? '→' : '←'} ${relations[relation]} · ${via}${inferred ? ' (inferred)' : ''}`
     out.set(other, { text: before ? before + ', ' + text : text, relation })
   }
   return out

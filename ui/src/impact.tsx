@@ -12,7 +12,7 @@ import { capital, command, kindKey, parse, plural, readFrom, short } from './wor
 
 export function ImpactPanel({ page, id }: { page: Page; id: number }) {
   const n = page.node(id), ref = page.ref(id), isNode = kindKey(page.kind(n)) === 'Node'
-  const why = isNode ? 'What a drain of it hits is told in a terminal:' : n.t ? 'It was not read. This reads it, and tells:' : FILE || !page.server ? 'A file has nobody to ask. This tells it:' : ''
+  const why = isNode ? 'A terminal shows what a drain of it affects:' : n.t ? 'It was not read. This command reads it and shows it:' : FILE || !page.server ? 'A saved page cannot read the cluster. This command shows it:' : ''
   return (
     <section class="details-panel" aria-labelledby="impact-title">
       <h3 id="impact-title">If {short(ref)} is {isNode ? 'drained' : 'deleted'}</h3>

@@ -84,7 +84,7 @@ export function removalWhy({ removal, why }: Deletion): string {
   return {
     namespace: 'it is in the namespace',
     definition: 'the CRD of its kind is deleted',
-    'reclaim policy': 'its reclaim policy is Delete: the data goes',
+    'reclaim policy': 'its reclaim policy is Delete: the data is deleted',
     controller: 'its controller deletes it: ' + why,
   }[removal] ?? 'all its owners are deleted'
 }
@@ -92,8 +92,8 @@ export function removalWhy({ removal, why }: Deletion): string {
 /** Why an object stays. */
 export function keptWhy(reason: string): string {
   return {
-    'another owner': 'another owner is left',
-    orphaned: 'it is orphaned, as --cascade says',
+    'another owner': 'another owner remains',
+    orphaned: 'it is orphaned, by --cascade',
     retained: 'its reclaim policy keeps it: it is Released, with its data',
   }[reason] ?? 'its controller does not delete it'
 }
@@ -102,8 +102,8 @@ export function keptWhy(reason: string): string {
 export function notes(im: Impact, name: (ref: string) => string): [string, string][] {
   const out: [string, string][] = [], blocks = im.deletions.filter((d) => d.blocks && d.cause === im.object).length
   if (im.appliesWhen) out.push(['only new ones', im.appliesWhen])
-  if (im.finalizers.length) out.push(['finalizers', 'it stays Terminating until these are taken off: ' + im.finalizers.join(', ')])
-  if (im.cascade === 'foreground' && blocks) out.push(['foreground', 'it waits for what it owns that blocks it: ' + plural(blocks, 'object')])
+  if (im.finalizers.length) out.push(['finalizers', 'it stays Terminating until these are removed: ' + im.finalizers.join(', ')])
+  if (im.cascade === 'foreground' && blocks) out.push(['foreground', 'it waits for its blocking dependents: ' + plural(blocks, 'object')])
   if (im.recreatedBy) out.push(im.recreatedBy.known ? ['recreated', name(im.recreatedBy.id) + ' recreates it at once'] : ['recreated?', name(im.recreatedBy.id) + ' created it, and may recreate it'])
   return out
 }
@@ -111,5 +111,5 @@ export function notes(im: Impact, name: (ref: string) => string): [string, strin
 /** That what is deleted with it has finalizers. */
 export function waiting({ deletions }: Impact): string {
   const n = deletions.filter((d) => d.finalizers.length).length
-  return n === 0 ? '' : n === deletions.length ? ', once their finalizers are taken off' : `, ${n} of them once their finalizers are taken off`
+  return n === 0 ? '' : n === deletions.length ? ', once their finalizers are removed' : `, ${n} of them once their finalizers are removed`
 }

@@ -27,7 +27,7 @@ interface Hold {
   operations: { action: string; text: string; target?: string; state: string; at?: string; result?: string }[]
 }
 
-const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'in trouble'], Unknown: ['?', 'faint', 'left alone'] } as const
+const states = { Free: ['✔', 'good', 'free'], Held: ['‖', 'info', 'held'], Cause: ['✖', 'bad', 'unhealthy'], Unknown: ['?', 'faint', 'ignored'] } as const
 /** States of operations that are not over yet, and those that somebody should look at. */
 const waiting = ['Waiting', 'Intended', 'Undoing'], odd = ['Left', 'Gone', 'Errored']
 
@@ -53,7 +53,7 @@ function Regulated({ page }: { page: Page }) {
 function Empty({ why }: { why?: string }) {
   return (
     <Lacks>
-      {why ? capital(why).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest says what it consists of, who needs whom, and what is done when one of them is in trouble. This writes a manifest, and this makes it known:
+      {why ? capital(why).replace(/\.?$/, '.') : 'No System was adopted here.'} A System is an application of several: its manifest declares its apps, which of them need each other, and what to do when one is unhealthy. These commands write a manifest and add it:
       <Command text="kubectl sysop system init NAME > system.yaml" />
       <Command text="kubectl sysop system adopt -f system.yaml" />
     </Lacks>
@@ -91,7 +91,7 @@ function OneSystem({ page, system: s }: { page: Page; system: System }) {
           {holds.length > 0 && <><h4>Held</h4><ul class="holds">{holds.map((h) => <OneHold key={h.id} page={page} hold={h} />)}</ul></>}
           {conflicts.length > 0 && (
             <>
-              <h4>Left as somebody had changed it</h4>
+              <h4>Conflicts: changed by another client</h4>
               <ul class="holds">{conflicts.map((h) => <OneHold key={h.id} page={page} hold={h}><Command text={`kubectl sysop regulate recover ${s.name} ${h.app} --force -n ${s.namespace}`} /></OneHold>)}</ul>
             </>
           )}

@@ -39,7 +39,7 @@ export function PathPanel({ page, id }: { page: Page; id: number }) {
       {end >= 0 && (
         <>
           {end === id && <p>That is the object itself.</p>}
-          {!steps && <p>Nothing leads from one to the other. What all stand on, such as nodes and namespaces, relates nothing.</p>}
+          {!steps && <p>No relation connects them. Boundary objects that all use, such as nodes and namespaces, do not count.</p>}
           {steps && steps.length > 0 && (
             <ol class="details-path">
               <li><To page={page} id={id} /></li>

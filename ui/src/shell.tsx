@@ -52,7 +52,7 @@ export function Shell({ page, views: { costs: Costs, findings: Findings, regulat
         {view === 'costs' && <Costs page={page} />}
         {view === 'findings' && <Findings page={page} />}
         {view === 'regulation' && <Regulation page={page} />}
-        {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A file asks nobody, so a System is composed on the page that this serves:</p><Command text="kubectl sysop ui --open" /></section>)}
+        {view === 'compose' && (Compose ? <Compose page={page} /> : <section class="panel" aria-label="Compose"><p>A saved page cannot read the cluster. Compose a System on the page that this command serves:</p><Command text="kubectl sysop ui --open" /></section>)}
       </main>
       {dialog && <Dialogs page={page} which={dialog} views={views} close={() => show('')} />}
     </>
@@ -69,7 +69,7 @@ function Header({ page, show }: { page: Page; show: (dialog: 'help' | 'gaps' | '
   return (
     <header class="head">
       <h1>{picture.title}</h1>
-      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace, picture.objects > picture.nodes.length && `showing ${count(picture.nodes.length)} of ${plural(picture.objects, 'object')}, those in trouble among them`].filter(Boolean).join(' · ')}</p>
+      <p class="head-source">{[picture.source, picture.namespace && 'namespace ' + picture.namespace, picture.objects > picture.nodes.length && `showing ${count(picture.nodes.length)} of ${plural(picture.objects, 'object')}, unhealthy ones included`].filter(Boolean).join(' · ')}</p>
       <Totals page={page} />
       <span class="head-space" />
       <Connected page={page} />

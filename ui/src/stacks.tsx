@@ -28,7 +28,7 @@ export function Stacks({ page }: { page: Page }) {
         )}
         <span class="faint" role="status">{rows.length > shown.length ? `showing ${count(shown.length)} of ${count(rows.length)}${choice.sort ? '' : ', trouble first'}` : plural(rows.length, 'stack')}</span>
       </div>
-      {picture.stacks.length === 0 ? <Lacks>No stacks were found{picture.namespace && <> in the namespace {picture.namespace}</>}. A stack is what nobody owns and no other stack needs: an application with all that belongs to it.<Unread of={picture.gaps} /></Lacks>
+      {picture.stacks.length === 0 ? <Lacks>No stacks were found{picture.namespace && <> in the namespace {picture.namespace}</>}. A stack is an object without an owner that no other stack needs, with everything that belongs to it: an application.<Unread of={picture.gaps} /></Lacks>
         : rows.length === 0 ? <Lacks>No stack is like that. <button type="button" class="link" onClick={() => page.set({ search: '', health: [] })}>Show all</button></Lacks>
           : (
             <table class="stacks">

@@ -162,7 +162,7 @@ export function Tree({ page, shape }: { page: Page; shape: Shape }) {
       <div role="rowgroup" class="tree-body" style={{ height: rows.length * rowHeight + 'px' }}>
         {shown.map((i) => <TreeRow key={rows[i].item.key} row={rows[i]} i={i} selected={i === selected} tabbable={i === active} {...cells} />)}
       </div>
-      {rows.length === 0 && <p class="tree-none">Nothing of this stack is left by the filters.</p>}
+      {rows.length === 0 && <p class="tree-none">No object of this stack matches the filters.</p>}
     </div>
   )
 }
@@ -219,7 +219,7 @@ function ObjectCell({ page, stack, row, list }: Cells & { row: Row }) {
       <b>{name}</b>
       {!item.fold && (
         <>
-          {n.t && !(tight && n.h === 5) && mark(n.t, { missing: 'It is named, and it is not there', unread: 'It is named, and was not read', virtual: 'A name, and no object' }[n.t])}
+          {n.t && !(tight && n.h === 5) && mark(n.t, { missing: 'It is referenced, and does not exist', unread: 'It is referenced, and could not be read', virtual: 'A name without an object' }[n.t])}
           {place.a && mark('see above', 'It has its place elsewhere in this stack, and costs nothing here')}
           {place.s && (tight ? <span class="tree-mark" title="shared: other stacks have it as well"><span aria-hidden="true">∩</span><span class="unseen">shared</span></span> : mark('shared', 'Other stacks have it as well'))}
           {place.x && !n.b && !tight && mark('aside', 'The stack may be well without it')}

@@ -26,7 +26,7 @@ function lines(im) {
     for (const d of data) out.push(['  ', name(d.id), '✖ ' + removalWhy(d)])
     for (const d of rest) out.push(['  ', name(d.id), removalWhy(d)])
   }
-  if (im.mayBeDeleted.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayBeDeleted.length, 'object')}: whether is for a controller to say`], ...im.mayBeDeleted.map((d) => ['  ', name(d.id), `by ${name(d.cause)} (${d.why})`]))
+  if (im.mayBeDeleted.length) out.push([' ', 'may be deleted with it', `! ${plural(im.mayBeDeleted.length, 'object')}: a controller decides`], ...im.mayBeDeleted.map((d) => ['  ', name(d.id), `by ${name(d.cause)} (${d.why})`]))
   if (im.retained.length) out.push([' ', 'stays', plural(im.retained.length, 'object')], ...im.retained.map((k) => ['  ', name(k.id), keptWhy(k.reason)]))
   return out
 }
