@@ -76,7 +76,7 @@ func TestWrongWords(t *testing.T) {
 		"platform plan9/arm is not":             {"build", "--root", "../..", "--platforms", "plan9/arm"},
 		"plugins.yaml":                          {"build", "--root", "."},
 		"now: unexpected argument":              {"build", "--root", "../..", "now"},
-		"want vMAJOR.MINOR.PATCH":               {"build", "--root", "../..", "--version", "1.0"},
+		"expected vMAJOR.MINOR.PATCH":           {"build", "--root", "../..", "--version", "1.0"},
 		"none.txt":                              {"verify", "--root", "../..", "--version", "v1.0.0", "--against", "none.txt"},
 		"flag provided but not defined: -force": {"build", "--force"},
 	} {

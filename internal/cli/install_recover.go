@@ -155,20 +155,21 @@ func (r *recovering) covers(p *install.Plan) bool {
 	for i := range p.Steps {
 		s := &p.Steps[i]
 		if !slices.ContainsFunc(r.next.Steps, func(was install.Step) bool {
-			return was.ID == s.ID && was.Kind == s.Kind && within(s.Objects, was.Objects)
+			return was.ID == s.ID && was.Kind == s.Kind && isSubset(s.Objects, was.Objects)
 		}) {
 			return false
 		}
 	}
-	return within(p.Losses(), slices.Concat(r.next.Losses(), r.losses))
+	return isSubset(p.Losses(), slices.Concat(r.next.Losses(), r.losses))
 }
 
-func within(some, all []object.Ref) bool {
+// isSubset says that all has each object of some.
+func isSubset(some, all []object.Ref) bool {
 	return !slices.ContainsFunc(some, func(ref object.Ref) bool { return !slices.Contains(all, ref) })
 }
 
-// lost is what is lost by a run that continues, besides what is lost after it.
-func (r *recovering) lost() []object.Ref {
+// continuedLosses is what is lost by a run that continues, besides what is lost after it.
+func (r *recovering) continuedLosses() []object.Ref {
 	if r == nil || r.plan.What != install.RecoveredResumed || r.next != nil {
 		return nil
 	}

@@ -35,8 +35,8 @@ things: spec.pause of one operator stops the database, spec.paused of another on
 operator.
 
 NEEDS allowStop: it stops something that keeps data, or its operator warns of it, so the
-manifest must allow it. A preset in brackets is another way to the same result: no preset
-stands for it; to use it, write it as a patch.
+manifest must allow it. A preset in brackets is another way to the same result: there is
+no preset of that name; to use it, write it as a patch.
 
 Without --all, the kinds that the cluster serves or the snapshot has are shown. The last
 line, of the kind *, is for every kind with the subresource scale.`,

@@ -209,7 +209,7 @@ func (o *rollbackOptions) agree(ctx context.Context, f *foundInstallation, p *in
 	switch closing := f.journal.Run != nil && o.writes(); {
 	case len(planned.Steps) > 0:
 		question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
-		return o.consent(ctx, f.of, planned, question, open.lost()...)
+		return o.consent(ctx, f.of, planned, question, open.continuedLosses()...)
 	case !closing:
 		fmt.Fprintf(o.env.ErrOut, "%s is already in that state: nothing to do\n", safe(f.of.Name))
 		return false, nil

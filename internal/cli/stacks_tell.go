@@ -87,6 +87,9 @@ func (l *stacksResult) summarizeUnlisted() string {
 		}
 		ways = append(ways, left)
 	}
+	if month := l.unclaimedVolumes(); month != "" {
+		ways = append(ways, month)
+	}
 	if len(ways) > 0 {
 		text = "; also " + strings.Join(ways, " and ")
 		if !l.o.all {
@@ -94,6 +97,17 @@ func (l *stacksResult) summarizeUnlisted() string {
 		}
 	}
 	return text
+}
+
+// unclaimedVolumes is what volumes cost that no claim has: no stack pays for them.
+func (l *stacksResult) unclaimedVolumes() string {
+	month := cost.Round(l.report, cost.ColumnMonth, 2)
+	for _, row := range l.report.Rows {
+		if sum, priced := month[row]; priced && row.Level == cost.LevelRest && row.Name == cost.UnclaimedVolumes {
+			return fmt.Sprintf("%s %s a month for unclaimed volumes", l.report.Currency, sum.StringFixed(2))
+		}
+	}
+	return ""
 }
 
 func plural(n int, what string) string {

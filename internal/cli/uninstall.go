@@ -235,5 +235,5 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, p *i
 		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(f.of.Name))
 		return false, nil
 	}
-	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")), open.lost()...)
+	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")), open.continuedLosses()...)
 }

@@ -152,7 +152,7 @@ func TestFailureLimit(t *testing.T) {
 			t.Fatalf("got %+v, %v", h, ok)
 		}
 	}
-	if h, ok := s.Assess(o); ok || !strings.HasSuffix(h.Message, "is not asked: it reached its limits on 3 objects of this kind") {
+	if h, ok := s.Assess(o); ok || !strings.HasSuffix(h.Message, "is not evaluated: it reached its limits on 3 objects of this kind") {
 		t.Errorf("got %+v, %v", h, ok)
 	}
 	if h, ok := s.Assess(objectOf(t, strings.Replace(backup, "kind: Backup", "kind: Restore", 1))); !ok || h.Status != health.Healthy {

@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		"README.md:8: ../x.md: it leads out of the repository",
 		"README.md:9: docs: a directory, not an image",
 		"README.md:10: /docs/a.md: an absolute path: write it relative to the page",
-		"README.md:11: http://example.com: want https",
+		"README.md:11: http://example.com: expected https",
 		`README.md:12: https://example: "example" is not a name of a host`,
 		"README.md:13: https://github.com/some/thing/blob/main/docs/a.md: a file of this repository: link to it by a relative path",
 		"README.md:14: a link that leads nowhere: write its address",

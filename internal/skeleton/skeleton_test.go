@@ -144,7 +144,7 @@ version: v1beta1 =v1
 // TestRefused: what is no skeleton is refused with its line.
 func TestRefused(t *testing.T) {
 	for text, want := range map[string]string{
-		"kind: A.x versions=v1(served) plural=as scope=Cluster\nversion: v1\nspec.a strin\n":  `x.fields:3: "strin" is no type`,
+		"kind: A.x versions=v1(served) plural=as scope=Cluster\nversion: v1\nspec.a strin\n":  `x.fields:3: "strin" is not a type`,
 		"kind: A.x versions=v1(served) plural=as scope=Cluster\nversion: v1\nspec.a <gone>\n": `nothing says what gone is`,
 		"kind: A.x versions=v1(served) plural=as scope=Cluster\nversion: v1\nspec.a\n":        `x.fields:3: a field without a type`,
 		"version: v1\n":   `x.fields:1: a version without a kind`,

@@ -40,7 +40,7 @@ func TestReadRefuses(t *testing.T) {
 		"homepage:":                   {"homepagez:", `unknown field "homepagez"`},
 		"license: Apache-2.0":         {"", "license is missing"},
 		"- linux/arm64":               {"- linux", `platform "linux": expected OS/ARCH`},
-		"command: graph,":             {"command: grahp,", `"grahp" is no command`},
+		"command: graph,":             {"command: grahp,", `"grahp" is not a command`},
 		"name: sysop-graph,":          {"name: graph,", "expected sysop-graph"},
 		"  - name: path\n    short: ": {"  - name: path\n    longer: ", `unknown field`},
 		"  - name: impact":            {"  - name: path", "commands[4]: expected a name of its own"},

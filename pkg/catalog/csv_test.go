@@ -53,15 +53,15 @@ func TestCSVLost(t *testing.T) {
 		want     string
 		inline   string
 	}{
-		"the definition":      {"", "", "the definition of Widget.example.com is not in a ClusterServiceVersion", ""},
+		"the definition":      {"", "", "the CRD of Widget.example.com is missing", ""},
 		"webhook":             {"", "", "the webhook vwidget.example.com (ValidatingAdmissionWebhook) is not carried over", ""},
 		"API service":         {"", "", "the API service Metric.metrics.example.com v1 is not carried over", ""},
 		"order":               {"", "", "the versions that it replaces or skips are not converted: upgrades follow the order of", ""},
 		"condition":           {"", "", "OPERATOR_CONDITION_NAME", ""},
 		"example of others":   {"", "", "the example is a Gadget.example.com, which the version does not provide", ""},
 		"example of no name":  {"", "", "the example, a Widget.example.com, has no name", ""},
-		"image":               {"", "", `the image "not an image" is left out`, ""},
-		"part":                {"", "", `that Widget.example.com is made of "Mystery" is left out`, ""},
+		"image":               {"", "", `the image "not an image" is skipped`, ""},
+		"part":                {"", "", `the part "Mystery" of Widget.example.com is skipped`, ""},
 		"namespaces":          {"", "", "its support for single namespaces (installModes)", "olm.targetNamespaces: \"\"\n"},
 		"own namespace":       {"{type: AllNamespaces, supported: true}", "{type: AllNamespaces, supported: false}", "it cannot watch all namespaces (installModes): it is configured to watch its own, widgets", "olm.targetNamespaces: widgets\n"},
 		"no list of examples": {"alm-examples: |-\n      [", "alm-examples: |-\n      {[", "the annotation alm-examples is not a list", ""},
@@ -92,11 +92,11 @@ func TestCSVRefused(t *testing.T) {
 		"version": {"version: 1.2.3\n", "version: one\n", `spec.version is "one"`},
 		"none":    {"version: 1.2.3\n", "", "it has no spec.version"},
 		"idle":    {"      deployments:\n", "      others:\n", "it has no deployments"},
-		"second":  {"apiVersion: op", "{}\n---\napiVersion: op", "a second document"},
+		"second":  {"apiVersion: op", "{}\n---\napiVersion: op", "expected one document, got a second one"},
 		"name":    {"name: widget-operator.v1.2.3", "name: Widget_Operator.v1.2.3", "metadata.name is"},
 		"YAML":    {"spec:\n", "spec: [\n", "not YAML"},
 		"types":   {"displayName: Widget Operator", "displayName: [a]", "cannot unmarshal"},
-		"aliases": {"provider: {name: Example}", "provider: &a {name: Example}\n  other: *a", "aliases are not read"},
+		"aliases": {"provider: {name: Example}", "provider: &a {name: Example}\n  other: *a", "aliases, and content nested more than 100 deep, are not read"},
 	} {
 		_, err := catalog.ParseCSV([]byte(strings.Replace(text, c.old, c.new, 1)))
 		if _, ok := errors.AsType[*catalog.InvalidError](err); !ok || !strings.Contains(err.Error(), c.want) {

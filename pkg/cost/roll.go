@@ -11,10 +11,12 @@ import (
 )
 
 // The names of rest rows, in the order in which they follow the other rows.
+// UnclaimedVolumes is the name of the row of volumes that no claim has.
+const UnclaimedVolumes = "unclaimed volumes"
+
 const (
 	restUnattributed = "unattributed"
 	restUnmounted    = "unmounted"
-	restUnclaimed    = "unclaimed volumes"
 	restIdle         = "idle"
 	restShared       = "shared"
 	restOverhead     = "overhead"

@@ -77,7 +77,7 @@ func (b *reportBuilder) unmounted(claim object.Ref) int32 {
 
 // unclaimed returns the row of a volume that no claim has.
 func (b *reportBuilder) unclaimed(volume object.Ref) int32 {
-	return b.row(b.named(top, LevelRest, restUnclaimed), LevelPod, volume)
+	return b.row(b.named(top, LevelRest, UnclaimedVolumes), LevelPod, volume)
 }
 
 // place returns the row of a thing below the owners on its path, from the stack's root

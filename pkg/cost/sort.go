@@ -150,7 +150,7 @@ func restRank(above, r *Row) int {
 	if r.Level != LevelRest || above.Level == LevelRest && above.Name != restUnattributed {
 		return 0
 	}
-	rests := [...]string{restUnattributed, restUnmounted, restUnclaimed, restIdle, restShared, restOverhead}
+	rests := [...]string{restUnattributed, restUnmounted, UnclaimedVolumes, restIdle, restShared, restOverhead}
 	for i, name := range rests {
 		if r.Name == name {
 			return 1 + i

@@ -117,7 +117,7 @@ func (x *run) past(ctx context.Context, result string) RunRecord {
 	}
 	for _, s := range r.Steps {
 		if s.Phase == Done && s.Irreversible != "" && result == ResultDone {
-			past.Lost = append(past.Lost, lost(&s))
+			past.Lost = append(past.Lost, lossOf(&s))
 		}
 		if s.Phase == NotUndone {
 			past.Left = append(past.Left, s.ID+": "+s.Note)
@@ -134,8 +134,8 @@ func (x *run) open(err error) error {
 	return &FailedError{Result: ResultUnfinished, Err: err}
 }
 
-// lost says what a step that was done lost.
-func lost(s *StepState) string {
+// lossOf says what a step that was done lost.
+func lossOf(s *StepState) string {
 	switch s.Kind {
 	case ApplyDefinitions:
 		return fmt.Sprintf("a rollback does not restore the former definitions of %s: objects may be stored in their new version", s.Part)

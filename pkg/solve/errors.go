@@ -85,7 +85,7 @@ type LimitError struct {
 }
 
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("no versions that go together were found in %d steps, and it is not known that there are none; the last tried were of %s: name the version of one of them, as NAME@VERSION", maxSteps, strings.Join(e.Packages, ", "))
+	return fmt.Sprintf("no set of compatible versions was found in %d steps, and it is not certain that none exists; the last tried were of %s: name the version of one of them, as NAME@VERSION", maxSteps, strings.Join(e.Packages, ", "))
 }
 
 // words says what is needed.

@@ -132,7 +132,7 @@ func (s *search) text(g *reason, left []*reason) string {
 	case Kubernetes:
 		return fmt.Sprintf("%s runs on Kubernetes %s, and the cluster has %s", who, g.Requirement.Range, s.cluster)
 	case NotDown:
-		return who + " is installed, and is not moved to an older version unless that is asked for"
+		return who + " is installed, and is not moved to an older version unless you name it"
 	}
 	return who + " is installed and stays as it is"
 }

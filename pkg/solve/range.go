@@ -23,7 +23,7 @@ type Range struct {
 // it names one: ">=2.0.0-0".
 func ParseRange(text string) (Range, error) {
 	if len(text) > maxLength {
-		return Range{}, fmt.Errorf("%q... is no range of versions: it has %d bytes, want %d at most", text[:32], len(text), maxLength)
+		return Range{}, fmt.Errorf("%q... is not a version range: it has %d bytes, at most %d are allowed", text[:32], len(text), maxLength)
 	}
 	trimmed := strings.TrimSpace(text)
 	if trimmed == "" {
@@ -31,12 +31,12 @@ func ParseRange(text string) (Range, error) {
 	}
 	for part := range strings.SplitSeq(trimmed, "||") {
 		if strings.TrimSpace(part) == "" {
-			return Range{}, fmt.Errorf("%q is no range of versions: nothing stands beside ||", text)
+			return Range{}, fmt.Errorf("%q is not a version range: an alternative beside || is empty", text)
 		}
 	}
 	c, err := semver.NewConstraint(trimmed)
 	if err != nil {
-		return Range{}, fmt.Errorf("%q is no range of versions: want comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
+		return Range{}, fmt.Errorf("%q is not a version range: expected comparisons such as \">=1.14 <2\", \"~1.2\" or \"^1.2 || ^2\"", text)
 	}
 	return Range{text: trimmed, constraints: c}, nil
 }
@@ -74,12 +74,12 @@ func ParseVersion(text string) (*semver.Version, error) {
 		shown = shown[:32] + "..."
 	}
 	if loose, lax := semver.NewVersion(text); lax == nil {
-		return nil, fmt.Errorf("%q is no semantic version: want %s", shown, loose)
+		return nil, fmt.Errorf("%q is not a semantic version: expected %s", shown, loose)
 	}
 	if text == "" {
-		return nil, errors.New("the version is empty: want three numbers, 1.14.2")
+		return nil, errors.New("the version is empty: expected three numbers, 1.14.2")
 	}
-	return nil, fmt.Errorf("%q is no semantic version: want three numbers, 1.14.2, and what comes after - or +", shown)
+	return nil, fmt.Errorf("%q is not a semantic version: expected three numbers, 1.14.2, and what comes after - or +", shown)
 }
 
 // parseCluster reads the version of a cluster without what its vendor puts behind it:
@@ -87,7 +87,7 @@ func ParseVersion(text string) (*semver.Version, error) {
 func parseCluster(text string) (*semver.Version, error) {
 	v, err := semver.NewVersion(strings.TrimSpace(text))
 	if err != nil {
-		return nil, fmt.Errorf("%.40q is no version of Kubernetes: want 1.31.4", text)
+		return nil, fmt.Errorf("%.40q is not a version of Kubernetes: expected one such as 1.31.4", text)
 	}
 	return semver.New(v.Major(), v.Minor(), v.Patch(), "", ""), nil
 }

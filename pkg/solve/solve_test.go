@@ -97,7 +97,7 @@ func TestSolve(t *testing.T) {
 		},
 		"never silently down": {
 			q:     solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", "<1.14"))), Installed: []solve.Installed{there(certs[1], false)}, Wants: want(needs("shop", ""))},
-			fails: "the command line wants shop; shop 1.0.0 needs cert-manager <1.14; cert-manager 1.14.2 is installed, and is not moved to an older version unless that is asked for",
+			fails: "the command line wants shop; shop 1.0.0 needs cert-manager <1.14; cert-manager 1.14.2 is installed, and is not moved to an older version unless you name it",
 		},
 		"down when asked for": {
 			q:    solve.Question{Available: certs, Installed: []solve.Installed{there(certs[1], false)}, Wants: want(needs("cert-manager", "<1.14"))},
@@ -164,7 +164,7 @@ func TestSolve(t *testing.T) {
 			want: "a@1.0.0",
 		},
 		"no name":     {q: solve.Question{Available: []solve.Package{{Version: "1.0.0"}}}, fails: `a package of the catalog has no name (its version is "1.0.0")`},
-		"bad version": {q: solve.Question{Available: []solve.Package{pkg("a", "v1")}, Wants: want(needs("a", ""))}, fails: `package a: "v1" is no semantic version: want 1.0.0`},
+		"bad version": {q: solve.Question{Available: []solve.Package{pkg("a", "v1")}, Wants: want(needs("a", ""))}, fails: `package a: "v1" is not a semantic version: expected 1.0.0`},
 		"nothing":     {},
 	} {
 		t.Run(name, func(t *testing.T) {

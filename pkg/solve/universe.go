@@ -87,7 +87,7 @@ func newUniverse(q *Question) (*universe, error) {
 	}
 	for i, w := range q.Wants {
 		if (w.Package == "") == (w.API.Kind == "") {
-			return nil, fmt.Errorf("want %d of %s: want either a package or an API", i+1, w.By)
+			return nil, fmt.Errorf("requirement %d of %s: expected either a package or an API", i+1, w.By)
 		}
 		if err := u.reach(u.targets(w.Requirement), true); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (u *universe) gather() error {
 	for i := range u.q.Installed {
 		p := &u.q.Installed[i].Package
 		if had := u.all[p.Name]; len(had) > 0 {
-			return fmt.Errorf("%s is installed twice, in %s and %s: want one", p.Name, had[0].Version, p.Version)
+			return fmt.Errorf("%s is installed twice, in %s and %s: expected one", p.Name, had[0].Version, p.Version)
 		}
 		if err := take(p, "an installed package"); err != nil {
 			return err
@@ -179,7 +179,7 @@ func (u *universe) pack(name string) (*pack, error) {
 	i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
 	for _, of := range u.all[name] {
 		if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
-			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: want fewer in the catalog", maxSize)
+			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: use a catalog with fewer", maxSize)
 		}
 		at, err := ParseVersion(of.Version)
 		if err != nil {
@@ -194,7 +194,7 @@ func (u *universe) pack(name string) (*pack, error) {
 	slices.SortFunc(p.versions, func(a, b *candidate) int { return cmp.Or(b.at.Compare(a.at), cmp.Compare(a.Version, b.Version)) })
 	for i, v := range p.versions[1:] {
 		if v.Version == p.versions[i].Version {
-			return nil, fmt.Errorf("package %s %s is there twice: want one", name, v.Version)
+			return nil, fmt.Errorf("package %s %s is listed twice: expected one", name, v.Version)
 		}
 	}
 	if p.installed != nil && !p.wanted {
@@ -257,7 +257,7 @@ func (u *universe) askedBy(v *candidate) error {
 	}
 	for _, r := range v.Requires {
 		if (r.Package == "") == (r.API.Kind == "") {
-			return errors.New("a requirement names neither or both of a package and an API: want one")
+			return errors.New("a requirement names neither or both of a package and an API: expected one")
 		}
 		if err := u.add(Needed, v, r); err != nil {
 			return fmt.Errorf("needs %s: %w", r.Package, err)
@@ -265,7 +265,7 @@ func (u *universe) askedBy(v *candidate) error {
 	}
 	for _, r := range v.Conflicts {
 		if r.Package == "" {
-			return errors.New("a conflict names no package: want one")
+			return errors.New("a conflict names no package: expected one")
 		}
 		if err := u.add(Apart, v, r); err != nil {
 			return fmt.Errorf("conflicts with %s: %w", r.Package, err)
