@@ -54,8 +54,8 @@ func TestCSVLost(t *testing.T) {
 		inline   string
 	}{
 		"the definition":      {"", "", "the CRD of Widget.example.com is missing", ""},
-		"webhook":             {"", "", "the webhook vwidget.example.com (ValidatingAdmissionWebhook) is not carried over", ""},
-		"API service":         {"", "", "the API service Metric.metrics.example.com v1 is not carried over", ""},
+		"webhook":             {"", "", "the webhook vwidget.example.com (ValidatingAdmissionWebhook) is not converted", ""},
+		"API service":         {"", "", "the API service Metric.metrics.example.com v1 is not converted", ""},
 		"order":               {"", "", "the versions that it replaces or skips are not converted: upgrades follow the order of", ""},
 		"condition":           {"", "", "OPERATOR_CONDITION_NAME", ""},
 		"example of others":   {"", "", "the example is a Gadget.example.com, which the version does not provide", ""},
@@ -66,9 +66,9 @@ func TestCSVLost(t *testing.T) {
 		"own namespace":       {"{type: AllNamespaces, supported: true}", "{type: AllNamespaces, supported: false}", "it cannot watch all namespaces (installModes): it is configured to watch its own, widgets", "olm.targetNamespaces: widgets\n"},
 		"no list of examples": {"alm-examples: |-\n      [", "alm-examples: |-\n      {[", "the annotation alm-examples is not a list", ""},
 		"strategy":            {"strategy: deployment", "strategy: magic", `the install strategy is "magic"`, ""},
-		"deployment":          {"selector: {matchLabels: {app: widget}}", "minReadySeconds: 1", `the deployment "widget-operator" is left out`, "kind: ClusterRole\n"},
+		"deployment":          {"selector: {matchLabels: {app: widget}}", "minReadySeconds: 1", `the deployment "widget-operator" is skipped`, "kind: ClusterRole\n"},
 		"Kubernetes":          {"minKubeVersion: 1.25.0", "minKubeVersion: lots", `minKubeVersion is "lots"`, ""},
-		"native":              {"maturity: stable", "nativeAPIs: [{group: apps, version: v1, kind: Deployment}]", "that it needs Deployment.apps is not carried over", ""},
+		"native":              {"maturity: stable", "nativeAPIs: [{group: apps, version: v1, kind: Deployment}]", "its requirement of Deployment.apps is not converted", ""},
 	} {
 		im, err := catalog.ParseCSV([]byte(strings.Replace(text, c.old, c.new, 1)))
 		if err != nil {
