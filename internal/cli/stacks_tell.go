@@ -45,7 +45,7 @@ func (l *stacksResult) summary() string {
 	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
 	text += "; " + plural(l.total.Pods, "pod")
 	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
-		text += fmt.Sprintf("; %s %s a month", l.report.Currency, l.inMonth(month))
+		text += fmt.Sprintf("; %s %s a month%s", l.report.Currency, l.inMonth(month), l.unclaimedVolumes(month))
 	}
 	return text + l.summarizeUnlisted()
 }
@@ -87,9 +87,6 @@ func (l *stacksResult) summarizeUnlisted() string {
 		}
 		ways = append(ways, left)
 	}
-	if month := l.unclaimedVolumes(); month != "" {
-		ways = append(ways, month)
-	}
 	if len(ways) > 0 {
 		text = "; also " + strings.Join(ways, " and ")
 		if !l.o.all {
@@ -100,11 +97,10 @@ func (l *stacksResult) summarizeUnlisted() string {
 }
 
 // unclaimedVolumes is what volumes cost that no claim has: no stack pays for them.
-func (l *stacksResult) unclaimedVolumes() string {
-	month := cost.Round(l.report, cost.ColumnMonth, 2)
+func (l *stacksResult) unclaimedVolumes(month cost.Money) string {
 	for _, row := range l.report.Rows {
 		if sum, priced := month[row]; priced && row.Level == cost.LevelRest && row.Name == cost.UnclaimedVolumes {
-			return fmt.Sprintf("%s %s a month for unclaimed volumes", l.report.Currency, sum.StringFixed(2))
+			return fmt.Sprintf(", and %s for unclaimed volumes", sum.StringFixed(2))
 		}
 	}
 	return ""
