@@ -10,10 +10,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The names of rest rows, in the order in which they follow the other rows.
 // UnclaimedVolumes is the name of the row of volumes that no claim has.
 const UnclaimedVolumes = "unclaimed volumes"
 
+// The names of rest rows, in the order in which they follow the other rows.
 const (
 	restUnattributed = "unattributed"
 	restUnmounted    = "unmounted"

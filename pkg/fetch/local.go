@@ -122,7 +122,7 @@ func (f *Fetcher) local(text string) (string, fs.FileInfo, error) {
 	}
 	name := path.Clean(text)
 	if strings.Contains(text, `\`) || !fs.ValidPath(name) {
-		return "", nil, fmt.Errorf("the path %s leads out of the directory of the catalog: write one relative to it, without ..", plain(text))
+		return "", nil, fmt.Errorf("the path %s leads out of the directory of the catalog: write one relative to it, without \"..\"", plain(text))
 	}
 	var info fs.FileInfo
 	for end := 0; end < len(name); {

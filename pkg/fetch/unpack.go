@@ -213,7 +213,7 @@ func archiveName(text string) (string, error) {
 	case strings.HasPrefix(name, "/"), strings.Contains(name, `\`), len(name) > 1 && name[1] == ':':
 		return "", errors.New("the name is absolute, or of another system; expected one below the archive, with slashes")
 	case slices.Contains(strings.Split(name, "/"), ".."):
-		return "", errors.New("the name leads out of the archive by ..")
+		return "", errors.New("the name leads out of the archive by \"..\"")
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return "", errors.New("the name has characters that cannot be shown")
 	case name == "." || !fs.ValidPath(name):
