@@ -103,7 +103,7 @@ func TestInstallUpgrade(t *testing.T) {
 
 	// What is there of custom resources keeps the definitions; with the name typed they go too.
 	i.refused([]string{"Certificate.cert-manager.io/" + ns + "/identity", "--delete-data"}, "uninstall", "cert-manager", "--delete-crds", "--yes")
-	i.refused([]string{"want --delete-data=cert-manager"}, "uninstall", "cert-manager", "--delete-data=other", "--yes")
+	i.refused([]string{"expected --delete-data=cert-manager"}, "uninstall", "cert-manager", "--delete-data=other", "--yes")
 	i.refused([]string{"identity", "--orphan"}, "uninstall", "cert-manager", "--yes")
 	i.run("uninstall", "cert-manager", "--orphan", "--yes").succeeds(t)
 	if now := i.certificate(ns); now.GetUID() != cert.GetUID() {

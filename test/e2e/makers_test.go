@@ -35,7 +35,7 @@ func TestMakers(t *testing.T) {
 		if got := s.Causes[0].Parent; got != certificate {
 			return fmt.Errorf("the cause is of %s, want %s", got, certificate)
 		}
-		if o := d.object(secret); o.OwnHealth != "Missing" || !o.Counts || !strings.Contains(o.Message, certificate+" makes it") {
+		if o := d.object(secret); o.OwnHealth != "Missing" || !o.Counts || !strings.Contains(o.Message, certificate+" creates it") {
 			return fmt.Errorf("%+v, want it told with who makes it", o)
 		}
 		return nil

@@ -53,7 +53,7 @@ test('an impact', () => browsing(async (browser) => {
 
   // What is not there is not deleted, and a Node is drained.
   await page.goto(`${origin}/#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-2&at=Secret/moodle/moodle-2-smtp`)
-  await details(page).getByText('missing: it is named').waitFor()
+  await details(page).getByText('missing: it is referenced').waitFor()
   assert.equal(await details(page).getByRole('button', { name: 'Impact' }).count(), 0)
   assert.equal(await panel(page).count(), 0)
   told = await impactOf(page, stack, 'Node/worker-a')
@@ -76,7 +76,7 @@ test('a file says which command tells it', () => browsing(async (browser) => {
   const url = pathToFileURL(world.file).href, page = await paged(browser)
   await page.goto(url + '#stack?in=Moodle.moodlecontroller.kubeplus/moodle/moodle-1&at=Secret/moodle/cluster1-secret')
   await details(page).getByRole('button', { name: 'Impact' }).click()
-  await panel(page).getByText('A file has nobody to ask').waitFor()
+  await panel(page).getByText('A saved page cannot read the cluster').waitFor()
   assert.match(await panel(page).textContent(), /kubectl sysop impact Secret\/moodle\/cluster1-secret -A --from demo/)
   await accessible(page, 'an impact in a file')
   await clean(page, url)
