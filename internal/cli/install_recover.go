@@ -142,7 +142,10 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 	if r.plan.What == install.RecoveredResumed || len(after.planned.Refusals) > 0 {
 		yes, err := decide()
 		r.next = after.planned
-		return yes, err
+		if err != nil || !yes || len(after.planned.Steps) > 0 {
+			return yes, err
+		}
+		// Nothing comes after it that was asked for.
 	}
 	return r.asked(ctx)
 }
@@ -176,8 +179,11 @@ func (r *recovering) continuedLosses() []object.Ref {
 	return r.losses
 }
 
-// asked asks whether the run is ended.
+// asked asks whether the run is ended. One that had done all of it is closed without asking.
 func (r *recovering) asked(ctx context.Context) (bool, error) {
+	if r.plan.What == install.RecoveredDone {
+		return true, nil
+	}
 	n := len(slices.DeleteFunc(slices.Clone(r.plan.Acts), func(a install.RecoveryAct) bool { return a.Verb == install.RecoverLeave }))
 	question := fmt.Sprintf("resume or undo the %s of %s by %s: %s. Do it?", r.plan.Run.Action, r.of.Name, r.plan.Run.By, strings.TrimSpace(plural(n, "step")))
 	yes, err := r.o.agreed(ctx, r.of, r.losses, question)

@@ -66,8 +66,8 @@ type priceList interface {
 	Claim(c *metrics.Claim) Price
 	Traffic(direction metrics.Resource, namespace string) Price
 	Balancer(namespace string) Price
-	// ByLabels says whether any price goes by the labels of a node.
-	ByLabels() bool
+	// LabelsUnknown says that a price may be a node's by a label that is not known.
+	LabelsUnknown(*metrics.Node) bool
 }
 
 // allocator is a ledger in the making.
@@ -125,22 +125,18 @@ func (a *allocator) run() {
 	a.flat()
 }
 
-// flat notes the nodes that are gone without a trace of their labels, where the book has
-// prices that go by labels: nobody knows whether they were theirs.
+// flat notes the nodes that are gone and that may have had other prices by labels that are not known.
 func (a *allocator) flat() {
-	if !a.book.ByLabels() {
-		return
-	}
 	var hours decimal.Decimal
 	count := 0
 	for _, n := range a.nodes {
-		if unlabelled(n) {
+		if a.book.LabelsUnknown(n) {
 			hours, count = hours.Add(n.Hours), count+1
 		}
 	}
 	if count > 0 {
 		a.note(metrics.Note{Reason: "FlatPrices", Message: fmt.Sprintf(
-			"%s hours of %d deleted nodes are at base prices: their labels are unknown (kube-state-metrics exports them with --metric-labels-allowlist=nodes=[*])", hours.Round(shownPlaces), count)})
+			"%s hours of %d deleted nodes may have had other prices: labels that decide are unknown (kube-state-metrics exports them with --metric-labels-allowlist=nodes=[*])", hours.Round(shownPlaces), count)})
 	}
 }
 

@@ -171,14 +171,15 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 	return Price{}
 }
 
-// ByLabels says whether any price goes by the labels of a node: what type it is of, where
-// it is, which devices it has.
-func (b *Book) ByLabels() bool {
-	if len(b.base.models) > 0 {
+// LabelsUnknown says that a node is gone and that a price may be its own by a label that is not
+// known: what type it is of, where it is, which devices it has.
+func (b *Book) LabelsUnknown(n *metrics.Node) bool {
+	bare := n.Gone && len(n.Labels) == 0
+	if bare && len(b.base.models) > 0 {
 		return true
 	}
 	return slices.ContainsFunc(b.overrides, func(o override) bool {
-		return len(o.models) > 0 || o.nodes != nil && o.nodes.byLabels()
+		return bare && len(o.models) > 0 || o.nodes != nil && o.nodes.unknown(n)
 	})
 }
 

@@ -74,6 +74,10 @@ overrides:
 		{Name: "b", Gone: true, Hours: decimal.RequireFromString("0.25")},
 		{Name: "here", Hours: decimal.NewFromInt(9)},
 	}
+	zoned := &metrics.Node{Name: "zoned", Gone: true, Labels: map[string]string{"topology_kubernetes_io_zone": "a"}}
+	if book := parseText(t, "labels.yaml", onDemand); book.Node(zoned, "").CPU.SKU != "cpu" || !book.LabelsUnknown(zoned) {
+		t.Error("a node of which only the zone is known pays by what it is not known not to have")
+	}
 	for text, want := range map[string]string{onDemand: "2.75 hours of 2 deleted nodes", labelled: "2.75 hours of 2 deleted nodes", strings.Split(onDemand, "overrides")[0]: ""} {
 		book := parseText(t, "labels.yaml", text)
 		if got := book.Node(&nodes[0], "").CPU.SKU; got != "cpu" {

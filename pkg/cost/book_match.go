@@ -43,21 +43,36 @@ func spotLabels() [][2]string {
 	}
 }
 
-// byLabels says whether the labels of a node decide.
-func (s *nodeSelector) byLabels() bool {
-	return len(s.instanceTypes) > 0 || len(s.regions) > 0 || s.spot != nil || s.labels != nil
+// unknown says that a node is gone and that a label which decides is not known: what it is not
+// known to have, it may have had, since kube-state-metrics exports the labels that it is told to.
+func (s *nodeSelector) unknown(n *metrics.Node) bool {
+	if !n.Gone || !s.named(n) {
+		return false
+	}
+	lacks := func(key string) bool { return !nodeLabels{n}.Has(key) }
+	if len(s.instanceTypes) > 0 && !slices.ContainsFunc(instanceTypeLabels(), nodeLabels{n}.Has) ||
+		len(s.regions) > 0 && !slices.ContainsFunc(regionLabels(), nodeLabels{n}.Has) {
+		return true
+	}
+	if s.spot != nil && !slices.ContainsFunc(spotLabels(), func(l [2]string) bool { return !lacks(l[0]) }) {
+		return true
+	}
+	if s.labels == nil {
+		return false
+	}
+	requirements, _ := s.labels.Requirements()
+	return slices.ContainsFunc(requirements, func(r labels.Requirement) bool { return lacks(r.Key()) })
 }
 
-// unlabelled says that a node is gone and that its labels are not known: what it is not
-// known to have, it may have had.
-func unlabelled(n *metrics.Node) bool { return n.Gone && len(n.Labels) == 0 }
+// named says whether the name of a node and its provider's are those chosen.
+func (s *nodeSelector) named(n *metrics.Node) bool {
+	return (len(s.names) == 0 || anyPattern(s.names, n.Name)) &&
+		(len(s.providerIDs) == 0 || slices.ContainsFunc(s.providerIDs, func(id string) bool { return sameProviderID(n.ProviderID, id) }))
+}
 
 func (s *nodeSelector) matches(n *metrics.Node) bool {
 	switch {
-	case s.byLabels() && unlabelled(n):
-		return false
-	case len(s.names) > 0 && !anyPattern(s.names, n.Name),
-		len(s.providerIDs) > 0 && !slices.ContainsFunc(s.providerIDs, func(id string) bool { return sameProviderID(n.ProviderID, id) }),
+	case !s.named(n), s.unknown(n),
 		len(s.instanceTypes) > 0 && !labelled(n, instanceTypeLabels(), s.instanceTypes),
 		len(s.regions) > 0 && !labelled(n, regionLabels(), s.regions),
 		s.spot != nil && *s.spot != isSpot(n),

@@ -47,7 +47,7 @@ func (f tariff) Node(node *metrics.Node, namespace string) Rates {
 	}
 }
 
-func (f tariff) ByLabels() bool { return false }
+func (f tariff) LabelsUnknown(*metrics.Node) bool { return false }
 
 func (f tariff) Claim(c *metrics.Claim) Price {
 	return f.price("storage", "0.01", "", c.Ref.Namespace)

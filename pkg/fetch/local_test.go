@@ -54,7 +54,7 @@ func TestLocal(t *testing.T) {
 		"wrong digest":        {Path: "charts/db-1.2.3.tgz", Digest: fetch.Digest(nil)},
 		": wrong digest":      {Path: "charts/web", Digest: fetch.Digest(nil)},
 		"leads out":           {Path: "../x.tgz"},
-		`without ".."`:          {Path: "/etc/passwd"},
+		`without ".."`:        {Path: "/etc/passwd"},
 		"of the catalog: ":    {Path: `..\x`},
 		"file does not exist": {Path: "charts/none.tgz"},
 	} {

@@ -22,13 +22,18 @@ func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, err
 }
 
 // finishRemoval removes what is left of a release, and waits until its objects are gone. Hooks may
-// need what went before the run was killed: where they fail it is done without them. Where all
-// of it fails the step stays begun: the same command tries it again.
+// need what went before the run was killed: where they fail then, it is done without them. While all
+// objects exist, a hook that fails refuses the removal, as it does in a first one. Where all of it
+// fails the step stays begun: the same command tries it again.
 func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
 	x.tellStep(StepStarted, *s, "")
 	gone, err := x.ownedOf(ctx, last)
 	if err == nil && last.Status != Uninstalled {
-		err = x.uninstall(ctx, last.Release, RevertOptions{Marks: last.Marks, Timeout: x.o.Timeout, KeepHistory: true})
+		remove := x.Engine.Uninstall
+		if len(gone) < len(last.Objects) {
+			remove = x.uninstall
+		}
+		err = remove(ctx, last.Release, RevertOptions{Marks: last.Marks, Timeout: x.o.Timeout, KeepHistory: true})
 	}
 	if err == nil {
 		err = x.waitGone(ctx, gone, x.o.statusTimeout(x.o.Timeout))

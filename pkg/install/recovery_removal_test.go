@@ -155,8 +155,9 @@ func TestRollbackContinuesToWait(t *testing.T) {
 	wantSteps(t, NewPlan(Rollback, shopSystem, nil, s, o), "await/db")
 }
 
-// A removal that continues has as much time as one that was not killed. Hooks of the chart that
-// cannot run once half of the release is gone do not stop it.
+// A removal that continues has as much time as one that was not killed. While all of the release is
+// there a hook that fails refuses it, as a backup before the deletion may; hooks that cannot run
+// once half of it is gone do not stop it.
 func TestRemovalFinishedAsBegun(t *testing.T) {
 	f, p, _ := oneInstall()
 	f.put(newNamespace("apps", "", nil), "kubectl")
@@ -177,6 +178,12 @@ func TestRemovalFinishedAsBegun(t *testing.T) {
 		return nil
 	}}
 	r.Progress = func(e Progress) { told = append(told, e.Message) }
+	if _, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second}); err == nil || len(asked) != 1 || asked[0].NoHooks {
+		t.Fatalf("%v, uninstalled with %+v, though nothing was gone", err, asked)
+	}
+	list := f.records[ReleaseName{"a", "apps"}]
+	delete(f.objects, list[len(list)-1].Objects[0])
+	asked = nil
 	did, _, err := r.Recover(t.Context(), p.Installation, "u", Options{Timeout: 7 * time.Second})
 	if err != nil || did != RecoveredResumed {
 		t.Fatalf("%s, %v", did, err)

@@ -176,7 +176,7 @@ func (f *evaluation) byHand(claims []*claim) {
 	if unsure != nil {
 		f.add(Finding{
 			Topic: Storage, Verdict: verdictUnknown, Object: unsure.item.Ref, Field: unsure.field, Reason: "BindingOrder",
-			Message: fmt.Sprintf("each claim can get a volume, but the assignment is not certain: %s may get none", unsure.Name),
+			Message: fmt.Sprintf("which claim gets which volume is not certain: %s may get none", unsure.Name),
 			Remedy:  "name the volume in the claim, or set a claimRef on the volume",
 		})
 	}

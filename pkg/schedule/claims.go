@@ -213,6 +213,8 @@ func (g *clusterState) readUnbound(c *candidate, u *claimUse) {
 		c.unsure("a volume for claim %s is being made for a node", u.key)
 	}
 	switch {
+	case waits && u.provisioned && g.Unread.Volumes && (len(u.class.AllowedTopologies) > 0 || g.tracksCapacity(u)):
+		c.unsure("claim %s may have an existing volume, and volumes could not be read", u.key)
 	case waits && (u.provisioned || len(u.choices) > 0):
 	case u.provisioned:
 		c.unsure("claim %s is bound before its pod is scheduled (class %s binds at once): where its volume can be used is known when it is made", u.key, class)

@@ -36,6 +36,7 @@ func (g *clusterState) filterVolumes(c *candidate, node *corev1.Node) rejection 
 			continue
 		}
 		switch {
+		case u.provisioned && g.Unread.Volumes: // An existing one may serve this node: readUnbound says so.
 		case !u.provisioned:
 			return rejection{reason: reasonVolume, message: "there is no free volume that a pod on this node could use"}
 		case !topologyAllows(u.class.AllowedTopologies, node):
@@ -84,8 +85,7 @@ func topologyAllows(terms []corev1.TopologySelectorTerm, node *corev1.Node) bool
 // says that its capacities are to be looked at.
 func (g *clusterState) capacitySuits(u *claimUse, node *corev1.Node) bool {
 	size, asks := u.claim.Spec.Resources.Requests[corev1.ResourceStorage]
-	driver := g.volumes.drivers[u.class.Provisioner]
-	if !asks || driver == nil || driver.Spec.StorageCapacity == nil || !*driver.Spec.StorageCapacity || g.Unread.Storage {
+	if !asks || !g.tracksCapacity(u) {
 		return true
 	}
 	return slices.ContainsFunc(g.Capacities, func(c *storagev1.CSIStorageCapacity) bool {
@@ -99,6 +99,13 @@ func (g *clusterState) capacitySuits(u *claimUse, node *corev1.Node) bool {
 		selector, err := metav1.LabelSelectorAsSelector(c.NodeTopology)
 		return err == nil && selector.Matches(labels.Set(node.Labels))
 	})
+}
+
+// tracksCapacity says that the driver of a claim's class tells how much storage it has left, and
+// that this was read.
+func (g *clusterState) tracksCapacity(u *claimUse) bool {
+	driver := g.volumes.drivers[u.class.Provisioner]
+	return driver != nil && driver.Spec.StorageCapacity != nil && *driver.Spec.StorageCapacity && !g.Unread.Storage
 }
 
 // driverOf returns the CSI driver of a claim and a name for its volume; empty where none is

@@ -278,18 +278,16 @@ func (s *search) against(v *candidate) []int {
 	return []int{first}
 }
 
-// unmetDeferred returns the choices that led to it that an API is brought by nobody: those
-// that need it, and those another way of which could lead to who brings it.
+// unmetDeferred returns the choices that led to it that an API is brought by nobody: all of
+// them, since any could have brought it along, or have kept another from doing so.
 func (s *search) unmetDeferred() levels {
 	for at, c := range s.causes {
 		if s.chosen[at] != nil || s.isMet(c) {
 			continue
 		}
 		blame := levels{}
-		for i, of := range s.causes {
-			if of == c || slices.Contains(s.constraintsOf(i), c) || slices.ContainsFunc(of.targets(), func(p *pack) bool { return p.leadsTo(c.providers) }) {
-				blame.add(i)
-			}
+		for i := range s.causes {
+			blame.add(i)
 		}
 		return blame
 	}

@@ -67,6 +67,17 @@ func TestSolve(t *testing.T) {
 			q:    solve.Question{Available: append(certs, pkg("shop", "1.0.0", needs("cert-manager", ">=1.9 <2"))), Wants: want(needs("shop", ""))},
 			want: "cert-manager@1.14.2 shop@1.0.0",
 		},
+		"what brought an API is tried otherwise": {
+			q: solve.Question{
+				Available: []solve.Package{
+					pkg("o", "2.0.0", needs("p", "")), pkg("o", "1.0.0"), pkg("z", "1.0.0"),
+					brings(pkg("p", "1.0.0"), "X.x.io"), brings(pkg("q", "1.0.0", needs("r1", "")), "X.x.io"), brings(pkg("r1", "1.0.0"), "Y.x.io"),
+					brings(solve.Package{Name: "r2", Version: "1.0.0", Conflicts: []solve.Requirement{needs("z", "")}}, "Y.x.io"),
+				},
+				Wants: want(needs("o", ""), needs("z", ""), kind("X.x.io"), kind("Y.x.io")), Prefer: []string{"q", "r2"},
+			},
+			want: "o@1.0.0 r1@1.0.0 q@1.0.0 z@1.0.0",
+		},
 		"a prerelease by name": {
 			q:    solve.Question{Available: certs, Wants: want(needs("cert-manager", ">=2.0.0-0"))},
 			want: "cert-manager@2.0.0-rc.1",
