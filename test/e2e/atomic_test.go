@@ -426,7 +426,7 @@ func TestAtomicWithoutRights(t *testing.T) {
 	batch := webOf(1, plainContainer)
 	cluster.Eventually(t, limit, func() error { // the authorizer takes a moment
 		d := foreseen(t, kubeconfig, ns, batch)
-		if d.Verdict != "unknown" || !d.has("unknown", "admission", "Deployment.apps/"+ns+"/web", "may not") {
+		if d.Verdict != "unknown" || !d.has("unknown", "admission", "Deployment.apps/"+ns+"/web", "you do not have permission") {
 			return fmt.Errorf("%s", d.said())
 		}
 		return nil
