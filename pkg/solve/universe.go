@@ -29,8 +29,6 @@ type pack struct {
 	wanted    bool
 	// reached says that wants could lead to it.
 	reached bool
-	// leads are the packages that it could lead to, itself among them.
-	leads map[*pack]bool
 }
 
 // reason is why packages cannot be together; versions of one package can have it in common.
@@ -394,26 +392,6 @@ func (c *constraint) targets() []*pack {
 		return []*pack{c.pack}
 	}
 	return c.providers
-}
-
-// leadsTo says that choosing a package could lead to one of others.
-func (p *pack) leadsTo(others []*pack) bool {
-	if p.leads == nil {
-		p.leads = map[*pack]bool{p: true}
-		for queue := []*pack{p}; len(queue) > 0; queue = queue[1:] {
-			for _, v := range queue[0].versions {
-				for _, c := range v.constraints {
-					for _, to := range c.targets() {
-						if c.required && !p.leads[to] {
-							p.leads[to] = true
-							queue = append(queue, to)
-						}
-					}
-				}
-			}
-		}
-	}
-	return slices.ContainsFunc(others, func(o *pack) bool { return p.leads[o] })
 }
 
 // meets says that an API brings what another one asks for.
