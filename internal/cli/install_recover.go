@@ -145,7 +145,7 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 		if err != nil || !yes || len(after.planned.Steps) > 0 {
 			return yes, err
 		}
-		// Nothing comes after it that was asked for.
+		// The plan after it is empty, so decide asked nothing: the run is asked about by itself.
 	}
 	return r.asked(ctx)
 }
@@ -193,7 +193,7 @@ func (r *recovering) asked(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// do reviews the rights, asks, and ends the run.
+// do reviews the permissions, asks, and ends the run.
 func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
 	if r.plan.What != install.RecoveredNothing {
 		if err := r.rights(ctx); err != nil {

@@ -63,7 +63,7 @@ func (s *search) ambiguous(api API, left []*reason) error {
 	for _, c := range s.constraints {
 		if c.pack == nil && c.Requirement.API.String() == api.String() {
 			c.unclear.ignored = true
-			for _, p := range s.bringers(c) {
+			for _, p := range s.preferredProviders(c) {
 				if p.installed == nil && !p.wanted && !slices.Contains(e.Candidates, p.name) {
 					e.Candidates = append(e.Candidates, p.name)
 				}

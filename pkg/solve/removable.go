@@ -44,7 +44,7 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 			if need.Optional {
 				continue
 			}
-			by := bringers(installed, need)
+			by := installedProviders(installed, need)
 			if slices.ContainsFunc(by, func(n string) bool { return !slices.Contains(names, n) }) {
 				continue
 			}
@@ -56,8 +56,8 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 	return out, nil
 }
 
-// bringers are the installed packages that meet a requirement, by name. A range is not looked at.
-func bringers(installed []Installed, need Requirement) []string {
+// installedProviders are the installed packages that meet a requirement, by name. A range is not looked at.
+func installedProviders(installed []Installed, need Requirement) []string {
 	var out []string
 	for _, i := range byName(installed) {
 		if need.Package == i.Name || need.Package == "" && slices.ContainsFunc(i.Provides, func(a API) bool { return a.meets(need.API) }) {
@@ -84,7 +84,7 @@ func Breaking(installed []Installed, changed []Package) ([]Dependant, error) {
 			if need.Optional {
 				continue
 			}
-			for _, n := range bringers(installed, need) {
+			for _, n := range installedProviders(installed, need) {
 				then, changes := to[n]
 				if !changes {
 					continue

@@ -193,7 +193,7 @@ func (s *search) options(c *constraint) []*candidate {
 		return c.pack.versions
 	}
 	var all []*candidate
-	for _, p := range s.bringers(c) {
+	for _, p := range s.preferredProviders(c) {
 		if _, chosen := s.level[p]; chosen {
 			continue
 		}
@@ -206,9 +206,9 @@ func (s *search) options(c *constraint) []*candidate {
 	return all
 }
 
-// bringers are the packages that are brought along for an API: the first that is preferred,
+// preferredProviders are the packages that may be added for an API: the first that is preferred,
 // else the only one that there is.
-func (s *search) bringers(c *constraint) []*pack {
+func (s *search) preferredProviders(c *constraint) []*pack {
 	var there, others, able []*pack
 	for _, p := range c.providers {
 		switch {
