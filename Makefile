@@ -5,7 +5,7 @@
 # make fuzz      a little fuzzing of each grammar (part of CI); FUZZTIME=60s for more
 # make release   what is published of VERSION=v0.1.0, into dist/; make krew: its manifests
 # make apidiff   what a change breaks and adds for programs that import pkg/; BASE=v0.1.0, FAIL=1
-# make ui        the page: pkg/page/assets from ui/, which needs node; make ui-check compares
+# make ui        the page: internal/page/assets from ui/, which needs node; make ui-check compares
 # make catalog-drift   what new CRDs change for the catalogue: CRDS=DIR; SOURCE="repo=... tag=..." rewrites its skeletons
 # make skew      a part of test/e2e beside an older Kubernetes, before a release: SKEW=1.33; no part of make test
 # make sandbox   a real cluster to play with; make sandbox-down ends it

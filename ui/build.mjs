@@ -1,4 +1,4 @@
-// Builds what is embedded in the program: pkg/page/assets. With --check it builds anew beside and
+// Builds what is embedded in the program: internal/page/assets. With --check it builds anew beside and
 // compares bytes; with --watch it builds on every change.
 import { build, context } from 'esbuild'
 import { mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -59,7 +59,7 @@ if (process.argv.includes('--watch')) {
       try { return !readFileSync(join(out, n)).equals(readFileSync(join(assets, n))) } catch { return true }
     })
     if (differ.length > 0) {
-      console.error(`pkg/page/assets is not what ui/ builds: ${differ.join(', ')}; make ui writes it`)
+      console.error(`internal/page/assets is not what ui/ builds: ${differ.join(', ')}; make ui writes it`)
       process.exitCode = 1
     } else {
       for (const name of names(assets)) console.log(`${name}  ${(readFileSync(join(assets, name)).length / 1024).toFixed(1)} KiB, ${packed(name).toFixed(1)} KiB gzip`)

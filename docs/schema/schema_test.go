@@ -20,7 +20,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/page"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
 )
 
 // schemas are the files beside this one.

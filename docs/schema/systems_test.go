@@ -6,9 +6,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // What is written about Systems in a cluster is as its schema says.

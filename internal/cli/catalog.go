@@ -10,10 +10,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 func newCatalog(env Env) *cobra.Command {

@@ -12,10 +12,10 @@ import (
 	helmchart "helm.sh/helm/v4/pkg/chart/common"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/bundle"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 

@@ -7,11 +7,11 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // atomicOptions are what the question whether all of a batch will start takes.

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/manual"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 )
 
 // checkedBySchema holds a custom resource against the schema of a definition of the same

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // maxWaiverBytes is more than any file of them has.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // drain shows what a drain of a node would hit. Pods of every namespace may be there.

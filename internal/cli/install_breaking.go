@@ -4,8 +4,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/install"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
 // find is what is known of a package that is there.

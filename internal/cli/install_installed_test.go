@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
 // A release is believed to be an operator where the catalogue has it, where the manifest of a

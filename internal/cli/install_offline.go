@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/bundle"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 )
 
 const bundleHint = "kubectl sysop catalog bundle writes one; copy it again, and compare sha256sum on both sides"

@@ -17,8 +17,8 @@ import (
 
 	"github.com/shopspring/decimal"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // serve answers scrapes of /metrics at an address until the context ends, which is

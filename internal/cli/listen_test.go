@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // talk is stderr, read while it is written.

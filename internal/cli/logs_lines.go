@@ -10,9 +10,9 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/render"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // lineFilter chooses lines by their text.

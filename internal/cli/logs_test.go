@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	ktypes "k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/logs"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 )
 
 func containerOf(ns, pod, name string) logs.Container {

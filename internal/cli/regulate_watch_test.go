@@ -8,8 +8,8 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // A watch says at once what it watches, and a standby for whom it stands by.

@@ -10,10 +10,10 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.

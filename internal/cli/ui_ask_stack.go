@@ -6,10 +6,10 @@ import (
 	"net/url"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // stack is the stack of any object, with the numbers that the page has: what it would be to ask

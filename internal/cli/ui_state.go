@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // stateOf is what the UIState of a look is made from.

@@ -18,10 +18,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
+	pages "github.com/kubectl-sysop/kubectl-sysop/internal/page"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	pages "github.com/kubectl-sysop/kubectl-sysop/pkg/page"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
 )
 
 // surveyOfDemo is a survey of the example, which was looked at once.

@@ -8,9 +8,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/skeleton"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/catalog"
 )
 
 const (

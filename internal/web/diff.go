@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // Diff returns what leads from a UIState to another; nil where that is nothing but the time.

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // apply does with a change what the page does with it.

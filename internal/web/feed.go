@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // The pace of what pages are told.

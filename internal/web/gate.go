@@ -11,7 +11,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/page"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
 )
 
 // policy is the Content-Security-Policy: what the server has, and nothing else. Nothing makes

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 func TestToken(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // events reads a stream.

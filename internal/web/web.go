@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // Answer answers a question of the page with a JSON document. The query is that of the request;

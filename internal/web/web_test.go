@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/view"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // live is a server that serves, and a client of it.

@@ -2,7 +2,7 @@
 // that a run which is interrupted can go on, or be undone: a document that says what was begun
 // ([Store]), objects as they were before ([Images]), and whose turn it is ([Lease]).
 //
-// What is in the document is its user's business: pkg/install and pkg/regulate are two. The
+// What is in the document is its user's business: internal/install and pkg/regulate are two. The
 // package promises of a write that it arrived or that an error says so, whatever becomes of
 // the connection, and that nobody overwrites what somebody else wrote since it was read. Who
 // wrote a journal it says by [Trust]; its users hold what it says against the cluster.

@@ -26,7 +26,7 @@ import (
 func TestPrometheusReadsTheExposition(t *testing.T) {
 	t.Parallel()
 	golden := func(name string) []byte {
-		text, err := os.ReadFile("../../pkg/render/testdata/" + name + ".golden")
+		text, err := os.ReadFile("../../internal/render/testdata/" + name + ".golden")
 		if err != nil {
 			t.Fatal(err)
 		}

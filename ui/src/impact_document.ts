@@ -1,5 +1,5 @@
 // What kubectl sysop impact writes, docs/schema/impact.json, as far as the page shows it; how it is
-// laid out, and its words: as pkg/view/impact.go has them. Without the browser, so that it can be tested.
+// laid out, and its words: as internal/view/impact.go has them. Without the browser, so that it can be tested.
 
 import type { Picture } from './picture.ts'
 import { parse, plural } from './words.ts'

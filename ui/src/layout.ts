@@ -1,5 +1,5 @@
 // Places the cards of a graph: a tidy forest, its trees packed to the shape of a window.
-// pkg/layout is the same in Go, where the method is explained; its testdata/ holds both to equal
+// internal/layout is the same in Go, where the method is explained; its testdata/ holds both to equal
 // coordinates. All numbers are integers.
 
 export interface Node { width: number; height: number; children: Node[] }

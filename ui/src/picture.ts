@@ -1,4 +1,4 @@
-// The Picture as the program writes it: docs/schema/ui-state.json, pkg/view/uistate.go, where every field is explained.
+// The Picture as the program writes it: docs/schema/ui-state.json, internal/view/uistate.go, where every field is explained.
 // What is absent is not known, or nothing.
 
 export interface Picture {

@@ -4,9 +4,9 @@ import { test } from 'node:test'
 import { load } from './load.mjs'
 
 const { layout } = await load('layout.ts')
-const fixtures = new URL('../../pkg/layout/testdata/', import.meta.url)
+const fixtures = new URL('../../internal/layout/testdata/', import.meta.url)
 
-/** The forest of pkg/layout/layout_test.go: made.cards. */
+/** The forest of internal/layout/layout_test.go: made.cards. */
 function made({ Seed, Count, Reach, Roots }) {
   let x = Seed
   const random = (n) => (x = x * 48271 % 2147483647) % n

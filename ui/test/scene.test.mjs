@@ -6,7 +6,7 @@ import { load } from './load.mjs'
 const { Page } = await load('page.ts')
 const { shape } = await load('shape.ts')
 const g = await load('graph_scene.ts')
-const testdata = new URL('../../pkg/render/testdata/', import.meta.url)
+const testdata = new URL('../../internal/render/testdata/', import.meta.url)
 
 function open() {
   const page = new Page(JSON.parse(readFileSync(new URL('picture.json', testdata))), null)

@@ -1,0 +1,113 @@
+package catalog
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+)
+
+// place is one version of an entry of a catalogue: indices of both.
+type place struct{ item, version int }
+
+// loops tells packages that need each other in a circle: none of them could be first. A
+// circle is told once, at the version that comes first in it.
+func (k *checker) loops() {
+	w := &walk{c: k.c, state: map[place]int{}, brings: map[string][]place{}}
+	for i := range k.c.items {
+		for v := range k.c.items[i].Versions {
+			for _, a := range k.c.items[i].Provided(&k.c.items[i].Versions[v]) {
+				w.brings[a.Kind] = append(w.brings[a.Kind], place{i, v})
+			}
+		}
+	}
+	told := map[string]bool{}
+	for i := range k.c.items {
+		for v := range k.c.items[i].Versions {
+			w.from(place{i, v}, func(loop []place) {
+				names := w.names(loop)
+				key := strings.Join(slices.Sorted(slices.Values(names[1:])), " ")
+				if told[key] {
+					return
+				}
+				told[key] = true
+				first := loop[0]
+				k.report(k.c.items[first.item], false, []any{"versions", first.version, "requires"}, "these need each other, so none can be installed first: %s", strings.Join(w.words(loop), " needs "))
+			})
+		}
+	}
+}
+
+// walk goes through the versions by what they need.
+type walk struct {
+	c      *Catalogue
+	state  map[place]int // 0 not seen, 1 on the way, 2 done
+	way    []place
+	brings map[string][]place // by kind
+}
+
+// from follows the needs of a version, and hands on each circle that it closes.
+func (w *walk) from(p place, closed func([]place)) {
+	switch w.state[p] {
+	case 1:
+		i := slices.Index(w.way, p)
+		closed(append(slices.Clone(w.way[i:]), p))
+		return
+	case 2:
+		return
+	}
+	w.state[p] = 1
+	w.way = append(w.way, p)
+	for _, need := range w.c.items[p.item].Versions[p.version].Requires {
+		for _, next := range w.meeting(need, p) {
+			w.from(next, closed)
+		}
+	}
+	w.way = w.way[:len(w.way)-1]
+	w.state[p] = 2
+}
+
+// meeting returns the versions that meet what must be there. Of an API that several packages
+// bring none is followed, since it is not known which one is taken; what a package brings
+// itself it does not need of others.
+func (w *walk) meeting(need solve.Requirement, p place) []place {
+	if need.Optional {
+		return nil
+	}
+	var all []place
+	if need.Package == "" {
+		for _, b := range w.brings[need.API.Kind] {
+			if b.item != w.brings[need.API.Kind][0].item || b.item == p.item {
+				return nil
+			}
+			all = append(all, b)
+		}
+		return all
+	}
+	i, ok := w.c.index(need.Package)
+	if !ok || i == p.item {
+		return nil
+	}
+	for v := range w.c.items[i].Versions {
+		if inRange(w.c.items[i].Versions[v].Version, need.Range) {
+			all = append(all, place{i, v})
+		}
+	}
+	return all
+}
+
+func (w *walk) names(loop []place) []string {
+	var all []string
+	for _, p := range loop {
+		all = append(all, w.c.items[p.item].Name)
+	}
+	return all
+}
+
+func (w *walk) words(loop []place) []string {
+	var all []string
+	for _, p := range loop {
+		all = append(all, w.c.items[p.item].Name+" "+w.c.items[p.item].Versions[p.version].Version)
+	}
+	return all
+}

@@ -1,0 +1,296 @@
+package install
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"helm.sh/helm/v4/pkg/action"
+	"helm.sh/helm/v4/pkg/chart/common"
+	"helm.sh/helm/v4/pkg/kube"
+	rcommon "helm.sh/helm/v4/pkg/release/common"
+	"helm.sh/helm/v4/pkg/storage"
+	"helm.sh/helm/v4/pkg/storage/driver"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+)
+
+// MaxHistory is how many records are kept of a release, as Helm does.
+const MaxHistory = 10
+
+// helmManager is who writes the objects of releases: Helm's own name, so that it can go on
+// with them.
+const helmManager = "helm"
+
+// nameManager tells Helm's library its field manager, which it keeps in a package variable
+// and else takes from the name of the program.
+var nameManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = helmManager })
+
+// Helm is the Engine of Helm's own library: records are Secrets in the namespace of the
+// release, objects are applied on the server's side, as helm does it.
+type Helm struct {
+	config *rest.Config
+	log    slog.Handler
+	warn   *warnOnce
+}
+
+// NewHelm returns the engine of a cluster. What Helm logs goes to log, which may be nil.
+func NewHelm(config *rest.Config, log slog.Handler) *Helm {
+	nameManager()
+	if log == nil {
+		log = slog.DiscardHandler
+	}
+	return &Helm{config: config, log: log, warn: &warnOnce{log: slog.New(log), seen: map[string]bool{}}}
+}
+
+// act is one use of Helm.
+type act struct {
+	*action.Configuration
+	getter  *getter
+	waiting []kube.WaitOption
+	client  *client
+}
+
+// client is that of Helm; it keeps why objects could not be deleted: an uninstallation that fails
+// says that it did, and not why.
+type client struct {
+	*kube.Client
+	denied []error
+}
+
+// Delete deletes objects.
+func (c *client) Delete(resources kube.ResourceList, policy metav1.DeletionPropagation) (*kube.Result, []error) {
+	done, errs := c.Client.Delete(resources, policy)
+	c.denied = append(c.denied, errs...)
+	return done, errs
+}
+
+func (h *Helm) act(ctx context.Context, namespace string, m RecordLabels) (*act, error) {
+	g, err := newGetter(ctx, h.config, namespace, h.warn)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	set, err := kubernetes.NewForConfig(g.config)
+	if err != nil {
+		return nil, fmt.Errorf("reach the API server: %w", err)
+	}
+	client := &client{Client: kube.New(g)}
+	client.Namespace = namespace
+	client.SetLogger(h.log)
+	secrets := driver.NewSecrets(boundedSecrets{set.CoreV1().Secrets(namespace)})
+	secrets.SetLogger(h.log)
+	c := action.NewConfiguration(action.ConfigurationSetLogger(h.log))
+	c.RESTClientGetter, c.KubeClient = g, client
+	c.Releases = storage.Init(&marking{Driver: secrets, marks: m})
+	c.Releases.SetLogger(h.log)
+	c.Releases.MaxHistory = MaxHistory
+	c.HookOutputFunc = func(namespace, pod, container string) io.Writer {
+		return &logWriter{log: slog.New(h.log).With("namespace", namespace, "pod", pod, "container", container)}
+	}
+	return &act{Configuration: c, getter: g, waiting: []kube.WaitOption{kube.WithWaitContext(ctx)}, client: client}, nil
+}
+
+// see lets templates see what the plan was rendered with, and no more.
+func (a *act) see(c ReleaseSpec) error {
+	v, err := common.ParseKubeVersion(c.Kubernetes)
+	if err != nil {
+		return fmt.Errorf("kubernetes version %q: %w", c.Kubernetes, err)
+	}
+	a.Capabilities = &common.Capabilities{KubeVersion: *v, APIVersions: common.VersionSet(c.APIs), HelmVersion: common.DefaultCapabilities.HelmVersion}
+	a.CustomTemplateFuncs = chart.EngineFuncs(c.Lookup)
+	return nil
+}
+
+// hookTimeout bounds hooks where nobody said how long they may take.
+const hookTimeout = 5 * time.Minute
+
+func orDefault(d time.Duration) time.Duration {
+	if d <= 0 {
+		return hookTimeout
+	}
+	return d
+}
+
+// Install makes the first revision of a release.
+func (h *Helm) Install(ctx context.Context, c ReleaseSpec) error {
+	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
+	if err != nil {
+		return err
+	}
+	if err := a.see(c); err != nil {
+		return err
+	}
+	i := action.NewInstall(a.Configuration)
+	i.ReleaseName, i.Namespace = c.Release.Name, c.Release.Namespace
+	i.SkipCRDs, i.ServerSideApply = true, true
+	// The records of a release that was uninstalled may be kept: its name is free.
+	if last, err := a.Releases.Last(c.Release.Name); err == nil {
+		v, ok := recorded(last)
+		i.Replace = ok && v.Info != nil && v.Info.Status == rcommon.StatusUninstalled
+	}
+	i.SkipSchemaValidation = true // The plan did it; Helm would fetch what schemas refer to.
+	i.TakeOwnership, i.ForceConflicts = c.TakeOwnership, c.ForceConflicts
+	i.WaitStrategy, i.WaitOptions, i.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
+	i.PostRenderer = c.PostRenderer
+	_, err = i.Run(copied(c.Chart.Helm), copiedValues(c.Values))
+	return h.settled(ctx, c.Release, err)
+}
+
+// Upgrade makes the next revision of a release.
+func (h *Helm) Upgrade(ctx context.Context, c ReleaseSpec) error {
+	a, err := h.act(ctx, c.Release.Namespace, c.Marks)
+	if err != nil {
+		return err
+	}
+	if err := a.see(c); err != nil {
+		return err
+	}
+	u := action.NewUpgrade(a.Configuration)
+	u.Namespace, u.MaxHistory = c.Release.Namespace, MaxHistory
+	u.SkipCRDs, u.ServerSideApply, u.SkipSchemaValidation = true, "true", true
+	u.TakeOwnership, u.ForceConflicts = c.TakeOwnership, c.ForceConflicts
+	u.WaitStrategy, u.WaitOptions, u.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(c.Timeout)
+	u.PostRenderer = c.PostRenderer
+	u.ResetValues = true // the plan has all of them
+	_, err = u.Run(c.Release.Name, copied(c.Chart.Helm), copiedValues(c.Values))
+	return h.settled(ctx, c.Release, err)
+}
+
+// Rollback makes a revision like a former one.
+func (h *Helm) Rollback(ctx context.Context, r ReleaseName, to int, o RevertOptions) error {
+	a, err := h.act(ctx, r.Namespace, o.Marks)
+	if err != nil {
+		return err
+	}
+	b := action.NewRollback(a.Configuration)
+	b.Version, b.MaxHistory, b.ServerSideApply = to, MaxHistory, "true"
+	b.WaitStrategy, b.WaitOptions, b.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(o.Timeout)
+	b.DisableHooks, b.ForceConflicts = o.NoHooks, o.ForceConflicts
+	return h.settled(ctx, r, b.Run(r.Name))
+}
+
+// Uninstall deletes the objects of a release, and its records unless they are kept.
+func (h *Helm) Uninstall(ctx context.Context, r ReleaseName, o RevertOptions) error {
+	a, err := h.act(ctx, r.Namespace, o.Marks)
+	if err != nil {
+		return err
+	}
+	u := action.NewUninstall(a.Configuration)
+	u.KeepHistory, u.DisableHooks, u.DeletionPropagation = o.KeepHistory, o.NoHooks, "foreground"
+	u.WaitStrategy, u.WaitOptions, u.Timeout = kube.HookOnlyStrategy, a.waiting, orDefault(o.Timeout)
+	if _, err = u.Run(r.Name); err == nil || ctx.Err() != nil {
+		return because(ctx, err)
+	}
+	for _, why := range a.client.denied {
+		if !strings.Contains(err.Error(), why.Error()) {
+			err = fmt.Errorf("%w: %w", err, why)
+		}
+	}
+	return err
+}
+
+// because is why a call failed: that its context ended, where it did.
+func because(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// settled looks whether the record says what Helm said: Helm does not tell when it could not
+// write it.
+func (h *Helm) settled(ctx context.Context, r ReleaseName, err error) error {
+	if err != nil || ctx.Err() != nil {
+		return because(ctx, err)
+	}
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
+	if err != nil {
+		return err
+	}
+	last, err := a.Releases.Last(r.Name)
+	if err != nil {
+		return fmt.Errorf("read the record of %s: %w", r, err)
+	}
+	if v, ok := recorded(last); !ok || v.Info == nil || v.Info.Status != rcommon.StatusDeployed {
+		return fmt.Errorf("release %s: its record was not written: its status is not deployed", r)
+	}
+	return nil
+}
+
+// History returns the records of a release, the latest last.
+func (h *Helm) History(ctx context.Context, r ReleaseName) ([]Record, error) {
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
+	if err != nil {
+		return nil, err
+	}
+	list, err := a.Releases.History(r.Name)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the records of %s: %w", r, because(ctx, err))
+	}
+	return a.records(list)
+}
+
+// List returns the latest record of each release of a namespace, or of all where it is
+// empty, but of those that were uninstalled.
+func (h *Helm) List(ctx context.Context, namespace string) ([]Record, error) {
+	a, err := h.act(ctx, namespace, RecordLabels{})
+	if err != nil {
+		return nil, err
+	}
+	l := action.NewList(a.Configuration)
+	l.All, l.AllNamespaces, l.StateMask = true, namespace == "", action.ListAll&^action.ListUninstalled
+	list, err := l.Run()
+	if err != nil {
+		return nil, fmt.Errorf("list the releases: %w", because(ctx, err))
+	}
+	return a.records(list)
+}
+
+// Get returns a revision of a release, the latest for 0.
+func (h *Helm) Get(ctx context.Context, r ReleaseName, revision int) (Record, error) {
+	list, err := h.History(ctx, r)
+	if err != nil {
+		return Record{}, err
+	}
+	for _, v := range list {
+		if v.Revision == revision {
+			return v, nil
+		}
+	}
+	if len(list) > 0 && revision == 0 {
+		return list[len(list)-1], nil
+	}
+	return Record{}, fmt.Errorf("release %s has no revision %d", r, revision)
+}
+
+// Forget deletes the records of a release, if it was uninstalled.
+func (h *Helm) Forget(ctx context.Context, r ReleaseName) error {
+	list, err := h.History(ctx, r)
+	if err != nil || len(list) == 0 {
+		return err
+	}
+	if last := list[len(list)-1]; last.Status != Uninstalled {
+		return fmt.Errorf("release %s is %s again: its records are not deleted", r, last.Status)
+	}
+	a, err := h.act(ctx, r.Namespace, RecordLabels{})
+	if err != nil {
+		return err
+	}
+	for _, v := range list { // the latest last: until then it is known to be uninstalled
+		if _, err := a.Releases.Delete(r.Name, v.Revision); err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
+			return fmt.Errorf("delete the record of revision %d of %s: %w", v.Revision, r, because(ctx, err))
+		}
+	}
+	return nil
+}

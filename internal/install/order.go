@@ -1,0 +1,236 @@
+package install
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// installOrder is who needs whom among parts, by their places in a list, and why.
+type installOrder struct {
+	parts []*Part
+	needs []map[int]string
+}
+
+// orderOf finds what parts need of each other: what they say (Needs), the definitions of the
+// kinds that they have objects of, and where their connections come from.
+func orderOf(parts []*Part) *installOrder {
+	o := &installOrder{parts: parts, needs: make([]map[int]string, len(parts))}
+	named, makes, brings := map[string]int{}, map[object.Ref]int{}, map[schema.GroupKind]int{}
+	for i, p := range parts {
+		o.needs[i] = map[int]string{}
+		first(named, p.Name, i)
+		for _, u := range rendered(p).Definitions {
+			first(brings, kindOf(u), i)
+		}
+		for _, u := range rendered(p).Objects {
+			first(makes, refOf(u), i)
+		}
+	}
+	for i, p := range parts {
+		for _, n := range p.Needs {
+			if at, ok := named[n]; ok {
+				o.add(i, at, "")
+			}
+		}
+		for _, u := range madeBy(p) {
+			gk := u.GroupVersionKind().GroupKind()
+			if at, ok := brings[gk]; ok && !o.brings(i, gk) {
+				o.add(i, at, "it provides "+kindText(gk))
+			}
+		}
+		for _, c := range p.Connections {
+			at, ok := makes[c.From]
+			if !ok {
+				at, ok = named[c.Name]
+			}
+			if ok {
+				o.add(i, at, "it has "+c.From.String())
+			}
+		}
+	}
+	return o
+}
+
+func first[K comparable](m map[K]int, k K, i int) {
+	if _, have := m[k]; !have {
+		m[k] = i
+	}
+}
+
+// brings says that a part has the definition of a kind itself.
+func (o *installOrder) brings(i int, gk schema.GroupKind) bool {
+	return slices.ContainsFunc(rendered(o.parts[i]).Definitions, func(u *unstructured.Unstructured) bool { return kindOf(u) == gk })
+}
+
+func (o *installOrder) add(from, to int, why string) {
+	if from == to {
+		return
+	}
+	if _, have := o.needs[from][to]; !have {
+		o.needs[from][to] = why
+	}
+}
+
+// sorted returns the parts, each after those that it needs, and otherwise in the order in
+// which they came; parts that need each other in a circle come last, as they came.
+func (o *installOrder) sorted() (order, left []int) {
+	done := make([]bool, len(o.parts))
+	for len(order) < len(o.parts) {
+		next := -1
+		for i := range o.parts {
+			if !done[i] && o.ready(i, done) {
+				next = i
+				break
+			}
+		}
+		if next < 0 {
+			break
+		}
+		done[next] = true
+		order = append(order, next)
+	}
+	for i := range o.parts {
+		if !done[i] {
+			left = append(left, i)
+		}
+	}
+	return order, left
+}
+
+func (o *installOrder) ready(i int, done []bool) bool {
+	for at := range o.needs[i] {
+		if !done[at] {
+			return false
+		}
+	}
+	return true
+}
+
+// loop is a circle among parts of which each needs one that is left; the first part again at
+// its end.
+func (o *installOrder) loop(left []int) []int {
+	var way []int
+	at := left[0]
+	for {
+		if i := slices.Index(way, at); i >= 0 {
+			return append(way[i:], at)
+		}
+		way = append(way, at)
+		at = slices.Min(slices.DeleteFunc(slices.Collect(maps.Keys(o.needs[at])), func(n int) bool { return !slices.Contains(left, n) }))
+	}
+}
+
+// parts in the order of needs, and the refusal where there is none.
+func inOrder(parts []*Part) (sorted []*Part, o *installOrder, refused []Refusal) {
+	o = orderOf(parts)
+	order, left := o.sorted()
+	for _, i := range append(order, left...) {
+		sorted = append(sorted, parts[i])
+	}
+	if len(left) > 0 {
+		refused = append(refused, o.refuse(o.loop(left)))
+	}
+	return sorted, o, refused
+}
+
+func (o *installOrder) refuse(loop []int) Refusal {
+	var said []string
+	for i, at := range loop[:len(loop)-1] {
+		to := loop[i+1]
+		text := fmt.Sprintf("%s needs %s", o.parts[at].Name, o.parts[to].Name)
+		if why := o.needs[at][to]; why != "" {
+			text += " (" + why + ")"
+		}
+		said = append(said, text)
+	}
+	return Refusal{
+		Topic: "dependants", Part: o.parts[loop[0]].Name,
+		Message: "circular dependency: " + strings.Join(said, ", "),
+		Hint:    "use the values of one to install it without the other, and upgrade it afterwards",
+	}
+}
+
+// needed says for each part, by name, whether one of the parts that are in need of it is wanted.
+func (o *installOrder) needed(name string, wanted func(*Part) bool) bool {
+	for i, p := range o.parts {
+		for at := range o.needs[i] {
+			if o.parts[at].Name == name && wanted(p) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// checkParts refuses parts that cannot be told apart, that want what no part is, or that
+// would make the same thing.
+func checkParts(parts []*Part, action Action) []Refusal {
+	var out []Refusal
+	names, releases, makes := map[string]bool{}, map[[2]string]string{}, map[object.Ref]string{}
+	for _, p := range parts {
+		at := [2]string{p.Namespace, p.Release}
+		switch other, taken := releases[at]; {
+		case names[p.Name]:
+			out = append(out, Refusal{Topic: "release", Part: p.Name, Message: fmt.Sprintf("two parts have the name %s", p.Name), Hint: "give the app another name"})
+		case taken:
+			out = append(out, Refusal{
+				Topic: "release", Part: p.Name,
+				Message: fmt.Sprintf("%s and %s would use the same release, %s in %s", other, p.Name, p.Release, p.Namespace), Hint: "give one of them another name or namespace",
+			})
+		}
+		names[p.Name], releases[at] = true, p.Name
+	}
+	for _, p := range parts {
+		for _, n := range p.Needs {
+			if !names[n] && action != Uninstall && action != Rollback {
+				out = append(out, Refusal{
+					Topic: "dependants", Part: p.Name, Message: fmt.Sprintf("%s needs %s, which is not part of this installation", p.Name, n),
+					Hint: "add it to the operators or apps of the System",
+				})
+			}
+		}
+		for _, u := range madeBy(p) {
+			ref := refOf(u)
+			if other, have := makes[ref]; have && other != p.Name {
+				out = append(out, Refusal{
+					Topic: "ownership", Part: p.Name, Object: ref, Message: fmt.Sprintf("%s and %s would both create %s", other, p.Name, ref),
+					Hint: "leave it out of one by its values, or use another name or namespace",
+				})
+				continue
+			}
+			makes[ref] = p.Name
+		}
+	}
+	return out
+}
+
+// rendered is what a part makes; never nil.
+func rendered(p *Part) *chart.Rendered {
+	if p.Rendered == nil {
+		return &chart.Rendered{}
+	}
+	return p.Rendered
+}
+
+// madeBy are the objects and hooks of a part, which its release makes.
+func madeBy(p *Part) []*unstructured.Unstructured {
+	r := rendered(p)
+	out := slices.Clone(r.Objects)
+	for _, h := range r.Hooks {
+		out = append(out, h.Object)
+	}
+	return out
+}
+
+func sortRefs(refs []object.Ref) []object.Ref {
+	slices.SortFunc(refs, object.Compare)
+	return slices.Compact(refs)
+}

@@ -1,0 +1,94 @@
+package install
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// safe refuses changes by which objects or clients would break. With ForceDefinitions those
+// pass by which only clients may.
+func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
+	refuse := func(hint, message string) {
+		m.refuse(Refusal{Topic: "definitions", Part: p.Name, Object: refOf(want), Message: p.Name + ": " + message, Hint: hint})
+	}
+	v, err := crd.CheckUpgrade(live, want, m.state.Custom[want.GetName()].whole())
+	if err != nil {
+		refuse("", err.Error())
+		return
+	}
+	for i, text := range v.Refused {
+		const few = 20
+		if i == few {
+			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-few, want.GetName()))
+			break
+		}
+		refuse("choose a version closer to the installed one, or change the existing objects to fit, then retry; --force does not help, since existing objects break", text)
+	}
+	for _, text := range v.Unsafe {
+		if len(v.Refused) > 0 {
+			refuse("--force alone does not help: existing objects break: "+v.Refused[0], text)
+			continue
+		}
+		if m.options.ForceDefinitions {
+			m.note("%s: %s", p.Name, text)
+			continue
+		}
+		refuse("choose a version closer to the installed one; or use --force: "+harmless(len(v.UnevaluatedRules) > 0), text)
+	}
+	for _, text := range v.UnevaluatedRules {
+		m.note("%s: existing objects were not checked against a rule of %s: %s", p.Name, want.GetName(), text)
+	}
+}
+
+// harmless says what forcing a change breaks, where no object is known to break.
+func harmless(undecided bool) string {
+	if undecided {
+		return "no existing object is known to break, but not every rule was checked (see the notes)"
+	}
+	return "no existing object breaks, but clients that write such objects may"
+}
+
+// whole are the custom resources, where they were read whole.
+func (c CustomResources) whole() []*unstructured.Unstructured {
+	if !c.Whole {
+		return nil
+	}
+	return c.Objects
+}
+
+// customOf are the custom resources of the definitions of a package that do not go with
+// releases of the same run.
+func (m *planner) customOf(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []object.Ref {
+	var out []object.Ref
+	for _, u := range m.customObjects(name, more, goes) {
+		out = append(out, refOf(u))
+	}
+	return sortRefs(out)
+}
+
+func (m *planner) customObjects(name string, more []*unstructured.Unstructured, goes map[object.Ref]bool) []*unstructured.Unstructured {
+	var out []*unstructured.Unstructured
+	for _, n := range m.definitionNames(name, more) {
+		for _, u := range m.state.Custom[n].Objects {
+			if !goes[refOf(u)] {
+				out = append(out, u)
+			}
+		}
+	}
+	return out
+}
+
+// definitionNames are the definitions of a package that are there: by our mark, and by what it brings.
+func (m *planner) definitionNames(name string, more []*unstructured.Unstructured) []string {
+	names := m.state.definitionsOf(name)
+	for _, u := range more {
+		if live := m.state.Definitions[u.GetName()]; live != nil && live.GetLabels()[PackageLabel] == "" {
+			names = append(names, u.GetName())
+		}
+	}
+	return distinct(names)
+}

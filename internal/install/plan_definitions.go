@@ -1,0 +1,181 @@
+package install
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/Masterminds/semver/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// definitions makes and changes those of a part, where it may and where that is safe.
+func (m *planner) definitions(p *Part) {
+	step := Step{ID: "definitions/" + p.Name, Kind: ApplyDefinitions, Part: p.Name, Version: p.Version}
+	for _, want := range rendered(p).Definitions {
+		ref := refOf(want)
+		if other, made := m.made[ref]; made {
+			m.shared(p, other, want)
+			continue
+		}
+		live := m.state.Definitions[want.GetName()]
+		if live == nil || m.changes(p, live, want) {
+			u := m.marked(p, want, live)
+			if live == nil {
+				m.made[ref] = p.Name
+			}
+			step.Objects = append(step.Objects, ref)
+			step.Definitions = append(step.Definitions, u)
+			if live != nil {
+				step.Irreversible = "objects that are stored in the new version meanwhile stay in it"
+			}
+		}
+	}
+	if len(step.Definitions) > 0 {
+		m.step(step)
+	}
+}
+
+// shared is a definition that another part makes in the same run.
+func (m *planner) shared(p *Part, other string, want *unstructured.Unstructured) {
+	for _, o := range m.plan.Parts {
+		if o.Name != other {
+			continue
+		}
+		for _, u := range rendered(o).Definitions {
+			if u.GetName() == want.GetName() && !crd.Same(u, want) {
+				m.refuse(Refusal{
+					Topic: "definitions", Part: p.Name, Object: refOf(want),
+					Message: fmt.Sprintf("%s and %s both provide %s, with different content", other, p.Name, want.GetName()), Hint: "install one of them without its CRDs, by its values",
+				})
+			}
+		}
+	}
+}
+
+// changes says whether a definition that is there is to be changed, and refuses where it must not be.
+func (m *planner) changes(p *Part, live, want *unstructured.Unstructured) bool {
+	then := m.marked(p, want, live)
+	if was := live.GetLabels()[VersionLabel]; was != "" {
+		labels := then.GetLabels()
+		labels[VersionLabel] = was // A later version with the same definition leaves it alone.
+		then.SetLabels(labels)
+	}
+	same := crd.Same(live, then)
+	k, foreign := m.definitionManager(p, live)
+	if live.GetDeletionTimestamp() != nil {
+		m.refuse(Refusal{
+			Topic: "definitions", Part: p.Name, Object: refOf(live), Message: fmt.Sprintf("CRD %s is being deleted", live.GetName()),
+			Hint: "wait until it is gone; it stays while finalizers hold its custom resources",
+		})
+	}
+	switch {
+	case newerThere(p, live):
+		m.note("CRD %s stays: it is of %s %s, which is newer than %s", want.GetName(), p.Name, live.GetLabels()[VersionLabel], p.Version)
+		return false
+	case p.KeepDefinitions:
+		if !crd.Same(live, want) {
+			m.note("CRD %s exists and is not changed: %s has a different one", want.GetName(), p.Name)
+		}
+		return false
+	case foreign && !m.options.TakeOwnership:
+		m.already(p, live, k)
+	case foreign:
+		m.take(p, refOf(live), k)
+	}
+	if !same {
+		m.safe(p, live, want)
+	}
+	return !same
+}
+
+// newerThere says whether a definition is of a later version of the package: that stays after
+// a rollback, and an earlier one could lose fields.
+func newerThere(p *Part, live *unstructured.Unstructured) bool {
+	labels := live.GetLabels()
+	is, err := semver.NewVersion(strings.ReplaceAll(labels[VersionLabel], "_", "+"))
+	want, wrong := semver.NewVersion(p.Version)
+	return labels[PackageLabel] == p.Name && err == nil && wrong == nil && is.GreaterThan(want)
+}
+
+// definitionManager says who else keeps a definition, and whether anybody does.
+func (m *planner) definitionManager(p *Part, live *unstructured.Unstructured) (Manager, bool) {
+	k := ManagerOf(live)
+	switch {
+	case k.By == "sysop" && k.Name == p.Name:
+		return Manager{}, false
+	case k.By == "helm" && k.Name == p.Release && k.Namespace == p.Namespace && !m.foreignRelease(p):
+		return Manager{}, false
+	}
+	return k, true
+}
+
+// already refuses to bring what is there, brought by others.
+func (m *planner) already(p *Part, live *unstructured.Unstructured, k Manager) {
+	m.refuse(Refusal{
+		Topic: "ownership", Part: p.Name, Object: refOf(live),
+		Message: fmt.Sprintf("%s is already installed: CRD %s is managed by %s", p.Name, live.GetName(), k),
+		Hint:    "skip it, since what needs it can use the existing one; or take it over with --take-ownership",
+	})
+}
+
+// marked is a definition as it is applied: with our marks, and with the relationship
+// annotations of the catalogue where it carries none.
+func (m *planner) marked(p *Part, want, live *unstructured.Unstructured) *unstructured.Unstructured {
+	u := want.DeepCopy()
+	labels := nonNil(u.GetLabels())
+	labels[PackageLabel] = p.Name
+	if p.Version != "" {
+		labels[VersionLabel] = strings.ReplaceAll(p.Version, "+", "_")
+	}
+	u.SetLabels(labels)
+	notes := nonNil(u.GetAnnotations())
+	maps.Copy(notes, m.annotations(want, live))
+	// A release that had the definition among its objects would delete it when it lets go of it.
+	notes[resourcePolicy] = keepPolicy
+	u.SetAnnotations(notes)
+	return u
+}
+
+// annotations are those of relationships for a definition that has none of its own, neither
+// in the chart nor where it is live.
+func (m *planner) annotations(want, live *unstructured.Unstructured) map[string]string {
+	if m.options.Annotate == nil {
+		return nil
+	}
+	add := maps.Clone(m.options.Annotate(want))
+	if live == nil || len(add) == 0 {
+		return add
+	}
+	// Without what we would have put there ourselves, does it carry any?
+	notes := nonNil(live.GetAnnotations())
+	others := live.DeepCopy()
+	rest := maps.Clone(notes)
+	maps.DeleteFunc(rest, func(k, _ string) bool { _, is := add[k]; return is })
+	others.SetAnnotations(rest)
+	ours, foreign := live.GetLabels()[PackageLabel] != "", len(m.options.Annotate(others)) == 0
+	maps.DeleteFunc(add, func(k, v string) bool {
+		have, carries := notes[k]
+		return foreign && have != v || carries && have != v && !ours
+	})
+	return add
+}
+
+func nonNil(m map[string]string) map[string]string {
+	if m == nil {
+		return map[string]string{}
+	}
+	return maps.Clone(m)
+}
+
+// refsOf are the references of objects.
+func refsOf(us []*unstructured.Unstructured) []object.Ref {
+	out := make([]object.Ref, 0, len(us))
+	for _, u := range us {
+		out = append(out, refOf(u))
+	}
+	return sortRefs(out)
+}

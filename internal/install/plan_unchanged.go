@@ -1,0 +1,128 @@
+package install
+
+import (
+	"encoding/json"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// unchanged says that a release is deployed as it is wanted: the same chart, values, objects
+// and hooks, and the same values of connections, as far as these are there.
+func (m *planner) unchanged(p *Part, live *LiveRelease) bool {
+	record := live.Current()
+	if record == nil || live.Status != "deployed" || record.Chart != chartOf(p) || record.Version != chartVersionOf(p) || !sameJSON(record.Values, p.Values) {
+		return false
+	}
+	if v := live.Labels[VersionLabel]; !p.App && v != "" && v != strings.ReplaceAll(p.Version, "+", "_") {
+		return false // the record would say an older version for ever
+	}
+	was, is := m.contents(p, record.Objects), m.contents(p, rendered(p).Objects)
+	hooksWere, hooksAre := m.contents(p, record.Hooks), m.contents(p, hookObjects(rendered(p).Hooks))
+	return sameTexts(was, is) && sameTexts(hooksWere, hooksAre) && m.sameConnections(p, record)
+}
+
+// contents is the JSON of each object, without the namespace, which a manifest may leave
+// out, and without what connections fill in. Definitions and namespaces are no part of a release.
+func (m *planner) contents(p *Part, us []*unstructured.Unstructured) map[object.Ref]string {
+	out := map[object.Ref]string{}
+	for _, u := range us {
+		ref := m.placed(u, p.Namespace)
+		if gk := ref.GroupKind(); gk == definitionKind || gk == namespaceKind {
+			continue
+		}
+		c := u.DeepCopy()
+		unstructured.RemoveNestedField(c.Object, "metadata", "namespace")
+		for _, connection := range p.Connections {
+			if connection.To == ref {
+				removeValue(c, connection.Field)
+			}
+		}
+		text, err := json.Marshal(c.Object)
+		if err != nil {
+			text = []byte(err.Error())
+		}
+		out[ref] += string(text)
+	}
+	return out
+}
+
+// sameConnections says that no value of a connection is known to be another one by now.
+func (m *planner) sameConnections(p *Part, record *LiveRecord) bool {
+	for _, c := range p.Connections {
+		from := m.state.Objects[c.From]
+		if from == nil {
+			continue
+		}
+		value, err := ResolveValue(from, c.Path)
+		if err != nil {
+			continue // it is not there now, and what was filled in stays
+		}
+		for _, u := range record.Objects {
+			if m.placed(u, p.Namespace) != c.To {
+				continue
+			}
+			if have, err := ResolveValue(u, c.Field); err != nil || !sameJSON(have, m.fitted(p, c, value)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func hookObjects(hooks []chart.Hook) []*unstructured.Unstructured {
+	out := make([]*unstructured.Unstructured, 0, len(hooks))
+	for _, h := range hooks {
+		out = append(out, h.Object)
+	}
+	return out
+}
+
+func sameTexts(a, b map[object.Ref]string) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for ref, text := range a {
+		if other, have := b[ref]; !have || other != text {
+			return false
+		}
+	}
+	return true
+}
+
+// sameJSON compares values as they would be written: 1 is 1.0, and nothing is {}.
+func sameJSON(a, b any) bool {
+	text := func(v any) string {
+		if m, is := v.(map[string]any); v == nil || is && len(m) == 0 {
+			return "{}"
+		}
+		t, err := json.Marshal(v)
+		if err != nil {
+			return err.Error()
+		}
+		return string(t)
+	}
+	return text(a) == text(b)
+}
+
+// renderedOf is a record as if it had been rendered: each object with its namespace.
+func renderedOf(m *planner, record *LiveRecord, namespace string) *chart.Rendered {
+	out := &chart.Rendered{}
+	for _, u := range record.Objects {
+		c := u.DeepCopy()
+		ref := m.placed(c, namespace)
+		c.SetNamespace(ref.Namespace)
+		switch ref.GroupKind() {
+		case definitionKind:
+			out.Definitions = append(out.Definitions, c)
+		case namespaceKind:
+			out.Namespaces = append(out.Namespaces, c)
+		default:
+			out.Objects = append(out.Objects, c)
+		}
+	}
+	return out
+}

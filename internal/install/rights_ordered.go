@@ -1,0 +1,73 @@
+package install
+
+import (
+	"cmp"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+)
+
+// maxNamed is how many pods of a StatefulSet are named in rights.
+const maxNamed = 16
+
+// ordered is what looking after StatefulSets takes that are brought back, and whose pods come in
+// order: a pod that crashes with the revision that was undone has to be deleted.
+func (r *rightsOfRun) ordered(live *LiveRelease, namespace string) {
+	for _, record := range live.Records {
+		for _, u := range record.Objects {
+			set, ok := restored.Ordered(u)
+			if !ok {
+				continue
+			}
+			set.Namespace = cmp.Or(set.Namespace, namespace)
+			for _, right := range regulate.OrderedRights(set.Namespace, r.pods(set)...) {
+				r.set[right] = true
+			}
+		}
+	}
+}
+
+// pods are the names of the pods of a StatefulSet; none where there are too many, or their number
+// is somebody else's.
+func (r *rightsOfRun) pods(set *appsv1.StatefulSet) []string {
+	replicas, start := int32(1), int32(0)
+	if set.Spec.Replicas != nil {
+		replicas = *set.Spec.Replicas
+	}
+	if set.Spec.Ordinals != nil {
+		start = set.Spec.Ordinals.Start
+	}
+	ref := object.Ref{Group: statefulSetKind.Group, Kind: statefulSetKind.Kind, Namespace: set.Namespace, Name: set.Name}
+	if there, ok := r.state.Objects[ref]; ok {
+		if is, ok := restored.Ordered(there); ok && is.Spec.Replicas != nil {
+			replicas = max(replicas, *is.Spec.Replicas)
+		}
+	}
+	if replicas > maxNamed {
+		return nil
+	}
+	var out []string
+	for n := range max(replicas, 1) {
+		out = append(out, fmt.Sprintf("%s-%d", set.Name, start+n))
+	}
+	return out
+}
+
+// recoverOrdered is the same of releases that are rolled back in recovering: only the references
+// of their objects are known.
+func (r *rightsOfRun) recoverOrdered(a RecoveryAct) {
+	if a.Verb != RecoverRollback {
+		return
+	}
+	for _, ref := range a.Objects {
+		if ref.GroupKind() == statefulSetKind {
+			for _, right := range regulate.OrderedRights(cmp.Or(ref.Namespace, a.Release.Namespace)) {
+				r.set[right] = true
+			}
+		}
+	}
+}

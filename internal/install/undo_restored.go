@@ -1,0 +1,126 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Restored is how the releases are that were brought back by undoing a run.
+type Restored struct {
+	Releases []ReleaseName `json:"releases"`
+	restored.Report
+}
+
+// lookAtRestored waits until the releases that were brought back are Healthy, and says so, or what
+// is not and which command helps. Pods that keep a StatefulSet from going back are deleted. It
+// returns nil where nothing was brought back, or nobody can tell of health. An error is that of
+// ctx: then it is not known.
+func (x *run) lookAtRestored(ctx context.Context) (*Restored, error) {
+	if x.Gate == nil || x.gone {
+		return nil, nil //nolint:nilnil // nothing to say is no error
+	}
+	r := &Restored{}
+	refs := x.restoredObjects(ctx, r)
+	if len(refs) == 0 {
+		return nil, ctx.Err() //nolint:nilnil // as above
+	}
+	note := func(text string) { x.notify(Progress{Kind: Noted, Message: text}) }
+	note("checking the health of what was restored")
+	i := restored.Inspector{Objects: InspectedObjects(x.Objects), Gate: x.Gate, Note: note, Poll: x.Poll}
+	var err error
+	if r.Report, err = i.Inspect(ctx, refs, x.o.look()); err != nil {
+		return nil, err
+	}
+	if !r.Healthy {
+		for _, n := range r.Releases {
+			r.Help = append(r.Help, fmt.Sprintf("kubectl sysop health helm/%s -n %s", n.Name, n.Namespace))
+		}
+	}
+	note(r.Text("what was restored"))
+	return r, nil
+}
+
+// InspectedObjects are objects as an Inspector wants them.
+func InspectedObjects(o Objects) restored.Objects { return inspected{o} }
+
+type inspected struct{ Objects }
+
+func (i inspected) Delete(ctx context.Context, ref object.Ref, uid types.UID) error {
+	return i.Objects.Delete(ctx, ref, Precondition{UID: string(uid)})
+}
+
+// undone says that a run was undone, by all, only where what was restored is Healthy.
+func (r *Restored) undone(all, part string) string {
+	switch {
+	case r == nil:
+		return all
+	case r.Healthy:
+		return all + ", and " + r.Text("what was restored")
+	}
+	return part + ", and " + r.Text("what was restored")
+}
+
+// look is how long is waited for what was restored.
+func (o Options) look() time.Duration {
+	if o.Look > 0 {
+		return o.Look
+	}
+	return o.statusTimeout(0)
+}
+
+// restoredObjects are the objects of the releases that this run brought back; what cannot be read
+// is left out.
+func (x *run) restoredObjects(ctx context.Context, r *Restored) []object.Ref {
+	var refs []object.Ref
+	for _, s := range x.j.Run.Steps {
+		name := ReleaseName{s.Release, s.Namespace}
+		switch s.Kind {
+		case UpgradeRelease, RollbackRelease, RemoveRelease:
+		default:
+			continue
+		}
+		if s.Phase != Undone || slices.Contains(r.Releases, name) {
+			continue
+		}
+		list, err := x.Engine.History(ctx, name)
+		if err != nil {
+			continue
+		}
+		last, ok := deployed(list)
+		if !ok || last.Marks.Run != x.j.Run.ID || last.RollbackOf != s.Was { // it was not changed, or is somebody else's
+			continue
+		}
+		r.Releases = append(r.Releases, name)
+		for _, ref := range slices.Concat(last.Objects, last.Kept) {
+			if !slices.Contains(refs, ref) {
+				refs = append(refs, ref)
+			}
+		}
+	}
+	return refs
+}
+
+// ReleasedObjects are the objects of the releases of some steps, as they are deployed now.
+func (r *Runner) ReleasedObjects(ctx context.Context, steps []StepState) ([]object.Ref, error) {
+	var refs []object.Ref
+	for i := range steps {
+		if !steps[i].ofRelease() {
+			continue
+		}
+		list, err := r.Engine.History(ctx, ReleaseName{steps[i].Release, steps[i].Namespace})
+		if err != nil {
+			return nil, err
+		}
+		if last, ok := deployed(list); ok {
+			refs = append(refs, slices.Concat(last.Objects, last.Kept)...)
+		}
+	}
+	return refs, nil
+}

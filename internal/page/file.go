@@ -1,0 +1,132 @@
+package page
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+)
+
+// loader unpacks the UIState, the styles and the code of a file, and runs it. It, the styles and the
+// code are taken since the policy of the file has their hashes; nothing else is, wherever it comes
+// from.
+const loader = `(async () => {
+const digits = '` + digits + `'
+const trusted = (self.trustedTypes ?? { createPolicy: (_, p) => p }).createPolicy('file', { createScript: (s) => s })
+const part = (id) => document.getElementById(id)
+const unpack = async (id) => {
+const text = part(id).textContent, bytes = []
+let queue = 0, bits = 0
+for (let i = 0; i < text.length; i += 2) {
+const v = digits.indexOf(text[i]) + digits.indexOf(text[i + 1] ?? 'A') * 91
+queue |= v << bits
+if (i + 1 === text.length) bits = 8
+else bits += (v & 8191) > 88 ? 13 : 14
+for (; bits > 7; bits -= 8, queue >>>= 8) bytes.push(queue & 255)
+}
+return new Response(new Blob([new Uint8Array(bytes)]).stream().pipeThrough(new DecompressionStream('gzip'))).text()
+}
+const style = document.createElement('style'), code = document.createElement('script')
+const [script, css] = (await unpack('code')).split('\0')
+style.textContent = css
+part('picture').textContent = trusted.createScript(await unpack('picture'))
+code.textContent = trusted.createScript(script)
+document.head.append(style, code)
+})().catch(() => {
+document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
+})`
+
+// File writes one document that shows the UIState, opens from disk, and asks nobody. All that
+// it needs is in it, packed: gzip in digits (pack.go), so that nothing a cluster says is text of the document,
+// but for the title. The same UIState gives the same bytes.
+//
+// A file is mailed around: what it may not hold, the UIState may not hold.
+func File(w io.Writer, p *view.UIState) error {
+	same, err := build()
+	if err != nil {
+		return err
+	}
+	return same.write(w, p)
+}
+
+// parts are what is the same in every file.
+type parts struct {
+	policy string
+	code   string // and the styles, packed
+}
+
+func build() (*parts, error) {
+	code, err := Asset("file.js")
+	if err != nil {
+		return nil, err
+	}
+	style, err := Asset("file-style.css")
+	if err != nil {
+		return nil, err
+	}
+	// Neither has a NUL in it; packed together they are smaller.
+	packed, err := pack(bytes.Join([][]byte{code, style}, []byte{0}))
+	return &parts{policy: policy(style, code), code: packed}, err
+}
+
+func (same *parts) write(w io.Writer, p *view.UIState) error {
+	shown := *p
+	shown.Mode = "file"
+	data, err := json.Marshal(&shown)
+	if err != nil {
+		return fmt.Errorf("write the UI state: %w", err)
+	}
+	picture, err := pack(data)
+	if err != nil {
+		return fmt.Errorf("pack the UI state: %w", err)
+	}
+	// The policy holds for what comes after it.
+	_, err = fmt.Fprintf(w, `%s<meta http-equiv="Content-Security-Policy" content="%s">
+<meta name="referrer" content="no-referrer">
+<title>%s</title>
+</head>
+<body>
+<div id="page"></div>
+<noscript>This page needs JavaScript to draw its content. It sends no requests.</noscript>
+<script type="text/plain" id="picture">%s</script>
+<script type="text/plain" id="code">%s</script>
+<script>%s</script>
+</body>
+</html>
+`, head, same.policy, title(p.Title), picture, same.code, loader)
+	return err
+}
+
+// policy allows what has the hash of what is written here.
+func policy(style, code []byte) string {
+	return fmt.Sprintf("default-src 'none'; script-src '%s' '%s'; style-src '%s'; base-uri 'none'; form-action 'none'; "+
+		"require-trusted-types-for 'script'; trusted-types file", hash([]byte(loader)), hash(code), hash(style))
+}
+
+func hash(b []byte) string {
+	sum := sha256.Sum256(b)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// title is text for a title, on one line.
+func title(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if hidden(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return html.EscapeString(text)
+}
+
+// hidden tells what nobody sees: controls, what changes directions, what has no meaning.
+func hidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
+}

@@ -1,0 +1,314 @@
+package view
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// InstallPlan is what a run is to do.
+type InstallPlan struct {
+	*install.Plan
+	// DryRun is none, client or server.
+	DryRun string
+	// Fetched says where the parts came from, by name of the part: an address, and by what
+	// it was verified.
+	Fetched map[string]string
+}
+
+// InstallPlanDocument is what a run is to do (docs/schema/install-plan.json).
+type InstallPlanDocument struct {
+	Head         `json:",inline"`
+	Installation string                `json:"installation"`
+	Namespace    string                `json:"namespace"`
+	System       bool                  `json:"system,omitempty"`
+	Action       string                `json:"action"`
+	DryRun       string                `json:"dryRun"`
+	Parts        []InstallPartDocument `json:"parts"`
+	Steps        []InstallStepDocument `json:"steps"`
+	// Changes are the objects that it makes, changes or deletes, Counts these by kind.
+	Changes []InstallChangeDocument `json:"changes"`
+	Counts  []InstallCountDocument  `json:"counts"`
+	// Grants are all rules of RBAC that it grants, those that are new in front.
+	Grants []InstallGrantDocument `json:"grants"`
+	// To is the revision of the history that a rollback goes back to.
+	To          int                      `json:"to,omitempty"`
+	Unchanged   []string                 `json:"unchanged,omitempty"`
+	Refusals    []InstallRefusalDocument `json:"refusals,omitempty"`
+	Notes       []string                 `json:"notes,omitempty"`
+	Fingerprint string                   `json:"fingerprint"`
+}
+
+// InstallPartDocument is what is installed together, as one release.
+type InstallPartDocument struct {
+	Name      string   `json:"name"`
+	App       bool     `json:"app,omitempty"`
+	Version   string   `json:"version,omitempty"`
+	Release   string   `json:"release"`
+	Namespace string   `json:"namespace"`
+	Source    string   `json:"source,omitempty"`
+	Needs     []string `json:"needs,omitempty"`
+	Reasons   []string `json:"reasons,omitempty"`
+	Objects   []string `json:"objects"`
+	Images    []string `json:"images,omitempty"`
+}
+
+// InstallStepDocument is one thing to do.
+type InstallStepDocument struct {
+	ID           string   `json:"id"`
+	Kind         string   `json:"kind"`
+	Part         string   `json:"part,omitempty"`
+	Release      string   `json:"release,omitempty"`
+	Namespace    string   `json:"namespace,omitempty"`
+	From         string   `json:"from,omitempty"`
+	Version      string   `json:"version,omitempty"`
+	Objects      []string `json:"objects,omitempty"`
+	Irreversible string   `json:"irreversible,omitempty"`
+}
+
+// InstallChangeDocument is what becomes of an object: added, changed or removed.
+type InstallChangeDocument struct {
+	Part   string `json:"part,omitempty"`
+	Object string `json:"object"`
+	Change string `json:"change"`
+	Hook   bool   `json:"hook,omitempty"`
+}
+
+// InstallCountDocument is how many objects of a kind are added, changed or removed.
+type InstallCountDocument struct {
+	Kind    string `json:"kind"`
+	Added   int    `json:"added,omitempty"`
+	Changed int    `json:"changed,omitempty"`
+	Removed int    `json:"removed,omitempty"`
+}
+
+// InstallGrantDocument is a rule that somebody is granted.
+type InstallGrantDocument struct {
+	Part       string        `json:"part"`
+	Role       string        `json:"role"`
+	Binding    string        `json:"binding,omitempty"`
+	Namespace  string        `json:"namespace,omitempty"`
+	Subjects   []string      `json:"subjects,omitempty"`
+	Rule       *install.Rule `json:"rule,omitempty"`
+	Aggregated bool          `json:"aggregated,omitempty"`
+	New        bool          `json:"new"`
+}
+
+// InstallRefusalDocument is why a run must not be begun.
+type InstallRefusalDocument struct {
+	Topic   string `json:"topic"`
+	Part    string `json:"part,omitempty"`
+	Object  string `json:"object,omitempty"`
+	Message string `json:"message"`
+	Hint    string `json:"hint,omitempty"`
+}
+
+// InstallPlanned returns the answer of what a run is to do. Names are what it makes,
+// changes or deletes.
+func InstallPlanned(p InstallPlan) Output {
+	a := Output{Document: installPlanDocument(p)}
+	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "WHAT", Truncate: Middle, MinWidth: leastName}, {Name: "VERSION"}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
+	seen := map[string]bool{}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		version := cmp.Or(s.Version, s.From)
+		if s.From != "" && s.Version != "" && s.From != s.Version {
+			version = s.From + " → " + s.Version
+		}
+		tone := Plain
+		if s.Kind == install.DeleteObjects || s.Kind == install.DeleteDefinitions || s.Kind == install.RemoveRelease {
+			tone = Bad
+		}
+		why := ""
+		if part := partOf(p.Plan, s.Part); part != nil && !seen[part.Name] && s.Kind != install.MakeNamespace {
+			why, seen[part.Name] = strings.Join(part.Why, "; "), true
+		}
+		if s.Irreversible != "" {
+			why = s.Irreversible
+		}
+		t.Rows = append(t.Rows, []Cell{{StepWords(s.Kind), tone}, {stepWhat(s), Plain}, {version, Plain}, {why, Faint}})
+		if s.Kind != install.Await {
+			a.Names = append(a.Names, s.ID)
+		}
+	}
+	a.Table, a.Wide = t, t
+	return a
+}
+
+// changeWords are what becomes of objects, for people.
+var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectChanged: "changed", install.ObjectRemoved: "deleted"}
+
+// ChangeLines say which objects a plan makes, changes and deletes, by kind; of many of a kind
+// the first few: the document has them all.
+func ChangeLines(p *install.Plan) []string {
+	const most = 5
+	var out []string
+	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
+		names := map[string][]string{}
+		for _, c := range p.Changes {
+			if c.Change == what {
+				kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
+				name := strings.TrimPrefix(c.Object.Namespace+"/"+c.Object.Name, "/")
+				if c.Hook {
+					name += " (hook)"
+				}
+				names[kind] = append(names[kind], name)
+			}
+		}
+		for _, kind := range slices.Sorted(maps.Keys(names)) {
+			these := names[kind]
+			text := strings.Join(these, ", ")
+			if len(these) > most {
+				text = fmt.Sprintf("%s and %d more", strings.Join(these[:most], ", "), len(these)-most)
+			}
+			out = append(out, fmt.Sprintf("%s: %d %s: %s", changeWords[what], len(these), kind, text))
+		}
+	}
+	return out
+}
+
+// GrantLines say every rule that a plan grants: those that an installation did not grant
+// before apart, and those of a first one with the rest.
+func GrantLines(p *install.Plan) (fresh, rest []string) {
+	for _, g := range p.Grants {
+		if g.New && p.Action != install.Install {
+			fresh = append(fresh, fmt.Sprintf("new permission: %s: %s", g.Part, g))
+		} else {
+			rest = append(rest, fmt.Sprintf("grants: %s: %s", g.Part, g))
+		}
+	}
+	return fresh, rest
+}
+
+func partOf(p *install.Plan, name string) *install.Part {
+	for _, part := range p.Parts {
+		if part.Name == name {
+			return part
+		}
+	}
+	return nil
+}
+
+// StepWords says what a step does.
+func StepWords(k install.StepKind) string {
+	words := map[install.StepKind]string{
+		install.ApplyDefinitions: "apply CRDs", install.InstallRelease: "install release", install.UpgradeRelease: "upgrade release",
+		install.RollbackRelease: "roll back release", install.RemoveRelease: "remove release", install.Await: "wait for health",
+		install.DeleteObjects: "delete objects", install.DeleteDefinitions: "delete CRDs", install.MakeNamespace: "create namespace",
+	}
+	if w, ok := words[k]; ok {
+		return w
+	}
+	return string(k)
+}
+
+func stepWhat(s *install.Step) string {
+	switch s.Kind {
+	case install.MakeNamespace:
+		return s.Namespace
+	case install.ApplyDefinitions, install.DeleteDefinitions, install.DeleteObjects:
+		if len(s.Objects) == 1 {
+			return s.Objects[0].String()
+		}
+		return fmt.Sprintf("%s: %d objects", s.Part, len(s.Objects))
+	case install.Await:
+		return s.Part
+	case install.RollbackRelease:
+		return fmt.Sprintf("%s/%s to revision %d", s.Namespace, s.Release, s.To)
+	}
+	return s.Namespace + "/" + s.Release
+}
+
+func installPlanDocument(p InstallPlan) InstallPlanDocument {
+	doc := InstallPlanDocument{
+		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
+		Action: string(p.Action), DryRun: p.DryRun, Parts: []InstallPartDocument{}, Steps: []InstallStepDocument{},
+		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
+	}
+	for _, part := range p.Parts {
+		d := InstallPartDocument{
+			Name: part.Name, App: part.App, Version: part.Version, Release: part.Release, Namespace: part.Namespace, Source: p.Fetched[part.Name],
+			Needs: part.Needs, Reasons: part.Why, Objects: []string{},
+		}
+		if r := part.Rendered; r != nil {
+			d.Images = r.Images
+			for _, o := range r.Objects {
+				gvk := o.GroupVersionKind()
+				d.Objects = append(d.Objects, object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}.String())
+			}
+		}
+		doc.Parts = append(doc.Parts, d)
+	}
+	for i := range p.Steps {
+		s := &p.Steps[i]
+		doc.Steps = append(doc.Steps, InstallStepDocument{
+			ID: s.ID, Kind: string(s.Kind), Part: s.Part, Release: s.Release, Namespace: s.Namespace, From: s.From, Version: s.Version,
+			Objects: objectIDs(s.Objects), Irreversible: s.Irreversible,
+		})
+	}
+	doc.To = p.To
+	doc.Changes, doc.Counts = objectChangeDocuments(p.Changes)
+	doc.Grants = grantDocuments(p.Grants)
+	for _, r := range p.Refusals {
+		d := InstallRefusalDocument{Topic: r.Topic, Part: r.Part, Message: r.Message, Hint: r.Hint}
+		if r.Object != (object.Ref{}) {
+			d.Object = r.Object.String()
+		}
+		doc.Refusals = append(doc.Refusals, d)
+	}
+	return doc
+}
+
+func objectChangeDocuments(all []install.ObjectChange) (changes []InstallChangeDocument, counts []InstallCountDocument) {
+	changes, counts = []InstallChangeDocument{}, []InstallCountDocument{}
+	byKind := map[string]*InstallCountDocument{}
+	for _, c := range all {
+		changes = append(changes, InstallChangeDocument{Part: c.Part, Object: c.Object.String(), Change: c.Change, Hook: c.Hook})
+		kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
+		if byKind[kind] == nil {
+			byKind[kind] = &InstallCountDocument{Kind: kind}
+		}
+		switch c.Change {
+		case install.ObjectAdded:
+			byKind[kind].Added++
+		case install.ObjectChanged:
+			byKind[kind].Changed++
+		case install.ObjectRemoved:
+			byKind[kind].Removed++
+		}
+	}
+	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
+		counts = append(counts, *byKind[kind])
+	}
+	return changes, counts
+}
+
+func grantDocuments(all []install.Grant) []InstallGrantDocument {
+	out := []InstallGrantDocument{}
+	for _, g := range all {
+		d := InstallGrantDocument{Part: g.Part, Role: g.Role.String(), Namespace: g.Namespace, Subjects: g.Subjects, Aggregated: g.Aggregated, New: g.New}
+		if g.Binding != (object.Ref{}) {
+			d.Binding = g.Binding.String()
+		}
+		if g.Known && !g.Aggregated {
+			rule := g.Rule
+			d.Rule = &rule
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// objectIDs writes objects as documents do.
+func objectIDs(refs []object.Ref) []string {
+	var out []string
+	for _, r := range refs {
+		out = append(out, r.String())
+	}
+	return out
+}

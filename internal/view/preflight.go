@@ -1,0 +1,227 @@
+package view
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// PreflightOptions say how what is foreseen is shown.
+type PreflightOptions struct {
+	// Namespace is that of the user, which need not be written.
+	Namespace string
+	// Objects counts those of the batch.
+	Objects int
+	// Server says that a server was asked; Anew that the batch is a stack which is there.
+	Server, FromScratch bool
+	// Gaps are what could not be read.
+	Gaps []object.Gap
+}
+
+// Preflight shows whether all of a batch will start. The tree is for people: what is wrong
+// first, with its proof and a way out, and then what was looked at.
+func Preflight(r *preflight.Report, o PreflightOptions) Output {
+	p := &preflightView{r: r, o: o}
+	return Output{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
+}
+
+type preflightView struct {
+	r *preflight.Report
+	o PreflightOptions
+}
+
+// PreflightVerdict says in one line what the verdict is.
+func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
+	switch r.Verdict {
+	case schedule.DoesNotFit:
+		hanging := hangingObjects(r)
+		if hanging == 0 {
+			return "impossible: not everything can start"
+		}
+		return fmt.Sprintf("impossible: %d of %s would not start", hanging, someObjects(max(o.Objects, hanging)))
+	case schedule.Unknown:
+		open := 0
+		for i := range r.Findings {
+			if r.Findings[i].Verdict == schedule.Unknown {
+				open++
+			}
+		}
+		if open == 1 {
+			return "unknown: one check could not be made, and none found an obstacle"
+		}
+		return fmt.Sprintf("unknown: %d checks could not be made, and none found an obstacle", open)
+	}
+	if r.Pods == 0 {
+		return fmt.Sprintf("fits: %s, without new pods to place", someObjects(o.Objects))
+	}
+	nodes := map[string]bool{}
+	for _, at := range r.Placement {
+		nodes[at.Node] = true
+	}
+	pods := fmt.Sprintf("%d pods", r.Pods)
+	if r.Pods == 1 {
+		pods = "1 pod"
+	}
+	if len(nodes) == 0 {
+		return "fits: " + pods + ", as the cluster is now"
+	}
+	on := fmt.Sprintf("%d nodes", len(nodes))
+	if len(nodes) == 1 {
+		on = "1 node"
+	}
+	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, on)
+}
+
+func someObjects(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
+}
+
+// hangingObjects counts the objects of which something is impossible.
+func hangingObjects(r *preflight.Report) int {
+	seen := map[object.Ref]bool{}
+	for i := range r.Findings {
+		if j := &r.Findings[i]; j.Verdict == schedule.DoesNotFit && j.Object.Kind != "" {
+			seen[j.Object] = true
+		}
+	}
+	return len(seen)
+}
+
+// VerdictCell is a verdict with its sign.
+func VerdictCell(v schedule.Verdict) Cell {
+	switch v {
+	case schedule.DoesNotFit:
+		return Cell{"✖ " + v.String(), Bad}
+	case schedule.Unknown:
+		return Cell{"? " + v.String(), Warn}
+	case schedule.Fits:
+		return Cell{"✔ " + v.String(), Good}
+	}
+	return Cell{}
+}
+
+// near is how people of a namespace call an object.
+func (p *preflightView) near(r object.Ref) string {
+	if r.Kind == "" {
+		return ""
+	}
+	r.Group = ""
+	if r.Namespace == p.o.Namespace {
+		r.Namespace = ""
+	}
+	return r.String()
+}
+
+func (p *preflightView) tree() *Tree {
+	t := &Tree{Columns: []Column{
+		{Name: "VERDICT", MinWidth: len("✖ impossible")},
+		{Name: "TOPIC"},
+		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
+		{Name: "SOURCE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
+		{Name: "MESSAGE", OwnLine: true},
+	}}
+	for i := range p.r.Findings {
+		t.Roots = append(t.Roots, p.line(&p.r.Findings[i]))
+	}
+	note := func(name, text string) {
+		if text != "" {
+			t.Roots = append(t.Roots, &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}})
+		}
+	}
+	note("may grow", p.r.AutoscalerNote)
+	for _, text := range p.r.NotChecked {
+		note("not checked", text)
+	}
+	if !slices.ContainsFunc(p.r.Findings, func(j preflight.Finding) bool { return j.Origin != "" }) {
+		p.drop(t, 3)
+	}
+	return t
+}
+
+// drop leaves a column out.
+func (p *preflightView) drop(t *Tree, column int) {
+	var walk func([]*TreeRow)
+	walk = func(lines []*TreeRow) {
+		for _, l := range lines {
+			l.Cells = slices.Delete(l.Cells, column-1, column)
+			walk(l.Children)
+		}
+	}
+	t.Columns = slices.Delete(t.Columns, column, column+1)
+	walk(t.Roots)
+}
+
+// line is a judgement, with its proof and what to do below it.
+func (p *preflightView) line(j *preflight.Finding) *TreeRow {
+	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
+	if j.Field != "" && j.Verdict != schedule.Fits {
+		l.Children = append(l.Children, detailRow("field", fieldAndValue(j.Field, j.Value)))
+	}
+	for _, n := range j.Nodes {
+		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
+	}
+	if j.Remedy != "" {
+		l.Children = append(l.Children, detailRow("fix", j.Remedy))
+	}
+	return l
+}
+
+func detailRow(name, text string) *TreeRow {
+	return &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
+}
+
+func fieldAndValue(field, value string) string {
+	if value == "" {
+		return field
+	}
+	return field + " = " + value
+}
+
+// nodesNamed names few nodes, and counts many.
+func nodesNamed(nodes []string) string {
+	if len(nodes) == 1 {
+		return "node " + nodes[0]
+	}
+	return fmt.Sprintf("%d nodes", len(nodes))
+}
+
+// table has a row for each judgement; where there is room, also for each pod that finds a
+// node.
+func (p *preflightView) table(wide bool) *Table {
+	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}}
+	if wide {
+		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "SOURCE"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "FIX"}}
+	}
+	for i := range p.r.Findings {
+		j := &p.r.Findings[i]
+		verdict, topic, obj, message := VerdictCell(j.Verdict), Cell{Text: string(j.Topic)}, Cell{Text: p.near(j.Object)}, Cell{Text: j.Message}
+		if wide {
+			t.Rows = append(t.Rows, []Cell{verdict, topic, obj, {Text: j.Origin}, {Text: j.Reason}, {Text: fieldAndValue(j.Field, j.Value)}, message, {Text: j.Remedy}})
+			continue
+		}
+		t.Rows = append(t.Rows, []Cell{verdict, topic, obj, message})
+	}
+	for _, at := range p.r.Placement {
+		if wide {
+			t.Rows = append(t.Rows, []Cell{{}, {Text: "placement"}, {Text: at.Pod}, {}, {}, {}, {Text: "finds room on " + at.Node}, {}})
+		}
+	}
+	return t
+}
+
+// names are the objects of which something is impossible or unknown.
+func (p *preflightView) names() []string {
+	out := []string{}
+	for i := range p.r.Findings {
+		if j := &p.r.Findings[i]; j.Verdict != schedule.Fits && j.Object.Kind != "" && !slices.Contains(out, j.Object.String()) {
+			out = append(out, j.Object.String())
+		}
+	}
+	return out
+}
