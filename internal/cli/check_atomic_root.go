@@ -71,7 +71,7 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 	if err := whole.Read(ctx, source.Query{Objects: refs}, sink); err != nil {
 		return nil, err
 	}
-	a.o.tellGaps(sink.gaps)
+	a.o.Gaps(sink.gaps)
 	slices.SortFunc(sink.items, func(x, y preflight.Item) int { return object.Compare(x.Ref, y.Ref) })
 	return sink.items, nil
 }

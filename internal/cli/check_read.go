@@ -39,7 +39,7 @@ type checkRun struct {
 }
 
 // facting has the session that opens next keep what rules look at.
-func (c *common) facting() *check.Collector {
+func (c *input) facting() *check.Collector {
 	facts := check.NewCollector()
 	c.wholly = check.Whole()
 	c.extract = append(c.extract, func(*session) inventory.Extractor { return keep(facts) })
@@ -238,7 +238,7 @@ func (c *checkRun) define(ctx context.Context) error {
 			// was asked about.
 			gap := gapOfDefinition(fields, err)
 			if failed = cmp.Or(failed, fmt.Errorf("%s: %w", gap.Resource, err)); len(c.targets.kinds) == 0 {
-				c.o.tellGaps([]object.Gap{gap})
+				c.o.Gaps([]object.Gap{gap})
 			}
 			return
 		}

@@ -6,67 +6,24 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync/atomic"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // common is what every command that reads objects takes.
 type common struct {
-	env    Env
-	config *genericclioptions.ConfigFlags
-	clock  *stopwatch
+	input
+	env Env
 	// silence reports that the API server does not answer.
 	silence *silence
-
-	// rules are those of the session, which who follows a cluster replaces while others read them.
-	rules   *atomic.Pointer[relation.Set]
-	include []schema.GroupKind // kinds that are read although they are left out
-	// definitions says that the question is about CRDs, so that they are read whole.
-	definitions bool
-
-	// moreRoots tells, once something was read, whose stacks are wanted beside those of the
-	// roots, and of which kinds every object; nil where none are.
-	moreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
-
-	// over lays something over what is read; nil where nothing is.
-	over func(base source.Source, namespace string) source.Source
-	// wholly are the kinds that are read whole besides, as the Go types of these versions;
-	// and with them every custom resource is.
-	wholly []schema.GroupVersionKind
-
-	// collect takes what the metrics command wants of objects, and notes are annotations
-	// that are kept for it.
-	collect func(object.Object)
-	notes   []string
 	// allGaps is what lists every gap, where it is not -o json.
 	allGaps string
-
-	// extract makes extractors of what a command wants of objects besides, and judges says
-	// that it wants the status of all that have one.
-	extract []func(*session) inventory.Extractor
-	judges  bool
-	// healthRules are asked before the catalogue's, where health is judged; nil for none.
-	healthRules *healthRules
-
-	from          string
-	rulesFiles    []string
-	allNamespaces bool
-	timings       bool
-	noInferred    bool // of the commands that have the flag
-	named         bool // an object may also be missing, if another one names it
-
 	// completing says that a shell asks: no credential plugin may ask back on the terminal.
 	completing bool
 
@@ -77,7 +34,8 @@ type common struct {
 }
 
 func newCommon(env Env, formats ...string) *common {
-	c := &common{env: env, formats: formats, clock: newStopwatch(env.Now)}
+	c := &common{env: env, formats: formats, input: input{clock: newStopwatch(env.Now), stdin: env.In, demo: env.Demo, now: env.Now}}
+	c.report = c
 	c.silence = newSilence(env.ErrOut)
 	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
 	c.config.WrapConfigFn = func(r *rest.Config) *rest.Config {
@@ -162,8 +120,24 @@ func (c *common) writeUnder(a view.Output, heads bool) error {
 	return render.Write(c.env.Out, c.output, a, o)
 }
 
-// tellGaps says what could not be read. Many of one reason become one line.
-func (c *common) tellGaps(gaps []object.Gap) {
+// Warn tells of something that may make the answer wrong or incomplete.
+func (c *common) Warn(text string) { fmt.Fprintf(c.env.ErrOut, "warning: %s\n", safe(text)) }
+
+// Note tells of something that explains the answer.
+func (c *common) Note(text string) { fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(text)) }
+
+// Progress tells what is being done; it is for people alone.
+func (c *common) Progress(text string) {
+	if c.env.Talk {
+		fmt.Fprintln(c.env.ErrOut, safe(text))
+	}
+}
+
+// Timings prints what each stage took.
+func (c *common) Timings(text string) { fmt.Fprint(c.env.ErrOut, text) }
+
+// Gaps says what could not be read. Many of one reason become one line.
+func (c *common) Gaps(gaps []object.Gap) {
 	by := map[string][]object.Gap{}
 	var reasons []string
 	for _, g := range gaps {

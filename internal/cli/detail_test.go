@@ -32,7 +32,7 @@ func TestDetail(t *testing.T) {
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{definitions: true}, source.Fields, ""},
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{from: true}, source.Fields, ""},
 	} {
-		o := &common{rules: builtInRules(), definitions: c.ask.definitions}
+		o := &input{rules: builtInRules(), definitions: c.ask.definitions}
 		if c.ask.from {
 			o.from = "file"
 		}
@@ -44,7 +44,7 @@ func TestDetail(t *testing.T) {
 
 // Rules that read what is left out do not make the source list it.
 func TestLeftOutStaysOut(t *testing.T) {
-	c := &common{rules: builtInRules()}
+	c := &input{rules: builtInRules()}
 	for _, k := range [][2]string{{"", "Event"}, {"events.k8s.io", "Event"}, {"coordination.k8s.io", "Lease"}, {"coordination.k8s.io", "LeaseCandidate"}, {"", "Endpoints"}} {
 		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.includes(r) {
 			t.Errorf("%s is listed", k)

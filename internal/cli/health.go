@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 type healthOptions struct {
@@ -105,6 +106,10 @@ func statusNamed(name string) health.Status {
 
 // healthQuestion is what is asked, once the flags have been read.
 type healthQuestion struct {
+	args     []string // the roots; none for all stacks
+	all      bool     // every object, instead of stacks
+	since    time.Duration
+	watch    bool
 	selector labels.Selector
 	want     health.Status // to wait for; empty for none
 	rules    *healthRules
@@ -118,7 +123,7 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &healthQuestion{selector: selector}
+	q := &healthQuestion{args: o.args, all: o.all, since: o.since, watch: o.watch, selector: selector}
 	if q.rules, err = o.rules.read(ctx); err != nil {
 		return nil, err
 	}
@@ -156,7 +161,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	}
 	opening, stop := o.opening(ctx, q)
 	defer stop()
-	h, err := o.begin(opening, q)
+	h, err := o.input.health(opening, q)
 	if err != nil {
 		return o.late(opening, q, err)
 	}
@@ -166,7 +171,7 @@ func (o *healthOptions) run(ctx context.Context) error {
 	if err := h.evaluate(ctx); err != nil {
 		return err
 	}
-	if err := h.show(ctx); err != nil {
+	if err := o.show(ctx, h); err != nil {
 		return err
 	}
 	switch {
@@ -179,15 +184,50 @@ func (o *healthOptions) run(ctx context.Context) error {
 }
 
 // show writes the whole answer.
-func (h *healthResult) show(ctx context.Context) error {
+func (o *healthOptions) show(ctx context.Context, h *healthResult) error {
 	h.session.tell(h.graph)
-	if err := h.warnings(ctx); err != nil {
+	if err := o.warnings(ctx, h); err != nil {
 		return err
 	}
-	if err := h.o.write(h.answer()); err != nil {
+	if err := o.write(h.answer()); err != nil {
 		return err
 	}
-	h.tell()
+	o.tellHealth(h)
 	h.session.printTimings(h.graph)
 	return nil
+}
+
+// tellHealth sums up on stderr, for people.
+func (o *healthOptions) tellHealth(h *healthResult) {
+	if !o.human() || o.all {
+		return
+	}
+	if len(h.stacks) == 0 {
+		fmt.Fprintln(o.env.ErrOut, "no stacks found")
+		return
+	}
+	counts := map[health.Status]int{}
+	for _, s := range h.stacks {
+		counts[s.Health.Status]++
+	}
+	var parts []string
+	for _, s := range health.Statuses() {
+		if n := counts[s]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, s))
+		}
+	}
+	what := "stacks"
+	if len(h.stacks) == 1 {
+		what = "stack"
+	}
+	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
+}
+
+// warnings asks for the last Warning events about the causes, and tells where they cannot be read.
+func (o *healthOptions) warnings(ctx context.Context, h *healthResult) error {
+	gap, err := h.warn(ctx)
+	if gap != nil {
+		o.Gaps([]object.Gap{*gap})
+	}
+	return err
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -10,7 +11,29 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
+
+// healthWatch evaluates again and again what is asked about, from watches.
+type healthWatch struct {
+	*healthResult
+	live *source.Live
+	// was is the health of each part the last time, and stacked that of each stack.
+	was     map[object.Ref]health.Health
+	stacked map[object.Ref]seenStack
+	// failed are the gaps of the present reading that hide objects.
+	failed []object.Gap
+}
+
+// evaluate reads and evaluates the present state.
+func (f *healthWatch) evaluate(ctx context.Context) error {
+	s, err := f.session.renewed(ctx)
+	if err != nil {
+		return err
+	}
+	f.session = s
+	return f.healthResult.evaluate(ctx)
+}
 
 // seenStack is a stack as it was judged the last time.
 type seenStack struct {

@@ -15,14 +15,14 @@ import (
 
 // healthCollector judge objects while a session reads them.
 type healthCollector struct {
-	c      *health.Collector
-	common *common
+	c     *health.Collector
+	input *input
 }
 
 // collectHealth has the session that opens next judge what it reads. The rules are the user's,
 // which go before the catalogue's; nil for none.
-func (c *common) collectHealth(rules *healthRules) *healthCollector {
-	v := &healthCollector{common: c}
+func (c *input) collectHealth(rules *healthRules) *healthCollector {
+	v := &healthCollector{input: c}
 	c.judges, c.healthRules = true, rules
 	c.extract = append(c.extract, func(s *session) inventory.Extractor {
 		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.kinds)))
@@ -37,7 +37,7 @@ func (c *common) collectHealth(rules *healthRules) *healthCollector {
 
 // assess puts together what was judged, and tells which rules failed.
 func (v *healthCollector) assess(g *graph.Graph) *health.Assessment {
-	v.common.healthRules.tell(v.common)
+	v.input.healthRules.tell(v.input.report)
 	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Health(g.Ref(id)) })
 }
 
@@ -48,7 +48,7 @@ func (s *session) moment() time.Time {
 			return at
 		}
 	}
-	return s.c.env.Now()
+	return s.c.now()
 }
 
 // maxHealthRuleBytes is more than any file of them has.
@@ -58,7 +58,7 @@ const maxHealthRuleBytes = 4 << 20
 // built-in ones that have a state in the version that is understood, and every custom
 // resource whole. The definitions are huge: of a cluster's no more is read than of others,
 // where nobody asks about one.
-func (c *common) healthDetail(r object.Resource) (source.Detail, string, bool) {
+func (c *input) healthDetail(r object.Resource) (source.Detail, string, bool) {
 	gk := r.GroupKind()
 	if !c.judges || gk == definitionKind && !c.definitions && c.from == "" {
 		return 0, "", false

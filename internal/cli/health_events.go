@@ -23,19 +23,10 @@ const (
 	eachWarned = 3
 )
 
-// warnings asks for the last Warning events about the causes. What is missing has none:
-// those of who needs it are shown with it. That they cannot be read is a gap, which is told.
-func (h *healthResult) warnings(ctx context.Context) error {
-	gap, err := h.warn(ctx)
-	if gap != nil {
-		h.o.tellGaps([]object.Gap{*gap})
-	}
-	return err
-}
-
-// warn asks for them; that they cannot be read is a gap.
+// warn asks for the last Warning events about the causes. What is missing has none: the events
+// of what needs it are shown with it. It returns a gap where they cannot be read.
 func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
-	defer h.o.clock.stage("warnings")()
+	defer h.in.clock.stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {
 		return nil, nil
@@ -51,7 +42,7 @@ func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
 	h.events = map[object.Ref][]view.Event{}
 	for ref, of := range about {
 		for _, e := range found[of] {
-			if h.o.since > 0 && e.Last.Before(h.session.moment().Add(-h.o.since)) {
+			if h.q.since > 0 && e.Last.Before(h.session.moment().Add(-h.q.since)) {
 				continue
 			}
 			h.events[ref] = append(h.events[ref], view.Event{Reason: e.Reason, Message: e.Message, Count: e.Count, Last: e.Last})

@@ -7,9 +7,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 const (
@@ -21,25 +18,20 @@ const (
 	ripening = 15 * time.Second
 )
 
-// healthWatch judges again and again what is asked about, from watches.
-type healthWatch struct {
-	*healthResult
-	live    *source.Live
+// healthFollower writes how the health of what is asked about changes.
+type healthFollower struct {
+	*healthWatch
+	o       *healthOptions
 	trouble *watchNotices
-	// was is how each part was judged the last time, and stacked each stack.
-	was     map[object.Ref]health.Health
-	stacked map[object.Ref]seenStack
-	// failed are the gaps of the present reading that hide objects.
-	failed []object.Gap
 }
 
-// follow judges what changes, until it is interrupted or as it is waited for. What is there at
-// first is read within opening.
+// follow evaluates again what changes, until it is interrupted or has what it waits for. The
+// first state is read within opening.
 func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
 	live := h.session.live(ctx)
-	f := &healthWatch{healthResult: h, live: live, trouble: &watchNotices{c: o.common, live: live}}
+	f := &healthFollower{&healthWatch{healthResult: h, live: live}, o, &watchNotices{c: o.common, live: live}}
 	if err := f.evaluate(opening); err != nil {
 		return o.late(opening, h.q, err)
 	}
@@ -49,20 +41,10 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) er
 	return f.wait(ctx)
 }
 
-// evaluate judges what is there now.
-func (f *healthWatch) evaluate(ctx context.Context) error {
-	s, err := f.session.renewed(ctx)
-	if err != nil {
-		return err
-	}
-	f.session = s
-	return f.healthResult.evaluate(ctx)
-}
-
 // watch shows how all is, and then every change.
-func (f *healthWatch) watch(ctx context.Context) error {
+func (f *healthFollower) watch(ctx context.Context) error {
 	if f.o.human() {
-		if err := f.show(ctx); err != nil {
+		if err := f.o.show(ctx, f.healthResult); err != nil {
 			return err
 		}
 	} else {
@@ -82,7 +64,7 @@ func (f *healthWatch) watch(ctx context.Context) error {
 }
 
 // write writes changes: each on a line, or in YAML as a document of its own.
-func (f *healthWatch) write(changes []view.HealthChange) error {
+func (f *healthFollower) write(changes []view.HealthChange) error {
 	for _, c := range changes {
 		a := view.Change(c, f.home)
 		var err error
@@ -105,7 +87,7 @@ func (f *healthWatch) write(changes []view.HealthChange) error {
 
 // next judges again when something has changed, or may look otherwise by now. It is false
 // when ctx has ended. What fails is told, and tried again.
-func (f *healthWatch) next(ctx context.Context) bool {
+func (f *healthFollower) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
 		err := f.evaluate(ctx)
 		if ctx.Err() != nil {

@@ -16,7 +16,7 @@ import (
 
 // healthResult is one answer of the health command, before it is shown.
 type healthResult struct {
-	o          *healthOptions
+	in         *input
 	q          *healthQuestion
 	session    *session
 	verdicts   *healthCollector
@@ -30,26 +30,28 @@ type healthResult struct {
 	roots []rootArg
 }
 
-// begin connects, and learns what the judging needs.
-func (o *healthOptions) begin(ctx context.Context, q *healthQuestion) (*healthResult, error) {
-	h := &healthResult{o: o, q: q, verdicts: o.collectHealth(q.rules)}
-	o.definitions = o.all
+// health connects, and learns what the evaluation needs.
+func (c *input) health(ctx context.Context, q *healthQuestion) (*healthResult, error) {
+	in := *c
+	in.extract, in.definitions = slices.Clone(in.extract), q.all
+	h := &healthResult{in: &in, q: q}
+	h.verdicts = in.collectHealth(q.rules)
 	var err error
-	h.session, err = o.open(ctx)
+	h.session, err = in.open(ctx)
 	return h, err
 }
 
 // evaluate reads what is asked about, and judges it.
 func (h *healthResult) evaluate(ctx context.Context) error {
-	opts := graph.StackOptions{NoInferred: h.o.noInferred}
+	opts := graph.StackOptions{NoInferred: h.in.noInferred}
 	found, err := h.read(ctx, opts)
 	if err != nil {
 		return err
 	}
-	defer h.o.clock.stage("judge")()
+	defer h.in.clock.stage("judge")()
 	h.assessment = h.verdicts.assess(h.graph)
 	h.stacks, h.objects = nil, nil
-	if h.o.all {
+	if h.q.all {
 		h.objects = h.every()
 	}
 	for _, s := range found {
@@ -69,7 +71,7 @@ func (h *healthResult) every() []graph.ID {
 	var ids []graph.ID
 	for id := range graph.ID(h.graph.Len()) {
 		ns := h.graph.Ref(id).Namespace
-		here := h.o.allNamespaces || h.session.namespace == "" || ns == "" || ns == h.session.namespace
+		here := h.in.allNamespaces || h.session.namespace == "" || ns == "" || ns == h.session.namespace
 		if here && h.assessment.OwnHealth(id).Status != "" && (h.graph.State(id) != graph.Missing || h.graph.IsMissingDependency(id)) {
 			ids = append(ids, id)
 		}
@@ -79,14 +81,14 @@ func (h *healthResult) every() []graph.ID {
 
 // read reads the graph, and finds the stacks that are asked about.
 func (h *healthResult) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
-	s, o, q := h.session, h.o, h.q
-	if len(o.args) == 0 {
+	s, q := h.session, h.q
+	if len(q.args) == 0 {
 		g, err := s.readAll(ctx, opts)
 		if err != nil {
 			return nil, err
 		}
 		h.graph = g
-		if o.all {
+		if q.all {
 			return nil, nil
 		}
 		found := s.find(g, opts)
@@ -108,7 +110,7 @@ func (h *healthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 	if err := s.missing(g, h.sought(g, roots), q.selector); err != nil {
 		return nil, err
 	}
-	if o.watch && h.roots == nil {
+	if q.watch && h.roots == nil {
 		h.roots = roots
 	}
 	h.graph, h.home = g, s.home(g, s.resolve(g, roots, q.selector))
@@ -127,7 +129,7 @@ func (h *healthResult) read(ctx context.Context, opts graph.StackOptions) ([]met
 // are served yet.
 func (h *healthResult) asked() ([]rootArg, error) {
 	if h.roots == nil {
-		return selectedRoots(h.o.args, h.q.selector, h.session.kinds)
+		return selectedRoots(h.q.args, h.q.selector, h.session.kinds)
 	}
 	return slices.DeleteFunc(slices.Clone(h.roots), func(r rootArg) bool {
 		_, served := h.session.kinds.Kind(r.kind.GroupKind())
@@ -151,7 +153,7 @@ func (h *healthResult) sought(g *graph.Graph, roots []rootArg) []rootArg {
 // Suspended. Where nothing was found nothing is known to be fine: who may read nothing
 // finds nothing.
 func (h *healthResult) fine() bool {
-	if h.o.all {
+	if h.q.all {
 		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.OwnHealth(id).Status.Worse(health.Suspended) })
 	}
 	return len(h.stacks) > 0 && !slices.ContainsFunc(h.stacks, func(s view.HealthStack) bool {
@@ -195,35 +197,9 @@ func (h *healthResult) cause(s view.HealthStack) string {
 }
 
 func (h *healthResult) answer() view.Output {
-	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.o.all, Objects: h.objects}
-	if h.o.since > 0 {
-		options.Since = options.Now.Add(-h.o.since)
+	options := view.HealthOptions{Namespace: h.home, Now: h.session.moment(), Events: h.events, All: h.q.all, Objects: h.objects}
+	if h.q.since > 0 {
+		options.Since = options.Now.Add(-h.q.since)
 	}
 	return view.Health(h.assessment, h.graph, h.stacks, options)
-}
-
-// tell sums up on stderr, for people.
-func (h *healthResult) tell() {
-	if !h.o.human() || h.o.all {
-		return
-	}
-	if len(h.stacks) == 0 {
-		fmt.Fprintln(h.o.env.ErrOut, "no stacks found")
-		return
-	}
-	counts := map[health.Status]int{}
-	for _, s := range h.stacks {
-		counts[s.Health.Status]++
-	}
-	var parts []string
-	for _, s := range health.Statuses() {
-		if n := counts[s]; n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", n, s))
-		}
-	}
-	what := "stacks"
-	if len(h.stacks) == 1 {
-		what = "stack"
-	}
-	fmt.Fprintf(h.o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
 }

@@ -156,7 +156,7 @@ func (h *healthRules) reads(gk schema.GroupKind) bool {
 }
 
 // tell says on stderr what of the rules was not asked and which failed, each once.
-func (h *healthRules) tell(c *common) {
+func (h *healthRules) tell(to reporter) {
 	if h == nil {
 		return
 	}
@@ -167,7 +167,7 @@ func (h *healthRules) tell(c *common) {
 	for _, n := range notes {
 		if !h.reported[n] {
 			h.reported[n] = true
-			fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
+			to.Note(n)
 		}
 	}
 }

@@ -35,14 +35,14 @@ func (o *healthOptions) late(opening context.Context, q *healthQuestion, err err
 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
-func (f *healthWatch) wait(ctx context.Context) error {
+func (f *healthFollower) wait(ctx context.Context) error {
 	f.trouble.said = f.graph.Gaps()
 	limited, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
 	defer stop()
 	f.changes()
 	for {
 		if f.reached() == nil && f.refresh(limited) == nil && f.reached() == nil {
-			return f.show(ctx)
+			return f.o.show(ctx, f.healthResult)
 		}
 		if !f.next(limited) {
 			break
@@ -61,7 +61,7 @@ func (f *healthWatch) wait(ctx context.Context) error {
 
 // timedOut shows how the stacks are when the time is up, which need not be how they were
 // when something was last seen to change.
-func (f *healthWatch) timedOut(ctx context.Context) error {
+func (f *healthFollower) timedOut(ctx context.Context) error {
 	const hint = "kubectl sysop health --watch shows the changes; --timeout waits longer"
 	if err := f.refresh(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -69,7 +69,7 @@ func (f *healthWatch) timedOut(ctx context.Context) error {
 		}
 		return withHint(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.q.want, f.o.timeout, err), hint)
 	}
-	if err := f.show(ctx); err != nil {
+	if err := f.o.show(ctx, f.healthResult); err != nil {
 		return err
 	}
 	if err := f.reached(); err != nil {
@@ -80,7 +80,7 @@ func (f *healthWatch) timedOut(ctx context.Context) error {
 
 // refresh judges what is there now, also of what is not watched right now. The error says
 // what of it cannot be read.
-func (f *healthWatch) refresh(ctx context.Context) error {
+func (f *healthFollower) refresh(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, refreshLimit)
 	defer stop()
 	stale := f.live.Refresh(ctx)

@@ -61,7 +61,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	var err error
 	if g.session, err = fresh.open(patience); err == nil {
 		live := g.session.live(ctx)
-		f := &healthWatch{healthResult: &healthResult{o: &healthOptions{common: fresh}, session: g.session}, live: live, trouble: &watchNotices{c: fresh, live: live}}
+		f := &healthWatch{healthResult: &healthResult{in: &fresh.input, session: g.session}, live: live}
 		err = g.wait(patience, f)
 	}
 	if err != nil && errors.Is(context.Cause(patience), errTooLong) {

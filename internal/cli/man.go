@@ -104,7 +104,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	}
 	m.tell()
 	if o.timings {
-		o.clock.print(o.env.ErrOut, s.inv.Objects(), 0)
+		o.Timings(o.clock.text(s.inv.Objects(), 0))
 	}
 	return nil
 }

@@ -240,10 +240,10 @@ func (m *manualReader) gather() {
 // tell says on stderr what could not be read or understood.
 func (m *manualReader) tell() {
 	m.gather()
-	m.s.c.tellGaps(m.gaps)
+	m.s.c.report.Gaps(m.gaps)
 	for _, f := range m.s.findings {
 		if f.CRD == m.kind.String() {
-			fmt.Fprintf(m.s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+			m.s.c.report.Warn(f.String())
 		}
 	}
 }

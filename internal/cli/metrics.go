@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -165,11 +166,26 @@ func (o *metricsOptions) run(ctx context.Context) error {
 }
 
 func (o *metricsOptions) show(ctx context.Context, m *metricsResult) error {
-	a, err := m.answer(ctx)
+	a, err := o.answer(ctx, m)
 	if err != nil {
 		return err
 	}
 	return o.write(a)
+}
+
+// answer is what is shown.
+func (o *metricsOptions) answer(ctx context.Context, m *metricsResult) (view.Output, error) {
+	shown := view.MetricsOptions{
+		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, Tenant: m.q.rows.tenant(), By: o.by, Depth: o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
+		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(o.output),
+	}
+	if shown.Shape == view.FocusShape {
+		var err error
+		if shown.Focus, err = o.focusOf(ctx, m); err != nil {
+			return view.Output{}, err
+		}
+	}
+	return view.Metrics(m.report, shown)
 }
 
 // serving answers the scrapes of Prometheus.
@@ -185,7 +201,7 @@ func (o *metricsOptions) serving(ctx context.Context, q *question) error {
 			told = true
 			o.tellMetrics(m)
 		}
-		return m.answer(ctx)
+		return o.answer(ctx, m)
 	})
 }
 

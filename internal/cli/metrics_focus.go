@@ -37,9 +37,9 @@ func (f *focusOptions) validate() error {
 }
 
 // focus returns what a FOCUS file says besides the charges.
-func (m *metricsResult) focus(ctx context.Context) (view.FocusOptions, error) {
-	f := m.o.focus
-	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags, Tenant: m.o.of.tenant()}
+func (o *metricsOptions) focusOf(ctx context.Context, m *metricsResult) (view.FocusOptions, error) {
+	f := o.focus
+	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags, Tenant: m.q.rows.tenant()}
 	if out.AccountID == "" {
 		id, err := m.clusterID(ctx)
 		if err != nil {
@@ -48,10 +48,10 @@ func (m *metricsResult) focus(ctx context.Context) (view.FocusOptions, error) {
 		out.AccountID = id
 	}
 	if out.AccountName == "" && !m.session.snapshot {
-		if raw, err := m.o.config.ToRawKubeConfigLoader().RawConfig(); err == nil {
+		if raw, err := o.config.ToRawKubeConfigLoader().RawConfig(); err == nil {
 			out.AccountName = raw.CurrentContext
-			if given(m.o.config.Context) {
-				out.AccountName = *m.o.config.Context
+			if given(o.config.Context) {
+				out.AccountName = *o.config.Context
 			}
 		}
 	}

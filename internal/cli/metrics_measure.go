@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -16,7 +14,7 @@ import (
 
 // metricsResult is one answer of the metrics command, before it is shown.
 type metricsResult struct {
-	o       *metricsOptions
+	in      *input
 	q       *question
 	session *session
 	graph   *graph.Graph
@@ -35,29 +33,29 @@ type metricsResult struct {
 }
 
 // measure reads the cluster and the sources of usage, and makes the report.
-func (o *metricsOptions) measure(ctx context.Context, q *question) (*metricsResult, error) {
-	// One question may be asked again: what reading it notes is of one time only.
-	fresh, common, asked := *o, *o.common, *q
-	common.rules = nil // each learns its own
-	o, fresh.common, q = &fresh, &common, &asked
-	if err := o.parseWindow(q); err != nil {
+func (c *input) measure(ctx context.Context, q *question) (*metricsResult, error) {
+	// A question may be asked again: what reading it leaves behind is of one time only.
+	in, asked := *c, *q
+	in.rules = nil // each learns its own
+	q = &asked
+	if err := q.setWindow(c.now()); err != nil {
 		return nil, err
 	}
-	m := &metricsResult{o: o, q: q}
+	m := &metricsResult{in: &in, q: q}
 	collector := &metrics.Collector{}
-	o.collect, o.notes = collector.Add, []string{weightNote}
+	in.collect, in.notes = collector.Add, []string{weightNote}
 	if q.by == "annotation" {
-		o.notes = append(o.notes, q.key)
+		in.notes = append(in.notes, q.key)
 	}
 	var err error
-	if m.session, err = o.open(ctx); err != nil {
+	if m.session, err = in.open(ctx); err != nil {
 		return nil, err
 	}
 	if err := m.read(ctx); err != nil {
 		return nil, err
 	}
 	m.session.tell(m.graph)
-	defer o.clock.stage("measure")()
+	defer in.clock.stage("measure")()
 	return m, m.figure(ctx, collector)
 }
 
@@ -86,7 +84,7 @@ func costing(r *metrics.UsageReport) []object.Ref {
 
 // scope makes the reading that is to be measured, of what the question is about.
 func (m *metricsResult) scope(collector *metrics.Collector) {
-	m.whole = m.session.inv.Covered(podKind, "") && (m.isClusterWide() || m.o.shareIdle)
+	m.whole = m.session.inv.Covered(podKind, "") && (m.isClusterWide() || m.q.options.ShareIdle)
 	options := metrics.ReportOptions{Whole: m.whole}
 	read := func() *metrics.UsageReport {
 		if w := m.q.window; w != nil {
@@ -105,7 +103,7 @@ func (m *metricsResult) scope(collector *metrics.Collector) {
 	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
 		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "shared cost is split among the requested stacks only: -A without a ROOT splits it among all"})
 	}
-	if m.o.shareIdle && !m.whole {
+	if m.q.options.ShareIdle && !m.whole {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "idle cost is unknown: not every pod of the cluster was read"})
 	}
 	m.place = metrics.NewPlacement(m.graph, m.stacks, all, m.stackOptions())
@@ -124,7 +122,7 @@ func costs(r *metrics.UsageReport, namespace string) bool {
 }
 
 func (m *metricsResult) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: m.o.noInferred}
+	return graph.StackOptions{NoInferred: m.in.noInferred}
 }
 
 // keeps says whether a thing belongs to a stack that is asked about, to the namespace,
@@ -254,14 +252,12 @@ func (m *metricsResult) namespaces() []string {
 func (m *metricsResult) sources() ([]metrics.Source, error) {
 	get := m.session.get()
 	if m.q.window != nil {
-		if m.o.env.Talk {
-			fmt.Fprintf(m.o.env.ErrOut, "querying Prometheus: %s\n", m.q.window)
-		}
-		client, err := historyClient(m.o.tokenFile)
+		m.in.report.Progress(fmt.Sprintf("querying Prometheus: %s", m.q.window))
+		client, err := historyClient(m.q.history.tokenFile)
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources})
+		h, err := metrics.NewHistory(m.q.history.address, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.q.history.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
@@ -286,19 +282,4 @@ func (s *session) groupOf(kind string) (string, bool) {
 		}
 	}
 	return group, found
-}
-
-// answer is what is shown.
-func (m *metricsResult) answer(ctx context.Context) (view.Output, error) {
-	o := view.MetricsOptions{
-		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, Tenant: m.o.of.tenant(), By: m.o.by, Depth: m.o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
-		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(m.o.output),
-	}
-	if o.Shape == view.FocusShape {
-		var err error
-		if o.Focus, err = m.focus(ctx); err != nil {
-			return view.Output{}, err
-		}
-	}
-	return view.Metrics(m.report, o)
 }

@@ -59,7 +59,7 @@ func (m *metricsResult) weights() map[object.Ref]decimal.Decimal {
 			out[s.Ref] = w
 		}
 	}
-	m.o.of.weights(m.stacks, out, m.session, m.graph)
+	m.q.rows.weights(m.stacks, out, m.session, m.graph)
 	return out
 }
 
@@ -70,7 +70,7 @@ func (m *metricsResult) roll(ctx context.Context) error {
 		return err
 	}
 	m.report = cost.NewReport(m.reading, m.place, m.ledger, cost.Grouping{
-		By: m.q.by, Key: m.q.key, Value: value, Containers: m.o.containers,
+		By: m.q.by, Key: m.q.key, Value: value, Containers: m.q.containers,
 		Custom: func(r object.Ref) bool { k, ok := m.session.kinds.Kind(r.GroupKind()); return ok && k.Custom },
 	})
 	if m.q.sortBy != "" {
@@ -78,8 +78,8 @@ func (m *metricsResult) roll(ctx context.Context) error {
 			return err
 		}
 	}
-	if m.o.top > 0 {
-		m.report = cost.Limit(m.report, m.o.top, 0)
+	if m.q.top > 0 {
+		m.report = cost.Limit(m.report, m.q.top, 0)
 	}
 	return nil
 }

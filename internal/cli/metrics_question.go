@@ -22,13 +22,18 @@ const weightNote = "sysop.dev/share-weight"
 
 // question is what the flags of the metrics command mean.
 type question struct {
-	selector labels.Selector
-	by, key  string // of --by label:KEY
-	sortBy   string
-	window   *metrics.Window // nil for an instant
-	timeout  time.Duration   // with a query of Prometheus; 0 where it is not said
-	book     *cost.Book
-	options  cost.Options
+	args       []string // the roots; none for all stacks of the namespace or the cluster
+	selector   labels.Selector
+	by, key    string // of --by label:KEY
+	sortBy     string
+	top        int // how many rows, and the others as one; 0 for all
+	containers bool
+	rows       systemRows
+	window     *metrics.Window // nil for an instant
+	history    historySource   // that is asked about the window
+	timeout    time.Duration   // with a query of Prometheus; 0 where it is not said
+	book       *cost.Book
+	options    cost.Options
 	// find finds the stacks that are asked about; nil for those that have pods, claims or
 	// load balancers.
 	find func(*metricsResult) []metrics.Stack
@@ -43,7 +48,7 @@ func (o *metricsOptions) question(ctx context.Context) (*question, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	q := &question{}
+	q := &question{args: o.args, top: o.top, containers: o.containers, rows: o.of.systemRows}
 	for _, step := range []func(*question) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
@@ -72,7 +77,12 @@ func (o *metricsOptions) parseRows(q *question) error {
 	if q.sortBy != "" && !slices.Contains(cost.SortKeys(), q.sortBy) {
 		return withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
 	}
-	q.by, q.key, _ = strings.Cut(o.by, ":")
+	return q.group(o.by)
+}
+
+// group reads the value of --by: KIND, or KIND:KEY.
+func (q *question) group(by string) error {
+	q.by, q.key, _ = strings.Cut(by, ":")
 	switch q.by {
 	case "stack", "resource", "namespace", "node", "creator":
 		if q.key == "" {
@@ -82,12 +92,12 @@ func (o *metricsOptions) parseRows(q *question) error {
 		if len(validation.IsQualifiedName(q.key)) == 0 {
 			return nil
 		}
-		return withHint(fmt.Errorf("--by %s: expected the key of a %s after the colon", o.by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
+		return withHint(fmt.Errorf("--by %s: expected the key of a %s after the colon", by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
 	}
-	return withHint(fmt.Errorf("unknown value %q of --by", o.by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	return withHint(fmt.Errorf("unknown value %q of --by", by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }
 
-// parseWindow reads the window; one that ends now ends later when it is read again.
+// parseWindow reads the flags of a window.
 func (o *metricsOptions) parseWindow(q *question) error {
 	switch {
 	case o.prometheus == "" && o.matchers != "":
@@ -101,18 +111,38 @@ func (o *metricsOptions) parseWindow(q *question) error {
 	case o.prometheus == "":
 		return withHint(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	w, err := metrics.ParseWindow(o.window, o.env.Now())
-	if err != nil {
-		return fmt.Errorf("--window: %w", err)
+	q.history = historySource{window: o.window, address: o.prometheus, matchers: o.matchers, tokenFile: o.tokenFile}
+	if err := q.setWindow(o.env.Now()); err != nil {
+		return err
 	}
-	if q.window = &w; o.output == "focus" {
-		if err := view.CheckFocusWindow(w); err != nil {
+	if o.output == "focus" {
+		if err := view.CheckFocusWindow(*q.window); err != nil {
 			return err
 		}
 	}
+	var err error
 	if q.timeout, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
 		return fmt.Errorf("--request-timeout: %w", err)
 	}
+	return nil
+}
+
+// historySource says which Prometheus is asked, and about which window.
+type historySource struct {
+	window                       string // as the user wrote it; empty for an instant
+	address, matchers, tokenFile string
+}
+
+// setWindow computes the window: one that ends now ends later when the question is asked again.
+func (q *question) setWindow(now time.Time) error {
+	if q.history.window == "" {
+		return nil
+	}
+	w, err := metrics.ParseWindow(q.history.window, now)
+	if err != nil {
+		return fmt.Errorf("--window: %w", err)
+	}
+	q.window = &w
 	return nil
 }
 

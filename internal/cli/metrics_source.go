@@ -36,7 +36,7 @@ func (s *session) now() time.Time {
 			}
 		}
 	}
-	return s.c.env.Now()
+	return s.c.now()
 }
 
 // creators finds who created objects.

@@ -15,11 +15,11 @@ import (
 
 // read reads the graph, and finds the stacks that are asked about.
 func (m *metricsResult) read(ctx context.Context) error {
-	s, o := m.session, m.o
+	s, q := m.session, m.q
 	opts := m.stackOptions()
-	if len(o.args) == 0 {
+	if len(q.args) == 0 {
 		first := source.Query{All: true}
-		if !o.allNamespaces && s.namespace != "" {
+		if !m.in.allNamespaces && s.namespace != "" {
 			first = m.idling(source.Query{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
 		}
 		g, err := s.read(ctx, first, s.everything, opts)
@@ -30,7 +30,7 @@ func (m *metricsResult) read(ctx context.Context) error {
 		return nil
 	}
 	m.asked = true
-	roots, err := selectedRoots(o.args, m.q.selector, s.kinds)
+	roots, err := selectedRoots(q.args, q.selector, s.kinds)
 	if err != nil {
 		return err
 	}
@@ -46,7 +46,7 @@ func (m *metricsResult) read(ctx context.Context) error {
 		return err
 	}
 	m.graph, m.home = g, s.home(g, s.resolve(g, roots, m.q.selector))
-	m.stacks = o.of.stacks(roots, func(r rootArg) []metrics.Stack { return s.stacksOf(g, r, s.nodes(g, r, m.q.selector)) })
+	m.stacks = q.rows.stacks(roots, func(r rootArg) []metrics.Stack { return s.stacksOf(g, r, s.nodes(g, r, m.q.selector)) })
 	m.fold(opts)
 	return nil
 }
@@ -54,7 +54,7 @@ func (m *metricsResult) read(ctx context.Context) error {
 // idling asks for all pods and nodes as well, where what is idle is spread: that
 // depends on all who run on a node.
 func (m *metricsResult) idling(first source.Query) source.Query {
-	if m.o.shareIdle && !first.All {
+	if m.q.options.ShareIdle && !first.All {
 		first.Kinds = append(slices.Clone(first.Kinds), podKind, nodeKind)
 	}
 	return first
@@ -183,7 +183,7 @@ func (m *metricsResult) inNamespace(r object.Ref) bool {
 }
 
 // everywhere says that the question is not about one namespace.
-func (m *metricsResult) everywhere() bool { return m.session.namespace == "" || m.o.allNamespaces }
+func (m *metricsResult) everywhere() bool { return m.session.namespace == "" || m.in.allNamespaces }
 
 // isClusterWide says that the question is about all that is in the cluster.
 func (m *metricsResult) isClusterWide() bool { return !m.asked && m.everywhere() }

@@ -32,16 +32,16 @@ func (m *metricsResult) unplaced() {
 }
 
 // tellMetrics says on stderr what the figures leave out.
-func (o *metricsOptions) tellMetrics(m *metricsResult) {
+func (c *common) tellMetrics(m *metricsResult) {
 	t := &m.report.Total
 	if len(m.report.Rows) == 0 {
-		fmt.Fprintln(o.env.ErrOut, "none found")
+		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
 	if t.Measured < t.Pods {
-		fmt.Fprintf(o.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, m.unmeasured())
+		fmt.Fprintf(c.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, m.unmeasured())
 	}
 	for _, n := range m.reading.Notes {
-		o.tellNote(n)
+		c.tellNote(n)
 	}
 }
 

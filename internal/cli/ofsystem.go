@@ -22,10 +22,16 @@ import (
 
 // systemQuery is a question about the apps of a System, instead of about roots.
 type systemQuery struct {
-	name   string // --system
-	system *system.System
+	name string // --system
+	systemRows
 	// dir is where the manifest lies; empty for one that was adopted.
 	dir string
+}
+
+// systemRows puts the roots of each app of a System together. Without a System each root has a
+// row of its own.
+type systemRows struct {
+	system *system.System
 	// apps are the indices of the app of each root, in their order.
 	apps []int
 }
@@ -101,7 +107,7 @@ func (o *systemQuery) sharing(given string, chosen bool) string {
 }
 
 // tenant is who pays; empty where nobody is named.
-func (o *systemQuery) tenant() string {
+func (o *systemRows) tenant() string {
 	if o.system == nil {
 		return ""
 	}
@@ -110,7 +116,7 @@ func (o *systemQuery) tenant() string {
 
 // stacks puts the roots of each app together: an app with several has one row, called
 // system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
-func (o *systemQuery) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
+func (o *systemRows) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
 	var out []metrics.Stack
 	last, apps := -1, o.apps
 	if len(apps) != len(roots) { // none, or a root that means a definition
@@ -135,7 +141,7 @@ func (o *systemQuery) stacks(roots []rootArg, root func(rootArg) []metrics.Stack
 }
 
 // weights are those that the System gives its apps.
-func (o *systemQuery) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
+func (o *systemRows) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
 	if o.system == nil {
 		return
 	}

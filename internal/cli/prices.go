@@ -166,7 +166,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 	if given(o.config.Namespace) {
 		namespace = *o.config.Namespace
 	}
-	o.tellGaps(gaps)
+	o.Gaps(gaps)
 	if err := o.write(view.NodePrices(book, nodes, namespace, gaps)); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.tellGaps(s.gaps)
+	o.Gaps(s.gaps)
 	kinds := s.kinds.All()
 	if len(o.args) == 1 {
 		k, err := s.kinds.Find(o.args[0])

@@ -133,7 +133,7 @@ func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []chec
 	if l.g, err = l.s.survey(ctx); err != nil {
 		return err
 	}
-	o.tellGaps(l.g.Gaps())
+	o.Gaps(l.g.Gaps())
 	wanted := map[schema.GroupKind]bool{}
 	for _, c := range checks {
 		maps.Copy(wanted, kindsRead(c.specs))

@@ -25,7 +25,7 @@ type rulesFile struct {
 
 // readRules reads the files of --rules. Any problem refuses all: a rule that is
 // left out silently would make another answer.
-func (c *common) readRules(ctx context.Context) ([]rulesFile, error) {
+func (c *input) readRules(ctx context.Context) ([]rulesFile, error) {
 	var files []rulesFile
 	for _, name := range c.rulesFiles {
 		data, err := readRulesFile(ctx, name)

@@ -166,7 +166,7 @@ type cached struct {
 
 // schemaDir is where the schemas of a cluster are cached: beside what kubectl
 // keeps of it.
-func (c *common) schemaDir(host string) string {
+func (c *input) schemaDir(host string) string {
 	var dir string
 	if given(c.config.CacheDir) {
 		dir = filepath.Join(*c.config.CacheDir, "kubectl-sysop")

@@ -23,7 +23,7 @@ import (
 
 // session is one reading of a source into a graph.
 type session struct {
-	c         *common
+	c         *input
 	source    source.Source
 	snapshot  bool
 	kinds     *object.Kinds
@@ -49,7 +49,7 @@ type session struct {
 }
 
 // open connects to the source, and learns its kinds and its rules.
-func (c *common) open(ctx context.Context) (*session, error) {
+func (c *input) open(ctx context.Context) (*session, error) {
 	defer c.clock.stage("discover")()
 	s := &session{c: c, snapshot: c.from != ""}
 	early := &earlyGaps{}
@@ -127,7 +127,7 @@ func (s *session) extractors() []inventory.Extractor {
 }
 
 // source returns the snapshot or the cluster, and the namespace that is meant.
-func (c *common) source(ctx context.Context) (source.Source, string, error) {
+func (c *input) source(ctx context.Context) (source.Source, string, error) {
 	if c.from != "" {
 		snap, err := c.openSnapshot(ctx)
 		if err != nil {
@@ -155,7 +155,7 @@ func (c *common) source(ctx context.Context) (source.Source, string, error) {
 }
 
 // asked is the namespace that -n names; empty without it.
-func (c *common) asked() string {
+func (c *input) asked() string {
 	if given(c.config.Namespace) {
 		return *c.config.Namespace
 	}
@@ -164,7 +164,7 @@ func (c *common) asked() string {
 
 // openSnapshot reads a snapshot. Standard input may never end: an interrupt ends
 // the waiting, not the reading.
-func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
+func (c *input) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	type opened struct {
 		snap *source.Snapshot
 		err  error
@@ -172,7 +172,7 @@ func (c *common) openSnapshot(ctx context.Context) (*source.Snapshot, error) {
 	done := make(chan opened, 1)
 	go func() {
 		known := source.SnapshotOptions{Namespace: c.asked(), Known: catalog.Kinds()}
-		snap, err := known.Open(c.from, c.env.In, c.env.Demo)
+		snap, err := known.Open(c.from, c.stdin, c.demo)
 		done <- opened{snap, err}
 	}()
 	select {
@@ -220,7 +220,7 @@ func (s *session) learn(definitions []metav1.Object, files []rulesFile) {
 // the CRDs are known only after the source has been asked for these. The CRDs
 // themselves are huge: of a cluster's nothing but the metadata is read, where
 // nobody asks about one.
-func (c *common) detail() func(object.Resource) (source.Detail, string) {
+func (c *input) detail() func(object.Resource) (source.Detail, string) {
 	typed := map[schema.GroupKind]string{}
 	for _, gvk := range relation.Typed() {
 		typed[gvk.GroupKind()] = gvk.Version
@@ -256,7 +256,7 @@ var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim"
 var definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
 // learnedRules are the rules of the session; nil before they are learned.
-func (c *common) learnedRules() *relation.Set {
+func (c *input) learnedRules() *relation.Set {
 	if c.rules == nil {
 		return nil
 	}
@@ -264,7 +264,7 @@ func (c *common) learnedRules() *relation.Set {
 }
 
 // includes says that a rule looks into objects of a kind that is otherwise left out.
-func (c *common) includes(r object.Resource) bool {
+func (c *input) includes(r object.Resource) bool {
 	rules := c.learnedRules()
 	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
 }
@@ -301,16 +301,16 @@ func (s *session) read(ctx context.Context, first source.Query, roots func(*grap
 
 // tell says on stderr what could not be read or understood.
 func (s *session) tell(g *graph.Graph) {
-	s.c.tellGaps(g.Gaps())
+	s.c.report.Gaps(g.Gaps())
 	for _, f := range s.findings {
-		fmt.Fprintf(s.c.env.ErrOut, "warning: %s\n", safe(f.String()))
+		s.c.report.Warn(f.String())
 	}
 }
 
 // printTimings prints the timings, where they are asked for.
 func (s *session) printTimings(g *graph.Graph) {
 	if s.c.timings {
-		s.c.clock.print(s.c.env.ErrOut, s.inv.Objects(), g.Edges())
+		s.c.report.Timings(s.c.clock.text(s.inv.Objects(), g.Edges()))
 	}
 }
 
@@ -332,7 +332,7 @@ func (s *session) readDefinitions(ctx context.Context, refs []object.Ref, each f
 		ask = source.Query{Kinds: []schema.GroupKind{definitionKind}}
 	}
 	err := s.wholly().Read(ctx, ask, sink)
-	s.c.tellGaps(sink.gaps)
+	s.c.report.Gaps(sink.gaps)
 	return err
 }
 

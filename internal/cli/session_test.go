@@ -30,7 +30,7 @@ func TestMostDeclared(t *testing.T) {
 		u.SetAnnotations(map[string]string{annotations.Relationships: b.String()})
 		definitions = append(definitions, u)
 	}
-	s := &session{c: &common{}, snapshot: true, kinds: object.NewKinds(kinds)}
+	s := &session{c: &input{}, snapshot: true, kinds: object.NewKinds(kinds)}
 	s.learn(definitions, nil)
 	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)

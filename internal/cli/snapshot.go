@@ -111,7 +111,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		o.tellGaps(gaps)
+		o.Gaps(gaps)
 		objects, head.Gaps = append(objects, samples...), append(head.Gaps, gaps...)
 	}
 	if o.file == "-" {
@@ -233,7 +233,7 @@ func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *sour
 
 // whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
 // detail Fields or Whole.
-func (c *common) whole(ctx context.Context, s *session, detail source.Detail) (source.Source, error) {
+func (c *input) whole(ctx context.Context, s *session, detail source.Detail) (source.Source, error) {
 	if snap, ok := s.source.(*source.Snapshot); ok {
 		return snap.Whole(), nil
 	}

@@ -54,7 +54,7 @@ func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map
 		gk := u.GroupVersionKind().GroupKind()
 		collected.Add(object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}, Meta: u, Body: u})
 	}
-	reading := collected.Report(s.c.env.Now(), metrics.ReportOptions{})
+	reading := collected.Report(s.c.now(), metrics.ReportOptions{})
 	asked := &recordingGetter{get: from.Get, said: map[string][]byte{}}
 	for _, m := range []metrics.Source{metrics.NewAPI(asked.Get, false), metrics.NewSummary(asked.Get, nil)} {
 		if err := m.Measure(ctx, reading); err != nil {

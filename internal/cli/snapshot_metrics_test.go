@@ -49,7 +49,7 @@ func aPod(ns, name, node, phase string) map[string]any {
 func (a *answers) measured(t *testing.T, objects ...map[string]any) (names []string, gaps []string) {
 	t.Helper()
 	c := newCommon(Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Now: func() time.Time { return time.Time{} }})
-	s := &session{c: c, source: a}
+	s := &session{c: &c.input, source: a}
 	docs, lost, err := s.measured(t.Context(), objects)
 	if err != nil {
 		t.Fatal(err)

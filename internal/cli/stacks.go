@@ -93,30 +93,21 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if o.drawn() {
 		return o.draw(ctx)
 	}
-	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
+	q := stacksQuestion{selector: selector, all: o.all, sortBy: o.sortBy}
 	if q.book, err = readPrices(ctx, o.prices); err != nil {
 		return err
 	}
-	rules, err := o.rules.read(ctx)
+	if q.rules, err = o.rules.read(ctx); err != nil {
+		return err
+	}
+	l, err := o.input.stacks(ctx, q)
 	if err != nil {
 		return err
 	}
-	l := &stacksResult{o: o, selector: selector, created: newCreationTimes()}
-	q.find = l.find
-	o.extract = append(o.extract, l.created.extractor)
-	verdicts := o.collectHealth(rules)
-	figures := &metricsOptions{common: o.common, by: cost.ByStack}
-	if l.metricsResult, err = figures.measure(ctx, q); err != nil {
-		return err
-	}
-	stop := o.clock.stage("judge")
-	l.assessment = verdicts.assess(l.graph)
-	l.evaluate()
-	stop()
 	if err := o.write(l.answer()); err != nil {
 		return err
 	}
-	l.tell()
+	o.tellStacks(l)
 	l.session.printTimings(l.graph)
 	return nil
 }

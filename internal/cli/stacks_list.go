@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"slices"
 
 	"github.com/shopspring/decimal"
@@ -15,14 +16,39 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
+// stacksQuestion says which stacks are listed, and in which order.
+type stacksQuestion struct {
+	selector labels.Selector // of one of their roots; nil for every stack
+	all      bool            // also the stacks of the cluster system, and what is in no stack
+	sortBy   string
+	book     *cost.Book
+	rules    *healthRules
+}
+
+// stacks finds the stacks, measures them and evaluates their health.
+func (c *input) stacks(ctx context.Context, q stacksQuestion) (*stacksResult, error) {
+	in := *c
+	l := &stacksResult{list: q, created: newCreationTimes()}
+	in.extract = append(slices.Clone(in.extract), l.created.extractor)
+	verdicts := in.collectHealth(q.rules)
+	var err error
+	l.metricsResult, err = in.measure(ctx, &question{by: cost.ByStack, book: q.book, options: cost.Options{Sharing: cost.ShareEven}, brief: true, find: l.find})
+	if err != nil {
+		return nil, err
+	}
+	defer in.clock.stage("judge")()
+	l.assessment = verdicts.assess(l.graph)
+	l.evaluate()
+	return l, nil
+}
+
 // stacksResult is one answer of the stacks command, before it is shown. What is measured is
 // that of all stacks that were found, also of those that are not listed: what several
 // have is split among all.
 type stacksResult struct {
 	*metricsResult
-	o        *stacksOptions
-	selector labels.Selector
-	created  *creationTimes
+	list    stacksQuestion
+	created *creationTimes
 
 	findings   graph.FoundStacks
 	assessment *health.Assessment
@@ -91,10 +117,10 @@ func (l *stacksResult) evaluate() {
 
 // wants says whether a stack is to be listed.
 func (l *stacksResult) wants(f graph.FoundStack) bool {
-	if l.selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
+	if l.list.selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.list.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
-	if !l.o.all && l.session.isClusterSystem(l.graph, f) {
+	if !l.list.all && l.session.isClusterSystem(l.graph, f) {
 		l.hidden++
 		return false
 	}
@@ -170,7 +196,7 @@ func (l *stacksResult) sum(listed map[object.Ref]bool) {
 
 // commonNamespace is the namespace that need not be written, since all is in it.
 func (l *stacksResult) commonNamespace() string {
-	if l.o.allNamespaces || slices.ContainsFunc(l.rows, func(r view.StackRow) bool { return r.Name.Namespace != l.home }) ||
+	if l.in.allNamespaces || slices.ContainsFunc(l.rows, func(r view.StackRow) bool { return r.Name.Namespace != l.home }) ||
 		slices.ContainsFunc(l.others, func(o view.OtherObject) bool { return o.Object.Namespace != l.home }) {
 		return ""
 	}

@@ -27,7 +27,7 @@ func (l *stacksResult) leftOver(in map[graph.ID]bool) {
 		if own.Reason == health.ReasonUnread {
 			own = health.Health{} // That it was not looked at is no news of it.
 		}
-		if l.o.all {
+		if l.list.all {
 			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.exclusionReason(id, in), Health: own})
 		}
 	}
@@ -79,7 +79,7 @@ func (l *stacksResult) sort() {
 }
 
 func (l *stacksResult) compare(a, b *view.StackRow) int {
-	switch l.o.sortBy {
+	switch l.list.sortBy {
 	case "health":
 		return slices.Index(health.Statuses(), b.Status()) - slices.Index(health.Statuses(), a.Status())
 	case "age":
@@ -95,7 +95,7 @@ func (l *stacksResult) compare(a, b *view.StackRow) int {
 	if a.Row == nil || b.Row == nil {
 		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
 	}
-	switch l.o.sortBy {
+	switch l.list.sortBy {
 	case "cost":
 		return b.Row.Cost.Cmp(a.Row.Cost)
 	case "pods":

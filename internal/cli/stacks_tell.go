@@ -11,19 +11,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// tell says on stderr what the list has no place for.
-func (l *stacksResult) tell() {
-	if l.o.output == "name" {
+// tellStacks says on stderr what the list has no place for.
+func (o *stacksOptions) tellStacks(l *stacksResult) {
+	if o.output == "name" {
 		return
 	}
 	for _, n := range l.reading.Notes {
-		l.o.tellNote(n)
+		o.tellNote(n)
 	}
 	if why := l.unknown(); why != "" {
-		fmt.Fprintf(l.o.env.ErrOut, "usage measured for %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
+		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
 	}
-	if l.o.human() {
-		fmt.Fprintln(l.o.env.ErrOut, l.summary())
+	if o.human() {
+		fmt.Fprintln(o.env.ErrOut, l.summary())
 	}
 }
 
@@ -89,7 +89,7 @@ func (l *stacksResult) summarizeUnlisted() string {
 	}
 	if len(ways) > 0 {
 		text = "; also " + strings.Join(ways, " and ")
-		if !l.o.all {
+		if !l.list.all {
 			text += " (--all lists them)"
 		}
 	}

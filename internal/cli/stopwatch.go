@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -39,11 +40,14 @@ func (s *stopwatch) stage(name string) func() {
 	}
 }
 
-func (s *stopwatch) print(w io.Writer, objects, edges int) {
+// text is a line for each stage, and one for what was sent and read.
+func (s *stopwatch) text(objects, edges int) string {
+	var b strings.Builder
 	for _, t := range s.stages {
-		fmt.Fprintf(w, "%-9s %9.1f ms\n", t.name, float64(t.took.Microseconds())/1000)
+		fmt.Fprintf(&b, "%-9s %9.1f ms\n", t.name, float64(t.took.Microseconds())/1000)
 	}
-	fmt.Fprintf(w, "requests %d, bytes %d, objects %d, edges %d\n", s.requests.Load(), s.bytes.Load(), objects, edges)
+	fmt.Fprintf(&b, "requests %d, bytes %d, objects %d, edges %d\n", s.requests.Load(), s.bytes.Load(), objects, edges)
+	return b.String()
 }
 
 // count wraps a transport so that requests and the bytes of bodies are counted.

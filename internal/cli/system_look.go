@@ -101,7 +101,7 @@ func (l *systemView) look(ctx context.Context) error {
 }
 
 // stackOptions are those by which the stacks of apps are followed.
-func (c *common) stackOptions() graph.StackOptions {
+func (c *input) stackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.noInferred}
 }
 

@@ -147,7 +147,7 @@ func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.Sy
 	if err != nil {
 		return nil, err
 	}
-	o.tellGaps(l.graph.Gaps())
+	o.Gaps(l.graph.Gaps())
 	var problems []strict.Problem
 	for i := range sys.Apps {
 		a := &sys.Apps[i]

@@ -13,16 +13,16 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// uiOptions are those of the page. The survey of it is that of metrics, without a window: that is
-// for the questions about the past alone.
 type uiOptions struct {
-	*metricsOptions
-	rules healthRuleOptions
-	past  pastOptions
+	*common
+	args     []string
+	selector string
+	prices   string
+	rules    healthRuleOptions
+	past     pastOptions
 	// catalogues are those whose operators the composer offers.
 	catalogues catalogueOptions
 	open       bool
@@ -36,7 +36,7 @@ type pastOptions struct{ prometheus, matchers, tokenFile string }
 const pageIdle = 8 * time.Hour
 
 func newUI(env Env) *cobra.Command {
-	o := &uiOptions{metricsOptions: &metricsOptions{common: newCommon(env, "", "json"), by: cost.ByStack}}
+	o := &uiOptions{common: newCommon(env, "", "json")}
 	cmd := &cobra.Command{
 		Use:   "ui [ROOT...]",
 		Short: "Serve a page that shows stacks as a tree and as a graph, with evidence, health and cost",
@@ -108,7 +108,7 @@ func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
 	if err := o.past.validate(); err != nil {
 		return nil, err
 	}
-	return o.survey(ctx, &o.rules)
+	return o.drawnFrom(ctx, o.args, o.selector, o.prices, &o.rules)
 }
 
 func (p *pastOptions) validate() error {
@@ -119,28 +119,6 @@ func (p *pastOptions) validate() error {
 		return withHint(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
 	return nil
-}
-
-// survey makes the survey that the flags ask for.
-func (o *metricsOptions) survey(ctx context.Context, healthRules *healthRuleOptions) (*uiSource, error) {
-	selector, err := parseSelector(o.selector)
-	if err != nil {
-		return nil, err
-	}
-	rules, err := healthRules.read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	q := &question{by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
-	if len(o.args) > 0 {
-		q.selector = selector
-	}
-	if q.book, err = readPrices(ctx, o.prices); err != nil {
-		return nil, err
-	}
-	v := newSurvey(o, q, rules)
-	v.selector = selector
-	return v, nil
 }
 
 func (o *uiOptions) run(ctx context.Context, flags []string) error {
@@ -189,7 +167,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	followed := make(chan struct{})
 	go func() {
 		defer close(followed)
-		v.follow(ctx, server)
+		o.followPage(ctx, v, server)
 	}()
 	err = server.Serve(ctx)
 	stop()
@@ -256,13 +234,13 @@ type viewer interface {
 	Stale(why string)
 }
 
-// follow looks again when something has changed, or may look otherwise by now, until ctx ends. What
+// followPage looks again when something has changed, or may look otherwise by now, until ctx ends. What
 // fails is told to the page, and tried again.
-func (v *uiSource) follow(ctx context.Context, to viewer) {
+func (c *common) followPage(ctx context.Context, v *uiSource, to viewer) {
 	if v.live == nil {
 		return
 	}
-	trouble := &watchNotices{c: v.o.common, live: v.live, said: v.last.graph.Gaps()}
+	trouble := &watchNotices{c: c, live: v.live, said: v.last.graph.Gaps()}
 	for trouble.await(ctx) {
 		p, err := v.look(ctx)
 		if ctx.Err() != nil {

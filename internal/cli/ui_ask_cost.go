@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/shopspring/decimal"
+	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
@@ -19,9 +20,8 @@ import (
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
 func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	by := query.Get("by")
-	o := metricsOptions{common: a.o.common, by: by}
 	q := &question{}
-	if err := o.parseRows(q); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
+	if err := q.group(by); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
 		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", by)
 	}
 	name := strings.Replace(by, ":", " ", 1)
@@ -117,22 +117,24 @@ func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metr
 	if a.o.past.prometheus == "" {
 		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.missingSources["history"])
 	}
-	o := *a.o.metricsOptions
-	o.common = a.o.another()
-	o.window, o.prometheus, o.matchers, o.tokenFile = window, a.o.past.prometheus, a.o.past.matchers, a.o.past.tokenFile
+	in := &a.o.another().input
 	collector := &metrics.Collector{}
-	o.collect, o.notes = collector.Add, []string{weightNote}
+	in.collect, in.notes = collector.Add, []string{weightNote}
 	q := *a.v.q
 	q.through, q.brief = nil, false
-	if err := o.parseWindow(&q); err != nil {
+	q.history = historySource{window: window, address: a.o.past.prometheus, matchers: a.o.past.matchers, tokenFile: a.o.past.tokenFile}
+	if err := q.setWindow(in.now()); err != nil {
 		return nil, nil, web.Bad("%s", err)
 	}
-	l := &uiSnapshot{metricsResult: &metricsResult{o: &o, q: &q}}
-	if len(o.args) == 0 {
+	var err error
+	if q.timeout, err = clientcmd.ParseTimeout(*in.config.Timeout); err != nil {
+		return nil, nil, fmt.Errorf("--request-timeout: %w", err)
+	}
+	l := &uiSnapshot{metricsResult: &metricsResult{in: in, q: &q}}
+	if len(q.args) == 0 {
 		q.find = l.find
 	}
-	var err error
-	if l.session, err = o.open(ctx); err != nil {
+	if l.session, err = in.open(ctx); err != nil {
 		return nil, nil, err
 	}
 	return l, collector, l.read(ctx)

@@ -37,7 +37,7 @@ func askImpact(t *testing.T, a *uiAPI, ref, cascade string) view.ImpactDocument 
 // TestImpactOnPage holds that the page is told what the command tells, of an object of every kind.
 func TestImpactOnPage(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	kinds := map[string]bool{"Node": true}
 	for id := range graph.ID(v.last.graph.Len()) {
 		r := v.last.graph.Ref(id)
@@ -66,7 +66,7 @@ func TestImpactOnPage(t *testing.T) {
 // TestImpactOnPageRefuses: what is not there is not deleted, and a Node is drained.
 func TestImpactOnPageRefuses(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	for _, wrong := range []struct{ ref, cascade, want string }{
 		{"", "", "is not an object"},
 		{"Pod/moodle/nobody", "", "was not read"},
@@ -88,7 +88,7 @@ func TestImpactOnPageHidesValues(t *testing.T) {
 		t.Fatal(err)
 	}
 	v, _ := surveyFrom(t, file, true)
-	text, err := (&uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}).impact(t.Context(), url.Values{"ref": {"Service/default/db"}})
+	text, err := (&uiAPI{o: uiOptionsOf(v), v: v}).impact(t.Context(), url.Values{"ref": {"Service/default/db"}})
 	if err != nil {
 		t.Fatal(err)
 	}

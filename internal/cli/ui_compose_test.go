@@ -128,7 +128,7 @@ func TestComposeRefuses(t *testing.T) {
 
 func TestComposeCatalogue(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	text, err := (&uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}).catalogue(t.Context(), nil)
+	text, err := (&uiAPI{o: uiOptionsOf(v), v: v}).catalogue(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -182,14 +182,15 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 			return e.Name == "hello" && len(e.Versions) > 0 && slices.ContainsFunc(e.Kinds, func(k catalogKind) bool { return k.Kind == "Greeting" })
 		})
 	}
-	if offers(&uiOptions{metricsOptions: v.o}) {
+	o := uiOptionsOf(v)
+	if offers(o) {
 		t.Error("the embedded catalogue has hello")
 	}
-	further := &uiOptions{metricsOptions: v.o, catalogues: catalogueOptions{catalogs: []string{hello}}}
+	further := &uiOptions{common: o.common, catalogues: catalogueOptions{catalogs: []string{hello}}}
 	if !offers(further) {
 		t.Error("what --catalog has is not offered")
 	}
-	v.o.env.Getenv = func(name string) string {
+	o.env.Getenv = func(name string) string {
 		if name == configVariable {
 			return settings
 		}
@@ -199,7 +200,7 @@ func TestComposeFurtherCatalogues(t *testing.T) {
 	if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if !offers(&uiOptions{metricsOptions: v.o}) {
+	if !offers(o) {
 		t.Error("what a catalogue of the settings has is not offered")
 	}
 

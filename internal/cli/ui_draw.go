@@ -46,8 +46,8 @@ func inFile() map[string]string {
 	}
 }
 
-// draw writes the UIState of what the command is about, and says on stderr what is not in it.
-func (v *uiSource) draw(ctx context.Context) error {
+// drawPage writes the page of what the command is about, and says on stderr what is not in it.
+func (c *common) drawPage(ctx context.Context, v *uiSource) error {
 	v.mode, v.missingSources, v.members = "file", inFile(), true
 	if err := v.open(ctx); err != nil {
 		return err
@@ -59,39 +59,55 @@ func (v *uiSource) draw(ctx context.Context) error {
 	l := v.last
 	l.session.tell(l.graph)
 	if l.deaf != nil {
-		v.o.tellGaps([]object.Gap{*l.deaf})
+		c.Gaps([]object.Gap{*l.deaf})
 	}
-	if err := v.o.write(view.Output{UIState: p}); err != nil {
+	if err := c.write(view.Output{UIState: p}); err != nil {
 		return err
 	}
-	v.tell(l)
+	c.tellFigures(v, l)
 	if held := len(p.Nodes); held < p.Objects {
-		fmt.Fprintf(v.o.env.ErrOut, "warning: %d of %d objects are in it\n", held, p.Objects)
+		c.Warn(fmt.Sprintf("%d of %d objects are in it", held, p.Objects))
 	}
 	l.session.printTimings(l.graph)
 	return nil
 }
 
-// tell says on stderr what the figures leave out: all of it, where they were asked for.
-func (v *uiSource) tell(l *uiSnapshot) {
+// tellFigures says on stderr what the figures leave out: all of it, if they were asked for.
+func (c *common) tellFigures(v *uiSource, l *uiSnapshot) {
 	if v.byPods {
-		v.o.tellMetrics(l.metricsResult)
+		c.tellMetrics(l.metricsResult)
 		return
 	}
 	if len(l.found) == 0 {
-		fmt.Fprintln(v.o.env.ErrOut, "none found")
+		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
 	for _, n := range l.reading.Notes {
 		if n.LowersFigures {
-			v.o.tellNote(n)
+			c.tellNote(n)
 		}
 	}
 }
 
 // drawnFrom makes the survey of a command that is not about figures.
 func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *healthRuleOptions) (*uiSource, error) {
-	o := &metricsOptions{common: c, args: args, selector: selector, prices: prices, by: cost.ByStack}
-	return o.survey(ctx, rules)
+	q := &question{args: args, by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
+	chosen, err := parseSelector(selector)
+	if err != nil {
+		return nil, err
+	}
+	if len(args) > 0 {
+		q.selector = chosen
+	}
+	own, err := rules.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if q.book, err = readPrices(ctx, prices); err != nil {
+		return nil, err
+	}
+	v := c.newSurvey(q, own)
+	v.selector = chosen
+	return v, nil
 }
 
 func (o *graphOptions) draw(ctx context.Context) error {
@@ -115,7 +131,7 @@ func (o *graphOptions) draw(ctx context.Context) error {
 		return err
 	}
 	v.shown = "stack"
-	return v.draw(ctx)
+	return o.drawPage(ctx, v)
 }
 
 func (o *healthOptions) draw(ctx context.Context) error {
@@ -133,7 +149,7 @@ func (o *healthOptions) draw(ctx context.Context) error {
 	if len(o.args) > 0 {
 		v.shown = "stack"
 	}
-	return v.draw(ctx)
+	return o.drawPage(ctx, v)
 }
 
 func (o *stacksOptions) draw(ctx context.Context) error {
@@ -145,7 +161,7 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 		return err
 	}
 	v.ground, v.all, v.shown = o.all, o.all, "stacks"
-	return v.draw(ctx)
+	return o.drawPage(ctx, v)
 }
 
 func (o *metricsOptions) draw(ctx context.Context, q *question) error {
@@ -156,7 +172,7 @@ func (o *metricsOptions) draw(ctx context.Context, q *question) error {
 	if err != nil {
 		return err
 	}
-	v := newSurvey(o, q, nil)
+	v := o.newSurvey(q, nil)
 	v.byPods, v.shown = true, "costs"
-	return v.draw(ctx)
+	return o.drawPage(ctx, v)
 }

@@ -173,7 +173,7 @@ func TestFollows(t *testing.T) {
 	}
 	shown := &seen{pictures: make(chan *view.UIState, 16), stale: make(chan string, 16)}
 	ended := make(chan struct{})
-	go func() { defer close(ended); v.follow(ctx, shown) }()
+	go func() { defer close(ended); uiOptionsOf(v).followPage(ctx, v, shown) }()
 	s.change(func() { s.phase = "Failed" })
 	for p := range shown.pictures {
 		if n := p.Nodes[at]; n != nil && n.Health == 6 && n.Name == "web" {
@@ -216,7 +216,7 @@ func TestObject(t *testing.T) {
 	if _, err := v.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	text, err := a.object(t.Context(), url.Values{"ref": {"Pod/shop/web"}})
 	if err != nil {
 		t.Fatal(err)

@@ -20,7 +20,7 @@ func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput 
 	of := view.UIInput{
 		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
 		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
-		Events: l.events, CreatedAt: v.created.createdAt, NoInferred: v.o.noInferred,
+		Events: l.events, CreatedAt: v.created.createdAt, NoInferred: v.in.noInferred,
 	}
 	switch {
 	case !v.members, v.all:
@@ -38,7 +38,7 @@ func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput 
 
 func (v *uiSource) head(l *uiSnapshot) view.UIState {
 	p := view.UIState{
-		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.o.sourceText(), View: v.shown,
+		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.in.sourceText(), View: v.shown,
 		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
 	}
 	if !l.everywhere() {
@@ -79,8 +79,8 @@ var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 // title is what is asked about.
 func (v *uiSource) title(l *uiSnapshot) string {
 	switch {
-	case len(v.o.args) > 0:
-		return strings.Join(v.o.args, " ")
+	case len(v.q.args) > 0:
+		return strings.Join(v.q.args, " ")
 	case l.everywhere():
 		return "all namespaces"
 	}
@@ -89,7 +89,7 @@ func (v *uiSource) title(l *uiSnapshot) string {
 
 // sourceText is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
 // handed on tells no directory.
-func (c *common) sourceText() string {
+func (c *input) sourceText() string {
 	if c.from != "" {
 		return "snapshot " + filepath.Base(c.from)
 	}

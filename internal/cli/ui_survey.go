@@ -23,8 +23,8 @@ import (
 // uiSource looks at stacks as the page shows them: what belongs to each and why, how it fares, what
 // it uses and what it costs. It reads with one session, again and again where a cluster changes.
 type uiSource struct {
-	o *metricsOptions
-	q *question
+	in *input
+	q  *question
 	// selector chooses among the stacks that are found, where no ROOT is named.
 	selector labels.Selector
 	// ground also takes the stacks of the cluster itself.
@@ -68,24 +68,23 @@ type surveyStack struct {
 	tops []graph.ID
 }
 
-// newSurvey returns a survey that has not connected yet. What it notes in the options is its own.
-func newSurvey(o *metricsOptions, q *question, rules *healthRules) *uiSource {
-	fresh, common, asked := *o, *o.common, *q
-	common.rules = nil // each learns its own
-	o, fresh.common, q = &fresh, &common, &asked
-	v := &uiSource{o: o, q: q, mode: "file", created: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(o.include)}
-	v.usage, v.warned = &usageMemory{now: o.env.Now}, &warnMemory{now: o.env.Now}
-	o.collect, o.notes = func(object.Object) {}, []string{weightNote}
-	o.extract = append(slices.Clone(o.extract), v.created.extractor)
-	v.verdicts = o.collectHealth(rules)
-	q.through = v.usage.through
+// newSurvey returns a survey that has not connected yet.
+func (c *input) newSurvey(q *question, rules *healthRules) *uiSource {
+	in, asked := *c, *q
+	in.rules = nil // each learns its own
+	v := &uiSource{in: &in, q: &asked, mode: "file", created: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(in.include)}
+	v.usage, v.warned = &usageMemory{now: in.now}, &warnMemory{now: in.now}
+	in.collect, in.notes = func(object.Object) {}, []string{weightNote}
+	in.extract = append(slices.Clone(in.extract), v.created.extractor)
+	v.verdicts = in.collectHealth(rules)
+	v.q.through = v.usage.through
 	return v
 }
 
 // open connects. A cluster is followed until ctx ends, where the survey is live.
 func (v *uiSource) open(ctx context.Context) error {
 	var err error
-	if v.session, err = v.o.open(ctx); err != nil {
+	if v.session, err = v.in.open(ctx); err != nil {
 		return err
 	}
 	if v.mode == "live" {
@@ -106,18 +105,18 @@ func (v *uiSource) kinds() *object.Kinds {
 // look reads and judges all that is asked about, and makes the UIState of it.
 func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	collector := &metrics.Collector{}
-	v.o.collect, v.o.include = collector.Add, v.o.include[:v.include]
+	v.in.collect, v.in.include = collector.Add, v.in.include[:v.include]
 	q := *v.q
 	s, err := v.session.renewed(ctx)
 	if err != nil {
 		return nil, err
 	}
 	v.session = s
-	l := &uiSnapshot{metricsResult: &metricsResult{o: v.o, q: &q, session: v.session}}
-	if q.find == nil && len(v.o.args) == 0 && !v.byPods {
+	l := &uiSnapshot{metricsResult: &metricsResult{in: v.in, q: &q, session: v.session}}
+	if q.find == nil && len(v.q.args) == 0 && !v.byPods {
 		q.find = l.find
 	}
-	if err := v.o.parseWindow(&q); err != nil {
+	if err := q.setWindow(v.in.now()); err != nil {
 		return nil, err
 	}
 	if err := l.read(ctx); err != nil {
@@ -194,7 +193,7 @@ func (l *uiSnapshot) evaluate(v *uiSource) {
 
 // wants says whether a stack is shown.
 func (v *uiSource) wants(l *uiSnapshot, s *surveyStack) bool {
-	if v.selector != nil && len(v.o.args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
+	if v.selector != nil && len(v.q.args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
 	return v.ground || !s.Ground
@@ -232,7 +231,7 @@ func (l *uiSnapshot) reportBy(ctx context.Context, by, key string) (*cost.Report
 
 // warn asks for the warnings about the causes, when these are others or some time has passed.
 func (v *uiSource) warn(ctx context.Context, l *uiSnapshot) error {
-	h := &healthResult{o: &healthOptions{common: v.o.common}, session: l.session, graph: l.graph, assessment: l.assessment}
+	h := &healthResult{in: v.in, q: &healthQuestion{}, session: l.session, graph: l.graph, assessment: l.assessment}
 	for i := range l.found {
 		s := &l.found[i]
 		h.stacks = append(h.stacks, view.HealthStack{Name: s.Name, Stack: s.Stack, Health: s.Health})

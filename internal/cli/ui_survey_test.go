@@ -30,6 +30,16 @@ func surveyOfDemo(t *testing.T, all bool, args ...string) (*uiSource, *view.UISt
 	return surveyFrom(t, "demo", all, args...)
 }
 
+// uiOptionsOf are the options of a page with this survey.
+func uiOptionsOf(v *uiSource) *uiOptions {
+	c := newCommon(Env{
+		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
+		Getenv:    func(string) string { return "" }, Demo: v.in.demo, Now: v.in.now,
+	})
+	c.input = *v.in
+	return &uiOptions{common: c, args: v.q.args}
+}
+
 // surveyFrom is a survey of a snapshot, which was looked at once.
 func surveyFrom(t *testing.T, from string, all bool, args ...string) (*uiSource, *view.UIState) {
 	t.Helper()
@@ -332,7 +342,7 @@ func TestFileIsSmall(t *testing.T) {
 // TestRerooted holds that the stack of any object is what it is to ask about it alone.
 func TestRerooted(t *testing.T) {
 	v, p := surveyOfDemo(t, true)
-	a := &uiAPI{o: &uiOptions{metricsOptions: v.o}, v: v}
+	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	text, err := a.stack(context.Background(), map[string][]string{"root": {"MysqlCluster.mysql.presslabs.org/moodle/cluster1"}})
 	if err != nil {
 		t.Fatal(err)
@@ -348,7 +358,7 @@ func TestRerooted(t *testing.T) {
 		t.Errorf("the root is %q", p.Nodes[s.Tree[0].Node].Name)
 	}
 	alone, _ := surveyOfDemo(t, false, "moodle/moodle-1")
-	text, err = (&uiAPI{o: &uiOptions{metricsOptions: alone.o}, v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
+	text, err = (&uiAPI{o: uiOptionsOf(alone), v: alone}).stack(context.Background(), map[string][]string{"root": {"Deployment.apps/moodle/moodle-1"}})
 	if err != nil || !strings.Contains(string(text), `"cost":`) {
 		t.Errorf("of a stack that is asked about alone, the costs of a part are not known: %s %v", text, err)
 	}

@@ -80,9 +80,9 @@ func demoGraph(t *testing.T) *graph.Graph {
 	t.Helper()
 	var out bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
-	o := &metricsOptions{common: newCommon(env, "ui"), by: "stack"}
+	o := newCommon(env, "ui")
 	o.from, o.allNamespaces = "demo", true
-	v := newSurvey(o, &question{by: "stack", options: cost.Options{Sharing: cost.ShareEven}, brief: true, book: cost.DefaultBook()}, nil)
+	v := o.newSurvey(&question{by: "stack", options: cost.Options{Sharing: cost.ShareEven}, brief: true, book: cost.DefaultBook()}, nil)
 	if err := v.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,7 @@ func (w *watchNotices) failure(err error) {
 func (w *watchNotices) gaps(all []object.Gap) {
 	fresh := slices.DeleteFunc(slices.Clone(all), func(g object.Gap) bool { return slices.Contains(w.said, g) })
 	w.said = append(w.said, fresh...)
-	w.c.tellGaps(fresh)
+	w.c.Gaps(fresh)
 }
 
 // reportTrouble tells whether changes are still seen, when that has changed.
