@@ -101,14 +101,6 @@ func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
 	return builder
 }
 
-// keep has a collector take what it wants of objects.
-func keep(facts *check.Collector) inventory.Extractor {
-	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
-		facts.Add(o)
-		return nil
-	}
-}
-
 // readSimilar keeps the custom resources of the batch's kinds, to find those that are most like new
 // ones.
 func (a *preflightRun) readSimilar() inventory.Extractor {
@@ -123,15 +115,6 @@ func (a *preflightRun) readSimilar() inventory.Extractor {
 		}
 		return func(*inventory.Inventory, inventory.ID) { a.live[o.Ref] = fields }
 	}
-}
-
-// checkWorld makes the world of what an inventory holds.
-func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.ClusterState {
-	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
-		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
-	})
-	w.Catalogued = s.catalogued
-	return w
 }
 
 // read follows the batch through the cluster: what is needed to know whether there is room,

@@ -11,11 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -36,14 +34,6 @@ type checkRun struct {
 	stacks      []metrics.Stack
 	found       []*check.Subject
 	home        string
-}
-
-// facting has the session that opens next keep what rules look at.
-func (c *input) facting() *check.Collector {
-	facts := check.NewCollector()
-	c.wholly = check.Whole()
-	c.extract = append(c.extract, func(*session) inventory.Extractor { return keep(facts) })
-	return facts
 }
 
 // surroundings are the kinds of the whole cluster that say how pods of one namespace are
@@ -92,26 +82,6 @@ func (c *checkRun) read(ctx context.Context) error {
 
 func (c *checkRun) stackOptions() graph.StackOptions {
 	return graph.StackOptions{NoInferred: c.o.noInferred}
-}
-
-// catalogued names the operator that the catalogue knows of a kind.
-func (s *session) catalogued(gk schema.GroupKind) (string, bool) {
-	r, ok := s.kinds.Kind(gk)
-	if !ok {
-		return "", false
-	}
-	entry, _, ok := catalog.KindOf(r)
-	return entry.Name, ok
-}
-
-// composes says what the catalogue knows that an operator makes for one of a kind.
-func (s *session) composes(gk schema.GroupKind) ([]string, bool) {
-	r, ok := s.kinds.Kind(gk)
-	if !ok {
-		return nil, false
-	}
-	_, kind, ok := catalog.KindOf(r)
-	return kind.Composes, ok && kind.Composes != nil
 }
 
 // choose finds the operators, definitions and stacks that are asked about.

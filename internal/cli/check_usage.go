@@ -5,8 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -45,8 +43,6 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 	}
 	return nil
 }
-
-var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
 
 // usagePlaces are the namespaces in which the text may be: that of the annotation, else the
 // user's, those of the operator, and those that have a ConfigMap of the name.

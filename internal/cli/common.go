@@ -34,7 +34,7 @@ type common struct {
 }
 
 func newCommon(env Env, formats ...string) *common {
-	c := &common{env: env, formats: formats, input: input{clock: newStopwatch(env.Now), stdin: env.In, demo: env.Demo, now: env.Now}}
+	c := &common{env: env, formats: formats, input: input{clock: newStopwatch(env.Now), version: buildVersion(), stdin: env.In, demo: env.Demo, now: env.Now}}
 	c.report = c
 	c.silence = newSilence(env.ErrOut)
 	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
@@ -107,8 +107,6 @@ func (c *common) validate() error {
 func (c *common) human() bool {
 	return c.output == "tree" || c.output == "table" || c.output == "wide"
 }
-
-func given(s *string) bool { return s != nil && *s != "" }
 
 func (c *common) write(a view.Output) error { return c.writeUnder(a, !c.noHeaders) }
 

@@ -233,21 +233,6 @@ func (o *graphOptions) including(kinds *object.Kinds) error {
 	return nil
 }
 
-// home is the namespace that need not be written: that of the user, or the one
-// that all roots share.
-func (s *session) home(g *graph.Graph, roots []graph.ID) string {
-	if s.namespace != "" || len(roots) == 0 {
-		return s.namespace
-	}
-	ns := g.Ref(roots[0]).Namespace
-	for _, id := range roots {
-		if g.Ref(id).Namespace != ns {
-			return ""
-		}
-	}
-	return ns
-}
-
 // tellStack says on stderr what the answer has no place for.
 func (o *graphOptions) tellStack(g *graph.Graph, stack *graph.Stack, problems []graph.Problem) {
 	o.tellProblems(stack, problems)

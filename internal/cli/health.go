@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -76,7 +75,7 @@ when all stacks have the status, or fails after --timeout.`,
 	f.BoolVar(&o.all, "all", false, "show the health of every object, not only of stacks")
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
-	o.rules.flags(cmd, o.common)
+	healthRuleFlags(cmd, &o.rules, o.common)
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
@@ -102,17 +101,6 @@ func statusNamed(name string) health.Status {
 		}
 	}
 	return ""
-}
-
-// healthQuestion is what is asked, once the flags have been read.
-type healthQuestion struct {
-	args     []string // the roots; none for all stacks
-	all      bool     // every object, instead of stacks
-	since    time.Duration
-	watch    bool
-	selector labels.Selector
-	want     health.Status // to wait for; empty for none
-	rules    *healthRules
 }
 
 func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {

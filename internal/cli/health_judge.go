@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -202,4 +205,15 @@ func (h *healthResult) answer() view.Output {
 		options.Since = options.Now.Add(-h.q.since)
 	}
 	return view.Health(h.assessment, h.graph, h.stacks, options)
+}
+
+// healthQuestion is what is asked, once the flags have been read.
+type healthQuestion struct {
+	args     []string // the roots; none for all stacks
+	all      bool     // every object, instead of stacks
+	since    time.Duration
+	watch    bool
+	selector labels.Selector
+	want     health.Status // to wait for; empty for none
+	rules    *healthRules
 }

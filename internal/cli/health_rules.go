@@ -7,7 +7,6 @@ import (
 	"os"
 	"slices"
 
-	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
@@ -19,14 +18,6 @@ import (
 type healthRuleOptions struct {
 	file   string
 	argocd string // the namespace of Argo CD; empty where it is not asked
-}
-
-func (o *healthRuleOptions) flags(cmd *cobra.Command, c *common) {
-	f := cmd.Flags()
-	f.StringVar(&o.file, "health-rules", "", "your own health rules: a YAML FILE of rules (CEL), a FILE with Argo CD's ConfigMap argocd-cm, or a directory like its resource_customizations (Lua)")
-	f.StringVar(&o.argocd, "argocd", "", "also use the health rules (Lua) of Argo CD's ConfigMap argocd-cm; --argocd=NAMESPACE if its namespace is not argocd")
-	f.Lookup("argocd").NoOptDefVal = luahealth.Namespace
-	must(cmd.RegisterFlagCompletionFunc("argocd", c.completeNamespaces))
 }
 
 // healthRules are the rules of health that go before the catalogue's.

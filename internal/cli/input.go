@@ -28,11 +28,12 @@ type input struct {
 	// named says that a root may also be missing, if another object names it.
 	named bool
 
-	stdin  io.Reader
-	demo   fs.FS // the snapshot that "demo" stands for
-	now    func() time.Time
-	clock  *stopwatch
-	report reporter
+	version string // of this program
+	stdin   io.Reader
+	demo    fs.FS // the snapshot that "demo" stands for
+	now     func() time.Time
+	clock   *stopwatch
+	report  reporter
 
 	// rules are those of the session, which a session that follows a cluster replaces while
 	// others read them.
@@ -68,3 +69,10 @@ type reporter interface {
 	Progress(text string)
 	Timings(text string)
 }
+
+// stackOptions are those by which the stacks of apps are followed.
+func (c *input) stackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: c.noInferred}
+}
+
+func given(s *string) bool { return s != nil && *s != "" }

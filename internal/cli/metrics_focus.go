@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,9 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // focusOptions are what a FOCUS file says besides the charges.
@@ -56,43 +52,4 @@ func (o *metricsOptions) focusOf(ctx context.Context, m *metricsResult) (view.Fo
 		}
 	}
 	return out, nil
-}
-
-// clusterID is what the field takes for the identity of a cluster: the UID of its
-// first namespace. A snapshot without that namespace is its own.
-func (m *metricsResult) clusterID(ctx context.Context) (string, error) {
-	if id, ok := m.graph.Find(object.Ref{Kind: "Namespace", Name: "kube-system"}); ok {
-		if uid := m.graph.Node(id).UID; uid != "" {
-			return string(uid), nil
-		}
-	}
-	switch from := m.session.source.(type) {
-	case *source.Snapshot:
-		return from.Name(), nil
-	case *source.Cluster:
-		body, err := from.Get(ctx, "/api/v1/namespaces/kube-system", nil)
-		if err != nil {
-			return "", err
-		}
-		var ns struct {
-			Metadata struct {
-				UID string `json:"uid"`
-			} `json:"metadata"`
-		}
-		if err := json.Unmarshal(body, &ns); err != nil {
-			return "", err
-		}
-		if ns.Metadata.UID != "" {
-			return ns.Metadata.UID, nil
-		}
-	}
-	return "", fmt.Errorf("the namespace kube-system has no UID")
-}
-
-// tags are the labels of an object.
-func (m *metricsResult) tags(r object.Ref) map[string]string {
-	if id, ok := m.graph.Find(r); ok && m.graph.State(id) == graph.Present {
-		return m.graph.Labels(id)
-	}
-	return nil
 }

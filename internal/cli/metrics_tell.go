@@ -2,34 +2,10 @@ package cli
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
-
-// unplaced notes the pods of the past that nobody can place. Those that are there are
-// in other stacks, which are not asked about.
-func (m *metricsResult) unplaced() {
-	n, names := 0, []string{}
-	for i := range m.reading.Pods {
-		p := &m.reading.Pods[i]
-		if _, ok := m.place.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
-			continue
-		}
-		if id, ok := m.graph.Find(p.Ref); ok && m.graph.State(id) == graph.Present {
-			continue
-		}
-		if n++; n <= 3 {
-			names = append(names, p.Ref.Namespace+"/"+p.Ref.Name)
-		}
-	}
-	if n > 0 {
-		m.extra = append(m.extra, metrics.Note{Reason: "Unattributed", LowersFigures: true, Message: fmt.Sprintf("%d deleted pods cannot be attributed to a stack: %s; without a ROOT, metrics shows their usage", n, strings.Join(names, ", "))})
-	}
-}
 
 // tellMetrics says on stderr what the figures leave out.
 func (c *common) tellMetrics(m *metricsResult) {
@@ -38,7 +14,7 @@ func (c *common) tellMetrics(m *metricsResult) {
 		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
 	if t.Measured < t.Pods {
-		fmt.Fprintf(c.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, m.unmeasured())
+		fmt.Fprintf(c.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, unmeasured(m))
 	}
 	for _, n := range m.reading.Notes {
 		c.tellNote(n)
@@ -58,7 +34,7 @@ func (c *common) tellNote(n metrics.Note) {
 }
 
 // unmeasured names the first pods of which no usage is known, and why.
-func (m *metricsResult) unmeasured() string {
+func unmeasured(m *metricsResult) string {
 	const few = 3
 	var names []string
 	more := 0
@@ -82,53 +58,4 @@ func (m *metricsResult) unmeasured() string {
 		text += fmt.Sprintf("; and %d more", more)
 	}
 	return text
-}
-
-// alsoNeeded notes who else needs what was counted whole, of those who are known.
-func (m *metricsResult) alsoNeeded() {
-	if m.isClusterWide() {
-		return
-	}
-	way := "-A splits it"
-	if m.asked {
-		way = "name those as well, to split it"
-	}
-	parts := m.parts()
-	opts := m.stackOptions()
-	opts.PartOf = m.graph.PartOf(m.apexes, opts)
-	by := map[graph.ID][]string{}
-	for _, apex := range m.apexes {
-		stack := m.graph.Stack([]graph.ID{apex}, opts)
-		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.IsOwnPart(id) }) {
-			continue
-		}
-		for _, part := range parts {
-			if part != apex && stack.IsOwnPart(part) {
-				by[part] = append(by[part], m.graph.Ref(apex).String())
-			}
-		}
-	}
-	for _, part := range parts {
-		if len(by[part]) > 0 {
-			m.reading.Notes = append(m.reading.Notes, metrics.Note{
-				Subject: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
-				Message: fmt.Sprintf("is also needed by %s; none of its cost is charged there (%s)", strings.Join(by[part], ", "), way),
-			})
-		}
-	}
-}
-
-// parts are the topmost owners of what the stacks hold, or what nobody owns, other than
-// their roots.
-func (m *metricsResult) parts() []graph.ID {
-	roots, parts := m.roots(), map[graph.ID]bool{}
-	for part, place := range m.place.Of {
-		if len(place.Path) > 0 {
-			part = place.Path[0]
-		}
-		if id, ok := m.graph.Find(part); ok && !slices.Contains(roots, id) {
-			parts[id] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(parts))
 }

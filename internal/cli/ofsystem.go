@@ -7,17 +7,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/shopspring/decimal"
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
 // systemQuery is a question about the apps of a System, instead of about roots.
@@ -26,14 +20,6 @@ type systemQuery struct {
 	systemRows
 	// dir is where the manifest lies; empty for one that was adopted.
 	dir string
-}
-
-// systemRows puts the roots of each app of a System together. Without a System each root has a
-// row of its own.
-type systemRows struct {
-	system *system.System
-	// apps are the indices of the app of each root, in their order.
-	apps []int
 }
 
 func (o *systemQuery) flag(cmd *cobra.Command, c *common, what string) {
@@ -104,65 +90,4 @@ func (o *systemQuery) sharing(given string, chosen bool) string {
 		return given
 	}
 	return cmp.Or(string(o.system.Chargeback.Sharing), given, string(cost.ShareEven))
-}
-
-// tenant is who pays; empty where nobody is named.
-func (o *systemRows) tenant() string {
-	if o.system == nil {
-		return ""
-	}
-	return o.system.Chargeback.Tenant
-}
-
-// stacks puts the roots of each app together: an app with several has one row, called
-// system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
-func (o *systemRows) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
-	var out []metrics.Stack
-	last, apps := -1, o.apps
-	if len(apps) != len(roots) { // none, or a root that means a definition
-		apps = nil
-	}
-	for i, r := range roots {
-		stacks := root(r)
-		if apps == nil || apps[i] != last {
-			out = append(out, stacks...)
-			if last = -1; apps != nil && len(stacks) > 0 {
-				last = apps[i]
-			}
-			continue
-		}
-		one := &out[len(out)-1]
-		one.Ref = object.Ref{Kind: graph.BySystem, Namespace: o.system.Namespace, Name: o.system.Name + "." + o.system.Apps[last].Name}
-		for _, s := range stacks {
-			one.Roots = append(one.Roots, s.Roots...)
-		}
-	}
-	return out
-}
-
-// weights are those that the System gives its apps.
-func (o *systemRows) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
-	if o.system == nil {
-		return
-	}
-	for i := range o.system.Apps {
-		app := &o.system.Apps[i]
-		weight, err := decimal.NewFromString(o.system.Chargeback.Weights[app.Name])
-		if err != nil { // it has none
-			continue
-		}
-		for _, root := range app.Roots {
-			args, err := parseRoots([]string{root.String()}, s.kinds)
-			if err != nil {
-				continue
-			}
-			for _, id := range s.nodes(g, args[0], nil) {
-				for _, stack := range stacks {
-					if slices.Contains(stack.Roots, id) {
-						into[stack.Ref] = weight
-					}
-				}
-			}
-		}
-	}
 }

@@ -25,7 +25,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // Env is what the process gives the commands.
@@ -107,27 +106,6 @@ type exitError struct {
 }
 
 func (e *exitError) Unwrap() error { return e.error }
-
-// hintFor returns a way out of an error, where there is one to name.
-func hintFor(err error) string {
-	if hinted, ok := errors.AsType[*hintError](err); ok {
-		return hinted.hint
-	}
-	if _, ok := errors.AsType[*source.ConnectError](err); ok {
-		return "check --kubeconfig and --context, or try it without a cluster: --from demo"
-	}
-	return ""
-}
-
-// hintError is an error with a way out.
-type hintError struct {
-	error
-	hint string
-}
-
-func (e *hintError) Unwrap() error { return e.error }
-
-func withHint(err error, hint string) error { return &hintError{err, hint} }
 
 // New returns the root command.
 func New(env Env) *cobra.Command {

@@ -350,3 +350,28 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 	}
 	return withHint(err, "there are "+strings.Join(there, ", ")+more)
 }
+
+// home is the namespace that need not be written: that of the user, or the one
+// that all roots share.
+func (s *session) home(g *graph.Graph, roots []graph.ID) string {
+	if s.namespace != "" || len(roots) == 0 {
+		return s.namespace
+	}
+	ns := g.Ref(roots[0]).Namespace
+	for _, id := range roots {
+		if g.Ref(id).Namespace != ns {
+			return ""
+		}
+	}
+	return ns
+}
+
+// survey reads the namespace of the user, or everything, and nothing that this
+// leads to.
+func (s *session) survey(ctx context.Context) (*graph.Graph, error) {
+	ask := source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+	if s.namespace == "" {
+		ask = source.Query{All: true}
+	}
+	return s.read(ctx, ask, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
+}

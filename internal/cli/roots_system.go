@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -92,3 +94,5 @@ func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 	}
 	return withHint(err, "there are "+strings.Join(names, ", "))
 }
+
+var configMapKind = schema.GroupKind{Kind: "ConfigMap"}

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 func newRules(env Env) *cobra.Command {
@@ -122,16 +121,6 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 	}
 	s.printTimings(g)
 	return nil
-}
-
-// survey reads the namespace of the user, or everything, and nothing that this
-// leads to.
-func (s *session) survey(ctx context.Context) (*graph.Graph, error) {
-	ask := source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
-	if s.namespace == "" {
-		ask = source.Query{All: true}
-	}
-	return s.read(ctx, ask, func(*graph.Graph) []graph.ID { return nil }, graph.StackOptions{})
 }
 
 // counted returns the rules that make edges, with how many each of them made.

@@ -71,12 +71,12 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	}
 	s.tell(g)
 	self := declare.Spell(k.GroupKind())
-	specs := s.specsOf(k)
+	specs := specsOf(s, k)
 	specs = append(specs, inferredOf(g, k)...) // There are none where anything is declared.
-	unsaid := s.unsaidOf(k)
+	unsaid := unsaidOf(s, k)
 	out, left := []annotation(nil), []declare.Spec(nil)
 	if o.kubeplus {
-		out, left = s.kubeplusAnnotations(specs, k, s.compositionOf(g, k), unsaid)
+		out, left = kubeplusAnnotations(s, specs, k, compositionOf(s, g, k), unsaid)
 	} else if len(specs) > 0 {
 		out = []annotation{{annotations.Relationships, declare.Format(specs, self)}}
 	}
@@ -124,7 +124,7 @@ func (o *rulesExportOptions) print(k object.Resource, all []annotation) {
 }
 
 // specsOf returns what the catalogue and the annotations declare of a kind.
-func (s *session) specsOf(k object.Resource) []declare.Spec {
+func specsOf(s *session, k object.Resource) []declare.Spec {
 	self := declare.Spell(k.GroupKind())
 	var out []declare.Spec
 	add := func(specs []declare.Spec) {
@@ -149,7 +149,7 @@ func (s *session) specsOf(k object.Resource) []declare.Spec {
 
 // compositionOf returns the kinds that the operator of a kind says it creates, or
 // else those that its instances own here.
-func (s *session) compositionOf(g *graph.Graph, k object.Resource) []string {
+func compositionOf(s *session, g *graph.Graph, k object.Resource) []string {
 	for _, d := range s.declared {
 		if d.Kind == k.GroupKind() && d.Composition != nil {
 			var all []string
@@ -173,7 +173,7 @@ func (s *session) compositionOf(g *graph.Graph, k object.Resource) []string {
 
 // unsaidOf returns the annotations of a kind's definition that our grammar has no
 // words for.
-func (s *session) unsaidOf(k object.Resource) map[string]string {
+func unsaidOf(s *session, k object.Resource) map[string]string {
 	for _, d := range s.declared {
 		if d.Kind == k.GroupKind() {
 			return d.Unsaid
@@ -216,7 +216,7 @@ func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
 
 // kubeplusAnnotations writes relations in KubePlus's grammar, and returns those
 // that it cannot say. What the CRD says in it, and only in it, stays as it is.
-func (s *session) kubeplusAnnotations(specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
+func kubeplusAnnotations(s *session, specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
 	if len(composition) > 0 {
 		out = append(out, annotation{"resource/composition", strings.Join(composition, ", ")})
 	}

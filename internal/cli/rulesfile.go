@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -95,20 +94,6 @@ func readLimited(name string, most int64, what string) ([]byte, error) {
 func problemsIn(name string, problems []strict.Problem) error {
 	return withHint(&linesError{placed(name, problems)}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
 }
-
-// placed writes problems with their places, a line each.
-func placed(name string, problems []strict.Problem) []string {
-	var lines []string
-	for _, p := range problems {
-		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
-	}
-	return lines
-}
-
-// linesError is several errors, a line each.
-type linesError struct{ lines []string }
-
-func (e *linesError) Error() string { return strings.Join(e.lines, "; ") }
 
 // checkRules refuses rules of kinds that nobody serves.
 func checkRules(files []rulesFile, kinds *object.Kinds) error {

@@ -382,3 +382,36 @@ func (e *earlyGaps) Absent(object.Ref)              {}
 func (e *earlyGaps) Cover(schema.GroupKind, string) {}
 func (e *earlyGaps) Reset(schema.GroupKind, string) {}
 func (e *earlyGaps) Gap(g object.Gap)               { e.gaps = append(e.gaps, g) }
+
+// everything is each object of the namespace, or of the cluster.
+func (s *session) everything(g *graph.Graph) []graph.ID {
+	var out []graph.ID
+	for id := range graph.ID(g.Len()) {
+		if g.WasRead(id) && (s.namespace == "" || g.Ref(id).Namespace == s.namespace) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
+// detail Fields or Whole.
+func (c *input) whole(ctx context.Context, s *session, detail source.Detail) (source.Source, error) {
+	if snap, ok := s.source.(*source.Snapshot); ok {
+		return snap.Whole(), nil
+	}
+	config, err := c.config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	disco, err := c.config.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return detail, "" }})
+	if err != nil {
+		return nil, err
+	}
+	_, err = cluster.Kinds(ctx, &earlyGaps{})
+	return cluster, err
+}

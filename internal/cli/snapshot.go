@@ -161,7 +161,7 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}
-	for _, id := range slices.Concat(stack, s.ownersAbove(g, find(g)), s.keepers(g)) {
+	for _, id := range slices.Concat(stack, ownersAbove(g, find(g)), s.keepers(g)) {
 		if g.State(id) == graph.Present {
 			keep[g.Ref(id)] = true
 		}
@@ -174,29 +174,18 @@ func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Re
 			return nil, nil, fmt.Errorf("namespace %q is empty or does not exist", s.namespace)
 		}
 	}
-	s.definitions(keep)
+	keepDefinitions(s, keep)
 	return keep, g, nil
-}
-
-// everything is each object of the namespace, or of the cluster.
-func (s *session) everything(g *graph.Graph) []graph.ID {
-	var out []graph.ID
-	for id := range graph.ID(g.Len()) {
-		if g.WasRead(id) && (s.namespace == "" || g.Ref(id).Namespace == s.namespace) {
-			out = append(out, id)
-		}
-	}
-	return out
 }
 
 // ownersAbove are the owners above the roots: without them, a part of the picture
 // would look like a wrong owner reference.
-func (s *session) ownersAbove(g *graph.Graph, roots []graph.ID) []graph.ID {
+func ownersAbove(g *graph.Graph, roots []graph.ID) []graph.ID {
 	return g.Stack(roots, graph.StackOptions{Up: true, Relations: []relation.Relation{relation.Owns}}).Members()
 }
 
-// definitions adds the CustomResourceDefinitions of the kinds that are kept.
-func (s *session) definitions(keep map[object.Ref]bool) {
+// keepDefinitions adds the CustomResourceDefinitions of the kinds that are kept.
+func keepDefinitions(s *session, keep map[object.Ref]bool) {
 	for ref := range keep {
 		if k, ok := s.kinds.Kind(ref.GroupKind()); ok && k.Custom {
 			keep[object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: k.String()}] = true
@@ -229,28 +218,6 @@ func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *sour
 		}
 	}
 	return source.CreatorsOf(made), nil
-}
-
-// whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
-// detail Fields or Whole.
-func (c *input) whole(ctx context.Context, s *session, detail source.Detail) (source.Source, error) {
-	if snap, ok := s.source.(*source.Snapshot); ok {
-		return snap.Whole(), nil
-	}
-	config, err := c.config.ToRESTConfig()
-	if err != nil {
-		return nil, err
-	}
-	disco, err := c.config.ToDiscoveryClient()
-	if err != nil {
-		return nil, err
-	}
-	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return detail, "" }})
-	if err != nil {
-		return nil, err
-	}
-	_, err = cluster.Kinds(ctx, &earlyGaps{})
-	return cluster, err
 }
 
 // head says what the snapshot covers: whole kinds where a namespace or the

@@ -79,7 +79,7 @@ cost of what several stacks have is split evenly, and listed in SHARED WITH OTHE
 	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
-	o.rules.flags(cmd, o.common)
+	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
 	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(stackOrders(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
@@ -104,7 +104,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := o.write(l.answer()); err != nil {
+	if err := o.write(stacksOutput(l)); err != nil {
 		return err
 	}
 	o.tellStacks(l)
@@ -123,8 +123,8 @@ func (o *stacksOptions) validateFlags() (labels.Selector, error) {
 	return parseSelector(o.selector)
 }
 
-// answer is what is shown.
-func (l *stacksResult) answer() view.Output {
+// stacksOutput is what is shown.
+func stacksOutput(l *stacksResult) view.Output {
 	return view.Stacks(l.rows, &l.total, view.StacksOptions{
 		Namespace: l.commonNamespace(), Now: l.session.moment(), Kind: l.session.typed, Reading: l.reading, Prices: l.q.book.Name,
 		Money: cost.Round(l.report, cost.ColumnMonth, 2), Currency: l.report.Currency, Gaps: l.graph.Gaps(),

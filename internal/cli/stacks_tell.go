@@ -19,18 +19,18 @@ func (o *stacksOptions) tellStacks(l *stacksResult) {
 	for _, n := range l.reading.Notes {
 		o.tellNote(n)
 	}
-	if why := l.unknown(); why != "" {
+	if why := unknownUsage(l); why != "" {
 		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
 	}
 	if o.human() {
-		fmt.Fprintln(o.env.ErrOut, l.summary())
+		fmt.Fprintln(o.env.ErrOut, stacksSummary(l))
 	}
 }
 
-// summary is the list in a line.
-func (l *stacksResult) summary() string {
+// stacksSummary is the list in a line.
+func stacksSummary(l *stacksResult) string {
 	if len(l.rows) == 0 {
-		return "no stacks found" + l.summarizeUnlisted()
+		return "no stacks found" + summarizeUnlisted(l)
 	}
 	counts := map[health.Status]int{}
 	for i := range l.rows {
@@ -45,14 +45,14 @@ func (l *stacksResult) summary() string {
 	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
 	text += "; " + plural(l.total.Pods, "pod")
 	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
-		text += fmt.Sprintf("; %s %s a month%s", l.report.Currency, l.inMonth(month), l.unclaimedVolumes(month))
+		text += fmt.Sprintf("; %s %s a month%s", l.report.Currency, inMonth(l, month), unclaimedVolumes(l, month))
 	}
-	return text + l.summarizeUnlisted()
+	return text + summarizeUnlisted(l)
 }
 
-// unknown is why the usage of pods is not known; empty where it is, and where a note says
+// unknownUsage is why the usage of pods is not known; empty where it is, and where a note says
 // that already.
-func (l *stacksResult) unknown() string {
+func unknownUsage(l *stacksResult) string {
 	var parts []string
 	for _, why := range slices.Sorted(maps.Keys(l.unmeasured)) {
 		if l.unmeasured[why] == l.total.Pods && slices.ContainsFunc(l.reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
@@ -64,7 +64,7 @@ func (l *stacksResult) unknown() string {
 }
 
 // inMonth is the sum of what is shown.
-func (l *stacksResult) inMonth(shown cost.Money) string {
+func inMonth(l *stacksResult, shown cost.Money) string {
 	sum := l.total.Cost.Sub(l.total.Cost)
 	for i := range l.rows {
 		if row := l.rows[i].Row; row != nil {
@@ -75,7 +75,7 @@ func (l *stacksResult) inMonth(shown cost.Money) string {
 }
 
 // summarizeUnlisted is what there is besides the stacks that are listed.
-func (l *stacksResult) summarizeUnlisted() string {
+func summarizeUnlisted(l *stacksResult) string {
 	text, ways := "", []string{}
 	if l.hidden > 0 {
 		ways = append(ways, plural(l.hidden, "stack")+" of the cluster system")
@@ -97,7 +97,7 @@ func (l *stacksResult) summarizeUnlisted() string {
 }
 
 // unclaimedVolumes is what volumes cost that no claim has: no stack pays for them.
-func (l *stacksResult) unclaimedVolumes(month cost.Money) string {
+func unclaimedVolumes(l *stacksResult, month cost.Money) string {
 	for _, row := range l.report.Rows {
 		if sum, priced := month[row]; priced && row.Level == cost.LevelRest && row.Name == cost.UnclaimedVolumes {
 			return fmt.Sprintf(", and %s for unclaimed volumes", sum.StringFixed(2))

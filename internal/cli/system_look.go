@@ -100,11 +100,6 @@ func (l *systemView) look(ctx context.Context) error {
 	return nil
 }
 
-// stackOptions are those by which the stacks of apps are followed.
-func (c *input) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: c.noInferred}
-}
-
 // signalsOf are the signals of the kinds that are served.
 func (l *systemView) signalsOf(kinds *object.Kinds) regulate.Signals {
 	if l.signals == nil || l.signalled != kinds {

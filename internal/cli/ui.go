@@ -80,7 +80,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
-	o.rules.flags(cmd, o.common)
+	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.past.prometheus, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.past.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")

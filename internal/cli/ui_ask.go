@@ -14,14 +14,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // uiAPI answers what the page asks for besides.
@@ -227,50 +224,4 @@ func seconds(t time.Time) int64 {
 		return 0
 	}
 	return t.Unix()
-}
-
-// whole reads one object as it is now; nil, and why, for one that is gone or that nobody shows us.
-// Secrets and ConfigMaps are read without their data, as ever.
-func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, string, error) {
-	sink := &oneSink{want: ref}
-	if err := s.wholly().Read(ctx, source.Query{Objects: []object.Ref{ref}}, sink); err != nil {
-		return nil, "", err
-	}
-	switch {
-	case sink.body == nil && len(sink.gaps) > 0:
-		return nil, "it could not be read: " + sink.gaps[0].Message, nil
-	case sink.body == nil:
-		return nil, "it was deleted", nil
-	}
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(sink.body)
-	if err != nil {
-		return nil, "", err
-	}
-	fields["apiVersion"], fields["kind"] = schema.GroupVersion{Group: ref.Group, Version: sink.version}.String(), ref.Kind
-	return fields, "", nil
-}
-
-// oneSink takes one object.
-type oneSink struct {
-	earlyGaps
-	want    object.Ref
-	mu      sync.Mutex
-	body    runtime.Object
-	version string
-}
-
-// Add takes the object that is wanted.
-func (s *oneSink) Add(o object.Object) {
-	if o.Ref == s.want {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		s.body, s.version = o.Body, o.Version
-	}
-}
-
-// Gap takes what could not be read.
-func (s *oneSink) Gap(g object.Gap) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.earlyGaps.Gap(g)
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -38,7 +39,7 @@ func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput 
 
 func (v *uiSource) head(l *uiSnapshot) view.UIState {
 	p := view.UIState{
-		Version: buildVersion(), Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.in.sourceText(), View: v.shown,
+		Version: v.in.version, Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.in.sourceText(), View: v.shown,
 		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
 	}
 	if !l.everywhere() {
@@ -59,7 +60,7 @@ func (v *uiSource) head(l *uiSnapshot) view.UIState {
 // legible makes visible what hides in what others wrote freely, or turns it around: somebody's
 // status says on a page what it says on a terminal. The ends of lines are blanks there.
 func legible(p *view.UIState) *view.UIState {
-	text := func(s *string) { *s = safe(oneLine.Replace(*s)) }
+	text := func(s *string) { *s = render.Escape(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
 		if n == nil {
 			continue

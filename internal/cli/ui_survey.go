@@ -329,3 +329,27 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 	}
 	r.Notes = append(r.Notes, u.notes...)
 }
+
+// singleStackReport makes the figures of one stack as if it were asked about alone; nil where not all that is
+// in it was measured.
+func (l *uiSnapshot) singleStackReport(ctx context.Context, id graph.ID, stack *graph.Stack) *metricsResult {
+	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.IsOwnPart(m) && !l.measuredHere(m) }) {
+		return nil
+	}
+	m, r, q := *l.metricsResult, *l.reading, *l.q
+	r.Pods, r.Claims, r.LoadBalancers, r.Notes = slices.Clone(r.Pods), slices.Clone(r.Claims), slices.Clone(r.LoadBalancers), nil
+	m.reading, m.q, m.asked, m.extra = &r, &q, true, nil
+	m.stacks = []metrics.Stack{{Ref: l.graph.Ref(id), Roots: []graph.ID{id}}}
+	m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
+	m.price()
+	if err := m.roll(ctx); err != nil {
+		return nil // which it cannot be: nobody is asked
+	}
+	return &m
+}
+
+// measuredHere says whether the reading has all that is to be known of an object: what is in a stack
+// that is asked about, or in the namespace.
+func (l *uiSnapshot) measuredHere(id graph.ID) bool {
+	return !l.asked && l.inNamespace(l.graph.Ref(id)) || slices.ContainsFunc(l.found, func(s surveyStack) bool { return s.Stack.IsOwnPart(id) })
+}
