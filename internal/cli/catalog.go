@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -158,12 +159,12 @@ func (o *catalogShowOptions) run(ctx context.Context, args []string) error {
 	}
 	e, ok := cats.Find(targets[0].name)
 	if !ok {
-		return withHint(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
+		return hint.With(errors.New(cats.Unknown(targets[0].name)), "kubectl sysop catalog search finds one by its kinds")
 	}
 	v, _ := e.Latest()
 	if at := targets[0].version; at != "" {
 		if v, ok = e.Version(at); !ok {
-			return withHint(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
+			return hint.With(fmt.Errorf("the catalog has no version %s of %s", at, e.Name), "kubectl sysop catalog list -o wide shows the versions")
 		}
 	}
 	cats.tell(o.common)

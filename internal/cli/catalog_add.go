@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -54,7 +55,7 @@ const maxEntryBytes = 8 << 20
 
 func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	if o.folder == "" {
-		return withHint(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
+		return hint.With(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
 	}
 	var entries []catalog.Entry
 	for _, file := range files {
@@ -64,7 +65,7 @@ func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 		}
 		e, problems := catalog.Parse(nameIn(data), data)
 		if len(problems) > 0 {
-			return withHint(&linesError{placed(file, problems)}, "docs/catalog.md is the format")
+			return hint.With(&hint.Lines{Lines: hint.Placed(file, problems)}, "docs/catalog.md is the format")
 		}
 		entries = append(entries, e)
 	}
@@ -93,7 +94,7 @@ func nameIn(data []byte) string {
 func (o *catalogAddOptions) add(e catalog.Entry) error {
 	done, err := catalog.Add(o.folder, e, o.replace)
 	if exists, ok := errors.AsType[*catalog.ExistsError](err); ok {
-		return withHint(exists, "--replace puts the new one in its place")
+		return hint.With(exists, "--replace puts the new one in its place")
 	}
 	if err != nil {
 		return err
@@ -129,7 +130,7 @@ version replaces which) is left out and reported.`,
 
 func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error {
 	if o.folder == "" {
-		return withHint(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
+		return hint.With(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
 	}
 	var csv []byte
 	var others [][]byte
@@ -146,7 +147,7 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 		others, names = append(others, data), append(names, file)
 	}
 	if csv == nil {
-		return withHint(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
+		return hint.With(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
 	}
 	im, err := catalog.ParseCSV(csv, others...)
 	if invalid, ok := errors.AsType[*catalog.InvalidError](err); ok && invalid.Manifest < len(names) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -62,11 +63,11 @@ gives the same bytes.`,
 
 func (o *bundleOptions) run(ctx context.Context) error {
 	if o.out == "" {
-		return withHint(errors.New("name the file of the bundle"), "-o FILE.tar")
+		return hint.With(errors.New("name the file of the bundle"), "-o FILE.tar")
 	}
 	if o.kubernetes != "" {
 		if _, err := helmchart.ParseKubeVersion(o.kubernetes); err != nil {
-			return withHint(fmt.Errorf("--kubernetes %q is not a version", o.kubernetes), "--kubernetes 1.33.2")
+			return hint.With(fmt.Errorf("--kubernetes %q is not a version", o.kubernetes), "--kubernetes 1.33.2")
 		}
 		if v, err := semver.NewVersion(o.kubernetes); err == nil {
 			o.kubernetes = v.String()
@@ -86,7 +87,7 @@ func (o *bundleOptions) run(ctx context.Context) error {
 		return err
 	}
 	if _, err := bundle.Open(packed, fetch.Limits{}); err != nil {
-		return withHint(fmt.Errorf("the bundle cannot be read back: %w", err), "bundle fewer operators at a time")
+		return hint.With(fmt.Errorf("the bundle cannot be read back: %w", err), "bundle fewer operators at a time")
 	}
 	for _, n := range p.made.notes {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -54,7 +55,7 @@ func (o *catalogOutdatedOptions) run(ctx context.Context, args []string) error {
 		return err
 	}
 	if o.offline {
-		return withHint(errors.New("offline, the published versions are unknown"), "leave out --offline")
+		return hint.With(errors.New("offline, the published versions are unknown"), "leave out --offline")
 	}
 	cats, err := o.load(ctx, o.common)
 	if err != nil {
@@ -106,7 +107,7 @@ func installable(cats *catalogues, names []string) ([]catalog.Entry, error) {
 	for _, name := range names {
 		e, ok := cats.Find(name)
 		if !ok {
-			return nil, withHint(errors.New(cats.Unknown(name)), "kubectl sysop catalog search finds one by its kinds")
+			return nil, hint.With(errors.New(cats.Unknown(name)), "kubectl sysop catalog search finds one by its kinds")
 		}
 		if len(e.Versions) == 0 {
 			return nil, fmt.Errorf("the catalog has no version of %s that can be installed", name)

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
@@ -151,7 +152,7 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	case "warning":
 		q.failOn = check.Warning
 	default:
-		return nil, withHint(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
+		return nil, hint.With(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
 	}
 	if q.rules, err = rulesIn(o.categories); err != nil {
 		return nil, err
@@ -170,20 +171,20 @@ func (o *checkOptions) validateExclusive() error {
 		given := map[string]bool{"--category": len(o.categories) > 0, "--waivers": o.waivers != "", "--selector": o.selector != "", "--all": o.all}
 		for _, flag := range slices.Sorted(maps.Keys(given)) {
 			if given[flag] {
-				return withHint(fmt.Errorf("%s has no effect with --atomic", flag), "leave out one of them")
+				return hint.With(fmt.Errorf("%s has no effect with --atomic", flag), "leave out one of them")
 			}
 		}
 		return nil
 	}
 	switch {
 	case len(a.files) > 0:
-		return withHint(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.files[0])
+		return hint.With(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.files[0])
 	case a.recursive:
-		return withHint(errors.New("--recursive needs --atomic"), "use check --atomic -R -f DIR")
+		return hint.With(errors.New("--recursive needs --atomic"), "use check --atomic -R -f DIR")
 	case a.footprints != "":
-		return withHint(errors.New("--footprint needs --atomic"), "use check --atomic --footprint "+a.footprints+" -f FILE")
+		return hint.With(errors.New("--footprint needs --atomic"), "use check --atomic --footprint "+a.footprints+" -f FILE")
 	case a.autoscaler:
-		return withHint(errors.New("--assume-autoscaler needs --atomic"), "use check --atomic --assume-autoscaler -f FILE")
+		return hint.With(errors.New("--assume-autoscaler needs --atomic"), "use check --atomic --assume-autoscaler -f FILE")
 	}
 	return nil
 }
@@ -212,7 +213,7 @@ func oneOf(flag, value string, valid []string) (string, error) {
 			return v, nil
 		}
 	}
-	return "", withHint(fmt.Errorf("unknown value %q of %s", value, flag), "write one of "+strings.Join(valid, ", "))
+	return "", hint.With(fmt.Errorf("unknown value %q of %s", value, flag), "write one of "+strings.Join(valid, ", "))
 }
 
 func (o *checkOptions) run(ctx context.Context) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -102,9 +103,9 @@ func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
 func (o *atomicOptions) validateFlags() error {
 	switch {
 	case len(o.files) > 0 && len(o.args) > 0:
-		return withHint(errors.New("--atomic checks either the manifests of -f or the stack of a ROOT"), "leave out -f, or the ROOT")
+		return hint.With(errors.New("--atomic checks either the manifests of -f or the stack of a ROOT"), "leave out -f, or the ROOT")
 	case len(o.files) == 0 && len(o.args) == 0:
-		return withHint(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
+		return hint.With(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
 	case o.recursive && len(o.files) == 0:
 		return errors.New("-R needs -f with a directory")
 	}
@@ -145,7 +146,7 @@ func (o *atomicOptions) manifests(ctx context.Context) ([]source.Document, error
 // hinted gives an error of manifests its hint.
 func hinted(err error) error {
 	if of, ok := errors.AsType[*source.ManifestError](err); ok && of.Hint != "" {
-		return withHint(err, of.Hint)
+		return hint.With(err, of.Hint)
 	}
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -51,7 +52,7 @@ func readFootprints(ctx context.Context, file string) ([]*declaredFootprint, err
 	}
 	all, problems := parseFootprints(file, data)
 	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(file, problems)}, "docs/atomic.md has the grammar")
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(file, problems)}, "docs/atomic.md has the grammar")
 	}
 	return all, nil
 }
@@ -194,7 +195,7 @@ func (a *preflightRun) footprints(declared []*declaredFootprint) (map[object.Ref
 			if it.Origin != "" {
 				where = it.Origin + ": " + origin
 			}
-			return nil, withHint(fmt.Errorf("%s %s: %s", where, footprintNote, problems[0]), "docs/atomic.md has the grammar")
+			return nil, hint.With(fmt.Errorf("%s %s: %s", where, footprintNote, problems[0]), "docs/atomic.md has the grammar")
 		}
 		out[it.Ref] = pods
 	}

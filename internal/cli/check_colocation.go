@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -18,11 +19,11 @@ func (o *checkOptions) colocated() error {
 	}
 	switch {
 	case o.atomic.on:
-		return withHint(errors.New("--colocation and --atomic exclude each other"), "leave out one of them")
+		return hint.With(errors.New("--colocation and --atomic exclude each other"), "leave out one of them")
 	case len(o.categories) > 0, o.waivers != "", o.failOn != "":
 		return errors.New("--colocation evaluates no rules: leave out --category, --waivers and --fail-on")
 	case o.output == "sarif" || o.output == "junit":
-		return withHint(fmt.Errorf("-o %s is for findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
+		return hint.With(fmt.Errorf("-o %s is for findings, and --colocation has none", o.output), "write -o tree, table, json, yaml or name")
 	}
 	return nil
 }

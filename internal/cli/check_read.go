@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -138,11 +139,11 @@ func (c *checkRun) noSuch(name string) error {
 	const few = 8
 	switch {
 	case len(names) == 0:
-		return withHint(err, "no operators found; a stack is written TYPE/NAME")
+		return hint.With(err, "no operators found; a stack is written TYPE/NAME")
 	case len(names) > few:
 		names = append(names[:few:few], "...")
 	}
-	return withHint(err, "operators are "+strings.Join(names, ", ")+"; a stack is written TYPE/NAME")
+	return hint.With(err, "operators are "+strings.Join(names, ", ")+"; a stack is written TYPE/NAME")
 }
 
 // subjects checks everything that is asked about.

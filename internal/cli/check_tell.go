@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
@@ -27,7 +28,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	}
 	waivers, problems := check.ParseWaivers(name, data, check.Rules())
 	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(name, problems)}, "docs/check.md has the grammar")
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/check.md has the grammar")
 	}
 	return waivers, nil
 }

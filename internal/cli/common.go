@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -92,10 +93,10 @@ func must(err error) {
 // validate checks the flags before anything is read.
 func (c *common) validate() error {
 	if c.output != "" && c.formats != nil && !slices.Contains(c.formats, c.output) {
-		return withHint(fmt.Errorf("unknown output format %q", c.output), "write one of "+strings.Join(c.formats, ", "))
+		return hint.With(fmt.Errorf("unknown output format %q", c.output), "write one of "+strings.Join(c.formats, ", "))
 	}
 	if c.color != "" && !slices.Contains([]string{"auto", "always", "never"}, c.color) {
-		return withHint(fmt.Errorf("unknown value %q of --color", c.color), "write auto, always or never")
+		return hint.With(fmt.Errorf("unknown value %q of --color", c.color), "write auto, always or never")
 	}
 	if given(c.config.Namespace) && c.allNamespaces {
 		return fmt.Errorf("--namespace and --all-namespaces exclude each other")

@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // addCompletion puts what kubectl needs beside cobra's own scripts for shells.
@@ -91,7 +93,7 @@ func (o *completionOptions) plugin() (string, error) {
 	if !strings.ContainsAny(program, `/\`) {
 		found, err := exec.LookPath(program)
 		if err != nil {
-			return "", withHint(fmt.Errorf("find the plugin: %w", err), "name its directory with --dir")
+			return "", hint.With(fmt.Errorf("find the plugin: %w", err), "name its directory with --dir")
 		}
 		program = found
 	}
@@ -114,7 +116,7 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 			return "", "", err
 		}
 		if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-			return "", "", withHint(fmt.Errorf("--dir %s: no such directory", o.dir), "name a directory that exists and is on PATH")
+			return "", "", hint.With(fmt.Errorf("--dir %s: no such directory", o.dir), "name a directory that exists and is on PATH")
 		}
 	}
 	plugin, failed := o.plugin()
@@ -131,7 +133,7 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 	if failed == nil && filepath.Base(plugin) == beside {
 		return dir, plugin, nil
 	}
-	return "", "", withHint(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names its directory")
+	return "", "", hint.With(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names its directory")
 }
 
 // file is the name of an executable.
@@ -216,26 +218,26 @@ func (o *completionOptions) install(ctx context.Context) error {
 		return err
 	}
 	all := o.links(dir, target)
-	var refused linesError
+	var refused hint.Lines
 	for _, l := range all {
 		file := filepath.Join(dir, o.written(l.name))
 		info, err := os.Lstat(file)
 		switch {
 		case err == nil && info.IsDir():
-			refused.lines = append(refused.lines, file+" is a directory")
+			refused.Lines = append(refused.Lines, file+" is a directory")
 		case err == nil && !o.force && !o.ours(dir, l):
-			refused.lines = append(refused.lines, file+" exists, and is not a link to the plugin")
+			refused.Lines = append(refused.Lines, file+" exists, and is not a link to the plugin")
 		}
 	}
-	if len(refused.lines) > 0 {
-		return withHint(&refused, "nothing was written; move it away, or use --force to replace it")
+	if len(refused.Lines) > 0 {
+		return hint.With(&refused, "nothing was written; move it away, or use --force to replace it")
 	}
 	done, err := o.writeAll(ctx, dir, all)
 	if err != nil {
 		o.takeBack(dir, done)
 		err = fmt.Errorf("write into %s: %w", dir, err)
 		if errors.Is(err, fs.ErrPermission) {
-			return withHint(err, "run it as a user with write permission, or name another directory on PATH with --dir")
+			return hint.With(err, "run it as a user with write permission, or name another directory on PATH with --dir")
 		}
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
@@ -55,7 +56,7 @@ func (c *common) readSettings(ctx context.Context) (settings, error) {
 	}
 	s, problems := parseSettings(data, filepath.Dir(name))
 	if len(problems) > 0 {
-		return settings{}, withHint(&linesError{placed(name, problems)}, "docs/catalog.md has an example")
+		return settings{}, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/catalog.md has an example")
 	}
 	return s, nil
 }

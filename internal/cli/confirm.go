@@ -5,6 +5,8 @@ import (
 	"context"
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // canAsk says whether there is a person to ask before something is written; what says what
@@ -13,7 +15,7 @@ func (e Env) canAsk(what string) error {
 	if e.Ask {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", what), "use --yes to do it without asking, --dry-run to show it")
+	return hint.With(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", what), "use --yes to do it without asking, --dry-run to show it")
 }
 
 // ask puts a question on standard error. Whatever is not yes is no. An interrupt ends the

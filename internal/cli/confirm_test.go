@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 func TestAsk(t *testing.T) {
@@ -49,7 +51,7 @@ func TestAskIsInterrupted(t *testing.T) {
 
 func TestNobodyToAsk(t *testing.T) {
 	env := Env{}
-	if err := env.canAsk("shop would be changed"); err == nil || !strings.HasPrefix(err.Error(), "shop would be changed: nothing was done") || !strings.Contains(hintFor(err), "--yes") {
+	if err := env.canAsk("shop would be changed"); err == nil || !strings.HasPrefix(err.Error(), "shop would be changed: nothing was done") || !strings.Contains(hint.For(err), "--yes") {
 		t.Errorf("%v", err)
 	}
 	env.Ask = true

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -112,7 +113,7 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 
 func (o *graphOptions) run(ctx context.Context) error {
 	if len(o.args) == 0 {
-		return withHint(fmt.Errorf("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop graph --help has examples; try: kubectl sysop graph moodle/moodle-1 --from demo")
+		return hint.With(fmt.Errorf("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop graph --help has examples; try: kubectl sysop graph moodle/moodle-1 --from demo")
 	}
 	opts, selector, err := o.typedFlags()
 	if err != nil {
@@ -190,12 +191,12 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 		return opts, nil, fmt.Errorf("--up and --connected exclude each other")
 	}
 	if o.problems && (o.output == "dot" || o.output == "mermaid") {
-		return opts, nil, withHint(fmt.Errorf("--problems is a list: it has no output format %s", o.output), "write one of tree, table, wide, json, yaml, name")
+		return opts, nil, hint.With(fmt.Errorf("--problems is a list: it has no output format %s", o.output), "write one of tree, table, wide, json, yaml, name")
 	}
 	for _, name := range o.relations {
 		r, ok := relation.ParseRelation(name)
 		if !ok {
-			return opts, nil, withHint(fmt.Errorf("unknown relation %q", name), "write some of owns, needs, serves")
+			return opts, nil, hint.With(fmt.Errorf("unknown relation %q", name), "write some of owns, needs, serves")
 		}
 		opts.Relations = append(opts.Relations, r)
 	}
@@ -226,7 +227,7 @@ func (o *graphOptions) including(kinds *object.Kinds) error {
 			return fmt.Errorf("--include: %w", err)
 		}
 		if !source.LeftOut(k) {
-			return withHint(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
+			return hint.With(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
 		}
 		o.common.include = append(o.common.include, k.GroupKind())
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -117,7 +118,7 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	}
 	if o.wait != "" {
 		if q.want = statusNamed(o.wait); q.want == "" {
-			return nil, withHint(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
+			return nil, hint.With(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
 		}
 	}
 	switch {
@@ -132,7 +133,7 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 	case o.all && (len(o.args) > 0 || q.want != ""):
 		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
 	case q.want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
-		return nil, withHint(fmt.Errorf("%s is not a root", o.args[0]), "write --wait="+o.args[0])
+		return nil, hint.With(fmt.Errorf("%s is not a root", o.args[0]), "write --wait="+o.args[0])
 	case o.selector != "" && len(o.args) == 0:
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
 	}

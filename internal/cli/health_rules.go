@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/luahealth"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -51,7 +52,7 @@ func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
 		h.rules, err = parseHealthRules(o.file, data)
 		return h, err
 	case set.Len() == 0:
-		return nil, withHint(errors.Join(append([]error{fmt.Errorf("%s has no health rule", o.file)}, errorsOf(notes)...)...),
+		return nil, hint.With(errors.Join(append([]error{fmt.Errorf("%s has no health rule", o.file)}, errorsOf(notes)...)...),
 			"docs/health-rules.md describes what is read of a ConfigMap and of a directory of Argo CD")
 	}
 	h.sets, h.notes = append(h.sets, set), notes
@@ -84,7 +85,7 @@ func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []str
 func parseHealthRules(name string, data []byte) ([]health.Rule, error) {
 	rules, problems := health.ParseRules(name, data)
 	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(name, problems)}, "docs/health-rules.md is the grammar")
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/health-rules.md is the grammar")
 	}
 	return rules, nil
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // refreshLimit is how long the end of a wait may take to find out what is there by then.
@@ -62,18 +64,18 @@ func (f *healthFollower) wait(ctx context.Context) error {
 // timedOut shows how the stacks are when the time is up, which need not be how they were
 // when something was last seen to change.
 func (f *healthFollower) timedOut(ctx context.Context) error {
-	const hint = "kubectl sysop health --watch shows the changes; --timeout waits longer"
+	const wayOut = "kubectl sysop health --watch shows the changes; --timeout waits longer"
 	if err := f.refresh(ctx); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return withHint(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.q.want, f.o.timeout, err), hint)
+		return hint.With(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.q.want, f.o.timeout, err), wayOut)
 	}
 	if err := f.o.show(ctx, f.healthResult); err != nil {
 		return err
 	}
 	if err := f.reached(); err != nil {
-		return withHint(fmt.Errorf("%w: not reached after %s", err, f.o.timeout), hint)
+		return hint.With(fmt.Errorf("%w: not reached after %s", err, f.o.timeout), wayOut)
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -83,7 +84,7 @@ func cascadeOf(name string) (graph.Cascade, error) {
 		}
 		names = append(names, c.String())
 	}
-	return 0, withHint(fmt.Errorf("unknown propagation policy %q", name), "--cascade takes one of "+strings.Join(names, ", "))
+	return 0, hint.With(fmt.Errorf("unknown propagation policy %q", name), "--cascade takes one of "+strings.Join(names, ", "))
 }
 
 func (o *impactOptions) run(ctx context.Context) error {
@@ -98,7 +99,7 @@ func (o *impactOptions) run(ctx context.Context) error {
 		return o.drain(ctx, name)
 	}
 	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
-		return withHint(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
+		return hint.With(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
 	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
 	o.definitions, o.moreRoots = true, goingAlong(how)

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -206,7 +207,7 @@ func refusalError(planned *install.Plan) error {
 	if len(planned.Refusals) == 0 {
 		return nil
 	}
-	lines := &linesError{}
+	lines := &hint.Lines{}
 	var hints []string
 	for _, r := range planned.Refusals {
 		text := r.Message
@@ -216,13 +217,13 @@ func refusalError(planned *install.Plan) error {
 		if r.Part != "" && !strings.Contains(text, r.Part) {
 			text = r.Part + ": " + text
 		}
-		lines.lines = append(lines.lines, text)
+		lines.Lines = append(lines.Lines, text)
 		if r.Hint != "" && !slices.Contains(hints, r.Hint) {
 			hints = append(hints, r.Hint)
 		}
 	}
-	lines.lines = append(lines.lines, "nothing was written")
-	return withHint(lines, strings.Join(hints, "\n"))
+	lines.Lines = append(lines.Lines, "nothing was written")
+	return hint.With(lines, strings.Join(hints, "\n"))
 }
 
 // apply does the plan, and makes the System known.
@@ -254,14 +255,14 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 			}
 		}
 	}
-	if hint := (*hintError)(nil); errors.As(err, &hint) {
+	if hint := (*hint.Error)(nil); errors.As(err, &hint) {
 		return err // it has a way out of its own
 	}
 	if err != nil {
-		return withHint(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
+		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
 	}
 	if r := report.Restored; r != nil && !r.Healthy {
-		return withHint(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
+		return hint.With(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
 	if o.human() {
 		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -164,11 +165,11 @@ func layerOf(files fs.FS, address string) (*catalog.Catalogue, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read the catalog %s: %w", address, err)
 	case len(problems) > 0:
-		lines := &linesError{}
+		lines := &hint.Lines{}
 		for _, p := range problems {
-			lines.lines = append(lines.lines, p.String())
+			lines.Lines = append(lines.Lines, p.String())
 		}
-		return nil, withHint(lines, "kubectl sysop catalog validate "+address+" checks it; docs/catalog.md is the format")
+		return nil, hint.With(lines, "kubectl sysop catalog validate "+address+" checks it; docs/catalog.md is the format")
 	}
 	return layer, nil
 }
@@ -187,9 +188,9 @@ func (a *catalogues) entry(name string) (catalog.Entry, error) {
 	e, ok := a.Find(name)
 	switch {
 	case !ok:
-		return e, withHint(fmt.Errorf("the catalog has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog adds another catalog")
+		return e, hint.With(fmt.Errorf("the catalog has no operator %q%s", name, object.DidYouMean(a.Nearest(name))), "kubectl sysop catalog list shows them; --catalog adds another catalog")
 	case len(e.Versions) == 0:
-		return e, withHint(fmt.Errorf("the catalog describes %s, but no way to install it", e), "docs/catalog.md describes how to add one; kubectl sysop catalog list --installable shows the others")
+		return e, hint.With(fmt.Errorf("the catalog describes %s, but no way to install it", e), "docs/catalog.md describes how to add one; kubectl sysop catalog list --installable shows the others")
 	}
 	return e, nil
 }

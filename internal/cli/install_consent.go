@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -63,10 +64,10 @@ func (o *installOptions) agreed(ctx context.Context, of install.Installation, lo
 	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
 		return o.typed(ctx, of.Name)
 	case o.confirmed == askName:
-		return false, withHint(&linesError{[]string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
+		return false, hint.With(&hint.Lines{Lines: []string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
 	}
-	return false, withHint(
-		&linesError{[]string{fmt.Sprintf("%s would be deleted with all data, which --yes does not confirm", plural(len(losses), "object")), "nothing was written"}},
+	return false, hint.With(
+		&hint.Lines{Lines: []string{fmt.Sprintf("%s would be deleted with all data, which --yes does not confirm", plural(len(losses), "object")), "nothing was written"}},
 		flag+" deletes them as well; --dry-run=client shows the plan",
 	)
 }

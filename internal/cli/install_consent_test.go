@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -50,8 +51,8 @@ func TestConsent(t *testing.T) {
 		if goOn != c.goOn || (err == nil) != (c.wrong == "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
 			t.Errorf("%s: %t, %v; want %t, %q", name, goOn, err, c.goOn, c.wrong)
 		}
-		if hint := new(hintError); errors.As(err, &hint) && !strings.Contains(hint.hint, "--delete-data=shop") {
-			t.Errorf("%s: hint %q", name, hint.hint)
+		if hint := new(hint.Error); errors.As(err, &hint) && !strings.Contains(hint.Text, "--delete-data=shop") {
+			t.Errorf("%s: hint %q", name, hint.Text)
 		}
 		if listed := strings.Contains(said.String(), "deleted with its data: PersistentVolumeClaim/shop/db"); listed != (c.planned == losing) {
 			t.Errorf("%s: what goes is listed: %t\n%s", name, listed, said.String())

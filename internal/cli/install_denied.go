@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -51,7 +52,7 @@ func deniedReading(err error, what, unknown string) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return withHint(fmt.Errorf("you may not read %s, so %s is unknown: %w", what, unknown, err), rightsHint)
+	return hint.With(fmt.Errorf("you may not read %s, so %s is unknown: %w", what, unknown, err), rightsHint)
 }
 
 // deniedJournal says that the journal of an installation may not be read.
@@ -66,7 +67,7 @@ func (i installedPackages) deniedReleases(name string, in []string) error {
 	if len(unread) == 0 {
 		return nil
 	}
-	return withHint(fmt.Errorf("you may not list secrets in %s, where the releases are, so whether %s is installed is unknown", strings.Join(unread, ", "), name), rightsHint)
+	return hint.With(fmt.Errorf("you may not list secrets in %s, where the releases are, so whether %s is installed is unknown", strings.Join(unread, ", "), name), rightsHint)
 }
 
 // gapError is the error of what may not be read, a line a cause; nil for no gap.
@@ -74,9 +75,9 @@ func gapError(gaps []object.Gap) error {
 	if len(gaps) == 0 {
 		return nil
 	}
-	lines := &linesError{}
+	lines := &hint.Lines{}
 	for _, r := range install.GapRefusals(gaps) {
-		lines.lines = append(lines.lines, r.Message)
+		lines.Lines = append(lines.Lines, r.Message)
 	}
-	return withHint(lines, rightsHint)
+	return hint.With(lines, rightsHint)
 }

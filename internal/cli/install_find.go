@@ -8,9 +8,11 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // foundInstallation is an installation that is there, with its journal.
@@ -98,14 +100,14 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	for _, i := range all {
 		where = append(where, i.Installation.Namespace)
 	}
-	return withHint(fmt.Errorf("there are several installations of %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
+	return hint.With(fmt.Errorf("there are several installations of %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
 }
 
 // nothing is the error where nothing of the name was found.
 func (f *foundInstallation) nothing(name string, found installedPackages) error {
-	hint := cmp.Or(found.hint(name), "name the namespace of a System, or of an operator that is not in that of the catalog, with -n; helm list -A shows what helm has installed")
+	wayOut := cmp.Or(found.hint(name), "name the namespace of a System, or of an operator that is not in that of the catalog, with -n; helm list -A shows what helm has installed")
 	names := slices.Sorted(maps.Keys(f.there))
-	return withHint(fmt.Errorf("no installation %q of kubectl sysop was found%s", name, object.DidYouMean(object.Nearest(name, names))), hint)
+	return hint.With(fmt.Errorf("no installation %q of kubectl sysop was found%s", name, object.DidYouMean(object.Nearest(name, names))), wayOut)
 }
 
 // last are the releases as the last run that was done left them.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/bundle"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 const bundleHint = "kubectl sysop catalog bundle writes one; copy it again, and compare sha256sum on both sides"
@@ -23,15 +24,15 @@ func (a *catalogues) bundleLayer(ctx context.Context, from catalogueSource) (*ca
 	}
 	_, artifact, err := f.Catalogue(ctx, from.address)
 	if err != nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
+		return nil, hint.With(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
 	}
 	if artifact.Data == nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: it is a directory, and a bundle is one file", fetch.Shown(from.address)), "--catalog reads a directory")
+		return nil, hint.With(fmt.Errorf("read the bundle %s: it is a directory, and a bundle is one file", fetch.Shown(from.address)), "--catalog reads a directory")
 	}
 	a.notes = append(a.notes, artifact.Notes...)
 	files, err := bundle.Open(artifact.Data, fetch.Limits{})
 	if err != nil {
-		return nil, withHint(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
+		return nil, hint.With(fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err), bundleHint)
 	}
 	if a.system, err = fs.ReadFile(files, bundle.System); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the bundle %s: %w", fetch.Shown(from.address), err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 )
 
@@ -74,7 +75,7 @@ func (o *installOptions) check() error {
 		return err
 	}
 	if o.from != "" {
-		return withHint(errors.New("--from: a snapshot is read-only"), "leave out --from; --dry-run=client shows the plan")
+		return hint.With(errors.New("--from: a snapshot is read-only"), "leave out --from; --dry-run=client shows the plan")
 	}
 	if o.allNamespaces {
 		return errors.New("-A: an installation is in one namespace")
@@ -98,9 +99,9 @@ func (o *installOptions) checkTargets() ([]target, error) {
 	case len(o.args) == 0 && o.file == "" && o.bundle == "":
 		return nil, errNoTarget
 	case len(o.args) > 0 && o.file != "":
-		return nil, withHint(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
+		return nil, hint.With(errors.New("name OPERATORs, or a System with -f, and not both"), "a System names its operators itself: spec.operators")
 	case len(o.args) > 1 && (len(o.sets) > 0 || len(o.text) > 0 || len(o.valueFiles) > 0):
-		return nil, withHint(errors.New("--set and --values are for one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
+		return nil, hint.With(errors.New("--set and --values are for one operator, and several are named"), "install them one after the other, or write a System: spec.operators[].values")
 	}
 	return parseTargets(o.args)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -262,7 +263,7 @@ func (c *chartLoader) apps(ctx context.Context) error {
 			continue
 		}
 		if bringsSecrets(*a) {
-			return withHint(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
+			return hint.With(fmt.Errorf("app %s includes a Secret: more users may read the manifest", a.Name),
 				"name it under spec.inputs, and create it first: its values are never read")
 		}
 		p := &install.Part{Name: a.Name, App: true, Release: c.sys.Name + "-" + a.Name, Namespace: c.sys.Namespace, Why: []string{"system " + c.sys.Name}}
@@ -275,7 +276,7 @@ func (c *chartLoader) apps(ctx context.Context) error {
 			p.Needs = append(p.Needs, a.Operator)
 		}
 		if slices.ContainsFunc(c.parts, func(o *install.Part) bool { return o.Name == p.Name }) {
-			return withHint(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
+			return hint.With(fmt.Errorf("app %s has the name of an operator that is installed with it", a.Name), "give the app another name")
 		}
 		var err error
 		if p.Connections, err = c.connections(a); err != nil {

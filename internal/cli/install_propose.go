@@ -10,15 +10,16 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // installPlan is a plan of what is to be installed or upgraded, and what it was made from.
@@ -120,11 +121,11 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 	case len(p.targets) > 0:
 		return nil
 	case text == nil:
-		return withHint(fmt.Errorf("the bundle %s has no System", p.o.bundle), "name an OPERATOR, or a System with -f FILE")
+		return hint.With(fmt.Errorf("the bundle %s has no System", p.o.bundle), "name an OPERATOR, or a System with -f FILE")
 	}
 	var problems []strict.Problem
 	if p.sys, problems = system.ParseWith(name, text, p.values); len(problems) > 0 {
-		return withHint(&linesError{placed(name, problems)}, systemHint)
+		return hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, systemHint)
 	}
 	p.text = string(text)
 	return nil
@@ -178,7 +179,7 @@ func (p *installPlan) solve(ctx context.Context) error {
 	}
 	for _, t := range p.targets {
 		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
-			return withHint(&linesError{strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes the installed one")
+			return hint.With(&hint.Lines{Lines: strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes the installed one")
 		}
 	}
 	return unsolved(err)
@@ -186,11 +187,11 @@ func (p *installPlan) solve(ctx context.Context) error {
 
 // unsolved is why there is no answer, with a way out.
 func unsolved(err error) error {
-	hint := "kubectl sysop catalog show OPERATOR shows what an operator needs"
+	wayOut := "kubectl sysop catalog show OPERATOR shows what an operator needs"
 	if many, ok := errors.AsType[*solve.AmbiguousError](err); ok {
-		hint = "name one of them as well: " + strings.Join(many.Candidates, " or ")
+		wayOut = "name one of them as well: " + strings.Join(many.Candidates, " or ")
 	}
-	return withHint(&linesError{strings.Split(err.Error(), "\n")}, hint)
+	return hint.With(&hint.Lines{Lines: strings.Split(err.Error(), "\n")}, wayOut)
 }
 
 // installedPackage is an operator that is there, as the solver takes it. What is not asked
@@ -228,9 +229,9 @@ func (p *installPlan) changeable() error {
 			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
 				return err
 			}
-			return withHint(fmt.Errorf("%s is not installed, or not by kubectl sysop: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
+			return hint.With(fmt.Errorf("%s is not installed, or not by kubectl sysop: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
 		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
-			return withHint(fmt.Errorf("%s is already installed, in version %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
+			return hint.With(fmt.Errorf("%s is already installed, in version %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
 		}
 	}
 	return nil
@@ -336,7 +337,7 @@ func (p *installPlan) busy(f install.Found, part *install.Part, run string) erro
 	if !slices.Contains(f.Touches(), install.ReleaseName{Name: part.Release, Namespace: part.Namespace}) {
 		return nil
 	}
-	return withHint(fmt.Errorf("%s is part of a run that did not finish: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),
+	return hint.With(fmt.Errorf("%s is part of a run that did not finish: %s of %s/%s, by %s", part.Name, f.Journal.Run.Action, in.Namespace, in.Name, f.Journal.Run.By),
 		fmt.Sprintf("wait for it, or undo it: kubectl sysop rollback %s -n %s --unfinished", in.Name, in.Namespace))
 }
 

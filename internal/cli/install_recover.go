@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -42,7 +43,7 @@ func (o *installOptions) recovering(ctx context.Context, c *installCluster, runn
 		return r, nil // whoever asks for the roles may not be able to read yet
 	}
 	if r.losses, err = runner.RecoveryLosses(ctx, of, r.plan, c.kinds); err != nil {
-		return nil, withHint(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac prints the roles that it needs")
+		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac prints the roles that it needs")
 	}
 	o.tellLosses(of, r.losses)
 	return r, nil
@@ -123,7 +124,7 @@ func (r *recovering) rights(ctx context.Context) error {
 	if len(lines) == 0 {
 		return nil
 	}
-	return withHint(&linesError{append(lines, "nothing was written")}, "--print-rbac prints the roles that it needs")
+	return hint.With(&hint.Lines{Lines: append(lines, "nothing was written")}, "--print-rbac prints the roles that it needs")
 }
 
 // agree decides, before the first write, about the run and what is done after it. What stands against

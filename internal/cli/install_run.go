@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"helm.sh/helm/v4/pkg/postrenderer"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
@@ -14,7 +15,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 // wire gives the runner what it cannot know: health, values of others, where to tell.

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -44,7 +45,7 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 		}
 		var values map[string]any
 		if err := yaml.UnmarshalStrict(data, &values); err != nil {
-			return nil, withHint(fmt.Errorf("%s: %w", name, err), "expected a YAML mapping of values, as for helm")
+			return nil, hint.With(fmt.Errorf("%s: %w", name, err), "expected a YAML mapping of values, as for helm")
 		}
 		all = system.Laid(all, values)
 	}
@@ -58,7 +59,7 @@ func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 				all = map[string]any{}
 			}
 			if !strings.Contains(text, "=") {
-				return nil, withHint(fmt.Errorf("%s %s: expected KEY=VALUE", given.flag, text), given.flag+" replicas=2,image.tag=1.2")
+				return nil, hint.With(fmt.Errorf("%s %s: expected KEY=VALUE", given.flag, text), given.flag+" replicas=2,image.tag=1.2")
 			}
 			if err := given.parse(text, all); err != nil {
 				return nil, fmt.Errorf("%s %s: %w", given.flag, text, err)
@@ -77,9 +78,9 @@ func parseTargets(args []string) ([]target, error) {
 		name, version, at := strings.Cut(arg, "@")
 		switch {
 		case name == "" || at && version == "":
-			return nil, withHint(fmt.Errorf("%q: expected OPERATOR or OPERATOR@VERSION", arg), "kubectl sysop catalog list shows them")
+			return nil, hint.With(fmt.Errorf("%q: expected OPERATOR or OPERATOR@VERSION", arg), "kubectl sysop catalog list shows them")
 		case strings.Contains(name, "/"):
-			return nil, withHint(fmt.Errorf("%q: expected the name of an entry of the catalog", arg), "kubectl sysop catalog search finds one; a System is installed with -f FILE")
+			return nil, hint.With(fmt.Errorf("%q: expected the name of an entry of the catalog", arg), "kubectl sysop catalog search finds one; a System is installed with -f FILE")
 		}
 		for _, o := range out {
 			if o.name == name {
@@ -91,4 +92,4 @@ func parseTargets(args []string) ([]target, error) {
 	return out, nil
 }
 
-var errNoTarget = withHint(errors.New("name an OPERATOR, or a System with -f FILE"), "kubectl sysop catalog list shows the operators")
+var errNoTarget = hint.With(errors.New("name an OPERATOR, or a System with -f FILE"), "kubectl sysop catalog list shows the operators")

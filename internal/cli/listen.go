@@ -17,6 +17,7 @@ import (
 
 	"github.com/shopspring/decimal"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -28,7 +29,7 @@ import (
 func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Output, error)) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
-		return withHint(fmt.Errorf("listen at %q: %w", addr, err), "use HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
+		return hint.With(fmt.Errorf("listen at %q: %w", addr, err), "use HOST:PORT, such as 127.0.0.1:9808, or 127.0.0.1:0 for any free port")
 	}
 	if host == "" {
 		host = "127.0.0.1" // All interfaces are never meant by leaving them out.
@@ -36,7 +37,7 @@ func serve(ctx context.Context, env Env, addr string, interval time.Duration, co
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, port))
 	if err != nil {
-		return withHint(fmt.Errorf("listen at %s: %w", addr, err), "choose another port, or 0 for any that is free")
+		return hint.With(fmt.Errorf("listen at %s: %w", addr, err), "choose another port, or 0 for any that is free")
 	}
 	local := loopback(listener.Addr().String())
 	e := &exporter{ctx: ctx, compute: compute, interval: interval, now: env.Now, errOut: env.ErrOut}

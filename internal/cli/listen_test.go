@@ -18,6 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -332,7 +333,7 @@ func TestServeRefusesAddresses(t *testing.T) {
 	for _, addr := range []string{"127.0.0.1", "", "127.0.0.1:x", "[::1", taken} {
 		env := Env{IOStreams: genericiooptions.IOStreams{Out: io.Discard, ErrOut: io.Discard}, Now: time.Now}
 		err := serve(t.Context(), env, addr, testInterval, nil)
-		if err == nil || hintFor(err) == "" || !strings.HasPrefix(err.Error(), "listen at ") {
+		if err == nil || hint.For(err) == "" || !strings.HasPrefix(err.Error(), "listen at ") {
 			t.Errorf("%q: %v", addr, err)
 		}
 	}

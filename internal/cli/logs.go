@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
@@ -138,7 +139,7 @@ func (o *logsOptions) question() (*logsQuestion, error) {
 	var err error
 	if o.sinceTime != "" {
 		if q.options.SinceTime, err = time.Parse(time.RFC3339Nano, o.sinceTime); err != nil {
-			return nil, withHint(fmt.Errorf("--since-time %q: not a time", o.sinceTime), "write it as 2026-11-15T09:30:00Z, or say how long ago it was with --since 2h")
+			return nil, hint.With(fmt.Errorf("--since-time %q: not a time", o.sinceTime), "write it as 2026-11-15T09:30:00Z, or say how long ago it was with --since 2h")
 		}
 	}
 	if q.filter.only, err = patterns("--grep", o.grep); err != nil {
@@ -158,7 +159,7 @@ func (o *logsOptions) check() error {
 	}
 	switch {
 	case len(o.args) == 0:
-		return withHint(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")
+		return hint.With(errors.New("name a root: TYPE/NAME, TYPE NAME or TYPE"), "kubectl sysop logs --help has examples")
 	case o.follow && o.previous:
 		return errors.New("--follow and --previous exclude each other: an ended log does not continue")
 	case o.since != 0 && o.sinceTime != "":
@@ -170,7 +171,7 @@ func (o *logsOptions) check() error {
 	case o.maxStreams < 1:
 		return fmt.Errorf("--max-streams %d: expected 1 or more", o.maxStreams)
 	case o.from != "":
-		return withHint(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.from+" lists the pods")
+		return hint.With(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.from+" lists the pods")
 	}
 	return nil
 }
@@ -180,7 +181,7 @@ func patterns(flag string, texts []string) ([]*regexp.Regexp, error) {
 	for _, text := range texts {
 		re, err := regexp.Compile(text)
 		if err != nil {
-			return nil, withHint(fmt.Errorf("%s %q: %w", flag, text, err), `expected a regular expression of Go (RE2); \ escapes the next character`)
+			return nil, hint.With(fmt.Errorf("%s %q: %w", flag, text, err), `expected a regular expression of Go (RE2); \ escapes the next character`)
 		}
 		out = append(out, re)
 	}
@@ -197,8 +198,8 @@ func (o *logsOptions) run(ctx context.Context) error {
 	o.collect = collector.Add
 	s, err := o.open(ctx)
 	if err != nil {
-		if strings.Contains(hintFor(err), "--from demo") { // which is no way out here
-			err = withHint(err, "check --kubeconfig and --context: logs can only be read from a cluster")
+		if strings.Contains(hint.For(err), "--from demo") { // which is no way out here
+			err = hint.With(err, "check --kubeconfig and --context: logs can only be read from a cluster")
 		}
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -73,7 +74,7 @@ func (l *logsRun) read(ctx context.Context) error {
 // nothing is the error for containers of which none has a log.
 func (l *logsRun) nothing(n int) error {
 	if l.o.previous {
-		return withHint(fmt.Errorf("none of the %d containers was restarted: there is no earlier log", n), "leave out --previous to show the current log")
+		return hint.With(fmt.Errorf("none of the %d containers was restarted: there is no earlier log", n), "leave out --previous to show the current log")
 	}
 	return fmt.Errorf("none of the %d containers has a log yet", n)
 }
@@ -141,7 +142,7 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 			names = append(names, c.Name)
 		}
 		slices.Sort(names)
-		return nil, withHint(fmt.Errorf("no pod of the stack has a container %s", strings.Join(l.o.containers, " or ")), "there are "+strings.Join(slices.Compact(names), ", "))
+		return nil, hint.With(fmt.Errorf("no pod of the stack has a container %s", strings.Join(l.o.containers, " or ")), "there are "+strings.Join(slices.Compact(names), ", "))
 	}
 	return wanted, nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
@@ -118,14 +119,14 @@ func (o *manOptions) choice() (manual.FieldSelection, error) {
 		return manual.FieldSelection{All: true}, nil
 	}
 	if _, err := field.Parse(o.fields); err != nil {
-		return manual.FieldSelection{}, withHint(fmt.Errorf("--fields: %w", err), `write "all", or a path such as spec.backup`)
+		return manual.FieldSelection{}, hint.With(fmt.Errorf("--fields: %w", err), `write "all", or a path such as spec.backup`)
 	}
 	return manual.FieldSelection{Path: o.fields}, nil
 }
 
 func (o *manOptions) wayOut(err error) error {
 	if _, ok := errors.AsType[*field.Error](err); ok {
-		return withHint(fmt.Errorf("--fields: %w", err), "kubectl sysop man "+o.kind+" --fields all shows all of them")
+		return hint.With(fmt.Errorf("--fields: %w", err), "kubectl sysop man "+o.kind+" --fields all shows all of them")
 	}
 	return err
 }
@@ -133,12 +134,12 @@ func (o *manOptions) wayOut(err error) error {
 // find resolves the kind and fetches its definition.
 func (o *manOptions) find(ctx context.Context, s *session) (*manualReader, error) {
 	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
-		return nil, withHint(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
+		return nil, hint.With(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
 	}
 	kind, err := s.kinds.Find(o.kind)
 	if err != nil {
 		if _, ok := errors.AsType[*object.UnknownKindError](err); ok {
-			return nil, withHint(err, "kubectl api-resources lists the kinds of a cluster")
+			return nil, hint.With(err, "kubectl api-resources lists the kinds of a cluster")
 		}
 		return nil, err
 	}
@@ -155,7 +156,7 @@ func (o *manOptions) find(ctx context.Context, s *session) (*manualReader, error
 		served = []string{kind.Version}
 	}
 	if !slices.Contains(served, version) {
-		return nil, withHint(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
+		return nil, hint.With(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
 	}
 	m.kind.Version = version
 	return m, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -27,7 +28,7 @@ func (f *focusOptions) flags(cmd *cobra.Command) {
 
 func (f *focusOptions) validate() error {
 	if !slices.Contains(view.FocusVersions(), f.version) {
-		return withHint(fmt.Errorf("unknown value %q of --focus-version", f.version), "write one of "+strings.Join(view.FocusVersions(), ", "))
+		return hint.With(fmt.Errorf("unknown value %q of --focus-version", f.version), "write one of "+strings.Join(view.FocusVersions(), ", "))
 	}
 	return nil
 }
@@ -39,7 +40,7 @@ func (o *metricsOptions) focusOf(ctx context.Context, m *metricsResult) (view.Fo
 	if out.AccountID == "" {
 		id, err := m.clusterID(ctx)
 		if err != nil {
-			return out, withHint(fmt.Errorf("name the billing account: %w", err), "--billing-account gives it a name")
+			return out, hint.With(fmt.Errorf("name the billing account: %w", err), "--billing-account gives it a name")
 		}
 		out.AccountID = id
 	}

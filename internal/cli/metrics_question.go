@@ -10,6 +10,7 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -36,7 +37,7 @@ func (o *metricsOptions) parseRows(q *question) error {
 	case err != nil:
 		return err
 	case q.selector != nil && len(o.args) == 0:
-		return withHint(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
+		return hint.With(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
 	}
 	if o.depth < 0 || o.top < 0 {
 		return fmt.Errorf("--depth and --top: expected 0 or more")
@@ -46,7 +47,7 @@ func (o *metricsOptions) parseRows(q *question) error {
 		q.sortBy = "cost"
 	}
 	if q.sortBy != "" && !slices.Contains(cost.SortKeys(), q.sortBy) {
-		return withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
+		return hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
 	}
 	return q.group(o.by)
 }
@@ -55,15 +56,15 @@ func (o *metricsOptions) parseRows(q *question) error {
 func (o *metricsOptions) parseWindow(q *question) error {
 	switch {
 	case o.prometheus == "" && o.matchers != "":
-		return withHint(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
+		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
 	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
-		return withHint(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
+		return hint.With(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
 	case o.window == "" && o.prometheus == "":
 		return nil
 	case o.window == "":
-		return withHint(fmt.Errorf("--prometheus is asked about a window: there is no --window"), "add --window 24h")
+		return hint.With(fmt.Errorf("--prometheus is asked about a window: there is no --window"), "add --window 24h")
 	case o.prometheus == "":
-		return withHint(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
+		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
 	q.history = historySource{window: o.window, address: o.prometheus, matchers: o.matchers, tokenFile: o.tokenFile}
 	if err := q.setWindow(o.env.Now()); err != nil {
@@ -84,10 +85,10 @@ func (o *metricsOptions) parseWindow(q *question) error {
 func (o *metricsOptions) parseSharing(q *question) error {
 	q.options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
 	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.options.Sharing) {
-		return withHint(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
+		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
 	}
 	if o.shareBy != "even" && o.shareBy != "weighted" {
-		return withHint(fmt.Errorf("unknown value %q of --share-by", o.shareBy), "write even or weighted")
+		return hint.With(fmt.Errorf("unknown value %q of --share-by", o.shareBy), "write even or weighted")
 	}
 	q.options.Weighted = o.shareBy == "weighted"
 	q.options.ShareIdle, q.options.ShareNamespaces = o.shareIdle, o.shareNamespaces

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
@@ -69,7 +70,7 @@ func (q *question) group(by string) error {
 		if len(validation.IsQualifiedName(q.key)) == 0 {
 			return nil
 		}
-		return withHint(fmt.Errorf("--by %s: expected the key of a %s after the colon", by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
+		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", by, q.by), "as in --by "+q.by+":app.kubernetes.io/name")
 	}
-	return withHint(fmt.Errorf("unknown value %q of --by", by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+	return hint.With(fmt.Errorf("unknown value %q of --by", by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
 }

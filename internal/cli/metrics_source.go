@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -63,7 +64,7 @@ func historyClient(tokenFile string) (*http.Client, error) {
 	}
 	token := strings.TrimSpace(string(text))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return nil, withHint(fmt.Errorf("--prometheus-token-file %s: holds no token", tokenFile), "write the token alone into it, as kubectl create token does")
+		return nil, hint.With(fmt.Errorf("--prometheus-token-file %s: holds no token", tokenFile), "write the token alone into it, as kubectl create token does")
 	}
 	return &http.Client{
 		Transport: &bearer{token, http.DefaultTransport},

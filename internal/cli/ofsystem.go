@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
@@ -36,7 +37,7 @@ func (o *systemQuery) read(ctx context.Context, c *common, args []string) ([]str
 	case o.name == "":
 		return args, nil
 	case len(args) > 0:
-		return nil, withHint(fmt.Errorf("--system has its own roots, and %s is another one", args[0]), "leave out one of them")
+		return nil, hint.With(fmt.Errorf("--system has its own roots, and %s is another one", args[0]), "leave out one of them")
 	case c.allNamespaces:
 		return nil, errors.New("-A: a System names its roots with their namespaces")
 	}

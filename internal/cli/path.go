@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -47,7 +48,7 @@ func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, wha
 func between(least, most int, what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return withHint(fmt.Errorf("expected %s", what), cmd.CommandPath()+" --help has examples")
+			return hint.With(fmt.Errorf("expected %s", what), cmd.CommandPath()+" --help has examples")
 		}
 		return nil
 	}

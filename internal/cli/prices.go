@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -45,7 +46,7 @@ const bookHint = "docs/price-book.md is the format; kubectl sysop prices show -o
 func readPrices(ctx context.Context, name string) (*cost.Book, error) {
 	book, problems, err := parsePrices(ctx, name)
 	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(name, problems)}, bookHint)
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, bookHint)
 	}
 	return book, err
 }
@@ -129,7 +130,7 @@ func (o *pricesShowOptions) run(ctx context.Context) error {
 	case o.nodes || o.forNode != "":
 		return o.showNodes(ctx, book)
 	case o.from != "" || given(o.config.Namespace):
-		return withHint(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
+		return hint.With(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
 	}
 	if err := o.write(view.Prices(book)); err != nil {
 		return err
@@ -243,13 +244,13 @@ func validatePrices(ctx context.Context, env Env, files []string) error {
 		case err != nil:
 			wrong = append(wrong, err.Error())
 		case len(problems) > 0:
-			wrong = append(wrong, placed(name, problems)...)
+			wrong = append(wrong, hint.Placed(name, problems)...)
 		default:
 			fmt.Fprintf(env.Out, "%s: valid: %d prices in %s\n", safe(name), len(book.Lines()), book.Currency)
 		}
 	}
 	if len(wrong) > 0 {
-		return withHint(&linesError{wrong}, bookHint)
+		return hint.With(&hint.Lines{Lines: wrong}, bookHint)
 	}
 	return nil
 }

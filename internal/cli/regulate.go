@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -43,7 +44,7 @@ System and no command it shows the plan. See docs/regulation.md.`,
 		}
 		err = o.run(cmd.Context(), name)
 		if near := cmd.SuggestionsFor(first(args)); err != nil && o.file == "" && len(near) > 0 && !errors.Is(err, errNotFine) {
-			return withHint(err, "the commands are "+near[0]+"; kubectl sysop regulate --help lists them")
+			return hint.With(err, "the commands are "+near[0]+"; kubectl sysop regulate --help lists them")
 		}
 		return err
 	}

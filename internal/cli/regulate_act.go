@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/restored"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -59,9 +60,9 @@ func (o *applyOptions) check() error {
 	}
 	switch {
 	case !slices.Contains(dryRuns, o.dryRun):
-		return withHint(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
+		return hint.With(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
 	case o.from != "" && o.dryRun != "client":
-		return withHint(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
+		return hint.With(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
 	}
 	return o.checkLease()
 }
@@ -132,7 +133,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		case d.planned == nil:
 			b.session.tell(b.graph)
 		case signature(p) != signature(d.planned):
-			return withHint(errChanged, "plan again: kubectl sysop regulate plan")
+			return hint.With(errChanged, "plan again: kubectl sysop regulate plan")
 		}
 		d.planned = p
 		d.out, err = o.carryOut(ctx, b, p)
@@ -293,7 +294,7 @@ func (o *applyOptions) tellDone(ctx context.Context, b *systemSession, d *applyR
 		}
 	}
 	if n := len(out.Failed); n > 0 {
-		return withHint(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")
+		return hint.With(fmt.Errorf("%d of %d could not be done: %s", n, n+len(out.Done), out.Failed[0].Result), "kubectl sysop regulate status shows what is held")
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -94,7 +95,7 @@ func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *systemSession
 		return len(p.Steps) == 0 && len(p.Pending) == 0
 	})
 	if errors.Is(context.Cause(patience), errTooLong) {
-		return withHint(fmt.Errorf("steps remain after %s", o.timeout), "kubectl sysop regulate plan shows them; --timeout waits longer")
+		return hint.With(fmt.Errorf("steps remain after %s", o.timeout), "kubectl sysop regulate plan shows them; --timeout waits longer")
 	}
 	if err != nil {
 		return err

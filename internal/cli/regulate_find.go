@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -30,14 +31,14 @@ func (o *regulateOptions) onlySystem(ctx context.Context) (string, error) {
 	}
 	names, err := k.names(ctx, k.namespace)
 	switch {
-	case err != nil && hintFor(err) != "":
+	case err != nil && hint.For(err) != "":
 		return "", err
 	case err != nil:
-		return "", withHint(err, "name the manifest with -f FILE")
+		return "", hint.With(err, "name the manifest with -f FILE")
 	case len(names) == 0:
-		return "", withHint(errors.New("no System was adopted"+inNamespace(k.namespace)), "name its manifest with -f FILE")
+		return "", hint.With(errors.New("no System was adopted"+inNamespace(k.namespace)), "name its manifest with -f FILE")
 	case len(names) > 1:
-		return "", withHint(fmt.Errorf("there are several Systems%s: %s", inNamespace(k.namespace), strings.Join(names, ", ")), "name one before the app, or with --system")
+		return "", hint.With(fmt.Errorf("there are several Systems%s: %s", inNamespace(k.namespace), strings.Join(names, ", ")), "name one before the app, or with --system")
 	}
 	return names[0], nil
 }
@@ -47,7 +48,7 @@ func (b *systemSession) requireApp(app string) error {
 	if _, ok := b.system.App(app); ok {
 		return nil
 	}
-	return withHint(
+	return hint.With(
 		fmt.Errorf("the System %s has no app %q%s", b.system.Name, app, object.DidYouMean(object.Nearest(app, b.system.AppNames()))),
 		"its apps are "+strings.Join(b.system.AppNames(), ", "))
 }

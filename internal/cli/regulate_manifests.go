@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -75,7 +76,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	if b.namespace == "" {
-		return withHint(errors.New("the namespace of the System is unknown"), "name it with -n")
+		return hint.With(errors.New("the namespace of the System is unknown"), "name it with -n")
 	}
 	b.session.tell(b.graph)
 	reads, err := b.reads()
@@ -151,7 +152,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	if nameless != "" {
-		return nil, withHint(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.from), "read the cluster, or add the CustomResourceDefinition to the file")
+		return nil, hint.With(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.from), "read the cluster, or add the CustomResourceDefinition to the file")
 	}
 	return slices.Compact(out), nil
 }

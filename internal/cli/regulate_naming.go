@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/spf13/cobra"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
 // naming adds the flags of which System is meant, and of how it is read.
@@ -65,7 +67,7 @@ func (o *regulateOptions) split(args []string, most int) (system string, apps []
 		apps = append([]string{o.app}, apps...)
 	}
 	if most > 0 && len(apps) > most {
-		return "", nil, withHint(fmt.Errorf("%q: too many apps", apps[most]), "the System is first, unless -f or --system names it, then the app, unless --app does")
+		return "", nil, hint.With(fmt.Errorf("%q: too many apps", apps[most]), "the System is first, unless -f or --system names it, then the app, unless --app does")
 	}
 	return system, slices.Clone(apps), nil
 }
@@ -81,7 +83,7 @@ func (o *regulateOptions) splitOne(args []string) (system, app string, err error
 	case err != nil:
 		return "", "", err
 	case len(apps) == 0:
-		return "", "", withHint(fmt.Errorf("which app? name it after the System, or with --app"), "kubectl sysop regulate status lists the apps")
+		return "", "", hint.With(fmt.Errorf("which app? name it after the System, or with --app"), "kubectl sysop regulate status lists the apps")
 	}
 	return system, apps[0], nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -81,7 +82,7 @@ func checkApps(s *system.System, apps []string) error {
 	}
 	for _, app := range apps {
 		if !slices.Contains(names, app) {
-			return withHint(fmt.Errorf("the System %s has no app %q%s", s.Name, app, object.DidYouMean(object.Nearest(app, names))), "it has "+strings.Join(names, ", "))
+			return hint.With(fmt.Errorf("the System %s has no app %q%s", s.Name, app, object.DidYouMean(object.Nearest(app, names))), "it has "+strings.Join(names, ", "))
 		}
 	}
 	return nil

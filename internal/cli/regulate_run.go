@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -52,7 +53,7 @@ reports go to standard error, and with -o json to the end of standard output.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			dash := cmd.ArgsLenAtDash()
 			if dash < 0 || dash == len(args) {
-				return withHint(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run shop db -- helm upgrade db ./db")
+				return hint.With(errors.New("no command to run"), "write it behind --: kubectl sysop regulate run shop db -- helm upgrade db ./db")
 			}
 			name, app, err := o.splitOne(args[:dash])
 			if err != nil {
@@ -138,7 +139,7 @@ func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, err
 	}
 	if len(p.Refused) > 0 && !r.o.refusedToo && r.o.dryRun != "client" {
 		f := p.Refused[0]
-		return nil, withHint(fmt.Errorf("%s cannot be held, so the command is not run: %s", f.App, f.Message), "--ignore-refused runs it anyway")
+		return nil, hint.With(fmt.Errorf("%s cannot be held, so the command is not run: %s", f.App, f.Message), "--ignore-refused runs it anyway")
 	}
 	return p, nil
 }
@@ -156,7 +157,7 @@ func (r *regulateRun) tellHeld(ctx context.Context) error {
 		if _, err := r.o.lookAtRestored(ctx, r.b, r.held.out, glance); err != nil {
 			return err
 		}
-		return withHint(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover recovers the others")
+		return hint.With(fmt.Errorf("%d of the neighbours could not be held, so the command was not run: %s", n, r.held.out.Failed[0].Result), "kubectl sysop regulate recover recovers the others")
 	}
 	return nil
 }

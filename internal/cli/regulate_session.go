@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -50,7 +51,7 @@ func (o *regulateOptions) find(ctx context.Context, name string) (*system.System
 	case name != "" && o.file != "":
 		return nil, fmt.Errorf("%q and -f %s: the System is named, or its manifest is", name, o.file)
 	case name == "" && o.file == "":
-		return nil, withHint(errNoSystem, "kubectl sysop system list -A lists those that were adopted; kubectl sysop system init writes a manifest")
+		return nil, hint.With(errNoSystem, "kubectl sysop system list -A lists those that were adopted; kubectl sysop system init writes a manifest")
 	case name != "":
 		return o.namedSystem(ctx, name)
 	}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -68,7 +69,7 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 	}
 	if o.all {
 		if o.from != "" {
-			return withHint(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
+			return hint.With(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
 		}
 		return o.show(o.known())
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -53,7 +54,7 @@ func (o *applyOptions) believed(b *systemSession) error {
 	case !b.journal.NeedsConsent() || o.dryRun == "server":
 		return nil
 	case !o.acceptUnsigned:
-		return withHint(errUnsigned, "see kubectl sysop regulate status; without --yes it is listed for you to confirm, --yes --accept-unsigned accepts it")
+		return hint.With(errUnsigned, "see kubectl sysop regulate status; without --yes it is listed for you to confirm, --yes --accept-unsigned accepts it")
 	}
 	b.accept()
 	return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
@@ -61,7 +62,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1])
 		if err != nil || n < 1 {
-			return withHint(fmt.Errorf("%q is not a revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
+			return hint.With(fmt.Errorf("%q is not a revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
 		}
 		revision = n
 	}
@@ -92,7 +93,7 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	}
 	to, err := history.Target(revision)
 	if err != nil {
-		return withHint(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
+		return hint.With(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
 	}
 	return o.rollBackTo(ctx, c, f, to, died)
 }
@@ -103,7 +104,7 @@ func (o *rollbackOptions) writes() bool { return o.dryRun == "none" && !o.printR
 // notEnded refuses to go back while another run is not ended: there is nothing to go back to before.
 func notEnded(f *foundInstallation) error {
 	run := f.journal.Run
-	return withHint(fmt.Errorf("the %s by %s did not finish", run.Action, run.By), "--unfinished undoes it; the same command with the same arguments continues it")
+	return hint.With(fmt.Errorf("the %s by %s did not finish", run.Action, run.By), "--unfinished undoes it; the same command with the same arguments continues it")
 }
 
 // endOpen undoes the run that is not ended, if its process died.

@@ -23,6 +23,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/klog/v2"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -76,13 +77,13 @@ func Main(ctx context.Context, env Env, args []string) int {
 		return ExitInterrupted
 	}
 	lines := []string{err.Error()}
-	if many, ok := errors.AsType[*linesError](err); ok {
-		lines = many.lines
+	if many, ok := errors.AsType[*hint.Lines](err); ok {
+		lines = many.Lines
 	}
 	for _, line := range lines {
 		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(called.in(line)))
 	}
-	if hint := called.in(hintFor(err)); hint != "" {
+	if hint := called.in(hint.For(err)); hint != "" {
 		for line := range strings.SplitSeq("hint: "+hint, "\n") {
 			fmt.Fprintln(env.ErrOut, safe(line))
 		}
@@ -135,7 +136,7 @@ the binary, and --from FILE reads a snapshot.`,
 		if args := cmd.Flags().Args(); cmd.HasAvailableSubCommands() && len(args) > 0 {
 			return unknownCommand(cmd, args[0]) // The flag would be one of its.
 		}
-		return withHint(err, cmd.CommandPath()+" --help lists the flags")
+		return hint.With(err, cmd.CommandPath()+" --help lists the flags")
 	})
 	logs := flag.NewFlagSet("klog", flag.ContinueOnError)
 	klog.InitFlags(logs)
@@ -176,9 +177,9 @@ func holds(cmd *cobra.Command) {
 func unknownCommand(cmd *cobra.Command, name string) error {
 	err := fmt.Errorf("unknown command %q", name)
 	if near := cmd.SuggestionsFor(name); len(near) > 0 {
-		return withHint(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
+		return hint.With(err, "did you mean "+slices.Concat(object.Nearest(name, near), near)[0]+"?")
 	}
-	return withHint(err, cmd.CommandPath()+" --help lists the commands")
+	return hint.With(err, cmd.CommandPath()+" --help lists the commands")
 }
 
 // Process returns the environment of this process.

@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -263,7 +264,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		}
 		cluster, ok := s.source.(*source.Cluster)
 		if !ok {
-			return withHint(fmt.Errorf("--helm-manifest: a snapshot has no data of Secrets"), "without the flag, the annotations of the objects are used")
+			return hint.With(fmt.Errorf("--helm-manifest: a snapshot has no data of Secrets"), "without the flag, the annotations of the objects are used")
 		}
 		namespace := s.namespaceOf(r)
 		if namespace == "" {
@@ -271,7 +272,7 @@ func (s *session) readReleases(ctx context.Context, roots []rootArg) error {
 		}
 		refs, err := cluster.HelmRelease(ctx, namespace, r.name)
 		if err != nil {
-			return withHint(fmt.Errorf("read the Helm release %q in namespace %s: %w", r.name, namespace, err), "without --helm-manifest, the annotations of the objects are used")
+			return hint.With(fmt.Errorf("read the Helm release %q in namespace %s: %w", r.name, namespace, err), "without --helm-manifest, the annotations of the objects are used")
 		}
 		s.releases[r.name] = refs
 	}
@@ -293,7 +294,7 @@ func (s *session) missing(g *graph.Graph, roots []rootArg, selector labels.Selec
 			for _, id := range found {
 				where = append(where, g.Ref(id).Namespace)
 			}
-			return withHint(fmt.Errorf("%s is in several namespaces: %s", r.text, strings.Join(where, ", ")), "name one with -n, or all of them with -A")
+			return hint.With(fmt.Errorf("%s is in several namespaces: %s", r.text, strings.Join(where, ", ")), "name one with -n, or all of them with -A")
 		}
 		if len(found) > 0 {
 			continue
@@ -339,16 +340,16 @@ func (s *session) notFound(g *graph.Graph, r rootArg) error {
 	case none && !s.inv.Covered(r.kind.GroupKind(), in):
 		return err // It was asked for by name: what others there are is not known.
 	case none && where != "":
-		return withHint(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A searches all")
+		return hint.With(err, "there are no "+r.kind.String()+" in it; -n names another namespace, -A searches all")
 	case none:
-		return withHint(err, "there are no "+r.kind.String())
+		return hint.With(err, "there are no "+r.kind.String())
 	}
 	const few = 8
 	more := ""
 	if len(there) > few {
 		there, more = there[:few], ", ..."
 	}
-	return withHint(err, "there are "+strings.Join(there, ", ")+more)
+	return hint.With(err, "there are "+strings.Join(there, ", ")+more)
 }
 
 // home is the namespace that need not be written: that of the user, or the one

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -29,7 +30,7 @@ func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
 func (s *session) singleManager(g *graph.Graph, r rootArg) (graph.ID, error) {
 	keepers := s.keepersOf(g, r)
 	if len(keepers) != 1 {
-		return 0, withHint(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)
+		return 0, hint.With(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)
 	}
 	return keepers[0], nil
 }
@@ -68,7 +69,7 @@ func (s *session) inSystem(g *graph.Graph, r rootArg) []graph.ID {
 // noSystem says why there is nothing behind system/NAME, and which there are.
 func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 	if len(s.keepersOf(g, r)) > 0 {
-		return withHint(fmt.Errorf("the System %q%s has no member that could be read", r.name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
+		return hint.With(fmt.Errorf("the System %q%s has no member that could be read", r.name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
 	}
 	err := fmt.Errorf("no System %q was adopted%s", r.name, where)
 	if gap, ok := s.gapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.namespaceOf(r)); ok {
@@ -86,13 +87,13 @@ func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 	const few = 8
 	switch {
 	case len(names) == 0 && where != "":
-		return withHint(err, "there are none in it; -n names another namespace, -A searches all")
+		return hint.With(err, "there are none in it; -n names another namespace, -A searches all")
 	case len(names) == 0:
-		return withHint(err, "there are none; kubectl sysop system adopt -f FILE adopts one")
+		return hint.With(err, "there are none; kubectl sysop system adopt -f FILE adopts one")
 	case len(names) > few:
 		names = append(names[:few:few], "...")
 	}
-	return withHint(err, "there are "+strings.Join(names, ", "))
+	return hint.With(err, "there are "+strings.Join(names, ", "))
 }
 
 var configMapKind = schema.GroupKind{Kind: "ConfigMap"}

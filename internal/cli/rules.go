@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -90,7 +91,7 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 			w, o.origin[i] = "catalog", "catalog"
 		}
 		if !slices.Contains(origins, w) {
-			return withHint(fmt.Errorf("unknown origin %q", w), "write some of "+strings.Join(origins, ", "))
+			return hint.With(fmt.Errorf("unknown origin %q", w), "write some of "+strings.Join(origins, ", "))
 		}
 	}
 	s, err := o.open(ctx)
@@ -204,7 +205,7 @@ func (o *rulesExplainOptions) run(ctx context.Context) error {
 	case len(args) == 2:
 		return o.explainEdge(ctx, args)
 	}
-	return withHint(fmt.Errorf("expected a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
+	return hint.With(fmt.Errorf("expected a KIND, or two objects, each TYPE/NAME"), "kubectl sysop rules explain --help has examples")
 }
 
 // edgeArgs takes an edge as fixtures and names write it: A --needs--> B.
@@ -215,7 +216,7 @@ func edgeArgs(args []string) ([]string, error) {
 	}
 	if name := strings.Trim(words[1], "-─→>"); name != "" {
 		if _, ok := relation.ParseRelation(name); !ok {
-			return nil, withHint(fmt.Errorf("unknown relation %q", words[1]), "write A B, or A owns B, A needs B, A serves B")
+			return nil, hint.With(fmt.Errorf("unknown relation %q", words[1]), "write A B, or A owns B, A needs B, A serves B")
 		}
 	}
 	return []string{words[0], words[2]}, nil

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -89,7 +90,7 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 		}
 	}
 	if len(out) == 0 {
-		return withHint(fmt.Errorf("no relationships of %s are known beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
+		return hint.With(fmt.Errorf("no relationships of %s are known beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
 	}
 	o.print(k, out)
 	s.printTimings(g)

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -92,7 +93,7 @@ func readLimited(name string, most int64, what string) ([]byte, error) {
 
 // problemsIn says all that is wrong in a file of rules.
 func problemsIn(name string, problems []strict.Problem) error {
-	return withHint(&linesError{placed(name, problems)}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
+	return hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "kubectl sysop rules lint -f "+name+" checks a file; docs/rules-file.md is the grammar")
 }
 
 // checkRules refuses rules of kinds that nobody serves.

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -137,7 +138,7 @@ func (c *input) source(ctx context.Context) (source.Source, string, error) {
 	}
 	config, err := c.config.ToRESTConfig()
 	if err != nil {
-		return nil, "", withHint(fmt.Errorf("read the kubeconfig: %w", err), "check --kubeconfig and --context, or try it without a cluster: --from demo")
+		return nil, "", hint.With(fmt.Errorf("read the kubeconfig: %w", err), "check --kubeconfig and --context, or try it without a cluster: --from demo")
 	}
 	disco, err := c.config.ToDiscoveryClient()
 	if err != nil {

@@ -8,10 +8,10 @@ import (
 	"slices"
 	"time"
 
+	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/spf13/cobra"
-
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -78,10 +78,10 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.file == "" {
-		return withHint(errors.New("name the file to write with -o"), `-o - writes to standard output`)
+		return hint.With(errors.New("name the file to write with -o"), `-o - writes to standard output`)
 	}
 	if len(o.args) == 0 && !o.allNamespaces && !given(o.config.Namespace) {
-		return withHint(errors.New("name what to write: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
+		return hint.With(errors.New("name what to write: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
 	}
 	s, err := o.open(ctx)
 	if err != nil {
@@ -119,7 +119,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	}
 	if err := source.Write(o.file, head, objects, o.force); err != nil {
 		if errors.Is(err, source.ErrExists) {
-			return withHint(fmt.Errorf("write snapshot: %w", err), "--force replaces it")
+			return hint.With(fmt.Errorf("write snapshot: %w", err), "--force replaces it")
 		}
 		return fmt.Errorf("write snapshot: %w", err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -66,7 +67,7 @@ cost of what several stacks have is split evenly, and listed in SHARED WITH OTHE
 			if len(args) == 0 {
 				return nil
 			}
-			return withHint(fmt.Errorf("%s: stacks takes no roots", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
+			return hint.With(fmt.Errorf("%s: stacks takes no roots", args[0]), "kubectl sysop health "+args[0]+" shows one; -l selects stacks by label")
 		},
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE:              func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context()) },
@@ -118,7 +119,7 @@ func (o *stacksOptions) validateFlags() (labels.Selector, error) {
 		return nil, err
 	}
 	if !slices.Contains(stackOrders(), o.sortBy) {
-		return nil, withHint(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(stackOrders(), ", "))
+		return nil, hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(stackOrders(), ", "))
 	}
 	return parseSelector(o.selector)
 }

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apitypes "k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -105,7 +106,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.file == "" {
-		return withHint(errors.New("name the manifest: -f FILE"), "kubectl sysop system init writes one")
+		return hint.With(errors.New("name the manifest: -f FILE"), "kubectl sysop system init writes one")
 	}
 	c, err := o.systems(ctx)
 	if err != nil {
@@ -173,7 +174,7 @@ func (c *common) readSystemText(ctx context.Context, file string) (*system.Syste
 	}
 	s, problems := system.Parse(systemName(file), text)
 	if len(problems) > 0 {
-		return nil, "", withHint(&linesError{placed(systemName(file), problems)}, systemHint)
+		return nil, "", hint.With(&hint.Lines{Lines: hint.Placed(systemName(file), problems)}, systemHint)
 	}
 	return s, string(text), nil
 }
@@ -202,7 +203,7 @@ type adoptedParent struct {
 // adoption reads what there is, and plans.
 func (c *systemCluster) adoption(ctx context.Context, s *system.System, text string) (adoptionPlan, adoptedParent, error) {
 	if i := slices.IndexFunc(s.Apps, bringsSecrets); i >= 0 {
-		return adoptionPlan{}, adoptedParent{}, withHint(fmt.Errorf("app %s includes a Secret: the manifest is stored in a ConfigMap, which more users may read", s.Apps[i].Name), "name the Secret among its roots instead")
+		return adoptionPlan{}, adoptedParent{}, hint.With(fmt.Errorf("app %s includes a Secret: the manifest is stored in a ConfigMap, which more users may read", s.Apps[i].Name), "name the Secret among its roots instead")
 	}
 	roots, err := c.rootsOf(ctx, s)
 	if err != nil {
@@ -223,7 +224,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	if there {
 		was, err := system.ParseSet(o)
 		if err != nil {
-			return a, before, withHint(fmt.Errorf("it is not managed by this tool: %w", err), "give the System another name")
+			return a, before, hint.With(fmt.Errorf("it is not managed by this tool: %w", err), "give the System another name")
 		}
 		a.was, before = &was, adoptedParent{o.GetUID(), o.GetResourceVersion()}
 		if carriers, err = c.carriers(ctx, want.With(was)); err != nil {
@@ -232,7 +233,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	}
 	var errs []error
 	if a.Adoption, errs = system.Adopt(want, a.was, roots, carriers); len(errs) > 0 {
-		return a, before, withHint(linesOf(errs), "nothing was written")
+		return a, before, hint.With(linesOf(errs), "nothing was written")
 	}
 	if there && want.Matches(o, buildVersion()) {
 		a.Parent = system.Nothing
@@ -241,9 +242,9 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 }
 
 func linesOf(errs []error) error {
-	lines := &linesError{}
+	lines := &hint.Lines{}
 	for _, err := range errs {
-		lines.lines = append(lines.lines, err.Error())
+		lines.Lines = append(lines.Lines, err.Error())
 	}
 	return lines
 }
@@ -286,7 +287,7 @@ func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system
 		return nil
 	})
 	if len(errs) > 0 {
-		return nil, withHint(linesOf(errs), "nothing was written; a System is adopted when all of its roots exist")
+		return nil, hint.With(linesOf(errs), "nothing was written; a System is adopted when all of its roots exist")
 	}
 	return found, nil
 }
@@ -357,7 +358,7 @@ func (c *systemCluster) marks(ctx context.Context, steps []system.Step, id strin
 		return c.mark(ctx, m.Object, id, m.Change == system.AddLabel)
 	})
 	if len(errs) > 0 {
-		return withHint(linesOf(errs), "run it again to resume")
+		return hint.With(linesOf(errs), "run it again to resume")
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -140,7 +141,7 @@ func (c *systemCluster) apply(ctx context.Context, set system.Set, before adopte
 	}
 	got, err := c.objects.Resource(configMaps).Namespace(set.Namespace).Apply(ctx, o.GetName(), o, metav1.ApplyOptions{FieldManager: source.FieldManager, Force: true, DryRun: c.dry})
 	if apierrors.IsConflict(err) {
-		return nil, withHint(fmt.Errorf("write %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
+		return nil, hint.With(fmt.Errorf("write %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", set.Ref(), err)

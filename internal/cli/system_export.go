@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -64,7 +65,7 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	if len(x.stacks) == 0 {
-		return withHint(errors.New("no stack found"+inPlace(x.session.namespace)), "name the roots, or search elsewhere: -n, -A")
+		return hint.With(errors.New("no stack found"+inPlace(x.session.namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	from, err := x.exported(ctx)
 	if err != nil {
@@ -72,7 +73,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	}
 	sys, notices := system.Export(*from)
 	if len(sys.Apps) == 0 {
-		return withHint(errors.New("there is nothing to export: controllers created all objects, or none could be read"), "name an object that a user applied: kubectl sysop graph shows the owners")
+		return hint.With(errors.New("there is nothing to export: controllers created all objects, or none could be read"), "name an object that a user applied: kubectl sysop graph shows the owners")
 	}
 	text, err := manifestOf(sys, x.sourceText())
 	if err != nil {
@@ -103,11 +104,11 @@ func manifestOf(sys *system.System, where string) ([]byte, error) {
 	}
 	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must exist before.\n"), text...)
 	if len(text) > system.MaxBytes {
-		return nil, withHint(fmt.Errorf("the manifest would have %d bytes, and the limit is %d", len(text), system.MaxBytes), "export fewer ROOTs at a time")
+		return nil, hint.With(fmt.Errorf("the manifest would have %d bytes, and the limit is %d", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
 	var problems []strict.Problem
 	if _, problems = system.Parse("what was found", text); len(problems) > 0 {
-		return nil, &linesError{placed("what was found", problems)}
+		return nil, &hint.Lines{Lines: hint.Placed("what was found", problems)}
 	}
 	return text, nil
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -84,7 +85,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	}
 	text := draft.YAML()
 	if _, problems := system.Parse("what was found", text); len(problems) > 0 {
-		return &linesError{placed("what was found", problems)}
+		return &hint.Lines{Lines: hint.Placed("what was found", problems)}
 	}
 	d.session.tell(d.graph)
 	if o.file == "" {
@@ -138,7 +139,7 @@ func writeNew(what, name string, text []byte, force bool) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return withHint(fmt.Errorf("write the %s: %s exists", what, name), "--force replaces it")
+		return hint.With(fmt.Errorf("write the %s: %s exists", what, name), "--force replaces it")
 	case err != nil:
 		return fmt.Errorf("write the %s: %w", what, err)
 	}
@@ -221,7 +222,7 @@ func (d *systemDraft) read(ctx context.Context) error {
 // draft makes the manifest, and what its comments say.
 func (d *systemDraft) draft() (*system.Draft, error) {
 	if len(d.stacks) == 0 {
-		return nil, withHint(errors.New("no stack found"+inPlace(d.session.namespace)), "name the roots, or search elsewhere: -n, -A")
+		return nil, hint.With(errors.New("no stack found"+inPlace(d.session.namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	namespace := d.namespace()
 	draft := &system.Draft{Namespace: namespace, Found: "the cluster"}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -28,7 +29,7 @@ type keptSystems struct {
 // openSystems connects. A snapshot holds no data of ConfigMaps, and so no manifests.
 func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
 	if c.from != "" {
-		return nil, withHint(errors.New("--from: a snapshot is read-only, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
+		return nil, hint.With(errors.New("--from: a snapshot is read-only, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
 	}
 	from, namespace, err := c.source(ctx)
 	if err != nil {
@@ -103,7 +104,7 @@ func (k *keptSystems) names(ctx context.Context, namespace string) ([]string, er
 // or either behind system/.
 func (c *common) namedSystem(ctx context.Context, text string) (*system.System, error) {
 	if c.from != "" {
-		return nil, withHint(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name the file of its manifest instead")
+		return nil, hint.With(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name the file of its manifest instead")
 	}
 	namespace, name, both := strings.Cut(strings.TrimPrefix(text, graph.BySystem+"/"), "/")
 	if !both {
@@ -120,14 +121,14 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 		namespace = k.namespace
 	}
 	if namespace == "" {
-		return nil, withHint(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
+		return nil, hint.With(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
 	}
 	o, there, err := k.parent(ctx, namespace, name)
 	switch {
-	case err != nil && hintFor(err) != "":
+	case err != nil && hint.For(err) != "":
 		return nil, err
 	case err != nil:
-		return nil, withHint(err, "without permission to read it, name the file of its manifest")
+		return nil, hint.With(err, "without permission to read it, name the file of its manifest")
 	case !there:
 		return nil, k.noSuch(ctx, namespace, name)
 	}
@@ -139,10 +140,10 @@ func (k *keptSystems) noSuch(ctx context.Context, namespace, name string) error 
 	err := fmt.Errorf("no System %q was adopted in namespace %s", name, namespace)
 	names, failed := k.names(ctx, namespace)
 	if failed != nil {
-		return withHint(err, "-n names another namespace")
+		return hint.With(err, "-n names another namespace")
 	}
 	if near := object.Nearest(name, names); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
-	return withHint(err, "kubectl sysop system list -A shows those that were, in all namespaces")
+	return hint.With(err, "kubectl sysop system list -A shows those that were, in all namespaces")
 }

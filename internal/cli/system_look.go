@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -132,7 +133,7 @@ func (c *common) enter(s *system.System) error {
 // offlineHint names the way out where no cluster answers.
 func offlineHint(err error) error {
 	if _, ok := errors.AsType[*source.ConnectError](err); ok {
-		return withHint(err, "--offline reads only the manifest, and --from a snapshot")
+		return hint.With(err, "--offline reads only the manifest, and --from a snapshot")
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -22,7 +23,7 @@ const systemHint = "docs/system.md is the format; kubectl sysop system validate 
 func (c *common) readSystem(ctx context.Context, file string) (*system.System, error) {
 	sys, problems, err := c.parseSystem(ctx, file)
 	if len(problems) > 0 {
-		return nil, withHint(&linesError{placed(systemName(file), problems)}, systemHint)
+		return nil, hint.With(&hint.Lines{Lines: hint.Placed(systemName(file), problems)}, systemHint)
 	}
 	return sys, err
 }

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -114,7 +115,7 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 	}
 	set, err := system.ParseSet(o)
 	if err != nil {
-		return set, adoptedParent{}, withHint(fmt.Errorf("it is not managed by this tool: %w", err), "kubectl sysop system list shows the Systems there are")
+		return set, adoptedParent{}, hint.With(fmt.Errorf("it is not managed by this tool: %w", err), "kubectl sysop system list shows the Systems there are")
 	}
 	return set, adoptedParent{o.GetUID(), o.GetResourceVersion()}, nil
 }
@@ -123,7 +124,7 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 	j, err := store.Load(ctx)
 	if err != nil {
-		return withHint(err, "--force continues without it")
+		return hint.With(err, "--force continues without it")
 	}
 	var held []string
 	for _, h := range j.Holds {
@@ -131,7 +132,7 @@ func unheld(ctx context.Context, store regulate.Store, set system.Set) error {
 	}
 	slices.Sort(held)
 	if held = slices.Compact(held); len(held) > 0 {
-		return withHint(fmt.Errorf("regulation holds %s of the System %s (%s): they would stay held", plural(len(held), "app"), set.Name, strings.Join(held, ", ")), "kubectl sysop regulate recover "+held[0]+" recovers it; --force continues anyway")
+		return hint.With(fmt.Errorf("regulation holds %s of the System %s (%s): they would stay held", plural(len(held), "app"), set.Name, strings.Join(held, ", ")), "kubectl sysop regulate recover "+held[0]+" recovers it; --force continues anyway")
 	}
 	return nil
 }
@@ -148,7 +149,7 @@ func (c *systemCluster) release(ctx context.Context, set system.Set, steps []sys
 	case err == nil, apierrors.IsNotFound(err):
 		return nil
 	case apierrors.IsConflict(err):
-		return withHint(fmt.Errorf("delete %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
+		return hint.With(fmt.Errorf("delete %s: it was changed concurrently: %w", set.Ref(), err), "run it again to resume")
 	}
 	return fmt.Errorf("delete %s: %w", set.Ref(), err)
 }

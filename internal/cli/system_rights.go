@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
@@ -25,7 +26,7 @@ func (c *common) demand(ctx context.Context, config *rest.Config, name string, r
 		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(text))
 	}
 	if refused, ok := errors.AsType[*regulate.MissingPermissionsError](regulate.Refuse(missing)); ok {
-		return withHint(&linesError{strings.Split(refused.Error(), "\n")}, refused.Hint(system.ParentName(name)))
+		return hint.With(&hint.Lines{Lines: strings.Split(refused.Error(), "\n")}, refused.Hint(system.ParentName(name)))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -79,7 +80,7 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 	case len(args) == 1:
 		return o.namedSystem(ctx, args[0])
 	case o.file == "":
-		return nil, withHint(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
+		return nil, hint.With(errors.New("which System? name one that was adopted, or its manifest with -f FILE"), "try: kubectl sysop system show -f demo --from demo")
 	}
 	return o.readSystem(ctx, o.file)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -70,7 +71,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 			return err
 		}
 		checked = append(checked, doc)
-		wrong = append(wrong, placed(doc.File, doc.Problems)...)
+		wrong = append(wrong, hint.Placed(doc.File, doc.Problems)...)
 	}
 	if o.output != "text" {
 		if err := o.write(view.SystemsChecked(checked, o.offline)); err != nil {
@@ -87,7 +88,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 		}
 	}
 	if len(wrong) > 0 {
-		return withHint(&linesError{wrong}, "docs/system.md is the format")
+		return hint.With(&hint.Lines{Lines: wrong}, "docs/system.md is the format")
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -97,7 +98,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 // surveyed reads the flags that the survey is about.
 func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
 	if o.output != "" && o.output != "json" {
-		return nil, withHint(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
+		return nil, hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -114,9 +115,9 @@ func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
 func (p *pastOptions) validate() error {
 	switch {
 	case p.prometheus == "" && p.matchers != "":
-		return withHint(errors.New("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
+		return hint.With(errors.New("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL")
 	case p.tokenFile != "" && !strings.HasPrefix(p.prometheus, "http"):
-		return withHint(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
+		return hint.With(errors.New("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST")
 	}
 	return nil
 }
@@ -188,7 +189,7 @@ func listenLocally(ctx context.Context, port int) (net.Listener, error) {
 		if op := (*net.OpError)(nil); errors.As(err, &op) {
 			err = op.Err
 		}
-		return nil, withHint(fmt.Errorf("listen at 127.0.0.1:%d: %w", port, err), "choose another --port, or leave it out for any that is free")
+		return nil, hint.With(fmt.Errorf("listen at 127.0.0.1:%d: %w", port, err), "choose another --port, or leave it out for any that is free")
 	}
 	return l, nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -25,10 +26,10 @@ type unsupportedFlags []struct {
 
 // refuse is an error for the first of them that is set: a page that leaves a flag out would say
 // another thing than was asked.
-func (c *common) refuse(flags unsupportedFlags, hint string) error {
+func (c *common) refuse(flags unsupportedFlags, wayOut string) error {
 	for _, f := range flags {
 		if f.set {
-			return withHint(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(hint, "leave it out: the page can be sorted, filtered and folded"))
+			return hint.With(fmt.Errorf("%s: not supported with -o %s", f.flag, c.output), cmp.Or(wayOut, "leave it out: the page can be sorted, filtered and folded"))
 		}
 	}
 	return nil

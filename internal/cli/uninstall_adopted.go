@@ -7,6 +7,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -50,7 +51,7 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of ins
 		err = c.release(ctx, a.set, system.Release(carriers), a.before)
 	}
 	if err != nil {
-		return withHint(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
+		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
 	}
 	return nil
 }

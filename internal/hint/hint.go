@@ -1,0 +1,45 @@
+package hint
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
+)
+
+// Error is an error with a way out.
+type Error struct {
+	error
+	Text string
+}
+
+func (e *Error) Unwrap() error { return e.error }
+
+func With(err error, hint string) error { return &Error{err, hint} }
+
+// For returns a way out of an error, where there is one to name.
+func For(err error) string {
+	if hinted, ok := errors.AsType[*Error](err); ok {
+		return hinted.Text
+	}
+	if _, ok := errors.AsType[*source.ConnectError](err); ok {
+		return "check --kubeconfig and --context, or try it without a cluster: --from demo"
+	}
+	return ""
+}
+
+// Lines is several errors, a line each.
+type Lines struct{ Lines []string }
+
+func (e *Lines) Error() string { return strings.Join(e.Lines, "; ") }
+
+// Placed writes problems with their places, a line each.
+func Placed(name string, problems []strict.Problem) []string {
+	var lines []string
+	for _, p := range problems {
+		lines = append(lines, fmt.Sprintf("%s:%d:%d: %s", name, p.Line, p.Column, p.Message))
+	}
+	return lines
+}
