@@ -171,9 +171,9 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`
 	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: errOut}, Getenv: func(string) string { return "" }, Now: time.Now}
 	o := &healthOptions{common: newCommon(env, "tree", "json"), args: args}
 	o.output, o.timeout = output, time.Minute
-	o.config.KubeConfig, o.config.CacheDir = &file, &cache
-	wrap := o.config.WrapConfigFn
-	o.config.WrapConfigFn = func(c *rest.Config) *rest.Config {
+	o.Config.KubeConfig, o.Config.CacheDir = &file, &cache
+	wrap := o.Config.WrapConfigFn
+	o.Config.WrapConfigFn = func(c *rest.Config) *rest.Config {
 		c.Transport = s
 		return wrap(c)
 	}

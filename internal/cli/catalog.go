@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -205,13 +206,13 @@ func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]st
 	if o.crds == "" {
 		return nil, nil
 	}
-	defs, err := definitionsIn(o.crds)
+	defs, err := app.DefinitionsIn(o.crds)
 	if err != nil {
 		return nil, err
 	}
 	var problems []string
 	for _, e := range c.Entries() {
-		if others && c.Origin(e.Name) == catalog.EmbeddedOrigin || !definesKind(defs, &e) {
+		if others && c.Origin(e.Name) == catalog.EmbeddedOrigin || !app.DefinesKind(defs, &e) {
 			continue // somebody else's, or of an operator that the folder knows nothing of
 		}
 		file, text := c.Text(e.Name)

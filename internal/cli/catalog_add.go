@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -59,7 +60,7 @@ func (o *catalogAddOptions) run(ctx context.Context, files []string) error {
 	}
 	var entries []catalog.Entry
 	for _, file := range files {
-		data, err := readFile(ctx, file, maxEntryBytes, "entry of a catalog")
+		data, err := app.ReadFile(ctx, file, maxEntryBytes, "entry of a catalog")
 		if err != nil {
 			return fmt.Errorf("read the entry: %w", err)
 		}
@@ -136,7 +137,7 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 	var others [][]byte
 	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
-		data, err := readFile(ctx, file, maxEntryBytes, "manifest")
+		data, err := app.ReadFile(ctx, file, maxEntryBytes, "manifest")
 		if err != nil {
 			return fmt.Errorf("read the bundle: %w", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -103,7 +104,7 @@ func (o *checkOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.waivers, "waivers", "", "accepted findings, from a YAML FILE")
 	f.StringVar(&o.failOn, "fail-on", "", "exit with code 2 if a finding has at least this level: error or warning")
 	f.BoolVar(&o.all, "all", false, "list every finding of every subject")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVar(&o.colocation, "colocation", false, "show how the pods of stacks are placed on nodes and in zones, and whether a stack fits on one node")
 	o.atomic.flags(cmd)
 	o.of.flag(cmd, o.common, "with its waivers")
@@ -133,7 +134,7 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	}
 	q := &checkQuestion{}
 	var err error
-	if q.selector, err = parseSelector(o.selector); err != nil {
+	if q.selector, err = app.ParseSelector(o.selector); err != nil {
 		return nil, err
 	}
 	if q.selector != nil && len(o.args) == 0 {
@@ -157,8 +158,8 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if q.rules, err = rulesIn(o.categories); err != nil {
 		return nil, err
 	}
-	if q.waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.system != nil {
-		q.waivers = slices.Concat(q.waivers, o.of.system.Waivers)
+	if q.waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.System != nil {
+		q.waivers = slices.Concat(q.waivers, o.of.System.Waivers)
 	}
 	return q, err
 }
@@ -238,13 +239,13 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err := c.subjects(ctx); err != nil {
 		return err
 	}
-	report := check.NewReport(c.found, q.waivers, c.world, c.session.moment())
-	c.session.tell(c.graph)
+	report := check.NewReport(c.found, q.waivers, c.world, c.session.AsOf())
+	c.session.Tell(c.graph)
 	if err := o.write(view.Check(report, c.options())); err != nil {
 		return err
 	}
 	c.tell(report)
-	c.session.printTimings(c.graph)
+	c.session.PrintTimings(c.graph)
 	if q.failOn != 0 && report.Worst(q.failOn) {
 		return errNotFine
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -13,7 +14,7 @@ type checkTargets struct {
 	everything bool
 	kinds      []object.Resource // custom ones, to check their definitions
 	operators  []string
-	roots      []rootArg
+	roots      []app.Root
 }
 
 // parseTargets reads the arguments: roots have a slash, or a type before them; a custom kind alone
@@ -25,7 +26,7 @@ func (c *checkRun) parseTargets() (checkTargets, error) {
 		return checkTargets{everything: true}, nil
 	}
 	if c.areNames(args) {
-		roots, err := selectedRoots(args, c.q.selector, c.session.kinds)
+		roots, err := app.SelectedRoots(args, c.q.selector, c.session.Kinds)
 		t.roots = roots
 		c.redirect(&t)
 		return t, err
@@ -45,7 +46,7 @@ func (c *checkRun) areNames(args []string) bool {
 	if len(args) < 2 || slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) {
 		return false
 	}
-	kinds := c.session.kinds
+	kinds := c.session.Kinds
 	first, _, _ := strings.Cut(args[0], ",")
 	kind, err := kinds.Find(first)
 	if err != nil {
@@ -64,7 +65,7 @@ func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
 		return nil
 	}
 	if !strings.ContainsAny(arg, "/,") {
-		kind, err := c.session.kinds.Find(arg)
+		kind, err := c.session.Kinds.Find(arg)
 		_, unknown := errors.AsType[*object.UnknownKindError](err)
 		switch {
 		case unknown:
@@ -77,20 +78,20 @@ func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
 			return nil
 		}
 	}
-	roots, err := selectedRoots([]string{arg}, c.q.selector, c.session.kinds)
+	roots, err := app.SelectedRoots([]string{arg}, c.q.selector, c.session.Kinds)
 	t.roots = append(t.roots, roots...)
 	return err
 }
 
 // redirect has a definition that is named as a root checked as one.
 func (c *checkRun) redirect(t *checkTargets) {
-	t.roots = slices.DeleteFunc(t.roots, func(r rootArg) bool {
-		if r.group != "" || r.kind.GroupKind() != definitionKind {
+	t.roots = slices.DeleteFunc(t.roots, func(r app.Root) bool {
+		if r.Group != "" || r.Kind.GroupKind() != app.DefinitionKind {
 			return false
 		}
 		before := len(t.kinds)
-		for _, k := range c.session.kinds.All() {
-			if k.Custom && (r.name == "" || k.String() == r.name) {
+		for _, k := range c.session.Kinds.All() {
+			if k.Custom && (r.Name == "" || k.String() == r.Name) {
 				t.kinds = append(t.kinds, k)
 			}
 		}

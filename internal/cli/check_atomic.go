@@ -62,10 +62,10 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	if err != nil {
 		return err
 	}
-	foreseeing := o.clock.stage("foresee")
+	foreseeing := o.Clock.Stage("foresee")
 	report := preflight.Evaluate(q)
 	foreseeing()
-	a.session.tell(a.graph)
+	a.session.Tell(a.graph)
 	for _, d := range declared {
 		if !d.used {
 			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.origin), safe(d.called()))
@@ -74,7 +74,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	if err := o.show(report, a.shown(q)); err != nil {
 		return err
 	}
-	a.session.printTimings(a.graph)
+	a.session.PrintTimings(a.graph)
 	if failOn != 0 && (report.Verdict == schedule.DoesNotFit || failOn == check.Warning && report.Verdict == schedule.Unknown) {
 		return errNotFine
 	}
@@ -94,7 +94,7 @@ func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptio
 // shown says how the answer is laid out.
 func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
 	return view.PreflightOptions{
-		Namespace: a.session.namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
+		Namespace: a.session.Namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
 		Gaps: a.graph.Gaps(),
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -43,7 +44,7 @@ func readFootprints(ctx context.Context, file string) ([]*declaredFootprint, err
 	if file == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, file, maxFootprintBytes, "file of footprints")
+	data, err := app.ReadFile(ctx, file, maxFootprintBytes, "file of footprints")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the footprints: %w", err)
@@ -177,13 +178,13 @@ func (a *preflightRun) footprints(declared []*declaredFootprint) (map[object.Ref
 			d.used, out[it.Ref] = true, d.pods
 			continue
 		}
-		kind, served := a.session.kinds.Kind(it.Ref.GroupKind())
+		kind, served := a.session.Kinds.Kind(it.Ref.GroupKind())
 		if !served || !kind.Custom {
 			continue
 		}
 		text, origin := it.Object.GetAnnotations()[footprintNote], "annotation of "+it.Ref.String()
 		if text == "" {
-			ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+			ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
 			text, origin = a.noteOfDefinition(ref), "annotation of "+ref.String()
 		}
 		if text == "" {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -18,7 +19,7 @@ import (
 // preflightRun is a batch, and what was read for it.
 type preflightRun struct {
 	o       *atomicOptions
-	session *session
+	session *app.Session
 	facts   *check.Collector
 	// graph is of the cluster with the batch, world of the cluster without it.
 	graph *graph.Graph
@@ -67,12 +68,12 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 		return nil, err
 	}
 	a := &preflightRun{o: o, facts: check.NewCollector(), live: map[object.Ref]map[string]any{}, gone: map[string]bool{}}
-	o.wholly = check.Whole()
-	o.over = func(base source.Source, namespace string) source.Source {
-		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.detail()})
+	o.Wholly = check.Whole()
+	o.Over = func(base source.Source, namespace string) source.Source {
+		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.Detail()})
 		return a.over
 	}
-	if a.session, err = o.open(ctx); err != nil {
+	if a.session, err = o.Open(ctx); err != nil {
 		return nil, hinted(err)
 	}
 	below := a.baseBuilder(ctx)
@@ -80,7 +81,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 		return nil, err
 	}
 	without := below.Build(a.beneath)
-	a.world = a.session.checkWorld(without, a.facts, a.over.Served(), a.beneath)
+	a.world = a.session.CheckWorld(without, a.facts, a.over.Served(), a.beneath)
 	for i := range a.over.Batch().Manifests {
 		m := &a.over.Batch().Manifests[i]
 		id, named := a.beneath.Find(m.Ref)
@@ -92,12 +93,12 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 // baseBuilder makes room for what the cluster has without the batch.
 func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
 	s := a.session
-	builder := graph.NewBuilder(s.rules, a.over.Served())
-	a.beneath = inventory.New(append(s.rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, keep(a.facts), a.readSimilar())
-	for _, g := range s.gaps {
+	builder := graph.NewBuilder(s.Rules, a.over.Served())
+	a.beneath = inventory.New(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, app.Keep(a.facts), a.readSimilar())
+	for _, g := range s.Gaps {
 		a.beneath.Gap(g)
 	}
-	a.over.SetBaseSink(s.schemas.before(ctx, a.beneath))
+	a.over.SetBaseSink(s.Schemas.Before(ctx, a.beneath))
 	return builder
 }
 
@@ -121,14 +122,14 @@ func (a *preflightRun) readSimilar() inventory.Extractor {
 // the namespaces that it is in, and what its stack leads to.
 func (a *preflightRun) read(ctx context.Context) error {
 	s := a.session
-	reading := s.c.clock.stage("read")
-	err := source.Follow(ctx, s.source, a.first(), s.schemas.before(ctx, s.inv), func() source.Query {
+	reading := s.Input.Clock.Stage("read")
+	err := source.Follow(ctx, s.Source, a.first(), s.Schemas.Before(ctx, s.Inventory), func() source.Query {
 		reading()
-		build := s.c.clock.stage("build")
-		a.graph = s.builder.Build(s.inv)
+		build := s.Input.Clock.Stage("build")
+		a.graph = s.Builder.Build(s.Inventory)
 		ask := a.next()
 		build()
-		reading = s.c.clock.stage("read")
+		reading = s.Input.Clock.Stage("read")
 		return ask
 	})
 	reading()
@@ -138,7 +139,7 @@ func (a *preflightRun) read(ctx context.Context) error {
 // first is what is read wherever it is, and what of the batch may be there.
 func (a *preflightRun) first() source.Query {
 	batch := a.over.Batch()
-	ask := source.Query{Kinds: slices.Concat(a.session.rules.Crossing(), admissionKinds()), Include: a.session.c.include, All: a.session.snapshot}
+	ask := source.Query{Kinds: slices.Concat(a.session.Rules.Crossing(), admissionKinds()), Include: a.session.Input.Include, All: a.session.Snapshot}
 	if runsAnything(batch) {
 		ask.Kinds = append(ask.Kinds, capacityKinds()...)
 	}
@@ -162,9 +163,9 @@ func (a *preflightRun) first() source.Query {
 func runsAnything(batch *source.Batch) bool {
 	return slices.ContainsFunc(batch.Manifests, func(m source.Manifest) bool {
 		if m.Resource.Custom || !m.Served {
-			return m.Ref.GroupKind() != definitionKind
+			return m.Ref.GroupKind() != app.DefinitionKind
 		}
-		return podTemplatePath(m.Ref) != nil || m.Ref.GroupKind() == podKind
+		return podTemplatePath(m.Ref) != nil || m.Ref.GroupKind() == app.PodKind
 	})
 }
 
@@ -177,7 +178,7 @@ func (a *preflightRun) next() source.Query {
 			roots = append(roots, id)
 		}
 	}
-	stack := g.Stack(roots, graph.StackOptions{NoInferred: a.o.noInferred})
+	stack := g.Stack(roots, graph.StackOptions{NoInferred: a.o.NoInferred})
 	namespaces := slices.Concat(batch.Namespaces(), stack.Namespaces(), a.donors())
 	slices.Sort(namespaces)
 	return source.Query{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
@@ -212,13 +213,13 @@ func (a *preflightRun) absent(namespace string) bool {
 	if a.gone[namespace] {
 		return true
 	}
-	if a.session.snapshot || !a.missing(object.Ref{Kind: "Namespace", Name: namespace}) {
+	if a.session.Snapshot || !a.missing(object.Ref{Kind: "Namespace", Name: namespace}) {
 		return false
 	}
 	a.gone[namespace] = true
-	for _, r := range a.session.kinds.All() {
+	for _, r := range a.session.Kinds.All() {
 		if r.Namespaced {
-			a.session.inv.Cover(r.GroupKind(), namespace)
+			a.session.Inventory.Cover(r.GroupKind(), namespace)
 			a.beneath.Cover(r.GroupKind(), namespace)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -17,31 +18,31 @@ import (
 // ofStack takes the stack of the roots as the batch: whether it would start anew.
 func (o *atomicOptions) ofStack(ctx context.Context) (*preflightRun, error) {
 	a := &preflightRun{o: o, facts: check.NewCollector()}
-	o.wholly = check.Whole()
-	o.collect = a.facts.Add
+	o.Wholly = check.Whole()
+	o.Collect = a.facts.Add
 	var err error
-	if a.session, err = o.open(ctx); err != nil {
+	if a.session, err = o.Open(ctx); err != nil {
 		return nil, err
 	}
 	s := a.session
-	roots, err := selectedRoots(o.args, nil, s.kinds)
+	roots, err := app.SelectedRoots(o.args, nil, s.Kinds)
 	if err != nil {
 		return nil, err
 	}
-	ask := s.ask(roots)
+	ask := s.Query(roots)
 	ask.Kinds = slices.Concat(ask.Kinds, admissionKinds(), capacityKinds())
-	opts := graph.StackOptions{NoInferred: o.noInferred}
-	if a.graph, err = s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts); err != nil {
+	opts := graph.StackOptions{NoInferred: o.NoInferred}
+	if a.graph, err = s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts); err != nil {
 		return nil, err
 	}
-	if err := s.missing(a.graph, roots, nil); err != nil {
+	if err := s.Missing(a.graph, roots, nil); err != nil {
 		return nil, err
 	}
-	stack := a.graph.Stack(s.resolve(a.graph, roots, nil), opts)
+	stack := a.graph.Stack(s.Resolve(a.graph, roots, nil), opts)
 	if a.batch, err = a.tops(ctx, stack); err != nil {
 		return nil, err
 	}
-	a.world = s.checkWorld(a.graph, a.facts, s.kinds, s.inv)
+	a.world = s.CheckWorld(a.graph, a.facts, s.Kinds, s.Inventory)
 	return a, nil
 }
 
@@ -53,14 +54,14 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 	var refs []object.Ref
 	for _, id := range stack.Members() {
 		ref := g.Ref(id)
-		kind, served := a.session.kinds.Kind(ref.GroupKind())
+		kind, served := a.session.Kinds.Kind(ref.GroupKind())
 		owned := slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return stack.Has(o) && !stack.Provenance(o) && g.State(o) == graph.Present })
 		if g.State(id) != graph.Present || stack.Boundary(id) || stack.Provenance(id) || owned || !served || source.LeftOut(kind) || ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
 			continue
 		}
 		refs = append(refs, ref)
 	}
-	whole, err := a.o.whole(ctx, a.session, source.Fields)
+	whole, err := a.o.Whole(ctx, a.session, source.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -71,14 +72,14 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 	if err := whole.Read(ctx, source.Query{Objects: refs}, sink); err != nil {
 		return nil, err
 	}
-	a.o.Gaps(sink.gaps)
+	a.o.Gaps(sink.Gaps)
 	slices.SortFunc(sink.items, func(x, y preflight.Item) int { return object.Compare(x.Ref, y.Ref) })
 	return sink.items, nil
 }
 
 // objectSink makes items of the objects that are wanted.
 type objectSink struct {
-	wholeSink
+	app.WholeSink
 	want  map[object.Ref]bool
 	items []preflight.Item
 }
@@ -91,8 +92,8 @@ func (s *objectSink) Add(o object.Object) {
 	u := (&unstructured.Unstructured{Object: fields}).DeepCopy()
 	u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind})
 	asApplied(u)
-	s.mu.Lock()
-	defer s.mu.Unlock()
+	s.Mu.Lock()
+	defer s.Mu.Unlock()
 	s.items = append(s.items, preflight.Item{Ref: o.Ref, Object: u, Exists: true})
 }
 

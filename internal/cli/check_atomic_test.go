@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -186,7 +187,7 @@ spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: obje
 		(&preflightRun{facts: check.NewCollector(), batch: batch}).recordDryRun(tried, gone)
 		return tried
 	}
-	with := []preflight.Item{{Ref: object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
+	with := []preflight.Item{{Ref: object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
 	if said := hear(with, "3").said; said.Reason != "" || said.Ref.Name != "bear" {
 		t.Errorf("what fits is refused: %+v", said)
 	}

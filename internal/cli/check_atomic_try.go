@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -31,11 +32,11 @@ type dryRunTrial struct {
 // admissions asks the server, or what of the batch stands in for it, of every object and
 // then of a pod of every template. It is nil where there is no server.
 func (a *preflightRun) admissions(ctx context.Context) ([]preflight.Admission, error) {
-	cluster, ok := clusterOf(a.session.source)
+	cluster, ok := app.ClusterOf(a.session.Source)
 	if !ok {
 		return nil, nil
 	}
-	defer a.session.c.clock.stage("dry runs")()
+	defer a.session.Input.Clock.Stage("dry runs")()
 	objects := make([]*dryRunTrial, 0, len(a.batch))
 	for i := range a.batch {
 		objects = append(objects, a.trialOf(&a.batch[i], cluster))
@@ -93,9 +94,9 @@ func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *d
 		t.known, t.said.Unknown = true, fmt.Sprintf(format, args...)
 		return t
 	}
-	kind, served := a.session.kinds.Kind(gvk.GroupKind())
+	kind, served := a.session.Kinds.Kind(gvk.GroupKind())
 	if !served {
-		if a.session.kinds.NotServed(gvk.GroupKind()) {
+		if a.session.Kinds.NotServed(gvk.GroupKind()) {
 			t.silent = true // There is nobody to ask: the references tell.
 			return t
 		}
@@ -120,7 +121,7 @@ func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *d
 // definitionOf returns the definition of a kind that the batch has.
 func (a *preflightRun) definitionOf(kind object.Resource) *unstructured.Unstructured {
 	for i := range a.batch {
-		if it := &a.batch[i]; it.Ref.GroupKind() == definitionKind && it.Ref.Name == kind.String() {
+		if it := &a.batch[i]; it.Ref.GroupKind() == app.DefinitionKind && it.Ref.Name == kind.String() {
 			return it.Object
 		}
 	}
@@ -216,7 +217,7 @@ func (a *preflightRun) creates(ref object.Ref) bool {
 
 // question puts together what is asked of the future.
 func (a *preflightRun) question(ctx context.Context, declared []*declaredFootprint) (preflight.Request, error) {
-	q := preflight.Request{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.session.composes}
+	q := preflight.Request{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.session.Composes}
 	var err error
 	if q.Footprints, err = a.footprints(declared); err != nil {
 		return q, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -30,7 +31,7 @@ func (o *checkOptions) colocated() error {
 
 // colocate shows how the pods of the stacks lie.
 func (c *checkRun) colocate(ctx context.Context) error {
-	stop := c.o.clock.stage("colocation")
+	stop := c.o.Clock.Stage("colocation")
 	var found []*check.Colocation
 	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
 	for s := range c.eachStack() {
@@ -38,27 +39,27 @@ func (c *checkRun) colocate(ctx context.Context) error {
 		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
 			t := &found[len(found)-1].Together
 			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
-			kind, _ := c.session.kinds.Kind(ref.GroupKind())
-			asked[ref] = object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+			kind, _ := c.session.Kinds.Kind(ref.GroupKind())
+			asked[ref] = object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
 		}
 	}
 	if err := c.places(ctx, found, asked); err != nil {
 		return err
 	}
 	stop()
-	c.session.tell(c.graph)
+	c.session.Tell(c.graph)
 	if err := c.o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.home, Gaps: c.graph.Gaps()})); err != nil {
 		return err
 	}
 	if len(found) == 0 && c.o.human() {
 		fmt.Fprintln(c.o.env.ErrOut, "no stacks found")
 	}
-	c.session.printTimings(c.graph)
+	c.session.PrintTimings(c.graph)
 	return nil
 }
 
 func (c *checkRun) isCustom(r object.Ref) bool {
-	kind, ok := c.session.kinds.Kind(r.GroupKind())
+	kind, ok := c.session.Kinds.Kind(r.GroupKind())
 	return ok && kind.Custom
 }
 
@@ -71,7 +72,7 @@ func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked 
 	slices.SortFunc(refs, object.Compare)
 	known := map[object.Ref]check.SettablePlaces{}
 	var failed error
-	err := c.session.readDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
+	err := c.session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			failed = err

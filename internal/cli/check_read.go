@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -24,7 +25,7 @@ import (
 type checkRun struct {
 	o       *checkOptions
 	q       *checkQuestion
-	session *session
+	session *app.Session
 	facts   *check.Collector
 	graph   *graph.Graph
 	world   *check.ClusterState
@@ -43,9 +44,9 @@ var surroundings = []schema.GroupKind{{Kind: "Node"}, {Kind: "Namespace"}}
 
 // read reads what the targets need.
 func (c *checkRun) read(ctx context.Context) error {
-	c.facts = c.o.facting()
+	c.facts = c.o.Facting()
 	var err error
-	if c.session, err = c.o.open(ctx); err != nil {
+	if c.session, err = c.o.Open(ctx); err != nil {
 		return err
 	}
 	s := c.session
@@ -53,36 +54,36 @@ func (c *checkRun) read(ctx context.Context) error {
 		return err
 	}
 	t := &c.targets
-	roots := func(g *graph.Graph) []graph.ID { return s.resolve(g, t.roots, c.q.selector) }
+	roots := func(g *graph.Graph) []graph.ID { return s.Resolve(g, t.roots, c.q.selector) }
 	var ask source.Query
 	switch {
 	case t.everything:
 		// An operator may run in any namespace, and may be allowed things in any.
-		ask, roots = source.Query{All: true}, s.everything
+		ask, roots = source.Query{All: true}, s.Everything
 	case len(t.operators)+len(t.kinds) > 0:
 		ask = source.Query{All: true}
 	default:
-		ask = s.ask(t.roots)
+		ask = s.Query(t.roots)
 		if !ask.All {
-			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.kinds)...)
+			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.Kinds)...)
 			if c.o.colocation {
 				ask.Kinds = append(ask.Kinds, schema.GroupKind{Kind: "PersistentVolume"})
 			}
 		}
 	}
-	if c.graph, err = s.read(ctx, ask, roots, c.stackOptions()); err != nil {
+	if c.graph, err = s.Read(ctx, ask, roots, c.stackOptions()); err != nil {
 		return err
 	}
-	if err := s.missing(c.graph, t.roots, c.q.selector); err != nil {
+	if err := s.Missing(c.graph, t.roots, c.q.selector); err != nil {
 		return err
 	}
-	defer c.o.clock.stage("check")()
-	c.world = s.checkWorld(c.graph, c.facts, s.kinds, s.inv)
+	defer c.o.Clock.Stage("check")()
+	c.world = s.CheckWorld(c.graph, c.facts, s.Kinds, s.Inventory)
 	return c.choose()
 }
 
 func (c *checkRun) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: c.o.noInferred}
+	return graph.StackOptions{NoInferred: c.o.NoInferred}
 }
 
 // choose finds the operators, definitions and stacks that are asked about.
@@ -94,11 +95,11 @@ func (c *checkRun) choose() error {
 		for _, o := range c.operators {
 			c.definitions = append(c.definitions, o.Definitions...)
 		}
-		c.stacks = c.session.find(c.graph, opts)
-		if !c.o.allNamespaces && c.session.namespace != "" {
-			c.stacks = slices.DeleteFunc(c.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != c.session.namespace })
+		c.stacks = c.session.Find(c.graph, opts)
+		if !c.o.AllNamespaces && c.session.Namespace != "" {
+			c.stacks = slices.DeleteFunc(c.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != c.session.Namespace })
 		}
-		c.home = c.session.namespace
+		c.home = c.session.Namespace
 		return nil
 	}
 	for _, name := range t.operators {
@@ -117,13 +118,13 @@ func (c *checkRun) choose() error {
 		}
 	}
 	for _, k := range t.kinds {
-		c.definitions = append(c.definitions, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: k.String()})
+		c.definitions = append(c.definitions, object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: k.String()})
 	}
-	named := c.o.of.stacks(t.roots, func(r rootArg) []metrics.Stack {
-		return c.session.stacksOf(c.graph, r, c.session.nodes(c.graph, r, c.q.selector))
+	named := c.o.of.Stacks(t.roots, func(r app.Root) []metrics.Stack {
+		return c.session.StacksOf(c.graph, r, c.session.Nodes(c.graph, r, c.q.selector))
 	})
 	c.stacks = append(c.stacks, named...)
-	c.home = c.session.home(c.graph, c.session.resolve(c.graph, t.roots, c.q.selector))
+	c.home = c.session.Home(c.graph, c.session.Resolve(c.graph, t.roots, c.q.selector))
 	return nil
 }
 
@@ -148,7 +149,7 @@ func (c *checkRun) noSuch(name string) error {
 
 // subjects checks everything that is asked about.
 func (c *checkRun) subjects(ctx context.Context) error {
-	defer c.o.clock.stage("check")()
+	defer c.o.Clock.Stage("check")()
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
 	}
@@ -189,20 +190,20 @@ func (c *checkRun) define(ctx context.Context) error {
 		return nil
 	}
 	said := map[string][]string{}
-	for _, f := range c.session.findings {
+	for _, f := range c.session.Findings {
 		said[f.CRD] = append(said[f.CRD], f.String())
 	}
 	declared := map[string]annotations.Declaration{}
-	for _, d := range c.session.declared {
+	for _, d := range c.session.Declared {
 		declared[d.CRD] = d
 	}
 	var failed error
-	made, err := c.session.creators(ctx, refs)
+	made, err := c.session.Creators(ctx, refs)
 	if err != nil {
 		return err
 	}
 	subjects := map[object.Ref]*check.Subject{}
-	err = c.session.readDefinitions(ctx, refs, func(fields map[string]any) {
+	err = c.session.ReadDefinitions(ctx, refs, func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			// One that has not the shape of a definition says nothing of the others, unless it

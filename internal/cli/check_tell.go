@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -19,7 +20,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil
 	}
-	data, err := readFile(ctx, name, maxWaiverBytes, "file of waivers")
+	data, err := app.ReadFile(ctx, name, maxWaiverBytes, "file of waivers")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the waivers: %w", err)

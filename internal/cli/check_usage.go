@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -16,7 +17,7 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 	if u.ConfigMap == "" {
 		return nil
 	}
-	texts, ok := c.session.source.(manuals)
+	texts, ok := c.session.Source.(manuals)
 	if !ok {
 		d.UsageUnread = "this source has no data of ConfigMaps"
 		return nil
@@ -35,7 +36,7 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 			return nil
 		case !known:
 			return err
-		case why.Unread || why.Absent && c.session.snapshot && !c.world.Read(configMapKind, ns):
+		case why.Unread || why.Absent && c.session.Snapshot && !c.world.Read(app.ConfigMapKind, ns):
 			d.UsageUnread = why.Message
 		default:
 			d.UsageMissing = why.Message
@@ -56,13 +57,13 @@ func (c *checkRun) usagePlaces(d *check.Definition, u annotations.Usage) []strin
 			places = append(places, ns)
 		}
 	}
-	add(c.session.namespace)
+	add(c.session.Namespace)
 	if d.Operator != nil {
 		for _, w := range d.Operator.Workloads {
 			add(w.Ref.Namespace)
 		}
 	}
-	for id := range c.graph.OfKind(configMapKind) {
+	for id := range c.graph.OfKind(app.ConfigMapKind) {
 		if ref := c.graph.Ref(id); ref.Name == u.ConfigMap {
 			add(ref.Namespace)
 		}

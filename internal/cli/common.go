@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -19,7 +20,7 @@ import (
 
 // common is what every command that reads objects takes.
 type common struct {
-	input
+	app.Input
 	env Env
 	// silence reports that the API server does not answer.
 	silence *silence
@@ -35,11 +36,11 @@ type common struct {
 }
 
 func newCommon(env Env, formats ...string) *common {
-	c := &common{env: env, formats: formats, input: input{clock: newStopwatch(env.Now), version: buildVersion(), stdin: env.In, demo: env.Demo, now: env.Now}}
-	c.report = c
+	c := &common{env: env, formats: formats, Input: app.Input{Clock: app.NewStopwatch(env.Now), Version: buildVersion(), Stdin: env.In, Demo: env.Demo, Now: env.Now}}
+	c.Report = c
 	c.silence = newSilence(env.ErrOut)
-	c.config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
-	c.config.WrapConfigFn = func(r *rest.Config) *rest.Config {
+	c.Config = genericclioptions.NewConfigFlags(true).WithDiscoveryQPS(-1).WithDiscoveryBurst(-1)
+	c.Config.WrapConfigFn = func(r *rest.Config) *rest.Config {
 		r.UserAgent = "kubectl-sysop/" + buildVersion()
 		if c.completing && r.ExecProvider != nil {
 			r.ExecProvider.StdinUnavailable = true
@@ -47,9 +48,9 @@ func newCommon(env Env, formats ...string) *common {
 		}
 		r.Wrap(func(rt http.RoundTripper) http.RoundTripper {
 			if c.completing { // A completion writes nothing beside its words.
-				return c.clock.count(rt)
+				return c.Clock.Count(rt)
 			}
-			return c.silence.watch(c.clock.count(rt))
+			return c.silence.watch(c.Clock.Count(rt))
 		})
 		return r
 	}
@@ -60,16 +61,16 @@ func newCommon(env Env, formats ...string) *common {
 func (c *common) reading(cmd *cobra.Command) {
 	c.connecting(cmd)
 	f := cmd.Flags()
-	f.StringArrayVar(&c.rulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
-	f.BoolVarP(&c.allNamespaces, "all-namespaces", "A", false, "read all namespaces")
-	f.BoolVar(&c.timings, "timings", false, "print to stderr the time of each stage and the amount read")
+	f.StringArrayVar(&c.RulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
+	f.BoolVarP(&c.AllNamespaces, "all-namespaces", "A", false, "read all namespaces")
+	f.BoolVar(&c.ShowTimings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
 // connecting adds the flags of where it is read.
 func (c *common) connecting(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.from, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
-	c.config.AddFlags(f)
+	f.StringVar(&c.From, "from", "", `read a snapshot instead of a cluster: FILE, DIR, "-" or "demo"`)
+	c.Config.AddFlags(f)
 	c.completeConnection(cmd)
 }
 
@@ -98,7 +99,7 @@ func (c *common) validate() error {
 	if c.color != "" && !slices.Contains([]string{"auto", "always", "never"}, c.color) {
 		return hint.With(fmt.Errorf("unknown value %q of --color", c.color), "write auto, always or never")
 	}
-	if given(c.config.Namespace) && c.allNamespaces {
+	if app.Given(c.Config.Namespace) && c.AllNamespaces {
 		return fmt.Errorf("--namespace and --all-namespaces exclude each other")
 	}
 	return nil
@@ -113,7 +114,7 @@ func (c *common) write(a view.Output) error { return c.writeUnder(a, !c.noHeader
 
 // writeUnder writes an answer with the heads of its columns, or what follows it without.
 func (c *common) writeUnder(a view.Output, heads bool) error {
-	defer c.clock.stage("write")()
+	defer c.Clock.Stage("write")()
 	o := render.Options{Width: c.env.Width, NoHeaders: !heads}
 	o.Color = c.color == "always" || (c.color != "never" && c.env.Color)
 	return render.Write(c.env.Out, c.output, a, o)
@@ -179,7 +180,7 @@ func safe(s string) string { return render.Escape(s) }
 // connectAs has a command connect as another one does. What they do to their flags later on
 // is their own: flags that were used once are not read again.
 func connectAs(c, other *common) {
-	to, from := c.config, other.config
+	to, from := c.Config, other.Config
 	to.CacheDir, to.KubeConfig = from.CacheDir, from.KubeConfig
 	to.ClusterName, to.AuthInfoName, to.Context, to.Namespace = from.ClusterName, from.AuthInfoName, from.Context, from.Namespace
 	to.APIServer, to.TLSServerName, to.Insecure = from.APIServer, from.TLSServerName, from.Insecure

@@ -64,7 +64,7 @@ func harmless(line []byte) bool {
 // takes what it takes. A panic is no answer.
 func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
 	cancel := context.CancelFunc(func() {})
-	if c.from == "" {
+	if c.From == "" {
 		ctx, cancel = context.WithTimeout(ctx, cmp.Or(c.env.CompletionTimeout, completionTimeout))
 	}
 	defer cancel()

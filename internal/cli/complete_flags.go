@@ -81,7 +81,7 @@ func (c *common) completeConnection(cmd *cobra.Command) {
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return c.completeWithin(cmd.Context(), func(context.Context) []string {
-				config, err := c.config.ToRawKubeConfigLoader().RawConfig()
+				config, err := c.Config.ToRawKubeConfigLoader().RawConfig()
 				if err != nil {
 					return nil
 				}

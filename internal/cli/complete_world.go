@@ -18,6 +18,7 @@ import (
 	"k8s.io/client-go/discovery/cached/disk"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -51,19 +52,19 @@ var (
 // world connects, and sends nothing.
 func (c *common) world(ctx context.Context) (*completionSource, error) {
 	c.completing = true
-	switch c.from {
+	switch c.From {
 	case "":
 		return c.clusterWorld()
 	case "-":
 		return nil, errors.New("standard input is the terminal of the user")
 	}
-	snap, err := c.openSnapshot(ctx)
+	snap, err := c.OpenSnapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
 	w := &completionSource{source: snap.Reading(func(object.Resource) (source.Detail, string) { return source.Metadata, "" })}
-	if given(c.config.Namespace) {
-		w.namespace = *c.config.Namespace
+	if app.Given(c.Config.Namespace) {
+		w.namespace = *c.Config.Namespace
 	}
 	return w, nil
 }
@@ -73,15 +74,15 @@ func (c *common) world(ctx context.Context) (*completionSource, error) {
 const forEver = 10 * 365 * 24 * time.Hour
 
 func (c *common) clusterWorld() (*completionSource, error) {
-	config, err := c.config.ToRESTConfig()
+	config, err := c.Config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	namespace, _, err := c.config.ToRawKubeConfigLoader().Namespace()
+	namespace, _, err := c.Config.ToRawKubeConfigLoader().Namespace()
 	if err != nil {
 		return nil, err
 	}
-	if c.allNamespaces {
+	if c.AllNamespaces {
 		namespace = ""
 	}
 	s := &server{}
@@ -92,7 +93,7 @@ func (c *common) clusterWorld() (*completionSource, error) {
 		return nil, err
 	}
 	config.QPS = -1
-	cache := *c.config.CacheDir
+	cache := *c.Config.CacheDir
 	discovery, err := disk.NewCachedDiscoveryClientForConfig(config, discoveryFolder(cache, config.Host), filepath.Join(cache, "http"), forEver)
 	if err != nil {
 		return nil, err
@@ -111,7 +112,7 @@ func discoveryFolder(cache, host string) string {
 }
 
 func (w *completionSource) kinds(ctx context.Context) (*object.Kinds, error) {
-	return w.source.Kinds(ctx, &earlyGaps{})
+	return w.source.Kinds(ctx, &app.EarlyGaps{})
 }
 
 // completionObject is an object as far as it is completed.
@@ -199,7 +200,7 @@ func (w *completionSource) list(ctx context.Context, r object.Resource, ns, sele
 
 // completionSink keeps the objects of one kind.
 type completionSink struct {
-	earlyGaps
+	app.EarlyGaps
 	mu        sync.Mutex
 	kind      object.Resource
 	namespace string

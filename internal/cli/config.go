@@ -10,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -47,7 +48,7 @@ func (c *common) readSettings(ctx context.Context) (settings, error) {
 		}
 		name = filepath.Join(dir, "kubectl-sysop", "config.yaml")
 	}
-	data, err := readFile(ctx, name, maxConfigBytes, "file of settings")
+	data, err := app.ReadFile(ctx, name, maxConfigBytes, "file of settings")
 	if errors.Is(err, fs.ErrNotExist) && !named {
 		return settings{}, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -22,7 +23,7 @@ func (e Env) canAsk(what string) error {
 // waiting, not the reading.
 func (e Env) ask(ctx context.Context, question string) (bool, error) {
 	fmt.Fprintf(e.ErrOut, "%s [y/N] ", safe(question))
-	typed, err := awaited(ctx, func() ([]byte, error) {
+	typed, err := app.Awaited(ctx, func() ([]byte, error) {
 		return bufio.NewReader(e.In).ReadBytes('\n')
 	})
 	if ctx.Err() != nil {

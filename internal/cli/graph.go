@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -99,7 +100,7 @@ func (o *graphOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.connected, "connected", false, "follow both directions, up to a boundary")
 	f.BoolVar(&o.boundary, "show-boundary", false, "show the boundary of the stack: nodes, classes, cluster roles")
 	f.BoolVar(&o.why, "why", false, "show the field and the value behind each line")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.StringSliceVar(&o.relations, "relations", nil, "follow only these: owns, needs, serves")
 	f.StringSliceVar(&o.kinds, "kinds", nil, "show only objects of these types")
 	f.BoolVar(&o.problems, "problems", false, "show only the problems of the stack")
@@ -122,50 +123,50 @@ func (o *graphOptions) run(ctx context.Context) error {
 	if o.drawn() {
 		return o.draw(ctx)
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	roots, err := selectedRoots(o.args, selector, s.kinds)
+	roots, err := app.SelectedRoots(o.args, selector, s.Kinds)
 	if err != nil {
 		return err
 	}
-	show, err := o.filter(s.kinds)
+	show, err := o.filter(s.Kinds)
 	if err != nil {
 		return err
 	}
-	if err := o.including(s.kinds); err != nil {
+	if err := o.including(s.Kinds); err != nil {
 		return err
 	}
 	if o.manifest {
-		if err := s.readReleases(ctx, roots); err != nil {
+		if err := s.ReadReleases(ctx, roots); err != nil {
 			return err
 		}
 	}
-	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, selector) }, opts)
+	g, err := s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, selector) }, opts)
 	if err != nil {
 		return err
 	}
-	if err := s.missing(g, roots, selector); err != nil {
+	if err := s.Missing(g, roots, selector); err != nil {
 		return err
 	}
-	s.tell(g)
-	ids := s.resolve(g, roots, selector)
+	s.Tell(g)
+	ids := s.Resolve(g, roots, selector)
 	if len(ids) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "none found")
 	}
-	opts.SameRoot = s.together(g, roots)
+	opts.SameRoot = s.Together(g, roots)
 	stack := g.Stack(ids, opts)
 	problems := o.diagnose(stack)
 	if o.problems && show != nil {
 		problems = slices.DeleteFunc(problems, func(p graph.Problem) bool { return !show(p.Object) })
 	}
-	answer := o.answer(stack, problems, show, s.home(g, ids))
+	answer := o.answer(stack, problems, show, s.Home(g, ids))
 	if err := o.write(answer); err != nil {
 		return err
 	}
 	o.tellStack(g, stack, problems)
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return o.verdict(problems)
 }
 
@@ -180,7 +181,7 @@ func (o *graphOptions) answer(stack *graph.Stack, problems []graph.Problem, show
 
 // typedFlags turns flag text into values, before anything is read.
 func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error) {
-	opts := graph.StackOptions{NoInferred: o.noInferred, Connected: o.connected, Up: o.up}
+	opts := graph.StackOptions{NoInferred: o.NoInferred, Connected: o.connected, Up: o.up}
 	if err := o.validate(); err != nil {
 		return opts, nil, err
 	}
@@ -200,7 +201,7 @@ func (o *graphOptions) typedFlags() (graph.StackOptions, labels.Selector, error)
 		}
 		opts.Relations = append(opts.Relations, r)
 	}
-	selector, err := parseSelector(o.selector)
+	selector, err := app.ParseSelector(o.selector)
 	return opts, selector, err
 }
 
@@ -229,7 +230,7 @@ func (o *graphOptions) including(kinds *object.Kinds) error {
 		if !source.LeftOut(k) {
 			return hint.With(fmt.Errorf("--include %s: they are included by default", name), "left out by default are events, leases and endpoints")
 		}
-		o.common.include = append(o.common.include, k.GroupKind())
+		o.common.Include = append(o.common.Include, k.GroupKind())
 	}
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -21,7 +22,7 @@ type healthOptions struct {
 	all      bool
 	since    time.Duration
 	exitCode bool
-	rules    healthRuleOptions
+	rules    app.HealthRuleOptions
 
 	watch   bool
 	wait    string
@@ -77,7 +78,7 @@ when all stacks have the status, or fails after --timeout.`,
 	f.DurationVar(&o.since, "since", 0, "also show what changed in this time, and leave out older warnings (30m)")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with code 2 unless at least one stack is found, and all are Healthy or Suspended")
 	healthRuleFlags(cmd, &o.rules, o.common)
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	f.BoolVarP(&o.watch, "watch", "w", false, "print a line for each change, until interrupted")
 	f.StringVar(&o.wait, "wait", "", "wait until every stack has this status")
 	f.Lookup("wait").NoOptDefVal = string(health.Healthy)
@@ -104,20 +105,20 @@ func statusNamed(name string) health.Status {
 	return ""
 }
 
-func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
+func (o *healthOptions) question(ctx context.Context) (*app.HealthRequest, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	selector, err := parseSelector(o.selector)
+	selector, err := app.ParseSelector(o.selector)
 	if err != nil {
 		return nil, err
 	}
-	q := &healthQuestion{args: o.args, all: o.all, since: o.since, watch: o.watch, selector: selector}
-	if q.rules, err = o.rules.read(ctx); err != nil {
+	q := &app.HealthRequest{Args: o.args, All: o.all, Since: o.since, Watch: o.watch, Selector: selector}
+	if q.Rules, err = o.rules.Read(ctx); err != nil {
 		return nil, err
 	}
 	if o.wait != "" {
-		if q.want = statusNamed(o.wait); q.want == "" {
+		if q.Want = statusNamed(o.wait); q.Want == "" {
 			return nil, hint.With(fmt.Errorf("unknown status %q of --wait", o.wait), "write one of "+strings.Join(statusNames(), ", "))
 		}
 	}
@@ -126,13 +127,13 @@ func (o *healthOptions) question(ctx context.Context) (*healthQuestion, error) {
 		return nil, fmt.Errorf("--since %s: expected a duration in the past, such as 30m", o.since)
 	case o.timeout <= 0:
 		return nil, fmt.Errorf("--timeout %s: expected more than 0", o.timeout)
-	case o.watch && q.want != "":
+	case o.watch && q.Want != "":
 		return nil, errors.New("--watch and --wait exclude each other")
-	case o.watch && o.from != "":
+	case o.watch && o.From != "":
 		return nil, errors.New("--watch: a snapshot does not change")
-	case o.all && (len(o.args) > 0 || q.want != ""):
+	case o.all && (len(o.args) > 0 || q.Want != ""):
 		return nil, errors.New("--all shows every object: it takes no ROOT and no --wait")
-	case q.want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
+	case q.Want != "" && len(o.args) == 1 && statusNamed(o.args[0]) != "":
 		return nil, hint.With(fmt.Errorf("%s is not a root", o.args[0]), "write --wait="+o.args[0])
 	case o.selector != "" && len(o.args) == 0:
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
@@ -150,53 +151,53 @@ func (o *healthOptions) run(ctx context.Context) error {
 	}
 	opening, stop := o.opening(ctx, q)
 	defer stop()
-	h, err := o.input.health(opening, q)
+	h, err := o.Input.Health(opening, q)
 	if err != nil {
 		return o.late(opening, q, err)
 	}
-	if o.from == "" && (o.watch || q.want != "") {
+	if o.From == "" && (o.watch || q.Want != "") {
 		return o.follow(ctx, opening, h)
 	}
-	if err := h.evaluate(ctx); err != nil {
+	if err := h.Evaluate(ctx); err != nil {
 		return err
 	}
 	if err := o.show(ctx, h); err != nil {
 		return err
 	}
 	switch {
-	case q.want != "":
-		return h.reached()
-	case o.exitCode && !h.fine():
+	case q.Want != "":
+		return h.Reached()
+	case o.exitCode && !h.Fine():
 		return errNotFine
 	}
 	return nil
 }
 
 // show writes the whole answer.
-func (o *healthOptions) show(ctx context.Context, h *healthResult) error {
-	h.session.tell(h.graph)
+func (o *healthOptions) show(ctx context.Context, h *app.HealthResult) error {
+	h.Session.Tell(h.Graph)
 	if err := o.warnings(ctx, h); err != nil {
 		return err
 	}
-	if err := o.write(h.answer()); err != nil {
+	if err := o.write(h.Answer()); err != nil {
 		return err
 	}
 	o.tellHealth(h)
-	h.session.printTimings(h.graph)
+	h.Session.PrintTimings(h.Graph)
 	return nil
 }
 
 // tellHealth sums up on stderr, for people.
-func (o *healthOptions) tellHealth(h *healthResult) {
+func (o *healthOptions) tellHealth(h *app.HealthResult) {
 	if !o.human() || o.all {
 		return
 	}
-	if len(h.stacks) == 0 {
+	if len(h.Stacks) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "no stacks found")
 		return
 	}
 	counts := map[health.Status]int{}
-	for _, s := range h.stacks {
+	for _, s := range h.Stacks {
 		counts[s.Health.Status]++
 	}
 	var parts []string
@@ -206,15 +207,15 @@ func (o *healthOptions) tellHealth(h *healthResult) {
 		}
 	}
 	what := "stacks"
-	if len(h.stacks) == 1 {
+	if len(h.Stacks) == 1 {
 		what = "stack"
 	}
-	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.stacks), what, strings.Join(parts, ", "))
+	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.Stacks), what, strings.Join(parts, ", "))
 }
 
 // warnings asks for the last Warning events about the causes, and tells where they cannot be read.
-func (o *healthOptions) warnings(ctx context.Context, h *healthResult) error {
-	gap, err := h.warn(ctx)
+func (o *healthOptions) warnings(ctx context.Context, h *app.HealthResult) error {
+	gap, err := h.Warn(ctx)
 	if gap != nil {
 		o.Gaps([]object.Gap{*gap})
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -20,20 +21,20 @@ const (
 
 // healthFollower writes how the health of what is asked about changes.
 type healthFollower struct {
-	*healthWatch
+	*app.HealthWatch
 	o       *healthOptions
 	trouble *watchNotices
 }
 
 // follow evaluates again what changes, until it is interrupted or has what it waits for. The
 // first state is read within opening.
-func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) error {
+func (o *healthOptions) follow(ctx, opening context.Context, h *app.HealthResult) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
-	live := h.session.live(ctx)
-	f := &healthFollower{&healthWatch{healthResult: h, live: live}, o, &watchNotices{c: o.common, live: live}}
-	if err := f.evaluate(opening); err != nil {
-		return o.late(opening, h.q, err)
+	live := h.Session.Live(ctx)
+	f := &healthFollower{&app.HealthWatch{HealthResult: h, Live: live}, o, &watchNotices{c: o.common, live: live}}
+	if err := f.Evaluate(opening); err != nil {
+		return o.late(opening, h.Request, err)
 	}
 	if o.watch {
 		return f.watch(ctx)
@@ -44,19 +45,19 @@ func (o *healthOptions) follow(ctx, opening context.Context, h *healthResult) er
 // watch shows how all is, and then every change.
 func (f *healthFollower) watch(ctx context.Context) error {
 	if f.o.human() {
-		if err := f.o.show(ctx, f.healthResult); err != nil {
+		if err := f.o.show(ctx, f.HealthResult); err != nil {
 			return err
 		}
 	} else {
-		f.session.tell(f.graph)
-		if err := f.write(f.changes()); err != nil {
+		f.Session.Tell(f.Graph)
+		if err := f.write(f.Changes()); err != nil {
 			return err
 		}
 	}
-	f.trouble.said = f.graph.Gaps()
-	f.changes()
+	f.trouble.said = f.Graph.Gaps()
+	f.Changes()
 	for f.next(ctx) {
-		if err := f.write(f.changes()); err != nil {
+		if err := f.write(f.Changes()); err != nil {
 			return err
 		}
 	}
@@ -66,7 +67,7 @@ func (f *healthFollower) watch(ctx context.Context) error {
 // write writes changes: each on a line, or in YAML as a document of its own.
 func (f *healthFollower) write(changes []view.HealthChange) error {
 	for _, c := range changes {
-		a := view.Change(c, f.home)
+		a := view.Change(c, f.Home)
 		var err error
 		switch f.o.output {
 		case "json":
@@ -89,14 +90,14 @@ func (f *healthFollower) write(changes []view.HealthChange) error {
 // when ctx has ended. What fails is told, and tried again.
 func (f *healthFollower) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
-		err := f.evaluate(ctx)
+		err := f.Evaluate(ctx)
 		if ctx.Err() != nil {
 			return false
 		}
 		f.trouble.failure(err)
 		f.trouble.reportTrouble()
 		if err == nil {
-			f.trouble.gaps(f.graph.Gaps())
+			f.trouble.gaps(f.Graph.Gaps())
 			return true
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
@@ -20,38 +21,38 @@ var (
 )
 
 // opening is the time in which a wait has to find out what there is.
-func (o *healthOptions) opening(ctx context.Context, q *healthQuestion) (context.Context, context.CancelFunc) {
-	if q.want == "" {
+func (o *healthOptions) opening(ctx context.Context, q *app.HealthRequest) (context.Context, context.CancelFunc) {
+	if q.Want == "" {
 		return context.WithCancel(ctx)
 	}
 	return context.WithTimeoutCause(ctx, o.timeout, errTooLong)
 }
 
 // late says of what failed in the opening whether it did because the time was up.
-func (o *healthOptions) late(opening context.Context, q *healthQuestion, err error) error {
+func (o *healthOptions) late(opening context.Context, q *app.HealthRequest, err error) error {
 	if !errors.Is(context.Cause(opening), errTooLong) {
 		return err
 	}
-	return fmt.Errorf("wait for %s: no state after %s: the API server has not answered", q.want, o.timeout)
+	return fmt.Errorf("wait for %s: no state after %s: the API server has not answered", q.Want, o.timeout)
 }
 
 // wait ends when every stack has the wanted status. Changes until then are shown on a
 // terminal.
 func (f *healthFollower) wait(ctx context.Context) error {
-	f.trouble.said = f.graph.Gaps()
+	f.trouble.said = f.Graph.Gaps()
 	limited, stop := context.WithTimeoutCause(ctx, f.o.timeout, errTooLong)
 	defer stop()
-	f.changes()
+	f.Changes()
 	for {
-		if f.reached() == nil && f.refresh(limited) == nil && f.reached() == nil {
-			return f.o.show(ctx, f.healthResult)
+		if f.Reached() == nil && f.refresh(limited) == nil && f.Reached() == nil {
+			return f.o.show(ctx, f.HealthResult)
 		}
 		if !f.next(limited) {
 			break
 		}
-		for _, c := range f.changes() {
+		for _, c := range f.Changes() {
 			if f.o.env.Talk {
-				fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.home)))
+				fmt.Fprintln(f.o.env.ErrOut, safe(c.Line(f.Home)))
 			}
 		}
 	}
@@ -69,12 +70,12 @@ func (f *healthFollower) timedOut(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		return hint.With(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.q.want, f.o.timeout, err), wayOut)
+		return hint.With(fmt.Errorf("wait for %s: not reached after %s; now: %w", f.Request.Want, f.o.timeout, err), wayOut)
 	}
-	if err := f.o.show(ctx, f.healthResult); err != nil {
+	if err := f.o.show(ctx, f.HealthResult); err != nil {
 		return err
 	}
-	if err := f.reached(); err != nil {
+	if err := f.Reached(); err != nil {
 		return hint.With(fmt.Errorf("%w: not reached after %s", err, f.o.timeout), wayOut)
 	}
 	return nil
@@ -85,15 +86,15 @@ func (f *healthFollower) timedOut(ctx context.Context) error {
 func (f *healthFollower) refresh(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, refreshLimit)
 	defer stop()
-	stale := f.live.Refresh(ctx)
+	stale := f.Live.Refresh(ctx)
 	if len(stale) > 0 {
 		return errors.New(unseen(stale))
 	}
 	// A watch that is open says nothing of whether there is still somebody at its other end.
-	if _, err := f.live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
+	if _, err := f.Live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
 		return errSilent
 	}
-	return f.evaluate(ctx)
+	return f.Evaluate(ctx)
 }
 
 // answered says that an error is the answer of the API server.

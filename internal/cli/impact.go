@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -65,7 +66,7 @@ listed, and never called unaffected.`,
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	cmd.Flags().BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	var policies []string
 	for _, c := range graph.Cascades() {
 		policies = append(policies, c.String())
@@ -101,8 +102,8 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if strings.HasPrefix(o.args[0], graph.BySystem+"/") {
 		return hint.With(fmt.Errorf("%s is a group of objects: deleting its parent would delete nothing else", o.args[0]), "kubectl sysop graph "+o.args[0]+" lists what is in it")
 	}
-	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.noInferred}, Cascade: cascade}
-	o.definitions, o.moreRoots = true, goingAlong(how)
+	how := graph.ImpactOptions{StackOptions: graph.StackOptions{NoInferred: o.NoInferred}, Cascade: cascade}
+	o.Definitions, o.MoreRoots = true, goingAlong(how)
 	s, g, ids, err := o.objects(ctx, o.args, how.StackOptions)
 	if err != nil {
 		return err
@@ -110,10 +111,10 @@ func (o *impactOptions) run(ctx context.Context) error {
 	if err := o.write(impactOf(g, ids[0], how)); err != nil {
 		return err
 	}
-	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.namespace != "" && !s.snapshot {
+	if ns := g.Ref(ids[0]).Namespace; ns != "" && s.Namespace != "" && !s.Snapshot {
 		fmt.Fprintf(o.env.ErrOut, "read namespace %s, and what refers to its objects; -A reads all\n", safe(ns))
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
@@ -126,7 +127,7 @@ func goingAlong(how graph.ImpactOptions) func(*graph.Graph, []graph.ID) ([]graph
 			along = append(along, im.Gone()...)
 		}
 		if slices.ContainsFunc(along, func(id graph.ID) bool { return g.Ref(id).GroupKind() == schema.GroupKind{Kind: "Service"} }) {
-			kinds = append(kinds, definitionKind)
+			kinds = append(kinds, app.DefinitionKind)
 		}
 		return along, kinds
 	}

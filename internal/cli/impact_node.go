@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -12,26 +13,26 @@ import (
 
 // drain shows what a drain of a node would hit. Pods of every namespace may be there.
 func (o *impactOptions) drain(ctx context.Context, name string) error {
-	facts := o.facting()
-	s, err := o.open(ctx)
+	facts := o.Facting()
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	opts := graph.StackOptions{NoInferred: o.noInferred}
-	g, err := s.read(ctx, source.Query{All: true}, func(*graph.Graph) []graph.ID { return nil }, opts)
+	opts := graph.StackOptions{NoInferred: o.NoInferred}
+	g, err := s.Read(ctx, source.Query{All: true}, func(*graph.Graph) []graph.ID { return nil }, opts)
 	if err != nil {
 		return err
 	}
-	node, err := s.kinds.Find("nodes")
+	node, err := s.Kinds.Find("nodes")
 	if err != nil {
 		return err
 	}
-	root := rootArg{text: "node/" + name, kind: node, name: name}
-	if err := s.missing(g, []rootArg{root}, nil); err != nil {
+	root := app.Root{Text: "node/" + name, Kind: node, Name: name}
+	if err := s.Missing(g, []app.Root{root}, nil); err != nil {
 		return err
 	}
-	stop := o.clock.stage("drain")
-	w := s.checkWorld(g, facts, s.kinds, s.inv)
+	stop := o.Clock.Stage("drain")
+	w := s.CheckWorld(g, facts, s.Kinds, s.Inventory)
 	var stacks []*check.Stack
 	for _, f := range g.FindStacks("", opts).Stacks {
 		stacks = append(stacks, &check.Stack{World: w, Ref: f.Ref(g), Stack: g.Stack(f.Roots, opts)})
@@ -40,16 +41,16 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 	elsewhere := w.Elsewhere(d)
 	d.Elsewhere = &elsewhere
 	stop()
-	s.tell(g)
+	s.Tell(g)
 	if o.output == "table" {
 		o.output = "tree" // A pod has lines of its own for what is to be said of it.
 	}
 	if err := o.write(view.Drain(d, g.Gaps())); err != nil {
 		return err
 	}
-	if !s.inv.Covered(podKind, "") {
+	if !s.Inventory.Covered(app.PodKind, "") {
 		fmt.Fprintln(o.env.ErrOut, "warning: cannot list pods in all namespaces: the node may run more")
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -135,7 +136,7 @@ const maxKeyBytes = 1 << 20
 func (a *catalogues) reader(ctx context.Context, from catalogueSource) (*fetch.Fetcher, error) {
 	options := a.options
 	if from.key != "" {
-		key, err := readFile(ctx, from.key, maxKeyBytes, "public key")
+		key, err := app.ReadFile(ctx, from.key, maxKeyBytes, "public key")
 		if err != nil {
 			return nil, fmt.Errorf("read the key of the catalog %s: %w", fetch.Shown(from.address), err)
 		}

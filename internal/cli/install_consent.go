@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -75,7 +76,7 @@ func (o *installOptions) agreed(ctx context.Context, of install.Installation, lo
 // typed has the name typed.
 func (o *installOptions) typed(ctx context.Context, name string) (bool, error) {
 	fmt.Fprintf(o.env.ErrOut, "This cannot be undone. Type %s to delete it with its data: ", safe(name))
-	text, err := awaited(ctx, func() ([]byte, error) {
+	text, err := app.Awaited(ctx, func() ([]byte, error) {
 		line, err := bufio.NewReader(o.env.In).ReadBytes('\n')
 		if errors.Is(err, io.EOF) {
 			err = nil

@@ -10,6 +10,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -35,8 +36,8 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 		return nil, err
 	}
 	b := believed{cats: cats}
-	if given(o.config.Namespace) {
-		b.given = *o.config.Namespace
+	if app.Given(o.Config.Namespace) {
+		b.given = *o.Config.Namespace
 	}
 	f := &foundInstallation{cats: cats}
 	found, err := c.installed(ctx, b, distinctTexts(append(b.namespaces(name), c.namespace)))

@@ -60,7 +60,7 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 		return nil
 	}
 	fresh := newCommon(p.o.env)
-	fresh.config, fresh.clock = p.o.config, p.o.clock
+	fresh.Config, fresh.Clock = p.o.Config, p.o.Clock
 	o := &atomicOptions{common: fresh, on: true, docs: docs, manager: helmManager}
 	a, err := o.ofManifests(ctx)
 	if err != nil {

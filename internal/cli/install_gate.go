@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -28,8 +29,8 @@ const (
 // healthGate waits until objects are Healthy, by watches.
 type healthGate struct {
 	*common
-	session  *session
-	verdicts *healthCollector
+	session  *app.Session
+	verdicts *app.HealthCollector
 	graph    *graph.Graph
 	verdict  *health.Assessment
 	refs     []object.Ref
@@ -54,14 +55,14 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 	defer stop() // which ends the watches
 	c.forgetKinds()
 	fresh := newCommon(c.env)
-	fresh.config, fresh.clock = c.config, c.clock
-	g := &healthGate{common: fresh, verdicts: fresh.collectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, reporting: map[schema.GroupKind]bool{}, say: say}
+	fresh.Config, fresh.Clock = c.Config, c.Clock
+	g := &healthGate{common: fresh, verdicts: fresh.CollectHealth(nil), refs: refs, timeout: timeout, quiet: map[object.Ref]time.Time{}, reporting: map[schema.GroupKind]bool{}, say: say}
 	patience, end := context.WithTimeoutCause(ctx, timeout, errTooLong)
 	defer end()
 	var err error
-	if g.session, err = fresh.open(patience); err == nil {
-		live := g.session.live(ctx)
-		f := &healthWatch{healthResult: &healthResult{in: &fresh.input, session: g.session}, live: live}
+	if g.session, err = fresh.Open(patience); err == nil {
+		live := g.session.Live(ctx)
+		f := &app.HealthWatch{HealthResult: &app.HealthResult{Input: &fresh.Input, Session: g.session}, Live: live}
 		err = g.wait(patience, f)
 	}
 	if err != nil && errors.Is(context.Cause(patience), errTooLong) {
@@ -71,7 +72,7 @@ func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout tim
 }
 
 // wait looks again each time that something has changed.
-func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
+func (g *healthGate) wait(ctx context.Context, f *app.HealthWatch) error {
 	for {
 		err := g.look(ctx)
 		if errors.Is(err, errNotServed) {
@@ -94,7 +95,7 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case <-f.live.Changed():
+		case <-f.Live.Changed():
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
@@ -102,7 +103,7 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 			}
 		case <-time.After(min(gateRipening, g.timeout/8)):
 		}
-		g.session = g.session.reopen()
+		g.session = g.session.Reopen()
 	}
 }
 
@@ -110,7 +111,7 @@ func (g *healthGate) wait(ctx context.Context, f *healthWatch) error {
 var errNotServed = errors.New("the cluster does not serve")
 
 // restart asks again, after a while, what the cluster serves.
-func (g *healthGate) restart(ctx context.Context, f *healthWatch, why error) error {
+func (g *healthGate) restart(ctx context.Context, f *app.HealthWatch, why error) error {
 	if text := why.Error(); text != g.reported {
 		g.reported = text
 		g.say(text)
@@ -121,10 +122,10 @@ func (g *healthGate) restart(ctx context.Context, f *healthWatch, why error) err
 	case <-time.After(resolving):
 	}
 	var err error
-	if g.session, err = g.open(ctx); err != nil {
+	if g.session, err = g.Open(ctx); err != nil {
 		return err
 	}
-	f.live = g.session.live(ctx)
+	f.Live = g.session.Live(ctx)
 	return nil
 }
 
@@ -133,21 +134,21 @@ const gateRipening = 5 * time.Second
 
 // look reads the objects with all that is below them, and judges.
 func (g *healthGate) look(ctx context.Context) error {
-	roots := make([]rootArg, 0, len(g.refs))
+	roots := make([]app.Root, 0, len(g.refs))
 	for _, ref := range g.refs {
-		kind, ok := g.session.kinds.Kind(ref.GroupKind())
+		kind, ok := g.session.Kinds.Kind(ref.GroupKind())
 		if !ok {
 			return fmt.Errorf("%s: %w %s", ref, errNotServed, ref.GroupKind())
 		}
-		roots = append(roots, rootArg{text: ref.String(), kind: kind, name: ref.Name, namespace: ref.Namespace})
+		roots = append(roots, app.Root{Text: ref.String(), Kind: kind, Name: ref.Name, Namespace: ref.Namespace})
 	}
 	s := g.session
 	var err error
-	g.graph, err = s.read(ctx, s.ask(roots), func(of *graph.Graph) []graph.ID { return s.resolve(of, roots, nil) }, g.stackOptions())
+	g.graph, err = s.Read(ctx, s.Query(roots), func(of *graph.Graph) []graph.ID { return s.Resolve(of, roots, nil) }, g.StackOptions())
 	if err != nil {
 		return err
 	}
-	g.verdict = g.verdicts.assess(g.graph)
+	g.verdict = g.verdicts.Assess(g.graph)
 	return nil
 }
 
@@ -187,7 +188,7 @@ func (g *healthGate) unhealthy() []string {
 
 // statusTimeout is how long is waited for an object that says nothing.
 func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
-	if kind, ok := g.session.kinds.Kind(ref.GroupKind()); ok {
+	if kind, ok := g.session.Kinds.Kind(ref.GroupKind()); ok {
 		if _, known, found := catalog.KindOf(kind); found && len(known.Health) > 0 {
 			return time.Hour // It is known how this kind tells: it has to.
 		}
@@ -209,9 +210,9 @@ func statusTimeout(never bool, timeout time.Duration) time.Duration {
 // learn finds out of which of the kinds the definition has no status. Where that may not be
 // read, it is taken to have one.
 func (g *healthGate) learn(ctx context.Context) {
-	cluster, ok := clusterOf(g.session.source)
+	cluster, ok := app.ClusterOf(g.session.Source)
 	for _, ref := range g.refs {
-		kind, served := g.session.kinds.Kind(ref.GroupKind())
+		kind, served := g.session.Kinds.Kind(ref.GroupKind())
 		if _, known := g.reporting[ref.GroupKind()]; known || !ok || !served || !kind.Custom {
 			continue
 		}
@@ -240,7 +241,7 @@ func hasStatus(crd map[string]any, version string) bool {
 
 // explanation is the message of an object, or of the deepest thing below it that explains it.
 func (g *healthGate) explanation(id graph.ID, h health.Health) string {
-	stack := g.graph.Stack([]graph.ID{id}, g.stackOptions())
+	stack := g.graph.Stack([]graph.ID{id}, g.StackOptions())
 	if c, ok := g.verdict.Stack(stack).Cause(); ok && c.ID != id {
 		return fmt.Sprintf(" (%s: %s)", g.graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
 	}

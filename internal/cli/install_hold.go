@@ -75,7 +75,7 @@ func upgradeSignals(sys *system.System, app string) []string {
 // regulating opens the System for regulation.
 func (o *installOptions) regulating(ctx context.Context, sys *system.System) (*applyOptions, *systemSession, error) {
 	acting := newActing(o.env, "table")
-	acting.clock, acting.output = o.clock, "table"
+	acting.Clock, acting.output = o.Clock, "table"
 	connectAs(acting.common, o.common)
 	acting.yes, acting.dryRun, acting.lease = true, "none", installLease
 	l, err := acting.lookAt(ctx, sys)

@@ -74,10 +74,10 @@ func (o *installOptions) check() error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if o.from != "" {
+	if o.From != "" {
 		return hint.With(errors.New("--from: a snapshot is read-only"), "leave out --from; --dry-run=client shows the plan")
 	}
-	if o.allNamespaces {
+	if o.AllNamespaces {
 		return errors.New("-A: an installation is in one namespace")
 	}
 	var err error

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/fetch"
@@ -126,8 +127,8 @@ func (c *chartLoader) place(p *install.Part) {
 	}
 	if len(c.targets) == 1 && c.targets[0].name == p.Name {
 		p.Values = system.Laid(p.Values, c.values)
-		if _, there := c.there[p.Name]; !there && given(c.o.config.Namespace) {
-			p.Namespace = *c.o.config.Namespace
+		if _, there := c.there[p.Name]; !there && app.Given(c.o.Config.Namespace) {
+			p.Namespace = *c.o.Config.Namespace
 		}
 	}
 }

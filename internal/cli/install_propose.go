@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -69,7 +70,7 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 		return nil, err
 	}
 	if p.sys != nil {
-		if err := placeSystem(p.sys, p.cluster.namespace, given(o.config.Namespace)); err != nil {
+		if err := placeSystem(p.sys, p.cluster.namespace, app.Given(o.Config.Namespace)); err != nil {
 			return nil, err
 		}
 	}
@@ -152,8 +153,8 @@ func (p *installPlan) namespaces() []string {
 // believed says where operators are believed to be.
 func (p *installPlan) believed() believed {
 	b := believed{cats: p.cats, system: map[string]string{}}
-	if given(p.o.config.Namespace) {
-		b.given = *p.o.config.Namespace
+	if app.Given(p.o.Config.Namespace) {
+		b.given = *p.o.Config.Namespace
 	}
 	if p.sys != nil {
 		for _, o := range p.sys.Operators {
@@ -252,8 +253,8 @@ func (p *installPlan) home(name string) string {
 	if is, ok := p.there[name]; ok {
 		return is.namespace
 	}
-	if given(p.o.config.Namespace) && len(p.targets) == 1 {
-		return *p.o.config.Namespace
+	if app.Given(p.o.Config.Namespace) && len(p.targets) == 1 {
+		return *p.o.Config.Namespace
 	}
 	e, _ := p.cats.Find(name)
 	for _, c := range p.chosen {

@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/chart"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/crd"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
@@ -60,7 +61,7 @@ func (o *installOptions) valueNow(ctx context.Context, c *installCluster, conn i
 	kind, ok := c.kinds.Kind(conn.From.GroupKind())
 	if !ok { // Its definition is of this run.
 		o.forgetKinds()
-		kinds, err := c.from.Kinds(ctx, &earlyGaps{})
+		kinds, err := c.from.Kinds(ctx, &app.EarlyGaps{})
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v4/pkg/strvals"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -36,7 +37,7 @@ const maxValuesBytes = 4 << 20
 func (o *valueOptions) readValues(ctx context.Context) (map[string]any, error) {
 	var all map[string]any
 	for _, name := range o.valueFiles {
-		data, err := readFile(ctx, name, maxValuesBytes, "file of values")
+		data, err := app.ReadFile(ctx, name, maxValuesBytes, "file of values")
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -93,7 +94,7 @@ func (o *logsOptions) flags(cmd *cobra.Command) {
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
 	f.BoolVar(&o.owned, "owned", false, "only pods that the roots own, not those of what they need")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.BoolVarP(&o.follow, "follow", "f", false, "print new lines as they are written, until interrupted")
 	f.DurationVar(&o.since, "since", 0, "only lines newer than this: 90s, 5m, 2h")
@@ -148,7 +149,7 @@ func (o *logsOptions) question() (*logsQuestion, error) {
 	if q.filter.never, err = patterns("--exclude", o.exclude); err != nil {
 		return nil, err
 	}
-	q.selector, err = parseSelector(o.selector)
+	q.selector, err = app.ParseSelector(o.selector)
 	return q, err
 }
 
@@ -170,8 +171,8 @@ func (o *logsOptions) check() error {
 		return fmt.Errorf("--tail %d: expected 0 or more, or -1 for all", o.tail)
 	case o.maxStreams < 1:
 		return fmt.Errorf("--max-streams %d: expected 1 or more", o.maxStreams)
-	case o.from != "":
-		return hint.With(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.from+" lists the pods")
+	case o.From != "":
+		return hint.With(errors.New("--from: a snapshot holds no logs"), "without --from, logs are read from a cluster; kubectl sysop graph ROOT --kinds pods --from "+o.From+" lists the pods")
 	}
 	return nil
 }
@@ -195,20 +196,20 @@ func (o *logsOptions) run(ctx context.Context) error {
 	}
 	// Pods are read whole where something is taken out of objects.
 	collector := &logs.Collector{}
-	o.collect = collector.Add
-	s, err := o.open(ctx)
+	o.Collect = collector.Add
+	s, err := o.Open(ctx)
 	if err != nil {
 		if strings.Contains(hint.For(err), "--from demo") { // which is no way out here
 			err = hint.With(err, "check --kubeconfig and --context: logs can only be read from a cluster")
 		}
 		return err
 	}
-	roots, err := selectedRoots(o.args, q.selector, s.kinds)
+	roots, err := app.SelectedRoots(o.args, q.selector, s.Kinds)
 	if err != nil {
 		return err
 	}
 	l := &logsRun{o: o, q: q, s: s, roots: roots, collector: collector}
-	l.cluster, _ = s.source.(*source.Cluster)
+	l.cluster, _ = s.Source.(*source.Cluster)
 	if o.follow {
 		return l.follow(ctx)
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -23,7 +24,7 @@ func (l *logsRun) follow(ctx context.Context) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	l.o.env.ErrOut = &oneAtATime{w: l.o.env.ErrOut}
-	live := l.s.live(ctx)
+	live := l.s.Live(ctx)
 	g, pods, err := l.pods(ctx)
 	if err != nil {
 		return ended(ctx, err)
@@ -115,7 +116,7 @@ func (w *stackWatch) look(ctx context.Context) bool {
 			return false // Pods that cannot be read are not gone.
 		}
 	}
-	err = l.s.missing(g, l.roots, l.q.selector)
+	err = l.s.Missing(g, l.roots, l.q.selector)
 	w.trouble.failure(err)
 	if err != nil {
 		// Nor are those of a root that is, until they are.
@@ -129,7 +130,7 @@ func (w *stackWatch) look(ctx context.Context) bool {
 func (w *stackWatch) coverage() map[string]bool {
 	in := map[string]bool{}
 	for _, ref := range w.pods {
-		in[ref.Namespace] = w.run.s.inv.Covered(podKind, ref.Namespace)
+		in[ref.Namespace] = w.run.s.Inventory.Covered(app.PodKind, ref.Namespace)
 	}
 	return in
 }
@@ -137,8 +138,8 @@ func (w *stackWatch) coverage() map[string]bool {
 // reopen makes room for another reading of the same source.
 func (l *logsRun) reopen() {
 	l.collector = &logs.Collector{}
-	l.s.c.collect = l.collector.Add
-	l.s = l.s.reopen()
+	l.s.Input.Collect = l.collector.Add
+	l.s = l.s.Reopen()
 }
 
 // oneAtATime is a writer that several may use at once.

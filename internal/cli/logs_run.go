@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/logs"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -26,9 +27,9 @@ const logsIdleTimeout = 35 * time.Second
 type logsRun struct {
 	o         *logsOptions
 	q         *logsQuestion
-	s         *session
+	s         *app.Session
 	cluster   *source.Cluster
-	roots     []rootArg
+	roots     []app.Root
 	collector *logs.Collector
 	home      string
 	notices   *logNotices
@@ -51,7 +52,7 @@ func (l *logsRun) read(ctx context.Context) error {
 	}
 	out := bufio.NewWriter(l.o.env.Out)
 	lines := l.writer(out, all)
-	reading := l.o.clock.stage("logs")
+	reading := l.o.Clock.Stage("logs")
 	reader := logs.Reader{Open: l.open, Max: l.o.maxStreams, IdleTimeout: logsIdleTimeout}
 	notes, err = reader.Read(ctx, ready, l.q.options, func(line logs.Line) error {
 		if !l.q.filter.takes(plain(line.Text)) {
@@ -64,7 +65,7 @@ func (l *logsRun) read(ctx context.Context) error {
 		return err
 	}
 	l.notices.print(notes)
-	l.s.printTimings(g)
+	l.s.PrintTimings(g)
 	if failed := count(notes, func(n logs.Notice) bool { return n.Event == logs.Failed }); failed > 0 && failed == len(ready) {
 		return fmt.Errorf("no log could be read (of %d)", len(all))
 	}
@@ -100,18 +101,18 @@ func (l *logsRun) ready(all []logs.Container) (ready []logs.Container, notes []l
 // pods reads the stack, and returns its pods in order.
 func (l *logsRun) pods(ctx context.Context) (*graph.Graph, []object.Ref, error) {
 	var o graph.StackOptions
-	o.NoInferred = l.o.noInferred
+	o.NoInferred = l.o.NoInferred
 	if l.o.owned {
 		o.Relations = []relation.Relation{relation.Owns}
 	}
-	resolve := func(g *graph.Graph) []graph.ID { return l.s.resolve(g, l.roots, l.q.selector) }
-	g, err := l.s.read(ctx, l.s.ask(l.roots), resolve, o)
+	resolve := func(g *graph.Graph) []graph.ID { return l.s.Resolve(g, l.roots, l.q.selector) }
+	g, err := l.s.Read(ctx, l.s.Query(l.roots), resolve, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	var pods []object.Ref
 	for _, id := range g.Union(resolve(g), o) {
-		if ref := g.Ref(id); ref.GroupKind() == podKind && g.State(id) == graph.Present {
+		if ref := g.Ref(id); ref.GroupKind() == app.PodKind && g.State(id) == graph.Present {
 			pods = append(pods, ref)
 		}
 	}
@@ -122,11 +123,11 @@ func (l *logsRun) pods(ctx context.Context) (*graph.Graph, []object.Ref, error) 
 // begin says what could not be read of the stack, and returns the containers that are
 // asked for.
 func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, error) {
-	if err := l.s.missing(g, l.roots, l.q.selector); err != nil {
+	if err := l.s.Missing(g, l.roots, l.q.selector); err != nil {
 		return nil, err
 	}
-	l.s.tell(g)
-	l.home = l.s.home(g, l.s.resolve(g, l.roots, l.q.selector))
+	l.s.Tell(g)
+	l.home = l.s.Home(g, l.s.Resolve(g, l.roots, l.q.selector))
 	l.notices = &logNotices{out: l.o.env.ErrOut, home: l.home, follow: l.o.follow, streams: l.o.maxStreams}
 	if len(pods) == 0 {
 		if err := l.unseen(g); err != nil {
@@ -149,11 +150,11 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 
 // unseen is the error where pods could not be looked for: that there are none is not known.
 func (l *logsRun) unseen(g *graph.Graph) error {
-	kind, _ := l.s.kinds.Kind(podKind)
+	kind, _ := l.s.Kinds.Kind(app.PodKind)
 	for _, r := range l.roots {
-		in := l.s.namespaceOf(r)
-		if gap, ok := l.s.gapOf(g, kind, in); ok && !l.s.inv.Covered(podKind, in) {
-			return fmt.Errorf("read the pods of %s: %s", r.text, gap.Message)
+		in := l.s.NamespaceOf(r)
+		if gap, ok := l.s.GapOf(g, kind, in); ok && !l.s.Inventory.Covered(app.PodKind, in) {
+			return fmt.Errorf("read the pods of %s: %s", r.Text, gap.Message)
 		}
 	}
 	return nil

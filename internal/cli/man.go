@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -85,7 +86,7 @@ func (o *manOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -104,8 +105,8 @@ func (o *manOptions) run(ctx context.Context) error {
 		return err
 	}
 	m.tell()
-	if o.timings {
-		o.Timings(o.clock.text(s.inv.Objects(), 0))
+	if o.ShowTimings {
+		o.Timings(o.Clock.Text(s.Inventory.Objects(), 0))
 	}
 	return nil
 }
@@ -132,11 +133,11 @@ func (o *manOptions) wayOut(err error) error {
 }
 
 // find resolves the kind and fetches its definition.
-func (o *manOptions) find(ctx context.Context, s *session) (*manualReader, error) {
+func (o *manOptions) find(ctx context.Context, s *app.Session) (*manualReader, error) {
 	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
 		return nil, hint.With(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
 	}
-	kind, err := s.kinds.Find(o.kind)
+	kind, err := s.Kinds.Find(o.kind)
 	if err != nil {
 		if _, ok := errors.AsType[*object.UnknownKindError](err); ok {
 			return nil, hint.With(err, "kubectl api-resources lists the kinds of a cluster")

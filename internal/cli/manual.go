@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
@@ -23,7 +24,7 @@ import (
 // manualReader gathers what a manual is made of.
 type manualReader struct {
 	*objectReader
-	s          *session
+	s          *app.Session
 	kind       object.Resource
 	definition manual.Definition
 	declared   annotations.Declaration
@@ -35,13 +36,13 @@ type manualReader struct {
 }
 
 // newManualReader fetches the definition of the kind.
-func newManualReader(ctx context.Context, s *session, kind object.Resource, looks bool) (*manualReader, error) {
+func newManualReader(ctx context.Context, s *app.Session, kind object.Resource, looks bool) (*manualReader, error) {
 	p, err := newPicker(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	m := &manualReader{objectReader: p, s: s, kind: kind, looks: looks}
-	for _, d := range s.declared {
+	for _, d := range s.Declared {
 		if d.CRD == kind.String() {
 			m.declared = d
 		}
@@ -50,7 +51,7 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 		m.note("%s is built in: its fields are described by kubectl explain %s.", kind.Kind, kind)
 		return m, nil
 	}
-	ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+	ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
 	found, err := p.get(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -58,9 +59,9 @@ func newManualReader(ctx context.Context, s *session, kind object.Resource, look
 	switch o, ok := found[ref]; {
 	case ok:
 		m.definition = manual.NewDefinition(o)
-	case p.refused(definitionKind):
+	case p.refused(app.DefinitionKind):
 		m.note("No permission to read the CRD of %s: kubectl explain %s describes its fields.", kind.Kind, kind)
-	case s.snapshot:
+	case s.Snapshot:
 		m.note("The snapshot has no CRD of %s, so its fields are unknown.", kind.Kind)
 	default:
 		m.note("%s has no CustomResourceDefinition (an aggregated API serves it): kubectl explain %s describes its fields.", kind.Kind, kind)
@@ -82,7 +83,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.FieldSelection) (
 	if entry, _, ok := catalog.KindOf(m.kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
-	man.Signals = signalsIn(m.kind, m.s.kinds)
+	man.Signals = signalsIn(m.kind, m.s.Kinds)
 	man.Relationships = manual.Related(m.kind.GroupKind(), m.statedRules())
 	var owned []manual.Owned
 	if m.looks {
@@ -113,7 +114,7 @@ func (m *manualReader) read(ctx context.Context, choice manual.FieldSelection) (
 // the same of every kind of which nobody declares anything.
 func (m *manualReader) statedRules() []relation.Rule {
 	guessed := false
-	rules := slices.DeleteFunc(slices.Clone(m.s.rules.Rules()), func(r relation.Rule) bool {
+	rules := slices.DeleteFunc(slices.Clone(m.s.Rules.Rules()), func(r relation.Rule) bool {
 		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.kind.GroupKind())
 		return r.Origin == infer.Origin
 	})
@@ -142,7 +143,7 @@ func (m *manualReader) declares() []manual.DeclaredParts {
 // instances counts the objects of the kind, and what they own. Of a kind that is
 // not namespaced, that is looked for in the user's namespace, or everywhere.
 func (m *manualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
-	in := m.s.namespace
+	in := m.s.Namespace
 	ask := source.Query{Namespaces: []string{in}}
 	switch {
 	case in == "":
@@ -153,14 +154,14 @@ func (m *manualReader) instances(ctx context.Context) (manual.Instances, []manua
 	if source.LeftOut(m.kind) {
 		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
 	}
-	roots := func(g *graph.Graph) []graph.ID { return m.s.nodes(g, rootArg{kind: m.kind}, nil) }
-	g, err := m.s.read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
+	roots := func(g *graph.Graph) []graph.ID { return m.s.Nodes(g, app.Root{Kind: m.kind}, nil) }
+	g, err := m.s.Read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
 	if err != nil {
 		return manual.Instances{}, nil, err
 	}
 	ids := roots(g)
 	out := manual.Instances{Namespace: in, Count: len(ids), Complete: true}
-	if _, missed := m.s.gapOf(g, m.kind, in); missed {
+	if _, missed := m.s.GapOf(g, m.kind, in); missed {
 		out.Complete = false
 	}
 	m.gaps = g.Gaps()
@@ -240,10 +241,10 @@ func (m *manualReader) gather() {
 // tell says on stderr what could not be read or understood.
 func (m *manualReader) tell() {
 	m.gather()
-	m.s.c.report.Gaps(m.gaps)
-	for _, f := range m.s.findings {
+	m.s.Input.Report.Gaps(m.gaps)
+	for _, f := range m.s.Findings {
 		if f.CRD == m.kind.String() {
-			m.s.c.report.Warn(f.String())
+			m.s.Input.Report.Warn(f.String())
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -106,7 +107,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.sortBy, "sort-by", "", "order of the rows: "+strings.Join(cost.SortKeys(), ", ")+" (with --top: cost)")
 	f.IntVar(&o.top, "top", 0, "show only this many rows, and the others as one (0: all)")
 	f.BoolVar(&o.containers, "containers", false, "show the containers of pods")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
 	f.StringVar(&o.prometheus, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
@@ -114,7 +115,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
 
 	pricesFlag(cmd, &o.prices)
-	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+weightNote+")")
+	f.StringVar(&o.share, "share", "even", "how to split what several stacks need: even, usage, requests, weight (annotation "+app.WeightAnnotation+")")
 	f.BoolVar(&o.shareIdle, "share-idle", false, "split the idle cost of a node among the stacks that pay there")
 	f.StringSliceVar(&o.shareNamespaces, "share-namespace", nil, "namespaces that all stacks pay for")
 	f.StringVar(&o.shareOverhead, "share-overhead", "0", "money per hour that all stacks pay in addition")
@@ -153,7 +154,7 @@ func (o *metricsOptions) run(ctx context.Context) error {
 	case o.watch:
 		return o.watching(ctx, q)
 	}
-	m, err := o.measure(ctx, q)
+	m, err := o.Measure(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -161,11 +162,11 @@ func (o *metricsOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellMetrics(m)
-	m.session.printTimings(m.graph)
+	m.Session.PrintTimings(m.Graph)
 	return nil
 }
 
-func (o *metricsOptions) show(ctx context.Context, m *metricsResult) error {
+func (o *metricsOptions) show(ctx context.Context, m *app.MetricsResult) error {
 	a, err := o.answer(ctx, m)
 	if err != nil {
 		return err
@@ -174,10 +175,10 @@ func (o *metricsOptions) show(ctx context.Context, m *metricsResult) error {
 }
 
 // answer is what is shown.
-func (o *metricsOptions) answer(ctx context.Context, m *metricsResult) (view.Output, error) {
+func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view.Output, error) {
 	shown := view.MetricsOptions{
-		Reading: m.reading, Prices: m.q.book.Name, Sharing: m.q.options.Sharing, Tenant: m.q.rows.tenant(), By: o.by, Depth: o.depth, Namespace: m.home, Gaps: m.graph.Gaps(),
-		Ledger: m.ledger, Placement: m.place, Shape: render.ShapeOf(o.output),
+		Reading: m.Reading, Prices: m.Request.Book.Name, Sharing: m.Request.Options.Sharing, Tenant: m.Request.Rows.Tenant(), By: o.by, Depth: o.depth, Namespace: m.Home, Gaps: m.Graph.Gaps(),
+		Ledger: m.Ledger, Placement: m.Attribution, Shape: render.ShapeOf(o.output),
 	}
 	if shown.Shape == view.FocusShape {
 		var err error
@@ -185,15 +186,15 @@ func (o *metricsOptions) answer(ctx context.Context, m *metricsResult) (view.Out
 			return view.Output{}, err
 		}
 	}
-	return view.Metrics(m.report, shown)
+	return view.Metrics(m.Report, shown)
 }
 
 // serving answers the scrapes of Prometheus.
-func (o *metricsOptions) serving(ctx context.Context, q *question) error {
+func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
 	o.output = "openmetrics"
 	told := false
 	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Output, error) {
-		m, err := o.measure(ctx, q)
+		m, err := o.Measure(ctx, q)
 		if err != nil {
 			return view.Output{}, err
 		}
@@ -208,10 +209,10 @@ func (o *metricsOptions) serving(ctx context.Context, q *question) error {
 // watching measures and shows it, again and again. A terminal is cleared before
 // each; elsewhere the answers follow each other. What fails in between is told, and
 // tried again.
-func (o *metricsOptions) watching(ctx context.Context, q *question) error {
+func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) error {
 	const clear = "\x1b[H\x1b[2J"
 	for first := true; ; first = false {
-		m, err := o.measure(ctx, q)
+		m, err := o.Measure(ctx, q)
 		switch {
 		case ctx.Err() != nil:
 			return nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -34,21 +35,21 @@ func (f *focusOptions) validate() error {
 }
 
 // focus returns what a FOCUS file says besides the charges.
-func (o *metricsOptions) focusOf(ctx context.Context, m *metricsResult) (view.FocusOptions, error) {
+func (o *metricsOptions) focusOf(ctx context.Context, m *app.MetricsResult) (view.FocusOptions, error) {
 	f := o.focus
-	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.q.options, Tags: m.tags, Tenant: m.q.rows.tenant()}
+	out := view.FocusOptions{Version: f.version, AccountID: f.account, AccountName: f.accountName, Provider: f.provider, Sharing: m.Request.Options, Tags: m.Tags, Tenant: m.Request.Rows.Tenant()}
 	if out.AccountID == "" {
-		id, err := m.clusterID(ctx)
+		id, err := m.ClusterID(ctx)
 		if err != nil {
 			return out, hint.With(fmt.Errorf("name the billing account: %w", err), "--billing-account gives it a name")
 		}
 		out.AccountID = id
 	}
-	if out.AccountName == "" && !m.session.snapshot {
-		if raw, err := o.config.ToRawKubeConfigLoader().RawConfig(); err == nil {
+	if out.AccountName == "" && !m.Session.Snapshot {
+		if raw, err := o.Config.ToRawKubeConfigLoader().RawConfig(); err == nil {
 			out.AccountName = raw.CurrentContext
-			if given(o.config.Context) {
-				out.AccountName = *o.config.Context
+			if app.Given(o.Config.Context) {
+				out.AccountName = *o.Config.Context
 			}
 		}
 	}

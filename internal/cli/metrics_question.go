@@ -10,50 +10,51 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
 
 // question reads the flags, before anything is asked of a cluster.
-func (o *metricsOptions) question(ctx context.Context) (*question, error) {
+func (o *metricsOptions) question(ctx context.Context) (*app.MetricsRequest, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	q := &question{args: o.args, top: o.top, containers: o.containers, rows: o.of.systemRows}
-	for _, step := range []func(*question) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
+	q := &app.MetricsRequest{Args: o.args, Top: o.top, Containers: o.containers, Rows: o.of.SystemRows}
+	for _, step := range []func(*app.MetricsRequest) error{o.parseRows, o.parseWindow, o.parseSharing, o.repeating} {
 		if err := step(q); err != nil {
 			return nil, err
 		}
 	}
 	var err error
-	q.book, err = readPrices(ctx, o.of.prices(o.prices))
+	q.Book, err = readPrices(ctx, o.of.prices(o.prices))
 	return q, err
 }
 
-func (o *metricsOptions) parseRows(q *question) error {
+func (o *metricsOptions) parseRows(q *app.MetricsRequest) error {
 	var err error
-	switch q.selector, err = parseSelector(o.selector); {
+	switch q.Selector, err = app.ParseSelector(o.selector); {
 	case err != nil:
 		return err
-	case q.selector != nil && len(o.args) == 0:
+	case q.Selector != nil && len(o.args) == 0:
 		return hint.With(fmt.Errorf("--selector chooses among all of a TYPE"), "kubectl sysop metrics TYPE -l "+o.selector)
 	}
 	if o.depth < 0 || o.top < 0 {
 		return fmt.Errorf("--depth and --top: expected 0 or more")
 	}
-	q.sortBy = o.sortBy
-	if q.sortBy == "" && o.top > 0 {
-		q.sortBy = "cost"
+	q.SortBy = o.sortBy
+	if q.SortBy == "" && o.top > 0 {
+		q.SortBy = "cost"
 	}
-	if q.sortBy != "" && !slices.Contains(cost.SortKeys(), q.sortBy) {
+	if q.SortBy != "" && !slices.Contains(cost.SortKeys(), q.SortBy) {
 		return hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(cost.SortKeys(), ", "))
 	}
-	return q.group(o.by)
+	return q.Group(o.by)
 }
 
 // parseWindow reads the flags of a window.
-func (o *metricsOptions) parseWindow(q *question) error {
+func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 	switch {
 	case o.prometheus == "" && o.matchers != "":
 		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
@@ -66,42 +67,42 @@ func (o *metricsOptions) parseWindow(q *question) error {
 	case o.prometheus == "":
 		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	q.history = historySource{window: o.window, address: o.prometheus, matchers: o.matchers, tokenFile: o.tokenFile}
-	if err := q.setWindow(o.env.Now()); err != nil {
+	q.History = app.HistorySource{Window: o.window, Address: o.prometheus, Matchers: o.matchers, TokenFile: o.tokenFile}
+	if err := q.SetWindow(o.env.Now()); err != nil {
 		return err
 	}
 	if o.output == "focus" {
-		if err := view.CheckFocusWindow(*q.window); err != nil {
+		if err := view.CheckFocusWindow(*q.Window); err != nil {
 			return err
 		}
 	}
 	var err error
-	if q.timeout, err = clientcmd.ParseTimeout(*o.config.Timeout); err != nil {
+	if q.Timeout, err = clientcmd.ParseTimeout(*o.Config.Timeout); err != nil {
 		return fmt.Errorf("--request-timeout: %w", err)
 	}
 	return nil
 }
 
-func (o *metricsOptions) parseSharing(q *question) error {
-	q.options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
-	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.options.Sharing) {
+func (o *metricsOptions) parseSharing(q *app.MetricsRequest) error {
+	q.Options.Sharing = cost.Sharing(o.of.sharing(o.share, o.shareChosen))
+	if all := []cost.Sharing{cost.ShareEven, cost.ShareUsage, cost.ShareRequests, cost.ShareWeight}; !slices.Contains(all, q.Options.Sharing) {
 		return hint.With(fmt.Errorf("unknown value %q of --share", o.share), "write one of even, usage, requests, weight")
 	}
 	if o.shareBy != "even" && o.shareBy != "weighted" {
 		return hint.With(fmt.Errorf("unknown value %q of --share-by", o.shareBy), "write even or weighted")
 	}
-	q.options.Weighted = o.shareBy == "weighted"
-	q.options.ShareIdle, q.options.ShareNamespaces = o.shareIdle, o.shareNamespaces
+	q.Options.Weighted = o.shareBy == "weighted"
+	q.Options.ShareIdle, q.Options.ShareNamespaces = o.shareIdle, o.shareNamespaces
 	overhead, err := decimal.NewFromString(o.shareOverhead)
 	if err != nil || overhead.IsNegative() {
 		return fmt.Errorf("--share-overhead %q: expected an amount of money an hour, such as 0.10", o.shareOverhead)
 	}
-	q.options.ShareOverhead = overhead
+	q.Options.ShareOverhead = overhead
 	return nil
 }
 
 // repeating checks what asks for more than one answer.
-func (o *metricsOptions) repeating(*question) error {
+func (o *metricsOptions) repeating(*app.MetricsRequest) error {
 	const least = time.Second
 	switch {
 	case o.watch && o.listen != "":

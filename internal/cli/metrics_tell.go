@@ -4,19 +4,20 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // tellMetrics says on stderr what the figures leave out.
-func (c *common) tellMetrics(m *metricsResult) {
-	t := &m.report.Total
-	if len(m.report.Rows) == 0 {
+func (c *common) tellMetrics(m *app.MetricsResult) {
+	t := &m.Report.Total
+	if len(m.Report.Rows) == 0 {
 		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
 	if t.Measured < t.Pods {
 		fmt.Fprintf(c.env.ErrOut, "%d of %d pods measured%s\n", t.Measured, t.Pods, unmeasured(m))
 	}
-	for _, n := range m.reading.Notes {
+	for _, n := range m.Reading.Notes {
 		c.tellNote(n)
 	}
 }
@@ -34,12 +35,12 @@ func (c *common) tellNote(n metrics.Note) {
 }
 
 // unmeasured names the first pods of which no usage is known, and why.
-func unmeasured(m *metricsResult) string {
+func unmeasured(m *app.MetricsResult) string {
 	const few = 3
 	var names []string
 	more := 0
-	for i := range m.reading.Pods {
-		p := &m.reading.Pods[i]
+	for i := range m.Reading.Pods {
+		p := &m.Reading.Pods[i]
 		if p.Unmeasured == "" {
 			continue
 		}
@@ -48,7 +49,7 @@ func unmeasured(m *metricsResult) string {
 			continue
 		}
 		name := p.Ref.Name
-		if p.Ref.Namespace != m.home {
+		if p.Ref.Namespace != m.Home {
 			name = p.Ref.Namespace + "/" + name
 		}
 		names = append(names, fmt.Sprintf("%s: %s", safe(name), safe(p.Unmeasured)))

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
@@ -47,8 +48,8 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		o := &metricsOptions{common: newCommon(env, "tree"), by: "stack", share: "even", shareBy: "even", shareOverhead: "0", interval: time.Minute}
 		o.output, o.color, o.window, o.prometheus = "tree", "never", window, server.URL
 		o.focus.version = view.FocusVersions()[0]
-		o.from = filepath.Join(t.TempDir(), "snapshot.yaml")
-		if err := os.WriteFile(o.from, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
+		o.From = filepath.Join(t.TempDir(), "snapshot.yaml")
+		if err := os.WriteFile(o.From, []byte("apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		q, err := o.question(t.Context())
@@ -58,7 +59,7 @@ func TestAWindowThatEndsNowMoves(t *testing.T) {
 		var ends []float64
 		for range 2 {
 			asked.last = 0
-			if _, err := o.measure(t.Context(), q); err != nil {
+			if _, err := o.Measure(t.Context(), q); err != nil {
 				t.Fatal(err)
 			}
 			ends = append(ends, asked.last)
@@ -90,7 +91,7 @@ func TestTokenOfPrometheus(t *testing.T) {
 	if err := os.WriteFile(file, []byte("abc.def\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	client, err := historyClient(file)
+	client, err := app.HistoryClient(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,11 +107,11 @@ func TestTokenOfPrometheus(t *testing.T) {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := historyClient(file); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := app.HistoryClient(file); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v", text, err)
 		}
 	}
-	if _, err := historyClient(file + "none"); err == nil {
+	if _, err := app.HistoryClient(file + "none"); err == nil {
 		t.Error("a file that is not there is taken")
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 )
@@ -18,7 +19,7 @@ import (
 // systemQuery is a question about the apps of a System, instead of about roots.
 type systemQuery struct {
 	name string // --system
-	systemRows
+	app.SystemRows
 	// dir is where the manifest lies; empty for one that was adopted.
 	dir string
 }
@@ -38,27 +39,27 @@ func (o *systemQuery) read(ctx context.Context, c *common, args []string) ([]str
 		return args, nil
 	case len(args) > 0:
 		return nil, hint.With(fmt.Errorf("--system has its own roots, and %s is another one", args[0]), "leave out one of them")
-	case c.allNamespaces:
+	case c.AllNamespaces:
 		return nil, errors.New("-A: a System names its roots with their namespaces")
 	}
 	var err error
 	if o.isFile() {
 		o.dir = filepath.Dir(o.name)
-		o.system, err = c.readSystem(ctx, o.name)
+		o.System, err = c.readSystem(ctx, o.name)
 	} else {
-		o.system, err = c.namedSystem(ctx, o.name)
+		o.System, err = c.namedSystem(ctx, o.name)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := c.enter(o.system); err != nil {
+	if err := c.enter(o.System); err != nil {
 		return nil, err
 	}
 	var roots []string
-	o.apps = nil
-	for i := range o.system.Apps {
-		for _, r := range o.system.Apps[i].Roots {
-			roots, o.apps = append(roots, r.String()), append(o.apps, i)
+	o.Apps = nil
+	for i := range o.System.Apps {
+		for _, r := range o.System.Apps[i].Roots {
+			roots, o.Apps = append(roots, r.String()), append(o.Apps, i)
 		}
 	}
 	return roots, nil
@@ -75,10 +76,10 @@ func (o *systemQuery) isFile() bool {
 
 // prices is the price book of the System: beside its manifest, unless it is somewhere else.
 func (o *systemQuery) prices(given string) string {
-	if o.system == nil || given != "" || o.system.Chargeback.Prices == "" {
+	if o.System == nil || given != "" || o.System.Chargeback.Prices == "" {
 		return given
 	}
-	book := o.system.Chargeback.Prices
+	book := o.System.Chargeback.Prices
 	if book == defaultPrices || filepath.IsAbs(book) {
 		return book
 	}
@@ -87,8 +88,8 @@ func (o *systemQuery) prices(given string) string {
 
 // sharing is how the System shares what several of its apps need.
 func (o *systemQuery) sharing(given string, chosen bool) string {
-	if o.system == nil || chosen {
+	if o.System == nil || chosen {
 		return given
 	}
-	return cmp.Or(string(o.system.Chargeback.Sharing), given, string(cost.ShareEven))
+	return cmp.Or(string(o.System.Chargeback.Sharing), given, string(cost.ShareEven))
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -33,13 +34,13 @@ that relates nothing.`,
 		Args:              exactly(2, "two objects, each TYPE/NAME"),
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.args, o.named = args, true
+			o.args, o.Named = args, true
 			return o.run(cmd.Context())
 		},
 	}
 	o.reading(cmd)
 	o.writing(cmd)
-	cmd.Flags().BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	cmd.Flags().BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
@@ -58,7 +59,7 @@ func (o *pathOptions) run(ctx context.Context) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	opts := graph.StackOptions{NoInferred: o.noInferred}
+	opts := graph.StackOptions{NoInferred: o.NoInferred}
 	s, g, ids, err := o.objects(ctx, o.args, opts)
 	if err != nil {
 		return err
@@ -70,48 +71,48 @@ func (o *pathOptions) run(ctx context.Context) error {
 	if !found {
 		fmt.Fprintf(o.env.ErrOut, "no relationship leads from %s to %s\n", safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()))
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
 // objects reads what surrounds the named objects and returns their nodes. Each
 // argument must mean exactly one object.
-func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions) (*session, *graph.Graph, []graph.ID, error) {
-	s, err := c.open(ctx)
+func (c *common) objects(ctx context.Context, args []string, opts graph.StackOptions) (*app.Session, *graph.Graph, []graph.ID, error) {
+	s, err := c.Open(ctx)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var roots []rootArg
+	var roots []app.Root
 	for _, a := range args {
-		r, err := parseRoots([]string{a}, s.kinds)
+		r, err := app.ParseRoots([]string{a}, s.Kinds)
 		if err != nil {
 			return nil, nil, nil, err
 		}
-		if r[0].name == "" || r[0].group != "" && r[0].group != graph.BySystem {
+		if r[0].Name == "" || r[0].Group != "" && r[0].Group != graph.BySystem {
 			return nil, nil, nil, fmt.Errorf("%q is not an object: expected TYPE/NAME", a)
 		}
-		r[0].missing = c.named
+		r[0].Missing = c.Named
 		roots = append(roots, r[0])
 	}
-	g, err := s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, opts)
+	g, err := s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts)
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := s.missing(g, roots, nil); err != nil {
+	if err := s.Missing(g, roots, nil); err != nil {
 		return nil, nil, nil, err
 	}
-	s.tell(g)
+	s.Tell(g)
 	var ids []graph.ID
 	for _, r := range roots {
-		if r.group == graph.BySystem {
-			id, err := s.singleManager(g, r)
+		if r.Group == graph.BySystem {
+			id, err := s.SingleManager(g, r)
 			if err != nil {
 				return nil, nil, nil, err
 			}
 			ids = append(ids, id)
 			continue
 		}
-		ids = append(ids, s.nodes(g, r, nil)[0])
+		ids = append(ids, s.Nodes(g, r, nil)[0])
 	}
 	return s, g, ids, nil
 }

@@ -7,26 +7,27 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // objectReader reads chosen objects whole, beside what a session reads.
 type objectReader struct {
-	s     *session
+	s     *app.Session
 	whole source.Source
 	// missed is what could not be read.
 	missed map[object.Gap]bool
 }
 
-func newPicker(ctx context.Context, s *session) (*objectReader, error) {
+func newPicker(ctx context.Context, s *app.Session) (*objectReader, error) {
 	p := &objectReader{s: s, missed: map[object.Gap]bool{}}
-	if snap, ok := s.source.(*source.Snapshot); ok {
+	if snap, ok := s.Source.(*source.Snapshot); ok {
 		p.whole = snap.Reading(func(object.Resource) (source.Detail, string) { return source.Fields, "" })
 		return p, nil
 	}
 	var err error
-	p.whole, err = s.c.whole(ctx, s, source.Fields)
+	p.whole, err = s.Input.Whole(ctx, s, source.Fields)
 	return p, err
 }
 
@@ -51,14 +52,14 @@ func (p *objectReader) get(ctx context.Context, refs ...object.Ref) (map[object.
 
 // list returns the objects of a kind with their metadata.
 func (p *objectReader) list(ctx context.Context, gk schema.GroupKind, namespace string) []object.Object {
-	r, ok := p.s.kinds.Kind(gk)
+	r, ok := p.s.Kinds.Kind(gk)
 	if !ok {
 		return nil
 	}
 	sink := &pickedSink{p: p, keep: func(r object.Ref) bool { return r.GroupKind() == gk && (namespace == "" || r.Namespace == namespace) }}
-	if cluster, ok := p.s.source.(*source.Cluster); ok {
+	if cluster, ok := p.s.Source.(*source.Cluster); ok {
 		cluster.List(ctx, r, namespace, sink)
-	} else if p.s.source.Read(ctx, source.Query{All: true}, sink) != nil {
+	} else if p.s.Source.Read(ctx, source.Query{All: true}, sink) != nil {
 		return nil
 	}
 	slices.SortFunc(sink.objects, func(a, b object.Object) int { return object.Compare(a.Ref, b.Ref) })
@@ -67,7 +68,7 @@ func (p *objectReader) list(ctx context.Context, gk schema.GroupKind, namespace 
 
 // refused says that objects of the kind could not be read.
 func (p *objectReader) refused(gk schema.GroupKind) bool {
-	r, _ := p.s.kinds.Kind(gk)
+	r, _ := p.s.Kinds.Kind(gk)
 	for g := range p.missed {
 		if g.Resource == r.String() {
 			return true
@@ -107,7 +108,7 @@ func (k *pickedSink) Cover(schema.GroupKind, string) {}
 // Gap keeps what could not be read. What a snapshot lacks is told by who reads it
 // as a whole.
 func (k *pickedSink) Gap(g object.Gap) {
-	if !k.p.s.snapshot {
+	if !k.p.s.Snapshot {
 		k.mu.Lock()
 		k.p.missed[g] = true
 		k.mu.Unlock()

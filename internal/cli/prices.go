@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -56,7 +57,7 @@ func parsePrices(ctx context.Context, name string) (*cost.Book, []strict.Problem
 	if name == "" || name == defaultPrices {
 		return cost.DefaultBook(), nil, nil
 	}
-	data, err := readFile(ctx, name, maxBookBytes, "price book")
+	data, err := app.ReadFile(ctx, name, maxBookBytes, "price book")
 	switch {
 	case ctx.Err() != nil:
 		return nil, nil, ctx.Err()
@@ -129,7 +130,7 @@ func (o *pricesShowOptions) run(ctx context.Context) error {
 		return fmt.Errorf("--nodes and --node exclude each other")
 	case o.nodes || o.forNode != "":
 		return o.showNodes(ctx, book)
-	case o.from != "" || given(o.config.Namespace):
+	case o.From != "" || app.Given(o.Config.Namespace):
 		return hint.With(fmt.Errorf("a price book does not depend on a cluster"), "add --nodes, to see what its nodes cost")
 	}
 	if err := o.write(view.Prices(book)); err != nil {
@@ -164,8 +165,8 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 		}
 	}
 	namespace := ""
-	if given(o.config.Namespace) {
-		namespace = *o.config.Namespace
+	if app.Given(o.Config.Namespace) {
+		namespace = *o.Config.Namespace
 	}
 	o.Gaps(gaps)
 	if err := o.write(view.NodePrices(book, nodes, namespace, gaps)); err != nil {
@@ -180,7 +181,7 @@ func (o *pricesShowOptions) showNodes(ctx context.Context, book *cost.Book) erro
 
 // readNodes reads the nodes, as they are at this moment, by name.
 func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []object.Gap, error) {
-	from, _, err := o.source(ctx)
+	from, _, err := o.Source(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -197,12 +198,12 @@ func (o *pricesShowOptions) readNodes(ctx context.Context) ([]metrics.Node, []ob
 	if err := from.Read(ctx, source.Query{Kinds: []schema.GroupKind{{Kind: "Node"}}}, sink); err != nil {
 		return nil, nil, err
 	}
-	return sink.offered.Report(o.env.Now(), metrics.ReportOptions{}).Nodes, sink.gaps, nil
+	return sink.offered.Report(o.env.Now(), metrics.ReportOptions{}).Nodes, sink.Gaps, nil
 }
 
 // nodeSink keeps what nodes offer.
 type nodeSink struct {
-	earlyGaps
+	app.EarlyGaps
 	offered metrics.Collector
 	mu      sync.Mutex // of gaps
 }
@@ -212,7 +213,7 @@ func (s *nodeSink) Add(o object.Object) { s.offered.Add(o) }
 func (s *nodeSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.earlyGaps.Gap(g)
+	s.EarlyGaps.Gap(g)
 }
 
 func newPricesValidate(env Env) *cobra.Command {

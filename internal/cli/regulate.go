@@ -118,12 +118,12 @@ func (o *regulatePlanOptions) run(ctx context.Context, name string) error {
 	if err := b.drift(ctx); err != nil {
 		return err
 	}
-	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.moment())
-	b.session.tell(b.graph)
+	p := regulate.NewPlan(b.world, b.system, b.journal, b.session.AsOf())
+	b.session.Tell(b.graph)
 	if err := o.write(view.Plan(p, b.world, b.options())); err != nil {
 		return err
 	}
-	b.session.printTimings(b.graph)
+	b.session.PrintTimings(b.graph)
 	if o.exitCode && len(p.Steps) > 0 {
 		return errNotFine
 	}
@@ -172,16 +172,16 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if err := b.drift(ctx); err != nil {
 		return err
 	}
-	now := b.session.moment()
+	now := b.session.AsOf()
 	p := regulate.NewPlan(b.world, b.system, b.journal, now)
-	b.session.tell(b.graph)
+	b.session.Tell(b.graph)
 	if err := o.write(view.RegulationStatus(b.journal, p, b.world, now, b.options())); err != nil {
 		return err
 	}
 	if len(b.journal.Holds) == 0 && o.output == "table" {
 		fmt.Fprintf(o.env.ErrOut, "no app of %s is held\n", b.system.Name)
 	}
-	b.session.printTimings(b.graph)
+	b.session.PrintTimings(b.graph)
 	if o.exitCode && len(b.journal.Holds) > 0 {
 		return errNotFine
 	}

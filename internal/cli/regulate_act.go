@@ -61,7 +61,7 @@ func (o *applyOptions) check() error {
 	switch {
 	case !slices.Contains(dryRuns, o.dryRun):
 		return hint.With(fmt.Errorf("unknown value %q of --dry-run", o.dryRun), "write none, client or server")
-	case o.from != "" && o.dryRun != "client":
+	case o.From != "" && o.dryRun != "client":
 		return hint.With(errors.New("--from: a snapshot cannot be regulated"), "--dry-run=client shows what would be done")
 	}
 	return o.checkLease()
@@ -87,7 +87,7 @@ func (b *systemSession) planned(ctx context.Context, plan planner) (*regulate.Pl
 	if err := b.observe(ctx); err != nil {
 		return nil, err
 	}
-	return plan(b, b.session.moment())
+	return plan(b, b.session.AsOf())
 }
 
 // errChanged is that what was confirmed is not what would be done by now.
@@ -112,7 +112,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		if err != nil {
 			return nil, err
 		}
-		b.session.tell(b.graph)
+		b.session.Tell(b.graph)
 		d.planned = p
 		sure, err := o.confirm(ctx, p, b)
 		if err != nil || !sure {
@@ -131,7 +131,7 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 		}
 		switch {
 		case d.planned == nil:
-			b.session.tell(b.graph)
+			b.session.Tell(b.graph)
 		case signature(p) != signature(d.planned):
 			return hint.With(errChanged, "plan again: kubectl sysop regulate plan")
 		}
@@ -227,8 +227,8 @@ func (o *applyOptions) carryOut(ctx context.Context, b *systemSession, p *regula
 	}
 	defer flush()
 	runner := &regulate.Runner{
-		Client: client, Store: b.store, Events: teller, Kinds: b.session.kinds, System: b.system, World: b.world, Now: o.env.Now,
-		Signals: b.signalsOf(b.session.kinds), Pods: b.podsOf,
+		Client: client, Store: b.store, Events: teller, Kinds: b.session.Kinds, System: b.system, World: b.world, Now: o.env.Now,
+		Signals: b.signalsOf(b.session.Kinds), Pods: b.podsOf,
 		AllowExec: o.allowExec, Force: o.force, DryRun: o.dryRun == "server", Progress: o.progress, Output: o.heard,
 	}
 	return runner.Do(ctx, p, b.journal)

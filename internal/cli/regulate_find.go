@@ -13,7 +13,7 @@ import (
 // beginApp finds the System of a command whose argument is an app: the one that is named,
 // that of a manifest, or the only one of the namespace.
 func (o *regulateOptions) beginApp(ctx context.Context, name string) (*systemSession, error) {
-	if name != "" || o.file != "" || o.from != "" {
+	if name != "" || o.file != "" || o.From != "" {
 		return o.begin(ctx, name)
 	}
 	only, err := o.onlySystem(ctx)

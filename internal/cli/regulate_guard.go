@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -43,7 +44,7 @@ func (o *regulateOptions) requester() string { return journal.Holder() }
 // allowed finds rights that are missing for what is planned, and for taking it back, before
 // anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
-	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.kinds, b.namespace)
+	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)
 }
 
@@ -79,7 +80,7 @@ func (b *systemSession) podsOf(ref object.Ref) []string {
 			return
 		}
 		seen[id] = true
-		if r := b.graph.Ref(id); r.GroupKind() == podKind {
+		if r := b.graph.Ref(id); r.GroupKind() == app.PodKind {
 			names = append(names, r.Name)
 		}
 		for _, below := range b.graph.Owned(id) {

@@ -48,7 +48,7 @@ func (o *regulateHistoryOptions) run(ctx context.Context, name string) error {
 	switch err := o.validate(); {
 	case err != nil:
 		return err
-	case o.from != "":
+	case o.From != "":
 		return errNoJournal
 	case o.since < 0:
 		return fmt.Errorf("--since %s: expected a duration in the past, such as 1h", o.since)

@@ -78,13 +78,13 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 	if b.namespace == "" {
 		return hint.With(errors.New("the namespace of the System is unknown"), "name it with -n")
 	}
-	b.session.tell(b.graph)
+	b.session.Tell(b.graph)
 	reads, err := b.reads()
 	if err != nil {
 		return err
 	}
 	list := regulate.Manifests(regulate.WatchDeployment{
-		System: b.system, World: b.world, Kinds: b.session.kinds, Namespace: b.namespace,
+		System: b.system, World: b.world, Kinds: b.session.Kinds, Namespace: b.namespace,
 		Reads: reads, Image: o.image, Version: buildVersion(), Replicas: o.replicas,
 	})
 	text, err := manifestText(list, o.output)
@@ -125,7 +125,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 	out := []regulate.WatchedResource{{Group: "apiextensions.k8s.io", Resource: "customresourcedefinitions"}}
 	nameless := ""
 	add := func(r object.Ref) {
-		kind, ok := b.session.kinds.Kind(r.GroupKind())
+		kind, ok := b.session.Kinds.Kind(r.GroupKind())
 		if ok && kind.Plural == "" {
 			nameless = kind.String()
 		}
@@ -134,7 +134,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 		}
 	}
 	namespaces := []string{b.namespace}
-	for _, n := range b.graph.Stack(roots, b.o.stackOptions()).Members() {
+	for _, n := range b.graph.Stack(roots, b.o.StackOptions()).Members() {
 		r := b.graph.Ref(n)
 		add(r)
 		if r.Namespace != "" {
@@ -152,7 +152,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
 	})
 	if nameless != "" {
-		return nil, hint.With(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.from), "read the cluster, or add the CustomResourceDefinition to the file")
+		return nil, hint.With(fmt.Errorf("the name of the resource of %s is unknown: %s has no CRD of it", nameless, b.o.From), "read the cluster, or add the CustomResourceDefinition to the file")
 	}
 	return slices.Compact(out), nil
 }

@@ -17,10 +17,10 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return o.completeSystem(cmd, nil, typed)
 	}))
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	o.connecting(cmd)
-	f.StringArrayVar(&o.rulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
-	f.BoolVar(&o.timings, "timings", false, "print to stderr the time of each stage and the amount read")
+	f.StringArrayVar(&o.RulesFiles, "rules", nil, "your own relationship rules, from a YAML FILE; may be repeated")
+	f.BoolVar(&o.ShowTimings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
 // appFlag adds the flag of which app is meant, of commands that take one.

@@ -66,11 +66,11 @@ func (o *regulateNeighboursOptions) run(ctx context.Context, args []string) erro
 	if err := b.look(ctx); err != nil {
 		return err
 	}
-	b.session.tell(b.graph)
+	b.session.Tell(b.graph)
 	if err := o.write(view.Neighbours(b.world, view.NeighbourOptions{RegulationOptions: b.options(), Apps: apps, Cascade: o.cascade, Rules: neighbourRules(b.system)})); err != nil {
 		return err
 	}
-	b.session.printTimings(b.graph)
+	b.session.PrintTimings(b.graph)
 	return nil
 }
 

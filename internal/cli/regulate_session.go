@@ -82,7 +82,7 @@ func (o *regulateOptions) beginJournal(ctx context.Context, name string) (*syste
 		return nil, err
 	}
 	b := &systemSession{systemView: &systemView{c: o.common, system: s}, o: o}
-	if _, b.namespace, err = o.source(ctx); err != nil {
+	if _, b.namespace, err = o.Source(ctx); err != nil {
 		return nil, err
 	}
 	if err := b.connect(); err != nil {
@@ -93,10 +93,10 @@ func (o *regulateOptions) beginJournal(ctx context.Context, name string) (*syste
 
 // connect prepares what keeps the journal, where there is a cluster.
 func (b *systemSession) connect() error {
-	if b.o.from != "" {
+	if b.o.From != "" {
 		return nil
 	}
-	config, err := b.o.config.ToRESTConfig()
+	config, err := b.o.Config.ToRESTConfig()
 	if err != nil {
 		return fmt.Errorf("read the kubeconfig: %w", err)
 	}

@@ -68,25 +68,25 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.all {
-		if o.from != "" {
+		if o.From != "" {
 			return hint.With(fmt.Errorf("--all reads no cluster and no snapshot"), "leave out --from, or --all")
 		}
 		return o.show(o.known())
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	o.Gaps(s.gaps)
-	kinds := s.kinds.All()
+	o.Gaps(s.Gaps)
+	kinds := s.Kinds.All()
 	if len(o.args) == 1 {
-		k, err := s.kinds.Find(o.args[0])
+		k, err := s.Kinds.Find(o.args[0])
 		if err != nil {
 			return err
 		}
 		kinds = []object.Resource{k}
 	}
-	return o.show(signalsOf(kinds, s.kinds), s.gaps...)
+	return o.show(signalsOf(kinds, s.Kinds), s.Gaps...)
 }
 
 // known returns the signals of the catalogue as they are written, patterns and all.

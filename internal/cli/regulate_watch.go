@@ -115,7 +115,7 @@ func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regul
 	if err != nil {
 		return nil, err
 	}
-	b.session.tell(b.graph)
+	b.session.Tell(b.graph)
 	if err := o.showPlan(p, b); err != nil {
 		return nil, err
 	}
@@ -191,10 +191,10 @@ func (w *regulateWatcher) serve(ctx context.Context, address string) (func(), er
 func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
-	cluster := w.b.session.source
-	w.live = w.b.session.live(ctx)
+	cluster := w.b.session.Source
+	w.live = w.b.session.Live(ctx)
 	w.trouble.live = w.live
-	defer func() { w.b.session.source = cluster }()
+	defer func() { w.b.session.Source = cluster }()
 	for {
 		p, err := w.turn(ctx)
 		if ctx.Err() != nil {

@@ -94,24 +94,24 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 			return hint.With(fmt.Errorf("unknown origin %q", w), "write some of "+strings.Join(origins, ", "))
 		}
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
 	want := func(relation.Rule) bool { return true }
 	if len(o.args) == 1 {
-		k, err := s.kinds.Find(o.args[0])
+		k, err := s.Kinds.Find(o.args[0])
 		if err != nil {
 			return err
 		}
 		want = func(r relation.Rule) bool { return reads(r, k.GroupKind()) || pointsAt(r, k.GroupKind()) }
 	}
-	g, err := s.survey(ctx)
+	g, err := s.Survey(ctx)
 	if err != nil {
 		return err
 	}
-	s.tell(g)
-	rules := slices.DeleteFunc(counted(s.rules, g), func(r view.CountedRule) bool {
+	s.Tell(g)
+	rules := slices.DeleteFunc(counted(s.Rules, g), func(r view.CountedRule) bool {
 		return !want(r.Rule) || o.used && r.Edges == 0 || len(o.origin) > 0 && !slices.Contains(o.origin, originWord(r.Origin))
 	})
 	if err := o.write(view.Rules(rules, g.Gaps())); err != nil {
@@ -120,7 +120,7 @@ func (o *rulesListOptions) run(ctx context.Context) error {
 	if len(rules) == 0 {
 		fmt.Fprintln(o.env.ErrOut, "no rules")
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
@@ -234,7 +234,7 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 		}
 	}
 	source := func(e graph.Edge) string {
-		for _, r := range s.rules.Rules() {
+		for _, r := range s.Rules.Rules() {
 			if r.Name == e.Rule && r.Origin == e.Origin {
 				return r.Source
 			}
@@ -249,27 +249,27 @@ func (o *rulesExplainOptions) explainEdge(ctx context.Context, args []string) er
 		fmt.Fprintf(o.env.ErrOut, "no rule relates %s and %s directly\nhint: kubectl sysop path %s %s shows a chain, if there is one\n",
 			safe(g.Ref(ids[0]).String()), safe(g.Ref(ids[1]).String()), safe(args[0]), safe(args[1]))
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
 func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) error {
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	k, err := s.kinds.Find(name)
+	k, err := s.Kinds.Find(name)
 	if err != nil {
 		return err
 	}
-	g, err := s.survey(ctx)
+	g, err := s.Survey(ctx)
 	if err != nil {
 		return err
 	}
-	s.tell(g)
+	s.Tell(g)
 	var outgoing, incoming []view.CountedRule
 	pods, ofPods := podRules(), 0
-	for _, r := range counted(s.rules, g) {
+	for _, r := range counted(s.Rules, g) {
 		switch {
 		case pods[r.Name] && r.Origin != "" && r.Edges == 0:
 			if reads(r.Rule, k.GroupKind()) {
@@ -292,6 +292,6 @@ func (o *rulesExplainOptions) explainKind(ctx context.Context, name string) erro
 	} else if len(outgoing)+len(incoming) == 0 {
 		fmt.Fprintf(o.env.ErrOut, "no rule applies to %s; owner references hold for every kind\n", k.GroupKind())
 	}
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
@@ -55,22 +56,22 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
-	k, err := s.kinds.Find(name)
+	k, err := s.Kinds.Find(name)
 	switch {
 	case err != nil:
 		return err
 	case !k.Custom:
 		return fmt.Errorf("%s is built in: only a CRD can carry the annotation", k.GroupKind())
 	}
-	g, err := s.survey(ctx)
+	g, err := s.Survey(ctx)
 	if err != nil {
 		return err
 	}
-	s.tell(g)
+	s.Tell(g)
 	self := declare.Spell(k.GroupKind())
 	specs := specsOf(s, k)
 	specs = append(specs, inferredOf(g, k)...) // There are none where anything is declared.
@@ -93,7 +94,7 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 		return hint.With(fmt.Errorf("no relationships of %s are known beyond owner references", self), "docs/rules-file.md has the grammar in which to write it")
 	}
 	o.print(k, out)
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
@@ -125,7 +126,7 @@ func (o *rulesExportOptions) print(k object.Resource, all []annotation) {
 }
 
 // specsOf returns what the catalogue and the annotations declare of a kind.
-func specsOf(s *session, k object.Resource) []declare.Spec {
+func specsOf(s *app.Session, k object.Resource) []declare.Spec {
 	self := declare.Spell(k.GroupKind())
 	var out []declare.Spec
 	add := func(specs []declare.Spec) {
@@ -137,7 +138,7 @@ func specsOf(s *session, k object.Resource) []declare.Spec {
 			}
 		}
 	}
-	for _, d := range s.declared {
+	for _, d := range s.Declared {
 		if d.Kind == k.GroupKind() {
 			add(d.Specs)
 		}
@@ -150,8 +151,8 @@ func specsOf(s *session, k object.Resource) []declare.Spec {
 
 // compositionOf returns the kinds that the operator of a kind says it creates, or
 // else those that its instances own here.
-func compositionOf(s *session, g *graph.Graph, k object.Resource) []string {
-	for _, d := range s.declared {
+func compositionOf(s *app.Session, g *graph.Graph, k object.Resource) []string {
+	for _, d := range s.Declared {
 		if d.Kind == k.GroupKind() && d.Composition != nil {
 			var all []string
 			for _, gk := range d.Composition {
@@ -174,8 +175,8 @@ func compositionOf(s *session, g *graph.Graph, k object.Resource) []string {
 
 // unsaidOf returns the annotations of a kind's definition that our grammar has no
 // words for.
-func unsaidOf(s *session, k object.Resource) map[string]string {
-	for _, d := range s.declared {
+func unsaidOf(s *app.Session, k object.Resource) map[string]string {
+	for _, d := range s.Declared {
 		if d.Kind == k.GroupKind() {
 			return d.Unsaid
 		}
@@ -217,7 +218,7 @@ func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
 
 // kubeplusAnnotations writes relations in KubePlus's grammar, and returns those
 // that it cannot say. What the CRD says in it, and only in it, stays as it is.
-func kubeplusAnnotations(s *session, specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
+func kubeplusAnnotations(s *app.Session, specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
 	if len(composition) > 0 {
 		out = append(out, annotation{"resource/composition", strings.Join(composition, ", ")})
 	}
@@ -225,7 +226,7 @@ func kubeplusAnnotations(s *session, specs []declare.Spec, k object.Resource, co
 		out = append(out, annotation{key, unsaid[key]})
 	}
 	for _, spec := range specs {
-		family, value, ok := annotations.Write(spec, k, s.kinds)
+		family, value, ok := annotations.Write(spec, k, s.Kinds)
 		if !ok {
 			left = append(left, spec)
 			continue

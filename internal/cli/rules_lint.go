@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -66,7 +67,7 @@ JSON with CustomResourceDefinitions, and field skeletons.`,
 // linter collects findings.
 type linter struct {
 	// s and g are the cluster; nil where a folder says what there is.
-	s           *session
+	s           *app.Session
 	g           *graph.Graph
 	findings    []view.LintFinding
 	rules       int // of relations
@@ -100,16 +101,16 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 
 // folder checks against the definitions of a folder, and asks nobody.
 func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
-	if o.from != "" {
+	if o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}
 	var err error
-	if l.defs, err = definitionsIn(o.crds); err != nil {
+	if l.defs, err = app.DefinitionsIn(o.crds); err != nil {
 		return err
 	}
 	if len(o.files) == 0 {
 		for _, e := range catalog.All() {
-			if definesKind(l.defs, &e) {
+			if app.DefinesKind(l.defs, &e) {
 				checks = append(checks, checkedEntry(e.Origin(), e))
 			}
 		}
@@ -124,19 +125,19 @@ func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
 // cluster checks against the cluster, or a snapshot.
 func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []checked) error {
 	var err error
-	if l.s, err = o.open(ctx); err != nil {
+	if l.s, err = o.Open(ctx); err != nil {
 		return err
 	}
 	if len(o.files) == 0 {
 		checks = l.known()
 	}
-	if l.g, err = l.s.survey(ctx); err != nil {
+	if l.g, err = l.s.Survey(ctx); err != nil {
 		return err
 	}
 	o.Gaps(l.g.Gaps())
 	wanted := map[schema.GroupKind]bool{}
 	for _, c := range checks {
-		maps.Copy(wanted, kindsRead(c.specs))
+		maps.Copy(wanted, app.KindsRead(c.specs))
 		for i := range c.health {
 			wanted[declare.GroupKind(c.health[i].Kind)] = true
 		}
@@ -146,7 +147,7 @@ func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []chec
 			}
 		}
 	}
-	if l.defs, err = l.s.fieldDefinitions(ctx, wanted); err != nil {
+	if l.defs, err = l.s.FieldDefinitions(ctx, wanted); err != nil {
 		return err
 	}
 	for _, c := range checks {
@@ -156,7 +157,7 @@ func (o *rulesLintOptions) cluster(ctx context.Context, l *linter, checks []chec
 	if err := o.tell(l, l.g.Gaps()); err != nil {
 		return err
 	}
-	l.s.printTimings(l.g)
+	l.s.PrintTimings(l.g)
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (l *linter) unique() {
 func (l *linter) files(ctx context.Context, names []string) ([]checked, error) {
 	var all []checked
 	for _, name := range names {
-		data, err := readRulesFile(ctx, name)
+		data, err := app.ReadRulesFile(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -284,11 +285,11 @@ func composedOf(e catalog.Entry) map[schema.GroupKind][]schema.GroupKind {
 
 // known returns what the session has learned, and what was wrong with it.
 func (l *linter) known() []checked {
-	for _, f := range l.s.findings {
+	for _, f := range l.s.Findings {
 		l.add("error", "CRD "+f.CRD+" "+f.Annotation, f.Line, f.Column, "%s", f.Message)
 	}
 	var all []checked
-	for _, d := range l.s.declared {
+	for _, d := range l.s.Declared {
 		c := checked{origin: "CRD " + d.CRD, specs: d.Specs, composed: map[schema.GroupKind][]schema.GroupKind{}}
 		for i := range c.specs {
 			c.specs[i].Line, c.specs[i].Column = 0, 0
@@ -298,7 +299,7 @@ func (l *linter) known() []checked {
 		}
 		all = append(all, c)
 	}
-	for _, e := range catalog.Of(l.s.kinds) {
+	for _, e := range catalog.Of(l.s.Kinds) {
 		c := checkedEntry(e.Origin(), e)
 		c.catalogue = true
 		all = append(all, c)
@@ -314,7 +315,7 @@ func (l *linter) check(c checked) {
 		if c.catalogue {
 			continue
 		}
-		for _, p := range unserved([]declare.Spec{*s}, l.s.kinds) {
+		for _, p := range app.Unserved([]declare.Spec{*s}, l.s.Kinds) {
 			l.add("error", c.origin, p.Line, p.Column, "%s", p.Message)
 		}
 		read, _ := s.Reader()

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -18,11 +19,11 @@ import (
 func (l *linter) served(c checked, s *declare.Spec, kind string) {
 	gk := declare.GroupKind(kind)
 	definition, known := l.defs.Kind(gk)
-	switch _, served := l.s.kinds.Kind(gk); {
-	case l.s.kinds.NotServed(gk):
+	switch _, served := l.s.Kinds.Kind(gk); {
+	case l.s.Kinds.NotServed(gk):
 		return // That is told.
 	case !served:
-		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, nearKinds(gk, l.s.kinds))
+		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, app.NearKinds(gk, l.s.Kinds))
 	case (!known || len(definition.Versions()) == 0) && len(s.Paths()) > 0:
 		l.add("info", c.origin, s.Line, s.Column, "the schema of %s is unknown: its paths are not checked", kind)
 	}
@@ -39,12 +40,12 @@ func namedBy(s *declare.Spec) []string {
 // placeless says whether a cluster-scoped object names a namespaced one by its name
 // alone: that can be nobody.
 func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
-	r, served := l.s.kinds.Kind(gk)
+	r, served := l.s.Kinds.Kind(gk)
 	if !served || r.Namespaced || s.Namespace != "" || s.Format != "" {
 		return false
 	}
 	for _, kind := range namedBy(s) {
-		if k, served := l.s.kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
+		if k, served := l.s.Kinds.Kind(declare.GroupKind(kind)); !served || !k.Namespaced {
 			return false
 		}
 	}
@@ -91,7 +92,7 @@ func (l *linter) composition(c checked, gk schema.GroupKind, declared []schema.G
 		if _, ok := owned[kind]; ok {
 			continue
 		}
-		if k, served := l.s.kinds.Kind(kind); !served || !l.s.inv.Covered(kind, l.s.namespace) && k.Listable {
+		if k, served := l.s.Kinds.Kind(kind); !served || !l.s.Inventory.Covered(kind, l.s.Namespace) && k.Listable {
 			continue
 		}
 		l.add("info", c.origin, 0, 0, "%s: its composition names %s, and none of its %d instances here owns one", gk, declare.Spell(kind), instances)

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 )
 
 // TestReadPipe: what never ends is not waited for. Windows has no pipes among its files.
@@ -18,7 +20,7 @@ func TestReadPipe(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := readRulesFile(ctx, pipe); !errors.Is(err, context.Canceled) {
+	if _, err := app.ReadRulesFile(ctx, pipe); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pipe: %v", err)
 	}
 }

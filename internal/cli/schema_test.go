@@ -19,6 +19,7 @@ import (
 	ktypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -53,24 +54,24 @@ func newSchemaServer(t *testing.T) *schemaServer {
 
 var kindA, kindB = schema.GroupKind{Group: "x.io", Kind: "A"}, schema.GroupKind{Group: "x.io", Kind: "B"}
 
-func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *schemas {
+func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *app.Schemas {
 	t.Helper()
 	cluster, err := source.NewCluster(source.ClusterOptions{Config: &rest.Config{Host: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kinds := object.NewKinds([]object.Resource{{Group: "x.io", Kind: "A", Version: "v1", Plural: "as"}, {Group: "x.io", Kind: "B", Version: "v1", Plural: "bs"}})
-	meta := func(name string) *schemaInfo {
-		return &schemaInfo{crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
+	meta := func(name string) *app.SchemaInfo {
+		return &app.SchemaInfo{Crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
 	}
-	return &schemas{kinds: kinds, cluster: cluster, dir: dir, of: map[schema.GroupKind]*schemaInfo{kindA: meta("as"), kindB: meta("bs")}}
+	return &app.Schemas{Kinds: kinds, Cluster: cluster, Dir: dir, Of: map[schema.GroupKind]*app.SchemaInfo{kindA: meta("as"), kindB: meta("bs")}}
 }
 
 // pass sends a few objects of each kind through, at once.
-func pass(t *testing.T, s *schemas) *gapSink {
+func pass(t *testing.T, s *app.Schemas) *gapSink {
 	t.Helper()
 	sink := &gapSink{}
-	in := s.before(t.Context(), sink)
+	in := s.Before(t.Context(), sink)
 	var wg sync.WaitGroup
 	for _, gk := range []schema.GroupKind{kindA, kindB, {Kind: "Pod"}} {
 		for range 3 {
@@ -85,7 +86,7 @@ func pass(t *testing.T, s *schemas) *gapSink {
 }
 
 type gapSink struct {
-	earlyGaps
+	app.EarlyGaps
 	mu    sync.Mutex
 	added int
 }
@@ -94,11 +95,11 @@ func (g *gapSink) Add(object.Object) { g.mu.Lock(); g.added++; g.mu.Unlock() }
 func (g *gapSink) Gap(gap object.Gap) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.earlyGaps.Gap(gap)
+	g.EarlyGaps.Gap(gap)
 }
 
-func learnedTo(s *schemas, gk schema.GroupKind) string {
-	d := s.digest(gk)
+func learnedTo(s *app.Schemas, gk schema.GroupKind) string {
+	d := s.Digest(gk)
 	if d == nil {
 		return ""
 	}
@@ -114,10 +115,10 @@ func TestSchemaCache(t *testing.T) {
 		if got := server.asked.Load() - before; got != want {
 			t.Errorf("%s: %d requests, want %d", what, got, want)
 		}
-		if len(sink.gaps) > 0 || learnedTo(s, kindA) != "secret" || learnedTo(s, kindB) != "secret" {
-			t.Errorf("%s: learned %q %q, gaps %v", what, learnedTo(s, kindA), learnedTo(s, kindB), sink.gaps)
+		if len(sink.Gaps) > 0 || learnedTo(s, kindA) != "secret" || learnedTo(s, kindB) != "secret" {
+			t.Errorf("%s: learned %q %q, gaps %v", what, learnedTo(s, kindA), learnedTo(s, kindB), sink.Gaps)
 		}
-		return s.digest(kindA)
+		return s.Digest(kindA)
 	}
 	cold := ask("cold", dir, 1, 2)
 	if warm := ask("warm", dir, 1, 0); !reflect.DeepEqual(cold, warm) {
@@ -153,36 +154,36 @@ func TestSchemasForbidden(t *testing.T) {
 	s := server.schemas(t, t.TempDir(), 1)
 	sink := pass(t, s)
 	seen := map[object.Gap]bool{}
-	for _, g := range sink.gaps {
+	for _, g := range sink.Gaps {
 		seen[g] = true
 	}
-	if len(seen) != 1 || s.digest(kindA) != nil {
-		t.Errorf("gaps %v", sink.gaps)
+	if len(seen) != 1 || s.Digest(kindA) != nil {
+		t.Errorf("gaps %v", sink.Gaps)
 	}
 }
 
 func TestSchemasOfSnapshot(t *testing.T) {
 	server := newSchemaServer(t)
 	s := server.schemas(t, "", 1)
-	whole, err := s.cluster.Definition(t.Context(), "as.x.io")
+	whole, err := s.Cluster.Definition(t.Context(), "as.x.io")
 	if err != nil {
 		t.Fatal(err)
 	}
 	before := server.asked.Load()
-	s.of = map[schema.GroupKind]*schemaInfo{kindA: {crd: &unstructured.Unstructured{Object: whole}}}
+	s.Of = map[schema.GroupKind]*app.SchemaInfo{kindA: {Crd: &unstructured.Unstructured{Object: whole}}}
 	pass(t, s)
-	if learnedTo(s, kindA) != "secret" || s.digest(kindB) != nil || server.asked.Load() != before {
+	if learnedTo(s, kindA) != "secret" || s.Digest(kindB) != nil || server.asked.Load() != before {
 		t.Error("a snapshot has its definitions with it")
 	}
-	var none *schemas
-	if sink := (&earlyGaps{}); none.before(t.Context(), sink) != source.Sink(sink) {
+	var none *app.Schemas
+	if sink := (&app.EarlyGaps{}); none.Before(t.Context(), sink) != source.Sink(sink) {
 		t.Error("where nothing is guessed, nothing is in the way")
 	}
 }
 
 func TestFileName(t *testing.T) {
 	for text, want := range map[string]string{"127.0.0.1:6443": "127_0_0_1_6443", "../../etc": "______etc", "a-B9": "a-B9"} {
-		if got := fileName(text); got != want {
+		if got := app.FileName(text); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -30,12 +31,12 @@ func TestMostDeclared(t *testing.T) {
 		u.SetAnnotations(map[string]string{annotations.Relationships: b.String()})
 		definitions = append(definitions, u)
 	}
-	s := &session{c: &input{}, snapshot: true, kinds: object.NewKinds(kinds)}
-	s.learn(definitions, nil)
-	if n := len(s.rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
+	s := &app.Session{Input: &app.Input{}, Snapshot: true, Kinds: object.NewKinds(kinds)}
+	s.Learn(definitions, nil)
+	if n := len(s.Rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)
 	}
-	if len(s.findings) != 2 || !strings.Contains(s.findings[0].String(), "are ignored") {
-		t.Errorf("findings: %v", s.findings)
+	if len(s.Findings) != 2 || !strings.Contains(s.Findings[0].String(), "are ignored") {
+		t.Errorf("findings: %v", s.Findings)
 	}
 }

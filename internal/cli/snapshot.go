@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -80,10 +81,10 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 	if o.file == "" {
 		return hint.With(errors.New("name the file to write with -o"), `-o - writes to standard output`)
 	}
-	if len(o.args) == 0 && !o.allNamespaces && !given(o.config.Namespace) {
+	if len(o.args) == 0 && !o.AllNamespaces && !app.Given(o.Config.Namespace) {
 		return hint.With(errors.New("name what to write: ROOT..., -n NAMESPACE or -A"), "kubectl sysop snapshot --help has examples")
 	}
-	s, err := o.open(ctx)
+	s, err := o.Open(ctx)
 	if err != nil {
 		return err
 	}
@@ -107,7 +108,7 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return err
 	}
 	if !o.noMetrics {
-		samples, gaps, err := s.measured(ctx, objects)
+		samples, gaps, err := s.Measured(ctx, objects)
 		if err != nil {
 			return err
 		}
@@ -124,54 +125,54 @@ func (o *snapshotOptions) run(ctx context.Context) error {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	fmt.Fprintf(o.env.ErrOut, "wrote %d objects to %s\n", len(objects), o.file)
-	s.printTimings(g)
+	s.PrintTimings(g)
 	return nil
 }
 
 // chosen reads the graph and returns which objects belong into the snapshot.
-func (o *snapshotOptions) chosen(ctx context.Context, s *session) (map[object.Ref]bool, *graph.Graph, error) {
-	var roots []rootArg
+func (o *snapshotOptions) chosen(ctx context.Context, s *app.Session) (map[object.Ref]bool, *graph.Graph, error) {
+	var roots []app.Root
 	ask := source.Query{All: true}
-	if !o.allNamespaces && s.namespace != "" {
-		ask = source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.namespace}}}
+	if !o.AllNamespaces && s.Namespace != "" {
+		ask = source.Query{Namespaces: []string{s.Namespace}, Kinds: s.Rules.Crossing(), Objects: []object.Ref{{Kind: "Namespace", Name: s.Namespace}}}
 	}
 	if len(o.args) > 0 {
 		var err error
-		if roots, err = parseRoots(o.args, s.kinds); err != nil {
+		if roots, err = app.ParseRoots(o.args, s.Kinds); err != nil {
 			return nil, nil, err
 		}
-		ask = s.ask(roots)
+		ask = s.Query(roots)
 	}
 	find := func(g *graph.Graph) []graph.ID {
 		if roots != nil {
-			return s.resolve(g, roots, nil)
+			return s.Resolve(g, roots, nil)
 		}
-		return s.everything(g)
+		return s.Everything(g)
 	}
-	g, err := s.read(ctx, ask, find, graph.StackOptions{})
+	g, err := s.Read(ctx, ask, find, graph.StackOptions{})
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := s.missing(g, roots, nil); err != nil {
+	if err := s.Missing(g, roots, nil); err != nil {
 		return nil, nil, err
 	}
-	s.tell(g)
+	s.Tell(g)
 	if gaps := g.Gaps(); roots == nil && len(find(g)) == 0 && len(gaps) > 0 {
-		return nil, nil, fmt.Errorf("no object could be read%s: %s", inNamespace(s.namespace), gaps[0].Message)
+		return nil, nil, fmt.Errorf("no object could be read%s: %s", inNamespace(s.Namespace), gaps[0].Message)
 	}
 	stack := g.Union(find(g), graph.StackOptions{})
 	keep := map[object.Ref]bool{}
-	for _, id := range slices.Concat(stack, ownersAbove(g, find(g)), s.keepers(g)) {
+	for _, id := range slices.Concat(stack, ownersAbove(g, find(g)), s.Keepers(g)) {
 		if g.State(id) == graph.Present {
 			keep[g.Ref(id)] = true
 		}
 	}
-	if roots == nil && s.namespace != "" {
-		ref := object.Ref{Kind: "Namespace", Name: s.namespace}
+	if roots == nil && s.Namespace != "" {
+		ref := object.Ref{Kind: "Namespace", Name: s.Namespace}
 		if id, ok := g.Find(ref); ok && g.State(id) == graph.Present {
 			keep[ref] = true
 		} else if len(keep) == 0 {
-			return nil, nil, fmt.Errorf("namespace %q is empty or does not exist", s.namespace)
+			return nil, nil, fmt.Errorf("namespace %q is empty or does not exist", s.Namespace)
 		}
 	}
 	keepDefinitions(s, keep)
@@ -185,23 +186,23 @@ func ownersAbove(g *graph.Graph, roots []graph.ID) []graph.ID {
 }
 
 // keepDefinitions adds the CustomResourceDefinitions of the kinds that are kept.
-func keepDefinitions(s *session, keep map[object.Ref]bool) {
+func keepDefinitions(s *app.Session, keep map[object.Ref]bool) {
 	for ref := range keep {
-		if k, ok := s.kinds.Kind(ref.GroupKind()); ok && k.Custom {
+		if k, ok := s.Kinds.Kind(ref.GroupKind()); ok && k.Custom {
 			keep[object.Ref{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition", Name: k.String()}] = true
 		}
 	}
 }
 
 // take reads the chosen objects a second time, whole.
-func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.Ref]bool) (*source.MemorySink, error) {
-	keeper := source.NewMemorySink(s.inv, func(r object.Ref) bool { return keep[r] })
+func (o *snapshotOptions) take(ctx context.Context, s *app.Session, keep map[object.Ref]bool) (*source.MemorySink, error) {
+	keeper := source.NewMemorySink(s.Inventory, func(r object.Ref) bool { return keep[r] })
 	refs := make([]object.Ref, 0, len(keep))
 	for r := range keep {
 		refs = append(refs, r)
 	}
 	slices.SortFunc(refs, object.Compare)
-	whole, err := o.whole(ctx, s, source.Whole)
+	whole, err := o.Whole(ctx, s, source.Whole)
 	if err != nil {
 		return nil, err
 	}
@@ -209,9 +210,9 @@ func (o *snapshotOptions) take(ctx context.Context, s *session, keep map[object.
 }
 
 // creators says who made what has no owner.
-func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *source.MemorySink) ([]source.Creator, error) {
+func (o *snapshotOptions) creators(ctx context.Context, s *app.Session, keeper *source.MemorySink) ([]source.Creator, error) {
 	made := keeper.Creators()
-	if snap, ok := s.source.(*source.Snapshot); ok {
+	if snap, ok := s.Source.(*source.Snapshot); ok {
 		var err error
 		if made, err = snap.Creators(ctx, keeper.Tops()); err != nil {
 			return nil, err
@@ -222,11 +223,11 @@ func (o *snapshotOptions) creators(ctx context.Context, s *session, keeper *sour
 
 // head says what the snapshot covers: whole kinds where a namespace or the
 // cluster was taken, and what is named and was not there.
-func (o *snapshotOptions) head(s *session, g *graph.Graph) source.SnapshotHeader {
-	head := source.SnapshotHeader{Gaps: g.Gaps(), Taken: metav1.NewTime(s.moment().UTC().Truncate(time.Second))}
+func (o *snapshotOptions) head(s *app.Session, g *graph.Graph) source.SnapshotHeader {
+	head := source.SnapshotHeader{Gaps: g.Gaps(), Taken: metav1.NewTime(s.AsOf().UTC().Truncate(time.Second))}
 	if len(o.args) == 0 {
-		for gk, ns := range s.inv.Coverage() {
-			if s.namespace == "" || ns == s.namespace {
+		for gk, ns := range s.Inventory.Coverage() {
+			if s.Namespace == "" || ns == s.Namespace {
 				head.Covered = append(head.Covered, source.Scope{Group: gk.Group, Kind: gk.Kind, Namespace: ns})
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -49,8 +50,8 @@ func aPod(ns, name, node, phase string) map[string]any {
 func (a *answers) measured(t *testing.T, objects ...map[string]any) (names []string, gaps []string) {
 	t.Helper()
 	c := newCommon(Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Now: func() time.Time { return time.Time{} }})
-	s := &session{c: &c.input, source: a}
-	docs, lost, err := s.measured(t.Context(), objects)
+	s := &app.Session{Input: &c.Input, Source: a}
+	docs, lost, err := s.Measured(t.Context(), objects)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -20,7 +21,7 @@ type stacksOptions struct {
 	sortBy   string
 	all      bool
 	prices   string
-	rules    healthRuleOptions
+	rules    app.HealthRuleOptions
 }
 
 func newStacks(env Env) *cobra.Command {
@@ -77,12 +78,12 @@ cost of what several stacks have is split evenly, and listed in SHARED WITH OTHE
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "only stacks with a root that has these labels")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(stackOrders(), ", "))
+	f.StringVar(&o.sortBy, "sort-by", "name", "order of the stacks: "+strings.Join(app.StackOrders(), ", "))
 	f.BoolVar(&o.all, "all", false, "also list the stacks of the cluster system, and the objects in no stack with the reason")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
-	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(stackOrders(), cobra.ShellCompDirectiveNoFileComp)))
+	must(cmd.RegisterFlagCompletionFunc("sort-by", cobra.FixedCompletions(app.StackOrders(), cobra.ShellCompDirectiveNoFileComp)))
 	return cmd
 }
 
@@ -94,14 +95,14 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if o.drawn() {
 		return o.draw(ctx)
 	}
-	q := stacksQuestion{selector: selector, all: o.all, sortBy: o.sortBy}
-	if q.book, err = readPrices(ctx, o.prices); err != nil {
+	q := app.StacksRequest{Selector: selector, All: o.all, SortBy: o.sortBy}
+	if q.Book, err = readPrices(ctx, o.prices); err != nil {
 		return err
 	}
-	if q.rules, err = o.rules.read(ctx); err != nil {
+	if q.Rules, err = o.rules.Read(ctx); err != nil {
 		return err
 	}
-	l, err := o.input.stacks(ctx, q)
+	l, err := o.Input.Stacks(ctx, q)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 		return err
 	}
 	o.tellStacks(l)
-	l.session.printTimings(l.graph)
+	l.Session.PrintTimings(l.Graph)
 	return nil
 }
 
@@ -118,17 +119,17 @@ func (o *stacksOptions) validateFlags() (labels.Selector, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	if !slices.Contains(stackOrders(), o.sortBy) {
-		return nil, hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(stackOrders(), ", "))
+	if !slices.Contains(app.StackOrders(), o.sortBy) {
+		return nil, hint.With(fmt.Errorf("unknown value %q of --sort-by", o.sortBy), "write one of "+strings.Join(app.StackOrders(), ", "))
 	}
-	return parseSelector(o.selector)
+	return app.ParseSelector(o.selector)
 }
 
 // stacksOutput is what is shown.
-func stacksOutput(l *stacksResult) view.Output {
-	return view.Stacks(l.rows, &l.total, view.StacksOptions{
-		Namespace: l.commonNamespace(), Now: l.session.moment(), Kind: l.session.typed, Reading: l.reading, Prices: l.q.book.Name,
-		Money: cost.Round(l.report, cost.ColumnMonth, 2), Currency: l.report.Currency, Gaps: l.graph.Gaps(),
-		Rest: l.rest, Others: l.others,
+func stacksOutput(l *app.StacksResult) view.Output {
+	return view.Stacks(l.Rows, &l.Total, view.StacksOptions{
+		Namespace: l.CommonNamespace(), Now: l.Session.AsOf(), Kind: l.Session.Typed, Reading: l.Reading, Prices: l.Request.Book.Name,
+		Money: cost.Round(l.Report, cost.ColumnMonth, 2), Currency: l.Report.Currency, Gaps: l.Graph.Gaps(),
+		Rest: l.Rest, Others: l.Others,
 	})
 }

@@ -6,21 +6,22 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // tellStacks says on stderr what the list has no place for.
-func (o *stacksOptions) tellStacks(l *stacksResult) {
+func (o *stacksOptions) tellStacks(l *app.StacksResult) {
 	if o.output == "name" {
 		return
 	}
-	for _, n := range l.reading.Notes {
+	for _, n := range l.Reading.Notes {
 		o.tellNote(n)
 	}
 	if why := unknownUsage(l); why != "" {
-		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.total.Measured, plural(l.total.Pods, "pod"), safe(why))
+		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.Total.Measured, plural(l.Total.Pods, "pod"), safe(why))
 	}
 	if o.human() {
 		fmt.Fprintln(o.env.ErrOut, stacksSummary(l))
@@ -28,13 +29,13 @@ func (o *stacksOptions) tellStacks(l *stacksResult) {
 }
 
 // stacksSummary is the list in a line.
-func stacksSummary(l *stacksResult) string {
-	if len(l.rows) == 0 {
+func stacksSummary(l *app.StacksResult) string {
+	if len(l.Rows) == 0 {
 		return "no stacks found" + summarizeUnlisted(l)
 	}
 	counts := map[health.Status]int{}
-	for i := range l.rows {
-		counts[l.rows[i].Status()]++
+	for i := range l.Rows {
+		counts[l.Rows[i].Status()]++
 	}
 	var parts []string
 	for _, s := range health.Statuses() {
@@ -42,32 +43,32 @@ func stacksSummary(l *stacksResult) string {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
-	text := fmt.Sprintf("%s: %s", plural(len(l.rows), "stack"), strings.Join(parts, ", "))
-	text += "; " + plural(l.total.Pods, "pod")
-	if month := cost.Round(l.report, cost.ColumnMonth, 2); month != nil && l.total.Priced() {
-		text += fmt.Sprintf("; %s %s a month%s", l.report.Currency, inMonth(l, month), unclaimedVolumes(l, month))
+	text := fmt.Sprintf("%s: %s", plural(len(l.Rows), "stack"), strings.Join(parts, ", "))
+	text += "; " + plural(l.Total.Pods, "pod")
+	if month := cost.Round(l.Report, cost.ColumnMonth, 2); month != nil && l.Total.Priced() {
+		text += fmt.Sprintf("; %s %s a month%s", l.Report.Currency, inMonth(l, month), unclaimedVolumes(l, month))
 	}
 	return text + summarizeUnlisted(l)
 }
 
 // unknownUsage is why the usage of pods is not known; empty where it is, and where a note says
 // that already.
-func unknownUsage(l *stacksResult) string {
+func unknownUsage(l *app.StacksResult) string {
 	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(l.unmeasured)) {
-		if l.unmeasured[why] == l.total.Pods && slices.ContainsFunc(l.reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
+	for _, why := range slices.Sorted(maps.Keys(l.Unmeasured)) {
+		if l.Unmeasured[why] == l.Total.Pods && slices.ContainsFunc(l.Reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
 			return ""
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", why, l.unmeasured[why]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", why, l.Unmeasured[why]))
 	}
 	return strings.Join(parts, ", ")
 }
 
 // inMonth is the sum of what is shown.
-func inMonth(l *stacksResult, shown cost.Money) string {
-	sum := l.total.Cost.Sub(l.total.Cost)
-	for i := range l.rows {
-		if row := l.rows[i].Row; row != nil {
+func inMonth(l *app.StacksResult, shown cost.Money) string {
+	sum := l.Total.Cost.Sub(l.Total.Cost)
+	for i := range l.Rows {
+		if row := l.Rows[i].Row; row != nil {
 			sum = sum.Add(shown[row])
 		}
 	}
@@ -75,21 +76,21 @@ func inMonth(l *stacksResult, shown cost.Money) string {
 }
 
 // summarizeUnlisted is what there is besides the stacks that are listed.
-func summarizeUnlisted(l *stacksResult) string {
+func summarizeUnlisted(l *app.StacksResult) string {
 	text, ways := "", []string{}
-	if l.hidden > 0 {
-		ways = append(ways, plural(l.hidden, "stack")+" of the cluster system")
+	if l.Hidden > 0 {
+		ways = append(ways, plural(l.Hidden, "stack")+" of the cluster system")
 	}
-	if l.rest > 0 {
-		left := plural(l.rest, "object") + " in no stack"
-		if l.troubled > 0 {
-			left += fmt.Sprintf(", %d of them unhealthy", l.troubled)
+	if l.Rest > 0 {
+		left := plural(l.Rest, "object") + " in no stack"
+		if l.Troubled > 0 {
+			left += fmt.Sprintf(", %d of them unhealthy", l.Troubled)
 		}
 		ways = append(ways, left)
 	}
 	if len(ways) > 0 {
 		text = "; also " + strings.Join(ways, " and ")
-		if !l.list.all {
+		if !l.List.All {
 			text += " (--all lists them)"
 		}
 	}
@@ -97,8 +98,8 @@ func summarizeUnlisted(l *stacksResult) string {
 }
 
 // unclaimedVolumes is what volumes cost that no claim has: no stack pays for them.
-func unclaimedVolumes(l *stacksResult, month cost.Money) string {
-	for _, row := range l.report.Rows {
+func unclaimedVolumes(l *app.StacksResult, month cost.Money) string {
+	for _, row := range l.Report.Rows {
 		if sum, priced := month[row]; priced && row.Level == cost.LevelRest && row.Name == cost.UnclaimedVolumes {
 			return fmt.Sprintf(", and %s for unclaimed volumes", sum.StringFixed(2))
 		}

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	apitypes "k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -36,14 +37,14 @@ func (o *keepingOptions) validate() error {
 	if err := o.common.validate(); err != nil {
 		return err
 	}
-	if o.allNamespaces {
+	if o.AllNamespaces {
 		return errors.New("-A: a System is in one namespace")
 	}
 	var err error
 	if o.dryRun, err = oneOf("--dry-run", o.dryRun, dryRuns); err != nil {
 		return err
 	}
-	if !o.yes && o.dryRun == "none" && o.from == "" {
+	if !o.yes && o.dryRun == "none" && o.From == "" {
 		return o.env.canAsk("labels and a ConfigMap would be written")
 	}
 	return nil
@@ -116,7 +117,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := placeSystem(s, c.namespace, given(o.config.Namespace)); err != nil {
+	if err := placeSystem(s, c.namespace, app.Given(o.Config.Namespace)); err != nil {
 		return err
 	}
 	a, before, err := c.adoption(ctx, s, text)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -42,10 +43,10 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 		return nil, err
 	}
 	out := &systemCluster{keptSystems: k}
-	if out.kinds, err = k.from.Kinds(ctx, &earlyGaps{}); err != nil {
+	if out.kinds, err = k.from.Kinds(ctx, &app.EarlyGaps{}); err != nil {
 		return nil, err
 	}
-	config, err := c.config.ToRESTConfig()
+	config, err := c.Config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}

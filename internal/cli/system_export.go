@@ -50,7 +50,7 @@ Fields that look like credentials are reported: review them before you pass the 
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVarP(&o.file, "write", "O", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
@@ -65,7 +65,7 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	if len(x.stacks) == 0 {
-		return hint.With(errors.New("no stack found"+inPlace(x.session.namespace)), "name the roots, or search elsewhere: -n, -A")
+		return hint.With(errors.New("no stack found"+inPlace(x.session.Namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	from, err := x.exported(ctx)
 	if err != nil {
@@ -79,7 +79,7 @@ func (o *initOptions) export(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	x.session.tell(x.graph)
+	x.session.Tell(x.graph)
 	for _, n := range append(x.notices, notices...) {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n.String()))
 	}
@@ -92,7 +92,7 @@ func (o *initOptions) export(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s of the System %s, %s\n", plural(len(sys.Apps), "app"), safe(sys.Name), plural(len(sys.Inputs), "input"))
-	x.session.printTimings(x.graph)
+	x.session.PrintTimings(x.graph)
 	return nil
 }
 
@@ -123,8 +123,8 @@ type systemExport struct {
 
 func (x *systemExport) sourceText() string {
 	text := "the cluster"
-	if x.session.snapshot {
-		text = "the snapshot " + x.o.from
+	if x.session.Snapshot {
+		text = "the snapshot " + x.o.From
 	}
 	if ns := x.namespace(); ns != "" {
 		text = "namespace " + ns + " of " + text

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -22,7 +23,7 @@ var secretKind = schema.GroupKind{Kind: "Secret"}
 // its release or its set says, and what several need to the lowest of them, which needs the
 // fewest others.
 func (x *systemExport) partition() *parts {
-	g, o := x.graph, x.o.stackOptions()
+	g, o := x.graph, x.o.StackOptions()
 	p := &parts{x: x, of: map[graph.ID]int{}, kept: map[graph.ID]bool{}, made: map[string]bool{}}
 	groups := p.tops()
 	first := make([]graph.ID, len(groups))
@@ -85,7 +86,7 @@ func (p *parts) tops() [][]graph.ID {
 			if !ok {
 				continue
 			}
-			if above := g.OwnerPath(id, p.x.o.stackOptions()); len(above) > 0 {
+			if above := g.OwnerPath(id, p.x.o.StackOptions()); len(above) > 0 {
 				id = above[0]
 			}
 			set, acts := g.InSet(id), p.x.acts(g.Ref(id))
@@ -115,7 +116,7 @@ func (p *parts) sort() {
 	for id := range graph.ID(g.Len()) {
 		i, in := p.of[id]
 		ref := g.Ref(id)
-		if !in || graph.IsBoundary(ref) && !p.isRole(id) || p.x.session.ownedByCluster(ref.Namespace) {
+		if !in || graph.IsBoundary(ref) && !p.isRole(id) || p.x.session.OwnedByCluster(ref.Namespace) {
 			continue
 		}
 		owned := len(g.OwnersOf(id)) > 0 || p.kept[id]
@@ -127,7 +128,7 @@ func (p *parts) sort() {
 			p.secrets = append(p.secrets, id)
 		case owned || g.State(id) != graph.Present || p.ours(ref):
 		default:
-			if ref.GroupKind() == configMapKind {
+			if ref.GroupKind() == app.ConfigMapKind {
 				p.configs = append(p.configs, id)
 			}
 			p.apps[i].objects = append(p.apps[i].objects, ref)
@@ -147,7 +148,7 @@ func (p *parts) needed(id graph.ID) bool {
 
 // ours says that an object is one that is kept for a System: its set, its journal.
 func (p *parts) ours(ref object.Ref) bool {
-	return ref.GroupKind() == configMapKind && strings.HasPrefix(ref.Name, keptPrefix)
+	return ref.GroupKind() == app.ConfigMapKind && strings.HasPrefix(ref.Name, keptPrefix)
 }
 
 // isRole says that a node is a ClusterRole, which stacks stand on, and bring along.
@@ -177,7 +178,7 @@ func (p *parts) dependencies() []system.Dependency {
 		}
 		for e := range g.Out(id) {
 			to, also := p.of[e.To]
-			if !also || to == from || e.Relation != relation.Needs || e.Optional || p.x.o.noInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
+			if !also || to == from || e.Relation != relation.Needs || e.Optional || p.x.o.NoInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
 				continue
 			}
 			d := system.Dependency{From: p.apps[from].name, To: p.apps[to].name, Reason: g.Ref(e.From).String() + " needs " + g.Ref(e.To).String()}

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -21,7 +22,7 @@ import (
 
 // whole reads objects as they are. What cannot be read is told, and missing.
 func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
-	if x.session.snapshot {
+	if x.session.Snapshot {
 		return x.wholeOfSnapshot(ctx, refs)
 	}
 	reader, err := x.reader()
@@ -31,7 +32,7 @@ func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object
 	out := map[object.Ref]*unstructured.Unstructured{}
 	var mu sync.Mutex
 	errs := each(refs, func(ref object.Ref) error {
-		kind, ok := x.session.kinds.Kind(ref.GroupKind())
+		kind, ok := x.session.Kinds.Kind(ref.GroupKind())
 		if !ok {
 			return nil
 		}
@@ -53,7 +54,7 @@ func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object
 }
 
 func (x *systemExport) reader() (install.Reader, error) {
-	config, err := x.o.config.ToRESTConfig()
+	config, err := x.o.Config.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
@@ -63,14 +64,14 @@ func (x *systemExport) reader() (install.Reader, error) {
 
 // wholeOfSnapshot reads objects of a snapshot, which has ConfigMaps without their data.
 func (x *systemExport) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
-	snapshot, ok := x.session.source.(*source.Snapshot)
+	snapshot, ok := x.session.Source.(*source.Snapshot)
 	if !ok {
 		return nil, errors.New("the source is neither a cluster nor a snapshot")
 	}
 	out := map[object.Ref]*unstructured.Unstructured{}
 	sink := &exportSink{want: map[object.Ref]bool{}, each: func(ref object.Ref, fields map[string]any) { out[ref] = &unstructured.Unstructured{Object: fields} }}
 	for _, ref := range refs {
-		sink.want[ref] = ref.GroupKind() != configMapKind
+		sink.want[ref] = ref.GroupKind() != app.ConfigMapKind
 	}
 	if err := snapshot.Whole().Read(ctx, source.Query{All: true}, sink); err != nil {
 		return nil, err
@@ -85,7 +86,7 @@ func (x *systemExport) wholeOfSnapshot(ctx context.Context, refs []object.Ref) (
 
 // exportSink hands on the objects that are wanted.
 type exportSink struct {
-	earlyGaps
+	app.EarlyGaps
 	mu   sync.Mutex
 	want map[object.Ref]bool
 	each func(object.Ref, map[string]any)
@@ -123,7 +124,7 @@ func hasUnsetVariable(v any) bool {
 // taken, where it may be read, and nothing else.
 func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Exported) error {
 	var reader install.Reader
-	if !x.session.snapshot && len(p.secrets) > 0 {
+	if !x.session.Snapshot && len(p.secrets) > 0 {
 		var err error
 		if reader, err = x.reader(); err != nil {
 			return err
@@ -136,7 +137,7 @@ func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Export
 			out.Inputs = append(out.Inputs, in)
 			continue
 		}
-		kind, _ := x.session.kinds.Kind(secretKind)
+		kind, _ := x.session.Kinds.Kind(secretKind)
 		o, err := reader.Get(ctx, kind, ref.Namespace, ref.Name)
 		switch {
 		case ctx.Err() != nil:
@@ -175,7 +176,7 @@ func (x *systemExport) neededBy(id graph.ID) string {
 	var by []string
 	for e := range x.graph.In(id) {
 		from := e.From
-		if above := x.graph.OwnerPath(from, x.o.stackOptions()); len(above) > 0 {
+		if above := x.graph.OwnerPath(from, x.o.StackOptions()); len(above) > 0 {
 			from = above[0]
 		}
 		by = append(by, x.graph.Ref(from).String())
@@ -189,20 +190,20 @@ func (x *systemExport) neededBy(id graph.ID) string {
 // runs names the operator of a kind: the one that our mark on its definition names, or the
 // one that the catalogue knows; empty for none.
 func (x *systemExport) runs(ref object.Ref) string {
-	kind, ok := x.session.kinds.Kind(ref.GroupKind())
+	kind, ok := x.session.Kinds.Kind(ref.GroupKind())
 	if !ok {
 		return ""
 	}
 	if name := x.packages[kind.Plural+"."+kind.Group]; name != "" {
 		return name
 	}
-	name, _ := x.session.catalogued(ref.GroupKind())
+	name, _ := x.session.Catalogued(ref.GroupKind())
 	return name
 }
 
 // readPackages notes which packages brought definitions, by the marks on these.
 func (x *systemExport) readPackages(ctx context.Context) error {
-	definitions, err := x.session.source.Definitions(ctx, &earlyGaps{})
+	definitions, err := x.session.Source.Definitions(ctx, &app.EarlyGaps{})
 	if err != nil {
 		return err
 	}
@@ -234,7 +235,7 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 	for i := range p.apps {
 		for _, ref := range p.apps[i].objects {
 			name := x.runs(ref)
-			kind, served := x.session.kinds.Kind(ref.GroupKind())
+			kind, served := x.session.Kinds.Kind(ref.GroupKind())
 			switch {
 			case name != "":
 				names[name] = true
@@ -274,7 +275,7 @@ func (x *systemExport) operators(ctx context.Context, p *parts, out *system.Expo
 // without.
 func (x *systemExport) versions(ctx context.Context, cats *catalogues) (map[string]string, error) {
 	out := map[string]string{}
-	if x.session.snapshot {
+	if x.session.Snapshot {
 		return out, nil
 	}
 	c, err := x.o.installCluster(ctx)

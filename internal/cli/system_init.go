@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
@@ -66,7 +67,7 @@ file.`,
 	f.StringVar(&o.name, "name", "", "the name of the System (default: the namespace)")
 	f.StringVar(&o.file, "write", "", "write it to this FILE, which must not exist")
 	f.BoolVar(&o.force, "force", false, "with --write, replace the file")
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	return cmd
 }
 
@@ -87,7 +88,7 @@ func (o *initOptions) run(ctx context.Context) error {
 	if _, problems := system.Parse("what was found", text); len(problems) > 0 {
 		return &hint.Lines{Lines: hint.Placed("what was found", problems)}
 	}
-	d.session.tell(d.graph)
+	d.session.Tell(d.graph)
 	if o.file == "" {
 		_, err = o.env.Out.Write(text)
 	} else {
@@ -97,7 +98,7 @@ func (o *initOptions) run(ctx context.Context) error {
 		return err
 	}
 	fmt.Fprintf(o.env.ErrOut, "%s of the System %s\n", plural(len(draft.Apps), "app"), safe(draft.Name))
-	d.session.printTimings(d.graph)
+	d.session.PrintTimings(d.graph)
 	return nil
 }
 
@@ -114,7 +115,7 @@ func (o *initOptions) parseSelector() (labels.Selector, error) {
 	if o.force && o.file == "" {
 		return nil, errors.New("--force replaces the file of --write: there is none")
 	}
-	selector, err := parseSelector(o.selector)
+	selector, err := app.ParseSelector(o.selector)
 	if err == nil && selector != nil && len(o.args) == 0 {
 		err = errors.New("--selector chooses among all of a TYPE: name one")
 	}
@@ -163,11 +164,11 @@ func claim(temp, name string) error {
 type systemDraft struct {
 	o        *initOptions
 	selector labels.Selector
-	session  *session
+	session  *app.Session
 	graph    *graph.Graph
 	facts    *regulate.Collector
 	signals  regulate.Signals
-	verdicts *healthCollector
+	verdicts *app.HealthCollector
 	stacks   []foundApp
 }
 
@@ -183,36 +184,36 @@ type foundApp struct {
 // read reads the graph, and finds the stacks.
 func (d *systemDraft) read(ctx context.Context) error {
 	o := d.o
-	d.verdicts = o.collectHealth(nil)
-	o.extract = append(o.extract, func(s *session) inventory.Extractor {
-		d.signals = servedSignals(s.kinds)
+	d.verdicts = o.CollectHealth(nil)
+	o.Extract = append(o.Extract, func(s *app.Session) inventory.Extractor {
+		d.signals = servedSignals(s.Kinds)
 		d.facts = regulate.NewCollector(&system.System{}, d.signals)
 		return collecting(d.facts)
 	})
 	var err error
-	if d.session, err = o.open(ctx); err != nil {
+	if d.session, err = o.Open(ctx); err != nil {
 		return err
 	}
 	s := d.session
 	if len(o.args) == 0 {
 		ask := source.Query{All: true}
-		if !o.allNamespaces && s.namespace != "" {
-			ask = source.Query{Namespaces: []string{s.namespace}, Kinds: s.rules.Crossing()}
+		if !o.AllNamespaces && s.Namespace != "" {
+			ask = source.Query{Namespaces: []string{s.Namespace}, Kinds: s.Rules.Crossing()}
 		}
-		if d.graph, err = s.read(ctx, ask, s.everything, o.stackOptions()); err != nil {
+		if d.graph, err = s.Read(ctx, ask, s.Everything, o.StackOptions()); err != nil {
 			return err
 		}
 		d.foundStacks()
 		return nil
 	}
-	roots, err := selectedRoots(o.args, d.selector, s.kinds)
+	roots, err := app.SelectedRoots(o.args, d.selector, s.Kinds)
 	if err != nil {
 		return err
 	}
-	if d.graph, err = s.read(ctx, s.ask(roots), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, d.selector) }, o.stackOptions()); err != nil {
+	if d.graph, err = s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, d.selector) }, o.StackOptions()); err != nil {
 		return err
 	}
-	if err := s.missing(d.graph, roots, d.selector); err != nil {
+	if err := s.Missing(d.graph, roots, d.selector); err != nil {
 		return err
 	}
 	d.namedStacks(roots)
@@ -222,12 +223,12 @@ func (d *systemDraft) read(ctx context.Context) error {
 // draft makes the manifest, and what its comments say.
 func (d *systemDraft) draft() (*system.Draft, error) {
 	if len(d.stacks) == 0 {
-		return nil, hint.With(errors.New("no stack found"+inPlace(d.session.namespace)), "name the roots, or search elsewhere: -n, -A")
+		return nil, hint.With(errors.New("no stack found"+inPlace(d.session.Namespace)), "name the roots, or search elsewhere: -n, -A")
 	}
 	namespace := d.namespace()
 	draft := &system.Draft{Namespace: namespace, Found: "the cluster"}
-	if d.session.snapshot {
-		draft.Found = "the snapshot " + d.o.from
+	if d.session.Snapshot {
+		draft.Found = "the snapshot " + d.o.From
 	}
 	if namespace != "" {
 		draft.Found = "namespace " + namespace + " of " + draft.Found
@@ -248,8 +249,8 @@ func (d *systemDraft) draft() (*system.Draft, error) {
 		}
 	}
 	w := regulate.Observe(regulate.Observation{
-		System: sys, Graph: d.graph, Health: d.verdicts.assess(d.graph), Kinds: d.session.kinds, Namespace: namespace,
-		Facts: d.facts, Signals: d.signals, NoInferred: d.o.noInferred,
+		System: sys, Graph: d.graph, Health: d.verdicts.Assess(d.graph), Kinds: d.session.Kinds, Namespace: namespace,
+		Facts: d.facts, Signals: d.signals, NoInferred: d.o.NoInferred,
 	})
 	for i := range w.Apps {
 		d.explain(&draft.Apps[i], &w.Apps[i])
@@ -266,8 +267,8 @@ func inPlace(namespace string) string {
 
 // namespace is that of the System: the one that is asked about, or that all roots are in.
 func (d *systemDraft) namespace() string {
-	if d.session.namespace != "" {
-		return d.session.namespace
+	if d.session.Namespace != "" {
+		return d.session.Namespace
 	}
 	only := ""
 	for _, s := range d.stacks {
@@ -286,9 +287,9 @@ func (d *systemDraft) namespace() string {
 // rootOf writes an object as a root: with its group where that is not one of Kubernetes
 // itself, with its namespace where that is not the System's.
 func (d *systemDraft) rootOf(ref object.Ref, namespace string) system.Root {
-	kind, _ := d.session.kinds.Kind(ref.GroupKind())
+	kind, _ := d.session.Kinds.Kind(ref.GroupKind())
 	root := system.Root{Type: strings.ToLower(ref.Kind), Name: ref.Name}
-	if found, err := d.session.kinds.Find(root.Type); kind.Custom && ref.Group != "" || err != nil || found.GroupKind() != ref.GroupKind() {
+	if found, err := d.session.Kinds.Find(root.Type); kind.Custom && ref.Group != "" || err != nil || found.GroupKind() != ref.GroupKind() {
 		root.Type += "." + ref.Group
 	}
 	if ref.Namespace != namespace {
@@ -301,7 +302,7 @@ func (d *systemDraft) rootOf(ref object.Ref, namespace string) system.Root {
 func (d *systemDraft) operator(roots []object.Ref) string {
 	name := ""
 	for _, r := range roots {
-		of, known := d.session.catalogued(r.GroupKind())
+		of, known := d.session.Catalogued(r.GroupKind())
 		if known && name != "" && of != name {
 			return ""
 		}

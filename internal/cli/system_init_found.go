@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,8 +15,8 @@ import (
 
 // foundStacks takes what nobody named.
 func (d *systemDraft) foundStacks() {
-	found := d.session.applications(d.graph, d.o.stackOptions()).Stacks
-	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.isClusterSystem(d.graph, f) })
+	found := d.session.Applications(d.graph, d.o.StackOptions()).Stacks
+	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) })
 	above, of := d.parentsOf(found)
 	for i, f := range found {
 		if group, is := of[f.Roots[0]]; is && f.Group.By == "" && group != i {
@@ -53,7 +54,7 @@ func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, o
 // parents returns what groups come from: who keeps the set, or the custom resources above
 // the instance. What keeps an adopted System is no part of it.
 func (d *systemDraft) parents(groups []graph.Group) [][]graph.ID {
-	above := d.graph.Parents(groups, d.makes, d.o.stackOptions())
+	above := d.graph.Parents(groups, d.makes, d.o.StackOptions())
 	for i, p := range groups {
 		if id, ok := d.graph.Find(p.Parent); p.By == graph.BySet && ok && !system.IsParent(p.Parent, d.graph.Labels(id)) {
 			above[i] = []graph.ID{id}
@@ -65,10 +66,10 @@ func (d *systemDraft) parents(groups []graph.Group) [][]graph.ID {
 // makes says whether objects of a kind may be made for one of another kind: of a kind of the
 // catalogue, as that says; of others nothing is known that speaks against it.
 func (d *systemDraft) makes(parent, part schema.GroupKind) bool {
-	if _, known := d.session.catalogued(parent); !known {
+	if _, known := d.session.Catalogued(parent); !known {
 		return true
 	}
-	parts, _ := d.session.composes(parent)
+	parts, _ := d.session.Composes(parent)
 	return slices.ContainsFunc(parts, func(kind string) bool { return declare.GroupKind(kind) == part })
 }
 
@@ -81,7 +82,7 @@ func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	acting := slices.DeleteFunc(slices.Clone(parents), func(id graph.ID) bool { return !d.acts(d.graph.Ref(id)) })
 	own := map[graph.ID]graph.ID{}
 	if len(acting) > 0 {
-		own = d.graph.Divide([][]graph.ID{acting}, nil, d.o.stackOptions())
+		own = d.graph.Divide([][]graph.ID{acting}, nil, d.o.StackOptions())
 	}
 	return slices.Concat(parents, slices.DeleteFunc(slices.Clone(roots), func(id graph.ID) bool {
 		_, in := own[id]
@@ -92,7 +93,7 @@ func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 // neededApps takes what runs below the stacks that were found and stands for itself: the
 // database that they share is on top of none, and it is the one that all are held for.
 func (d *systemDraft) neededApps() {
-	opts := d.o.stackOptions()
+	opts := d.o.StackOptions()
 	var groups [][]graph.ID
 	for _, s := range d.stacks {
 		groups = append(groups, d.ids(s.roots))
@@ -112,7 +113,7 @@ func (d *systemDraft) neededApps() {
 				top = above[0]
 			}
 			ref = d.graph.Ref(top)
-			if in[top] || d.graph.State(top) != graph.Present || d.session.ownedByCluster(ref.Namespace) {
+			if in[top] || d.graph.State(top) != graph.Present || d.session.OwnedByCluster(ref.Namespace) {
 				continue
 			}
 			in[top] = true
@@ -123,14 +124,14 @@ func (d *systemDraft) neededApps() {
 
 // namedStacks takes what was named. Of a group what runs stands for it, or is to make what
 // runs: the settings of a release are none of its roots.
-func (d *systemDraft) namedStacks(roots []rootArg) {
+func (d *systemDraft) namedStacks(roots []app.Root) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {
-		for _, stack := range d.session.stacksOf(d.graph, r, d.session.nodes(d.graph, r, d.selector)) {
+		for _, stack := range d.session.StacksOf(d.graph, r, d.session.Nodes(d.graph, r, d.selector)) {
 			app := foundApp{name: stack.Ref.Name, found: stack.Ref.String(), all: d.refs(stack.Roots)}
-			above := d.parents([]graph.Group{{By: r.group, Namespace: stack.Ref.Namespace, Name: r.name}})
+			above := d.parents([]graph.Group{{By: r.Group, Namespace: stack.Ref.Namespace, Name: r.Name}})
 			all := d.refs(d.withoutOwned(above[0], stack.Roots))
-			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.group != "" && len(running) > 0 {
+			if running := slices.DeleteFunc(slices.Clone(all), func(ref object.Ref) bool { return !d.acts(ref) }); r.Group != "" && len(running) > 0 {
 				all = running
 			}
 			for _, ref := range all {
@@ -149,8 +150,8 @@ func (d *systemDraft) namedStacks(roots []rootArg) {
 // acts says whether objects of a kind run, or have something run: workloads and custom
 // resources.
 func (d *systemDraft) acts(ref object.Ref) bool {
-	kind, ok := d.session.kinds.Kind(ref.GroupKind())
-	return ok && kind.Custom || ref.Group == "apps" || ref.Group == "batch" || ref.GroupKind() == podKind
+	kind, ok := d.session.Kinds.Kind(ref.GroupKind())
+	return ok && kind.Custom || ref.Group == "apps" || ref.Group == "batch" || ref.GroupKind() == app.PodKind
 }
 
 func (d *systemDraft) refs(ids []graph.ID) []object.Ref {

@@ -12,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -28,14 +29,14 @@ type keptSystems struct {
 
 // openSystems connects. A snapshot holds no data of ConfigMaps, and so no manifests.
 func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
-	if c.from != "" {
+	if c.From != "" {
 		return nil, hint.With(errors.New("--from: a snapshot is read-only, and holds no manifests of Systems"), "leave out --from; system init writes a manifest from a snapshot")
 	}
-	from, namespace, err := c.source(ctx)
+	from, namespace, err := c.Source(ctx)
 	if err != nil {
 		return nil, err
 	}
-	cluster, _ := clusterOf(from) // as it is no snapshot
+	cluster, _ := app.ClusterOf(from) // as it is no snapshot
 	return &keptSystems{from: from, cluster: cluster, namespace: namespace}, nil
 }
 
@@ -103,7 +104,7 @@ func (k *keptSystems) names(ctx context.Context, namespace string) ([]string, er
 // namedSystem reads a System that was adopted: NAME of the user's namespace, NAMESPACE/NAME,
 // or either behind system/.
 func (c *common) namedSystem(ctx context.Context, text string) (*system.System, error) {
-	if c.from != "" {
+	if c.From != "" {
 		return nil, hint.With(fmt.Errorf("the System %q: a snapshot holds no manifests", text), "name the file of its manifest instead")
 	}
 	namespace, name, both := strings.Cut(strings.TrimPrefix(text, graph.BySystem+"/"), "/")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -42,7 +43,7 @@ func listSystems(ctx context.Context, o *common) error {
 		return err
 	}
 	find := o.systemsOfCluster
-	if o.from != "" {
+	if o.From != "" {
 		find = o.systemsOfSnapshot
 	}
 	rows, err := find(ctx)
@@ -104,22 +105,22 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 
 // systemsOfSnapshot finds them in a graph.
 func (c *common) systemsOfSnapshot(ctx context.Context) ([]view.SystemRow, error) {
-	born := newCreationTimes()
-	c.extract = append(c.extract, born.extractor)
-	s, err := c.open(ctx)
+	born := app.NewCreationTimes()
+	c.Extract = append(c.Extract, born.Extractor)
+	s, err := c.Open(ctx)
 	if err != nil {
 		return nil, err
 	}
-	keepers := func(g *graph.Graph) []graph.ID { return s.adopted(g, s.namespace) }
-	g, err := s.read(ctx, source.Query{All: true}, keepers, graph.StackOptions{})
+	keepers := func(g *graph.Graph) []graph.ID { return s.Adopted(g, s.Namespace) }
+	g, err := s.Read(ctx, source.Query{All: true}, keepers, graph.StackOptions{})
 	if err != nil {
 		return nil, err
 	}
-	s.tell(g)
+	s.Tell(g)
 	var rows []view.SystemRow
 	for _, id := range keepers(g) {
 		ref := g.Ref(id)
-		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.byRef[ref]}
+		row := view.SystemRow{Name: g.Labels(id)[system.Label], Namespace: ref.Namespace, Created: born.ByRef[ref]}
 		for _, m := range g.InSet(id) {
 			row.Members = append(row.Members, g.Ref(m))
 		}

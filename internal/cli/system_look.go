@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -23,8 +24,8 @@ type systemView struct {
 	c         *common
 	system    *system.System
 	namespace string // of the system
-	session   *session
-	verdicts  *healthCollector
+	session   *app.Session
+	verdicts  *app.HealthCollector
 	facts     *regulate.Collector
 	signals   regulate.Signals
 	signalled *object.Kinds // that the signals are of
@@ -39,17 +40,17 @@ func (c *common) lookAt(ctx context.Context, s *system.System) (*systemView, err
 	if err := c.enter(s); err != nil {
 		return nil, err
 	}
-	l.verdicts = c.collectHealth(nil)
-	c.extract = append(c.extract, func(of *session) inventory.Extractor {
-		facts := regulate.NewCollector(s, l.signalsOf(of.kinds)) // What is gone is not seen again.
+	l.verdicts = c.CollectHealth(nil)
+	c.Extract = append(c.Extract, func(of *app.Session) inventory.Extractor {
+		facts := regulate.NewCollector(s, l.signalsOf(of.Kinds)) // What is gone is not seen again.
 		l.facts = facts
 		return collecting(facts)
 	})
 	var err error
-	if l.session, err = c.open(ctx); err != nil {
+	if l.session, err = c.Open(ctx); err != nil {
 		return nil, err
 	}
-	l.namespace = l.session.namespace
+	l.namespace = l.session.Namespace
 	return l, nil
 }
 
@@ -64,8 +65,8 @@ func collecting(facts *regulate.Collector) inventory.Extractor {
 // lookOnce reads the stacks of all apps of a System, and says how they are. Another System
 // may be looked at afterwards, by itself.
 func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, error) {
-	namespace, extract := c.config.Namespace, c.extract
-	defer func() { c.config.Namespace, c.extract = namespace, extract }()
+	namespace, extract := c.Config.Namespace, c.Extract
+	defer func() { c.Config.Namespace, c.Extract = namespace, extract }()
 	l, err := c.lookAt(ctx, s)
 	if err != nil {
 		return nil, err
@@ -75,28 +76,28 @@ func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, e
 
 // look reads how the apps are. It can be called again.
 func (l *systemView) look(ctx context.Context) error {
-	s, err := l.session.renewed(ctx) // definitions come and go while it is followed
+	s, err := l.session.Renewed(ctx) // definitions come and go while it is followed
 	if err != nil {
 		return err
 	}
 	l.session = s
 	roots := l.roots()
-	ask := s.ask(roots)
+	ask := s.Query(roots)
 	for _, gk := range regulate.ManagerKinds() {
 		// Who keeps an app as it is may be in any namespace.
-		if _, served := s.kinds.Kind(gk); served && !ask.All {
+		if _, served := s.Kinds.Kind(gk); served && !ask.All {
 			ask.Kinds = append(ask.Kinds, gk)
 		}
 	}
-	g, err := s.read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, nil) }, l.c.stackOptions())
+	g, err := s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, l.c.StackOptions())
 	if err != nil {
 		return err
 	}
 	l.graph = g
-	defer l.c.clock.stage("observe")()
+	defer l.c.Clock.Stage("observe")()
 	l.world = regulate.Observe(regulate.Observation{
-		System: l.system, Graph: g, Health: l.verdicts.assess(g), Kinds: s.kinds, Namespace: l.namespace,
-		Facts: l.facts, Signals: l.signalsOf(s.kinds), NoInferred: l.c.noInferred,
+		System: l.system, Graph: g, Health: l.verdicts.Assess(g), Kinds: s.Kinds, Namespace: l.namespace,
+		Facts: l.facts, Signals: l.signalsOf(s.Kinds), NoInferred: l.c.NoInferred,
 	})
 	return nil
 }
@@ -121,11 +122,11 @@ func servedSignals(kinds *object.Kinds) regulate.Signals {
 func (c *common) enter(s *system.System) error {
 	switch {
 	case s.Namespace == "":
-	case given(c.config.Namespace) && *c.config.Namespace != s.Namespace:
-		return fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *c.config.Namespace, s.Name, s.Namespace, s.Origin)
+	case app.Given(c.Config.Namespace) && *c.Config.Namespace != s.Namespace:
+		return fmt.Errorf("-n %s: the System %s is of the namespace %s, as %s says", *c.Config.Namespace, s.Name, s.Namespace, s.Origin)
 	default:
 		namespace := s.Namespace
-		c.config.Namespace = &namespace
+		c.Config.Namespace = &namespace
 	}
 	return nil
 }
@@ -139,11 +140,11 @@ func offlineHint(err error) error {
 }
 
 // roots are those of all apps whose kinds are served, to be read.
-func (l *systemView) roots() []rootArg {
-	var out []rootArg
+func (l *systemView) roots() []app.Root {
+	var out []app.Root
 	for i := range l.system.Apps {
 		for _, r := range l.system.Apps[i].Roots {
-			if arg, err := l.root(r); err == nil && !slices.ContainsFunc(out, func(o rootArg) bool { return o.text == arg.text }) {
+			if arg, err := l.root(r); err == nil && !slices.ContainsFunc(out, func(o app.Root) bool { return o.Text == arg.Text }) {
 				out = append(out, arg)
 			}
 		}
@@ -153,15 +154,15 @@ func (l *systemView) roots() []rootArg {
 
 // root finds the kind of a root. The error says that there is none, or that it cannot be in
 // a namespace.
-func (l *systemView) root(r system.Root) (rootArg, error) {
-	kind, err := l.session.kinds.Find(r.Type)
+func (l *systemView) root(r system.Root) (app.Root, error) {
+	kind, err := l.session.Kinds.Find(r.Type)
 	switch {
 	case err != nil && (r.Type == graph.ByHelm || r.Type == graph.ByApp):
-		return rootArg{}, fmt.Errorf("%s is a group of objects: name its top objects", r)
+		return app.Root{}, fmt.Errorf("%s is a group of objects: name its top objects", r)
 	case err != nil:
-		return rootArg{}, fmt.Errorf("%s: %w", r, err)
+		return app.Root{}, fmt.Errorf("%s: %w", r, err)
 	case !kind.Namespaced && r.Namespace != "":
-		return rootArg{}, fmt.Errorf("%s: %s are not namespaced: write %s/%s", r, kind, r.Type, r.Name)
+		return app.Root{}, fmt.Errorf("%s: %s are not namespaced: write %s/%s", r, kind, r.Type, r.Name)
 	}
-	return rootArg{text: r.String(), kind: kind, name: r.Name, namespace: r.Namespace}, nil
+	return app.Root{Text: r.String(), Kind: kind, Name: r.Name, Namespace: r.Namespace}, nil
 }

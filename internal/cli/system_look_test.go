@@ -89,12 +89,12 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	}
 	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Now: time.Now}
 	c, cache := newCommon(env), t.TempDir()
-	c.config.KubeConfig, c.config.CacheDir = &file, &cache
+	c.Config.KubeConfig, c.Config.CacheDir = &file, &cache
 	l, err := c.lookAt(t.Context(), &system.System{Name: "shop", Namespace: "shop", Apps: []system.App{{Name: "web", Roots: []system.Root{{Type: "widget.x.example.com", Name: "one"}}}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	live := l.session.live(t.Context())
+	live := l.session.Live(t.Context())
 	if err := l.look(t.Context()); err != nil || len(l.world.Apps[0].Roots) != 0 {
 		t.Fatalf("before: %+v, %v", l.world, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -59,10 +60,10 @@ func (c *common) systemText(ctx context.Context, file string) ([]byte, error) {
 	case demoSystem:
 		return examples.DemoSystem(), nil
 	case "-":
-		if c.from == "-" {
+		if c.From == "-" {
 			return nil, errors.New("standard input is the snapshot of --from: write the manifest to a FILE")
 		}
-		return awaited(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.env.In, system.MaxBytes+1)) })
+		return app.Awaited(ctx, func() ([]byte, error) { return io.ReadAll(io.LimitReader(c.env.In, system.MaxBytes+1)) })
 	}
-	return readFile(ctx, file, system.MaxBytes, "manifest of a System")
+	return app.ReadFile(ctx, file, system.MaxBytes, "manifest of a System")
 }

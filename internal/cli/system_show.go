@@ -60,13 +60,13 @@ func (o *systemShowOptions) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return offlineHint(err)
 	}
-	l.session.tell(l.graph)
-	opts.Namespace, opts.World, opts.Gaps = l.session.namespace, l.world, l.graph.Gaps()
+	l.session.Tell(l.graph)
+	opts.Namespace, opts.World, opts.Gaps = l.session.Namespace, l.world, l.graph.Gaps()
 	if err := o.write(view.System(sys, opts)); err != nil {
 		return err
 	}
 	o.tellWorld(l.world)
-	l.session.printTimings(l.graph)
+	l.session.PrintTimings(l.graph)
 	return nil
 }
 
@@ -75,7 +75,7 @@ func (o *systemShowOptions) find(ctx context.Context, args []string) (*system.Sy
 	switch {
 	case len(args) == 1 && o.file != "":
 		return nil, fmt.Errorf("%q and -f %s: the System is named, or its manifest is", args[0], o.file)
-	case o.offline && (o.from != "" || len(args) == 1):
+	case o.offline && (o.From != "" || len(args) == 1):
 		return nil, errors.New("--offline reads no cluster: use it with -f FILE, not with --from")
 	case len(args) == 1:
 		return o.namedSystem(ctx, args[0])

@@ -56,7 +56,7 @@ func (o *systemValidateOptions) run(ctx context.Context, files []string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	if o.offline && o.from != "" {
+	if o.offline && o.From != "" {
 		return errors.New("--offline and --from exclude each other")
 	}
 	cats, err := o.catalogued(ctx, o.common)
@@ -188,24 +188,24 @@ func (l *systemView) absent(a *system.App, r system.Root) string {
 		return err.Error()
 	}
 	for _, o := range a.Resources {
-		if o.GroupVersionKind().GroupKind() == arg.kind.GroupKind() && o.GetName() == r.Name {
+		if o.GroupVersionKind().GroupKind() == arg.Kind.GroupKind() && o.GetName() == r.Name {
 			return ""
 		}
 	}
 	s := l.session
-	if len(s.nodes(l.graph, arg, nil)) > 0 {
+	if len(s.Nodes(l.graph, arg, nil)) > 0 {
 		return ""
 	}
-	in := s.namespaceOf(arg)
-	if _, unread := s.gapOf(l.graph, arg.kind, in); unread {
+	in := s.NamespaceOf(arg)
+	if _, unread := s.GapOf(l.graph, arg.Kind, in); unread {
 		return ""
 	}
 	where := ""
-	if arg.kind.Namespaced && in != "" {
+	if arg.Kind.Namespaced && in != "" {
 		where = " in namespace " + in
 	}
 	var names []string
-	for id := range l.graph.OfKind(arg.kind.GroupKind()) {
+	for id := range l.graph.OfKind(arg.Kind.GroupKind()) {
 		ref := l.graph.Ref(id)
 		if l.graph.State(id) == graph.Present && (in == "" || ref.Namespace == in || ref.Namespace == "") {
 			names = append(names, ref.Name)

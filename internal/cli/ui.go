@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
@@ -22,7 +23,7 @@ type uiOptions struct {
 	args     []string
 	selector string
 	prices   string
-	rules    healthRuleOptions
+	rules    app.HealthRuleOptions
 	past     pastOptions
 	// catalogues are those whose operators the composer offers.
 	catalogues catalogueOptions
@@ -80,7 +81,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "select the roots of a TYPE by label; without a ROOT, the stacks with such a root")
 	must(cmd.RegisterFlagCompletionFunc("selector", o.completeSelector))
-	f.BoolVar(&o.noInferred, "no-inferred", false, "leave out inferred relations")
+	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 	healthRuleFlags(cmd, &o.rules, o.common)
 	pricesFlag(cmd, &o.prices)
 	f.StringVar(&o.past.prometheus, "prometheus", "", "the source of costs over time: the URL of Prometheus (or a server with its API), or svc:NAMESPACE/NAME[:PORT] through the API server")
@@ -96,7 +97,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 }
 
 // surveyed reads the flags that the survey is about.
-func (o *uiOptions) surveyed(ctx context.Context) (*uiSource, error) {
+func (o *uiOptions) surveyed(ctx context.Context) (*app.Page, error) {
 	if o.output != "" && o.output != "json" {
 		return nil, hint.With(fmt.Errorf("unknown output format %q", o.output), "write json, or leave it out; graph, health, metrics and stacks write the page as a file: -o html")
 	}
@@ -132,20 +133,20 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 			return err
 		}
 	}
-	v.mode, v.missingSources = "live", map[string]string{}
+	v.Mode, v.MissingSources = "live", map[string]string{}
 	if o.past.prometheus == "" {
-		v.missingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
+		v.MissingSources["history"] = "costs over time need Prometheus: --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT"
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
-	if err := v.open(ctx); err != nil {
+	if err := v.Open(ctx); err != nil {
 		return err
 	}
-	first, err := v.look(ctx)
+	first, err := v.Observe(ctx)
 	if err != nil {
 		return err
 	}
-	v.session.tell(v.last.graph)
+	v.Session.Tell(v.Last.Graph)
 	l, err := listenLocally(ctx, o.port)
 	if err != nil {
 		return err
@@ -237,19 +238,19 @@ type viewer interface {
 
 // followPage looks again when something has changed, or may look otherwise by now, until ctx ends. What
 // fails is told to the page, and tried again.
-func (c *common) followPage(ctx context.Context, v *uiSource, to viewer) {
-	if v.live == nil {
+func (c *common) followPage(ctx context.Context, v *app.Page, to viewer) {
+	if v.Live == nil {
 		return
 	}
-	trouble := &watchNotices{c: c, live: v.live, said: v.last.graph.Gaps()}
+	trouble := &watchNotices{c: c, live: v.Live, said: v.Last.Graph.Gaps()}
 	for trouble.await(ctx) {
-		p, err := v.look(ctx)
+		p, err := v.Observe(ctx)
 		if ctx.Err() != nil {
 			return
 		}
 		trouble.failure(err)
 		trouble.reportTrouble()
-		down := v.live.Trouble()
+		down := v.Live.Trouble()
 		switch {
 		case err != nil:
 			to.Stale(err.Error())
@@ -257,7 +258,7 @@ func (c *common) followPage(ctx context.Context, v *uiSource, to viewer) {
 			to.Publish(p)
 			to.Stale(unseen(down))
 		default:
-			trouble.gaps(v.last.graph.Gaps())
+			trouble.gaps(v.Last.Graph.Gaps())
 			to.Publish(p)
 			to.Stale("")
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -24,7 +25,7 @@ import (
 // uiAPI answers what the page asks for besides.
 type uiAPI struct {
 	o     *uiOptions
-	v     *uiSource
+	v     *app.Page
 	flags []string // of the command line, for commands that answer in its place
 }
 
@@ -150,15 +151,15 @@ func (a *uiAPI) chosen() []string {
 }
 
 // looked is the last look, and the node of an object in it.
-func (a *uiAPI) looked(text string) (*uiSnapshot, graph.ID, error) {
+func (a *uiAPI) looked(text string) (*app.PageState, graph.ID, error) {
 	ref, err := object.ParseRef(text)
 	if err != nil {
 		return nil, 0, web.Bad("%q is not an object: expected Kind.group/namespace/name", text)
 	}
-	a.v.mu.Lock()
-	l := a.v.last
-	a.v.mu.Unlock()
-	id, ok := l.graph.Find(ref)
+	a.v.Mu.Lock()
+	l := a.v.Last
+	a.v.Mu.Unlock()
+	id, ok := l.Graph.Find(ref)
 	if !ok {
 		return nil, 0, web.Bad("%s was not read", ref)
 	}
@@ -189,9 +190,9 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	ref, answer := l.graph.Ref(id), objectAnswer{Events: []eventAnswer{}}
-	if l.graph.State(id) == graph.Present {
-		fields, why, err := l.session.whole(ctx, ref)
+	ref, answer := l.Graph.Ref(id), objectAnswer{Events: []eventAnswer{}}
+	if l.Graph.State(id) == graph.Present {
+		fields, why, err := l.Session.Whole(ctx, ref)
 		switch {
 		case err != nil:
 			return nil, err
@@ -202,9 +203,9 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 			answer.YAML, answer.Hidden = string(text), hidden
 		}
 	} else {
-		answer.Unavailable = "it is " + l.graph.State(id).String()
+		answer.Unavailable = "it is " + l.Graph.State(id).String()
 	}
-	events, err := l.session.warner().Warnings(ctx, []object.Ref{ref}, maxReported)
+	events, err := l.Session.Warner().Warnings(ctx, []object.Ref{ref}, maxReported)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -20,31 +21,31 @@ import (
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
 func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	by := query.Get("by")
-	q := &question{}
-	if err := q.group(by); err != nil || q.by == cost.ByAnnotation || q.by == cost.ByCreator {
+	q := &app.MetricsRequest{}
+	if err := q.Group(by); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator {
 		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", by)
 	}
 	name := strings.Replace(by, ":", " ", 1)
 	window := query.Get("window")
 	if window == "" {
-		a.v.mu.Lock()
-		l := a.v.last
-		a.v.mu.Unlock()
-		report, err := l.reportBy(ctx, q.by, q.key)
+		a.v.Mu.Lock()
+		l := a.v.Last
+		a.v.Mu.Unlock()
+		report, err := l.ReportBy(ctx, q.By, q.Key)
 		if err != nil {
 			return nil, err
 		}
-		return json.Marshal(view.UICostsOf(name, report, l.reading))
+		return json.Marshal(view.UICostsOf(name, report, l.Reading))
 	}
 	l, collector, err := a.lookBack(ctx, window)
 	if err != nil {
 		return nil, err
 	}
-	l.q.by, l.q.key = q.by, q.key
-	if err := l.figure(ctx, collector); err != nil {
+	l.Request.By, l.Request.Key = q.By, q.Key
+	if err := l.Compute(ctx, collector); err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.UICostsOf(name, l.report, l.reading))
+	return json.Marshal(view.UICostsOf(name, l.Report, l.Reading))
 }
 
 // historyAnswer is what was paid over time: of each span, in hundredths of the currency. They are
@@ -70,7 +71,7 @@ const maxSpans = 24
 func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	out := historyAnswer{Points: []historyPoint{}}
 	if a.o.past.prometheus == "" {
-		out.Unavailable = a.v.missingSources["history"]
+		out.Unavailable = a.v.MissingSources["history"]
 		return json.Marshal(out)
 	}
 	window := query.Get("window")
@@ -81,7 +82,7 @@ func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	whole := *l.q.window
+	whole := *l.Request.Window
 	step := whole.Length() / maxSpans
 	for i := range maxSpans {
 		from := whole.From.Add(time.Duration(i) * step)
@@ -89,22 +90,22 @@ func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage,
 		if i == maxSpans-1 {
 			to = whole.To
 		}
-		m, q := *l.metricsResult, *l.q
-		q.window, m.q = &metrics.Window{From: from, To: to}, &q
-		if err := m.figure(ctx, collector); err != nil {
+		m, q := *l.MetricsResult, *l.Request
+		q.Window, m.Request = &metrics.Window{From: from, To: to}, &q
+		if err := m.Compute(ctx, collector); err != nil {
 			return nil, err
 		}
-		out.Currency = m.report.Currency
+		out.Currency = m.Report.Currency
 		out.Points = append(out.Points, pointOf(&m, from, to))
 	}
 	return json.Marshal(out)
 }
 
-func pointOf(m *metricsResult, from, to time.Time) historyPoint {
+func pointOf(m *app.MetricsResult, from, to time.Time) historyPoint {
 	const places = 4
 	shown := func(d decimal.Decimal) view.Number { return view.Number(d.Shift(2).Round(places).String()) }
-	p := historyPoint{From: from.Unix(), To: to.Unix(), Total: shown(m.report.Total.Cost), Stacks: map[string]view.Number{}}
-	for _, row := range m.report.Rows {
+	p := historyPoint{From: from.Unix(), To: to.Unix(), Total: shown(m.Report.Total.Cost), Stacks: map[string]view.Number{}}
+	for _, row := range m.Report.Rows {
 		if row.Level == cost.LevelStack && row.Priced() {
 			p.Stacks[row.Ref.String()] = shown(row.Cost)
 		}
@@ -113,37 +114,37 @@ func pointOf(m *metricsResult, from, to time.Time) historyPoint {
 }
 
 // lookBack reads what a question about a window is about. The survey is not disturbed.
-func (a *uiAPI) lookBack(ctx context.Context, window string) (*uiSnapshot, *metrics.Collector, error) {
+func (a *uiAPI) lookBack(ctx context.Context, window string) (*app.PageState, *metrics.Collector, error) {
 	if a.o.past.prometheus == "" {
-		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.missingSources["history"])
+		return nil, nil, fmt.Errorf("window=%q: %s", window, a.v.MissingSources["history"])
 	}
-	in := &a.o.another().input
+	in := &a.o.another().Input
 	collector := &metrics.Collector{}
-	in.collect, in.notes = collector.Add, []string{weightNote}
-	q := *a.v.q
-	q.through, q.brief = nil, false
-	q.history = historySource{window: window, address: a.o.past.prometheus, matchers: a.o.past.matchers, tokenFile: a.o.past.tokenFile}
-	if err := q.setWindow(in.now()); err != nil {
+	in.Collect, in.Notes = collector.Add, []string{app.WeightAnnotation}
+	q := *a.v.Request
+	q.Wrap, q.Brief = nil, false
+	q.History = app.HistorySource{Window: window, Address: a.o.past.prometheus, Matchers: a.o.past.matchers, TokenFile: a.o.past.tokenFile}
+	if err := q.SetWindow(in.Now()); err != nil {
 		return nil, nil, web.Bad("%s", err)
 	}
 	var err error
-	if q.timeout, err = clientcmd.ParseTimeout(*in.config.Timeout); err != nil {
+	if q.Timeout, err = clientcmd.ParseTimeout(*in.Config.Timeout); err != nil {
 		return nil, nil, fmt.Errorf("--request-timeout: %w", err)
 	}
-	l := &uiSnapshot{metricsResult: &metricsResult{in: in, q: &q}}
-	if len(q.args) == 0 {
-		q.find = l.find
+	l := &app.PageState{MetricsResult: &app.MetricsResult{Input: in, Request: &q}}
+	if len(q.Args) == 0 {
+		q.Find = l.Find
 	}
-	if l.session, err = in.open(ctx); err != nil {
+	if l.Session, err = in.Open(ctx); err != nil {
 		return nil, nil, err
 	}
-	return l, collector, l.read(ctx)
+	return l, collector, l.Read(ctx)
 }
 
 // another is what reads the same, for a reading of its own.
 func (c *common) another() *common {
 	fresh := newCommon(c.env)
 	connectAs(fresh, c)
-	fresh.from, fresh.rulesFiles, fresh.allNamespaces, fresh.noInferred = c.from, c.rulesFiles, c.allNamespaces, c.noInferred
+	fresh.From, fresh.RulesFiles, fresh.AllNamespaces, fresh.NoInferred = c.From, c.RulesFiles, c.AllNamespaces, c.NoInferred
 	return fresh
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/url"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -15,18 +16,18 @@ func (a *uiAPI) impact(_ context.Context, query url.Values) (json.RawMessage, er
 	if err != nil {
 		return nil, err
 	}
-	ref, state := l.graph.Ref(id), l.graph.State(id)
+	ref, state := l.Graph.Ref(id), l.Graph.State(id)
 	switch {
 	case state != graph.Present:
 		return nil, web.Bad("%s is %s: it cannot be deleted", ref, state)
-	case ref.GroupKind() == nodeKind:
+	case ref.GroupKind() == app.NodeKind:
 		return nil, web.Bad("a Node cannot be deleted on the page; see its drain: kubectl sysop impact %s", ref)
 	}
-	o := graph.ImpactOptions{StackOptions: l.stackOptions()}
+	o := graph.ImpactOptions{StackOptions: l.StackOptions()}
 	if text := query.Get("cascade"); text != "" {
 		if o.Cascade, err = cascadeOf(text); err != nil {
 			return nil, web.Bad("%w", err)
 		}
 	}
-	return json.Marshal(impactOf(l.graph, id, o).Document)
+	return json.Marshal(impactOf(l.Graph, id, o).Document)
 }

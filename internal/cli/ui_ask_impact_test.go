@@ -39,10 +39,10 @@ func TestImpactOnPage(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
 	a := &uiAPI{o: uiOptionsOf(v), v: v}
 	kinds := map[string]bool{"Node": true}
-	for id := range graph.ID(v.last.graph.Len()) {
-		r := v.last.graph.Ref(id)
+	for id := range graph.ID(v.Last.Graph.Len()) {
+		r := v.Last.Graph.Ref(id)
 		kind := r.GroupKind().String()
-		if kinds[kind] || v.last.graph.State(id) != graph.Present {
+		if kinds[kind] || v.Last.Graph.State(id) != graph.Present {
 			continue
 		}
 		kinds[kind] = true
@@ -111,7 +111,7 @@ type impactTwin struct {
 // the example.
 func TestImpactWords(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
-	g := v.last.graph
+	g := v.Last.Graph
 	twins := []impactTwin{impactTwinOf(view.Impact(everyImpact(t, g)))}
 	for _, text := range []string{"Deployment.apps/moodle/moodle-1", "PersistentVolumeClaim/moodle/wordpress-content", "StorageClass.storage.k8s.io/standard"} {
 		twins = append(twins, impactTwinOf(impactOf(g, nodeOf(t, g, text), graph.ImpactOptions{})))

@@ -21,7 +21,7 @@ type regulationAnswer struct {
 // no manifests; of the example, that is in the binary.
 func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	out := regulationAnswer{Systems: []map[string]any{}}
-	switch a.o.from {
+	switch a.o.From {
 	case "":
 	case "demo":
 		if err := a.status(ctx, &out, "", "demo", "-f", "demo"); err != nil {

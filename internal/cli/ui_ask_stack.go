@@ -17,23 +17,23 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	if l.graph.State(id) != graph.Present {
-		return nil, web.Bad("%s is %s: it has no stack", l.graph.Ref(id), l.graph.State(id))
+	if l.Graph.State(id) != graph.Present {
+		return nil, web.Bad("%s is %s: it has no stack", l.Graph.Ref(id), l.Graph.State(id))
 	}
-	of := view.UIInput{Graph: l.graph, Assessment: l.assessment, NoInferred: a.o.noInferred}
-	stack := l.graph.Stack([]graph.ID{id}, l.stackOptions())
-	one := view.UIFound{Name: l.graph.Ref(id), Stack: stack, Health: l.assessment.Stack(stack), Created: a.v.created.createdAt(l.graph.Ref(id))}
+	of := view.UIInput{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.o.NoInferred}
+	stack := l.Graph.Stack([]graph.ID{id}, l.StackOptions())
+	one := view.UIFound{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.v.Created.CreatedAt(l.Graph.Ref(id))}
 	for _, m := range stack.Members() {
 		if stack.IsOwnPart(m) {
 			one.Objects++
 		}
 	}
-	if m := l.singleStackReport(ctx, id, stack); m != nil {
-		of.Report, of.Ledger, of.Placement, of.Reading = m.report, m.ledger, m.place, m.reading
-		one.Well = m.well(l.assessment)[one.Name]
+	if m := l.SingleStackReport(ctx, id, stack); m != nil {
+		of.Report, of.Ledger, of.Placement, of.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
+		one.Well = m.HealthyPods(l.Assessment)[one.Name]
 	}
 	of.Stacks = []view.UIFound{one}
-	a.v.mu.Lock()
-	defer a.v.mu.Unlock()
-	return json.Marshal(view.UIStackOf(of, a.v.numbers))
+	a.v.Mu.Lock()
+	defer a.v.Mu.Unlock()
+	return json.Marshal(view.UIStackOf(of, a.v.Numbers))
 }

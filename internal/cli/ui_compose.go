@@ -53,7 +53,7 @@ func (a *uiAPI) catalogue(ctx context.Context, _ url.Values) (json.RawMessage, e
 	if err != nil {
 		return nil, err
 	}
-	kinds := a.v.kinds()
+	kinds := a.v.Kinds()
 	for _, e := range cats.Entries() {
 		entry := catalogEntry{Name: e.Name, Title: e.Title, Description: e.Description, Versions: []string{}, Kinds: []catalogKind{}}
 		for i := range e.Versions {

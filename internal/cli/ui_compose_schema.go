@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -38,16 +39,16 @@ type schemaAnswer struct {
 
 // schema answers what the fields of a kind are.
 func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, error) {
-	a.v.mu.Lock()
-	s := a.v.last.session
-	a.v.mu.Unlock()
+	a.v.Mu.Lock()
+	s := a.v.Last.Session
+	a.v.Mu.Unlock()
 	name := query.Get("kind")
 	if wrong := declare.CheckKind(name); wrong != "" || strings.Contains(name, "*") {
 		return nil, web.Bad("%q is not a kind: expected Kind.group", field.Shorten(name))
 	}
 	gk := declare.GroupKind(name)
 	answer := schemaAnswer{Kind: gk.Kind}
-	kind, ok := s.kinds.Kind(gk)
+	kind, ok := s.Kinds.Kind(gk)
 	switch {
 	case !ok:
 		answer.Unavailable = name + " is not served here: its fields are known once its operator is installed; until then they are written as YAML"
@@ -63,7 +64,7 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 	if err != nil {
 		return nil, err
 	}
-	ref := object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
+	ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
 	found, err := p.get(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -76,7 +77,7 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 		answer.Description, _ = whole["description"].(string)
 		answer.Description = shortHelp(answer.Description)
 		answer.Schema = formSchema(spec)
-	case p.refused(definitionKind):
+	case p.refused(app.DefinitionKind):
 		answer.Unavailable = "the CRD of " + name + " cannot be read: permission denied; its fields are written as YAML"
 	case found[ref] == nil:
 		answer.Unavailable = "there is no CRD of " + name + " to read: its fields are written as YAML"

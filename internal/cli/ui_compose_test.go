@@ -233,7 +233,7 @@ func TestComposeSchema(t *testing.T) {
 		}
 	}
 	found := 0
-	for _, k := range v.last.session.kinds.All() {
+	for _, k := range v.Last.Session.Kinds.All() {
 		if k.Custom && ask(k.GroupKind().String()).Schema["properties"] != nil {
 			found++
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -48,19 +49,19 @@ func inFile() map[string]string {
 }
 
 // drawPage writes the page of what the command is about, and says on stderr what is not in it.
-func (c *common) drawPage(ctx context.Context, v *uiSource) error {
-	v.mode, v.missingSources, v.members = "file", inFile(), true
-	if err := v.open(ctx); err != nil {
+func (c *common) drawPage(ctx context.Context, v *app.Page) error {
+	v.Mode, v.MissingSources, v.Members = "file", inFile(), true
+	if err := v.Open(ctx); err != nil {
 		return err
 	}
-	p, err := v.look(ctx)
+	p, err := v.Observe(ctx)
 	if err != nil {
 		return err
 	}
-	l := v.last
-	l.session.tell(l.graph)
-	if l.deaf != nil {
-		c.Gaps([]object.Gap{*l.deaf})
+	l := v.Last
+	l.Session.Tell(l.Graph)
+	if l.EventsGap != nil {
+		c.Gaps([]object.Gap{*l.EventsGap})
 	}
 	if err := c.write(view.Output{UIState: p}); err != nil {
 		return err
@@ -69,20 +70,20 @@ func (c *common) drawPage(ctx context.Context, v *uiSource) error {
 	if held := len(p.Nodes); held < p.Objects {
 		c.Warn(fmt.Sprintf("%d of %d objects are in it", held, p.Objects))
 	}
-	l.session.printTimings(l.graph)
+	l.Session.PrintTimings(l.Graph)
 	return nil
 }
 
 // tellFigures says on stderr what the figures leave out: all of it, if they were asked for.
-func (c *common) tellFigures(v *uiSource, l *uiSnapshot) {
-	if v.byPods {
-		c.tellMetrics(l.metricsResult)
+func (c *common) tellFigures(v *app.Page, l *app.PageState) {
+	if v.ByPods {
+		c.tellMetrics(l.MetricsResult)
 		return
 	}
-	if len(l.found) == 0 {
+	if len(l.Found) == 0 {
 		fmt.Fprintln(c.env.ErrOut, "none found")
 	}
-	for _, n := range l.reading.Notes {
+	for _, n := range l.Reading.Notes {
 		if n.LowersFigures {
 			c.tellNote(n)
 		}
@@ -90,24 +91,24 @@ func (c *common) tellFigures(v *uiSource, l *uiSnapshot) {
 }
 
 // drawnFrom makes the survey of a command that is not about figures.
-func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *healthRuleOptions) (*uiSource, error) {
-	q := &question{args: args, by: cost.ByStack, options: cost.Options{Sharing: cost.ShareEven}, brief: true}
-	chosen, err := parseSelector(selector)
+func (c *common) drawnFrom(ctx context.Context, args []string, selector, prices string, rules *app.HealthRuleOptions) (*app.Page, error) {
+	q := &app.MetricsRequest{Args: args, By: cost.ByStack, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true}
+	chosen, err := app.ParseSelector(selector)
 	if err != nil {
 		return nil, err
 	}
 	if len(args) > 0 {
-		q.selector = chosen
+		q.Selector = chosen
 	}
-	own, err := rules.read(ctx)
+	own, err := rules.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if q.book, err = readPrices(ctx, prices); err != nil {
+	if q.Book, err = readPrices(ctx, prices); err != nil {
 		return nil, err
 	}
-	v := c.newSurvey(q, own)
-	v.selector = chosen
+	v := c.NewPage(q, own)
+	v.Selector = chosen
 	return v, nil
 }
 
@@ -131,7 +132,7 @@ func (o *graphOptions) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.shown = "stack"
+	v.Shown = "stack"
 	return o.drawPage(ctx, v)
 }
 
@@ -148,7 +149,7 @@ func (o *healthOptions) draw(ctx context.Context) error {
 		return err
 	}
 	if len(o.args) > 0 {
-		v.shown = "stack"
+		v.Shown = "stack"
 	}
 	return o.drawPage(ctx, v)
 }
@@ -161,19 +162,19 @@ func (o *stacksOptions) draw(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	v.ground, v.all, v.shown = o.all, o.all, "stacks"
+	v.Ground, v.All, v.Shown = o.all, o.all, "stacks"
 	return o.drawPage(ctx, v)
 }
 
-func (o *metricsOptions) draw(ctx context.Context, q *question) error {
-	err := o.refuse(unsupportedFlags{{"--by", q.by != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
+func (o *metricsOptions) draw(ctx context.Context, q *app.MetricsRequest) error {
+	err := o.refuse(unsupportedFlags{{"--by", q.By != cost.ByStack}, {"--sort-by", o.sortBy != ""}, {"--top", o.top != 0}, {"--depth", o.depth != 0}, {"--containers", o.containers}}, "")
 	if err == nil {
 		err = o.refuse(unsupportedFlags{{"--watch", o.watch}, {"--listen", o.listen != ""}}, "kubectl sysop ui shows a page that follows the cluster")
 	}
 	if err != nil {
 		return err
 	}
-	v := o.newSurvey(q, nil)
-	v.byPods, v.shown = true, "costs"
+	v := o.NewPage(q, nil)
+	v.ByPods, v.Shown = true, "costs"
 	return o.drawPage(ctx, v)
 }

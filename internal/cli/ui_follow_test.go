@@ -20,6 +20,7 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -131,7 +132,7 @@ func (s *seen) Stale(why string) {
 	}
 }
 
-func surveyOf(t *testing.T, s *uiServer) *uiSource {
+func surveyOf(t *testing.T, s *uiServer) *app.Page {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "kubeconfig")
 	text := fmt.Sprintf(`{apiVersion: v1, kind: Config, current-context: here, clusters: [{name: one, cluster: {server: %q}}], users: [{name: me, user: {}}],
@@ -141,12 +142,12 @@ contexts: [{name: here, context: {cluster: one, user: me, namespace: shop}}]}`, 
 	}
 	env := Env{IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}, Getenv: func(string) string { return "" }, Now: time.Now}
 	c, cache := newCommon(env), t.TempDir()
-	c.config.KubeConfig, c.config.CacheDir = &file, &cache
+	c.Config.KubeConfig, c.Config.CacheDir = &file, &cache
 	v, err := c.drawnFrom(t.Context(), nil, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.mode = "live"
+	v.Mode = "live"
 	return v
 }
 
@@ -157,10 +158,10 @@ func TestFollows(t *testing.T) {
 	v := surveyOf(t, s)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
-	if err := v.open(ctx); err != nil {
+	if err := v.Open(ctx); err != nil {
 		t.Fatal(err)
 	}
-	first, err := v.look(ctx)
+	first, err := v.Observe(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -210,10 +211,10 @@ func nodeNamed(p *view.UIState, name string) int {
 func TestObject(t *testing.T) {
 	s := newUIServer(t)
 	v := surveyOf(t, s)
-	if err := v.open(t.Context()); err != nil {
+	if err := v.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.look(t.Context()); err != nil {
+	if _, err := v.Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	a := &uiAPI{o: uiOptionsOf(v), v: v}

@@ -17,6 +17,7 @@ import (
 	"github.com/shopspring/decimal"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	pages "github.com/kubectl-sysop/kubectl-sysop/internal/page"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -25,39 +26,39 @@ import (
 )
 
 // surveyOfDemo is a survey of the example, which was looked at once.
-func surveyOfDemo(t *testing.T, all bool, args ...string) (*uiSource, *view.UIState) {
+func surveyOfDemo(t *testing.T, all bool, args ...string) (*app.Page, *view.UIState) {
 	t.Helper()
 	return surveyFrom(t, "demo", all, args...)
 }
 
 // uiOptionsOf are the options of a page with this survey.
-func uiOptionsOf(v *uiSource) *uiOptions {
+func uiOptionsOf(v *app.Page) *uiOptions {
 	c := newCommon(Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
-		Getenv:    func(string) string { return "" }, Demo: v.in.demo, Now: v.in.now,
+		Getenv:    func(string) string { return "" }, Demo: v.Input.Demo, Now: v.Input.Now,
 	})
-	c.input = *v.in
-	return &uiOptions{common: c, args: v.q.args}
+	c.Input = *v.Input
+	return &uiOptions{common: c, args: v.Request.Args}
 }
 
 // surveyFrom is a survey of a snapshot, which was looked at once.
-func surveyFrom(t *testing.T, from string, all bool, args ...string) (*uiSource, *view.UIState) {
+func surveyFrom(t *testing.T, from string, all bool, args ...string) (*app.Page, *view.UIState) {
 	t.Helper()
 	env := Env{
 		IOStreams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}},
 		Getenv:    func(string) string { return "" }, Demo: demotest.FS(), Now: func() time.Time { return time.Date(2026, 9, 14, 9, 30, 0, 0, time.UTC) },
 	}
 	c := newCommon(env)
-	c.from, c.allNamespaces = from, all
+	c.From, c.AllNamespaces = from, all
 	v, err := c.drawnFrom(t.Context(), args, "", "", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.mode = "live"
-	if err := v.open(t.Context()); err != nil {
+	v.Mode = "live"
+	if err := v.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	p, err := v.look(t.Context())
+	p, err := v.Observe(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,15 +201,15 @@ func addsUp(t *testing.T, s *view.UIStack) {
 // TestUIStateIsForest holds the places against the forest of the stack.
 func TestUIStateIsForest(t *testing.T) {
 	v, p := surveyOfDemo(t, true)
-	for i := range v.last.found {
-		s, tree := v.last.found[i].Stack, p.Stacks[i].Tree
+	for i := range v.Last.Found {
+		s, tree := v.Last.Found[i].Stack, p.Stacks[i].Tree
 		at := 0
 		var walk func(b *graph.Branch, depth int)
 		walk = func(b *graph.Branch, depth int) {
 			if s.Boundary(b.ID) {
 				return
 			}
-			ref := v.last.graph.Ref(b.ID)
+			ref := v.Last.Graph.Ref(b.ID)
 			n := p.Nodes[tree[at].Node]
 			if n.Name != ref.Name || p.Kinds[n.Kind].Kind != ref.Kind || p.Namespaces[n.Namespace] != ref.Namespace || tree[at].Depth != depth {
 				t.Fatalf("%s: place %d is %s at %d, want %s at %d", p.Stacks[i].Name, at, n.Name, tree[at].Depth, ref, depth)
@@ -241,7 +242,7 @@ func TestUIStateIsDeterministic(t *testing.T) {
 	if text(p) != text(other) {
 		t.Error("two surveys of one source differ")
 	}
-	again, err := v.look(t.Context())
+	again, err := v.Observe(t.Context())
 	if err != nil || text(p) != text(again) {
 		t.Errorf("a second look differs: %v", err)
 	}
@@ -371,7 +372,7 @@ func TestRerooted(t *testing.T) {
 
 func TestUIStateTurnsNothingAround(t *testing.T) {
 	n := &view.UINode{Reason: "a\u202eb", Message: "first\nsecond\t\x1b[31m", Events: []view.UIEvent{{Reason: "\u2066x", Message: "y\r\nz"}}}
-	got := legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
+	got := app.Legible(&view.UIState{Nodes: []*view.UINode{nil, n}}).Nodes[1]
 	want := &view.UINode{Reason: `a\u202eb`, Message: `first second \x1b[31m`, Events: []view.UIEvent{{Reason: `\u2066x`, Message: "y z"}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)

@@ -15,6 +15,7 @@ import (
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -81,15 +82,15 @@ func demoGraph(t *testing.T) *graph.Graph {
 	var out bytes.Buffer
 	env := Env{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
 	o := newCommon(env, "ui")
-	o.from, o.allNamespaces = "demo", true
-	v := o.newSurvey(&question{by: "stack", options: cost.Options{Sharing: cost.ShareEven}, brief: true, book: cost.DefaultBook()}, nil)
-	if err := v.open(t.Context()); err != nil {
+	o.From, o.AllNamespaces = "demo", true
+	v := o.NewPage(&app.MetricsRequest{By: "stack", Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
+	if err := v.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := v.look(t.Context()); err != nil {
+	if _, err := v.Observe(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	return v.last.graph
+	return v.Last.Graph
 }
 
 // twinRules are all that an edge may be to a path.

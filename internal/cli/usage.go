@@ -19,7 +19,7 @@ type manuals interface {
 // usage reads the text that the definition names.
 func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
 	u := m.declared.Usage
-	texts, ok := m.s.source.(manuals)
+	texts, ok := m.s.Source.(manuals)
 	if u.ConfigMap == "" || !ok {
 		return manual.Usage{}, nil
 	}
@@ -67,14 +67,14 @@ func (m *manualReader) places(ctx context.Context) ([]string, error) {
 			places = append(places, ns)
 		}
 	}
-	add(m.s.namespace)
-	if snap, ok := m.s.source.(*source.Snapshot); !ok {
-		ns, _, err := m.s.c.config.ToRawKubeConfigLoader().Namespace()
+	add(m.s.Namespace)
+	if snap, ok := m.s.Source.(*source.Snapshot); !ok {
+		ns, _, err := m.s.Input.Config.ToRawKubeConfigLoader().Namespace()
 		if err != nil {
 			return nil, fmt.Errorf("read the namespace of the kubeconfig: %w", err)
 		}
 		add(ns)
-	} else if m.s.namespace == "" {
+	} else if m.s.Namespace == "" {
 		for _, ns := range snap.Namespaces() {
 			add(ns)
 		}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -23,10 +23,10 @@ type stageTime struct {
 	took time.Duration
 }
 
-func newStopwatch(now func() time.Time) *stopwatch { return &stopwatch{now: now} }
+func NewStopwatch(now func() time.Time) *stopwatch { return &stopwatch{now: now} }
 
-// stage begins a stage and returns what ends it. A stage that runs again adds up.
-func (s *stopwatch) stage(name string) func() {
+// Stage begins a stage and returns what ends it. A stage that runs again adds up.
+func (s *stopwatch) Stage(name string) func() {
 	start := s.now()
 	return func() {
 		took := s.now().Sub(start)
@@ -40,8 +40,8 @@ func (s *stopwatch) stage(name string) func() {
 	}
 }
 
-// text is a line for each stage, and one for what was sent and read.
-func (s *stopwatch) text(objects, edges int) string {
+// Text is a line for each stage, and one for what was sent and read.
+func (s *stopwatch) Text(objects, edges int) string {
 	var b strings.Builder
 	for _, t := range s.stages {
 		fmt.Fprintf(&b, "%-9s %9.1f ms\n", t.name, float64(t.took.Microseconds())/1000)
@@ -50,8 +50,8 @@ func (s *stopwatch) text(objects, edges int) string {
 	return b.String()
 }
 
-// count wraps a transport so that requests and the bytes of bodies are counted.
-func (s *stopwatch) count(next http.RoundTripper) http.RoundTripper { return counter{s, next} }
+// Count wraps a transport so that requests and the bytes of bodies are counted.
+func (s *stopwatch) Count(next http.RoundTripper) http.RoundTripper { return counter{s, next} }
 
 type counter struct {
 	s    *stopwatch

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -11,16 +11,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// whole reads one object as it is now; nil, and why, for one that is gone or that nobody shows us.
+// Whole reads one object as it is now; nil, and why, for one that is gone or that nobody shows us.
 // Secrets and ConfigMaps are read without their data, as ever.
-func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, string, error) {
+func (s *Session) Whole(ctx context.Context, ref object.Ref) (map[string]any, string, error) {
 	sink := &oneSink{want: ref}
 	if err := s.wholly().Read(ctx, source.Query{Objects: []object.Ref{ref}}, sink); err != nil {
 		return nil, "", err
 	}
 	switch {
-	case sink.body == nil && len(sink.gaps) > 0:
-		return nil, "it could not be read: " + sink.gaps[0].Message, nil
+	case sink.body == nil && len(sink.Gaps) > 0:
+		return nil, "it could not be read: " + sink.Gaps[0].Message, nil
 	case sink.body == nil:
 		return nil, "it was deleted", nil
 	}
@@ -34,7 +34,7 @@ func (s *session) whole(ctx context.Context, ref object.Ref) (map[string]any, st
 
 // oneSink takes one object.
 type oneSink struct {
-	earlyGaps
+	EarlyGaps
 	want    object.Ref
 	mu      sync.Mutex
 	body    runtime.Object
@@ -54,5 +54,5 @@ func (s *oneSink) Add(o object.Object) {
 func (s *oneSink) Gap(g object.Gap) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.earlyGaps.Gap(g)
+	s.EarlyGaps.Gap(g)
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"slices"
@@ -11,27 +11,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// systemRows puts the roots of each app of a System together. Without a System each root has a
+// SystemRows puts the roots of each app of a System together. Without a System each root has a
 // row of its own.
-type systemRows struct {
-	system *system.System
-	// apps are the indices of the app of each root, in their order.
-	apps []int
+type SystemRows struct {
+	System *system.System
+	// Apps are the indices of the app of each root, in their order.
+	Apps []int
 }
 
-// tenant is who pays; empty where nobody is named.
-func (o *systemRows) tenant() string {
-	if o.system == nil {
+// Tenant is who pays; empty where nobody is named.
+func (o *SystemRows) Tenant() string {
+	if o.System == nil {
 		return ""
 	}
-	return o.system.Chargeback.Tenant
+	return o.System.Chargeback.Tenant
 }
 
-// stacks puts the roots of each app together: an app with several has one row, called
+// Stacks puts the roots of each app together: an app with several has one row, called
 // system/NAMESPACE/SYSTEM.APP. root returns the stacks of one root.
-func (o *systemRows) stacks(roots []rootArg, root func(rootArg) []metrics.Stack) []metrics.Stack {
+func (o *SystemRows) Stacks(roots []Root, root func(Root) []metrics.Stack) []metrics.Stack {
 	var out []metrics.Stack
-	last, apps := -1, o.apps
+	last, apps := -1, o.Apps
 	if len(apps) != len(roots) { // none, or a root that means a definition
 		apps = nil
 	}
@@ -45,7 +45,7 @@ func (o *systemRows) stacks(roots []rootArg, root func(rootArg) []metrics.Stack)
 			continue
 		}
 		one := &out[len(out)-1]
-		one.Ref = object.Ref{Kind: graph.BySystem, Namespace: o.system.Namespace, Name: o.system.Name + "." + o.system.Apps[last].Name}
+		one.Ref = object.Ref{Kind: graph.BySystem, Namespace: o.System.Namespace, Name: o.System.Name + "." + o.System.Apps[last].Name}
 		for _, s := range stacks {
 			one.Roots = append(one.Roots, s.Roots...)
 		}
@@ -54,22 +54,22 @@ func (o *systemRows) stacks(roots []rootArg, root func(rootArg) []metrics.Stack)
 }
 
 // weights are those that the System gives its apps.
-func (o *systemRows) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *session, g *graph.Graph) {
-	if o.system == nil {
+func (o *SystemRows) weights(stacks []metrics.Stack, into map[object.Ref]decimal.Decimal, s *Session, g *graph.Graph) {
+	if o.System == nil {
 		return
 	}
-	for i := range o.system.Apps {
-		app := &o.system.Apps[i]
-		weight, err := decimal.NewFromString(o.system.Chargeback.Weights[app.Name])
+	for i := range o.System.Apps {
+		app := &o.System.Apps[i]
+		weight, err := decimal.NewFromString(o.System.Chargeback.Weights[app.Name])
 		if err != nil { // it has none
 			continue
 		}
 		for _, root := range app.Roots {
-			args, err := parseRoots([]string{root.String()}, s.kinds)
+			args, err := ParseRoots([]string{root.String()}, s.Kinds)
 			if err != nil {
 				continue
 			}
-			for _, id := range s.nodes(g, args[0], nil) {
+			for _, id := range s.Nodes(g, args[0], nil) {
 				for _, stack := range stacks {
 					if slices.Contains(stack.Roots, id) {
 						into[stack.Ref] = weight

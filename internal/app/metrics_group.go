@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 )
 
 // values returns how things are grouped, where that is by something that they say.
-func (m *metricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
-	switch m.q.by {
+func (m *MetricsResult) values(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
+	switch m.Request.By {
 	case "label":
-		return m.nearest(m.graph.Label), nil
+		return m.nearest(m.Graph.Label), nil
 	case "annotation":
-		return m.nearest(m.graph.Annotation), nil
+		return m.nearest(m.Graph.Annotation), nil
 	case "creator":
 		return m.creators(ctx)
 	}
@@ -26,15 +26,15 @@ func (m *metricsResult) values(ctx context.Context) (func(object.Ref, metrics.Pa
 }
 
 // nearest finds what a thing says, or else the nearest above it that says it.
-func (m *metricsResult) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
+func (m *MetricsResult) nearest(of func(graph.ID, string) (string, bool)) func(object.Ref, metrics.Path) string {
 	return func(item object.Ref, place metrics.Path) string {
 		chain := append(slices.Clone(place.Path), item)
 		if len(place.Stacks) == 1 {
 			chain = append([]object.Ref{place.Stacks[0]}, chain...)
 		}
 		for _, ref := range slices.Backward(chain) {
-			if id, ok := m.graph.Find(ref); ok {
-				if v, ok := of(id, m.q.key); ok {
+			if id, ok := m.Graph.Find(ref); ok {
+				if v, ok := of(id, m.Request.Key); ok {
 					return v
 				}
 			}
@@ -44,7 +44,7 @@ func (m *metricsResult) nearest(of func(graph.ID, string) (string, bool)) func(o
 }
 
 // creators finds who created the topmost owner of each thing.
-func (m *metricsResult) creators(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
+func (m *MetricsResult) creators(ctx context.Context) (func(object.Ref, metrics.Path) string, error) {
 	top := func(item object.Ref, place metrics.Path) object.Ref {
 		if len(place.Path) > 0 {
 			return place.Path[0]
@@ -53,41 +53,41 @@ func (m *metricsResult) creators(ctx context.Context) (func(object.Ref, metrics.
 	}
 	seen := map[object.Ref]bool{}
 	add := func(r object.Ref) {
-		t := top(r, m.place.Of[r])
-		if id, ok := m.graph.Find(t); ok && m.graph.State(id) == graph.Present {
+		t := top(r, m.Attribution.Of[r])
+		if id, ok := m.Graph.Find(t); ok && m.Graph.State(id) == graph.Present {
 			seen[t] = true
 		}
 	}
-	for i := range m.reading.Pods {
-		add(m.reading.Pods[i].Ref)
+	for i := range m.Reading.Pods {
+		add(m.Reading.Pods[i].Ref)
 	}
-	for i := range m.reading.Claims {
-		add(m.reading.Claims[i].Ref)
+	for i := range m.Reading.Claims {
+		add(m.Reading.Claims[i].Ref)
 	}
-	for i := range m.reading.LoadBalancers {
-		add(m.reading.LoadBalancers[i].Service)
+	for i := range m.Reading.LoadBalancers {
+		add(m.Reading.LoadBalancers[i].Service)
 	}
 	refs := make([]object.Ref, 0, len(seen))
 	for r := range seen {
 		refs = append(refs, r)
 	}
 	slices.SortFunc(refs, object.Compare)
-	by, err := m.session.creators(ctx, refs)
+	by, err := m.Session.Creators(ctx, refs)
 	if err != nil {
 		return nil, err
 	}
 	return func(item object.Ref, place metrics.Path) string { return by[top(item, place)] }, nil
 }
 
-// clusterID is what the field takes for the identity of a cluster: the UID of its
+// ClusterID is what the field takes for the identity of a cluster: the UID of its
 // first namespace. A snapshot without that namespace is its own.
-func (m *metricsResult) clusterID(ctx context.Context) (string, error) {
-	if id, ok := m.graph.Find(object.Ref{Kind: "Namespace", Name: "kube-system"}); ok {
-		if uid := m.graph.Node(id).UID; uid != "" {
+func (m *MetricsResult) ClusterID(ctx context.Context) (string, error) {
+	if id, ok := m.Graph.Find(object.Ref{Kind: "Namespace", Name: "kube-system"}); ok {
+		if uid := m.Graph.Node(id).UID; uid != "" {
 			return string(uid), nil
 		}
 	}
-	switch from := m.session.source.(type) {
+	switch from := m.Session.Source.(type) {
 	case *source.Snapshot:
 		return from.Name(), nil
 	case *source.Cluster:
@@ -110,10 +110,10 @@ func (m *metricsResult) clusterID(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("the namespace kube-system has no UID")
 }
 
-// tags are the labels of an object.
-func (m *metricsResult) tags(r object.Ref) map[string]string {
-	if id, ok := m.graph.Find(r); ok && m.graph.State(id) == graph.Present {
-		return m.graph.Labels(id)
+// Tags are the labels of an object.
+func (m *MetricsResult) Tags(r object.Ref) map[string]string {
+	if id, ok := m.Graph.Find(r); ok && m.Graph.State(id) == graph.Present {
+		return m.Graph.Labels(id)
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -15,30 +15,30 @@ import (
 
 // keepersOf are the objects that keep the System of a root; of several namespaces where
 // it is looked for in all.
-func (s *session) keepersOf(g *graph.Graph, r rootArg) []graph.ID {
+func (s *Session) keepersOf(g *graph.Graph, r Root) []graph.ID {
 	var out []graph.ID
-	for _, id := range s.adopted(g, s.namespaceOf(r)) {
-		if g.Ref(id) == system.ParentRef(g.Ref(id).Namespace, r.name) {
+	for _, id := range s.Adopted(g, s.NamespaceOf(r)) {
+		if g.Ref(id) == system.ParentRef(g.Ref(id).Namespace, r.Name) {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// singleManager is who keeps the System of a root, and stands for it where one object is asked
+// SingleManager is who keeps the System of a root, and stands for it where one object is asked
 // about.
-func (s *session) singleManager(g *graph.Graph, r rootArg) (graph.ID, error) {
+func (s *Session) SingleManager(g *graph.Graph, r Root) (graph.ID, error) {
 	keepers := s.keepersOf(g, r)
 	if len(keepers) != 1 {
-		return 0, hint.With(fmt.Errorf("%s is in %d namespaces", r.text, len(keepers)), "name one: system/NAMESPACE/"+r.name)
+		return 0, hint.With(fmt.Errorf("%s is in %d namespaces", r.Text, len(keepers)), "name one: system/NAMESPACE/"+r.Name)
 	}
 	return keepers[0], nil
 }
 
-// adopted are the objects that keep Systems in a namespace; in any where it is empty.
-func (s *session) adopted(g *graph.Graph, in string) []graph.ID {
+// Adopted are the objects that keep Systems in a namespace; in any where it is empty.
+func (s *Session) Adopted(g *graph.Graph, in string) []graph.ID {
 	var out []graph.ID
-	for id := range g.OfKind(configMapKind) {
+	for id := range g.OfKind(ConfigMapKind) {
 		ref := g.Ref(id)
 		if g.WasRead(id) && (in == "" || ref.Namespace == in) && system.IsParent(ref, g.Labels(id)) {
 			out = append(out, id)
@@ -47,8 +47,8 @@ func (s *session) adopted(g *graph.Graph, in string) []graph.ID {
 	return out
 }
 
-// keepers are those of all Systems among the roots. They are read along with the roots.
-func (s *session) keepers(g *graph.Graph) []graph.ID {
+// Keepers are those of all Systems among the roots. They are read along with the roots.
+func (s *Session) Keepers(g *graph.Graph) []graph.ID {
 	var out []graph.ID
 	for _, r := range s.systems {
 		out = append(out, s.keepersOf(g, r)...)
@@ -57,7 +57,7 @@ func (s *session) keepers(g *graph.Graph) []graph.ID {
 }
 
 // inSystem returns the members of a System that no other of them owns.
-func (s *session) inSystem(g *graph.Graph, r rootArg) []graph.ID {
+func (s *Session) inSystem(g *graph.Graph, r Root) []graph.ID {
 	var out []graph.ID
 	for _, keeper := range s.keepersOf(g, r) {
 		out = append(out, g.InSet(keeper)...)
@@ -67,21 +67,21 @@ func (s *session) inSystem(g *graph.Graph, r rootArg) []graph.ID {
 }
 
 // noSystem says why there is nothing behind system/NAME, and which there are.
-func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
+func (s *Session) noSystem(g *graph.Graph, r Root, where string) error {
 	if len(s.keepersOf(g, r)) > 0 {
-		return hint.With(fmt.Errorf("the System %q%s has no member that could be read", r.name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
+		return hint.With(fmt.Errorf("the System %q%s has no member that could be read", r.Name, where), "kubectl sysop system adopt -f FILE makes the roots of its manifest members again")
 	}
-	err := fmt.Errorf("no System %q was adopted%s", r.name, where)
-	if gap, ok := s.gapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.namespaceOf(r)); ok {
+	err := fmt.Errorf("no System %q was adopted%s", r.Name, where)
+	if gap, ok := s.GapOf(g, object.Resource{Kind: "ConfigMap", Plural: "configmaps"}, s.NamespaceOf(r)); ok {
 		return fmt.Errorf("%w, as far as could be read: %s", err, gap.Message)
 	}
 	var names []string
-	for _, id := range s.adopted(g, s.namespaceOf(r)) {
+	for _, id := range s.Adopted(g, s.NamespaceOf(r)) {
 		names = append(names, g.Labels(id)[system.Label])
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	if near := object.Nearest(r.name, names); len(near) > 0 {
+	if near := object.Nearest(r.Name, names); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
 	const few = 8
@@ -96,4 +96,4 @@ func (s *session) noSystem(g *graph.Graph, r rootArg, where string) error {
 	return hint.With(err, "there are "+strings.Join(names, ", "))
 }
 
-var configMapKind = schema.GroupKind{Kind: "ConfigMap"}
+var ConfigMapKind = schema.GroupKind{Kind: "ConfigMap"}

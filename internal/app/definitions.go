@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -15,28 +15,28 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// fieldDefinitions finds what the cluster says of the fields of kinds: of custom kinds in their
+// FieldDefinitions finds what the cluster says of the fields of kinds: of custom kinds in their
 // definitions, of others in their types. A kind whose definition cannot be read is not among
 // them.
-func (s *session) fieldDefinitions(ctx context.Context, wanted map[schema.GroupKind]bool) (*lint.Definitions, error) {
+func (s *Session) FieldDefinitions(ctx context.Context, wanted map[schema.GroupKind]bool) (*lint.Definitions, error) {
 	out := &lint.Definitions{}
 	var refs []object.Ref
-	for _, r := range s.kinds.All() {
+	for _, r := range s.Kinds.All() {
 		gk := r.GroupKind()
 		if gvk := gk.WithVersion(r.Version); !wanted[gk] {
 			continue
-		} else if scheme.Scheme.Recognizes(gvk) && gk != definitionKind { // Helm adds that one to the scheme
+		} else if scheme.Scheme.Recognizes(gvk) && gk != DefinitionKind { // Helm adds that one to the scheme
 			out.AddType(gvk, scheme.Scheme.AllKnownTypes()[gvk])
 		} else if r.Custom {
-			refs = append(refs, object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: r.String()})
+			refs = append(refs, object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: r.String()})
 		}
 	}
 	slices.SortFunc(refs, object.Compare)
-	return out, s.readDefinitions(ctx, refs, func(crd map[string]any) { out.Add(crd) })
+	return out, s.ReadDefinitions(ctx, refs, func(crd map[string]any) { out.Add(crd) })
 }
 
-// kindsRead are the kinds that relations read.
-func kindsRead(specs []declare.Spec) map[schema.GroupKind]bool {
+// KindsRead are the kinds that relations read.
+func KindsRead(specs []declare.Spec) map[schema.GroupKind]bool {
 	wanted := map[schema.GroupKind]bool{}
 	for i := range specs {
 		read, _ := specs[i].Reader()
@@ -47,8 +47,8 @@ func kindsRead(specs []declare.Spec) map[schema.GroupKind]bool {
 	return wanted
 }
 
-// definitionsIn reads the definitions of a folder, beside which the built-in kinds are known.
-func definitionsIn(folder string) (*lint.Definitions, error) {
+// DefinitionsIn reads the definitions of a folder, beside which the built-in kinds are known.
+func DefinitionsIn(folder string) (*lint.Definitions, error) {
 	crds, err := skeleton.ReadFolder(folder)
 	if err != nil {
 		return nil, err
@@ -61,8 +61,8 @@ func definitionsIn(folder string) (*lint.Definitions, error) {
 	return out, nil
 }
 
-// definesKind says whether a definition of a kind of the entry is known.
-func definesKind(defs *lint.Definitions, e *catalog.Entry) bool {
+// DefinesKind says whether a definition of a kind of the entry is known.
+func DefinesKind(defs *lint.Definitions, e *catalog.Entry) bool {
 	return slices.ContainsFunc(e.Kinds, func(k catalog.Kind) bool {
 		_, ok := defs.Kind(declare.GroupKind(k.Kind))
 		return ok
@@ -70,9 +70,9 @@ func definesKind(defs *lint.Definitions, e *catalog.Entry) bool {
 }
 
 // checkPaths refuses rules that read what a kind does not have.
-func (s *session) checkPaths(ctx context.Context, files []rulesFile) error {
+func (s *Session) checkPaths(ctx context.Context, files []rulesFile) error {
 	for _, f := range files {
-		defs, err := s.fieldDefinitions(ctx, kindsRead(f.specs))
+		defs, err := s.FieldDefinitions(ctx, KindsRead(f.specs))
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -12,55 +12,55 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// metricsResult is one answer of the metrics command, before it is shown.
-type metricsResult struct {
-	in      *input
-	q       *question
-	session *session
-	graph   *graph.Graph
-	stacks  []metrics.Stack
-	apexes  []graph.ID // the roots of all stacks that are known
-	asked   bool       // for some stacks, not for all of a namespace or the cluster
-	whole   bool       // every pod of the cluster is in the reading, until it is priced
-	reading *metrics.UsageReport
-	place   *metrics.Attribution
-	ledger  *cost.Ledger
-	report  *cost.Report
-	home    string
-	extra   []metrics.Note
+// MetricsResult is one answer of the metrics command, before it is shown.
+type MetricsResult struct {
+	Input       *Input
+	Request     *MetricsRequest
+	Session     *Session
+	Graph       *graph.Graph
+	stacks      []metrics.Stack
+	apexes      []graph.ID // the roots of all stacks that are known
+	asked       bool       // for some stacks, not for all of a namespace or the cluster
+	whole       bool       // every pod of the cluster is in the reading, until it is priced
+	Reading     *metrics.UsageReport
+	Attribution *metrics.Attribution
+	Ledger      *cost.Ledger
+	Report      *cost.Report
+	Home        string
+	extra       []metrics.Note
 	// resources are the extended ones that the book and the cluster know by their true names.
 	resources []metrics.Resource
 }
 
-// measure reads the cluster and the sources of usage, and makes the report.
-func (c *input) measure(ctx context.Context, q *question) (*metricsResult, error) {
+// Measure reads the cluster and the sources of usage, and makes the report.
+func (c *Input) Measure(ctx context.Context, q *MetricsRequest) (*MetricsResult, error) {
 	// A question may be asked again: what reading it leaves behind is of one time only.
 	in, asked := *c, *q
-	in.rules = nil // each learns its own
+	in.Rules = nil // each learns its own
 	q = &asked
-	if err := q.setWindow(c.now()); err != nil {
+	if err := q.SetWindow(c.Now()); err != nil {
 		return nil, err
 	}
-	m := &metricsResult{in: &in, q: q}
+	m := &MetricsResult{Input: &in, Request: q}
 	collector := &metrics.Collector{}
-	in.collect, in.notes = collector.Add, []string{weightNote}
-	if q.by == "annotation" {
-		in.notes = append(in.notes, q.key)
+	in.Collect, in.Notes = collector.Add, []string{WeightAnnotation}
+	if q.By == "annotation" {
+		in.Notes = append(in.Notes, q.Key)
 	}
 	var err error
-	if m.session, err = in.open(ctx); err != nil {
+	if m.Session, err = in.Open(ctx); err != nil {
 		return nil, err
 	}
-	if err := m.read(ctx); err != nil {
+	if err := m.Read(ctx); err != nil {
 		return nil, err
 	}
-	m.session.tell(m.graph)
-	defer in.clock.stage("measure")()
-	return m, m.figure(ctx, collector)
+	m.Session.Tell(m.Graph)
+	defer in.Clock.Stage("measure")()
+	return m, m.Compute(ctx, collector)
 }
 
-// figure makes the report of what was read.
-func (m *metricsResult) figure(ctx context.Context, collector *metrics.Collector) error {
+// Compute makes the report of what was read.
+func (m *MetricsResult) Compute(ctx context.Context, collector *metrics.Collector) error {
 	m.scope(collector)
 	if err := m.usage(ctx); err != nil {
 		return err
@@ -83,35 +83,35 @@ func costing(r *metrics.UsageReport) []object.Ref {
 }
 
 // scope makes the reading that is to be measured, of what the question is about.
-func (m *metricsResult) scope(collector *metrics.Collector) {
-	m.whole = m.session.inv.Covered(podKind, "") && (m.isClusterWide() || m.q.options.ShareIdle)
+func (m *MetricsResult) scope(collector *metrics.Collector) {
+	m.whole = m.Session.Inventory.Covered(PodKind, "") && (m.isClusterWide() || m.Request.Options.ShareIdle)
 	options := metrics.ReportOptions{Whole: m.whole}
 	read := func() *metrics.UsageReport {
-		if w := m.q.window; w != nil {
+		if w := m.Request.Window; w != nil {
 			return collector.Window(w.From, w.To, options)
 		}
-		return collector.Report(m.session.now(), options)
+		return collector.Report(m.Session.now(), options)
 	}
 	all := read()
-	m.resources = slices.Concat(m.q.book.Resources(), collector.Resources())
+	m.resources = slices.Concat(m.Request.Book.Resources(), collector.Resources())
 	m.find(all)
-	for _, namespace := range m.q.options.ShareNamespaces {
+	for _, namespace := range m.Request.Options.ShareNamespaces {
 		if !costs(all, namespace) {
 			m.extra = append(m.extra, metrics.Note{Subject: "Namespace/" + namespace, Reason: "Sharing", Message: "has no shared cost: no pod, volume claim or load balancer was found in it"})
 		}
 	}
-	if shares := m.q.options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.session.namespace != "") {
+	if shares := m.Request.Options; (len(shares.ShareNamespaces) > 0 || shares.ShareOverhead.IsPositive()) && (m.asked || m.Session.Namespace != "") {
 		m.extra = append(m.extra, metrics.Note{Reason: "Sharing", Message: "shared cost is split among the requested stacks only: -A without a ROOT splits it among all"})
 	}
-	if m.q.options.ShareIdle && !m.whole {
+	if m.Request.Options.ShareIdle && !m.whole {
 		m.extra = append(m.extra, metrics.Note{Reason: "Idle", Message: "idle cost is unknown: not every pod of the cluster was read"})
 	}
-	m.place = metrics.NewPlacement(m.graph, m.stacks, all, m.stackOptions())
+	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, all, m.StackOptions())
 	if !m.whole {
 		// With what is idle, those who are not asked about take their part.
 		options.Keep = m.keeps
 	}
-	m.reading = read()
+	m.Reading = read()
 }
 
 // costs says whether anything in a namespace is paid for.
@@ -121,20 +121,20 @@ func costs(r *metrics.UsageReport, namespace string) bool {
 		slices.ContainsFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return b.Service.Namespace == namespace })
 }
 
-func (m *metricsResult) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: m.in.noInferred}
+func (m *MetricsResult) StackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: m.Input.NoInferred}
 }
 
 // keeps says whether a thing belongs to a stack that is asked about, to the namespace,
 // or to those that all pay for.
-func (m *metricsResult) keeps(r object.Ref) bool {
-	_, placed := m.place.Of[r]
-	return placed || !m.asked && m.inNamespace(r) || slices.Contains(m.q.options.ShareNamespaces, r.Namespace)
+func (m *MetricsResult) keeps(r object.Ref) bool {
+	_, placed := m.Attribution.Of[r]
+	return placed || !m.asked && m.inNamespace(r) || slices.Contains(m.Request.Options.ShareNamespaces, r.Namespace)
 }
 
 // drop leaves out of the reading what is not kept.
-func (m *metricsResult) drop() {
-	r := m.reading
+func (m *MetricsResult) drop() {
+	r := m.Reading
 	r.Pods = slices.DeleteFunc(r.Pods, func(p metrics.Pod) bool { return !m.keeps(p.Ref) })
 	r.Claims = slices.DeleteFunc(r.Claims, func(c metrics.Claim) bool { return !m.keeps(c.Ref) })
 	r.LoadBalancers = slices.DeleteFunc(r.LoadBalancers, func(b metrics.LoadBalancer) bool { return !m.keeps(b.Service) })
@@ -142,23 +142,23 @@ func (m *metricsResult) drop() {
 }
 
 // usage asks the sources.
-func (m *metricsResult) usage(ctx context.Context) error {
+func (m *MetricsResult) usage(ctx context.Context) error {
 	sources, err := m.sources()
 	if err != nil {
 		return err
 	}
-	if m.q.through != nil {
-		sources = m.q.through(sources)
+	if m.Request.Wrap != nil {
+		sources = m.Request.Wrap(sources)
 	}
 	for _, source := range sources {
-		if err := source.Measure(ctx, m.reading); err != nil {
+		if err := source.Measure(ctx, m.Reading); err != nil {
 			return err
 		}
 	}
-	metrics.Settle(m.reading)
-	if m.q.window != nil {
-		m.find(m.reading)
-		m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
+	metrics.Settle(m.Reading)
+	if m.Request.Window != nil {
+		m.find(m.Reading)
+		m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, m.Reading, m.StackOptions())
 		if m.asked {
 			m.unplaced()
 		}
@@ -168,18 +168,18 @@ func (m *metricsResult) usage(ctx context.Context) error {
 	}
 	m.flat()
 	m.noteEmptyStacks()
-	m.reading.Notes = append(m.reading.Notes, m.extra...)
+	m.Reading.Notes = append(m.Reading.Notes, m.extra...)
 	return nil
 }
 
 // noteEmptyStacks notes the stacks that were asked about and hold nothing that costs. Of what
 // others only live in or run on, it says how to ask about these.
-func (m *metricsResult) noteEmptyStacks() {
+func (m *MetricsResult) noteEmptyStacks() {
 	if !m.asked {
 		return
 	}
 	filled := map[object.Ref]bool{}
-	for _, place := range m.place.Of {
+	for _, place := range m.Attribution.Of {
 		for _, stack := range place.Stacks {
 			filled[stack] = true
 		}
@@ -192,7 +192,7 @@ func (m *metricsResult) noteEmptyStacks() {
 		switch s.Ref.GroupKind() {
 		case namespaceKind:
 			message += " (-n " + s.Ref.Name + " without a ROOT shows the stacks in it)"
-		case nodeKind:
+		case NodeKind:
 			message += " (-A --by node shows what runs on each)"
 		}
 		m.extra = append(m.extra, metrics.Note{Subject: s.Ref.String(), Reason: "Empty", Message: message})
@@ -200,14 +200,14 @@ func (m *metricsResult) noteEmptyStacks() {
 }
 
 // flat notes the nodes of which nothing is known: no price that is theirs can hold.
-func (m *metricsResult) flat() {
+func (m *MetricsResult) flat() {
 	known := map[string]bool{"": true}
-	for i := range m.reading.Nodes {
-		known[m.reading.Nodes[i].Name] = true
+	for i := range m.Reading.Nodes {
+		known[m.Reading.Nodes[i].Name] = true
 	}
 	var nodes []string
-	for i := range m.reading.Pods {
-		if name := m.reading.Pods[i].Node; !known[name] {
+	for i := range m.Reading.Pods {
+		if name := m.Reading.Pods[i].Node; !known[name] {
 			known[name], nodes = true, append(nodes, name)
 		}
 	}
@@ -224,16 +224,16 @@ func (m *metricsResult) flat() {
 }
 
 // namespaces are those of the pods of the reading; nil for all.
-func (m *metricsResult) namespaces() []string {
+func (m *MetricsResult) namespaces() []string {
 	if m.whole || m.isClusterWide() {
 		return nil
 	}
 	seen := map[string]bool{}
-	for i := range m.reading.Pods {
-		seen[m.reading.Pods[i].Ref.Namespace] = true
+	for i := range m.Reading.Pods {
+		seen[m.Reading.Pods[i].Ref.Namespace] = true
 	}
 	if !m.asked {
-		seen[m.session.namespace] = true
+		seen[m.Session.Namespace] = true
 	}
 	for _, s := range m.stacks {
 		if s.Ref.Namespace != "" {
@@ -249,31 +249,31 @@ func (m *metricsResult) namespaces() []string {
 }
 
 // sources are those that are asked, in order.
-func (m *metricsResult) sources() ([]metrics.Source, error) {
-	get := m.session.get()
-	if m.q.window != nil {
-		m.in.report.Progress(fmt.Sprintf("querying Prometheus: %s", m.q.window))
-		client, err := historyClient(m.q.history.tokenFile)
+func (m *MetricsResult) sources() ([]metrics.Source, error) {
+	get := m.Session.get()
+	if m.Request.Window != nil {
+		m.Input.Report.Progress(fmt.Sprintf("querying Prometheus: %s", m.Request.Window))
+		client, err := HistoryClient(m.Request.History.TokenFile)
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.q.history.address, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.q.history.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources})
+		h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}
 		return []metrics.Source{h}, nil
 	}
-	if m.q.brief {
+	if m.Request.Brief {
 		return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil)}, nil
 	}
-	asked := func(r object.Ref) bool { _, ok := m.place.Of[r]; return ok || !m.asked && m.inNamespace(r) }
+	asked := func(r object.Ref) bool { _, ok := m.Attribution.Of[r]; return ok || !m.asked && m.inNamespace(r) }
 	return []metrics.Source{metrics.NewAPI(get, m.namespaces() == nil), metrics.NewSummary(get, asked)}, nil
 }
 
 // groupOf finds the group of a kind of which a history knows no more.
-func (s *session) groupOf(kind string) (string, bool) {
+func (s *Session) groupOf(kind string) (string, bool) {
 	group, found := "", false
-	for _, r := range s.kinds.All() {
+	for _, r := range s.Kinds.All() {
 		if r.Kind == kind {
 			if found && r.Group != group {
 				return "", false

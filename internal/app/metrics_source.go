@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 )
 
 // get is how the sources of usage ask the cluster, or the snapshot.
-func (s *session) get() metrics.GetFunc {
-	switch from := s.source.(type) {
+func (s *Session) get() metrics.GetFunc {
+	switch from := s.Source.(type) {
 	case *source.Cluster:
 		return from.Get
 	case *source.Live:
@@ -29,20 +29,20 @@ func (s *session) get() metrics.GetFunc {
 
 // now is when it is, or was when the snapshot was taken: when its newest sample of usage
 // was, or, where it has none, when it says that it was taken.
-func (s *session) now() time.Time {
-	if snap, ok := s.source.(*source.Snapshot); ok {
+func (s *Session) now() time.Time {
+	if snap, ok := s.Source.(*source.Snapshot); ok {
 		for _, at := range []time.Time{snap.Measured(), snap.Taken()} {
 			if !at.IsZero() {
 				return at
 			}
 		}
 	}
-	return s.c.now()
+	return s.Input.Now()
 }
 
-// creators finds who created objects.
-func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
-	switch from := s.source.(type) {
+// Creators finds who created objects.
+func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
+	switch from := s.Source.(type) {
 	case *source.Cluster:
 		return from.Creators(ctx, refs)
 	case *source.Live:
@@ -53,8 +53,8 @@ func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.R
 	return nil, nil
 }
 
-// historyClient asks a Prometheus that wants a token; nil where there is none.
-func historyClient(tokenFile string) (*http.Client, error) {
+// HistoryClient asks a Prometheus that wants a token; nil where there is none.
+func HistoryClient(tokenFile string) (*http.Client, error) {
 	if tokenFile == "" {
 		return nil, nil
 	}

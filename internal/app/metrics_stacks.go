@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -13,71 +13,71 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// read reads the graph, and finds the stacks that are asked about.
-func (m *metricsResult) read(ctx context.Context) error {
-	s, q := m.session, m.q
-	opts := m.stackOptions()
-	if len(q.args) == 0 {
+// Read reads the graph, and finds the stacks that are asked about.
+func (m *MetricsResult) Read(ctx context.Context) error {
+	s, q := m.Session, m.Request
+	opts := m.StackOptions()
+	if len(q.Args) == 0 {
 		first := source.Query{All: true}
-		if !m.in.allNamespaces && s.namespace != "" {
-			first = m.idling(source.Query{Namespaces: m.alongside([]string{s.namespace}), Kinds: s.rules.Crossing()})
+		if !m.Input.AllNamespaces && s.Namespace != "" {
+			first = m.idling(source.Query{Namespaces: m.alongside([]string{s.Namespace}), Kinds: s.Rules.Crossing()})
 		}
-		g, err := s.read(ctx, first, s.everything, opts)
+		g, err := s.Read(ctx, first, s.Everything, opts)
 		if err != nil {
 			return err
 		}
-		m.graph, m.home = g, s.namespace
+		m.Graph, m.Home = g, s.Namespace
 		return nil
 	}
 	m.asked = true
-	roots, err := selectedRoots(q.args, q.selector, s.kinds)
+	roots, err := SelectedRoots(q.Args, q.Selector, s.Kinds)
 	if err != nil {
 		return err
 	}
-	first := s.ask(roots)
+	first := s.Query(roots)
 	if !first.All {
 		first.Namespaces = m.alongside(first.Namespaces)
 	}
-	g, err := s.read(ctx, m.idling(first), func(g *graph.Graph) []graph.ID { return s.resolve(g, roots, m.q.selector) }, opts)
+	g, err := s.Read(ctx, m.idling(first), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, m.Request.Selector) }, opts)
 	if err != nil {
 		return err
 	}
-	if err := s.missing(g, roots, m.q.selector); err != nil {
+	if err := s.Missing(g, roots, m.Request.Selector); err != nil {
 		return err
 	}
-	m.graph, m.home = g, s.home(g, s.resolve(g, roots, m.q.selector))
-	m.stacks = q.rows.stacks(roots, func(r rootArg) []metrics.Stack { return s.stacksOf(g, r, s.nodes(g, r, m.q.selector)) })
+	m.Graph, m.Home = g, s.Home(g, s.Resolve(g, roots, m.Request.Selector))
+	m.stacks = q.Rows.Stacks(roots, func(r Root) []metrics.Stack { return s.StacksOf(g, r, s.Nodes(g, r, m.Request.Selector)) })
 	m.fold(opts)
 	return nil
 }
 
 // idling asks for all pods and nodes as well, where what is idle is spread: that
 // depends on all who run on a node.
-func (m *metricsResult) idling(first source.Query) source.Query {
-	if m.q.options.ShareIdle && !first.All {
-		first.Kinds = append(slices.Clone(first.Kinds), podKind, nodeKind)
+func (m *MetricsResult) idling(first source.Query) source.Query {
+	if m.Request.Options.ShareIdle && !first.All {
+		first.Kinds = append(slices.Clone(first.Kinds), PodKind, NodeKind)
 	}
 	return first
 }
 
 // alongside adds the namespaces that all stacks pay for.
-func (m *metricsResult) alongside(namespaces []string) []string {
-	namespaces = slices.Concat(namespaces, m.q.options.ShareNamespaces)
+func (m *MetricsResult) alongside(namespaces []string) []string {
+	namespaces = slices.Concat(namespaces, m.Request.Options.ShareNamespaces)
 	slices.Sort(namespaces)
 	return slices.Compact(namespaces)
 }
 
 var (
-	podKind       = object.Ref{Kind: "Pod"}.GroupKind()
-	nodeKind      = object.Ref{Kind: "Node"}.GroupKind()
+	PodKind       = object.Ref{Kind: "Pod"}.GroupKind()
+	NodeKind      = object.Ref{Kind: "Node"}.GroupKind()
 	namespaceKind = object.Ref{Kind: "Namespace"}.GroupKind()
 )
 
-// stacksOf are the stacks that one ROOT means: that of each node, or one for a group.
-func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.Stack {
-	if r.group != "" && len(ids) > 0 {
-		ref := object.Ref{Kind: r.group, Namespace: s.namespaceOf(r), Name: r.name}
-		if keepers := s.keepersOf(g, r); r.group == graph.BySystem && len(keepers) == 1 {
+// StacksOf are the stacks that one ROOT means: that of each node, or one for a group.
+func (s *Session) StacksOf(g *graph.Graph, r Root, ids []graph.ID) []metrics.Stack {
+	if r.Group != "" && len(ids) > 0 {
+		ref := object.Ref{Kind: r.Group, Namespace: s.NamespaceOf(r), Name: r.Name}
+		if keepers := s.keepersOf(g, r); r.Group == graph.BySystem && len(keepers) == 1 {
 			ref.Namespace = g.Ref(keepers[0]).Namespace
 		}
 		return []metrics.Stack{{Ref: ref, Roots: ids}}
@@ -91,7 +91,7 @@ func (s *session) stacksOf(g *graph.Graph, r rootArg, ids []graph.ID) []metrics.
 
 // fold leaves out stacks that are asked about twice, and those whose root another
 // one owns: they are a part of it and have their line in it.
-func (m *metricsResult) fold(opts graph.StackOptions) {
+func (m *MetricsResult) fold(opts graph.StackOptions) {
 	roots := map[graph.ID]object.Ref{}
 	for _, s := range m.stacks {
 		for _, id := range s.Roots {
@@ -107,7 +107,7 @@ func (m *metricsResult) fold(opts graph.StackOptions) {
 		if len(s.Roots) != 1 {
 			return false
 		}
-		for _, above := range m.graph.OwnerPath(s.Roots[0], opts) {
+		for _, above := range m.Graph.OwnerPath(s.Roots[0], opts) {
 			// Of those that own each other in a ring, one stays.
 			if in, ok := roots[above]; ok && !folded[above] {
 				folded[s.Roots[0]] = true
@@ -121,9 +121,9 @@ func (m *metricsResult) fold(opts graph.StackOptions) {
 
 // find finds the stacks by the pods of a reading: those that are asked about, where
 // none are named.
-func (m *metricsResult) find(r *metrics.UsageReport) {
-	if m.q.find != nil {
-		m.stacks = m.q.find(m)
+func (m *MetricsResult) find(r *metrics.UsageReport) {
+	if m.Request.Find != nil {
+		m.stacks = m.Request.Find(m)
 		m.apexes = m.roots()
 		m.atHome()
 		return
@@ -139,8 +139,8 @@ func (m *metricsResult) find(r *metrics.UsageReport) {
 	}
 	for _, ref := range costing(r) {
 		// A stack without pods may still have claims, and load balancers.
-		id, ok := m.graph.Find(ref)
-		if !ok || len(m.graph.OwnerPath(id, m.stackOptions())) == 0 {
+		id, ok := m.Graph.Find(ref)
+		if !ok || len(m.Graph.OwnerPath(id, m.StackOptions())) == 0 {
 			continue
 		}
 		all = append(all, id)
@@ -148,29 +148,29 @@ func (m *metricsResult) find(r *metrics.UsageReport) {
 			here = append(here, id)
 		}
 	}
-	m.apexes = m.graph.TopOwners(all, m.stackOptions())
+	m.apexes = m.Graph.TopOwners(all, m.StackOptions())
 	if m.asked {
 		return
 	}
 	apexes := m.apexes
 	if len(here) < len(all) {
-		apexes = m.graph.TopOwners(here, m.stackOptions())
+		apexes = m.Graph.TopOwners(here, m.StackOptions())
 	}
 	m.stacks = nil
 	for _, id := range apexes {
-		m.stacks = append(m.stacks, metrics.Stack{Ref: m.graph.Ref(id), Roots: []graph.ID{id}})
+		m.stacks = append(m.stacks, metrics.Stack{Ref: m.Graph.Ref(id), Roots: []graph.ID{id}})
 	}
 	m.atHome()
 }
 
 // atHome notes the namespace that all stacks have in common.
-func (m *metricsResult) atHome() { m.home = cmp.Or(m.home, m.session.home(m.graph, m.roots())) }
+func (m *MetricsResult) atHome() { m.Home = cmp.Or(m.Home, m.Session.Home(m.Graph, m.roots())) }
 
 // nearestOwner returns the node of a pod, or of the nearest of its owners that is still
 // there.
-func (m *metricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
+func (m *MetricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 	for _, ref := range append([]object.Ref{pod.Ref}, pod.Owners...) {
-		if id, ok := m.graph.Find(ref); ok && m.graph.State(id) == graph.Present {
+		if id, ok := m.Graph.Find(ref); ok && m.Graph.State(id) == graph.Present {
 			return id, true
 		}
 	}
@@ -178,17 +178,17 @@ func (m *metricsResult) nearestOwner(pod *metrics.Pod) (graph.ID, bool) {
 }
 
 // inNamespace says whether a thing is in the namespace that is asked about.
-func (m *metricsResult) inNamespace(r object.Ref) bool {
-	return m.everywhere() || r.Namespace == m.session.namespace
+func (m *MetricsResult) inNamespace(r object.Ref) bool {
+	return m.everywhere() || r.Namespace == m.Session.Namespace
 }
 
 // everywhere says that the question is not about one namespace.
-func (m *metricsResult) everywhere() bool { return m.session.namespace == "" || m.in.allNamespaces }
+func (m *MetricsResult) everywhere() bool { return m.Session.Namespace == "" || m.Input.AllNamespaces }
 
 // isClusterWide says that the question is about all that is in the cluster.
-func (m *metricsResult) isClusterWide() bool { return !m.asked && m.everywhere() }
+func (m *MetricsResult) isClusterWide() bool { return !m.asked && m.everywhere() }
 
-func (m *metricsResult) roots() []graph.ID {
+func (m *MetricsResult) roots() []graph.ID {
 	var roots []graph.ID
 	for _, s := range m.stacks {
 		roots = append(roots, s.Roots...)
@@ -196,16 +196,16 @@ func (m *metricsResult) roots() []graph.ID {
 	return roots
 }
 
-// well counts the healthy pods of each stack.
-func (m *metricsResult) well(a *health.Assessment) map[object.Ref]int {
+// HealthyPods counts the healthy pods of each stack.
+func (m *MetricsResult) HealthyPods(a *health.Assessment) map[object.Ref]int {
 	n := map[object.Ref]int{}
-	for i := range m.reading.Pods {
-		ref := m.reading.Pods[i].Ref
-		id, ok := m.graph.Find(ref)
+	for i := range m.Reading.Pods {
+		ref := m.Reading.Pods[i].Ref
+		id, ok := m.Graph.Find(ref)
 		if !ok || a.OwnHealth(id).Status != health.Healthy {
 			continue
 		}
-		for _, stack := range m.place.Of[ref].Stacks {
+		for _, stack := range m.Attribution.Of[ref].Stacks {
 			n[stack]++
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -37,12 +37,12 @@ func (r *recordingGetter) Get(ctx context.Context, path string, query url.Values
 	return body, err
 }
 
-// measured returns what the pods among the objects use, as documents of a snapshot:
+// Measured returns what the pods among the objects use, as documents of a snapshot:
 // their samples, those of their nodes, and what the kubelets say of them. What is
 // refused, or does not answer, is a gap; an API that is not there is none.
-func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
-	defer s.c.clock.stage("measure")()
-	from, ok := s.source.(interface {
+func (s *Session) Measured(ctx context.Context, objects []map[string]any) ([]map[string]any, []object.Gap, error) {
+	defer s.Input.Clock.Stage("measure")()
+	from, ok := s.Source.(interface {
 		Get(context.Context, string, url.Values) ([]byte, error)
 	})
 	if !ok {
@@ -54,7 +54,7 @@ func (s *session) measured(ctx context.Context, objects []map[string]any) ([]map
 		gk := u.GroupVersionKind().GroupKind()
 		collected.Add(object.Object{Ref: object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}, Meta: u, Body: u})
 	}
-	reading := collected.Report(s.c.now(), metrics.ReportOptions{})
+	reading := collected.Report(s.Input.Now(), metrics.ReportOptions{})
 	asked := &recordingGetter{get: from.Get, said: map[string][]byte{}}
 	for _, m := range []metrics.Source{metrics.NewAPI(asked.Get, false), metrics.NewSummary(asked.Get, nil)} {
 		if err := m.Measure(ctx, reading); err != nil {

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -12,14 +12,14 @@ import (
 
 // unplaced notes the pods of the past that nobody can place. Those that are there are
 // in other stacks, which are not asked about.
-func (m *metricsResult) unplaced() {
+func (m *MetricsResult) unplaced() {
 	n, names := 0, []string{}
-	for i := range m.reading.Pods {
-		p := &m.reading.Pods[i]
-		if _, ok := m.place.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
+	for i := range m.Reading.Pods {
+		p := &m.Reading.Pods[i]
+		if _, ok := m.Attribution.Of[p.Ref]; ok || !p.Gone || len(p.Owners) > 0 {
 			continue
 		}
-		if id, ok := m.graph.Find(p.Ref); ok && m.graph.State(id) == graph.Present {
+		if id, ok := m.Graph.Find(p.Ref); ok && m.Graph.State(id) == graph.Present {
 			continue
 		}
 		if n++; n <= 3 {
@@ -32,7 +32,7 @@ func (m *metricsResult) unplaced() {
 }
 
 // alsoNeeded notes who else needs what was counted whole, of those who are known.
-func (m *metricsResult) alsoNeeded() {
+func (m *MetricsResult) alsoNeeded() {
 	if m.isClusterWide() {
 		return
 	}
@@ -41,24 +41,24 @@ func (m *metricsResult) alsoNeeded() {
 		way = "name those as well, to split it"
 	}
 	parts := m.parts()
-	opts := m.stackOptions()
-	opts.PartOf = m.graph.PartOf(m.apexes, opts)
+	opts := m.StackOptions()
+	opts.PartOf = m.Graph.PartOf(m.apexes, opts)
 	by := map[graph.ID][]string{}
 	for _, apex := range m.apexes {
-		stack := m.graph.Stack([]graph.ID{apex}, opts)
+		stack := m.Graph.Stack([]graph.ID{apex}, opts)
 		if slices.ContainsFunc(m.roots(), func(id graph.ID) bool { return id == apex || stack.IsOwnPart(id) }) {
 			continue
 		}
 		for _, part := range parts {
 			if part != apex && stack.IsOwnPart(part) {
-				by[part] = append(by[part], m.graph.Ref(apex).String())
+				by[part] = append(by[part], m.Graph.Ref(apex).String())
 			}
 		}
 	}
 	for _, part := range parts {
 		if len(by[part]) > 0 {
-			m.reading.Notes = append(m.reading.Notes, metrics.Note{
-				Subject: m.graph.Ref(part).String(), Reason: "AlsoNeeded",
+			m.Reading.Notes = append(m.Reading.Notes, metrics.Note{
+				Subject: m.Graph.Ref(part).String(), Reason: "AlsoNeeded",
 				Message: fmt.Sprintf("is also needed by %s; none of its cost is charged there (%s)", strings.Join(by[part], ", "), way),
 			})
 		}
@@ -67,13 +67,13 @@ func (m *metricsResult) alsoNeeded() {
 
 // parts are the topmost owners of what the stacks hold, or what nobody owns, other than
 // their roots.
-func (m *metricsResult) parts() []graph.ID {
+func (m *MetricsResult) parts() []graph.ID {
 	roots, parts := m.roots(), map[graph.ID]bool{}
-	for part, place := range m.place.Of {
+	for part, place := range m.Attribution.Of {
 		if len(place.Path) > 0 {
 			part = place.Path[0]
 		}
-		if id, ok := m.graph.Find(part); ok && !slices.Contains(roots, id) {
+		if id, ok := m.Graph.Find(part); ok && !slices.Contains(roots, id) {
 			parts[id] = true
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -13,33 +13,33 @@ import (
 )
 
 // leftOver counts what is in none of the stacks, and nothing that they stand on.
-func (l *stacksResult) leftOver(in map[graph.ID]bool) {
-	for id := range graph.ID(l.graph.Len()) {
-		ref := l.graph.Ref(id)
-		if in[id] || l.graph.State(id) != graph.Present || !l.inNamespace(ref) {
+func (l *StacksResult) leftOver(in map[graph.ID]bool) {
+	for id := range graph.ID(l.Graph.Len()) {
+		ref := l.Graph.Ref(id)
+		if in[id] || l.Graph.State(id) != graph.Present || !l.inNamespace(ref) {
 			continue
 		}
-		l.rest++
+		l.Rest++
 		own := l.assessment.OwnHealth(id)
 		if own.Status.Worse(health.Progressing) {
-			l.troubled++
+			l.Troubled++
 		}
 		if own.Reason == health.ReasonUnread {
 			own = health.Health{} // That it was not looked at is no news of it.
 		}
-		if l.list.all {
-			l.others = append(l.others, view.OtherObject{Object: ref, Why: l.exclusionReason(id, in), Health: own})
+		if l.List.All {
+			l.Others = append(l.Others, view.OtherObject{Object: ref, Why: l.exclusionReason(id, in), Health: own})
 		}
 	}
-	slices.SortFunc(l.others, func(a, b view.OtherObject) int {
+	slices.SortFunc(l.Others, func(a, b view.OtherObject) int {
 		// What is in no namespace comes last: most of it the cluster made by itself.
 		return cmp.Or(cmp.Compare(btoi(a.Object.Namespace == ""), btoi(b.Object.Namespace == "")), strings.Compare(a.Object.Namespace, b.Object.Namespace), object.Compare(a.Object, b.Object))
 	})
 }
 
 // exclusionReason says why an object is in none of the stacks that have these.
-func (l *stacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
-	ref := l.graph.Ref(id)
+func (l *StacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string {
+	ref := l.Graph.Ref(id)
 	switch l.findings.Excluded[id] {
 	case graph.IsManager:
 		return "manages others"
@@ -53,33 +53,33 @@ func (l *stacksResult) exclusionReason(id graph.ID, in map[graph.ID]bool) string
 	switch {
 	case graph.IsBoundary(ref):
 		return "boundary object"
-	case l.session.ownedByCluster(ref.Namespace):
+	case l.Session.OwnedByCluster(ref.Namespace):
 		return "cluster system"
 	case ref.Namespace == "":
 		return "cluster-wide"
-	case slices.ContainsFunc(l.graph.OwnersOf(id), func(owner graph.ID) bool { return in[owner] }):
+	case slices.ContainsFunc(l.Graph.OwnersOf(id), func(owner graph.ID) bool { return in[owner] }):
 		return "its owner is a producer" // Of who makes something for a stack nothing else is in it.
-	case len(l.graph.OwnersOf(id)) > 0:
+	case len(l.Graph.OwnersOf(id)) > 0:
 		return "its owner is in no stack"
 	}
 	return "no dependents"
 }
 
-// stackOrders are what stacks can be sorted by.
-func stackOrders() []string {
+// StackOrders are what stacks can be sorted by.
+func StackOrders() []string {
 	return []string{"name", "health", "cost", "cpu", "memory", "pods", "age"}
 }
 
 // sort puts the rows in order: by name, or by what is asked for, the worst, the largest
 // and the oldest first, and what is not known last.
-func (l *stacksResult) sort() {
-	slices.SortFunc(l.rows, func(a, b view.StackRow) int {
+func (l *StacksResult) sort() {
+	slices.SortFunc(l.Rows, func(a, b view.StackRow) int {
 		return cmp.Or(l.compare(&a, &b), strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
 	})
 }
 
-func (l *stacksResult) compare(a, b *view.StackRow) int {
-	switch l.list.sortBy {
+func (l *StacksResult) compare(a, b *view.StackRow) int {
+	switch l.List.SortBy {
 	case "health":
 		return slices.Index(health.Statuses(), b.Status()) - slices.Index(health.Statuses(), a.Status())
 	case "age":
@@ -95,7 +95,7 @@ func (l *stacksResult) compare(a, b *view.StackRow) int {
 	if a.Row == nil || b.Row == nil {
 		return cmp.Compare(btoi(a.Row == nil), btoi(b.Row == nil))
 	}
-	switch l.list.sortBy {
+	switch l.List.SortBy {
 	case "cost":
 		return b.Row.Cost.Cmp(a.Row.Cost)
 	case "pods":

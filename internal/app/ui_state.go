@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -17,49 +17,49 @@ import (
 )
 
 // stateOf is what the UIState of a look is made from.
-func (v *uiSource) stateOf(l *uiSnapshot, costs []view.UIGrouping) view.UIInput {
+func (v *Page) stateOf(l *PageState, costs []view.UIGrouping) view.UIInput {
 	of := view.UIInput{
-		Head: v.head(l), Graph: l.graph, Assessment: l.assessment,
-		Report: l.report, Ledger: l.ledger, Placement: l.place, Reading: l.reading, Costs: costs,
-		Events: l.events, CreatedAt: v.created.createdAt, NoInferred: v.in.noInferred,
+		Head: v.head(l), Graph: l.Graph, Assessment: l.Assessment,
+		Report: l.Report, Ledger: l.Ledger, Placement: l.Attribution, Reading: l.Reading, Costs: costs,
+		Events: l.events, CreatedAt: v.Created.CreatedAt, NoInferred: v.Input.NoInferred,
 	}
 	switch {
-	case !v.members, v.all:
-		of.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.graph.Ref(id)) }
+	case !v.Members, v.All:
+		of.Here = func(id graph.ID) bool { return l.asked || l.inNamespace(l.Graph.Ref(id)) }
 	case !l.asked:
 		of.Here = func(id graph.ID) bool {
-			return l.inNamespace(l.graph.Ref(id)) && l.assessment.OwnHealth(id).Status.Worse(health.Progressing)
+			return l.inNamespace(l.Graph.Ref(id)) && l.Assessment.OwnHealth(id).Status.Worse(health.Progressing)
 		}
 	}
-	for i := range l.found {
-		of.Stacks = append(of.Stacks, l.found[i].UIFound)
+	for i := range l.Found {
+		of.Stacks = append(of.Stacks, l.Found[i].UIFound)
 	}
 	return of
 }
 
-func (v *uiSource) head(l *uiSnapshot) view.UIState {
+func (v *Page) head(l *PageState) view.UIState {
 	p := view.UIState{
-		Version: v.in.version, Title: v.title(l), At: l.session.moment().UTC().Format(time.RFC3339), Mode: v.mode, Source: v.in.sourceText(), View: v.shown,
-		Currency: l.report.Currency, Prices: l.q.book.Name, Parts: v.parts(l), Gaps: l.graph.Gaps(),
+		Version: v.Input.Version, Title: v.title(l), At: l.Session.AsOf().UTC().Format(time.RFC3339), Mode: v.Mode, Source: v.Input.sourceText(), View: v.Shown,
+		Currency: l.Report.Currency, Prices: l.Request.Book.Name, Parts: v.parts(l), Gaps: l.Graph.Gaps(),
 	}
 	if !l.everywhere() {
-		p.Namespace = l.session.namespace
+		p.Namespace = l.Session.Namespace
 	}
-	if r := l.reading; !r.Instant() {
+	if r := l.Reading; !r.Instant() {
 		p.Window = view.WindowOf(r)
 	}
-	for _, n := range l.reading.Notes {
+	for _, n := range l.Reading.Notes {
 		p.Notes = append(p.Notes, view.NoteDocument{Source: n.Source, About: n.Subject, Reason: n.Reason, Message: n.Message, Partial: n.LowersFigures})
 	}
-	for _, f := range l.session.findings {
+	for _, f := range l.Session.Findings {
 		p.Notes = append(p.Notes, view.NoteDocument{About: f.CRD, Reason: "Rules", Message: f.Message})
 	}
 	return p
 }
 
-// legible makes visible what hides in what others wrote freely, or turns it around: somebody's
+// Legible makes visible what hides in what others wrote freely, or turns it around: somebody's
 // status says on a page what it says on a terminal. The ends of lines are blanks there.
-func legible(p *view.UIState) *view.UIState {
+func Legible(p *view.UIState) *view.UIState {
 	text := func(s *string) { *s = render.Escape(oneLine.Replace(*s)) }
 	for _, n := range p.Nodes {
 		if n == nil {
@@ -78,26 +78,26 @@ func legible(p *view.UIState) *view.UIState {
 var oneLine = strings.NewReplacer("\r\n", " ", "\n", " ", "\t", " ")
 
 // title is what is asked about.
-func (v *uiSource) title(l *uiSnapshot) string {
+func (v *Page) title(l *PageState) string {
 	switch {
-	case len(v.q.args) > 0:
-		return strings.Join(v.q.args, " ")
+	case len(v.Request.Args) > 0:
+		return strings.Join(v.Request.Args, " ")
 	case l.everywhere():
 		return "all namespaces"
 	}
-	return "namespace " + l.session.namespace
+	return "namespace " + l.Session.Namespace
 }
 
 // sourceText is what is read: the context of the kubeconfig, or the snapshot, of which a page that is
 // handed on tells no directory.
-func (c *input) sourceText() string {
-	if c.from != "" {
-		return "snapshot " + filepath.Base(c.from)
+func (c *Input) sourceText() string {
+	if c.From != "" {
+		return "snapshot " + filepath.Base(c.From)
 	}
-	if given(c.config.Context) {
-		return "context " + *c.config.Context
+	if Given(c.Config.Context) {
+		return "context " + *c.Config.Context
 	}
-	raw, err := c.config.ToRawKubeConfigLoader().RawConfig()
+	raw, err := c.Config.ToRawKubeConfigLoader().RawConfig()
 	if err != nil || raw.CurrentContext == "" {
 		return "cluster"
 	}
@@ -105,32 +105,32 @@ func (c *input) sourceText() string {
 }
 
 // parts says of what a UIState lacks why, and how it can be had.
-func (v *uiSource) parts(l *uiSnapshot) map[string]string {
+func (v *Page) parts(l *PageState) map[string]string {
 	parts := map[string]string{}
-	maps.Copy(parts, v.missingSources)
+	maps.Copy(parts, v.MissingSources)
 	if why := l.unmeasuredAll(); why != "" {
 		parts["usage"] = why
 	}
-	if !l.report.Total.Priced() {
+	if !l.Report.Total.Priced() {
 		parts["cost"] = "nothing has a cost: no pod on a node, no volume claim, no load balancer"
 	}
-	if l.deaf != nil {
-		parts["events"] = "warnings could not be read: " + l.deaf.Message
+	if l.EventsGap != nil {
+		parts["events"] = "warnings could not be read: " + l.EventsGap.Message
 	}
 	return parts
 }
 
 // unmeasuredAll is why the usage of no pod is known; empty where that of one is, or where there
 // are none.
-func (l *uiSnapshot) unmeasuredAll() string {
-	pods := l.reading.Pods
+func (l *PageState) unmeasuredAll() string {
+	pods := l.Reading.Pods
 	if len(pods) == 0 || slices.ContainsFunc(pods, func(p metrics.Pod) bool { return p.Unmeasured == "" }) {
 		return ""
 	}
-	i := slices.IndexFunc(l.reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
+	i := slices.IndexFunc(l.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
 	if i < 0 {
 		return "usage is unknown: " + pods[0].Unmeasured
 	}
-	n := l.reading.Notes[i]
+	n := l.Reading.Notes[i]
 	return fmt.Sprintf("usage is unknown (%s): %s; kubectl top pods shows whether a metrics server exists, and whether you may read it", cmp.Or(n.Source, n.Reason), n.Message)
 }

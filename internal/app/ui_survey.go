@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -20,46 +20,46 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// uiSource looks at stacks as the page shows them: what belongs to each and why, how it fares, what
+// Page looks at stacks as the page shows them: what belongs to each and why, how it fares, what
 // it uses and what it costs. It reads with one session, again and again where a cluster changes.
-type uiSource struct {
-	in *input
-	q  *question
-	// selector chooses among the stacks that are found, where no ROOT is named.
-	selector labels.Selector
-	// ground also takes the stacks of the cluster itself.
-	ground bool
-	// byPods finds the stacks as metrics does: those that hold what is paid for.
-	byPods bool
-	// members leaves out what is in no stack, unless it is in trouble, or all is asked for.
-	members, all bool
-	// mode and shown are the Mode and the View of its UIStates.
-	mode, shown string
-	// missingSources says of a part of the page that is not there how it can be had.
-	missingSources map[string]string
+type Page struct {
+	Input   *Input
+	Request *MetricsRequest
+	// Selector chooses among the stacks that are found, where no ROOT is named.
+	Selector labels.Selector
+	// Ground also takes the stacks of the cluster itself.
+	Ground bool
+	// ByPods finds the stacks as metrics does: those that hold what is paid for.
+	ByPods bool
+	// Members leaves out what is in no stack, unless it is in trouble, or all is asked for.
+	Members, All bool
+	// Mode and shown are the Mode and the View of its UIStates.
+	Mode, Shown string
+	// MissingSources says of a part of the page that is not there how it can be had.
+	MissingSources map[string]string
 
-	verdicts *healthCollector
-	created  *creationTimes
-	session  *session
-	live     *source.Live
+	verdicts *HealthCollector
+	Created  *creationTimes
+	Session  *Session
+	Live     *source.Live
 	include  int // how many kinds the flags include
 	usage    *usageMemory
 	warned   *warnMemory
 
-	mu      sync.Mutex // of what follows
-	numbers *view.Numbering
-	last    *uiSnapshot
+	Mu      sync.Mutex // of what follows
+	Numbers *view.Numbering
+	Last    *PageState
 }
 
-// uiSnapshot is one look.
-type uiSnapshot struct {
-	*metricsResult
-	assessment *health.Assessment
-	found      []surveyStack
+// PageState is one look.
+type PageState struct {
+	*MetricsResult
+	Assessment *health.Assessment
+	Found      []surveyStack
 	findings   graph.FoundStacks
 	events     map[object.Ref][]view.Event
-	// deaf is why warnings are not known; nil where they are.
-	deaf *object.Gap
+	// EventsGap is why warnings are not known; nil where they are.
+	EventsGap *object.Gap
 }
 
 // surveyStack is a stack that was looked at.
@@ -68,64 +68,64 @@ type surveyStack struct {
 	tops []graph.ID
 }
 
-// newSurvey returns a survey that has not connected yet.
-func (c *input) newSurvey(q *question, rules *healthRules) *uiSource {
+// NewPage returns a survey that has not connected yet.
+func (c *Input) NewPage(q *MetricsRequest, rules *healthRules) *Page {
 	in, asked := *c, *q
-	in.rules = nil // each learns its own
-	v := &uiSource{in: &in, q: &asked, mode: "file", created: &creationTimes{byRef: map[object.Ref]time.Time{}, every: true}, numbers: view.NewNumbering(), include: len(in.include)}
-	v.usage, v.warned = &usageMemory{now: in.now}, &warnMemory{now: in.now}
-	in.collect, in.notes = func(object.Object) {}, []string{weightNote}
-	in.extract = append(slices.Clone(in.extract), v.created.extractor)
-	v.verdicts = in.collectHealth(rules)
-	v.q.through = v.usage.through
+	in.Rules = nil // each learns its own
+	v := &Page{Input: &in, Request: &asked, Mode: "file", Created: &creationTimes{ByRef: map[object.Ref]time.Time{}, every: true}, Numbers: view.NewNumbering(), include: len(in.Include)}
+	v.usage, v.warned = &usageMemory{now: in.Now}, &warnMemory{now: in.Now}
+	in.Collect, in.Notes = func(object.Object) {}, []string{WeightAnnotation}
+	in.Extract = append(slices.Clone(in.Extract), v.Created.Extractor)
+	v.verdicts = in.CollectHealth(rules)
+	v.Request.Wrap = v.usage.through
 	return v
 }
 
-// open connects. A cluster is followed until ctx ends, where the survey is live.
-func (v *uiSource) open(ctx context.Context) error {
+// Open connects. A cluster is followed until ctx ends, where the survey is live.
+func (v *Page) Open(ctx context.Context) error {
 	var err error
-	if v.session, err = v.in.open(ctx); err != nil {
+	if v.Session, err = v.Input.Open(ctx); err != nil {
 		return err
 	}
-	if v.mode == "live" {
-		if v.live = v.session.live(ctx); v.live == nil {
-			v.mode = "snapshot"
+	if v.Mode == "live" {
+		if v.Live = v.Session.Live(ctx); v.Live == nil {
+			v.Mode = "snapshot"
 		}
 	}
 	return nil
 }
 
-// kinds are those of the last look.
-func (v *uiSource) kinds() *object.Kinds {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return v.last.session.kinds
+// Kinds are those of the last look.
+func (v *Page) Kinds() *object.Kinds {
+	v.Mu.Lock()
+	defer v.Mu.Unlock()
+	return v.Last.Session.Kinds
 }
 
-// look reads and judges all that is asked about, and makes the UIState of it.
-func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
+// Observe reads and judges all that is asked about, and makes the UIState of it.
+func (v *Page) Observe(ctx context.Context) (*view.UIState, error) {
 	collector := &metrics.Collector{}
-	v.in.collect, v.in.include = collector.Add, v.in.include[:v.include]
-	q := *v.q
-	s, err := v.session.renewed(ctx)
+	v.Input.Collect, v.Input.Include = collector.Add, v.Input.Include[:v.include]
+	q := *v.Request
+	s, err := v.Session.Renewed(ctx)
 	if err != nil {
 		return nil, err
 	}
-	v.session = s
-	l := &uiSnapshot{metricsResult: &metricsResult{in: v.in, q: &q, session: v.session}}
-	if q.find == nil && len(v.q.args) == 0 && !v.byPods {
-		q.find = l.find
+	v.Session = s
+	l := &PageState{MetricsResult: &MetricsResult{Input: v.Input, Request: &q, Session: v.Session}}
+	if q.Find == nil && len(v.Request.Args) == 0 && !v.ByPods {
+		q.Find = l.Find
 	}
-	if err := q.setWindow(v.in.now()); err != nil {
+	if err := q.SetWindow(v.Input.Now()); err != nil {
 		return nil, err
 	}
-	if err := l.read(ctx); err != nil {
+	if err := l.Read(ctx); err != nil {
 		return nil, err
 	}
-	if err := l.figure(ctx, collector); err != nil {
+	if err := l.Compute(ctx, collector); err != nil {
 		return nil, err
 	}
-	l.assessment = v.verdicts.assess(l.graph)
+	l.Assessment = v.verdicts.Assess(l.Graph)
 	l.evaluate(v)
 	if err := v.warn(ctx, l); err != nil {
 		return nil, err
@@ -134,83 +134,83 @@ func (v *uiSource) look(ctx context.Context) (*view.UIState, error) {
 	if err != nil {
 		return nil, err
 	}
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	v.last = l
-	return legible(view.NewUIState(v.stateOf(l, costs), v.numbers)), nil
+	v.Mu.Lock()
+	defer v.Mu.Unlock()
+	v.Last = l
+	return Legible(view.NewUIState(v.stateOf(l, costs), v.Numbers)), nil
 }
 
-// find finds the stacks, to be measured.
-func (l *uiSnapshot) find(m *metricsResult) []metrics.Stack {
-	l.findings = m.session.applications(m.graph, m.stackOptions())
+// Find finds the stacks, to be measured.
+func (l *PageState) Find(m *MetricsResult) []metrics.Stack {
+	l.findings = m.Session.Applications(m.Graph, m.StackOptions())
 	var out []metrics.Stack
 	for _, f := range l.findings.Stacks {
-		out = append(out, metrics.Stack{Ref: f.Ref(m.graph), Roots: f.Roots})
+		out = append(out, metrics.Stack{Ref: f.Ref(m.Graph), Roots: f.Roots})
 	}
 	return out
 }
 
 // evaluate says of each stack how it fares, and what others have of it as well.
-func (l *uiSnapshot) evaluate(v *uiSource) {
-	opts := l.stackOptions()
+func (l *PageState) evaluate(v *Page) {
+	opts := l.StackOptions()
 	parted := opts
-	parted.PartOf = l.graph.PartOf(l.roots(), opts)
-	well := l.well(l.assessment)
+	parted.PartOf = l.Graph.PartOf(l.roots(), opts)
+	well := l.HealthyPods(l.Assessment)
 	in := map[graph.ID]int{}
 	for i, s := range l.stacks {
 		one := surveyStack{tops: s.Roots}
 		if l.findings.Stacks != nil {
 			f := l.findings.Stacks[i]
-			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.session.isClusterSystem(l.graph, f)
+			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.Session.IsClusterSystem(l.Graph, f)
 		}
 		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
 		for _, id := range s.Roots {
 			opts.SameRoot[id] = s.Roots[0]
 		}
-		one.Name, one.Stack = s.Ref, l.graph.Stack(s.Roots, opts)
-		one.Health = l.assessment.Stack(one.Stack)
+		one.Name, one.Stack = s.Ref, l.Graph.Stack(s.Roots, opts)
+		one.Health = l.Assessment.Stack(one.Stack)
 		for _, id := range one.Stack.Members() {
 			if one.Stack.IsOwnPart(id) || one.Stack.Provenance(id) {
 				in[id]++
 			}
 		}
-		own := l.graph.Stack(s.Roots, parted)
+		own := l.Graph.Stack(s.Roots, parted)
 		for _, id := range own.Members() {
 			if own.IsOwnPart(id) {
 				one.Objects++
 			}
 		}
-		one.Well, one.Created = well[s.Ref], v.created.earliest(l.graph, one.tops)
+		one.Well, one.Created = well[s.Ref], v.Created.earliest(l.Graph, one.tops)
 		one.Shared = func(id graph.ID) bool { return in[id] > 1 }
 		if v.wants(l, &one) {
-			l.found = append(l.found, one)
+			l.Found = append(l.Found, one)
 		}
 	}
-	slices.SortFunc(l.found, func(a, b surveyStack) int {
+	slices.SortFunc(l.Found, func(a, b surveyStack) int {
 		return cmp.Or(strings.Compare(a.Name.Namespace, b.Name.Namespace), strings.Compare(a.Name.Name, b.Name.Name), object.Compare(a.Name, b.Name))
 	})
 }
 
 // wants says whether a stack is shown.
-func (v *uiSource) wants(l *uiSnapshot, s *surveyStack) bool {
-	if v.selector != nil && len(v.q.args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
+func (v *Page) wants(l *PageState, s *surveyStack) bool {
+	if v.Selector != nil && len(v.Request.Args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
 	}
-	return v.ground || !s.Ground
+	return v.Ground || !s.Ground
 }
 
 // commonLabels are those that costs are shown by, where objects have them.
 var commonLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/part-of", "app.kubernetes.io/instance", "team"}
 
 // groupings are the reports by something else than stacks, of the same ledger.
-func (l *uiSnapshot) groupings(ctx context.Context) ([]view.UIGrouping, error) {
-	r, err := l.reportBy(ctx, cost.ByNamespace, "")
+func (l *PageState) groupings(ctx context.Context) ([]view.UIGrouping, error) {
+	r, err := l.ReportBy(ctx, cost.ByNamespace, "")
 	if err != nil {
 		return nil, err
 	}
 	out := []view.UIGrouping{{By: cost.ByNamespace, Report: r}}
 	for _, key := range commonLabels {
-		r, err := l.reportBy(ctx, cost.ByLabel, key)
+		r, err := l.ReportBy(ctx, cost.ByLabel, key)
 		if err != nil {
 			return nil, err
 		}
@@ -221,32 +221,32 @@ func (l *uiSnapshot) groupings(ctx context.Context) ([]view.UIGrouping, error) {
 	return out, nil
 }
 
-// reportBy is the report of the same ledger by something else.
-func (l *uiSnapshot) reportBy(ctx context.Context, by, key string) (*cost.Report, error) {
-	m, q := *l.metricsResult, *l.q
-	q.by, q.key, m.q = by, key, &q
+// ReportBy is the report of the same ledger by something else.
+func (l *PageState) ReportBy(ctx context.Context, by, key string) (*cost.Report, error) {
+	m, q := *l.MetricsResult, *l.Request
+	q.By, q.Key, m.Request = by, key, &q
 	err := m.roll(ctx)
-	return m.report, err
+	return m.Report, err
 }
 
 // warn asks for the warnings about the causes, when these are others or some time has passed.
-func (v *uiSource) warn(ctx context.Context, l *uiSnapshot) error {
-	h := &healthResult{in: v.in, q: &healthQuestion{}, session: l.session, graph: l.graph, assessment: l.assessment}
-	for i := range l.found {
-		s := &l.found[i]
-		h.stacks = append(h.stacks, view.HealthStack{Name: s.Name, Stack: s.Stack, Health: s.Health})
+func (v *Page) warn(ctx context.Context, l *PageState) error {
+	h := &HealthResult{Input: v.Input, Request: &HealthRequest{}, Session: l.Session, Graph: l.Graph, assessment: l.Assessment}
+	for i := range l.Found {
+		s := &l.Found[i]
+		h.Stacks = append(h.Stacks, view.HealthStack{Name: s.Name, Stack: s.Stack, Health: s.Health})
 	}
 	_, about := h.warned()
 	if !v.warned.due(about) {
-		l.events, l.deaf = v.warned.events, v.warned.deaf
+		l.events, l.EventsGap = v.warned.events, v.warned.deaf
 		return nil
 	}
-	deaf, err := h.warn(ctx)
+	deaf, err := h.Warn(ctx)
 	if err != nil {
 		return err
 	}
 	v.warned.keep(about, h.events, deaf)
-	l.events, l.deaf = h.events, deaf
+	l.events, l.EventsGap = h.events, deaf
 	return nil
 }
 
@@ -330,17 +330,17 @@ func (u *usageMemory) fill(r *metrics.UsageReport) {
 	r.Notes = append(r.Notes, u.notes...)
 }
 
-// singleStackReport makes the figures of one stack as if it were asked about alone; nil where not all that is
+// SingleStackReport makes the figures of one stack as if it were asked about alone; nil where not all that is
 // in it was measured.
-func (l *uiSnapshot) singleStackReport(ctx context.Context, id graph.ID, stack *graph.Stack) *metricsResult {
+func (l *PageState) SingleStackReport(ctx context.Context, id graph.ID, stack *graph.Stack) *MetricsResult {
 	if !l.whole && slices.ContainsFunc(stack.Members(), func(m graph.ID) bool { return stack.IsOwnPart(m) && !l.measuredHere(m) }) {
 		return nil
 	}
-	m, r, q := *l.metricsResult, *l.reading, *l.q
+	m, r, q := *l.MetricsResult, *l.Reading, *l.Request
 	r.Pods, r.Claims, r.LoadBalancers, r.Notes = slices.Clone(r.Pods), slices.Clone(r.Claims), slices.Clone(r.LoadBalancers), nil
-	m.reading, m.q, m.asked, m.extra = &r, &q, true, nil
-	m.stacks = []metrics.Stack{{Ref: l.graph.Ref(id), Roots: []graph.ID{id}}}
-	m.place = metrics.NewPlacement(m.graph, m.stacks, m.reading, m.stackOptions())
+	m.Reading, m.Request, m.asked, m.extra = &r, &q, true, nil
+	m.stacks = []metrics.Stack{{Ref: l.Graph.Ref(id), Roots: []graph.ID{id}}}
+	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, m.Reading, m.StackOptions())
 	m.price()
 	if err := m.roll(ctx); err != nil {
 		return nil // which it cannot be: nobody is asked
@@ -350,6 +350,6 @@ func (l *uiSnapshot) singleStackReport(ctx context.Context, id graph.ID, stack *
 
 // measuredHere says whether the reading has all that is to be known of an object: what is in a stack
 // that is asked about, or in the namespace.
-func (l *uiSnapshot) measuredHere(id graph.ID) bool {
-	return !l.asked && l.inNamespace(l.graph.Ref(id)) || slices.ContainsFunc(l.found, func(s surveyStack) bool { return s.Stack.IsOwnPart(id) })
+func (l *PageState) measuredHere(id graph.ID) bool {
+	return !l.asked && l.inNamespace(l.Graph.Ref(id)) || slices.ContainsFunc(l.Found, func(s surveyStack) bool { return s.Stack.IsOwnPart(id) })
 }

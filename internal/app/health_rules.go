@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// healthRuleOptions say which rules of health are asked besides the catalogue's.
-type healthRuleOptions struct {
-	file   string
-	argocd string // the namespace of Argo CD; empty where it is not asked
+// HealthRuleOptions say which rules of health are asked besides the catalogue's.
+type HealthRuleOptions struct {
+	File   string
+	Argocd string // the namespace of Argo CD; empty where it is not asked
 }
 
 // healthRules are the rules of health that go before the catalogue's.
@@ -30,18 +30,18 @@ type healthRules struct {
 	reported map[string]bool
 }
 
-// read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
+// Read reads the file of --health-rules; nil where nothing is asked for. What cannot be understood of a file of CEL refuses
 // all: a rule that is left out silently would make another answer. Of a ConfigMap that was
 // written for Argo CD it is a note.
-func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
-	if o == nil || *o == (healthRuleOptions{}) {
+func (o *HealthRuleOptions) Read(ctx context.Context) (*healthRules, error) {
+	if o == nil || *o == (HealthRuleOptions{}) {
 		return nil, nil
 	}
-	h := &healthRules{argocd: o.argocd, reported: map[string]bool{}}
-	if o.file == "" {
+	h := &healthRules{argocd: o.Argocd, reported: map[string]bool{}}
+	if o.File == "" {
 		return h, nil
 	}
-	set, notes, data, err := readCustomizations(ctx, o.file)
+	set, notes, data, err := readCustomizations(ctx, o.File)
 	switch {
 	case err != nil:
 		if ctx.Err() == nil {
@@ -49,10 +49,10 @@ func (o *healthRuleOptions) read(ctx context.Context) (*healthRules, error) {
 		}
 		return nil, err
 	case set == nil:
-		h.rules, err = parseHealthRules(o.file, data)
+		h.rules, err = parseHealthRules(o.File, data)
 		return h, err
 	case set.Len() == 0:
-		return nil, hint.With(errors.Join(append([]error{fmt.Errorf("%s has no health rule", o.file)}, errorsOf(notes)...)...),
+		return nil, hint.With(errors.Join(append([]error{fmt.Errorf("%s has no health rule", o.File)}, errorsOf(notes)...)...),
 			"docs/health-rules.md describes what is read of a ConfigMap and of a directory of Argo CD")
 	}
 	h.sets, h.notes = append(h.sets, set), notes
@@ -74,7 +74,7 @@ func readCustomizations(ctx context.Context, name string) (*luahealth.Set, []str
 		set, notes, err := luahealth.OfFolder(name, os.DirFS(name))
 		return set, notes, nil, err
 	}
-	data, err := readFile(ctx, name, maxHealthRuleBytes, "file of rules")
+	data, err := ReadFile(ctx, name, maxHealthRuleBytes, "file of rules")
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -102,7 +102,7 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 		return nil
 	}
 	reader, ok := from.(customizations)
-	if cluster, live := clusterOf(from); live {
+	if cluster, live := ClusterOf(from); live {
 		reader, ok = cluster, true
 	}
 	if !ok {
@@ -131,11 +131,11 @@ func (h *healthRules) learn(ctx context.Context, from source.Source) error {
 
 // newEvaluator returns the judge that asks a set first, then the rules of the user, then those of
 // the catalogue.
-func (h *healthRules) newEvaluator(s *session, catalogue []health.Rule) *health.Evaluator {
+func (h *healthRules) newEvaluator(s *Session, catalogue []health.Rule) *health.Evaluator {
 	if h == nil {
-		return health.NewEvaluator(s.moment(), catalogue...)
+		return health.NewEvaluator(s.AsOf(), catalogue...)
 	}
-	j := health.NewEvaluator(s.moment(), slices.Concat(h.rules, catalogue)...)
+	j := health.NewEvaluator(s.AsOf(), slices.Concat(h.rules, catalogue)...)
 	for _, set := range h.sets {
 		j.Consult(set)
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"time"
@@ -13,19 +13,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// healthCollector judge objects while a session reads them.
-type healthCollector struct {
+// HealthCollector judge objects while a session reads them.
+type HealthCollector struct {
 	c     *health.Collector
-	input *input
+	input *Input
 }
 
-// collectHealth has the session that opens next judge what it reads. The rules are the user's,
+// CollectHealth has the session that opens next judge what it reads. The rules are the user's,
 // which go before the catalogue's; nil for none.
-func (c *input) collectHealth(rules *healthRules) *healthCollector {
-	v := &healthCollector{input: c}
+func (c *Input) CollectHealth(rules *healthRules) *HealthCollector {
+	v := &HealthCollector{input: c}
 	c.judges, c.healthRules = true, rules
-	c.extract = append(c.extract, func(s *session) inventory.Extractor {
-		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.kinds)))
+	c.Extract = append(c.Extract, func(s *Session) inventory.Extractor {
+		collector := health.NewCollector(rules.newEvaluator(s, catalog.Health(s.Kinds)))
 		v.c = collector
 		return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
 			collector.Add(o)
@@ -35,20 +35,20 @@ func (c *input) collectHealth(rules *healthRules) *healthCollector {
 	return v
 }
 
-// assess puts together what was judged, and tells which rules failed.
-func (v *healthCollector) assess(g *graph.Graph) *health.Assessment {
-	v.input.healthRules.tell(v.input.report)
+// Assess puts together what was judged, and tells which rules failed.
+func (v *HealthCollector) Assess(g *graph.Graph) *health.Assessment {
+	v.input.healthRules.tell(v.input.Report)
 	return health.Assess(g, func(id graph.ID) (health.Health, bool) { return v.c.Health(g.Ref(id)) })
 }
 
-// moment is when what was read was so: now, or when the snapshot was taken.
-func (s *session) moment() time.Time {
-	if snap, ok := s.source.(*source.Snapshot); ok {
+// AsOf is when what was read was so: now, or when the snapshot was taken.
+func (s *Session) AsOf() time.Time {
+	if snap, ok := s.Source.(*source.Snapshot); ok {
 		if at := snap.Taken(); !at.IsZero() {
 			return at
 		}
 	}
-	return s.c.now()
+	return s.Input.Now()
 }
 
 // maxHealthRuleBytes is more than any file of them has.
@@ -58,9 +58,9 @@ const maxHealthRuleBytes = 4 << 20
 // built-in ones that have a state in the version that is understood, and every custom
 // resource whole. The definitions are huge: of a cluster's no more is read than of others,
 // where nobody asks about one.
-func (c *input) healthDetail(r object.Resource) (source.Detail, string, bool) {
+func (c *Input) healthDetail(r object.Resource) (source.Detail, string, bool) {
 	gk := r.GroupKind()
-	if !c.judges || gk == definitionKind && !c.definitions && c.from == "" {
+	if !c.judges || gk == DefinitionKind && !c.Definitions && c.From == "" {
 		return 0, "", false
 	}
 	for _, gvk := range health.Whole() {

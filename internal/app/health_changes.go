@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// healthWatch evaluates again and again what is asked about, from watches.
-type healthWatch struct {
-	*healthResult
-	live *source.Live
+// HealthWatch evaluates again and again what is asked about, from watches.
+type HealthWatch struct {
+	*HealthResult
+	Live *source.Live
 	// was is the health of each part the last time, and stacked that of each stack.
 	was     map[object.Ref]health.Health
 	stacked map[object.Ref]seenStack
@@ -25,14 +25,14 @@ type healthWatch struct {
 	failed []object.Gap
 }
 
-// evaluate reads and evaluates the present state.
-func (f *healthWatch) evaluate(ctx context.Context) error {
-	s, err := f.session.renewed(ctx)
+// Evaluate reads and evaluates the present state.
+func (f *HealthWatch) Evaluate(ctx context.Context) error {
+	s, err := f.Session.Renewed(ctx)
 	if err != nil {
 		return err
 	}
-	f.session = s
-	return f.healthResult.evaluate(ctx)
+	f.Session = s
+	return f.HealthResult.Evaluate(ctx)
 }
 
 // seenStack is a stack as it was judged the last time.
@@ -41,18 +41,18 @@ type seenStack struct {
 	roots  []object.Ref
 }
 
-// changes returns what differs from the last time: parts first, in order, then stacks. A
+// Changes returns what differs from the last time: parts first, in order, then stacks. A
 // new part that is Healthy is no news, and neither is a Healthy one that is gone. What
 // cannot be read any longer is unread, and not gone.
-func (f *healthWatch) changes() []view.HealthChange {
-	now := f.session.moment()
-	f.failed = slices.DeleteFunc(f.graph.Gaps(), func(g object.Gap) bool { return g.Reason == "NotWatched" || g.Reason == "UnknownVersion" })
+func (f *HealthWatch) Changes() []view.HealthChange {
+	now := f.Session.AsOf()
+	f.failed = slices.DeleteFunc(f.Graph.Gaps(), func(g object.Gap) bool { return g.Reason == "NotWatched" || g.Reason == "UnknownVersion" })
 	is := map[object.Ref]health.Health{}
 	var out []view.HealthChange
 	for _, id := range f.looked() {
 		if h := f.assessment.OwnHealth(id); h.Status != "" {
-			ref := f.graph.Ref(id)
-			if f.graph.State(id) == graph.Unread {
+			ref := f.Graph.Ref(id)
+			if f.Graph.State(id) == graph.Unread {
 				h.Message = f.whyUnread(ref, h.Message)
 			}
 			is[ref] = h
@@ -90,14 +90,14 @@ func (f *healthWatch) changes() []view.HealthChange {
 
 // hidden adds what was looked at the last time and is there, where a part is unread: that it is no
 // part any longer is not known.
-func (f *healthWatch) hidden(is map[object.Ref]health.Health) {
+func (f *HealthWatch) hidden(is map[object.Ref]health.Health) {
 	unread := func(ref object.Ref) bool { return is[ref].Reason == health.ReasonUnread || f.isUnread(ref) }
 	if !slices.ContainsFunc(slices.Collect(maps.Keys(f.was)), unread) {
 		return
 	}
 	for ref := range f.was {
-		id, named := f.graph.Find(ref)
-		if _, there := is[ref]; there || !named || f.graph.State(id) != graph.Present {
+		id, named := f.Graph.Find(ref)
+		if _, there := is[ref]; there || !named || f.Graph.State(id) != graph.Present {
 			continue
 		}
 		if h := f.assessment.OwnHealth(id); h.Status != "" {
@@ -107,9 +107,9 @@ func (f *healthWatch) hidden(is map[object.Ref]health.Health) {
 }
 
 // looked are the objects of which changes are shown: what counts for the stacks, or all.
-func (f *healthWatch) looked() []graph.ID {
+func (f *HealthWatch) looked() []graph.ID {
 	ids := slices.Clone(f.objects)
-	for _, s := range f.stacks {
+	for _, s := range f.Stacks {
 		for _, p := range s.Health.Parts {
 			if p.Required {
 				ids = append(ids, p.ID)
@@ -120,15 +120,15 @@ func (f *healthWatch) looked() []graph.ID {
 }
 
 // stackChanges returns the stacks that differ from the last time.
-func (f *healthWatch) stackChanges(now time.Time) []view.HealthChange {
+func (f *HealthWatch) stackChanges(now time.Time) []view.HealthChange {
 	stacked := map[object.Ref]seenStack{}
 	var out []view.HealthChange
-	for _, s := range f.stacks {
+	for _, s := range f.Stacks {
 		stacked[s.Name] = seenStack{s.Health.Status, f.refs(s.Stack.Roots())}
 		if was := f.stacked[s.Name].status; was != s.Health.Status {
 			change := view.HealthChange{Time: now, Stack: view.StackName(s.Name), Object: s.Name, From: was, To: s.Health.Status, Message: f.cause(s)}
-			if c, ok := s.Health.Cause(); ok && f.graph.State(c.ID) == graph.Unread {
-				ref := f.graph.Ref(c.ID)
+			if c, ok := s.Health.Cause(); ok && f.Graph.State(c.ID) == graph.Unread {
+				ref := f.Graph.Ref(c.ID)
 				change.Reason, change.Message = health.ReasonUnread, ref.String()+": "+f.whyUnread(ref, c.Health.Message)
 			}
 			out = append(out, change)
@@ -153,24 +153,24 @@ func (f *healthWatch) stackChanges(now time.Time) []view.HealthChange {
 	return out
 }
 
-func (f *healthWatch) refs(ids []graph.ID) []object.Ref {
+func (f *HealthWatch) refs(ids []graph.ID) []object.Ref {
 	out := make([]object.Ref, 0, len(ids))
 	for _, id := range ids {
-		out = append(out, f.graph.Ref(id))
+		out = append(out, f.Graph.Ref(id))
 	}
 	return out
 }
 
 // isUnread says that an object may be there, and that its kind could not be read where it
 // is.
-func (f *healthWatch) isUnread(ref object.Ref) bool {
+func (f *HealthWatch) isUnread(ref object.Ref) bool {
 	_, failed := f.gapAt(ref)
-	return failed && f.graph.StateOf(ref) == graph.Unread
+	return failed && f.Graph.StateOf(ref) == graph.Unread
 }
 
 // gapAt returns why a kind cannot be read where an object of it is.
-func (f *healthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
-	kind, served := f.session.kinds.Kind(ref.GroupKind())
+func (f *HealthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
+	kind, served := f.Session.Kinds.Kind(ref.GroupKind())
 	i := slices.IndexFunc(f.failed, func(g object.Gap) bool {
 		return served && g.Resource == kind.String() && (g.Namespace == "" || g.Namespace == ref.Namespace)
 	})
@@ -181,7 +181,7 @@ func (f *healthWatch) gapAt(ref object.Ref) (object.Gap, bool) {
 }
 
 // whyUnread says why an object is unread, or else what is said without knowing why.
-func (f *healthWatch) whyUnread(ref object.Ref, otherwise string) string {
+func (f *HealthWatch) whyUnread(ref object.Ref, otherwise string) string {
 	if gap, failed := f.gapAt(ref); failed {
 		return fmt.Sprintf("unread (%s)", gap.Reason)
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -23,24 +23,24 @@ import (
 // guesses returns the rules for the custom kinds of which no rule is declared. On a
 // cluster that says which kinds have a definition, those of an aggregated API are
 // left alone.
-func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object) []relation.Rule {
-	if s.c.noInferred {
+func (s *Session) guesses(declared []relation.Rule, definitions []metav1.Object) []relation.Rule {
+	if s.Input.NoInferred {
 		return nil
 	}
 	crds := map[schema.GroupKind]metav1.Object{}
 	for _, crd := range definitions {
-		if r, ok := s.kinds.Resource(schema.ParseGroupResource(crd.GetName())); ok {
+		if r, ok := s.Kinds.Resource(schema.ParseGroupResource(crd.GetName())); ok {
 			crds[r.GroupKind()] = crd
 		}
 	}
-	said, told := map[schema.GroupKind]bool{}, !s.snapshot && len(definitions) > 0
+	said, told := map[schema.GroupKind]bool{}, !s.Snapshot && len(definitions) > 0
 	for i := range declared {
 		for _, gk := range declared[i].From {
 			said[gk] = true
 		}
 	}
 	var from []schema.GroupKind
-	for _, k := range s.kinds.All() {
+	for _, k := range s.Kinds.All() {
 		if _, defined := crds[k.GroupKind()]; k.Custom && !source.LeftOut(k) && !said[k.GroupKind()] && (defined || !told) {
 			from = append(from, k.GroupKind())
 		}
@@ -48,48 +48,48 @@ func (s *session) guesses(declared []relation.Rule, definitions []metav1.Object)
 	if len(from) == 0 {
 		return nil
 	}
-	s.schemas = &schemas{kinds: s.kinds, of: make(map[schema.GroupKind]*schemaInfo, len(from))}
-	if cluster, ok := clusterOf(s.source); ok {
-		s.schemas.cluster, s.schemas.dir = cluster, s.c.schemaDir(cluster.Host())
+	s.Schemas = &Schemas{Kinds: s.Kinds, Of: make(map[schema.GroupKind]*SchemaInfo, len(from))}
+	if cluster, ok := ClusterOf(s.Source); ok {
+		s.Schemas.Cluster, s.Schemas.Dir = cluster, s.Input.schemaDir(cluster.Host())
 	}
 	for _, gk := range from {
 		if crd := crds[gk]; crd != nil {
-			s.schemas.of[gk] = &schemaInfo{crd: crd}
+			s.Schemas.Of[gk] = &SchemaInfo{Crd: crd}
 		}
 	}
-	return infer.Rules(from, s.kinds, s.schemas.digest)
+	return infer.Rules(from, s.Kinds, s.Schemas.Digest)
 }
 
-// schemas learns what the schemas of kinds say. That of a kind is learned when the
+// Schemas learns what the schemas of kinds say. That of a kind is learned when the
 // first object of it passes, and before that is looked at: most kinds of a cluster
 // have no object in the namespaces that a question is about, and a definition may
 // have a megabyte. What was learned is kept on disk until the definition changes.
-type schemas struct {
-	kinds   *object.Kinds
-	cluster *source.Cluster // nil for a snapshot, which has the definitions whole
-	dir     string          // of the cache; empty for none
-	of      map[schema.GroupKind]*schemaInfo
+type Schemas struct {
+	Kinds   *object.Kinds
+	Cluster *source.Cluster // nil for a snapshot, which has the definitions whole
+	Dir     string          // of the cache; empty for none
+	Of      map[schema.GroupKind]*SchemaInfo
 	refused atomic.Bool
 }
 
-// schemaInfo is what the definition of a kind says.
-type schemaInfo struct {
-	crd    metav1.Object
+// SchemaInfo is what the definition of a kind says.
+type SchemaInfo struct {
+	Crd    metav1.Object
 	once   sync.Once
 	digest atomic.Pointer[infer.SchemaHints]
 }
 
-// digest returns what was learned of a kind. It is an infer.Schemas.
-func (s *schemas) digest(gk schema.GroupKind) *infer.SchemaHints {
-	if l := s.of[gk]; l != nil {
+// Digest returns what was learned of a kind. It is an infer.Schemas.
+func (s *Schemas) Digest(gk schema.GroupKind) *infer.SchemaHints {
+	if l := s.Of[gk]; l != nil {
 		return l.digest.Load()
 	}
 	return nil
 }
 
-// before returns a sink that learns the schema of an object's kind before it hands
+// Before returns a sink that learns the schema of an object's kind before it hands
 // the object on.
-func (s *schemas) before(ctx context.Context, sink source.Sink) source.Sink {
+func (s *Schemas) Before(ctx context.Context, sink source.Sink) source.Sink {
 	if s == nil {
 		return sink
 	}
@@ -98,7 +98,7 @@ func (s *schemas) before(ctx context.Context, sink source.Sink) source.Sink {
 
 type schemaSink struct {
 	source.Sink
-	schemas *schemas
+	schemas *Schemas
 	ctx     context.Context // of the reading that the sink is for
 }
 
@@ -117,26 +117,26 @@ func (l schemaSink) Unread(o object.Object) {
 
 // prepare learns the schema of an object before the object is looked at.
 func (l schemaSink) prepare(o object.Object) {
-	if of := l.schemas.of[o.GroupKind()]; of != nil {
+	if of := l.schemas.Of[o.GroupKind()]; of != nil {
 		of.once.Do(func() { l.schemas.learn(l.ctx, of, o.GroupKind(), l.Sink) })
 	}
 }
 
-func (s *schemas) learn(ctx context.Context, of *schemaInfo, gk schema.GroupKind, sink source.Sink) {
-	kind, _ := s.kinds.Kind(gk)
-	if whole, ok := of.crd.(*unstructured.Unstructured); ok {
+func (s *Schemas) learn(ctx context.Context, of *SchemaInfo, gk schema.GroupKind, sink source.Sink) {
+	kind, _ := s.Kinds.Kind(gk)
+	if whole, ok := of.Crd.(*unstructured.Unstructured); ok {
 		of.digest.Store(infer.Compile(whole.Object, kind.Version))
 		return
 	}
-	if s.cluster == nil || s.refused.Load() {
+	if s.Cluster == nil || s.refused.Load() {
 		return
 	}
-	file, key := s.file(string(of.crd.GetUID())), cached{Inference: infer.Version, Generation: of.crd.GetGeneration(), Version: kind.Version}
+	file, key := s.file(string(of.Crd.GetUID())), cached{Inference: infer.Version, Generation: of.Crd.GetGeneration(), Version: kind.Version}
 	if c, ok := readCached(file); ok && c.Inference == key.Inference && c.Generation == key.Generation && c.Version == key.Version {
 		of.digest.Store(c.Digest)
 		return
 	}
-	crd, err := s.cluster.Definition(ctx, of.crd.GetName())
+	crd, err := s.Cluster.Definition(ctx, of.Crd.GetName())
 	switch {
 	case ctx.Err() != nil || apierrors.IsNotFound(err):
 	case err != nil:
@@ -166,10 +166,10 @@ type cached struct {
 
 // schemaDir is where the schemas of a cluster are cached: beside what kubectl
 // keeps of it.
-func (c *input) schemaDir(host string) string {
+func (c *Input) schemaDir(host string) string {
 	var dir string
-	if given(c.config.CacheDir) {
-		dir = filepath.Join(*c.config.CacheDir, "kubectl-sysop")
+	if Given(c.Config.CacheDir) {
+		dir = filepath.Join(*c.Config.CacheDir, "kubectl-sysop")
 	} else if user, err := os.UserCacheDir(); err == nil {
 		dir = filepath.Join(user, "kubectl-sysop")
 	} else {
@@ -178,11 +178,11 @@ func (c *input) schemaDir(host string) string {
 	if _, after, ok := strings.Cut(host, "://"); ok {
 		host = after
 	}
-	return filepath.Join(dir, "schemas", fileName(host))
+	return filepath.Join(dir, "schemas", FileName(host))
 }
 
-// fileName makes a name for a file of any text.
-func fileName(text string) string {
+// FileName makes a name for a file of any text.
+func FileName(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' {
 			return r
@@ -192,11 +192,11 @@ func fileName(text string) string {
 }
 
 // file is that of a definition; empty where there is no cache.
-func (s *schemas) file(uid string) string {
-	if s.dir == "" || uid == "" {
+func (s *Schemas) file(uid string) string {
+	if s.Dir == "" || uid == "" {
 		return ""
 	}
-	return filepath.Join(s.dir, fileName(uid)+".json")
+	return filepath.Join(s.Dir, FileName(uid)+".json")
 }
 
 // readCached reads a file of the cache. What cannot be read is not in it.

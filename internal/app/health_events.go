@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -23,15 +23,15 @@ const (
 	eachWarned = 3
 )
 
-// warn asks for the last Warning events about the causes. What is missing has none: the events
+// Warn asks for the last Warning events about the causes. What is missing has none: the events
 // of what needs it are shown with it. It returns a gap where they cannot be read.
-func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
-	defer h.in.clock.stage("warnings")()
+func (h *HealthResult) Warn(ctx context.Context) (*object.Gap, error) {
+	defer h.Input.Clock.Stage("warnings")()
 	about, refs := h.warned()
 	if len(refs) == 0 {
 		return nil, nil
 	}
-	found, err := h.session.warner().Warnings(ctx, refs, eachWarned)
+	found, err := h.Session.Warner().Warnings(ctx, refs, eachWarned)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -42,7 +42,7 @@ func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
 	h.events = map[object.Ref][]view.Event{}
 	for ref, of := range about {
 		for _, e := range found[of] {
-			if h.q.since > 0 && e.Last.Before(h.session.moment().Add(-h.q.since)) {
+			if h.Request.Since > 0 && e.Last.Before(h.Session.AsOf().Add(-h.Request.Since)) {
 				continue
 			}
 			h.events[ref] = append(h.events[ref], view.Event{Reason: e.Reason, Message: e.Message, Count: e.Count, Last: e.Last})
@@ -51,9 +51,9 @@ func (h *healthResult) warn(ctx context.Context) (*object.Gap, error) {
 	return gap, nil
 }
 
-// warner is who knows the events.
-func (s *session) warner() warner {
-	switch from := s.source.(type) {
+// Warner is who knows the events.
+func (s *Session) Warner() warner {
+	switch from := s.Source.(type) {
 	case *source.Cluster:
 		return from
 	case *source.Live:
@@ -65,18 +65,18 @@ func (s *session) warner() warner {
 }
 
 // warned returns of whom warnings are asked for, by the causes that they are to tell of.
-func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
+func (h *HealthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 	about := map[object.Ref]object.Ref{}
 	var refs []object.Ref
-	for _, s := range h.stacks {
+	for _, s := range h.Stacks {
 		for _, c := range s.Health.Causes {
-			ref := h.graph.Ref(c.ID)
+			ref := h.Graph.Ref(c.ID)
 			if _, known := about[ref]; known || len(refs) == maxWarned {
 				continue
 			}
 			of := ref
 			if c.Health.Status == health.Missing && !c.Root {
-				of = h.graph.Ref(h.rootCause(c.Of, c.ID))
+				of = h.Graph.Ref(h.rootCause(c.Of, c.ID))
 			}
 			about[ref] = of
 			if !slices.Contains(refs, of) {
@@ -89,12 +89,12 @@ func (h *healthResult) warned() (map[object.Ref]object.Ref, []object.Ref) {
 
 // rootCause is who below a node needs what is missing: of a Deployment, its ReplicaSet and
 // its pod, all of which name a Secret, the kubelet tells of the pod.
-func (h *healthResult) rootCause(of, missing graph.ID) graph.ID {
+func (h *HealthResult) rootCause(of, missing graph.ID) graph.ID {
 	for next := []graph.ID{of}; len(next) > 0; {
 		at := next[0]
 		next = next[1:]
-		for _, c := range h.graph.Owned(at) {
-			for range h.graph.Between(c, missing) {
+		for _, c := range h.Graph.Owned(at) {
+			for range h.Graph.Between(c, missing) {
 				return h.rootCause(c, missing)
 			}
 			next = append(next, c)

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -25,10 +25,10 @@ type rulesFile struct {
 
 // readRules reads the files of --rules. Any problem refuses all: a rule that is
 // left out silently would make another answer.
-func (c *input) readRules(ctx context.Context) ([]rulesFile, error) {
+func (c *Input) readRules(ctx context.Context) ([]rulesFile, error) {
 	var files []rulesFile
-	for _, name := range c.rulesFiles {
-		data, err := readRulesFile(ctx, name)
+	for _, name := range c.RulesFiles {
+		data, err := ReadRulesFile(ctx, name)
 		if err != nil {
 			return nil, err
 		}
@@ -41,26 +41,26 @@ func (c *input) readRules(ctx context.Context) ([]rulesFile, error) {
 	return files, nil
 }
 
-// maxRuleBytes is more than any file of rules has.
-const maxRuleBytes = 4 << 20
+// MaxRuleBytes is more than any file of rules has.
+const MaxRuleBytes = 4 << 20
 
-// readRulesFile reads a file of rules.
-func readRulesFile(ctx context.Context, name string) ([]byte, error) {
-	data, err := readFile(ctx, name, maxRuleBytes, "file of rules")
+// ReadRulesFile reads a file of rules.
+func ReadRulesFile(ctx context.Context, name string) ([]byte, error) {
+	data, err := ReadFile(ctx, name, MaxRuleBytes, "file of rules")
 	if err != nil && ctx.Err() == nil {
 		err = fmt.Errorf("read the rules: %w", err)
 	}
 	return data, err
 }
 
-// readFile reads a file of what.
-func readFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
-	return awaited(ctx, func() ([]byte, error) { return readLimited(name, most, what) })
+// ReadFile reads a file of what.
+func ReadFile(ctx context.Context, name string, most int64, what string) ([]byte, error) {
+	return Awaited(ctx, func() ([]byte, error) { return readLimited(name, most, what) })
 }
 
-// awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
+// Awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
 // the reading.
-func awaited(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+func Awaited(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
 	type content struct {
 		data []byte
 		err  error
@@ -99,15 +99,15 @@ func problemsIn(name string, problems []strict.Problem) error {
 // checkRules refuses rules of kinds that nobody serves.
 func checkRules(files []rulesFile, kinds *object.Kinds) error {
 	for _, f := range files {
-		if problems := unserved(f.specs, kinds); len(problems) > 0 {
+		if problems := Unserved(f.specs, kinds); len(problems) > 0 {
 			return problemsIn(f.name, problems)
 		}
 	}
 	return nil
 }
 
-// unserved tells the kinds that nobody serves, for certain, and what comes near.
-func unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
+// Unserved tells the kinds that nobody serves, for certain, and what comes near.
+func Unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
 	var problems []strict.Problem
 	for _, s := range specs {
 		for _, kind := range slices.Concat(s.From, s.To) {
@@ -115,15 +115,15 @@ func unserved(specs []declare.Spec, kinds *object.Kinds) []strict.Problem {
 			if kind == declare.Any || !kinds.NotServed(gk) {
 				continue
 			}
-			problems = append(problems, strict.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, nearKinds(gk, kinds))})
+			problems = append(problems, strict.Problem{Line: s.Line, Column: s.Column, Message: fmt.Sprintf("no kind %s is served here%s", kind, NearKinds(gk, kinds))})
 		}
 	}
 	return problems
 }
 
-// nearKinds says in brackets which kinds have a similar name, or the same one in
+// NearKinds says in brackets which kinds have a similar name, or the same one in
 // another group.
-func nearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
+func NearKinds(gk schema.GroupKind, kinds *object.Kinds) string {
 	var all []string
 	for _, r := range kinds.All() {
 		all = append(all, r.GroupKind().String())

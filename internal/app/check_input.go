@@ -1,0 +1,56 @@
+package app
+
+import (
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Facting has the session that opens next keep what rules look at.
+func (c *Input) Facting() *check.Collector {
+	facts := check.NewCollector()
+	c.Wholly = check.Whole()
+	c.Extract = append(c.Extract, func(*Session) inventory.Extractor { return Keep(facts) })
+	return facts
+}
+
+// Catalogued names the operator that the catalogue knows of a kind.
+func (s *Session) Catalogued(gk schema.GroupKind) (string, bool) {
+	r, ok := s.Kinds.Kind(gk)
+	if !ok {
+		return "", false
+	}
+	entry, _, ok := catalog.KindOf(r)
+	return entry.Name, ok
+}
+
+// Composes says what the catalogue knows that an operator makes for one of a kind.
+func (s *Session) Composes(gk schema.GroupKind) ([]string, bool) {
+	r, ok := s.Kinds.Kind(gk)
+	if !ok {
+		return nil, false
+	}
+	_, kind, ok := catalog.KindOf(r)
+	return kind.Composes, ok && kind.Composes != nil
+}
+
+// CheckWorld makes the world of what an inventory holds.
+func (s *Session) CheckWorld(g *graph.Graph, facts *check.Collector, kinds *object.Kinds, inv *inventory.Inventory) *check.ClusterState {
+	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
+		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
+	})
+	w.Catalogued = s.Catalogued
+	return w
+}
+
+// Keep has a collector take what it wants of objects.
+func Keep(facts *check.Collector) inventory.Extractor {
+	return func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+		facts.Add(o)
+		return nil
+	}
+}

@@ -1,0 +1,219 @@
+package app
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// HealthResult is one answer of the health command, before it is shown.
+type HealthResult struct {
+	Input      *Input
+	Request    *HealthRequest
+	Session    *Session
+	verdicts   *HealthCollector
+	Graph      *graph.Graph
+	assessment *health.Assessment
+	Stacks     []view.HealthStack
+	objects    []graph.ID // that --all is about
+	Home       string
+	events     map[object.Ref][]view.Event
+	// roots are what a watch is about: they were found once, and may be gone since.
+	roots []Root
+}
+
+// Health connects, and learns what the evaluation needs.
+func (c *Input) Health(ctx context.Context, q *HealthRequest) (*HealthResult, error) {
+	in := *c
+	in.Extract, in.Definitions = slices.Clone(in.Extract), q.All
+	h := &HealthResult{Input: &in, Request: q}
+	h.verdicts = in.CollectHealth(q.Rules)
+	var err error
+	h.Session, err = in.Open(ctx)
+	return h, err
+}
+
+// Evaluate reads what is asked about, and judges it.
+func (h *HealthResult) Evaluate(ctx context.Context) error {
+	opts := graph.StackOptions{NoInferred: h.Input.NoInferred}
+	found, err := h.read(ctx, opts)
+	if err != nil {
+		return err
+	}
+	defer h.Input.Clock.Stage("judge")()
+	h.assessment = h.verdicts.Assess(h.Graph)
+	h.Stacks, h.objects = nil, nil
+	if h.Request.All {
+		h.objects = h.every()
+	}
+	for _, s := range found {
+		opts.SameRoot = map[graph.ID]graph.ID{} // the roots of one stack share nothing with each other
+		for _, id := range s.Roots {
+			opts.SameRoot[id] = s.Roots[0]
+		}
+		stack := h.Graph.Stack(s.Roots, opts)
+		h.Stacks = append(h.Stacks, view.HealthStack{Name: s.Ref, Stack: stack, Health: h.assessment.Stack(stack)})
+	}
+	return nil
+}
+
+// every is each object that was judged, of the namespace and of none where one is asked
+// about. What is named and not there is no object that was read, unless it is lacked.
+func (h *HealthResult) every() []graph.ID {
+	var ids []graph.ID
+	for id := range graph.ID(h.Graph.Len()) {
+		ns := h.Graph.Ref(id).Namespace
+		here := h.Input.AllNamespaces || h.Session.Namespace == "" || ns == "" || ns == h.Session.Namespace
+		if here && h.assessment.OwnHealth(id).Status != "" && (h.Graph.State(id) != graph.Missing || h.Graph.IsMissingDependency(id)) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// read reads the graph, and finds the stacks that are asked about.
+func (h *HealthResult) read(ctx context.Context, opts graph.StackOptions) ([]metrics.Stack, error) {
+	s, q := h.Session, h.Request
+	if len(q.Args) == 0 {
+		g, err := s.readAll(ctx, opts)
+		if err != nil {
+			return nil, err
+		}
+		h.Graph = g
+		if q.All {
+			return nil, nil
+		}
+		found := s.Find(g, opts)
+		var roots []graph.ID
+		for _, f := range found {
+			roots = append(roots, f.Roots...)
+		}
+		h.Home = s.Home(g, roots)
+		return found, nil
+	}
+	roots, err := h.asked()
+	if err != nil {
+		return nil, err
+	}
+	g, err := s.Read(ctx, s.Query(roots), func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, q.Selector) }, opts)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.Missing(g, h.sought(g, roots), q.Selector); err != nil {
+		return nil, err
+	}
+	if q.Watch && h.roots == nil {
+		h.roots = roots
+	}
+	h.Graph, h.Home = g, s.Home(g, s.Resolve(g, roots, q.Selector))
+	var found []metrics.Stack
+	for _, r := range roots {
+		for _, one := range s.StacksOf(g, r, s.Nodes(g, r, q.Selector)) {
+			if !slices.ContainsFunc(found, func(f metrics.Stack) bool { return f.Ref == one.Ref }) {
+				found = append(found, one)
+			}
+		}
+	}
+	return found, nil
+}
+
+// asked are the roots that are asked about: in a watch those of the beginning, of kinds that
+// are served yet.
+func (h *HealthResult) asked() ([]Root, error) {
+	if h.roots == nil {
+		return SelectedRoots(h.Request.Args, h.Request.Selector, h.Session.Kinds)
+	}
+	return slices.DeleteFunc(slices.Clone(h.roots), func(r Root) bool {
+		_, served := h.Session.Kinds.Kind(r.Kind.GroupKind())
+		return r.Group == "" && !served
+	}), nil
+}
+
+// sought are the roots that must be there. What goes during a watch is a change, unless its
+// kind cannot be read: then nobody knows.
+func (h *HealthResult) sought(g *graph.Graph, roots []Root) []Root {
+	if h.roots == nil {
+		return roots
+	}
+	return slices.DeleteFunc(slices.Clone(roots), func(r Root) bool {
+		_, unread := h.Session.GapOf(g, r.Kind, h.Session.NamespaceOf(r))
+		return r.Group == "" && !unread
+	})
+}
+
+// Fine says whether all that was asked about is as somebody wants it: Healthy or
+// Suspended. Where nothing was found nothing is known to be fine: who may read nothing
+// finds nothing.
+func (h *HealthResult) Fine() bool {
+	if h.Request.All {
+		return len(h.objects) > 0 && !slices.ContainsFunc(h.objects, func(id graph.ID) bool { return h.assessment.OwnHealth(id).Status.Worse(health.Suspended) })
+	}
+	return len(h.Stacks) > 0 && !slices.ContainsFunc(h.Stacks, func(s view.HealthStack) bool {
+		return s.Health.Status == "" || s.Health.Status.Worse(health.Suspended)
+	})
+}
+
+// Reached is an error that names the stacks that are not in the wanted status.
+func (h *HealthResult) Reached() error {
+	want := h.Request.Want
+	var not []string
+	for _, s := range h.Stacks {
+		if s.Health.Status != want {
+			not = append(not, h.brief(s))
+		}
+	}
+	switch {
+	case len(h.Stacks) == 0:
+		return fmt.Errorf("wait for %s: no stack found", want)
+	case len(not) > 0:
+		return fmt.Errorf("wait for %s: %s", want, strings.Join(not, "; "))
+	}
+	return nil
+}
+
+// brief is a stack in one line, with its first cause.
+func (h *HealthResult) brief(s view.HealthStack) string {
+	text := fmt.Sprintf("%s is %s", s.Name, s.Health.Status)
+	if cause := h.cause(s); cause != "" {
+		text += " (" + cause + ")"
+	}
+	return text
+}
+
+// cause is the first of the causes that make a stack what it is; empty for none.
+func (h *HealthResult) cause(s view.HealthStack) string {
+	if c, ok := s.Health.Cause(); ok {
+		return fmt.Sprintf("%s: %s", h.Graph.Ref(c.ID), cmp.Or(c.Health.Message, c.Health.Reason))
+	}
+	return ""
+}
+
+func (h *HealthResult) Answer() view.Output {
+	options := view.HealthOptions{Namespace: h.Home, Now: h.Session.AsOf(), Events: h.events, All: h.Request.All, Objects: h.objects}
+	if h.Request.Since > 0 {
+		options.Since = options.Now.Add(-h.Request.Since)
+	}
+	return view.Health(h.assessment, h.Graph, h.Stacks, options)
+}
+
+// HealthRequest is what is asked, once the flags have been read.
+type HealthRequest struct {
+	Args     []string // the roots; none for all stacks
+	All      bool     // every object, instead of stacks
+	Since    time.Duration
+	Watch    bool
+	Selector labels.Selector
+	Want     health.Status // to wait for; empty for none
+	Rules    *healthRules
+}

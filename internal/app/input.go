@@ -1,0 +1,78 @@
+package app
+
+import (
+	"io"
+	"io/fs"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// Input says what a session reads: a cluster or a snapshot, its namespace, and how much of which
+// kinds. The first fields are what the user asks for, the others what the question needs.
+type Input struct {
+	Config        *genericclioptions.ConfigFlags
+	From          string // a snapshot: FILE, DIR, "-" or "demo"; empty for the cluster
+	RulesFiles    []string
+	AllNamespaces bool
+	NoInferred    bool
+	ShowTimings   bool
+	// Named says that a root may also be missing, if another object names it.
+	Named bool
+
+	Version string // of this program
+	Stdin   io.Reader
+	Demo    fs.FS // the snapshot that "demo" stands for
+	Now     func() time.Time
+	Clock   *stopwatch
+	Report  reporter
+
+	// Rules are those of the session, which a session that follows a cluster replaces while
+	// others read them.
+	Rules   *atomic.Pointer[relation.Set]
+	Include []schema.GroupKind // kinds that are read although they are left out by default
+	// Definitions says that the question is about CRDs, so that they are read whole.
+	Definitions bool
+	// MoreRoots returns, once something was read, whose stacks are read beside those of the
+	// roots, and of which kinds every object; nil for none.
+	MoreRoots func(g *graph.Graph, roots []graph.ID) ([]graph.ID, []schema.GroupKind)
+	// Over lays something over what is read; nil for nothing.
+	Over func(base source.Source, namespace string) source.Source
+	// Wholly are kinds that are read whole, as the Go types of these versions; and with them
+	// every custom resource is.
+	Wholly []schema.GroupVersionKind
+	// Collect takes every object that is read, for usage and cost, and notes are the
+	// annotations that it needs.
+	Collect func(object.Object)
+	Notes   []string
+	// Extract makes extractors that the question needs, and judges says that it needs the
+	// status of every kind that has one.
+	Extract []func(*Session) inventory.Extractor
+	judges  bool
+	// healthRules go before the catalog's, where health is evaluated; nil for none.
+	healthRules *healthRules
+}
+
+// reporter tells the user what is not part of the answer.
+type reporter interface {
+	Gaps(gaps []object.Gap)
+	Warn(text string)
+	Note(text string)
+	Progress(text string)
+	Timings(text string)
+}
+
+// StackOptions are those by which the stacks of apps are followed.
+func (c *Input) StackOptions() graph.StackOptions {
+	return graph.StackOptions{NoInferred: c.NoInferred}
+}
+
+func Given(s *string) bool { return s != nil && *s != "" }

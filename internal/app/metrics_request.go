@@ -1,0 +1,76 @@
+package app
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+// WeightAnnotation is the annotation by which a stack takes more or less of what it shares.
+const WeightAnnotation = "sysop.dev/share-weight"
+
+// MetricsRequest is what the flags of the metrics command mean.
+type MetricsRequest struct {
+	Args       []string // the roots; none for all stacks of the namespace or the cluster
+	Selector   labels.Selector
+	By, Key    string // of --by label:KEY
+	SortBy     string
+	Top        int // how many rows, and the others as one; 0 for all
+	Containers bool
+	Rows       SystemRows
+	Window     *metrics.Window // nil for an instant
+	History    HistorySource   // that is asked about the window
+	Timeout    time.Duration   // with a query of Prometheus; 0 where it is not said
+	Book       *cost.Book
+	Options    cost.Options
+	// Find finds the stacks that are asked about; nil for those that have pods, claims or
+	// load balancers.
+	Find func(*MetricsResult) []metrics.Stack
+	// Wrap puts others in the place of the sources of usage; nil leaves them.
+	Wrap func([]metrics.Source) []metrics.Source
+	// Brief asks for CPU and memory alone: no kubelet is asked for the rest.
+	Brief bool
+}
+
+// HistorySource says which Prometheus is asked, and about which window.
+type HistorySource struct {
+	Window                       string // as the user wrote it; empty for an instant
+	Address, Matchers, TokenFile string
+}
+
+// SetWindow computes the window: one that ends now ends later when the question is asked again.
+func (q *MetricsRequest) SetWindow(now time.Time) error {
+	if q.History.Window == "" {
+		return nil
+	}
+	w, err := metrics.ParseWindow(q.History.Window, now)
+	if err != nil {
+		return fmt.Errorf("--window: %w", err)
+	}
+	q.Window = &w
+	return nil
+}
+
+// Group reads the value of --by: KIND, or KIND:KEY.
+func (q *MetricsRequest) Group(by string) error {
+	q.By, q.Key, _ = strings.Cut(by, ":")
+	switch q.By {
+	case "stack", "resource", "namespace", "node", "creator":
+		if q.Key == "" {
+			return nil
+		}
+	case "label", "annotation":
+		if len(validation.IsQualifiedName(q.Key)) == 0 {
+			return nil
+		}
+		return hint.With(fmt.Errorf("--by %s: expected the key of a %s after the colon", by, q.By), "as in --by "+q.By+":app.kubernetes.io/name")
+	}
+	return hint.With(fmt.Errorf("unknown value %q of --by", by), "write one of stack, resource, namespace, node, creator, label:KEY, annotation:KEY")
+}

@@ -1,0 +1,418 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
+)
+
+// Session is one reading of a source into a graph.
+type Session struct {
+	Input     *Input
+	Source    source.Source
+	Snapshot  bool
+	Kinds     *object.Kinds
+	Rules     *relation.Set
+	Inventory *inventory.Inventory
+	Builder   *graph.Builder
+	Namespace string // of the user; empty where all are meant
+	Findings  []annotations.Finding
+	// releases are the objects of Helm releases, by name, where Helm was asked.
+	releases map[string][]object.Ref
+	// systems are the adopted Systems among the roots: who keeps one names the namespaces
+	// that its members are in.
+	systems []Root
+	// Declared is what the CRDs say in annotations.
+	Declared []annotations.Declaration
+	Schemas  *Schemas     // of the kinds for which nothing is declared
+	Gaps     []object.Gap // of the discovery
+	// files are the user's rules; learned are the definitions that the rules were learned of, and
+	// learnedOf the kinds.
+	files     []rulesFile
+	learned   string
+	learnedOf *object.Kinds
+}
+
+// Open connects to the source, and learns its kinds and its rules.
+func (c *Input) Open(ctx context.Context) (*Session, error) {
+	defer c.Clock.Stage("discover")()
+	s := &Session{Input: c, Snapshot: c.From != ""}
+	early := &EarlyGaps{}
+	files, err := c.readRules(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if s.Source, s.Namespace, err = c.Source(ctx); err != nil {
+		return nil, err
+	}
+	if c.Over != nil {
+		s.Source = c.Over(s.Source, s.Namespace)
+	}
+	if s.Kinds, err = s.Source.Kinds(ctx, early); err != nil {
+		return nil, err
+	}
+	definitions, err := s.Source.Definitions(ctx, early)
+	if err != nil {
+		return nil, err
+	}
+	if learned, ok := s.Source.(interface{ Current() *object.Kinds }); ok {
+		s.Kinds = learned.Current()
+	}
+	if err := checkRules(files, s.Kinds); err != nil {
+		return nil, err
+	}
+	if err := s.checkPaths(ctx, files); err != nil {
+		return nil, err
+	}
+	s.Learn(definitions, files)
+	s.Gaps = early.Gaps
+	if err := c.healthRules.learn(ctx, s.Source); err != nil {
+		return nil, err
+	}
+	s.empty()
+	return s, nil
+}
+
+// ClusterOf returns the cluster that a source reads; false for a snapshot.
+func ClusterOf(from source.Source) (*source.Cluster, bool) {
+	switch from := from.(type) {
+	case *source.Cluster:
+		return from, true
+	case *source.Live:
+		return from.Cluster(), true
+	case *source.Overlay:
+		return ClusterOf(from.Base())
+	}
+	return nil, false
+}
+
+// empty makes room for a reading.
+func (s *Session) empty() {
+	s.Builder = graph.NewBuilder(s.Rules, s.Kinds)
+	s.Inventory = inventory.New(append(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), s.Input.Notes...), s.extractors()...)
+	s.Inventory.ExtractUnread(s.Builder.Extract)
+	for _, g := range s.Gaps {
+		s.Inventory.Gap(g)
+	}
+}
+
+// extractors take what is wanted of objects while they pass.
+func (s *Session) extractors() []inventory.Extractor {
+	all := []inventory.Extractor{s.Builder.Extract}
+	for _, extractor := range s.Input.Extract {
+		all = append(all, extractor(s))
+	}
+	if collect := s.Input.Collect; collect != nil {
+		all = append(all, func(o object.Object) func(*inventory.Inventory, inventory.ID) {
+			collect(o)
+			return nil
+		})
+	}
+	return all
+}
+
+// Source returns the snapshot or the cluster, and the namespace that is meant.
+func (c *Input) Source(ctx context.Context) (source.Source, string, error) {
+	if c.From != "" {
+		snap, err := c.OpenSnapshot(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		return snap.Reading(c.Detail()), c.asked(), nil
+	}
+	config, err := c.Config.ToRESTConfig()
+	if err != nil {
+		return nil, "", hint.With(fmt.Errorf("read the kubeconfig: %w", err), "check --kubeconfig and --context, or try it without a cluster: --from demo")
+	}
+	disco, err := c.Config.ToDiscoveryClient()
+	if err != nil {
+		return nil, "", fmt.Errorf("set up discovery: %w", err)
+	}
+	ns, _, err := c.Config.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return nil, "", fmt.Errorf("read the namespace of the kubeconfig: %w", err)
+	}
+	if c.AllNamespaces {
+		ns = ""
+	}
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: c.Detail(), Also: c.Includes, Known: catalog.Kinds()})
+	return cluster, ns, err
+}
+
+// asked is the namespace that -n names; empty without it.
+func (c *Input) asked() string {
+	if Given(c.Config.Namespace) {
+		return *c.Config.Namespace
+	}
+	return ""
+}
+
+// OpenSnapshot reads a snapshot. Standard input may never end: an interrupt ends
+// the waiting, not the reading.
+func (c *Input) OpenSnapshot(ctx context.Context) (*source.Snapshot, error) {
+	type opened struct {
+		snap *source.Snapshot
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		known := source.SnapshotOptions{Namespace: c.asked(), Known: catalog.Kinds()}
+		snap, err := known.Open(c.From, c.Stdin, c.Demo)
+		done <- opened{snap, err}
+	}()
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case o := <-done:
+		return o.snap, o.err
+	}
+}
+
+// maxDeclared bounds the rules of files and CRDs, and leaves room for the others.
+// A pod template alone makes some twenty.
+const maxDeclared = relation.MaxRules / 2
+
+// Learn collects the rules: the built-in ones, what the user's files say, what the
+// CRDs declare, those of the catalogue.
+func (s *Session) Learn(definitions []metav1.Object, files []rulesFile) {
+	s.files, s.learned, s.learnedOf = files, stateOfAll(definitions), s.Kinds
+	rules := relation.BuiltIn()
+	for _, f := range files {
+		rules = append(rules, declare.Rules(f.specs, filepath.Base(f.name), "file "+f.name, s.Kinds)...)
+	}
+	for _, crd := range definitions {
+		d, findings := annotations.Parse(crd, s.Kinds)
+		if len(rules)+len(d.Rules) > maxDeclared {
+			findings = append(findings, annotations.Finding{CRD: d.CRD, Message: fmt.Sprintf("its %d rules are ignored: there are more than %d", len(d.Rules), maxDeclared)})
+			d.Rules, d.Specs = nil, nil
+		}
+		rules = append(rules, d.Rules...)
+		s.Declared = append(s.Declared, d)
+		s.Findings = append(s.Findings, findings...)
+	}
+	// What the cluster itself says goes before what the project knows of it, and that
+	// before guesses: of two rules that read one field the first is shown.
+	rules = append(rules, catalog.Rules(s.Kinds)...)
+	rules = append(rules, s.guesses(rules, definitions)...)
+	s.Rules = relation.NewSet(rules...)
+	if s.Input.Rules == nil {
+		s.Input.Rules = &atomic.Pointer[relation.Set]{}
+	}
+	s.Input.Rules.Store(s.Rules)
+}
+
+// Detail returns how much is read of a kind: what a rule looks at. The rules of
+// the CRDs are known only after the source has been asked for these. The CRDs
+// themselves are huge: of a cluster's nothing but the metadata is read, where
+// nobody asks about one.
+func (c *Input) Detail() func(object.Resource) (source.Detail, string) {
+	typed := map[schema.GroupKind]string{}
+	for _, gvk := range relation.Typed() {
+		typed[gvk.GroupKind()] = gvk.Version
+	}
+	return func(r object.Resource) (source.Detail, string) {
+		gk := r.GroupKind()
+		if version, ok := typed[gk]; ok {
+			return source.Typed, version
+		}
+		if c.Collect != nil && slices.Contains(measuredKinds, gk.Kind) && gk.Group == "" {
+			return source.Typed, "v1"
+		}
+		if i := slices.IndexFunc(c.Wholly, func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk }); i >= 0 {
+			return source.Typed, c.Wholly[i].Version
+		}
+		if c.Wholly != nil && r.Custom {
+			return source.Fields, ""
+		}
+		if detail, version, ok := c.healthDetail(r); ok {
+			return detail, version
+		}
+		if rules := c.learnedRules(); rules != nil && rules.Reads(gk) && (gk != DefinitionKind || c.Definitions || c.From != "") {
+			return source.Fields, ""
+		}
+		return source.Metadata, ""
+	}
+}
+
+// measuredKinds are those of the core group that say what is reserved, and what there
+// is of it.
+var measuredKinds = []string{"Node", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Service"}
+
+var DefinitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+
+// learnedRules are the rules of the session; nil before they are learned.
+func (c *Input) learnedRules() *relation.Set {
+	if c.Rules == nil {
+		return nil
+	}
+	return c.Rules.Load()
+}
+
+// Includes says that a rule looks into objects of a kind that is otherwise left out.
+func (c *Input) Includes(r object.Resource) bool {
+	rules := c.learnedRules()
+	return rules != nil && rules.Reads(r.GroupKind()) && !rules.OnDemand(r.GroupKind())
+}
+
+// Read reads the first ask and what the stack of the roots leads to, and returns
+// the graph of it all.
+func (s *Session) Read(ctx context.Context, first source.Query, roots func(*graph.Graph) []graph.ID, o graph.StackOptions) (*graph.Graph, error) {
+	var g *graph.Graph
+	first.Include = s.Input.Include
+	reading := s.Input.Clock.Stage("read")
+	err := source.Follow(ctx, s.Source, first, s.Schemas.Before(ctx, s.Inventory), func() source.Query {
+		reading()
+		build := s.Input.Clock.Stage("build")
+		s.relearn()
+		g = s.Builder.Build(s.Inventory)
+		of := roots(g)
+		var kinds []schema.GroupKind
+		if s.Input.MoreRoots != nil {
+			var more []graph.ID
+			more, kinds = s.Input.MoreRoots(g, of)
+			of = slices.Concat(of, more)
+		}
+		stack := g.Stack(slices.Concat(of, s.Keepers(g)), o)
+		build()
+		reading = s.Input.Clock.Stage("read")
+		return source.Query{Objects: stack.Wanted(), Namespaces: stack.Namespaces(), Kinds: append(kinds, stack.WantedKinds()...)}
+	})
+	reading()
+	if err != nil {
+		return nil, err
+	}
+	return g, nil
+}
+
+// Tell says on stderr what could not be read or understood.
+func (s *Session) Tell(g *graph.Graph) {
+	s.Input.Report.Gaps(g.Gaps())
+	for _, f := range s.Findings {
+		s.Input.Report.Warn(f.String())
+	}
+}
+
+// PrintTimings prints the timings, where they are asked for.
+func (s *Session) PrintTimings(g *graph.Graph) {
+	if s.Input.ShowTimings {
+		s.Input.Report.Timings(s.Input.Clock.Text(s.Inventory.Objects(), g.Edges()))
+	}
+}
+
+// fewDefinitions are read one by one; of more, the list is one request.
+const fewDefinitions = 16
+
+// ReadDefinitions hands on CustomResourceDefinitions, whole. One that cannot be read
+// is told on stderr, and passed over.
+func (s *Session) ReadDefinitions(ctx context.Context, refs []object.Ref, each func(map[string]any)) error {
+	if len(refs) == 0 {
+		return nil
+	}
+	sink := &WholeSink{each: each, want: map[object.Ref]bool{}}
+	for _, r := range refs {
+		sink.want[r] = true
+	}
+	ask := source.Query{Objects: refs}
+	if len(refs) > fewDefinitions {
+		ask = source.Query{Kinds: []schema.GroupKind{DefinitionKind}}
+	}
+	err := s.wholly().Read(ctx, ask, sink)
+	s.Input.Report.Gaps(sink.Gaps)
+	return err
+}
+
+// wholly is the same source, of whole objects.
+func (s *Session) wholly() source.Source {
+	switch from := s.Source.(type) {
+	case *source.Cluster:
+		return from.Whole()
+	case *source.Live:
+		return from.Cluster().Whole()
+	case *source.Snapshot:
+		return from.Whole()
+	case *source.Overlay:
+		return from.Whole()
+	}
+	return nil
+}
+
+// WholeSink hands on the content of the objects that are wanted, one at a time.
+type WholeSink struct {
+	EarlyGaps
+	Mu   sync.Mutex
+	each func(map[string]any)
+	want map[object.Ref]bool
+}
+
+func (w *WholeSink) Add(o object.Object) {
+	if fields := o.Fields(); fields != nil && w.want[o.Ref] {
+		w.Mu.Lock()
+		defer w.Mu.Unlock()
+		w.each(fields)
+	}
+}
+
+func (w *WholeSink) Gap(g object.Gap) {
+	w.Mu.Lock()
+	defer w.Mu.Unlock()
+	w.EarlyGaps.Gap(g)
+}
+
+// EarlyGaps keeps the gaps that are met before there is an inventory, and nothing
+// else.
+type EarlyGaps struct{ Gaps []object.Gap }
+
+func (e *EarlyGaps) Add(object.Object)              {}
+func (e *EarlyGaps) Absent(object.Ref)              {}
+func (e *EarlyGaps) Cover(schema.GroupKind, string) {}
+func (e *EarlyGaps) Reset(schema.GroupKind, string) {}
+func (e *EarlyGaps) Gap(g object.Gap)               { e.Gaps = append(e.Gaps, g) }
+
+// Everything is each object of the namespace, or of the cluster.
+func (s *Session) Everything(g *graph.Graph) []graph.ID {
+	var out []graph.ID
+	for id := range graph.ID(g.Len()) {
+		if g.WasRead(id) && (s.Namespace == "" || g.Ref(id).Namespace == s.Namespace) {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// Whole returns a source of whole objects, Secrets and ConfigMaps aside, with the
+// detail Fields or Whole.
+func (c *Input) Whole(ctx context.Context, s *Session, detail source.Detail) (source.Source, error) {
+	if snap, ok := s.Source.(*source.Snapshot); ok {
+		return snap.Whole(), nil
+	}
+	config, err := c.Config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	disco, err := c.Config.ToDiscoveryClient()
+	if err != nil {
+		return nil, err
+	}
+	cluster, err := source.NewCluster(source.ClusterOptions{Config: config, Discovery: disco, Detail: func(object.Resource) (source.Detail, string) { return detail, "" }})
+	if err != nil {
+		return nil, err
+	}
+	_, err = cluster.Kinds(ctx, &EarlyGaps{})
+	return cluster, err
+}

@@ -1,0 +1,213 @@
+package app
+
+import (
+	"context"
+	"slices"
+
+	"github.com/shopspring/decimal"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
+)
+
+// StacksRequest says which stacks are listed, and in which order.
+type StacksRequest struct {
+	Selector labels.Selector // of one of their roots; nil for every stack
+	All      bool            // also the stacks of the cluster system, and what is in no stack
+	SortBy   string
+	Book     *cost.Book
+	Rules    *healthRules
+}
+
+// Stacks finds the stacks, measures them and evaluates their health.
+func (c *Input) Stacks(ctx context.Context, q StacksRequest) (*StacksResult, error) {
+	in := *c
+	l := &StacksResult{List: q, created: NewCreationTimes()}
+	in.Extract = append(slices.Clone(in.Extract), l.created.Extractor)
+	verdicts := in.CollectHealth(q.Rules)
+	var err error
+	l.MetricsResult, err = in.Measure(ctx, &MetricsRequest{By: cost.ByStack, Book: q.Book, Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Find: l.find})
+	if err != nil {
+		return nil, err
+	}
+	defer in.Clock.Stage("judge")()
+	l.assessment = verdicts.Assess(l.Graph)
+	l.evaluate()
+	return l, nil
+}
+
+// StacksResult is one answer of the stacks command, before it is shown. What is measured is
+// that of all stacks that were found, also of those that are not listed: what several
+// have is split among all.
+type StacksResult struct {
+	*MetricsResult
+	List    StacksRequest
+	created *creationTimes
+
+	findings   graph.FoundStacks
+	assessment *health.Assessment
+	Rows       []view.StackRow
+	Total      cost.Row
+	Hidden     int // stacks of the cluster itself that are not listed
+	Rest       int // objects in no stack
+	Troubled   int // of these
+	Others     []view.OtherObject
+	Unmeasured map[string]int // pods of what is listed, by why their usage is not known
+}
+
+// find finds the stacks, to be measured.
+func (l *StacksResult) find(m *MetricsResult) []metrics.Stack {
+	l.findings = m.Session.Applications(m.Graph, m.StackOptions())
+	var out []metrics.Stack
+	for _, f := range l.findings.Stacks {
+		out = append(out, metrics.Stack{Ref: f.Ref(m.Graph), Roots: f.Roots})
+	}
+	return out
+}
+
+// evaluate makes the rows, and finds what is in no stack.
+func (l *StacksResult) evaluate() {
+	opts := l.StackOptions()
+	parted := opts
+	parted.PartOf = l.Graph.PartOf(l.roots(), opts)
+	var stacks []*graph.Stack
+	holders, in := map[graph.ID]int{}, map[graph.ID]bool{}
+	for _, f := range l.findings.Stacks {
+		s := l.Graph.Stack(f.Roots, parted)
+		for _, id := range s.Members() {
+			in[id] = true
+			if s.IsOwnPart(id) {
+				holders[id]++
+			}
+		}
+		stacks = append(stacks, s)
+	}
+	figures := map[object.Ref]*cost.Row{}
+	for _, row := range l.Report.Rows {
+		if row.Level == cost.LevelStack {
+			figures[row.Ref] = row
+		}
+	}
+	well := l.HealthyPods(l.assessment)
+	listed := map[object.Ref]bool{}
+	for i, f := range l.findings.Stacks {
+		if !l.wants(f) {
+			continue
+		}
+		row := l.row(f, stacks[i], holders)
+		row.Row, row.Well = figures[row.Name], well[row.Name]
+		// How it fares is told as health tells it, of all that it needs.
+		row.Health = l.assessment.Stack(l.Graph.Stack(f.Roots, opts))
+		for _, c := range row.Health.Causes {
+			row.Causes = append(row.Causes, view.StackCause{Object: l.Graph.Ref(c.ID), Health: c.Health})
+		}
+		listed[row.Name] = true
+		l.Rows = append(l.Rows, row)
+	}
+	l.sum(listed)
+	l.sort()
+	l.leftOver(in)
+}
+
+// wants says whether a stack is to be listed.
+func (l *StacksResult) wants(f graph.FoundStack) bool {
+	if l.List.Selector != nil && !slices.ContainsFunc(f.TopObjects, func(id graph.ID) bool { return l.List.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
+		return false
+	}
+	if !l.List.All && l.Session.IsClusterSystem(l.Graph, f) {
+		l.Hidden++
+		return false
+	}
+	return true
+}
+
+func (l *StacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
+	row := view.StackRow{Name: f.Ref(l.Graph), By: f.Group.By, Created: l.created.earliest(l.Graph, f.TopObjects), Ground: l.Session.IsClusterSystem(l.Graph, f)}
+	for _, id := range f.TopObjects {
+		row.Roots = append(row.Roots, l.Graph.Ref(id))
+	}
+	for _, id := range s.Members() {
+		if !s.IsOwnPart(id) {
+			continue
+		}
+		row.Objects++
+		if holders[id] > 1 && l.isTopShared(id, func(other graph.ID) bool { return other != id && holders[other] > 1 && s.IsOwnPart(other) }) {
+			row.Shared = append(row.Shared, l.Graph.Ref(id))
+		}
+	}
+	return row
+}
+
+// isTopShared says whether a shared node is shared for its own sake: no other of them owns or
+// needs it, and it serves none of them.
+func (l *StacksResult) isTopShared(id graph.ID, shared func(graph.ID) bool) bool {
+	for e := range l.Graph.In(id) {
+		if e.Relation != relation.Serves && shared(e.From) {
+			return false
+		}
+	}
+	for e := range l.Graph.Out(id) {
+		if e.Relation == relation.Serves && shared(e.To) {
+			return false
+		}
+	}
+	return true
+}
+
+// sum adds up what is listed. A pod that several stacks have counts once; of what it uses
+// and costs each of them has a part.
+func (l *StacksResult) sum(listed map[object.Ref]bool) {
+	t := &l.Total
+	l.Unmeasured = map[string]int{}
+	t.Used, t.Costs = metrics.Amounts{}, map[string]decimal.Decimal{}
+	for i := range l.Reading.Pods {
+		p := &l.Reading.Pods[i]
+		if slices.ContainsFunc(l.Attribution.Of[p.Ref].Stacks, func(s object.Ref) bool { return listed[s] }) {
+			t.Pods++
+			if p.Unmeasured == "" {
+				t.Measured++
+			} else {
+				l.Unmeasured[p.Unmeasured]++
+			}
+		}
+	}
+	for i := range l.Rows {
+		row := l.Rows[i].Row
+		if row == nil {
+			continue
+		}
+		t.Cost = t.Cost.Add(row.Cost)
+		for part, c := range row.Costs {
+			t.Costs[part] = t.Costs[part].Add(c)
+		}
+		for _, res := range []metrics.Resource{metrics.CPU, metrics.Memory} {
+			if n, known := row.Used[res]; known {
+				t.Used[res] = t.Used[res].Add(n)
+			}
+		}
+	}
+}
+
+// CommonNamespace is the namespace that need not be written, since all is in it.
+func (l *StacksResult) CommonNamespace() string {
+	if l.Input.AllNamespaces || slices.ContainsFunc(l.Rows, func(r view.StackRow) bool { return r.Name.Namespace != l.Home }) ||
+		slices.ContainsFunc(l.Others, func(o view.OtherObject) bool { return o.Object.Namespace != l.Home }) {
+		return ""
+	}
+	return l.Home
+}
+
+// Typed is what a kind is called on the command line, where another one may have the
+// same name.
+func (s *Session) Typed(r object.Ref) string {
+	if k, err := s.Kinds.Find(r.Kind); err == nil && k.GroupKind() == r.GroupKind() || r.Group == "" {
+		return r.Kind
+	}
+	return r.Kind + "." + r.Group
+}
