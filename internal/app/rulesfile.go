@@ -60,21 +60,22 @@ func ReadFile(ctx context.Context, name string, most int64, what string) ([]byte
 
 // Awaited waits for what is read. A pipe may never end: an interrupt ends the waiting, not
 // the reading.
-func Awaited(ctx context.Context, read func() ([]byte, error)) ([]byte, error) {
+func Awaited[T any](ctx context.Context, read func() (T, error)) (T, error) {
 	type content struct {
-		data []byte
-		err  error
+		value T
+		err   error
 	}
 	done := make(chan content, 1)
 	go func() {
-		data, err := read()
-		done <- content{data, err}
+		value, err := read()
+		done <- content{value, err}
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		var none T
+		return none, ctx.Err()
 	case c := <-done:
-		return c.data, c.err
+		return c.value, c.err
 	}
 }
 

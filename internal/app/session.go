@@ -163,25 +163,12 @@ func (c *Input) asked() string {
 	return ""
 }
 
-// OpenSnapshot reads a snapshot. Standard input may never end: an interrupt ends
-// the waiting, not the reading.
+// OpenSnapshot reads a snapshot.
 func (c *Input) OpenSnapshot(ctx context.Context) (*source.Snapshot, error) {
-	type opened struct {
-		snap *source.Snapshot
-		err  error
-	}
-	done := make(chan opened, 1)
-	go func() {
+	return Awaited(ctx, func() (*source.Snapshot, error) {
 		known := source.SnapshotOptions{Namespace: c.asked(), Known: catalog.Kinds()}
-		snap, err := known.Open(c.From, c.Stdin, c.Demo)
-		done <- opened{snap, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case o := <-done:
-		return o.snap, o.err
-	}
+		return known.Open(c.From, c.Stdin, c.Demo)
+	})
 }
 
 // maxDeclared bounds the rules of files and CRDs, and leaves room for the others.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
@@ -120,19 +119,11 @@ func categoryNames() []string {
 	return names
 }
 
-// checkQuestion is what was asked, as values.
-type checkQuestion struct {
-	rules    []check.Rule
-	waivers  []check.Waiver
-	selector labels.Selector
-	failOn   check.Severity // 0 for none
-}
-
-func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
+func (o *checkOptions) question(ctx context.Context) (*checkRequest, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	q := &checkQuestion{}
+	q := &checkRequest{args: o.args, colocation: o.colocation, rows: o.of.SystemRows}
 	var err error
 	if q.selector, err = app.ParseSelector(o.selector); err != nil {
 		return nil, err
@@ -146,14 +137,8 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 	if err := o.validateExclusive(); err != nil {
 		return nil, err
 	}
-	switch o.failOn {
-	case "":
-	case "error":
-		q.failOn = check.Error
-	case "warning":
-		q.failOn = check.Warning
-	default:
-		return nil, hint.With(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
+	if _, err := o.failLevel(); err != nil {
+		return nil, err
 	}
 	if q.rules, err = rulesIn(o.categories); err != nil {
 		return nil, err
@@ -162,6 +147,19 @@ func (o *checkOptions) question(ctx context.Context) (*checkQuestion, error) {
 		q.waivers = slices.Concat(q.waivers, o.of.System.Waivers)
 	}
 	return q, err
+}
+
+// failLevel is the level of --fail-on; 0 for none.
+func (o *checkOptions) failLevel() (check.Severity, error) {
+	switch o.failOn {
+	case "":
+		return 0, nil
+	case "error":
+		return check.Error, nil
+	case "warning":
+		return check.Warning, nil
+	}
+	return 0, hint.With(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
 }
 
 // validateExclusive refuses flags of the question that was not asked: left alone in silence, they would
@@ -226,27 +224,31 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if o.atomic.on {
-		return o.atomic.run(ctx, o.args, q.failOn)
+	failOn, err := o.failLevel()
+	if err != nil {
+		return err
 	}
-	c := &checkRun{o: o, q: q}
-	if err := c.read(ctx); err != nil {
+	if o.atomic.on {
+		return o.atomic.run(ctx, o.args, failOn)
+	}
+	c, err := checkOf(ctx, &o.Input, q)
+	if err != nil {
 		return err
 	}
 	if o.colocation {
-		return c.colocate(ctx)
+		return o.showColocation(ctx, c)
 	}
-	if err := c.subjects(ctx); err != nil {
+	report, err := c.report(ctx)
+	if err != nil {
 		return err
 	}
-	report := check.NewReport(c.found, q.waivers, c.world, c.session.AsOf())
 	c.session.Tell(c.graph)
-	if err := o.write(view.Check(report, c.options())); err != nil {
+	if err := o.write(view.Check(report, o.shown(c))); err != nil {
 		return err
 	}
-	c.tell(report)
+	o.tellCheck(c, report)
 	c.session.PrintTimings(c.graph)
-	if q.failOn != 0 && report.Worst(q.failOn) {
+	if failOn != 0 && report.Worst(failOn) {
 		return errNotFine
 	}
 	return nil

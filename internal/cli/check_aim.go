@@ -20,7 +20,7 @@ type checkTargets struct {
 // parseTargets reads the arguments: roots have a slash, or a type before them; a custom kind alone
 // is its definition, any other kind all of it; and what is no kind is an operator.
 func (c *checkRun) parseTargets() (checkTargets, error) {
-	args := c.o.args
+	args := c.q.args
 	var t checkTargets
 	if len(args) == 0 {
 		return checkTargets{everything: true}, nil
@@ -101,5 +101,5 @@ func (c *checkRun) redirect(t *checkTargets) {
 
 // meansDefinition says that a kind alone means its definition, and not all objects of it.
 func (c *checkRun) meansDefinition(kind object.Resource) bool {
-	return kind.Custom && c.q.selector == nil && !c.o.colocation
+	return kind.Custom && c.q.selector == nil && !c.q.colocation
 }

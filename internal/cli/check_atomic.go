@@ -12,25 +12,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // atomicOptions are what the question whether all of a batch will start takes.
 type atomicOptions struct {
 	*common
-	// on is --atomic, files are the manifests of the batch, args the roots of the stack that
-	// is the batch instead.
-	on        bool
-	files     []string
-	args      []string
-	recursive bool
-	// docs are the manifests, where they come from no file.
-	docs []source.Document
+	batchRequest
+	on bool // --atomic
 	// footprints is a file that says what custom resources run.
 	footprints string
-	autoscaler bool
-	// manager is who would write the batch; empty for nobody in particular.
-	manager string
 }
 
 func (o *atomicOptions) flags(cmd *cobra.Command) {
@@ -54,7 +44,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 	if err != nil {
 		return err
 	}
-	a, err := o.gather(ctx)
+	a, err := preflightOf(ctx, &o.Input, o.batchRequest)
 	if err != nil {
 		return err
 	}
@@ -71,7 +61,7 @@ func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Sev
 			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.origin), safe(d.called()))
 		}
 	}
-	if err := o.show(report, a.shown(q)); err != nil {
+	if err := o.show(report, o.shown(a, q)); err != nil {
 		return err
 	}
 	a.session.PrintTimings(a.graph)
@@ -92,7 +82,7 @@ func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptio
 }
 
 // shown says how the answer is laid out.
-func (a *preflightRun) shown(q preflight.Request) view.PreflightOptions {
+func (o *atomicOptions) shown(a *preflightRun, q preflight.Request) view.PreflightOptions {
 	return view.PreflightOptions{
 		Namespace: a.session.Namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
 		Gaps: a.graph.Gaps(),
@@ -110,43 +100,4 @@ func (o *atomicOptions) validateFlags() error {
 		return errors.New("-R needs -f with a directory")
 	}
 	return o.validate()
-}
-
-// gather reads the batch and what it meets.
-func (o *atomicOptions) gather(ctx context.Context) (*preflightRun, error) {
-	if len(o.files) > 0 {
-		return o.ofManifests(ctx)
-	}
-	return o.ofStack(ctx)
-}
-
-// manifests reads the files of -f. Standard input may never end: an interrupt ends the
-// waiting, not the reading.
-func (o *atomicOptions) manifests(ctx context.Context) ([]source.Document, error) {
-	if o.docs != nil {
-		return o.docs, nil
-	}
-	type read struct {
-		docs []source.Document
-		err  error
-	}
-	done := make(chan read, 1)
-	go func() {
-		docs, err := source.ReadManifests(o.files, o.recursive, o.env.In)
-		done <- read{docs, err}
-	}()
-	select {
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		return r.docs, hinted(r.err)
-	}
-}
-
-// hinted gives an error of manifests its hint.
-func hinted(err error) error {
-	if of, ok := errors.AsType[*source.ManifestError](err); ok && of.Hint != "" {
-		return hint.With(err, of.Hint)
-	}
-	return err
 }

@@ -2,12 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -16,9 +18,34 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
+// batchRequest says what a preflight is about: the manifests of files or docs, or, where there
+// are none, the stack of the roots args.
+type batchRequest struct {
+	files     []string
+	recursive bool
+	docs      []source.Document
+	args      []string
+	// autoscaler assumes that the cluster can add nodes.
+	autoscaler bool
+	// manager is the field manager that would write the batch; empty for any.
+	manager string
+}
+
+// preflightOf reads the batch, and what it meets in the cluster.
+func preflightOf(ctx context.Context, input *app.Input, q batchRequest) (*preflightRun, error) {
+	in := *input
+	a := &preflightRun{in: &in, q: q, facts: check.NewCollector()}
+	in.Wholly = check.Whole()
+	if len(q.files) > 0 || q.docs != nil {
+		return a, a.readManifests(ctx)
+	}
+	return a, a.readStack(ctx)
+}
+
 // preflightRun is a batch, and what was read for it.
 type preflightRun struct {
-	o       *atomicOptions
+	in      *app.Input
+	q       batchRequest
 	session *app.Session
 	facts   *check.Collector
 	// graph is of the cluster with the batch, world of the cluster without it.
@@ -61,24 +88,23 @@ func admissionKinds() []schema.GroupKind {
 	}
 }
 
-// ofManifests reads the manifests, the cluster, and both together, in one go.
-func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) {
-	docs, err := o.manifests(ctx)
+// readManifests reads the manifests, the cluster, and both together, in one go.
+func (a *preflightRun) readManifests(ctx context.Context) error {
+	docs, err := a.manifests(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	a := &preflightRun{o: o, facts: check.NewCollector(), live: map[object.Ref]map[string]any{}, gone: map[string]bool{}}
-	o.Wholly = check.Whole()
-	o.Over = func(base source.Source, namespace string) source.Source {
-		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: o.Detail()})
+	a.live, a.gone = map[object.Ref]map[string]any{}, map[string]bool{}
+	a.in.Over = func(base source.Source, namespace string) source.Source {
+		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: a.in.Detail()})
 		return a.over
 	}
-	if a.session, err = o.Open(ctx); err != nil {
-		return nil, hinted(err)
+	if a.session, err = a.in.Open(ctx); err != nil {
+		return hinted(err)
 	}
 	below := a.baseBuilder(ctx)
 	if err := a.read(ctx); err != nil {
-		return nil, err
+		return err
 	}
 	without := below.Build(a.beneath)
 	a.world = a.session.CheckWorld(without, a.facts, a.over.Served(), a.beneath)
@@ -87,7 +113,7 @@ func (o *atomicOptions) ofManifests(ctx context.Context) (*preflightRun, error) 
 		id, named := a.beneath.Find(m.Ref)
 		a.batch = append(a.batch, preflight.Item{Ref: m.Ref, Origin: m.Origin, Object: m.Object, Exists: named && a.beneath.Present(id)})
 	}
-	return a, nil
+	return nil
 }
 
 // baseBuilder makes room for what the cluster has without the batch.
@@ -178,7 +204,7 @@ func (a *preflightRun) next() source.Query {
 			roots = append(roots, id)
 		}
 	}
-	stack := g.Stack(roots, graph.StackOptions{NoInferred: a.o.NoInferred})
+	stack := g.Stack(roots, graph.StackOptions{NoInferred: a.in.NoInferred})
 	namespaces := slices.Concat(batch.Namespaces(), stack.Namespaces(), a.donors())
 	slices.Sort(namespaces)
 	return source.Query{Objects: stack.Wanted(), Kinds: stack.WantedKinds(), Namespaces: slices.DeleteFunc(slices.Compact(namespaces), a.absent)}
@@ -237,4 +263,24 @@ func (a *preflightRun) missing(ref object.Ref) bool {
 // namespaceOf returns a namespace that the cluster has, as it was read.
 func (a *preflightRun) namespaceOf(name string) (*corev1.Namespace, bool) {
 	return check.Of[*corev1.Namespace](a.facts, object.Ref{Kind: "Namespace", Name: name})
+}
+
+// manifests reads the files of -f. Standard input may never end: an interrupt ends the
+// waiting, not the reading.
+func (a *preflightRun) manifests(ctx context.Context) ([]source.Document, error) {
+	if a.q.docs != nil {
+		return a.q.docs, nil
+	}
+	docs, err := app.Awaited(ctx, func() ([]source.Document, error) {
+		return source.ReadManifests(a.q.files, a.q.recursive, a.in.Stdin)
+	})
+	return docs, hinted(err)
+}
+
+// hinted gives an error of manifests its hint.
+func hinted(err error) error {
+	if of, ok := errors.AsType[*source.ManifestError](err); ok && of.Hint != "" {
+		return hint.With(err, of.Hint)
+	}
+	return err
 }

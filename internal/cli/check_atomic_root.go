@@ -9,41 +9,38 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// ofStack takes the stack of the roots as the batch: whether it would start anew.
-func (o *atomicOptions) ofStack(ctx context.Context) (*preflightRun, error) {
-	a := &preflightRun{o: o, facts: check.NewCollector()}
-	o.Wholly = check.Whole()
-	o.Collect = a.facts.Add
+// readStack takes the stack of the roots as the batch: whether it would start anew.
+func (a *preflightRun) readStack(ctx context.Context) error {
+	a.in.Collect = a.facts.Add
 	var err error
-	if a.session, err = o.Open(ctx); err != nil {
-		return nil, err
+	if a.session, err = a.in.Open(ctx); err != nil {
+		return err
 	}
 	s := a.session
-	roots, err := app.SelectedRoots(o.args, nil, s.Kinds)
+	roots, err := app.SelectedRoots(a.q.args, nil, s.Kinds)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	ask := s.Query(roots)
 	ask.Kinds = slices.Concat(ask.Kinds, admissionKinds(), capacityKinds())
-	opts := graph.StackOptions{NoInferred: o.NoInferred}
+	opts := graph.StackOptions{NoInferred: a.in.NoInferred}
 	if a.graph, err = s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts); err != nil {
-		return nil, err
+		return err
 	}
 	if err := s.Missing(a.graph, roots, nil); err != nil {
-		return nil, err
+		return err
 	}
 	stack := a.graph.Stack(s.Resolve(a.graph, roots, nil), opts)
 	if a.batch, err = a.tops(ctx, stack); err != nil {
-		return nil, err
+		return err
 	}
 	a.world = s.CheckWorld(a.graph, a.facts, s.Kinds, s.Inventory)
-	return a, nil
+	return nil
 }
 
 // tops are the objects of a stack that somebody applied: nobody in it owns them. Makers were
@@ -61,7 +58,7 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 		}
 		refs = append(refs, ref)
 	}
-	whole, err := a.o.Whole(ctx, a.session, source.Fields)
+	whole, err := a.in.Whole(ctx, a.session, source.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +69,7 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 	if err := whole.Read(ctx, source.Query{Objects: refs}, sink); err != nil {
 		return nil, err
 	}
-	a.o.Gaps(sink.Gaps)
+	a.in.Report.Gaps(sink.Gaps)
 	slices.SortFunc(sink.items, func(x, y preflight.Item) int { return object.Compare(x.Ref, y.Ref) })
 	return sink.items, nil
 }

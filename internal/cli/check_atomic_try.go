@@ -85,7 +85,7 @@ func (a *preflightRun) try(ctx context.Context, cluster *source.Cluster, all []*
 // trialOf says how an object is tried.
 func (a *preflightRun) trialOf(item *preflight.Item, cluster *source.Cluster) *dryRunTrial {
 	gvk := item.Object.GroupVersionKind()
-	t := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.o.manager}}
+	t := &dryRunTrial{item: item, DryRunRequest: source.DryRunRequest{Object: item.Object, Exists: item.Exists, Manager: a.q.manager}}
 	refused := func(reason, format string, args ...any) *dryRunTrial {
 		t.known, t.said.Reason, t.said.Message = true, reason, fmt.Sprintf(format, args...)
 		return t
@@ -217,7 +217,7 @@ func (a *preflightRun) creates(ref object.Ref) bool {
 
 // question puts together what is asked of the future.
 func (a *preflightRun) question(ctx context.Context, declared []*declaredFootprint) (preflight.Request, error) {
-	q := preflight.Request{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.o.autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.session.Composes}
+	q := preflight.Request{Batch: a.batch, World: a.world, Graph: a.graph, Autoscaler: a.q.autoscaler, FromScratch: a.over == nil, Live: a.live, Composes: a.session.Composes}
 	var err error
 	if q.Footprints, err = a.footprints(declared); err != nil {
 		return q, err

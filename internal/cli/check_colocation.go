@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // colocated checks what else was asked beside --colocation.
@@ -29,69 +25,19 @@ func (o *checkOptions) colocated() error {
 	return nil
 }
 
-// colocate shows how the pods of the stacks lie.
-func (c *checkRun) colocate(ctx context.Context) error {
-	stop := c.o.Clock.Stage("colocation")
-	var found []*check.Colocation
-	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
-	for s := range c.eachStack() {
-		found = append(found, c.world.Colocation(s))
-		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
-			t := &found[len(found)-1].Together
-			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
-			kind, _ := c.session.Kinds.Kind(ref.GroupKind())
-			asked[ref] = object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
-		}
-	}
-	if err := c.places(ctx, found, asked); err != nil {
+// showColocation writes how the pods of the stacks are placed.
+func (o *checkOptions) showColocation(ctx context.Context, c *checkRun) error {
+	found, err := c.colocations(ctx)
+	if err != nil {
 		return err
 	}
-	stop()
 	c.session.Tell(c.graph)
-	if err := c.o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.home, Gaps: c.graph.Gaps()})); err != nil {
+	if err := o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.home, Gaps: c.graph.Gaps()})); err != nil {
 		return err
 	}
-	if len(found) == 0 && c.o.human() {
-		fmt.Fprintln(c.o.env.ErrOut, "no stacks found")
+	if len(found) == 0 && o.human() {
+		fmt.Fprintln(o.env.ErrOut, "no stacks found")
 	}
 	c.session.PrintTimings(c.graph)
-	return nil
-}
-
-func (c *checkRun) isCustom(r object.Ref) bool {
-	kind, ok := c.session.Kinds.Kind(r.GroupKind())
-	return ok && kind.Custom
-}
-
-// places reads the definitions, and fills in which of their fields say where pods go.
-func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
-	var refs []object.Ref
-	for _, ref := range asked {
-		refs = append(refs, ref)
-	}
-	slices.SortFunc(refs, object.Compare)
-	known := map[object.Ref]check.SettablePlaces{}
-	var failed error
-	err := c.session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
-		d, err := check.NewDefinition(c.world, fields)
-		if err != nil {
-			failed = err
-			return
-		}
-		var p check.SettablePlaces
-		p.Paths, p.Open = d.Places()
-		known[d.Ref] = p
-	})
-	if err = errors.Join(err, failed); err != nil {
-		return err
-	}
-	for _, f := range found {
-		for i := range f.Together.Settable {
-			s := &f.Together.Settable[i]
-			if p, ok := known[asked[s.Resource]]; ok {
-				s.Paths, s.Open, s.Unread = p.Paths, p.Open, false
-			}
-		}
-	}
 	return nil
 }

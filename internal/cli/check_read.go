@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -23,8 +24,8 @@ import (
 
 // checkRun is one answer of the check command, before it is shown.
 type checkRun struct {
-	o       *checkOptions
-	q       *checkQuestion
+	in      *app.Input
+	q       *checkRequest
 	session *app.Session
 	facts   *check.Collector
 	graph   *graph.Graph
@@ -42,11 +43,27 @@ type checkRun struct {
 // run, beside those that check itself wants.
 var surroundings = []schema.GroupKind{{Kind: "Node"}, {Kind: "Namespace"}}
 
+// checkOf reads what is asked about. It says nothing yet.
+func checkOf(ctx context.Context, input *app.Input, q *checkRequest) (*checkRun, error) {
+	in := *input
+	in.Extract = slices.Clone(in.Extract)
+	c := &checkRun{in: &in, q: q}
+	return c, c.read(ctx)
+}
+
+// report evaluates the rules.
+func (c *checkRun) report(ctx context.Context) (*check.Report, error) {
+	if err := c.subjects(ctx); err != nil {
+		return nil, err
+	}
+	return check.NewReport(c.found, c.q.waivers, c.world, c.session.AsOf()), nil
+}
+
 // read reads what the targets need.
 func (c *checkRun) read(ctx context.Context) error {
-	c.facts = c.o.Facting()
+	c.facts = c.in.Facting()
 	var err error
-	if c.session, err = c.o.Open(ctx); err != nil {
+	if c.session, err = c.in.Open(ctx); err != nil {
 		return err
 	}
 	s := c.session
@@ -66,7 +83,7 @@ func (c *checkRun) read(ctx context.Context) error {
 		ask = s.Query(t.roots)
 		if !ask.All {
 			ask.Kinds = append(append(ask.Kinds, surroundings...), check.WantedEverywhere(s.Kinds)...)
-			if c.o.colocation {
+			if c.q.colocation {
 				ask.Kinds = append(ask.Kinds, schema.GroupKind{Kind: "PersistentVolume"})
 			}
 		}
@@ -77,13 +94,13 @@ func (c *checkRun) read(ctx context.Context) error {
 	if err := s.Missing(c.graph, t.roots, c.q.selector); err != nil {
 		return err
 	}
-	defer c.o.Clock.Stage("check")()
+	defer c.in.Clock.Stage("check")()
 	c.world = s.CheckWorld(c.graph, c.facts, s.Kinds, s.Inventory)
 	return c.choose()
 }
 
 func (c *checkRun) stackOptions() graph.StackOptions {
-	return graph.StackOptions{NoInferred: c.o.NoInferred}
+	return graph.StackOptions{NoInferred: c.in.NoInferred}
 }
 
 // choose finds the operators, definitions and stacks that are asked about.
@@ -96,7 +113,7 @@ func (c *checkRun) choose() error {
 			c.definitions = append(c.definitions, o.Definitions...)
 		}
 		c.stacks = c.session.Find(c.graph, opts)
-		if !c.o.AllNamespaces && c.session.Namespace != "" {
+		if !c.in.AllNamespaces && c.session.Namespace != "" {
 			c.stacks = slices.DeleteFunc(c.stacks, func(s metrics.Stack) bool { return s.Ref.Namespace != c.session.Namespace })
 		}
 		c.home = c.session.Namespace
@@ -120,7 +137,7 @@ func (c *checkRun) choose() error {
 	for _, k := range t.kinds {
 		c.definitions = append(c.definitions, object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: k.String()})
 	}
-	named := c.o.of.Stacks(t.roots, func(r app.Root) []metrics.Stack {
+	named := c.q.rows.Stacks(t.roots, func(r app.Root) []metrics.Stack {
 		return c.session.StacksOf(c.graph, r, c.session.Nodes(c.graph, r, c.q.selector))
 	})
 	c.stacks = append(c.stacks, named...)
@@ -149,7 +166,7 @@ func (c *checkRun) noSuch(name string) error {
 
 // subjects checks everything that is asked about.
 func (c *checkRun) subjects(ctx context.Context) error {
-	defer c.o.Clock.Stage("check")()
+	defer c.in.Clock.Stage("check")()
 	for _, o := range c.operators {
 		c.found = append(c.found, o.Check(c.q.rules))
 	}
@@ -210,7 +227,7 @@ func (c *checkRun) define(ctx context.Context) error {
 			// was asked about.
 			gap := gapOfDefinition(fields, err)
 			if failed = cmp.Or(failed, fmt.Errorf("%s: %w", gap.Resource, err)); len(c.targets.kinds) == 0 {
-				c.o.Gaps([]object.Gap{gap})
+				c.in.Report.Gaps([]object.Gap{gap})
 			}
 			return
 		}
@@ -238,4 +255,14 @@ func (c *checkRun) define(ctx context.Context) error {
 func gapOfDefinition(fields map[string]any, err error) object.Gap {
 	u := unstructured.Unstructured{Object: fields}
 	return object.Gap{Resource: "CustomResourceDefinition/" + u.GetName(), Reason: "Malformed", Message: err.Error()}
+}
+
+// checkRequest is what was asked, as values.
+type checkRequest struct {
+	args       []string // kinds, operators or roots; none for all
+	colocation bool
+	rows       app.SystemRows
+	rules      []check.Rule
+	waivers    []check.Waiver
+	selector   labels.Selector
 }

@@ -34,36 +34,36 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	return waivers, nil
 }
 
-// options say how much is shown: of one subject every finding, of many the scores first.
-func (c *checkRun) options() view.CheckOptions {
+// shown says how much is shown: of one subject every finding, of many the scores first.
+func (o *checkOptions) shown(c *checkRun) view.CheckOptions {
 	return view.CheckOptions{
-		Namespace: c.home, All: c.o.all, Summary: c.targets.everything && !c.o.all,
+		Namespace: c.home, All: o.all, Summary: c.targets.everything && !o.all,
 		Version: buildVersion(),
 	}
 }
 
-// tell sums up on stderr, for people.
-func (c *checkRun) tell(r *check.Report) {
-	if !c.o.human() {
+// tellCheck sums up on stderr, for people.
+func (o *checkOptions) tellCheck(c *checkRun, r *check.Report) {
+	if !o.human() {
 		return
 	}
 	if len(r.Subjects) == 0 {
 		what := "no operators and no stacks found"
 		if len(c.targets.roots) > 0 {
-			what = "there is no " + strings.Join(c.o.args, ", ")
-			if c.o.selector != "" {
-				what += " with the labels " + c.o.selector
+			what = "there is no " + strings.Join(o.args, ", ")
+			if o.selector != "" {
+				what += " with the labels " + o.selector
 			}
 		}
-		fmt.Fprintln(c.o.env.ErrOut, "nothing to check: "+safe(what))
+		fmt.Fprintln(o.env.ErrOut, "nothing to check: "+safe(what))
 		return
 	}
 	for i := range r.Malformed {
-		fmt.Fprintf(c.o.env.ErrOut, "warning: %s: annotation %s: %s\n", safe(r.Malformed[i].Object.String()), check.WaiveAnnotation, safe(r.Malformed[i].Why))
+		fmt.Fprintf(o.env.ErrOut, "warning: %s: annotation %s: %s\n", safe(r.Malformed[i].Object.String()), check.WaiveAnnotation, safe(r.Malformed[i].Why))
 	}
 	for i := range r.Unused {
 		w := &r.Unused[i].Waiver
-		fmt.Fprintf(c.o.env.ErrOut, "warning: %s: the waiver of %s is not used: %s\n", safe(w.Origin), safe(w.Rule), safe(r.Unused[i].Why))
+		fmt.Fprintf(o.env.ErrOut, "warning: %s: the waiver of %s is not used: %s\n", safe(w.Origin), safe(w.Rule), safe(r.Unused[i].Why))
 	}
 	var parts []string
 	for _, s := range check.Severities() {
@@ -74,5 +74,5 @@ func (c *checkRun) tell(r *check.Report) {
 	if len(parts) == 0 {
 		parts = []string{"no findings"}
 	}
-	fmt.Fprintf(c.o.env.ErrOut, "%s: %s\n", plural(len(r.Subjects), "subject"), strings.Join(parts, ", "))
+	fmt.Fprintf(o.env.ErrOut, "%s: %s\n", plural(len(r.Subjects), "subject"), strings.Join(parts, ", "))
 }

@@ -61,8 +61,7 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 	}
 	fresh := newCommon(p.o.env)
 	fresh.Config, fresh.Clock = p.o.Config, p.o.Clock
-	o := &atomicOptions{common: fresh, on: true, docs: docs, manager: helmManager}
-	a, err := o.ofManifests(ctx)
+	a, err := preflightOf(ctx, &fresh.Input, batchRequest{docs: docs, manager: helmManager})
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
@@ -108,48 +106,6 @@ func calls(name string, s regulate.Signal) bool {
 	}
 	_, _, grouped := strings.Cut(name, ".")
 	return grouped && strings.HasPrefix(s.Kind, "*.") && s.AppliesTo(schema.ParseGroupKind(name))
-}
-
-// signalsOf returns the signals of kinds as they are served; of all kinds there is that of
-// whatever has the subresource scale besides.
-func signalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
-	of := regulate.NewSignals(catalog.Signals(served), nil)
-	var all []regulate.Signal
-	for _, k := range kinds {
-		for _, s := range of.All(k.GroupKind().WithVersion(k.Version)) {
-			s.Kind, s.Except, s.Categories = k.GroupKind().String(), nil, nil
-			all = append(all, s)
-		}
-	}
-	if len(kinds) != 1 {
-		all = append(all, slices.DeleteFunc(regulate.BuiltInSignals(), func(s regulate.Signal) bool { return s.Kind != "*" })...)
-	}
-	slices.SortStableFunc(all, bySignalKind)
-	return all
-}
-
-// signalsIn returns the signals of a kind for its manual, those that a preset means.
-func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
-	var all []manual.Signal
-	for _, s := range signalsOf([]object.Resource{kind}, served) {
-		if !s.Other {
-			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Warning(), Source: s.Source})
-		}
-	}
-	return all
-}
-
-// bySignalKind orders signals by their kind: patterns behind kinds, and what is about
-// every kind last. Those of one kind stay as they are.
-func bySignalKind(x, y regulate.Signal) int {
-	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
-}
-
-func breadth(kind string) int {
-	if kind == "*" {
-		return 3
-	}
-	return strings.Count(kind, "*")
 }
 
 func (o *regulateSignalsOptions) show(signals []regulate.Signal, gaps ...object.Gap) error {
