@@ -119,16 +119,16 @@ func categoryNames() []string {
 	return names
 }
 
-func (o *checkOptions) question(ctx context.Context) (*checkRequest, error) {
+func (o *checkOptions) question(ctx context.Context) (*app.CheckRequest, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	q := &checkRequest{args: o.args, colocation: o.colocation, rows: o.of.SystemRows}
+	q := &app.CheckRequest{Args: o.args, Colocation: o.colocation, Rows: o.of.SystemRows}
 	var err error
-	if q.selector, err = app.ParseSelector(o.selector); err != nil {
+	if q.Selector, err = app.ParseSelector(o.selector); err != nil {
 		return nil, err
 	}
-	if q.selector != nil && len(o.args) == 0 {
+	if q.Selector != nil && len(o.args) == 0 {
 		return nil, errors.New("--selector chooses among all of a TYPE: name one")
 	}
 	if err := o.colocated(); err != nil {
@@ -140,11 +140,11 @@ func (o *checkOptions) question(ctx context.Context) (*checkRequest, error) {
 	if _, err := o.failLevel(); err != nil {
 		return nil, err
 	}
-	if q.rules, err = rulesIn(o.categories); err != nil {
+	if q.Rules, err = rulesIn(o.categories); err != nil {
 		return nil, err
 	}
-	if q.waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.System != nil {
-		q.waivers = slices.Concat(q.waivers, o.of.System.Waivers)
+	if q.Waivers, err = readWaivers(ctx, o.waivers); err == nil && o.of.System != nil {
+		q.Waivers = slices.Concat(q.Waivers, o.of.System.Waivers)
 	}
 	return q, err
 }
@@ -176,13 +176,13 @@ func (o *checkOptions) validateExclusive() error {
 		return nil
 	}
 	switch {
-	case len(a.files) > 0:
-		return hint.With(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.files[0])
-	case a.recursive:
+	case len(a.Files) > 0:
+		return hint.With(errors.New("--filename needs --atomic"), "use check --atomic -f "+a.Files[0])
+	case a.Recursive:
 		return hint.With(errors.New("--recursive needs --atomic"), "use check --atomic -R -f DIR")
 	case a.footprints != "":
 		return hint.With(errors.New("--footprint needs --atomic"), "use check --atomic --footprint "+a.footprints+" -f FILE")
-	case a.autoscaler:
+	case a.Autoscaler:
 		return hint.With(errors.New("--assume-autoscaler needs --atomic"), "use check --atomic --assume-autoscaler -f FILE")
 	}
 	return nil
@@ -231,23 +231,23 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if o.atomic.on {
 		return o.atomic.run(ctx, o.args, failOn)
 	}
-	c, err := checkOf(ctx, &o.Input, q)
+	c, err := app.Check(ctx, &o.Input, q)
 	if err != nil {
 		return err
 	}
 	if o.colocation {
 		return o.showColocation(ctx, c)
 	}
-	report, err := c.report(ctx)
+	report, err := c.NewReport(ctx)
 	if err != nil {
 		return err
 	}
-	c.session.Tell(c.graph)
+	c.Session.Tell(c.Graph)
 	if err := o.write(view.Check(report, o.shown(c))); err != nil {
 		return err
 	}
 	o.tellCheck(c, report)
-	c.session.PrintTimings(c.graph)
+	c.Session.PrintTimings(c.Graph)
 	if failOn != 0 && report.Worst(failOn) {
 		return errNotFine
 	}

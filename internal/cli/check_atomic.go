@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -17,7 +18,7 @@ import (
 // atomicOptions are what the question whether all of a batch will start takes.
 type atomicOptions struct {
 	*common
-	batchRequest
+	app.PreflightRequest
 	on bool // --atomic
 	// footprints is a file that says what custom resources run.
 	footprints string
@@ -26,45 +27,45 @@ type atomicOptions struct {
 func (o *atomicOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.BoolVar(&o.on, "atomic", false, "check whether a whole batch would start: the manifests of -f, or a ROOT's stack from scratch")
-	f.StringArrayVarP(&o.files, "filename", "f", nil, `with --atomic, manifests: FILE, DIR or "-"; may be repeated`)
-	f.BoolVarP(&o.recursive, "recursive", "R", false, "with -f, read subdirectories as well")
+	f.StringArrayVarP(&o.Files, "filename", "f", nil, `with --atomic, manifests: FILE, DIR or "-"; may be repeated`)
+	f.BoolVarP(&o.Recursive, "recursive", "R", false, "with -f, read subdirectories as well")
 	f.StringVar(&o.footprints, "footprint", "", "with --atomic, what custom resources run, from a YAML FILE")
-	f.BoolVar(&o.autoscaler, "assume-autoscaler", false, "with --atomic, assume that the cluster can add nodes: note it if there is no room")
+	f.BoolVar(&o.Autoscaler, "assume-autoscaler", false, "with --atomic, assume that the cluster can add nodes: note it if there is no room")
 	aliasFlag(cmd, "autoscaler", "assume-autoscaler")
 }
 
 // run foresees and shows it. Where failOn is Error, what is impossible is not fine; where it
 // is Warning, neither is what is not decided.
 func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Severity) error {
-	o.args = args
+	o.Args = args
 	if err := o.validateFlags(); err != nil {
 		return err
 	}
-	declared, err := readFootprints(ctx, o.footprints)
+	declared, err := app.ReadFootprints(ctx, o.footprints)
 	if err != nil {
 		return err
 	}
-	a, err := preflightOf(ctx, &o.Input, o.batchRequest)
+	a, err := app.NewPreflight(ctx, &o.Input, o.PreflightRequest)
 	if err != nil {
 		return err
 	}
-	q, err := a.question(ctx, declared)
+	q, err := a.Evaluation(ctx, declared)
 	if err != nil {
 		return err
 	}
 	foreseeing := o.Clock.Stage("foresee")
 	report := preflight.Evaluate(q)
 	foreseeing()
-	a.session.Tell(a.graph)
+	a.Session.Tell(a.Graph)
 	for _, d := range declared {
-		if !d.used {
-			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.origin), safe(d.called()))
+		if !d.Used {
+			fmt.Fprintf(o.env.ErrOut, "warning: %s: a footprint of %s, and no such object is in the batch\n", safe(d.Origin), safe(d.Called()))
 		}
 	}
 	if err := o.show(report, o.shown(a, q)); err != nil {
 		return err
 	}
-	a.session.PrintTimings(a.graph)
+	a.Session.PrintTimings(a.Graph)
 	if failOn != 0 && (report.Verdict == schedule.DoesNotFit || failOn == check.Warning && report.Verdict == schedule.Unknown) {
 		return errNotFine
 	}
@@ -82,21 +83,21 @@ func (o *atomicOptions) show(report *preflight.Report, shown view.PreflightOptio
 }
 
 // shown says how the answer is laid out.
-func (o *atomicOptions) shown(a *preflightRun, q preflight.Request) view.PreflightOptions {
+func (o *atomicOptions) shown(a *app.Preflight, q preflight.Request) view.PreflightOptions {
 	return view.PreflightOptions{
-		Namespace: a.session.Namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
-		Gaps: a.graph.Gaps(),
+		Namespace: a.Session.Namespace, Objects: len(q.Batch), Server: q.Admissions != nil, FromScratch: q.FromScratch,
+		Gaps: a.Graph.Gaps(),
 	}
 }
 
 // validateFlags checks what was asked, before anything is read.
 func (o *atomicOptions) validateFlags() error {
 	switch {
-	case len(o.files) > 0 && len(o.args) > 0:
+	case len(o.Files) > 0 && len(o.Args) > 0:
 		return hint.With(errors.New("--atomic checks either the manifests of -f or the stack of a ROOT"), "leave out -f, or the ROOT")
-	case len(o.files) == 0 && len(o.args) == 0:
+	case len(o.Files) == 0 && len(o.Args) == 0:
 		return hint.With(errors.New("--atomic: name the manifests with -f, or the ROOT of a stack"), "kubectl sysop check --atomic -f FILE")
-	case o.recursive && len(o.files) == 0:
+	case o.Recursive && len(o.Files) == 0:
 		return errors.New("-R needs -f with a directory")
 	}
 	return o.validate()

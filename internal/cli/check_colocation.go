@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
@@ -26,18 +27,18 @@ func (o *checkOptions) colocated() error {
 }
 
 // showColocation writes how the pods of the stacks are placed.
-func (o *checkOptions) showColocation(ctx context.Context, c *checkRun) error {
-	found, err := c.colocations(ctx)
+func (o *checkOptions) showColocation(ctx context.Context, c *app.CheckRun) error {
+	found, err := c.Colocations(ctx)
 	if err != nil {
 		return err
 	}
-	c.session.Tell(c.graph)
-	if err := o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.home, Gaps: c.graph.Gaps()})); err != nil {
+	c.Session.Tell(c.Graph)
+	if err := o.write(view.Colocation(found, view.ColocationOptions{Namespace: c.Home, Gaps: c.Graph.Gaps()})); err != nil {
 		return err
 	}
 	if len(found) == 0 && o.human() {
 		fmt.Fprintln(o.env.ErrOut, "no stacks found")
 	}
-	c.session.PrintTimings(c.graph)
+	c.Session.PrintTimings(c.Graph)
 	return nil
 }

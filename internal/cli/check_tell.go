@@ -35,21 +35,21 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 }
 
 // shown says how much is shown: of one subject every finding, of many the scores first.
-func (o *checkOptions) shown(c *checkRun) view.CheckOptions {
+func (o *checkOptions) shown(c *app.CheckRun) view.CheckOptions {
 	return view.CheckOptions{
-		Namespace: c.home, All: o.all, Summary: c.targets.everything && !o.all,
+		Namespace: c.Home, All: o.all, Summary: c.Targets.Everything && !o.all,
 		Version: buildVersion(),
 	}
 }
 
 // tellCheck sums up on stderr, for people.
-func (o *checkOptions) tellCheck(c *checkRun, r *check.Report) {
+func (o *checkOptions) tellCheck(c *app.CheckRun, r *check.Report) {
 	if !o.human() {
 		return
 	}
 	if len(r.Subjects) == 0 {
 		what := "no operators and no stacks found"
-		if len(c.targets.roots) > 0 {
+		if len(c.Targets.Roots) > 0 {
 			what = "there is no " + strings.Join(o.args, ", ")
 			if o.selector != "" {
 				what += " with the labels " + o.selector

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
@@ -61,11 +62,11 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 	}
 	fresh := newCommon(p.o.env)
 	fresh.Config, fresh.Clock = p.o.Config, p.o.Clock
-	a, err := preflightOf(ctx, &fresh.Input, batchRequest{docs: docs, manager: helmManager})
+	a, err := app.NewPreflight(ctx, &fresh.Input, app.PreflightRequest{Docs: docs, Manager: helmManager})
 	if err != nil {
 		return err
 	}
-	q, err := a.question(ctx, nil)
+	q, err := a.Evaluation(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -97,14 +97,14 @@ func (o *manOptions) run(ctx context.Context) error {
 	if o.example {
 		return o.writeExample(ctx, m)
 	}
-	man, err := m.read(ctx, choice)
+	man, err := m.Read(ctx, choice)
 	if err != nil {
 		return o.wayOut(err)
 	}
-	if err := o.write(view.Manual(man, m.gaps)); err != nil {
+	if err := o.write(view.Manual(man, m.Gaps)); err != nil {
 		return err
 	}
-	m.tell()
+	m.Tell()
 	if o.ShowTimings {
 		o.Timings(o.Clock.Text(s.Inventory.Objects(), 0))
 	}
@@ -133,7 +133,7 @@ func (o *manOptions) wayOut(err error) error {
 }
 
 // find resolves the kind and fetches its definition.
-func (o *manOptions) find(ctx context.Context, s *app.Session) (*manualReader, error) {
+func (o *manOptions) find(ctx context.Context, s *app.Session) (*app.ManualReader, error) {
 	if typ, _, ok := strings.Cut(o.kind, "/"); ok {
 		return nil, hint.With(fmt.Errorf("%q is an object: man shows a kind", o.kind), "kubectl sysop man "+typ+"; an object is shown by kubectl sysop graph "+o.kind)
 	}
@@ -144,7 +144,7 @@ func (o *manOptions) find(ctx context.Context, s *app.Session) (*manualReader, e
 		}
 		return nil, err
 	}
-	m, err := newManualReader(ctx, s, kind, !o.noInstances)
+	m, err := app.NewManualReader(ctx, s, kind, !o.noInstances)
 	if err != nil {
 		return nil, err
 	}
@@ -152,26 +152,26 @@ func (o *manOptions) find(ctx context.Context, s *app.Session) (*manualReader, e
 		return m, nil
 	}
 	version := o.apiVersion[strings.LastIndexByte(o.apiVersion, '/')+1:]
-	served := m.definition.Served()
+	served := m.Definition.Served()
 	if served == nil {
 		served = []string{kind.Version}
 	}
 	if !slices.Contains(served, version) {
 		return nil, hint.With(fmt.Errorf("--api-version: %s is not served in version %q", kind, version), "write one of "+strings.Join(served, ", "))
 	}
-	m.kind.Version = version
+	m.Kind.Version = version
 	return m, nil
 }
 
 // writeExample writes the manifest. What is to be known of it goes before it,
 // where a reader of YAML passes over it.
-func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
-	e, notes, err := m.example(ctx)
+func (o *manOptions) writeExample(ctx context.Context, m *app.ManualReader) error {
+	e, notes, err := m.Example(ctx)
 	if err != nil {
 		return err
 	}
 	if e.Object == nil {
-		return fmt.Errorf("there is no example of %s: %s", m.kind, strings.TrimSuffix(strings.Join(m.notes, " "), "."))
+		return fmt.Errorf("there is no example of %s: %s", m.Kind, strings.TrimSuffix(strings.Join(m.Notes, " "), "."))
 	}
 	for _, n := range notes {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(n))
@@ -183,6 +183,6 @@ func (o *manOptions) writeExample(ctx context.Context, m *manualReader) error {
 		fmt.Fprintf(o.env.Out, "# %s\n", safe(n))
 	}
 	o.output = "yaml"
-	m.tell()
+	m.Tell()
 	return o.write(view.Output{Document: e.Object})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
@@ -84,7 +85,7 @@ func (o *regulateSignalsOptions) run(ctx context.Context) error {
 		}
 		kinds = []object.Resource{k}
 	}
-	return o.show(signalsOf(kinds, s.Kinds), s.Gaps...)
+	return o.show(app.SignalsOf(kinds, s.Kinds), s.Gaps...)
 }
 
 // known returns the signals of the catalogue as they are written, patterns and all.
@@ -93,7 +94,7 @@ func (o *regulateSignalsOptions) known() []regulate.Signal {
 	if len(o.args) == 1 {
 		all = slices.DeleteFunc(all, func(s regulate.Signal) bool { return !calls(o.args[0], s) })
 	}
-	slices.SortStableFunc(all, bySignalKind)
+	slices.SortStableFunc(all, app.BySignalKind)
 	return all
 }
 

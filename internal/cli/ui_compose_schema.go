@@ -60,12 +60,12 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 	if answer.Unavailable != "" {
 		return json.Marshal(answer)
 	}
-	p, err := newPicker(ctx, s)
+	p, err := app.NewObjectReader(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
-	found, err := p.get(ctx, ref)
+	found, err := p.Get(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *uiAPI) schema(ctx context.Context, query url.Values) (json.RawMessage, 
 		answer.Description, _ = whole["description"].(string)
 		answer.Description = shortHelp(answer.Description)
 		answer.Schema = formSchema(spec)
-	case p.refused(app.DefinitionKind):
+	case p.Refused(app.DefinitionKind):
 		answer.Unavailable = "the CRD of " + name + " cannot be read: permission denied; its fields are written as YAML"
 	case found[ref] == nil:
 		answer.Unavailable = "there is no CRD of " + name + " to read: its fields are written as YAML"

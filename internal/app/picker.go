@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -7,20 +7,19 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
 // objectReader reads chosen objects whole, beside what a session reads.
 type objectReader struct {
-	s     *app.Session
+	s     *Session
 	whole source.Source
 	// missed is what could not be read.
 	missed map[object.Gap]bool
 }
 
-func newPicker(ctx context.Context, s *app.Session) (*objectReader, error) {
+func NewObjectReader(ctx context.Context, s *Session) (*objectReader, error) {
 	p := &objectReader{s: s, missed: map[object.Gap]bool{}}
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		p.whole = snap.Reading(func(object.Resource) (source.Detail, string) { return source.Fields, "" })
@@ -31,9 +30,9 @@ func newPicker(ctx context.Context, s *app.Session) (*objectReader, error) {
 	return p, err
 }
 
-// get reads objects as maps and lists, which are not to be changed. What is not
+// Get reads objects as maps and lists, which are not to be changed. What is not
 // there, or could not be read, is not among them.
-func (p *objectReader) get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
+func (p *objectReader) Get(ctx context.Context, refs ...object.Ref) (map[object.Ref]map[string]any, error) {
 	found := map[object.Ref]map[string]any{}
 	if len(refs) == 0 {
 		return found, nil
@@ -66,8 +65,8 @@ func (p *objectReader) list(ctx context.Context, gk schema.GroupKind, namespace 
 	return sink.objects
 }
 
-// refused says that objects of the kind could not be read.
-func (p *objectReader) refused(gk schema.GroupKind) bool {
+// Refused says that objects of the kind could not be read.
+func (p *objectReader) Refused(gk schema.GroupKind) bool {
 	r, _ := p.s.Kinds.Kind(gk)
 	for g := range p.missed {
 		if g.Resource == r.String() {

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -23,9 +23,9 @@ func podTemplatePath(ref object.Ref) []string {
 	return nil
 }
 
-// podTrial is a pod as the controller of an object would make it, and what was changed of
+// PodTrial is a pod as the controller of an object would make it, and what was changed of
 // it so that it can be tried before the rest of the batch is there.
-type podTrial struct {
+type PodTrial struct {
 	pod *corev1.Pod
 	// account, priority and runtime are names that the batch is to make, and that the trial
 	// does without.
@@ -33,10 +33,10 @@ type podTrial struct {
 	pulls                      []corev1.LocalObjectReference
 }
 
-// podOf makes a pod of the template of an object, without an owner and with a name that the
+// PodOf makes a pod of the template of an object, without an owner and with a name that the
 // server completes. Of a StatefulSet it is the first one, without its fixed name, which may
 // be taken. It is nil where there is no template, and an error where it has no such shape.
-func podOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
+func PodOf(ref object.Ref, of *unstructured.Unstructured) (*corev1.Pod, error) {
 	path := podTemplatePath(ref)
 	if path == nil {
 		return nil, nil
@@ -87,10 +87,10 @@ func statefulPod(pod *corev1.Pod, ref object.Ref, of *unstructured.Unstructured)
 	return nil
 }
 
-// lend has a pod do without what the batch is to make first: the admission of pods refuses
+// Lend has a pod do without what the batch is to make first: the admission of pods refuses
 // those whose service account, priority class or runtime class is not there.
-func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *podTrial {
-	t := &podTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
+func Lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *PodTrial {
+	t := &PodTrial{pod: pod, pulls: pod.Spec.ImagePullSecrets}
 	spec := &pod.Spec
 	account := spec.ServiceAccountName
 	if account == "" {
@@ -109,8 +109,8 @@ func lend(pod *corev1.Pod, made func(object.Ref) bool, everyAccount bool) *podTr
 	return t
 }
 
-// restore gives an admitted pod what it was tried without, and its namespace.
-func (t *podTrial) restore(admitted *unstructured.Unstructured, namespace string) {
+// Restore gives an admitted pod what it was tried without, and its namespace.
+func (t *PodTrial) Restore(admitted *unstructured.Unstructured, namespace string) {
 	admitted.SetNamespace(namespace)
 	set := func(value any, field string) {
 		_ = unstructured.SetNestedField(admitted.Object, value, "spec", field) // spec is a mapping: it was admitted

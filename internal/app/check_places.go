@@ -1,17 +1,16 @@
-package cli
+package app
 
 import (
 	"context"
 	"errors"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// colocations says of each stack how its pods are placed.
-func (c *checkRun) colocations(ctx context.Context) ([]*check.Colocation, error) {
+// Colocations says of each stack how its pods are placed.
+func (c *CheckRun) Colocations(ctx context.Context) ([]*check.Colocation, error) {
 	defer c.in.Clock.Stage("colocation")()
 	var found []*check.Colocation
 	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
@@ -20,20 +19,20 @@ func (c *checkRun) colocations(ctx context.Context) ([]*check.Colocation, error)
 		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
 			t := &found[len(found)-1].Together
 			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
-			kind, _ := c.session.Kinds.Kind(ref.GroupKind())
-			asked[ref] = object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
+			kind, _ := c.Session.Kinds.Kind(ref.GroupKind())
+			asked[ref] = object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: kind.String()}
 		}
 	}
 	return found, c.places(ctx, found, asked)
 }
 
-func (c *checkRun) isCustom(r object.Ref) bool {
-	kind, ok := c.session.Kinds.Kind(r.GroupKind())
+func (c *CheckRun) isCustom(r object.Ref) bool {
+	kind, ok := c.Session.Kinds.Kind(r.GroupKind())
 	return ok && kind.Custom
 }
 
 // places reads the definitions, and fills in which of their fields say where pods go.
-func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
+func (c *CheckRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
 	var refs []object.Ref
 	for _, ref := range asked {
 		refs = append(refs, ref)
@@ -41,7 +40,7 @@ func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked 
 	slices.SortFunc(refs, object.Compare)
 	known := map[object.Ref]check.SettablePlaces{}
 	var failed error
-	err := c.session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
+	err := c.Session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
 		if err != nil {
 			failed = err

@@ -1,33 +1,32 @@
-package cli
+package app
 
 import (
 	"errors"
 	"slices"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // checkTargets are what the arguments name.
 type checkTargets struct {
-	everything bool
+	Everything bool
 	kinds      []object.Resource // custom ones, to check their definitions
 	operators  []string
-	roots      []app.Root
+	Roots      []Root
 }
 
 // parseTargets reads the arguments: roots have a slash, or a type before them; a custom kind alone
 // is its definition, any other kind all of it; and what is no kind is an operator.
-func (c *checkRun) parseTargets() (checkTargets, error) {
-	args := c.q.args
+func (c *CheckRun) parseTargets() (checkTargets, error) {
+	args := c.q.Args
 	var t checkTargets
 	if len(args) == 0 {
-		return checkTargets{everything: true}, nil
+		return checkTargets{Everything: true}, nil
 	}
 	if c.areNames(args) {
-		roots, err := app.SelectedRoots(args, c.q.selector, c.session.Kinds)
-		t.roots = roots
+		roots, err := SelectedRoots(args, c.q.Selector, c.Session.Kinds)
+		t.Roots = roots
 		c.redirect(&t)
 		return t, err
 	}
@@ -42,11 +41,11 @@ func (c *checkRun) parseTargets() (checkTargets, error) {
 
 // areNames says that the arguments are TYPE NAME..., as kubectl reads them. Several custom
 // kinds are several definitions.
-func (c *checkRun) areNames(args []string) bool {
+func (c *CheckRun) areNames(args []string) bool {
 	if len(args) < 2 || slices.ContainsFunc(args, func(arg string) bool { return strings.Contains(arg, "/") }) {
 		return false
 	}
-	kinds := c.session.Kinds
+	kinds := c.Session.Kinds
 	first, _, _ := strings.Cut(args[0], ",")
 	kind, err := kinds.Find(first)
 	if err != nil {
@@ -59,13 +58,13 @@ func (c *checkRun) areNames(args []string) bool {
 }
 
 // parseTarget adds what one argument means by itself.
-func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
+func (c *CheckRun) parseTarget(arg string, t *checkTargets) error {
 	if name, ok := strings.CutPrefix(arg, "operator/"); ok {
 		t.operators = append(t.operators, name)
 		return nil
 	}
 	if !strings.ContainsAny(arg, "/,") {
-		kind, err := c.session.Kinds.Find(arg)
+		kind, err := c.Session.Kinds.Find(arg)
 		_, unknown := errors.AsType[*object.UnknownKindError](err)
 		switch {
 		case unknown:
@@ -78,19 +77,19 @@ func (c *checkRun) parseTarget(arg string, t *checkTargets) error {
 			return nil
 		}
 	}
-	roots, err := app.SelectedRoots([]string{arg}, c.q.selector, c.session.Kinds)
-	t.roots = append(t.roots, roots...)
+	roots, err := SelectedRoots([]string{arg}, c.q.Selector, c.Session.Kinds)
+	t.Roots = append(t.Roots, roots...)
 	return err
 }
 
 // redirect has a definition that is named as a root checked as one.
-func (c *checkRun) redirect(t *checkTargets) {
-	t.roots = slices.DeleteFunc(t.roots, func(r app.Root) bool {
-		if r.Group != "" || r.Kind.GroupKind() != app.DefinitionKind {
+func (c *CheckRun) redirect(t *checkTargets) {
+	t.Roots = slices.DeleteFunc(t.Roots, func(r Root) bool {
+		if r.Group != "" || r.Kind.GroupKind() != DefinitionKind {
 			return false
 		}
 		before := len(t.kinds)
-		for _, k := range c.session.Kinds.All() {
+		for _, k := range c.Session.Kinds.All() {
 			if k.Custom && (r.Name == "" || k.String() == r.Name) {
 				t.kinds = append(t.kinds, k)
 			}
@@ -100,6 +99,6 @@ func (c *checkRun) redirect(t *checkTargets) {
 }
 
 // meansDefinition says that a kind alone means its definition, and not all objects of it.
-func (c *checkRun) meansDefinition(kind object.Resource) bool {
-	return kind.Custom && c.q.selector == nil && !c.q.colocation
+func (c *CheckRun) meansDefinition(kind object.Resource) bool {
+	return kind.Custom && c.q.Selector == nil && !c.q.Colocation
 }

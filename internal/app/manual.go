@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
@@ -21,27 +20,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// manualReader gathers what a manual is made of.
-type manualReader struct {
+// ManualReader gathers what a manual is made of.
+type ManualReader struct {
 	*objectReader
-	s          *app.Session
-	kind       object.Resource
-	definition manual.Definition
+	s          *Session
+	Kind       object.Resource
+	Definition manual.Definition
 	declared   annotations.Declaration
 	// installed is who runs the operator, once it was looked for.
 	installed *installed
 	looks     bool // at instances
-	notes     []string
-	gaps      []object.Gap
+	Notes     []string
+	Gaps      []object.Gap
 }
 
-// newManualReader fetches the definition of the kind.
-func newManualReader(ctx context.Context, s *app.Session, kind object.Resource, looks bool) (*manualReader, error) {
-	p, err := newPicker(ctx, s)
+// NewManualReader fetches the definition of the kind.
+func NewManualReader(ctx context.Context, s *Session, kind object.Resource, looks bool) (*ManualReader, error) {
+	p, err := NewObjectReader(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	m := &manualReader{objectReader: p, s: s, kind: kind, looks: looks}
+	m := &ManualReader{objectReader: p, s: s, Kind: kind, looks: looks}
 	for _, d := range s.Declared {
 		if d.CRD == kind.String() {
 			m.declared = d
@@ -51,15 +50,15 @@ func newManualReader(ctx context.Context, s *app.Session, kind object.Resource, 
 		m.note("%s is built in: its fields are described by kubectl explain %s.", kind.Kind, kind)
 		return m, nil
 	}
-	ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
-	found, err := p.get(ctx, ref)
+	ref := object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: kind.String()}
+	found, err := p.Get(ctx, ref)
 	if err != nil {
 		return nil, err
 	}
 	switch o, ok := found[ref]; {
 	case ok:
-		m.definition = manual.NewDefinition(o)
-	case p.refused(app.DefinitionKind):
+		m.Definition = manual.NewDefinition(o)
+	case p.Refused(DefinitionKind):
 		m.note("No permission to read the CRD of %s: kubectl explain %s describes its fields.", kind.Kind, kind)
 	case s.Snapshot:
 		m.note("The snapshot has no CRD of %s, so its fields are unknown.", kind.Kind)
@@ -69,22 +68,22 @@ func newManualReader(ctx context.Context, s *app.Session, kind object.Resource, 
 	return m, nil
 }
 
-func (m *manualReader) note(format string, args ...any) {
-	m.notes = append(m.notes, fmt.Sprintf(format, args...))
+func (m *ManualReader) note(format string, args ...any) {
+	m.Notes = append(m.Notes, fmt.Sprintf(format, args...))
 }
 
-// read returns the manual.
-func (m *manualReader) read(ctx context.Context, choice manual.FieldSelection) (manual.Manual, error) {
-	man := manual.Manual{Resource: m.definition.Resource(m.kind), Columns: m.definition.Columns(m.kind.Version), Running: []manual.Running{}}
+// Read returns the manual.
+func (m *ManualReader) Read(ctx context.Context, choice manual.FieldSelection) (manual.Manual, error) {
+	man := manual.Manual{Resource: m.Definition.Resource(m.Kind), Columns: m.Definition.Columns(m.Kind.Version), Running: []manual.Running{}}
 	var err error
-	if man.Fields, man.FieldsLeftOut, err = manual.Fields(m.definition.Schema(m.kind.Version), choice); err != nil {
+	if man.Fields, man.FieldsLeftOut, err = manual.Fields(m.Definition.Schema(m.Kind.Version), choice); err != nil {
 		return man, err
 	}
-	if entry, _, ok := catalog.KindOf(m.kind); ok {
+	if entry, _, ok := catalog.KindOf(m.Kind); ok {
 		man.Operator = manual.Operator{Name: entry.Name, Title: entry.Title, Description: entry.Description, Source: entry.Source}
 	}
-	man.Signals = signalsIn(m.kind, m.s.Kinds)
-	man.Relationships = manual.Related(m.kind.GroupKind(), m.statedRules())
+	man.Signals = signalsIn(m.Kind, m.s.Kinds)
+	man.Relationships = manual.Related(m.Kind.GroupKind(), m.statedRules())
 	var owned []manual.Owned
 	if m.looks {
 		if man.Instances, owned, err = m.instances(ctx); err != nil {
@@ -100,37 +99,37 @@ func (m *manualReader) read(ctx context.Context, choice manual.FieldSelection) (
 	if man.Usage, err = m.usage(ctx); err != nil {
 		return man, err
 	}
-	draft, notes, err := m.example(ctx)
+	draft, notes, err := m.Example(ctx)
 	if err != nil {
 		return man, err
 	}
 	man.Example = draft.Example
-	man.Notes = append(append([]string{}, m.notes...), notes...)
+	man.Notes = append(append([]string{}, m.Notes...), notes...)
 	m.gather()
 	return man, nil
 }
 
 // statedRules returns the rules but for those that guess by the shape of fields: they say
 // the same of every kind of which nobody declares anything.
-func (m *manualReader) statedRules() []relation.Rule {
+func (m *ManualReader) statedRules() []relation.Rule {
 	guessed := false
 	rules := slices.DeleteFunc(slices.Clone(m.s.Rules.Rules()), func(r relation.Rule) bool {
-		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.kind.GroupKind())
+		guessed = guessed || r.Origin == infer.Origin && slices.Contains(r.From, m.Kind.GroupKind())
 		return r.Origin == infer.Origin
 	})
 	if guessed {
-		m.note("No rule declares the references of a %s: its references, host names and pod templates are inferred from the shape of its fields.", m.kind.Kind)
+		m.note("No rule declares the references of a %s: its references, host names and pod templates are inferred from the shape of its fields.", m.Kind.Kind)
 	}
 	return rules
 }
 
 // declares returns what is said to make up instances.
-func (m *manualReader) declares() []manual.DeclaredParts {
+func (m *ManualReader) declares() []manual.DeclaredParts {
 	var all []manual.DeclaredParts
 	if m.declared.Composition != nil {
 		all = append(all, manual.DeclaredParts{By: "CRD annotation", Kinds: m.declared.Composition})
 	}
-	if entry, kind, ok := catalog.KindOf(m.kind); ok {
+	if entry, kind, ok := catalog.KindOf(m.Kind); ok {
 		d := manual.DeclaredParts{By: entry.Origin()}
 		for _, name := range kind.Composes {
 			d.Kinds = append(d.Kinds, declare.GroupKind(name))
@@ -142,29 +141,29 @@ func (m *manualReader) declares() []manual.DeclaredParts {
 
 // instances counts the objects of the kind, and what they own. Of a kind that is
 // not namespaced, that is looked for in the user's namespace, or everywhere.
-func (m *manualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
+func (m *ManualReader) instances(ctx context.Context) (manual.Instances, []manual.Owned, error) {
 	in := m.s.Namespace
 	ask := source.Query{Namespaces: []string{in}}
 	switch {
 	case in == "":
 		ask = source.Query{All: true}
-	case !m.kind.Namespaced:
-		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
+	case !m.Kind.Namespaced:
+		ask.Kinds = []schema.GroupKind{m.Kind.GroupKind()}
 	}
-	if source.LeftOut(m.kind) {
-		ask.Kinds = []schema.GroupKind{m.kind.GroupKind()}
+	if source.LeftOut(m.Kind) {
+		ask.Kinds = []schema.GroupKind{m.Kind.GroupKind()}
 	}
-	roots := func(g *graph.Graph) []graph.ID { return m.s.Nodes(g, app.Root{Kind: m.kind}, nil) }
+	roots := func(g *graph.Graph) []graph.ID { return m.s.Nodes(g, Root{Kind: m.Kind}, nil) }
 	g, err := m.s.Read(ctx, ask, roots, graph.StackOptions{Relations: []relation.Relation{relation.Owns}, NoInferred: true})
 	if err != nil {
 		return manual.Instances{}, nil, err
 	}
 	ids := roots(g)
 	out := manual.Instances{Namespace: in, Count: len(ids), Complete: true}
-	if _, missed := m.s.GapOf(g, m.kind, in); missed {
+	if _, missed := m.s.GapOf(g, m.Kind, in); missed {
 		out.Complete = false
 	}
-	m.gaps = g.Gaps()
+	m.Gaps = g.Gaps()
 	return out, ownedBy(g, ids), nil
 }
 
@@ -201,49 +200,49 @@ func ownedBy(g *graph.Graph, roots []graph.ID) []manual.Owned {
 	return out
 }
 
-// example returns one that was published with the operator, else one that is
+// Example returns one that was published with the operator, else one that is
 // made of the schema, and what is to be said of others.
-func (m *manualReader) example(ctx context.Context) (manual.Draft, []string, error) {
-	if !m.definition.Known() {
+func (m *ManualReader) Example(ctx context.Context) (manual.Draft, []string, error) {
+	if !m.Definition.Known() {
 		return manual.Draft{}, nil, nil
 	}
 	in, err := m.operator(ctx)
 	if err != nil {
 		return manual.Draft{}, nil, err
 	}
-	r := m.definition.Resource(m.kind)
+	r := m.Definition.Resource(m.Kind)
 	var notes []string
 	for _, csv := range in.versions {
-		e, wrong := manual.Published(csv, m.definition, r)
+		e, wrong := manual.Published(csv, m.Definition, r)
 		if e.Object != nil {
 			return e, nil, nil
 		}
 		notes = append(notes, wrong...)
 	}
-	return manual.Build(m.definition, r), notes, nil
+	return manual.Build(m.Definition, r), notes, nil
 }
 
 // gather brings together what could not be read.
-func (m *manualReader) gather() {
+func (m *ManualReader) gather() {
 	seen := map[object.Gap]bool{}
-	for _, g := range m.gaps {
+	for _, g := range m.Gaps {
 		seen[g] = true
 	}
 	for _, g := range slices.SortedFunc(maps.Keys(m.missed), func(a, b object.Gap) int {
 		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Message, b.Message))
 	}) {
 		if !seen[g] {
-			m.gaps = append(m.gaps, g)
+			m.Gaps = append(m.Gaps, g)
 		}
 	}
 }
 
-// tell says on stderr what could not be read or understood.
-func (m *manualReader) tell() {
+// Tell says on stderr what could not be read or understood.
+func (m *ManualReader) Tell() {
 	m.gather()
-	m.s.Input.Report.Gaps(m.gaps)
+	m.s.Input.Report.Gaps(m.Gaps)
 	for _, f := range m.s.Findings {
-		if f.CRD == m.kind.String() {
+		if f.CRD == m.Kind.String() {
 			m.s.Input.Report.Warn(f.String())
 		}
 	}

@@ -1,11 +1,10 @@
-package cli
+package app
 
 import (
 	"context"
 	"errors"
 	"slices"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -13,11 +12,11 @@ import (
 
 // usage reads the text that the usage annotation of a definition names, or says why there
 // is none, or why nobody knows. The error is that of the context or the connection.
-func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
+func (c *CheckRun) usage(ctx context.Context, d *check.Definition, u annotations.Usage) error {
 	if u.ConfigMap == "" {
 		return nil
 	}
-	texts, ok := c.session.Source.(manuals)
+	texts, ok := c.Session.Source.(manuals)
 	if !ok {
 		d.UsageUnread = "this source has no data of ConfigMaps"
 		return nil
@@ -36,7 +35,7 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 			return nil
 		case !known:
 			return err
-		case why.Unread || why.Absent && c.session.Snapshot && !c.world.Read(app.ConfigMapKind, ns):
+		case why.Unread || why.Absent && c.Session.Snapshot && !c.world.Read(ConfigMapKind, ns):
 			d.UsageUnread = why.Message
 		default:
 			d.UsageMissing = why.Message
@@ -47,7 +46,7 @@ func (c *checkRun) usage(ctx context.Context, d *check.Definition, u annotations
 
 // usagePlaces are the namespaces in which the text may be: that of the annotation, else the
 // user's, those of the operator, and those that have a ConfigMap of the name.
-func (c *checkRun) usagePlaces(d *check.Definition, u annotations.Usage) []string {
+func (c *CheckRun) usagePlaces(d *check.Definition, u annotations.Usage) []string {
 	if u.Namespace != "" {
 		return []string{u.Namespace}
 	}
@@ -57,14 +56,14 @@ func (c *checkRun) usagePlaces(d *check.Definition, u annotations.Usage) []strin
 			places = append(places, ns)
 		}
 	}
-	add(c.session.Namespace)
+	add(c.Session.Namespace)
 	if d.Operator != nil {
 		for _, w := range d.Operator.Workloads {
 			add(w.Ref.Namespace)
 		}
 	}
-	for id := range c.graph.OfKind(app.ConfigMapKind) {
-		if ref := c.graph.Ref(id); ref.Name == u.ConfigMap {
+	for id := range c.Graph.OfKind(ConfigMapKind) {
+		if ref := c.Graph.Ref(id); ref.Name == u.ConfigMap {
 			add(ref.Namespace)
 		}
 	}

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -13,18 +13,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// recordDryRun keeps what the server said, as far as it is about the object and not about where or
+// RecordDryRun keeps what the server said, as far as it is about the object and not about where or
 // when it was tried.
-func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
-	t.said.Admitted, t.said.Reason, t.said.Message, t.said.Unknown = said.Admitted, said.Reason, said.Message, said.Unknown
-	ns := t.item.Ref.Namespace
-	if admitted := t.said.Admitted; admitted != nil {
-		if t.pod != nil {
-			t.pod.restore(admitted, ns)
-		} else if t.instead != "" {
+func (a *Preflight) RecordDryRun(t *DryRunTrial, said source.DryRunResult) {
+	t.Said.Admitted, t.Said.Reason, t.Said.Message, t.Said.Unknown = said.Admitted, said.Reason, said.Message, said.Unknown
+	ns := t.Item.Ref.Namespace
+	if admitted := t.Said.Admitted; admitted != nil {
+		if t.Pod != nil {
+			t.Pod.Restore(admitted, ns)
+		} else if t.Instead != "" {
 			admitted.SetNamespace(ns)
-			admitted.SetName(t.item.Ref.Name)
-			admitted.SetGenerateName(t.item.Object.GetGenerateName())
+			admitted.SetName(t.Item.Ref.Name)
+			admitted.SetGenerateName(t.Item.Object.GetGenerateName())
 		}
 		return
 	}
@@ -34,24 +34,24 @@ func (a *preflightRun) recordDryRun(t *dryRunTrial, said source.DryRunResult) {
 	// A cached discovery knows kinds for hours after they are gone.
 	if said.Code == http.StatusNotFound && strings.Contains(said.Message, "could not find the requested resource") {
 		if crd := a.definitionOf(t.Resource); crd != nil {
-			t.said = checkedBySchema(crd, t.item.Object)
-			t.said.Ref, t.said.Pod = t.item.Ref, t.pod != nil
+			t.Said = CheckedBySchema(crd, t.Item.Object)
+			t.Said.Ref, t.Said.Pod = t.Item.Ref, t.Pod != nil
 			return
 		}
 	}
 	switch ofContent := said.Code == http.StatusBadRequest || said.Code == http.StatusUnprocessableEntity; {
-	case t.instead != "" && !ofContent:
-		t.markUnknown("namespace %s does not exist yet; a dry run in %s instead was refused: %s", ns, t.instead, said.Message)
-	case ofQuota(said.Message) && (t.pod != nil && (t.item.Exists || t.item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
+	case t.Instead != "" && !ofContent:
+		t.markUnknown("namespace %s does not exist yet; a dry run in %s instead was refused: %s", ns, t.Instead, said.Message)
+	case ofQuota(said.Message) && (t.Pod != nil && (t.Item.Exists || t.Item.Ref.Kind == "CronJob") || a.changes("ResourceQuota", ns) || a.changes("LimitRange", ns)):
 		// The pods that are there count, and what counts changes: the sums tell.
-		t.silent = true
+		t.Silent = true
 	case strings.Contains(said.Message, "violates PodSecurity") && a.changesSecurity(ns):
 		t.markUnknown("the batch changes which Pod Security Standard namespace %s enforces; now it is refused: %s", ns, said.Message)
 	}
 }
 
-func (t *dryRunTrial) markUnknown(format string, args ...any) {
-	t.said.Reason, t.said.Message, t.said.Unknown = "", "", fmt.Sprintf(format, args...)
+func (t *DryRunTrial) markUnknown(format string, args ...any) {
+	t.Said.Reason, t.Said.Message, t.Said.Unknown = "", "", fmt.Sprintf(format, args...)
 }
 
 // ofQuota tells a refusal by a ResourceQuota or a LimitRange, which no field of the answer
@@ -65,18 +65,18 @@ func ofQuota(message string) bool {
 
 var limitRangeKind = schema.GroupKind{Kind: "LimitRange"}
 
-const enforceLabel = "pod-security.kubernetes.io/enforce"
+const EnforceLabel = "pod-security.kubernetes.io/enforce"
 
 // changesSecurity says that the batch gives a namespace that is there another standard.
-func (a *preflightRun) changesSecurity(namespace string) bool {
+func (a *Preflight) changesSecurity(namespace string) bool {
 	is, ok := a.namespaceOf(namespace)
-	i := slices.IndexFunc(a.batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
-	return ok && i >= 0 && a.batch[i].Object.GetLabels()[enforceLabel] != is.Labels[enforceLabel]
+	i := slices.IndexFunc(a.Batch, func(it preflight.Item) bool { return it.Ref == object.Ref{Kind: "Namespace", Name: namespace} })
+	return ok && i >= 0 && a.Batch[i].Object.GetLabels()[EnforceLabel] != is.Labels[EnforceLabel]
 }
 
 // changes says that the batch has an object of a kind in a namespace, or is it.
-func (a *preflightRun) changes(kind, namespace string) bool {
-	return slices.ContainsFunc(a.batch, func(it preflight.Item) bool {
+func (a *Preflight) changes(kind, namespace string) bool {
+	return slices.ContainsFunc(a.Batch, func(it preflight.Item) bool {
 		return it.Ref.Group == "" && it.Ref.Kind == kind && it.Ref.Namespace == namespace
 	})
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -11,10 +11,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 )
 
-// checkedBySchema holds a custom resource against the schema of a definition of the same
+// CheckedBySchema holds a custom resource against the schema of a definition of the same
 // batch, as the server will once that is there. Rules in CEL are not evaluated here: where
 // some speak of the object it is not decided.
-func checkedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission {
+func CheckedBySchema(crd, custom *unstructured.Unstructured) preflight.Admission {
 	var said preflight.Admission
 	versions, _, _ := unstructured.NestedSlice(crd.Object, "spec", "versions")
 	var served []string

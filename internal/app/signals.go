@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"cmp"
@@ -14,7 +14,7 @@ import (
 // signalsIn returns the signals of a kind for its manual, those that a preset means.
 func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	var all []manual.Signal
-	for _, s := range signalsOf([]object.Resource{kind}, served) {
+	for _, s := range SignalsOf([]object.Resource{kind}, served) {
 		if !s.Other {
 			all = append(all, manual.Signal{Preset: s.Preset, Mode: string(s.Mode), Writes: s.Text(), AllowStop: s.NeedsAllowStop(), Effect: s.Effect, Caveat: s.Warning(), Source: s.Source})
 		}
@@ -22,9 +22,9 @@ func signalsIn(kind object.Resource, served *object.Kinds) []manual.Signal {
 	return all
 }
 
-// signalsOf returns the signals of kinds as they are served; of all kinds there is that of
+// SignalsOf returns the signals of kinds as they are served; of all kinds there is that of
 // whatever has the subresource scale besides.
-func signalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
+func SignalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal {
 	of := regulate.NewSignals(catalog.Signals(served), nil)
 	var all []regulate.Signal
 	for _, k := range kinds {
@@ -36,13 +36,13 @@ func signalsOf(kinds []object.Resource, served *object.Kinds) []regulate.Signal 
 	if len(kinds) != 1 {
 		all = append(all, slices.DeleteFunc(regulate.BuiltInSignals(), func(s regulate.Signal) bool { return s.Kind != "*" })...)
 	}
-	slices.SortStableFunc(all, bySignalKind)
+	slices.SortStableFunc(all, BySignalKind)
 	return all
 }
 
-// bySignalKind orders signals by their kind: patterns behind kinds, and what is about
+// BySignalKind orders signals by their kind: patterns behind kinds, and what is about
 // every kind last. Those of one kind stay as they are.
-func bySignalKind(x, y regulate.Signal) int {
+func BySignalKind(x, y regulate.Signal) int {
 	return cmp.Or(cmp.Compare(breadth(x.Kind), breadth(y.Kind)), strings.Compare(x.Kind, y.Kind))
 }
 

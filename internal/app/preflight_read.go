@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
@@ -18,40 +17,40 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// batchRequest says what a preflight is about: the manifests of files or docs, or, where there
+// PreflightRequest says what a preflight is about: the manifests of files or docs, or, where there
 // are none, the stack of the roots args.
-type batchRequest struct {
-	files     []string
-	recursive bool
-	docs      []source.Document
-	args      []string
-	// autoscaler assumes that the cluster can add nodes.
-	autoscaler bool
-	// manager is the field manager that would write the batch; empty for any.
-	manager string
+type PreflightRequest struct {
+	Files     []string
+	Recursive bool
+	Docs      []source.Document
+	Args      []string
+	// Autoscaler assumes that the cluster can add nodes.
+	Autoscaler bool
+	// Manager is the field manager that would write the batch; empty for any.
+	Manager string
 }
 
-// preflightOf reads the batch, and what it meets in the cluster.
-func preflightOf(ctx context.Context, input *app.Input, q batchRequest) (*preflightRun, error) {
+// NewPreflight reads the batch, and what it meets in the cluster.
+func NewPreflight(ctx context.Context, input *Input, q PreflightRequest) (*Preflight, error) {
 	in := *input
-	a := &preflightRun{in: &in, q: q, facts: check.NewCollector()}
+	a := &Preflight{in: &in, q: q, Facts: check.NewCollector()}
 	in.Wholly = check.Whole()
-	if len(q.files) > 0 || q.docs != nil {
+	if len(q.Files) > 0 || q.Docs != nil {
 		return a, a.readManifests(ctx)
 	}
 	return a, a.readStack(ctx)
 }
 
-// preflightRun is a batch, and what was read for it.
-type preflightRun struct {
-	in      *app.Input
-	q       batchRequest
-	session *app.Session
-	facts   *check.Collector
-	// graph is of the cluster with the batch, world of the cluster without it.
-	graph *graph.Graph
-	world *check.ClusterState
-	batch []preflight.Item
+// Preflight is a batch, and what was read for it.
+type Preflight struct {
+	in      *Input
+	q       PreflightRequest
+	Session *Session
+	Facts   *check.Collector
+	// Graph is of the cluster with the batch, world of the cluster without it.
+	Graph *graph.Graph
+	State *check.ClusterState
+	Batch []preflight.Item
 	// over is the batch over the cluster, and beneath what the cluster has without it; both
 	// are nil where the batch is a stack that is there.
 	over    *source.Overlay
@@ -89,7 +88,7 @@ func admissionKinds() []schema.GroupKind {
 }
 
 // readManifests reads the manifests, the cluster, and both together, in one go.
-func (a *preflightRun) readManifests(ctx context.Context) error {
+func (a *Preflight) readManifests(ctx context.Context) error {
 	docs, err := a.manifests(ctx)
 	if err != nil {
 		return err
@@ -99,7 +98,7 @@ func (a *preflightRun) readManifests(ctx context.Context) error {
 		a.over = source.NewOverlay(base, docs, source.OverlayOptions{Namespace: namespace, Detail: a.in.Detail()})
 		return a.over
 	}
-	if a.session, err = a.in.Open(ctx); err != nil {
+	if a.Session, err = a.in.Open(ctx); err != nil {
 		return hinted(err)
 	}
 	below := a.baseBuilder(ctx)
@@ -107,20 +106,20 @@ func (a *preflightRun) readManifests(ctx context.Context) error {
 		return err
 	}
 	without := below.Build(a.beneath)
-	a.world = a.session.CheckWorld(without, a.facts, a.over.Served(), a.beneath)
+	a.State = a.Session.CheckWorld(without, a.Facts, a.over.Served(), a.beneath)
 	for i := range a.over.Batch().Manifests {
 		m := &a.over.Batch().Manifests[i]
 		id, named := a.beneath.Find(m.Ref)
-		a.batch = append(a.batch, preflight.Item{Ref: m.Ref, Origin: m.Origin, Object: m.Object, Exists: named && a.beneath.Present(id)})
+		a.Batch = append(a.Batch, preflight.Item{Ref: m.Ref, Origin: m.Origin, Object: m.Object, Exists: named && a.beneath.Present(id)})
 	}
 	return nil
 }
 
 // baseBuilder makes room for what the cluster has without the batch.
-func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
-	s := a.session
+func (a *Preflight) baseBuilder(ctx context.Context) *graph.Builder {
+	s := a.Session
 	builder := graph.NewBuilder(s.Rules, a.over.Served())
-	a.beneath = inventory.New(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, app.Keep(a.facts), a.readSimilar())
+	a.beneath = inventory.New(append(s.Rules.Annotations(), graph.HelmName, graph.HelmNamespace), builder.Extract, Keep(a.Facts), a.readSimilar())
 	for _, g := range s.Gaps {
 		a.beneath.Gap(g)
 	}
@@ -130,7 +129,7 @@ func (a *preflightRun) baseBuilder(ctx context.Context) *graph.Builder {
 
 // readSimilar keeps the custom resources of the batch's kinds, to find those that are most like new
 // ones.
-func (a *preflightRun) readSimilar() inventory.Extractor {
+func (a *Preflight) readSimilar() inventory.Extractor {
 	kinds := map[schema.GroupKind]bool{}
 	for _, m := range a.over.Batch().Manifests {
 		kinds[m.Ref.GroupKind()] = m.Resource.Custom
@@ -146,13 +145,13 @@ func (a *preflightRun) readSimilar() inventory.Extractor {
 
 // read follows the batch through the cluster: what is needed to know whether there is room,
 // the namespaces that it is in, and what its stack leads to.
-func (a *preflightRun) read(ctx context.Context) error {
-	s := a.session
+func (a *Preflight) read(ctx context.Context) error {
+	s := a.Session
 	reading := s.Input.Clock.Stage("read")
 	err := source.Follow(ctx, s.Source, a.first(), s.Schemas.Before(ctx, s.Inventory), func() source.Query {
 		reading()
 		build := s.Input.Clock.Stage("build")
-		a.graph = s.Builder.Build(s.Inventory)
+		a.Graph = s.Builder.Build(s.Inventory)
 		ask := a.next()
 		build()
 		reading = s.Input.Clock.Stage("read")
@@ -163,9 +162,9 @@ func (a *preflightRun) read(ctx context.Context) error {
 }
 
 // first is what is read wherever it is, and what of the batch may be there.
-func (a *preflightRun) first() source.Query {
+func (a *Preflight) first() source.Query {
 	batch := a.over.Batch()
-	ask := source.Query{Kinds: slices.Concat(a.session.Rules.Crossing(), admissionKinds()), Include: a.session.Input.Include, All: a.session.Snapshot}
+	ask := source.Query{Kinds: slices.Concat(a.Session.Rules.Crossing(), admissionKinds()), Include: a.Session.Input.Include, All: a.Session.Snapshot}
 	if runsAnything(batch) {
 		ask.Kinds = append(ask.Kinds, capacityKinds()...)
 	}
@@ -189,15 +188,15 @@ func (a *preflightRun) first() source.Query {
 func runsAnything(batch *source.Batch) bool {
 	return slices.ContainsFunc(batch.Manifests, func(m source.Manifest) bool {
 		if m.Resource.Custom || !m.Served {
-			return m.Ref.GroupKind() != app.DefinitionKind
+			return m.Ref.GroupKind() != DefinitionKind
 		}
-		return podTemplatePath(m.Ref) != nil || m.Ref.GroupKind() == app.PodKind
+		return podTemplatePath(m.Ref) != nil || m.Ref.GroupKind() == PodKind
 	})
 }
 
 // next is what the graph of all together leads to.
-func (a *preflightRun) next() source.Query {
-	g, batch := a.graph, a.over.Batch()
+func (a *Preflight) next() source.Query {
+	g, batch := a.Graph, a.over.Batch()
 	var roots []graph.ID
 	for _, ref := range batch.Refs() {
 		if id, ok := g.Find(ref); ok && !graph.IsBoundary(ref) {
@@ -215,7 +214,7 @@ const maxDonors = 4
 
 // donors are namespaces with custom resources of the kinds of the batch: what they run
 // tells what those of the batch will.
-func (a *preflightRun) donors() []string {
+func (a *Preflight) donors() []string {
 	batch := a.over.Batch()
 	var out []string
 	for i := range batch.Manifests {
@@ -223,9 +222,9 @@ func (a *preflightRun) donors() []string {
 		if !m.Resource.Custom {
 			continue
 		}
-		for id := range a.graph.OfKind(m.Ref.GroupKind()) {
-			ref := a.graph.Ref(id)
-			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.graph.State(id) == graph.Present && len(out) < maxDonors && !slices.Contains(out, ref.Namespace) {
+		for id := range a.Graph.OfKind(m.Ref.GroupKind()) {
+			ref := a.Graph.Ref(id)
+			if _, ours := batch.Find(ref); !ours && ref.Namespace != "" && a.Graph.State(id) == graph.Present && len(out) < maxDonors && !slices.Contains(out, ref.Namespace) {
 				out = append(out, ref.Namespace)
 			}
 		}
@@ -235,17 +234,17 @@ func (a *preflightRun) donors() []string {
 
 // absent says that the cluster has no such namespace: nothing is asked of it, and nothing
 // is in it but the batch.
-func (a *preflightRun) absent(namespace string) bool {
+func (a *Preflight) absent(namespace string) bool {
 	if a.gone[namespace] {
 		return true
 	}
-	if a.session.Snapshot || !a.missing(object.Ref{Kind: "Namespace", Name: namespace}) {
+	if a.Session.Snapshot || !a.missing(object.Ref{Kind: "Namespace", Name: namespace}) {
 		return false
 	}
 	a.gone[namespace] = true
-	for _, r := range a.session.Kinds.All() {
+	for _, r := range a.Session.Kinds.All() {
 		if r.Namespaced {
-			a.session.Inventory.Cover(r.GroupKind(), namespace)
+			a.Session.Inventory.Cover(r.GroupKind(), namespace)
 			a.beneath.Cover(r.GroupKind(), namespace)
 		}
 	}
@@ -253,7 +252,7 @@ func (a *preflightRun) absent(namespace string) bool {
 }
 
 // missing says that the cluster does not have an object, for certain.
-func (a *preflightRun) missing(ref object.Ref) bool {
+func (a *Preflight) missing(ref object.Ref) bool {
 	if id, named := a.beneath.Find(ref); named {
 		return a.beneath.Missing(id)
 	}
@@ -261,18 +260,18 @@ func (a *preflightRun) missing(ref object.Ref) bool {
 }
 
 // namespaceOf returns a namespace that the cluster has, as it was read.
-func (a *preflightRun) namespaceOf(name string) (*corev1.Namespace, bool) {
-	return check.Of[*corev1.Namespace](a.facts, object.Ref{Kind: "Namespace", Name: name})
+func (a *Preflight) namespaceOf(name string) (*corev1.Namespace, bool) {
+	return check.Of[*corev1.Namespace](a.Facts, object.Ref{Kind: "Namespace", Name: name})
 }
 
 // manifests reads the files of -f. Standard input may never end: an interrupt ends the
 // waiting, not the reading.
-func (a *preflightRun) manifests(ctx context.Context) ([]source.Document, error) {
-	if a.q.docs != nil {
-		return a.q.docs, nil
+func (a *Preflight) manifests(ctx context.Context) ([]source.Document, error) {
+	if a.q.Docs != nil {
+		return a.q.Docs, nil
 	}
-	docs, err := app.Awaited(ctx, func() ([]source.Document, error) {
-		return source.ReadManifests(a.q.files, a.q.recursive, a.in.Stdin)
+	docs, err := Awaited(ctx, func() ([]source.Document, error) {
+		return source.ReadManifests(a.q.Files, a.q.Recursive, a.in.Stdin)
 	})
 	return docs, hinted(err)
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -15,50 +14,50 @@ import (
 )
 
 // readStack takes the stack of the roots as the batch: whether it would start anew.
-func (a *preflightRun) readStack(ctx context.Context) error {
-	a.in.Collect = a.facts.Add
+func (a *Preflight) readStack(ctx context.Context) error {
+	a.in.Collect = a.Facts.Add
 	var err error
-	if a.session, err = a.in.Open(ctx); err != nil {
+	if a.Session, err = a.in.Open(ctx); err != nil {
 		return err
 	}
-	s := a.session
-	roots, err := app.SelectedRoots(a.q.args, nil, s.Kinds)
+	s := a.Session
+	roots, err := SelectedRoots(a.q.Args, nil, s.Kinds)
 	if err != nil {
 		return err
 	}
 	ask := s.Query(roots)
 	ask.Kinds = slices.Concat(ask.Kinds, admissionKinds(), capacityKinds())
 	opts := graph.StackOptions{NoInferred: a.in.NoInferred}
-	if a.graph, err = s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts); err != nil {
+	if a.Graph, err = s.Read(ctx, ask, func(g *graph.Graph) []graph.ID { return s.Resolve(g, roots, nil) }, opts); err != nil {
 		return err
 	}
-	if err := s.Missing(a.graph, roots, nil); err != nil {
+	if err := s.Missing(a.Graph, roots, nil); err != nil {
 		return err
 	}
-	stack := a.graph.Stack(s.Resolve(a.graph, roots, nil), opts)
-	if a.batch, err = a.tops(ctx, stack); err != nil {
+	stack := a.Graph.Stack(s.Resolve(a.Graph, roots, nil), opts)
+	if a.Batch, err = a.tops(ctx, stack); err != nil {
 		return err
 	}
-	a.world = s.CheckWorld(a.graph, a.facts, s.Kinds, s.Inventory)
+	a.State = s.CheckWorld(a.Graph, a.Facts, s.Kinds, s.Inventory)
 	return nil
 }
 
 // tops are the objects of a stack that somebody applied: nobody in it owns them. Makers were
 // applied for themselves, and Secrets and ConfigMaps are taken as they are, since nobody reads
 // what is in them.
-func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
-	g := a.graph
+func (a *Preflight) tops(ctx context.Context, stack *graph.Stack) ([]preflight.Item, error) {
+	g := a.Graph
 	var refs []object.Ref
 	for _, id := range stack.Members() {
 		ref := g.Ref(id)
-		kind, served := a.session.Kinds.Kind(ref.GroupKind())
+		kind, served := a.Session.Kinds.Kind(ref.GroupKind())
 		owned := slices.ContainsFunc(g.OwnersOf(id), func(o graph.ID) bool { return stack.Has(o) && !stack.Provenance(o) && g.State(o) == graph.Present })
 		if g.State(id) != graph.Present || stack.Boundary(id) || stack.Provenance(id) || owned || !served || source.LeftOut(kind) || ref.Group == "" && (ref.Kind == "Secret" || ref.Kind == "ConfigMap") {
 			continue
 		}
 		refs = append(refs, ref)
 	}
-	whole, err := a.in.Whole(ctx, a.session, source.Fields)
+	whole, err := a.in.Whole(ctx, a.Session, source.Fields)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +75,7 @@ func (a *preflightRun) tops(ctx context.Context, stack *graph.Stack) ([]prefligh
 
 // objectSink makes items of the objects that are wanted.
 type objectSink struct {
-	app.WholeSink
+	WholeSink
 	want  map[object.Ref]bool
 	items []preflight.Item
 }
@@ -88,14 +87,14 @@ func (s *objectSink) Add(o object.Object) {
 	}
 	u := (&unstructured.Unstructured{Object: fields}).DeepCopy()
 	u.SetGroupVersionKind(schema.GroupVersionKind{Group: o.Group, Version: o.Version, Kind: o.Kind})
-	asApplied(u)
+	AsApplied(u)
 	s.Mu.Lock()
 	defer s.Mu.Unlock()
 	s.items = append(s.items, preflight.Item{Ref: o.Ref, Object: u, Exists: true})
 }
 
-// asApplied leaves of an object what somebody may have applied.
-func asApplied(u *unstructured.Unstructured) {
+// AsApplied leaves of an object what somebody may have applied.
+func AsApplied(u *unstructured.Unstructured) {
 	delete(u.Object, "status")
 	for _, field := range []string{"managedFields", "uid", "resourceVersion", "generation", "creationTimestamp", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "ownerReferences"} {
 		unstructured.RemoveNestedField(u.Object, "metadata", field)

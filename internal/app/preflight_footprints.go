@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bytes"
@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -34,17 +33,17 @@ type declaredFootprint struct {
 	kind            schema.GroupKind
 	namespace, name string // empty for any
 	pods            []preflight.PodFootprint
-	origin          string
-	used            bool
+	Origin          string
+	Used            bool
 }
 
-// readFootprints reads the file of --footprint; none where it is not given. Any problem
+// ReadFootprints reads the file of --footprint; none where it is not given. Any problem
 // refuses all.
-func readFootprints(ctx context.Context, file string) ([]*declaredFootprint, error) {
+func ReadFootprints(ctx context.Context, file string) ([]*declaredFootprint, error) {
 	if file == "" {
 		return nil, nil
 	}
-	data, err := app.ReadFile(ctx, file, maxFootprintBytes, "file of footprints")
+	data, err := ReadFile(ctx, file, maxFootprintBytes, "file of footprints")
 	if err != nil {
 		if ctx.Err() == nil {
 			err = fmt.Errorf("read the footprints: %w", err)
@@ -71,7 +70,7 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 	var all []*declaredFootprint
 	var problems []strict.Problem
 	for _, node := range root.Content {
-		d := &declaredFootprint{origin: file + ":" + strconv.Itoa(node.Line)}
+		d := &declaredFootprint{Origin: file + ":" + strconv.Itoa(node.Line)}
 		var m strict.Mapping
 		m.Fields = []strict.Field{
 			{Name: "kind", Required: true, Set: func(n *yamlv3.Node) {
@@ -81,7 +80,7 @@ func parseFootprints(file string, data []byte) ([]*declaredFootprint, []strict.P
 			}},
 			{Name: "name", Set: func(n *yamlv3.Node) { d.name = m.Text(n) }},
 			{Name: "namespace", Set: func(n *yamlv3.Node) { d.namespace = m.Text(n) }},
-			{Name: "pods", Required: true, Set: func(n *yamlv3.Node) { d.pods = footprintPods(&m, n, d.origin) }},
+			{Name: "pods", Required: true, Set: func(n *yamlv3.Node) { d.pods = footprintPods(&m, n, d.Origin) }},
 		}
 		m.Read(node)
 		all, problems = append(all, d), append(problems, m.Problems...)
@@ -170,21 +169,21 @@ func decodeInto(r *podReader, n *yamlv3.Node, into any) {
 
 // footprints finds for each custom resource of the batch what is declared of it: by the
 // file, then by its own annotation, then by that of its definition.
-func (a *preflightRun) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.PodFootprint, error) {
+func (a *Preflight) footprints(declared []*declaredFootprint) (map[object.Ref][]preflight.PodFootprint, error) {
 	out := map[object.Ref][]preflight.PodFootprint{}
-	for i := range a.batch {
-		it := &a.batch[i]
+	for i := range a.Batch {
+		it := &a.Batch[i]
 		if d := nearestFootprint(declared, it.Ref); d != nil {
-			d.used, out[it.Ref] = true, d.pods
+			d.Used, out[it.Ref] = true, d.pods
 			continue
 		}
-		kind, served := a.session.Kinds.Kind(it.Ref.GroupKind())
+		kind, served := a.Session.Kinds.Kind(it.Ref.GroupKind())
 		if !served || !kind.Custom {
 			continue
 		}
 		text, origin := it.Object.GetAnnotations()[footprintNote], "annotation of "+it.Ref.String()
 		if text == "" {
-			ref := object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: kind.String()}
+			ref := object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: kind.String()}
 			text, origin = a.noteOfDefinition(ref), "annotation of "+ref.String()
 		}
 		if text == "" {
@@ -203,13 +202,13 @@ func (a *preflightRun) footprints(declared []*declaredFootprint) (map[object.Ref
 	return out, nil
 }
 
-func (a *preflightRun) noteOfDefinition(ref object.Ref) string {
-	for i := range a.batch {
-		if a.batch[i].Ref == ref {
-			return a.batch[i].Object.GetAnnotations()[footprintNote]
+func (a *Preflight) noteOfDefinition(ref object.Ref) string {
+	for i := range a.Batch {
+		if a.Batch[i].Ref == ref {
+			return a.Batch[i].Object.GetAnnotations()[footprintNote]
 		}
 	}
-	text, _ := a.facts.Annotation(ref, footprintNote)
+	text, _ := a.Facts.Annotation(ref, footprintNote)
 	return text
 }
 
@@ -243,7 +242,7 @@ func nearestFootprint(declared []*declaredFootprint, ref object.Ref) *declaredFo
 	return best
 }
 
-// called is what the entry means, for people.
-func (d *declaredFootprint) called() string {
+// Called is what the entry means, for people.
+func (d *declaredFootprint) Called() string {
 	return strings.TrimSuffix(d.kind.String()+" "+strings.Trim(d.namespace+"/"+d.name, "/"), " ")
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -28,15 +28,15 @@ var (
 
 // operator finds who runs the operator of the kind, by what the definition
 // carries of its installation. Where it carries nothing, nothing is known.
-func (m *manualReader) operator(ctx context.Context) (*installed, error) {
+func (m *ManualReader) operator(ctx context.Context) (*installed, error) {
 	if m.installed != nil {
 		return m.installed, nil
 	}
 	m.installed = &installed{}
-	if !m.definition.Known() {
+	if !m.Definition.Known() {
 		return m.installed, nil
 	}
-	marks := manual.MarksOf(m.definition)
+	marks := manual.MarksOf(m.Definition)
 	for _, find := range []func(context.Context, manual.InstallerLabels) error{m.byServiceVersion, m.byRelease, m.byLabels, m.byWebhook} {
 		if err := find(ctx, marks); err != nil {
 			return nil, err
@@ -63,7 +63,7 @@ func (in *installed) add(r manual.Running, namespace string) {
 
 // byServiceVersion finds the ClusterServiceVersions of the Operator Lifecycle
 // Manager that own the definition, and what they deploy.
-func (m *manualReader) byServiceVersion(ctx context.Context, marks manual.InstallerLabels) error {
+func (m *ManualReader) byServiceVersion(ctx context.Context, marks manual.InstallerLabels) error {
 	if _, served := m.s.Kinds.Kind(serviceVersionKind); !served {
 		return nil
 	}
@@ -104,14 +104,14 @@ type picked struct {
 }
 
 // owners are those of the ClusterServiceVersions that own the definition.
-func (m *manualReader) owners(ctx context.Context, refs []object.Ref) ([]picked, error) {
-	found, err := m.get(ctx, refs...)
+func (m *ManualReader) owners(ctx context.Context, refs []object.Ref) ([]picked, error) {
+	found, err := m.Get(ctx, refs...)
 	if err != nil {
 		return nil, err
 	}
 	var out []picked
 	for _, ref := range refs {
-		if csv := found[ref]; csv != nil && manual.Owns(csv, m.definition.Name()) {
+		if csv := found[ref]; csv != nil && manual.Owns(csv, m.Definition.Name()) {
 			out = append(out, picked{ref, csv})
 		}
 	}
@@ -119,8 +119,8 @@ func (m *manualReader) owners(ctx context.Context, refs []object.Ref) ([]picked,
 }
 
 // run adds the workloads that are there; where none is, what installed them.
-func (m *manualReader) run(ctx context.Context, refs []object.Ref, version, evidence string) error {
-	found, err := m.get(ctx, refs...)
+func (m *ManualReader) run(ctx context.Context, refs []object.Ref, version, evidence string) error {
+	found, err := m.Get(ctx, refs...)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (m *manualReader) run(ctx context.Context, refs []object.Ref, version, evid
 }
 
 // byRelease finds what the Helm release that installed the definition runs.
-func (m *manualReader) byRelease(ctx context.Context, marks manual.InstallerLabels) error {
+func (m *ManualReader) byRelease(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Release == "" || marks.ReleaseNamespace == "" {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (m *manualReader) byRelease(ctx context.Context, marks manual.InstallerLabe
 // byLabels finds workloads that carry the definition's own recommended labels. It
 // is asked only where there is no release, and needs both labels: the name alone
 // is that of every installation.
-func (m *manualReader) byLabels(ctx context.Context, marks manual.InstallerLabels) error {
+func (m *ManualReader) byLabels(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Release != "" || marks.Instance == "" || marks.Name == "" || len(m.installed.running) > 0 {
 		return nil
 	}
@@ -176,16 +176,16 @@ func (m *manualReader) byLabels(ctx context.Context, marks manual.InstallerLabel
 }
 
 // byWebhook finds what answers for the Service that converts the objects.
-func (m *manualReader) byWebhook(ctx context.Context, marks manual.InstallerLabels) error {
+func (m *ManualReader) byWebhook(ctx context.Context, marks manual.InstallerLabels) error {
 	if marks.Webhook.Name == "" {
 		return nil
 	}
-	found, err := m.get(ctx, marks.Webhook)
+	found, err := m.Get(ctx, marks.Webhook)
 	if err != nil || found[marks.Webhook] == nil {
 		return err
 	}
 	all := m.workloads(ctx, marks.Webhook.Namespace, "", func(object.Object) bool { return true })
-	bodies, err := m.get(ctx, all...)
+	bodies, err := m.Get(ctx, all...)
 	if err != nil {
 		return err
 	}
@@ -200,7 +200,7 @@ func (m *manualReader) byWebhook(ctx context.Context, marks manual.InstallerLabe
 
 // workloads lists the Deployments and StatefulSets that are wanted: of those with
 // the name in their label, where there are any.
-func (m *manualReader) workloads(ctx context.Context, namespace, name string, want func(object.Object) bool) []object.Ref {
+func (m *ManualReader) workloads(ctx context.Context, namespace, name string, want func(object.Object) bool) []object.Ref {
 	var all, named []object.Ref
 	for _, gk := range workloadKinds {
 		for _, o := range m.list(ctx, gk, namespace) {

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type manuals interface {
 }
 
 // usage reads the text that the definition names.
-func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
+func (m *ManualReader) usage(ctx context.Context) (manual.Usage, error) {
 	u := m.declared.Usage
 	texts, ok := m.s.Source.(manuals)
 	if u.ConfigMap == "" || !ok {
@@ -57,7 +57,7 @@ func (m *manualReader) usage(ctx context.Context) (manual.Usage, error) {
 // places are the namespaces in which the manual may be: that of the annotation,
 // else the user's (all those of a snapshot, where none is named), else the
 // operator's.
-func (m *manualReader) places(ctx context.Context) ([]string, error) {
+func (m *ManualReader) places(ctx context.Context) ([]string, error) {
 	if ns := m.declared.Usage.Namespace; ns != "" {
 		return []string{ns}, nil
 	}
