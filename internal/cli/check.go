@@ -243,7 +243,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 		return err
 	}
 	c.Session.Tell(c.Graph)
-	if err := o.write(view.Check(report, o.shown(c))); err != nil {
+	if err := o.write(view.Check(report, checkShown(c, o.all))); err != nil {
 		return err
 	}
 	o.tellCheck(c, report)

@@ -34,12 +34,10 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	return waivers, nil
 }
 
-// shown says how much is shown: of one subject every finding, of many the scores first.
-func (o *checkOptions) shown(c *app.CheckRun) view.CheckOptions {
-	return view.CheckOptions{
-		Namespace: c.Home, All: o.all, Summary: c.Targets.Everything && !o.all,
-		Version: buildVersion(),
-	}
+// checkShown says how much is shown: of one subject every finding, of many the scores first,
+// unless all is asked for.
+func checkShown(c *app.CheckRun, all bool) view.CheckOptions {
+	return view.CheckOptions{Namespace: c.Home, All: all, Summary: c.Targets.Everything && !all, Version: buildVersion()}
 }
 
 // tellCheck sums up on stderr, for people.

@@ -162,20 +162,12 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	b, err := o.begin(ctx, name)
+	b, status, err := o.status(ctx, name)
 	if err != nil {
 		return err
 	}
-	if err := b.observe(ctx); err != nil {
-		return err
-	}
-	if err := b.drift(ctx); err != nil {
-		return err
-	}
-	now := b.session.AsOf()
-	p := regulate.NewPlan(b.world, b.system, b.journal, now)
 	b.session.Tell(b.graph)
-	if err := o.write(view.RegulationStatus(b.journal, p, b.world, now, b.options())); err != nil {
+	if err := o.write(status); err != nil {
 		return err
 	}
 	if len(b.journal.Holds) == 0 && o.output == "table" {
@@ -186,6 +178,23 @@ func (o *regulateStatusOptions) run(ctx context.Context, name string) error {
 		return errNotFine
 	}
 	return nil
+}
+
+// status reads how the apps of a System are, and what is held of them.
+func (o *regulateOptions) status(ctx context.Context, name string) (*systemSession, view.Output, error) {
+	b, err := o.begin(ctx, name)
+	if err != nil {
+		return nil, view.Output{}, err
+	}
+	if err := b.observe(ctx); err != nil {
+		return nil, view.Output{}, err
+	}
+	if err := b.drift(ctx); err != nil {
+		return nil, view.Output{}, err
+	}
+	now := b.session.AsOf()
+	plan := regulate.NewPlan(b.world, b.system, b.journal, now)
+	return b, view.RegulationStatus(b.journal, plan, b.world, now, b.options()), nil
 }
 
 // errNoJournal is that something is asked of a snapshot that only a cluster has.

@@ -74,7 +74,7 @@ that needs no server and no network (-o html), or as a drawing (-o svg).`,
 		ValidArgsFunction: o.completeRoots,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.args = args
-			return o.run(cmd.Context(), passed(cmd))
+			return o.run(cmd.Context())
 		},
 	}
 	o.reading(cmd)
@@ -123,7 +123,7 @@ func (p *pastOptions) validate() error {
 	return nil
 }
 
-func (o *uiOptions) run(ctx context.Context, flags []string) error {
+func (o *uiOptions) run(ctx context.Context) error {
 	v, err := o.surveyed(ctx)
 	if err != nil {
 		return err
@@ -153,7 +153,7 @@ func (o *uiOptions) run(ctx context.Context, flags []string) error {
 	}
 	var file entrance
 	defer file.remove()
-	a := &uiAPI{o: o, v: v, flags: flags}
+	a := &uiAPI{o: o, v: v}
 	server, err := web.New(l, web.Options{Questions: a.questions(), Compose: a.composed, Idle: pageIdle, Opened: file.remove, Log: func(format string, args ...any) {
 		fmt.Fprintf(o.env.ErrOut, "warning: %s\n", safe(fmt.Sprintf(format, args...)))
 	}})

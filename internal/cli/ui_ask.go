@@ -1,32 +1,25 @@
 package cli
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"io"
 	"net/url"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
-	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // uiAPI answers what the page asks for besides.
 type uiAPI struct {
-	o     *uiOptions
-	v     *app.Page
-	flags []string // of the command line, for commands that answer in its place
+	o *uiOptions
+	v *app.Page
 }
 
 // questions are those that the page may ask.
@@ -85,69 +78,28 @@ func keeping(answer web.Answer) web.Answer {
 	}
 }
 
-// passed are the flags of a command line that say what is read, for other commands.
-func passed(cmd *cobra.Command) []string {
-	own := []string{"selector", "prices", "health-rules", "argocd", "prometheus", "prometheus-token-file", "prometheus-matchers", "open", "port", "output", "timings", "v", "catalog", "key"}
-	var out []string
-	cmd.Flags().Visit(func(f *pflag.Flag) {
-		if slices.Contains(own, f.Name) {
-			return
-		}
-		if many, ok := f.Value.(pflag.SliceValue); ok {
-			for _, one := range many.GetSlice() {
-				out = append(out, "--"+f.Name+"="+one)
-			}
-			return
-		}
-		out = append(out, "--"+f.Name+"="+f.Value.String())
-	})
-	return out
-}
-
-// command runs a command of this program in this process, with the connection of the page, and
-// returns the document that it writes.
-func (a *uiAPI) command(ctx context.Context, args ...string) (json.RawMessage, error) {
-	return a.commandIn(ctx, "", args...)
-}
-
-// commandIn runs it in a namespace; an empty one is that of the page.
-func (a *uiAPI) commandIn(ctx context.Context, namespace string, args ...string) (json.RawMessage, error) {
-	var out bytes.Buffer
-	env := a.o.env
-	env.IOStreams = genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: io.Discard}
-	env.Width, env.Color, env.Talk, env.Ask = 0, false, false, false
-	root := New(env)
-	called, _, err := root.Find(args)
+// check evaluates the guidelines as the check command does, for what the page shows.
+func (a *uiAPI) check(ctx context.Context, _ url.Values) (json.RawMessage, error) {
+	q := &app.CheckRequest{Args: a.o.args, Rules: check.Rules(), Selector: a.v.Request.Selector}
+	run, err := app.Check(ctx, &a.quiet("").Input, q)
 	if err != nil {
 		return nil, err
 	}
-	args = append(args, "--output=json")
-	for _, flag := range a.flags {
-		name, _, _ := strings.Cut(strings.TrimPrefix(flag, "--"), "=")
-		if called.Flags().Lookup(name) != nil && (namespace == "" || name != "namespace" && name != "all-namespaces") {
-			args = append(args, flag)
-		}
-	}
-	if namespace != "" {
-		args = append(args, "--namespace="+namespace)
-	}
-	root.SetArgs(args)
-	if err := root.ExecuteContext(ctx); err != nil && !errors.Is(err, errNotFine) {
+	report, err := run.NewReport(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return out.Bytes(), nil
+	return json.Marshal(view.Check(report, checkShown(run, false)).Document)
 }
 
-func (a *uiAPI) check(ctx context.Context, _ url.Values) (json.RawMessage, error) {
-	return a.command(ctx, slices.Concat([]string{"check"}, a.o.args, a.chosen())...)
-}
-
-// chosen is the selector, of the commands that take one.
-func (a *uiAPI) chosen() []string {
-	if a.o.selector == "" || len(a.o.args) == 0 {
-		return nil
+// quiet reads the same as the page, in another namespace if one is named, and says nothing.
+func (a *uiAPI) quiet(namespace string) *common {
+	c := a.o.another()
+	c.env.ErrOut = io.Discard
+	if namespace != "" {
+		c.Config.Namespace, c.AllNamespaces = &namespace, false
 	}
-	return []string{"--selector=" + a.o.selector}
+	return c
 }
 
 // looked is the last look, and the node of an object in it.

@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // regulationAnswer is how the apps of each System are: the documents of regulate status, with where
@@ -18,13 +16,14 @@ type regulationAnswer struct {
 }
 
 // regulation asks for the Systems that were adopted, and for each how its apps are. A snapshot holds
-// no manifests; of the example, that is in the binary.
+// no manifests; that of the example is in the binary.
 func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 	out := regulationAnswer{Systems: []map[string]any{}}
 	switch a.o.From {
 	case "":
-	case "demo":
-		if err := a.status(ctx, &out, "", "demo", "-f", "demo"); err != nil {
+	case demoSystem:
+		o := &regulateOptions{common: a.quiet(""), file: demoSystem}
+		if err := out.add(ctx, o, "", demoSystem, ""); err != nil {
 			return nil, err
 		}
 		return json.Marshal(out)
@@ -32,29 +31,30 @@ func (a *uiAPI) regulation(ctx context.Context, _ url.Values) (json.RawMessage, 
 		out.Unavailable = "a snapshot has no manifest of a System: kubectl sysop regulate status -f FILE --from SNAPSHOT reads one of yours"
 		return json.Marshal(out)
 	}
-	text, err := a.command(ctx, "system", "list")
+	systems, err := a.quiet("").systemsOfCluster(ctx)
 	if err != nil {
 		out.Unavailable = "Systems could not be listed: " + err.Error()
 		return json.Marshal(out)
 	}
-	var list view.SystemsDocument
-	if err := json.Unmarshal(text, &list); err != nil {
-		return nil, err
-	}
-	if len(list.Systems) == 0 {
+	if len(systems) == 0 {
 		out.Unavailable = "no System was adopted here: kubectl sysop system init writes the manifest of one, and system adopt adopts it"
 	}
-	for _, s := range list.Systems {
-		if err := a.status(ctx, &out, s.Namespace, s.System, s.System); err != nil {
-			out.Systems = append(out.Systems, map[string]any{"name": s.System, "namespace": s.Namespace, "unavailable": err.Error()})
+	for _, s := range systems {
+		o := &regulateOptions{common: a.quiet(s.Namespace)}
+		if err := out.add(ctx, o, s.Namespace, s.Name, s.Name); err != nil {
+			out.Systems = append(out.Systems, map[string]any{"name": s.Name, "namespace": s.Namespace, "unavailable": err.Error()})
 		}
 	}
 	return json.Marshal(out)
 }
 
-// status adds the document of one System.
-func (a *uiAPI) status(ctx context.Context, out *regulationAnswer, namespace, name string, args ...string) error {
-	text, err := a.commandIn(ctx, namespace, append([]string{"regulate", "status"}, args...)...)
+// add adds the document of regulate status of one System; adopted is the name of an adopted one.
+func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespace, name, adopted string) error {
+	_, status, err := o.status(ctx, adopted)
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(status.Document)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,6 @@ func (a *uiAPI) status(ctx context.Context, out *regulationAnswer, namespace, na
 		doc["name"] = name
 	}
 	doc["namespace"] = namespace
-	out.Systems = append(out.Systems, doc)
+	r.Systems = append(r.Systems, doc)
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
@@ -259,16 +260,22 @@ func TestPortInUse(t *testing.T) {
 	}
 }
 
-// TestPassed: what is said of what is read holds for the commands that answer in the place of the
-// page as well; what is about the page alone does not.
-func TestPassed(t *testing.T) {
-	cmd := newUI(Env{})
-	if err := cmd.ParseFlags([]string{"-A", "--no-inferred", "--from", "demo", "--rules", "a.yaml", "--rules", "b.yaml", "--port", "80", "--open", "-l", "a=b"}); err != nil {
+// TestAnother: what the page reads holds for the questions that read for themselves; what they
+// change of it is their own.
+func TestAnother(t *testing.T) {
+	c := newCommon(Env{Now: time.Now})
+	cmd := &cobra.Command{}
+	c.reading(cmd)
+	if err := cmd.ParseFlags([]string{"-A", "--from", "demo", "--rules", "a.yaml", "--rules", "b.yaml", "--context", "here"}); err != nil {
 		t.Fatal(err)
 	}
-	got := passed(cmd)
-	slices.Sort(got)
-	if want := []string{"--all-namespaces=true", "--from=demo", "--no-inferred=true", "--rules=a.yaml", "--rules=b.yaml"}; !slices.Equal(got, want) {
-		t.Errorf("%q, want %q", got, want)
+	c.NoInferred = true
+	fresh := c.another()
+	if fresh.From != "demo" || !fresh.AllNamespaces || !fresh.NoInferred || !slices.Equal(fresh.RulesFiles, []string{"a.yaml", "b.yaml"}) || *fresh.Config.Context != "here" {
+		t.Errorf("%+v", fresh.Input)
+	}
+	quiet := (&uiAPI{o: &uiOptions{common: c}}).quiet("shop")
+	if *quiet.Config.Namespace != "shop" || quiet.AllNamespaces || !c.AllNamespaces || *c.Config.Namespace == "shop" {
+		t.Error("a question about one namespace changes the page's")
 	}
 }
