@@ -1,3 +1,6 @@
+// Package app is the application: a Session reads a cluster or a snapshot into a graph, and a
+// function a question answers from it: Stacks, Health, Measure, Check, a preflight, a manual, the
+// page. A request goes in and a result comes out; neither knows flags, output formats or HTTP.
 package app
 
 import (

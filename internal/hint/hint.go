@@ -1,3 +1,4 @@
+// Package hint has errors that name a way out: what to type, which flag helps, which page to read.
 package hint
 
 import (
@@ -15,11 +16,13 @@ type Error struct {
 	Text string
 }
 
+// Unwrap returns the error without its way out.
 func (e *Error) Unwrap() error { return e.error }
 
-func With(err error, hint string) error { return &Error{err, hint} }
+// With adds a way out to an error.
+func With(err error, text string) error { return &Error{err, text} }
 
-// For returns a way out of an error, where there is one to name.
+// For returns the way out of an error; empty if none is known.
 func For(err error) string {
 	if hinted, ok := errors.AsType[*Error](err); ok {
 		return hinted.Text

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"context"
@@ -12,9 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
@@ -49,8 +47,8 @@ func aPod(ns, name, node, phase string) map[string]any {
 
 func (a *answers) measured(t *testing.T, objects ...map[string]any) (names []string, gaps []string) {
 	t.Helper()
-	c := newCommon(Env{IOStreams: genericiooptions.NewTestIOStreamsDiscard(), Now: func() time.Time { return time.Time{} }})
-	s := &app.Session{Input: &c.Input, Source: a}
+	now := func() time.Time { return time.Time{} }
+	s := &Session{Input: &Input{Now: now, Clock: NewStopwatch(now), Report: &reported{}}, Source: a}
 	docs, lost, err := s.Measured(t.Context(), objects)
 	if err != nil {
 		t.Fatal(err)

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"encoding/json"
@@ -19,7 +19,6 @@ import (
 	ktypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/infer"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -54,21 +53,21 @@ func newSchemaServer(t *testing.T) *schemaServer {
 
 var kindA, kindB = schema.GroupKind{Group: "x.io", Kind: "A"}, schema.GroupKind{Group: "x.io", Kind: "B"}
 
-func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *app.Schemas {
+func (s *schemaServer) schemas(t *testing.T, dir string, generation int64) *Schemas {
 	t.Helper()
 	cluster, err := source.NewCluster(source.ClusterOptions{Config: &rest.Config{Host: s.URL}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	kinds := object.NewKinds([]object.Resource{{Group: "x.io", Kind: "A", Version: "v1", Plural: "as"}, {Group: "x.io", Kind: "B", Version: "v1", Plural: "bs"}})
-	meta := func(name string) *app.SchemaInfo {
-		return &app.SchemaInfo{Crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
+	meta := func(name string) *SchemaInfo {
+		return &SchemaInfo{Crd: &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: name + ".x.io", UID: ktypes.UID("uid-" + name), Generation: generation}}}
 	}
-	return &app.Schemas{Kinds: kinds, Cluster: cluster, Dir: dir, Of: map[schema.GroupKind]*app.SchemaInfo{kindA: meta("as"), kindB: meta("bs")}}
+	return &Schemas{Kinds: kinds, Cluster: cluster, Dir: dir, Of: map[schema.GroupKind]*SchemaInfo{kindA: meta("as"), kindB: meta("bs")}}
 }
 
 // pass sends a few objects of each kind through, at once.
-func pass(t *testing.T, s *app.Schemas) *gapSink {
+func pass(t *testing.T, s *Schemas) *gapSink {
 	t.Helper()
 	sink := &gapSink{}
 	in := s.Before(t.Context(), sink)
@@ -86,7 +85,7 @@ func pass(t *testing.T, s *app.Schemas) *gapSink {
 }
 
 type gapSink struct {
-	app.EarlyGaps
+	EarlyGaps
 	mu    sync.Mutex
 	added int
 }
@@ -98,7 +97,7 @@ func (g *gapSink) Gap(gap object.Gap) {
 	g.EarlyGaps.Gap(gap)
 }
 
-func learnedTo(s *app.Schemas, gk schema.GroupKind) string {
+func learnedTo(s *Schemas, gk schema.GroupKind) string {
 	d := s.Digest(gk)
 	if d == nil {
 		return ""
@@ -170,20 +169,20 @@ func TestSchemasOfSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := server.asked.Load()
-	s.Of = map[schema.GroupKind]*app.SchemaInfo{kindA: {Crd: &unstructured.Unstructured{Object: whole}}}
+	s.Of = map[schema.GroupKind]*SchemaInfo{kindA: {Crd: &unstructured.Unstructured{Object: whole}}}
 	pass(t, s)
 	if learnedTo(s, kindA) != "secret" || s.Digest(kindB) != nil || server.asked.Load() != before {
 		t.Error("a snapshot has its definitions with it")
 	}
-	var none *app.Schemas
-	if sink := (&app.EarlyGaps{}); none.Before(t.Context(), sink) != source.Sink(sink) {
+	var none *Schemas
+	if sink := (&EarlyGaps{}); none.Before(t.Context(), sink) != source.Sink(sink) {
 		t.Error("where nothing is guessed, nothing is in the way")
 	}
 }
 
 func TestFileName(t *testing.T) {
 	for text, want := range map[string]string{"127.0.0.1:6443": "127_0_0_1_6443", "../../etc": "______etc", "a-B9": "a-B9"} {
-		if got := app.FileName(text); got != want {
+		if got := FileName(text); got != want {
 			t.Errorf("%s: %s", text, got)
 		}
 	}

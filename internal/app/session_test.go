@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
@@ -31,7 +30,7 @@ func TestMostDeclared(t *testing.T) {
 		u.SetAnnotations(map[string]string{annotations.Relationships: b.String()})
 		definitions = append(definitions, u)
 	}
-	s := &app.Session{Input: &app.Input{}, Snapshot: true, Kinds: object.NewKinds(kinds)}
+	s := &Session{Input: &Input{}, Snapshot: true, Kinds: object.NewKinds(kinds)}
 	s.Learn(definitions, nil)
 	if n := len(s.Rules.Rules()); n < len(relation.BuiltIn()) || n > relation.MaxRules {
 		t.Errorf("%d rules", n)

@@ -1,6 +1,6 @@
 //go:build unix
 
-package cli
+package app
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 )
 
 // TestReadPipe: what never ends is not waited for. Windows has no pipes among its files.
@@ -20,7 +18,7 @@ func TestReadPipe(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := app.ReadRulesFile(ctx, pipe); !errors.Is(err, context.Canceled) {
+	if _, err := ReadRulesFile(ctx, pipe); !errors.Is(err, context.Canceled) {
 		t.Errorf("a pipe: %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"os"
@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -18,18 +17,18 @@ func TestUnserved(t *testing.T) {
 	kinds := func() *object.Kinds {
 		return object.NewKinds([]object.Resource{{Kind: "Secret", Plural: "secrets"}, {Group: "moodlecontroller.kubeplus", Kind: "Moodle", Plural: "moodles"}, {Group: "cert-manager.io", Kind: "Issuer", Plural: "issuers"}})
 	}
-	got := app.Unserved(specs, kinds())
+	got := Unserved(specs, kinds())
 	if len(got) != 2 || got[0].Line != 4 || !strings.Contains(got[0].Message, "did you mean Moodle.moodlecontroller.kubeplus?") || !strings.Contains(got[1].Message, "did you mean Issuer.cert-manager.io?") {
 		t.Errorf("got %v", got)
 	}
 	failed := kinds()
 	failed.Fail("moodlecontroller.kubeplus")
-	if got := app.Unserved(specs, failed); len(got) != 1 {
+	if got := Unserved(specs, failed); len(got) != 1 {
 		t.Errorf("a group that failed: got %v", got)
 	}
 	dump := kinds()
 	dump.Fail()
-	if got := app.Unserved(specs, dump); len(got) != 0 {
+	if got := Unserved(specs, dump); len(got) != 0 {
 		t.Errorf("a dump: got %v", got)
 	}
 }
@@ -37,10 +36,10 @@ func TestUnserved(t *testing.T) {
 // TestReadRulesFile: what is huge is not read.
 func TestReadRulesFile(t *testing.T) {
 	huge := filepath.Join(t.TempDir(), "huge.yaml")
-	if err := os.WriteFile(huge, make([]byte, app.MaxRuleBytes+1), 0o600); err != nil {
+	if err := os.WriteFile(huge, make([]byte, MaxRuleBytes+1), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := app.ReadRulesFile(t.Context(), huge); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
+	if _, err := ReadRulesFile(t.Context(), huge); err == nil || !strings.Contains(err.Error(), "more than 4 MiB") {
 		t.Errorf("a huge file: %v", err)
 	}
 }

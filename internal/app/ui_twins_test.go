@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"bytes"
@@ -9,14 +9,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	apitypes "k8s.io/apimachinery/pkg/types"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
-	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -79,11 +75,9 @@ func TestTwins(t *testing.T) {
 
 func demoGraph(t *testing.T) *graph.Graph {
 	t.Helper()
-	var out bytes.Buffer
-	env := Env{IOStreams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &out}, Getenv: func(string) string { return "" }, Demo: demotest.FS(), Now: time.Now}
-	o := newCommon(env, "ui")
-	o.From, o.AllNamespaces = "demo", true
-	v := o.NewPage(&app.MetricsRequest{By: "stack", Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
+	in := demoInput()
+	in.AllNamespaces = true
+	v := in.NewPage(&MetricsRequest{By: "stack", Options: cost.Options{Sharing: cost.ShareEven}, Brief: true, Book: cost.DefaultBook()}, nil)
 	if err := v.Open(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,9 @@
-package cli
+package app
 
 import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
@@ -33,7 +32,7 @@ func TestDetail(t *testing.T) {
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{definitions: true}, source.Fields, ""},
 		{"apiextensions.k8s.io", "CustomResourceDefinition", false, about{from: true}, source.Fields, ""},
 	} {
-		o := &app.Input{Rules: builtInRules(), Definitions: c.ask.definitions}
+		o := &Input{Rules: builtInRules(), Definitions: c.ask.definitions}
 		if c.ask.from {
 			o.From = "file"
 		}
@@ -45,7 +44,7 @@ func TestDetail(t *testing.T) {
 
 // Rules that read what is left out do not make the source list it.
 func TestLeftOutStaysOut(t *testing.T) {
-	c := &app.Input{Rules: builtInRules()}
+	c := &Input{Rules: builtInRules()}
 	for _, k := range [][2]string{{"", "Event"}, {"events.k8s.io", "Event"}, {"coordination.k8s.io", "Lease"}, {"coordination.k8s.io", "LeaseCandidate"}, {"", "Endpoints"}} {
 		if r := (object.Resource{Group: k[0], Kind: k[1]}); c.Includes(r) {
 			t.Errorf("%s is listed", k)

@@ -1,4 +1,4 @@
-package cli
+package app
 
 import (
 	"strings"
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -51,7 +50,7 @@ spec:
 // TestPodOf: pods are as their controllers make them, but for owner and name.
 func TestPodOf(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	pod, err := app.PodOf(refOfObject(u), u)
+	pod, err := PodOf(refOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,12 +78,12 @@ func TestPodOf(t *testing.T) {
 		"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {nodeName: x}":                                                      false,
 	} {
 		u := objectOf(t, text)
-		pod, err := app.PodOf(refOfObject(u), u)
+		pod, err := PodOf(refOf(u), u)
 		if err != nil || (pod != nil) != want || want && pod.Spec.NodeName != "x" {
 			t.Errorf("%s: %+v, %v", text, pod, err)
 		}
 	}
-	if _, err := app.PodOf(object.Ref{Group: "apps", Kind: "Deployment"}, objectOf(t, "spec: {template: {spec: {containers: many}}}")); err == nil {
+	if _, err := PodOf(object.Ref{Group: "apps", Kind: "Deployment"}, objectOf(t, "spec: {template: {spec: {containers: many}}}")); err == nil {
 		t.Error("a template that is none makes a pod")
 	}
 }
@@ -92,12 +91,12 @@ func TestPodOf(t *testing.T) {
 // TestLend: what the batch is to make is left out of the trial, and is in the result.
 func TestLend(t *testing.T) {
 	u := objectOf(t, statefulSet)
-	original, err := app.PodOf(refOfObject(u), u)
+	original, err := PodOf(refOf(u), u)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pod := original.DeepCopy()
-	lent := app.Lend(pod, func(object.Ref) bool { return true }, false)
+	lent := Lend(pod, func(object.Ref) bool { return true }, false)
 	if pod.Spec.ServiceAccountName+pod.Spec.DeprecatedServiceAccount+pod.Spec.PriorityClassName != "" || pod.Spec.Priority != nil || pod.Spec.RuntimeClassName != nil || pod.Spec.Overhead != nil {
 		t.Errorf("tried with what is not there: %+v", pod.Spec)
 	}
@@ -118,7 +117,7 @@ func TestLend(t *testing.T) {
 		t.Errorf("got back %+v", s)
 	}
 	kept := original.DeepCopy()
-	app.Lend(kept, func(object.Ref) bool { return false }, false)
+	Lend(kept, func(object.Ref) bool { return false }, false)
 	if kept.Spec.ServiceAccountName != "app" || kept.Spec.PriorityClassName != "high" || kept.Spec.RuntimeClassName == nil {
 		t.Errorf("tried without what the batch does not make: %+v", kept.Spec)
 	}
@@ -132,7 +131,7 @@ func TestHear(t *testing.T) {
 	ref := object.Ref{Group: "apps", Kind: "Deployment", Namespace: "shop", Name: "web"}
 	facts := check.NewCollector()
 	ns := &corev1.Namespace{}
-	ns.Name, ns.Labels = "shop", map[string]string{app.EnforceLabel: "restricted"}
+	ns.Name, ns.Labels = "shop", map[string]string{EnforceLabel: "restricted"}
 	facts.Add(object.Object{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Meta: ns, Body: ns})
 	namespace := preflight.Item{Ref: object.Ref{Kind: "Namespace", Name: "shop"}, Object: objectOf(t, "metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: baseline}}"), Exists: true}
 	same := preflight.Item{Ref: namespace.Ref, Object: objectOf(t, "metadata: {name: shop, labels: {pod-security.kubernetes.io/enforce: restricted}}"), Exists: true}
@@ -155,10 +154,10 @@ func TestHear(t *testing.T) {
 		"a standard that stays":           {said: security, pod: true, batch: []preflight.Item{same}, refused: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &app.Preflight{Facts: facts, Batch: test.batch}
-			tried := &app.DryRunTrial{Item: &preflight.Item{Ref: ref, Exists: test.exists}, Instead: test.instead}
+			a := &Preflight{Facts: facts, Batch: test.batch}
+			tried := &DryRunTrial{Item: &preflight.Item{Ref: ref, Exists: test.exists}, Instead: test.instead}
 			if test.pod {
-				tried.Pod = &app.PodTrial{}
+				tried.Pod = &PodTrial{}
 			}
 			a.RecordDryRun(tried, test.said)
 			if (tried.Said.Reason != "" && !tried.Silent) != test.refused || tried.Silent != test.silent {
@@ -178,16 +177,16 @@ metadata: {name: toys.example.dev}
 spec: {versions: [{name: v1, served: true, schema: {openAPIV3Schema: {type: object, properties: {size: {type: integer}}}}}]}
 `)
 	gone := source.DryRunResult{Reason: "NotFound", Code: 404, Message: "the server could not find the requested resource"}
-	hear := func(batch []preflight.Item, size string) *app.DryRunTrial {
+	hear := func(batch []preflight.Item, size string) *DryRunTrial {
 		item := &preflight.Item{
 			Ref:    object.Ref{Group: "example.dev", Kind: "Toy", Namespace: "shop", Name: "bear"},
 			Object: objectOf(t, "apiVersion: example.dev/v1\nkind: Toy\nsize: "+size),
 		}
-		tried := &app.DryRunTrial{Item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
-		(&app.Preflight{Facts: check.NewCollector(), Batch: batch}).RecordDryRun(tried, gone)
+		tried := &DryRunTrial{Item: item, DryRunRequest: source.DryRunRequest{Resource: object.Resource{Group: "example.dev", Version: "v1", Kind: "Toy", Plural: "toys"}}}
+		(&Preflight{Facts: check.NewCollector(), Batch: batch}).RecordDryRun(tried, gone)
 		return tried
 	}
-	with := []preflight.Item{{Ref: object.Ref{Group: app.DefinitionKind.Group, Kind: app.DefinitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
+	with := []preflight.Item{{Ref: object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: "toys.example.dev"}, Object: crd}}
 	if said := hear(with, "3").Said; said.Reason != "" || said.Ref.Name != "bear" {
 		t.Errorf("what fits is refused: %+v", said)
 	}
@@ -217,7 +216,7 @@ spec:
 		"apiVersion: a/v1alpha1\nspec: {size: 3}": "NotServed",
 		"apiVersion: a/v2\nspec: {size: 3}":       "NotServed",
 	} {
-		said := app.CheckedBySchema(crd, objectOf(t, text))
+		said := CheckedBySchema(crd, objectOf(t, text))
 		got := said.Reason
 		switch {
 		case said.Admitted != nil:
@@ -246,7 +245,7 @@ metadata:
 spec: {nodeName: one, restartPolicy: Never}
 status: {phase: Running}
 `)
-	app.AsApplied(u)
+	AsApplied(u)
 	text, err := yaml.Marshal(u.Object)
 	if err != nil {
 		t.Fatal(err)
@@ -272,7 +271,7 @@ func TestStandIn(t *testing.T) {
 		"the first of the rest": {map[string]map[string]string{"b": nil, "a": nil}, "", "a"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := &app.Preflight{Facts: check.NewCollector(), State: &check.ClusterState{Read: everyRead}}
+			a := &Preflight{Facts: check.NewCollector(), State: &check.ClusterState{Read: everyRead}}
 			for n, labels := range test.namespaces {
 				ns := &corev1.Namespace{}
 				ns.Name, ns.Labels = n, labels
