@@ -1,13 +1,12 @@
 // Package catalog is what the project knows of operators: an entry an operator,
 // written as YAML in catalog/, compiled into the binary.
 //
-// entries.go is made of the YAML by go generate, since to parse all of it takes
+// go generate packs the YAML into entries.bin, since to parse all of it takes
 // longer than to answer a question; a test holds the two equal.
 package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -67,25 +66,20 @@ type Kind struct {
 
 // All returns every entry, by name. The entries are shared: they must not be
 // changed.
-func All() []Entry { return entries }
+func All() []Entry { return entries() }
 
 // Of returns the entries of the operators that define a served kind.
 func Of(kinds *object.Kinds) []Entry {
-	var out []Entry
-	for _, e := range entries {
-		if slices.ContainsFunc(e.Kinds, func(k Kind) bool { return served(k.Kind, kinds) }) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return wholes(func(e Entry) bool { return e.definesServed(kinds) })
 }
 
 // KindOf returns what is known of a kind, and of whose it is.
 func KindOf(r object.Resource) (Entry, Kind, bool) {
-	for _, e := range entries {
-		for _, k := range e.Kinds {
+	for _, c := range compiled() {
+		for i, k := range c.Kinds {
 			if k.Kind == r.GroupKind().String() {
-				return e, k, true
+				e := c.whole()
+				return *e, e.Kinds[i], true
 			}
 		}
 	}
@@ -96,7 +90,7 @@ func KindOf(r object.Resource) (Entry, Kind, bool) {
 // it: their names and scope.
 func Kinds() []object.Resource {
 	var out []object.Resource
-	for _, e := range entries {
+	for _, e := range compiled() {
 		for _, k := range e.Kinds {
 			out = append(out, k.Resource())
 		}

@@ -33,7 +33,7 @@ type item struct {
 // Embedded is the catalogue that is compiled in.
 func Embedded() *Catalogue {
 	c := &Catalogue{layers: []string{EmbeddedOrigin}}
-	for _, e := range entries {
+	for _, e := range All() {
 		c.items = append(c.items, item{Entry: e, origin: EmbeddedOrigin})
 	}
 	return c

@@ -14,7 +14,7 @@ import (
 // cluster serves, or of all where kinds is nil.
 func Health(kinds *object.Kinds) []health.Rule {
 	var rules []health.Rule
-	for _, e := range entries {
+	for _, e := range wholes(func(e Entry) bool { return kinds == nil || e.definesServed(kinds) }) {
 		for _, k := range e.Kinds {
 			if len(k.Health) == 0 || kinds != nil && !served(k.Kind, kinds) {
 				continue

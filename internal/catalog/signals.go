@@ -17,7 +17,7 @@ import (
 // them must not be changed.
 func Signals(kinds *object.Kinds) []regulate.Signal {
 	var all []regulate.Signal
-	for _, e := range entries {
+	for _, e := range wholes(func(e Entry) bool { return kinds == nil || len(e.Signals) > 0 || e.definesServed(kinds) }) {
 		for _, k := range e.Kinds {
 			if kinds != nil && !served(k.Kind, kinds) {
 				continue
