@@ -19,6 +19,8 @@ import (
 type Mapping struct {
 	Fields   []Field
 	Problems []Problem
+	// Nodes are the values that were read, by key.
+	Nodes map[string]*yaml.Node
 }
 
 // Field is a key that may stand in a Mapping, and who takes its value.
@@ -39,24 +41,24 @@ func (m *Mapping) Read(n *yaml.Node) {
 		m.Report(n, "expected a mapping of keys to values")
 		return
 	}
-	var seen []string
+	m.Nodes = map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		f := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == key.Value })
 		switch {
 		case key.Kind != yaml.ScalarNode || f < 0:
 			m.Report(key, "unknown key %q%s", field.Shorten(key.Value), object.DidYouMean(object.Nearest(key.Value, m.names())))
-		case slices.Contains(seen, key.Value):
+		case m.Nodes[key.Value] != nil:
 			m.Report(key, "a second %s: expected one", key.Value)
 		case value.Kind == yaml.AliasNode:
 			m.Report(value, "aliases are not read: write the value out")
 		default:
-			seen = append(seen, key.Value)
+			m.Nodes[key.Value] = value
 			m.Fields[f].Set(value)
 		}
 	}
 	for _, f := range m.Fields {
-		if f.Required && !slices.Contains(seen, f.Name) {
+		if f.Required && m.Nodes[f.Name] == nil {
 			m.Report(n, "%s is missing", f.Name)
 		}
 	}
