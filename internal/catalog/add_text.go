@@ -119,7 +119,7 @@ func putLines(text []byte, v Version, index int, replace bool) []byte {
 
 // written is a version as an item of a list.
 func written(v Version, indent int) string {
-	text, err := encode(strict.ListNode(1, func(int) *yaml.Node { return versionNode(&v) }))
+	text, err := strict.Encode(strict.ListNode(1, func(int) *yaml.Node { return strict.StructNode(v, writers()) }))
 	if err != nil {
 		return ""
 	}
@@ -177,11 +177,11 @@ func putNode(text []byte, v Version, index int, replace bool) []byte {
 	}
 	list.Style = 0
 	if replace {
-		list.Content[index] = versionNode(&v)
+		list.Content[index] = strict.StructNode(v, writers())
 	} else {
-		list.Content = slices.Insert(list.Content, index, versionNode(&v))
+		list.Content = slices.Insert(list.Content, index, strict.StructNode(v, writers()))
 	}
-	out, err := encode(&doc)
+	out, err := strict.Encode(&doc)
 	if err != nil {
 		return nil
 	}

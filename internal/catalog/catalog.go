@@ -25,43 +25,43 @@ import (
 // Entry is what is known of one operator.
 type Entry struct {
 	// Name is that of the file: cert-manager.
-	Name string `json:"name"`
+	Name string `json:"name" read:"name,required"`
 	// Title is its name for people, Description one sentence of what it does.
-	Title       string `json:"title"`
-	Description string `json:"description"`
+	Title       string `json:"title" read:",required"`
+	Description string `json:"description" read:",required"`
 	// Source says where its API is published.
-	Source []string `json:"source"`
-	Kinds  []Kind   `json:"kinds"`
+	Source []string `json:"source" read:",required"`
+	Kinds  []Kind   `json:"kinds" read:",empty" want:"a list of the kinds that the operator defines"`
 	// Signals are those of kinds that no entry can name, by pattern: *.kro.run.
-	Signals []regulate.Signal `json:"signals,omitempty"`
+	Signals []regulate.Signal `json:"signals,omitempty" read:"patterns"`
 	// Relations are the relationship rules, by themselves not bound to a cluster.
-	Relations []declare.Spec `json:"relations"`
+	Relations []declare.Spec `json:"relations" read:"relations"`
 	// Versions are those that can be installed, in the order in which they are written; none
 	// where it is only known what the operator does. An entry that has some may be without
 	// kinds and relations.
-	Versions []Version `json:"versions,omitempty"`
+	Versions []Version `json:"versions,omitempty" read:"version,max=200" want:"a list of versions that can be installed"`
 }
 
 // Kind is a custom kind that an operator defines.
 type Kind struct {
 	// Kind is written Kind.group.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" read:"customKind,required,unique"`
 	// Plural is the name of its resource, as its definition has it; empty where that is not
 	// known.
-	Plural   string   `json:"plural,omitempty"`
-	Versions []string `json:"versions"`
+	Plural   string   `json:"plural,omitempty" read:"plural"`
+	Versions []string `json:"versions" read:",required"`
 	// ClusterScoped says that its objects have no namespace.
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
 	// Composes lists the kinds of objects that the operator makes for an instance
 	// and owns. It is a statement, from which no edge follows.
-	Composes []string `json:"composes,omitempty"`
+	Composes []string `json:"composes,omitempty" read:"kind,empty" want:"a list of kinds"`
 	// Health says how the objects fare, after the operator's API: one rule for every version
 	// of the API, or some for different ones; without a kind and an origin, which Health
 	// fills in.
-	Health []health.Rule `json:"health,omitempty"`
+	Health []health.Rule `json:"health,omitempty" read:"health"`
 	// Signals say how an object is held, after the operator's API; without a kind and an
 	// origin, which Signals fills in.
-	Signals []regulate.Signal `json:"signals,omitempty"`
+	Signals []regulate.Signal `json:"signals,omitempty" read:"signals"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be

@@ -70,7 +70,7 @@ func TestCompiled(t *testing.T) {
 		return
 	}
 	if text, err := os.ReadFile("entries.bin"); err != nil || !bytes.Equal(text, pack(want)) {
-		t.Errorf("entries.bin is not what catalog/*.yaml says (%v): run go generate ./internal/catalog", err)
+		t.Fatalf("entries.bin is not what catalog/*.yaml says (%v): run go generate ./internal/catalog", err)
 	}
 	got := catalog.All()
 	if len(got) != len(want) {

@@ -114,7 +114,7 @@ func (im *Imported) place(v *Version, name string, objects []map[string]any) err
 func manifestText(objects []map[string]any) ([]byte, error) {
 	var all []byte
 	for i, o := range objects {
-		text, err := encode(strict.ValueNode(o))
+		text, err := strict.Encode(strict.ValueNode(o))
 		if err != nil {
 			return nil, err
 		}

@@ -35,10 +35,10 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 			case wrong != "":
 				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{strict.At(d, "%s", wrong)}}
 			}
-			v := values{Mapping: &strict.Mapping{}, left: maxFileBytes}
-			o, _ := v.nested(d, maxDepth).(map[string]any)
-			if len(v.Problems) > 0 {
-				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: v.Problems}
+			m := &strict.Mapping{}
+			o, _ := free(m, d).(map[string]any)
+			if len(m.Problems) > 0 {
+				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: m.Problems}
 			}
 			all = append(all, o)
 		}
@@ -139,9 +139,9 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 // rights are a role and its binding. OLM makes the rights of a namespace hold in every
 // namespace that is watched.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
-	rules, ok := v.nested(&p.Rules, maxDepth).([]any)
-	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(v.Problems) > 0 {
+	m := &strict.Mapping{}
+	rules, ok := free(m, &p.Rules).([]any)
+	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(m.Problems) > 0 {
 		im.warn("the permissions of the service account %q are skipped: they are not a list of rules with a name", field.Shorten(p.ServiceAccount))
 		return nil
 	}

@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"slices"
-	"strings"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -91,12 +88,4 @@ func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 		all.Problems = append(all.Problems, m.Problems...)
 	}
 	return signals, all.Problems
-}
-
-func isPattern(text string) bool {
-	group, ok := strings.CutPrefix(strings.TrimPrefix(text, "*."), "*.")
-	if !ok {
-		group, ok = strings.CutPrefix(text, "*.")
-	}
-	return ok && group != "" && !slices.Contains(strings.Split(group, "."), "") && !strings.Contains(group, "*")
 }

@@ -70,10 +70,10 @@ func (p Pairs) Node() *yaml.Node {
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: p}
 }
 
-// TextsNode writes a list of texts, on one line where they are short.
+// TextsNode writes a list of texts, on one line where they are short and need no quotes there.
 func TextsNode(all []string) *yaml.Node {
 	list := ListNode(len(all), func(i int) *yaml.Node { return TextNode(all[i]) })
-	if !slices.ContainsFunc(all, func(t string) bool { return len(t) > 40 || strings.Contains(t, "\n") }) {
+	if !slices.ContainsFunc(all, func(t string) bool { return len(t) > 40 || strings.ContainsAny(t, "\n:,[]{}") }) {
 		list.Style = yaml.FlowStyle
 	}
 	return list

@@ -13,7 +13,7 @@ import (
 
 // Formats are what the tags of fields name. A func(string) string says what is wrong with a
 // text, empty for nothing; a func(*Mapping, *yaml.Node) T reads the value of a field of type
-// T, and a func(T) *yaml.Node writes it.
+// T, and a func(T) *yaml.Node writes it. That of a list is for each item, unless T is the list.
 type Formats map[string]any
 
 // tag is what the tags of a field of a struct say: its key in YAML is that in JSON.
@@ -33,8 +33,8 @@ type tag struct {
 	// required says that the key must be there, and unique that no two items of a list may
 	// have the same.
 	required, unique bool
-	// flow and always are for writing: on one line, and with a zero value as well.
-	flow, always bool
+	// flow says that it is written on one line.
+	flow bool
 }
 
 func tagOf(f reflect.StructField) (tag, bool) {
@@ -43,7 +43,7 @@ func tagOf(f reflect.StructField) (tag, bool) {
 	has := func(option string) bool { return slices.Contains(options[1:], option) }
 	t := tag{
 		name: name, format: options[0], want: f.Tag.Get("want"),
-		empty: has("empty"), required: has("required"), unique: has("unique"), flow: has("flow"), always: has("always"),
+		empty: has("empty"), required: has("required"), unique: has("unique"), flow: has("flow"),
 	}
 	for _, o := range options[1:] {
 		if most, ok := strings.CutPrefix(o, "max="); ok {
@@ -78,8 +78,8 @@ func (m *Mapping) FieldsOf(into any, formats Formats) []Field {
 
 func (m *Mapping) value(n *yaml.Node, into reflect.Value, t tag, formats Formats) {
 	check, isCheck := formats[t.format].(func(string) string)
-	if read := formats[t.format]; !isCheck && t.format != "" {
-		into.Set(reflect.ValueOf(read).Call([]reflect.Value{reflect.ValueOf(m), reflect.ValueOf(n)})[0])
+	if read := reflect.ValueOf(formats[t.format]); !isCheck && t.format != "" && read.Type().Out(0) == into.Type() {
+		into.Set(read.Call([]reflect.Value{reflect.ValueOf(m), reflect.ValueOf(n)})[0])
 		return
 	}
 	switch into.Kind() {
@@ -156,7 +156,7 @@ func identity(v reflect.Value) string {
 		var all []string
 		for i := range v.NumField() {
 			if t, _ := tagOf(v.Type().Field(i)); t.unique && !v.Field(i).IsZero() {
-				all = append(all, v.Field(i).String())
+				all = append(all, identity(v.Field(i)))
 			}
 		}
 		return strings.Join(all, " ")
@@ -173,7 +173,7 @@ func StructNode(v any, formats Formats) *yaml.Node {
 func structNode(v reflect.Value, formats Formats) *yaml.Node {
 	var p Pairs
 	for i := range v.NumField() {
-		if t, ok := tagOf(v.Type().Field(i)); ok && (t.always || !v.Field(i).IsZero()) {
+		if t, ok := tagOf(v.Type().Field(i)); ok && !v.Field(i).IsZero() {
 			p = p.Put(t.name, fieldNode(v.Field(i), t, formats))
 		}
 	}
@@ -181,8 +181,8 @@ func structNode(v reflect.Value, formats Formats) *yaml.Node {
 }
 
 func fieldNode(v reflect.Value, t tag, formats Formats) *yaml.Node {
-	if write := formats[t.format]; write != nil {
-		return reflect.ValueOf(write).Call([]reflect.Value{v})[0].Interface().(*yaml.Node)
+	if write := reflect.ValueOf(formats[t.format]); write.IsValid() && write.Type().In(0) == v.Type() {
+		return write.Call([]reflect.Value{v})[0].Interface().(*yaml.Node)
 	}
 	switch v.Kind() {
 	case reflect.String:
@@ -202,7 +202,7 @@ func fieldNode(v reflect.Value, t tag, formats Formats) *yaml.Node {
 		if v.Type().Elem().Kind() == reflect.Interface {
 			break
 		}
-		return ListNode(v.Len(), func(i int) *yaml.Node { return fieldNode(v.Index(i), tag{flow: t.flow}, formats) })
+		return ListNode(v.Len(), func(i int) *yaml.Node { return fieldNode(v.Index(i), tag{format: t.format, flow: t.flow}, formats) })
 	}
 	return ValueNode(v.Interface())
 }

@@ -159,6 +159,3 @@ func Scalar(n *yaml.Node) (any, bool) {
 	}
 	return nil, false
 }
-
-// NoScalar is what is said of a scalar that JSON does not have.
-const NoScalar = "%s is not a JSON value: expected a string, a number, true, false or null"
