@@ -53,21 +53,21 @@ func (p Pairs) Texts(name string, all []string) Pairs {
 	return p.Put(name, TextsNode(all))
 }
 
-// Table adds a mapping of free keys.
-func Table[V any](p Pairs, name string, all map[string]V, each func(V) *yaml.Node) Pairs {
-	var inner Pairs
-	for _, k := range slices.Sorted(maps.Keys(all)) {
-		inner = inner.Put(k, each(all[k]))
-	}
-	return p.Put(name, inner.Node())
-}
-
 // Node is the mapping; nil where it is empty.
 func (p Pairs) Node() *yaml.Node {
 	if len(p) == 0 {
 		return nil
 	}
 	return &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Content: p}
+}
+
+// TableNode writes a mapping of free keys, in their order; nil where it is empty.
+func TableNode[V any](all map[string]V, each func(V) *yaml.Node) *yaml.Node {
+	var p Pairs
+	for _, k := range slices.Sorted(maps.Keys(all)) {
+		p = p.Put(k, each(all[k]))
+	}
+	return p.Node()
 }
 
 // TextsNode writes a list of texts, on one line where they are short and need no quotes there.

@@ -91,16 +91,16 @@ func (r *reader) upgrading(s scope, n *yaml.Node) {
 }
 
 func operatorNode(o *Operator) *yaml.Node {
-	f := fields{}.text("name", o.Name).text("version", o.Version).text("namespace", o.Namespace)
+	f := strict.Pairs{}.Text("name", o.Name).Text("version", o.Version).Text("namespace", o.Namespace)
 	if o.Values != nil {
-		f = f.put("values", strict.ValueNode(o.Values))
+		f = f.Put("values", strict.ValueNode(o.Values))
 	}
-	return f.node()
+	return f.Node()
 }
 
 func inputNode(in *Input) *yaml.Node {
-	return fields{}.text("secret", in.Secret).text("configMap", in.ConfigMap).text("namespace", in.Namespace).
-		texts("keys", in.Keys).text("description", in.Description).node()
+	return strict.Pairs{}.Text("secret", in.Secret).Text("configMap", in.ConfigMap).Text("namespace", in.Namespace).
+		Put("keys", texts(in.Keys, same)).Text("description", in.Description).Node()
 }
 
 // Laid lays values over others, which stay as they are: mappings key by key, all else as a
