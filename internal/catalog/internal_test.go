@@ -5,3 +5,9 @@ package catalog
 type PackedEntry = packedEntry
 
 var FreeTypes = freeTypes
+
+// Requirement and Conflict are solve.Requirement as entries have it.
+var (
+	Requirement = &requirement{}
+	Conflict    = &conflict{}
+)

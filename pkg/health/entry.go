@@ -14,33 +14,33 @@ import (
 // not called healthy by them either. docs/health-rules.md has the grammar.
 type Rule struct {
 	// Kind is written Kind.group.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" read:"-"`
 	// Source says where the operator's API tells this: an address, or a path below the
 	// source of the entry.
 	Source string `json:"source,omitempty"`
 	// Versions are the API versions of the objects that the rule is for; none means every one.
-	Versions []string `json:"versions,omitempty"`
+	Versions []string `json:"versions,omitempty" read:"versions"`
 
-	Degraded    string `json:"degraded,omitempty"`
-	Progressing string `json:"progressing,omitempty"`
-	Suspended   string `json:"suspended,omitempty"`
+	Degraded    string `json:"degraded,omitempty" read:"expression"`
+	Progressing string `json:"progressing,omitempty" read:"expression"`
+	Suspended   string `json:"suspended,omitempty" read:"expression"`
 	// Derived is true of an object that what it owns says more of than its own status, such
 	// as one that copies the conditions of its Deployment and not their generation.
-	Derived string `json:"derived,omitempty"`
-	Healthy string `json:"healthy,omitempty"`
+	Derived string `json:"derived,omitempty" read:"expression"`
+	Healthy string `json:"healthy,omitempty" read:"expression"`
 	// Message is an expression that gives a text for people; empty for what the object's
 	// conditions say.
-	Message string `json:"message,omitempty"`
+	Message string `json:"message,omitempty" read:"expression"`
 	// Observed is an expression that gives the generation that the status is of, as a whole
 	// number, or says whether the status is of the object as it is; for operators that write
 	// no observedGeneration.
-	Observed string `json:"observed,omitempty"`
+	Observed string `json:"observed,omitempty" read:"expression"`
 	// History names kinds of owners, Kind.group or *, that keep objects of this kind as the
 	// history of what they did: of these only the last one says how the owner's stack is.
-	History []string `json:"history,omitempty"`
+	History []string `json:"history,omitempty" read:"owner"`
 	// Revision is an expression that gives a text: of an owner the revision that it is at,
 	// of what it keeps as history the revision that it was made for.
-	Revision string `json:"revision,omitempty"`
+	Revision string `json:"revision,omitempty" read:"expression"`
 	// Origin says whose rule it is: catalogue cert-manager, file x.yaml.
 	Origin string `json:"-"`
 }

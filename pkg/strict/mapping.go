@@ -64,6 +64,16 @@ func (m *Mapping) Read(n *yaml.Node) {
 	}
 }
 
+// KeyOf is the key whose value a node is.
+func (m *Mapping) KeyOf(n *yaml.Node) string {
+	for key, value := range m.Nodes {
+		if value == n {
+			return key
+		}
+	}
+	return ""
+}
+
 func (m *Mapping) names() []string {
 	var all []string
 	for _, f := range m.Fields {
