@@ -99,7 +99,7 @@ type parser struct {
 func (p *parser) relation(n *yaml.Node) Spec {
 	s := Spec{Line: n.Line, Column: n.Column}
 	p.Fields = p.FieldsOf(&s, strict.Formats{"kinds": p.kinds, "versions": (*strict.Mapping).APIVersions, "conditions": conditions})
-	p.Mapping.Read(n)
+	p.Read(n)
 	if len(p.Problems) == 0 {
 		p.check(&s, n)
 	}

@@ -58,7 +58,7 @@ func tagOf(f reflect.StructField) (tag, bool) {
 // returned has the nodes of the values; its problems are in m already.
 func (m *Mapping) Struct(n *yaml.Node, into any, formats Formats, others ...Field) *Mapping {
 	inner := &Mapping{}
-	inner.Fields = append(others, inner.FieldsOf(into, formats)...)
+	inner.Fields = slices.Concat(others, inner.FieldsOf(into, formats))
 	inner.Read(n)
 	m.Problems = append(m.Problems, inner.Problems...)
 	return inner
@@ -196,7 +196,7 @@ func fieldNode(v reflect.Value, t tag, formats Formats) *yaml.Node {
 		}
 		return n
 	case reflect.Slice:
-		if texts, ok := v.Interface().([]string); ok {
+		if texts, ok := reflect.TypeAssert[[]string](v); ok {
 			return TextsNode(texts)
 		}
 		if v.Type().Elem().Kind() == reflect.Interface {
