@@ -108,7 +108,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 	return nil
 }
 
-// readable holds the entries to be those of a catalogue.
+// readable checks that the entries are those of a catalog.
 func readable(files map[string][]byte) error {
 	packed, err := fetch.Pack(files)
 	if err != nil {
@@ -128,7 +128,7 @@ func readable(files map[string][]byte) error {
 	return nil
 }
 
-// images are all that are run, each once: with its digest where the catalogue knows it.
+// images are all that are run, each once: with its digest where the catalog has it.
 func (c *Contents) images() []string {
 	pinned := map[string]string{}
 	all := map[string]bool{}

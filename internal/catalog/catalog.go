@@ -55,11 +55,11 @@ type Kind struct {
 	// Composes lists the kinds of objects that the operator makes for an instance
 	// and owns. It is a statement, from which no edge follows.
 	Composes []string `json:"composes,omitempty" read:"kind,empty" want:"a list of kinds"`
-	// Health says how the objects fare, after the operator's API: one rule for every version
+	// Health evaluates the objects by the operator's API: one rule for every version
 	// of the API, or some for different ones; without a kind and an origin, which Health
 	// fills in.
 	Health []health.Rule `json:"health,omitempty" read:"health"`
-	// Signals say how an object is held, after the operator's API; without a kind and an
+	// Signals say how an object is held, by the operator's API; without a kind and an
 	// origin, which Signals fills in.
 	Signals []regulate.Signal `json:"signals,omitempty" read:"signals"`
 }
@@ -108,7 +108,7 @@ func (k Kind) Resource() object.Resource {
 	return r
 }
 
-// Rules returns the rules of the operators that are there: of each entry of which
+// Rules returns the rules of the operators in the cluster: of each entry of which
 // the cluster serves a kind, the relations that read something it serves.
 func Rules(kinds *object.Kinds) []relation.Rule {
 	var rules []relation.Rule
@@ -145,7 +145,7 @@ func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 	return declare.RulesOf(specs, e.Name, e.Origin(), kinds)
 }
 
-// Origin is how the rules of the entry are told from others.
+// Origin is the origin of the rules of the entry.
 func (e Entry) Origin() string { return "catalog " + e.Name }
 
 func served(kind string, kinds *object.Kinds) bool {

@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Check says what is wrong with the catalogue as a whole: packages that are needed and not
-// there, ranges that no version is in, packages that need each other in a circle, files that
-// are named and missing, APIs that two bring. It reads the files that are named by path. The
+// Check says what is wrong with the catalog as a whole: required packages that are missing,
+// ranges that no version is in, packages that require each other in a cycle, files that are
+// missing, APIs that two entries provide. It reads the files that are named by path. The
 // problems are in the order of the entries.
 func (c *Catalogue) Check() []Problem {
 	k := checker{c: c}
@@ -56,7 +56,7 @@ func (k *checker) report(i item, warning bool, at []any, format string, args ...
 	k.problems = append(k.problems, p)
 }
 
-// Text returns the file of the entry of a name, and what it is called; nothing of what is
+// Text returns the file of the entry of a name, and its path; nothing for an entry that is
 // compiled in.
 func (c *Catalogue) Text(name string) (file string, text []byte) {
 	i, ok := c.find(name)
@@ -106,8 +106,8 @@ func (k *checker) known(name string) bool {
 	return ok
 }
 
-// requirement checks that something meets what a version needs. What it can do without is
-// worth a warning only, and so is what must be there already.
+// requirement checks that something meets what a version needs. What is optional, or must be
+// installed already, is a warning only.
 func (k *checker) requirement(i item, need solve.Requirement, at []any, version string) {
 	who := i.Name + " " + version
 	if need.Package == "" {
@@ -181,7 +181,7 @@ func (k *checker) source(i item, v *Version, at []any) {
 	}
 }
 
-// maxFileBytes is how many bytes of a file are read to hold it against its sum.
+// maxFileBytes is how many bytes of a file are read to compare its sum.
 const maxFileBytes = 64 << 20
 
 // file checks a file that is named by path.
@@ -222,7 +222,7 @@ func sumOf(fsys fs.FS, name string) (string, error) {
 
 var errTooLarge = errors.New("it is too large")
 
-// rivals tells the APIs that several entries bring, once for each two of them.
+// rivals reports the APIs that several entries provide, once for each pair.
 func (k *checker) rivals() {
 	first := map[string]item{}
 	for _, i := range k.c.items {

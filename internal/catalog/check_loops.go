@@ -7,11 +7,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
-// place is one version of an entry of a catalogue: indices of both.
+// place is one version of an entry of a catalog: indices of both.
 type place struct{ item, version int }
 
-// loops tells packages that need each other in a circle: none of them could be first. A
-// circle is told once, at the version that comes first in it.
+// loops reports packages that require each other in a cycle: none of them could be first. A
+// cycle is reported once, at the version that comes first in it.
 func (k *checker) loops() {
 	w := &walk{c: k.c, state: map[place]int{}, brings: map[string][]place{}}
 	for i := range k.c.items {
@@ -38,7 +38,7 @@ func (k *checker) loops() {
 	}
 }
 
-// walk goes through the versions by what they need.
+// walk follows the versions by what they require.
 type walk struct {
 	c      *Catalogue
 	state  map[place]int // 0 not seen, 1 on the way, 2 done
@@ -46,7 +46,7 @@ type walk struct {
 	brings map[string][]place // by kind
 }
 
-// from follows the needs of a version, and hands on each circle that it closes.
+// from follows the requirements of a version, and passes on each cycle that it closes.
 func (w *walk) from(p place, closed func([]place)) {
 	switch w.state[p] {
 	case 1:
@@ -68,8 +68,8 @@ func (w *walk) from(p place, closed func([]place)) {
 }
 
 // meeting returns the versions that meet what must be there. Of an API that several packages
-// bring none is followed, since it is not known which one is taken; what a package brings
-// itself it does not need of others.
+// provide none is followed, since any of them may be chosen; what a package provides itself
+// it does not need from others.
 func (w *walk) meeting(need solve.Requirement, p place) []place {
 	if need.Optional {
 		return nil

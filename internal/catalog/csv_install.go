@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// bundle reads the manifests that are given besides.
+// bundle reads the other manifests.
 func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 	var all []map[string]any
 	for i, data := range manifests {
@@ -85,7 +85,7 @@ func rank(o map[string]any) int {
 	return 1
 }
 
-// everywhere says whether it can watch all namespaces, and tells what it cannot.
+// everywhere says whether it can watch all namespaces, and warns of what it cannot.
 func (c *csv) everywhere(im *Imported, namespace string) bool {
 	modes := map[string]bool{}
 	for _, m := range c.Spec.InstallModes {
@@ -136,7 +136,7 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 	return all
 }
 
-// rights are a role and its binding. OLM makes the rights of a namespace hold in every
+// rights are a role and its binding. OLM grants the permissions of a namespace in every
 // namespace that is watched.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
 	m := &strict.Mapping{}
@@ -165,7 +165,7 @@ func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, ev
 	return []map[string]any{role, binding}
 }
 
-// grant adds a role and its binding, or the rules alone where the role is there.
+// grant adds a role and its binding, or the rules alone where the role exists.
 func grant(all, role []map[string]any) []map[string]any {
 	if len(role) == 0 {
 		return all

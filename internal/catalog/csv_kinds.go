@@ -105,7 +105,7 @@ func (k *Kind) defined(im *Imported, objects []map[string]any) {
 	im.warn("the CRD of %s is missing: a ClusterServiceVersion does not have it, and the given manifests do not either; add it", k.Kind)
 }
 
-// requires are the APIs that it needs and does not bring.
+// requires are the APIs that it needs and does not provide.
 func (c *csv) requires(im *Imported, own []Kind) []solve.Requirement {
 	var all []solve.Requirement
 	need := func(kind, version string) {

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Health returns what the entries say of how objects fare: of the kinds that the
+// Health returns the health rules of the entries: of the kinds that the
 // cluster serves, or of all where kinds is nil.
 func Health(kinds *object.Kinds) []health.Rule {
 	var rules []health.Rule

@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Bounds of a catalogue.
+// Bounds of a catalog.
 const (
 	maxEntries      = 5000
 	maxCatalogBytes = 128 << 20 // bytes of all entries
 )
 
-// Problem is something that is wrong with a catalogue, or worth knowing.
+// Problem is something that is wrong with a catalog, or worth knowing.
 type Problem struct {
 	// Origin is the layer, File the entry's file in it; empty for what is compiled in.
 	Origin string `json:"origin"`
@@ -30,7 +30,7 @@ type Problem struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
-	// Warning says that the catalogue can be used all the same.
+	// Warning says that the catalog can be used all the same.
 	Warning bool `json:"warning,omitempty"`
 }
 
@@ -48,12 +48,12 @@ func (p Problem) String() string {
 	return at + ": " + p.Message
 }
 
-// Load reads a layer: the entries are the files *.yaml of the folder catalog, or those at
-// the root where there is no such folder, and the folder in which they are is that of the
-// files that they name by path. Origin says where it came from, for people.
+// Load reads a layer: the entries are the files *.yaml of the directory catalog, or those at
+// the root where there is no such directory. Files that they name by path are relative to
+// that directory. Origin says where it came from, for people.
 //
-// An entry with problems is left out, and told; the others are there. The error is of what
-// could not be read at all, or holds more than a catalogue may.
+// An entry with problems is left out, and its problems are returned. The error is that of a
+// catalog that cannot be read at all, or is too large.
 func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	folder, names, err := entryFiles(fsys)
 	if err != nil {
@@ -97,7 +97,7 @@ const (
 	entryFolder = "catalog"
 )
 
-// entryFiles returns the folder of the entries, and the names of their files.
+// entryFiles returns the directory of the entries, and the names of their files.
 func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
 	all := []string{}
 	for _, folder = range []string{entryFolder, "."} {
@@ -154,7 +154,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Unknown is the message of an entry that is not there.
+// Unknown is the message about an entry that does not exist.
 func (c *Catalogue) Unknown(name string) string {
 	return fmt.Sprintf("the catalog has no operator %q%s", name, object.DidYouMean(c.Nearest(name)))
 }

@@ -149,7 +149,7 @@ func parseImage(m *strict.Mapping, n *yaml.Node) Image {
 	return i
 }
 
-// Provided returns the APIs that a version of the entry brings: its own, or where it names
+// Provided returns the APIs that a version of the entry provides: its own, or where it names
 // none the kinds of the entry.
 func (e Entry) Provided(v *Version) []solve.API { return provided(e.Kinds, v) }
 

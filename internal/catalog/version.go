@@ -10,12 +10,12 @@ type Version struct {
 	Version string `json:"version" read:"semver,required"`
 	// Kubernetes is the range of versions that it runs on.
 	Kubernetes string `json:"kubernetes,omitempty" read:"range"`
-	// Provides are the APIs that it brings; empty for the kinds of the entry, in theirs.
+	// Provides are the APIs that it brings along; empty for the kinds of the entry in their versions.
 	Provides  []solve.API         `json:"provides,omitempty" read:",flow,max=500" want:"a list of the APIs that the version provides: {kind: Kind.group, versions: [v1]}"`
 	Requires  []solve.Requirement `json:"requires,omitempty" read:"requires,max=500" want:"a list of what the version needs: {api: Kind.group} or {package: NAME}"`
 	Conflicts []solve.Requirement `json:"conflicts,omitempty" read:"conflicts,max=500" want:"a list of packages that it conflicts with: {package: NAME}"`
 	Source    Source              `json:"source" read:"source,required"`
-	// Namespace is where it is installed unless told otherwise.
+	// Namespace is where it is installed by default.
 	Namespace string `json:"namespace" read:"label,required"`
 	// Definitions says what is done about its CustomResourceDefinitions.
 	Definitions DefinitionPolicy `json:"crds,omitempty" read:"policy"`
@@ -34,7 +34,7 @@ type DefinitionPolicy string
 const (
 	// Upgrade installs definitions, and upgrades them where that is safe. It is the default.
 	Upgrade DefinitionPolicy = "upgrade"
-	// Install installs definitions that are missing, and leaves the others alone.
+	// Install installs definitions that are missing, and does not change the others.
 	Install DefinitionPolicy = "install"
 	// Leave is for operators that keep their definitions themselves.
 	Leave DefinitionPolicy = "leave"
@@ -52,13 +52,13 @@ type Source struct {
 type ChartSource struct {
 	Repository string `json:"repository,omitempty" read:"url"` // https://charts.example.com
 	OCI        string `json:"oci,omitempty" read:"oci"`        // oci://registry.example.com/charts/name
-	// Path is a .tgz, or a folder, beside the entry. In a bundle all is by path.
+	// Path is a .tgz, or a directory, next to the entry. In a bundle every source is a path.
 	Path string `json:"path,omitempty" read:"path"`
 	// Name and Version are the chart's; Version as its project writes it, with or without v.
 	Name    string `json:"name,omitempty" read:"chartName"`
 	Version string `json:"version,omitempty" read:"chartVersion"`
 	// Digest is sha256:HEX: of the archive of a repository or a path, of the manifest in a
-	// registry. What has none is fetched only when it is told that unverified is fine.
+	// registry. A source without one is fetched with --unverified only.
 	Digest string `json:"digest,omitempty" read:"digest"`
 	// Values are given to the chart, below what a System and the command line say.
 	Values map[string]any `json:"values,omitempty" read:"values"`

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// YAML writes the entry as Parse reads it: the same entry, the lines of its relations aside.
+// YAML writes the entry as Parse reads it: the same entry but for the lines of its relations.
 // The error is that of the encoder.
 func (e Entry) YAML() ([]byte, error) {
 	// Kinds and relations are required, though empty, of an entry that cannot be installed.
@@ -53,7 +53,7 @@ func requirementNode(r solve.Requirement) *yaml.Node {
 	return strict.Flow(strict.StructNode(requirement{r.API.Kind, r.API.Versions, r.Package, r.Range, r.Optional}, nil))
 }
 
-// signalPairs are the presets, and what is another way to their end.
+// signalPairs are the presets, and the alternatives to them.
 func signalPairs(signals []regulate.Signal) strict.Pairs {
 	var f strict.Pairs
 	var also []*yaml.Node
@@ -88,7 +88,7 @@ func signalNode(s *regulate.Signal) *yaml.Node {
 		Text("effect", s.Effect).Text("caveat", s.Caveat).Text("source", s.Source).Text("since", s.Since).Text("reacted", s.Reacted).Node()
 }
 
-// patterns parts signals of patterns, so that each part can stand in one item.
+// patterns groups signals of patterns, so that each group is one item.
 func patterns(signals []regulate.Signal) [][]regulate.Signal {
 	var all [][]regulate.Signal
 	for i, s := range signals {
@@ -101,8 +101,8 @@ func patterns(signals []regulate.Signal) [][]regulate.Signal {
 	return all
 }
 
-// fitsItem says whether a signal can stand in the item of others of the same pattern, in
-// which a preset stands once.
+// fitsItem says whether a signal can be in the item of others of the same pattern, which has
+// a preset once.
 func fitsItem(others []regulate.Signal, s regulate.Signal) bool {
 	for _, o := range others {
 		if o.Kind != s.Kind || !reflect.DeepEqual(o.Except, s.Except) || !reflect.DeepEqual(o.Categories, s.Categories) || o.Preset == s.Preset && !o.Other && !s.Other {

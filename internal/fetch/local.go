@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
-// localChart reads a chart by path: an archive, or a folder, of which an archive is made. The
-// digest of a folder is that of the tar that Pack writes, before it is compressed.
+// localChart reads a chart by path: an archive, or a directory, of which an archive is made. The
+// digest of a directory is that of the tar that Pack writes, before it is compressed.
 func (f *Fetcher) localChart(source catalog.ChartSource) (Artifact, error) {
 	name, info, err := f.local(source.Path)
 	if err != nil {
@@ -64,7 +64,7 @@ func (f *Fetcher) packFolder(artifact *Artifact, name string) error {
 	return err
 }
 
-// readFolder reads every file of a folder, under the bounds of archives.
+// readFolder reads every file of a directory, under the bounds of archives.
 func (f *Fetcher) readFolder(folder fs.FS) (map[string][]byte, error) {
 	limits, total := f.options.Limits, int64(0)
 	files := map[string][]byte{}

@@ -63,7 +63,7 @@ func (t *tree) find(op, name string) (*node, error) {
 	return n, nil
 }
 
-// Open opens a file or a folder.
+// Open opens a file or a directory.
 func (t *tree) Open(name string) (fs.File, error) {
 	n, err := t.find("open", name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *node) Mode() fs.FileMode {
 }
 func (n *node) String() string { return fs.FormatFileInfo(n) }
 
-// opened is a file or a folder that is being read.
+// opened is a file or a directory that is being read.
 type opened struct {
 	*bytes.Reader
 	node *node
@@ -130,7 +130,7 @@ func (o *opened) Read(p []byte) (int, error) {
 // Size is that of fs.FileInfo, not that of the reader.
 func (o *opened) Size() int64 { return o.node.Size() }
 
-// ReadDir lists a folder, in the order of names.
+// ReadDir lists a directory, in the order of names.
 func (o *opened) ReadDir(count int) ([]fs.DirEntry, error) {
 	if !o.node.isFolder {
 		return nil, &fs.PathError{Op: "readdir", Path: o.node.name, Err: fs.ErrInvalid}

@@ -33,7 +33,7 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 }
 
 // probe evaluates the expressions of a rule on objects in which what they read is absent, null
-// or empty. Each expression is told once, with the first that fails.
+// or empty. Each expression is reported once, with the first object on which it fails.
 func (l *linter) probe(rule *health.Rule, where anchor) {
 	failures, err := rule.Probe()
 	if err != nil {

@@ -98,7 +98,7 @@ func formats(key string) []string {
 	return []string{"inventory"}
 }
 
-// one says whether exactly one evidence is there.
+// one says whether there is exactly one evidence.
 func (p *parser) one(first string, n *yaml.Node) bool {
 	if first == "" {
 		p.Report(n, "the evidence of the relation is missing: expected one of %s", evidenceKeys)

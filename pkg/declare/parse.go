@@ -12,7 +12,7 @@ import (
 
 // Options say how declarations are read.
 type Options struct {
-	// Self is the kind that stands for a from or to that is left out, as in the
+	// Self is the kind of a from or to that is left out, as in the
 	// annotation of a definition; empty where both must be written.
 	Self string
 	// Kinds are those of the cluster, which a kind may be named after without its
@@ -20,11 +20,11 @@ type Options struct {
 	Kinds *object.Kinds
 }
 
-// maxSpecs bounds a list, and the problems that are told of it.
+// maxSpecs bounds a list, and its problems.
 const maxSpecs = 1000
 
-// ParseList reads a YAML list of relations. What is wrong is left out and told;
-// the rest counts.
+// ParseList reads a YAML list of relations. A relation with problems is left out,
+// and its problems are returned.
 func ParseList(text []byte, o Options) ([]Spec, []strict.Problem) {
 	root, problem := strict.Document(text)
 	switch {

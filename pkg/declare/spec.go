@@ -1,5 +1,5 @@
 // Package declare reads relationship rules that are written as data: in
-// catalogue entries, in files of users, in the annotation
+// catalog entries, in files of users, in the annotation
 // sysop.dev/relationships of a CustomResourceDefinition. docs/rules-file.md is
 // its grammar.
 //
@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Any stands for whatever kind a reference says, or for every kind that is read.
+// Any is whatever kind a reference says, or every kind that is read.
 const Any = "*"
 
 // Spec is one declared relationship. Kinds are written Kind.group, paths and

@@ -7,7 +7,7 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// Rule is what an entry of the catalogue, or a user's file, says of the health of a
+// Rule is what an entry of the catalog, or a user's file, says of the health of a
 // kind: expressions of CEL that are true of an object in that state. They are tried in
 // the order of the fields, and the first that is true decides. Where none is true the
 // general stages are asked; but what an entry with a Healthy does not call healthy is
@@ -15,7 +15,7 @@ import (
 type Rule struct {
 	// Kind is written Kind.group.
 	Kind string `json:"kind" read:"-"`
-	// Source says where the operator's API tells this: an address, or a path below the
+	// Source says where the operator's API documents this: an address, or a path below the
 	// source of the entry.
 	Source string `json:"source,omitempty"`
 	// Versions are the API versions of the objects that the rule is for; none means every one.
@@ -41,12 +41,12 @@ type Rule struct {
 	// Revision is an expression that gives a text: of an owner the revision that it is at,
 	// of what it keeps as history the revision that it was made for.
 	Revision string `json:"revision,omitempty" read:"expression"`
-	// Origin says whose rule it is: catalogue cert-manager, file x.yaml.
+	// Origin says whose rule it is: catalog cert-manager, file x.yaml.
 	Origin string `json:"-"`
 }
 
-// states are the expressions of a rule that say how an object fares, in the order in
-// which they are asked.
+// states are the expressions of a rule for the health states, in the order in which they
+// are evaluated.
 func (r *Rule) states() [5]ruleState {
 	return [5]ruleState{
 		{"degraded", Degraded, r.Degraded},
@@ -141,8 +141,8 @@ func (e *entry) compiled() (*compiled, error) {
 	return &e.is, e.err
 }
 
-// entry judges by what the catalogue, or a user's file, knows of the kind. A rule that
-// cannot be evaluated on the object steps aside for the general stages: it says neither
+// entry evaluates the rule of the catalog, or of a user's file, for the kind. A rule that
+// cannot be evaluated on the object leaves it to the general stages: it says neither
 // that the object is well nor that it is not.
 func (j *Evaluator) entry(s *subject) (Health, bool) {
 	e := j.entryOf(s)
@@ -185,7 +185,7 @@ func (r *Rule) constant() bool {
 	return r.Healthy == "true" && r.Degraded+r.Progressing+r.Suspended+r.Derived == ""
 }
 
-// fails notes that an expression of the rule could not be evaluated; the first one is kept.
+// fails notes that an expression of the rule could not be evaluated; the first one is reported.
 func (s *subject) fails(e *entry, field string, err error) {
 	if err != nil && s.failed == nil {
 		s.failed = &RuleError{Origin: e.rule.Origin, Kind: e.rule.Kind, Field: field, Message: oneLine(err.Error())}

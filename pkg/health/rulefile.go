@@ -11,7 +11,7 @@ import (
 )
 
 // ParseRules reads a user's file of rules: a YAML list of them, or a document each.
-// All that is wrong is told, with its place in the file; of a file with problems no
+// All problems are returned, with their places in the file; of a file with problems no
 // rule is to be used. name is that of the file, for people.
 func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 	items, problem := RuleNodes(data)
@@ -78,7 +78,7 @@ func IsRulesFile(data []byte) bool {
 	return first.Kind == yaml.SequenceNode
 }
 
-// Empty says that the rule has no expression that says how an object fares.
+// Empty says that the rule has no expression for a health state.
 func (r *Rule) Empty() bool {
 	for _, s := range r.states() {
 		if s.text != "" {

@@ -25,10 +25,10 @@ type Formats map[string]any
 type tag struct {
 	name, format string
 	// want is what a list is, for the message where it is none: without it a single item
-	// stands for a list of one.
+	// is read as a list of one.
 	want string
-	// most is how many items a list has at most, empty says that it may have none.
-	most  int
+	// limit is how many items a list has at most, empty says that it may have none.
+	limit int
 	empty bool
 	// required says that the key must be there, and unique that no two items of a list may
 	// have the same.
@@ -46,8 +46,8 @@ func tagOf(f reflect.StructField) (tag, bool) {
 		empty: has("empty"), required: has("required"), unique: has("unique"), flow: has("flow"),
 	}
 	for _, o := range options[1:] {
-		if most, ok := strings.CutPrefix(o, "max="); ok {
-			t.most, _ = strconv.Atoi(most)
+		if limit, ok := strings.CutPrefix(o, "max="); ok {
+			t.limit, _ = strconv.Atoi(limit)
 		}
 	}
 	return t, name != "" && name != "-" && t.format != "-"
@@ -111,7 +111,7 @@ func (m *Mapping) items(n *yaml.Node, into reflect.Value, t tag, formats Formats
 	items := []*yaml.Node{n}
 	switch {
 	case t.want != "" && (!t.empty || n.Kind != yaml.SequenceNode):
-		items = m.Items(n, "expected "+t.want, t.most)
+		items = m.Items(n, "expected "+t.want, t.limit)
 	case n.Kind == yaml.SequenceNode:
 		items = n.Content
 	}

@@ -86,7 +86,7 @@ func TextNode(text string) *yaml.Node {
 	return n
 }
 
-// KeyNode writes a key, which stands on one line.
+// KeyNode writes a key, which is on one line.
 func KeyNode(name string) *yaml.Node {
 	n := TextNode(name)
 	if n.Style == yaml.LiteralStyle {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Operator is an operator that a system needs, from a catalogue.
+// Operator is an operator that a system needs, from a catalog.
 type Operator struct {
-	// Name is that of the entry of the catalogue.
+	// Name is that of the entry of the catalog.
 	Name string
 	// Version is a range of semantic versions (">=1.14 <2"); empty for the newest.
 	Version string
@@ -37,8 +37,8 @@ type Input struct {
 
 // UpgradePolicy is how a system is upgraded.
 type UpgradePolicy struct {
-	// Regulate says that who needs what is upgraded is held meanwhile, as the rules about
-	// upgrading say; where there is none, all neighbours get Stop.
+	// Regulate says that apps which depend on an upgraded one are held meanwhile, as the rules
+	// about upgrading say; without such rules all neighbours get Stop.
 	Regulate bool
 }
 

@@ -12,7 +12,7 @@ import (
 
 // YAML writes a manifest in its normal form: in the order of the documentation, with the
 // defaults written out, templates filled in, and the roots of resources named. Parse reads
-// it as the same system, lines aside. The error is that of the encoder.
+// it as the same system but for lines. The error is that of the encoder.
 func (s *System) YAML() ([]byte, error) {
 	meta := strict.Pairs{}.Text("name", s.Name).Text("namespace", s.Namespace)
 	spec := strict.Pairs{}.Text("description", s.Description)
