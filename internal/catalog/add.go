@@ -59,10 +59,10 @@ func (e *InvalidError) Error() string {
 // is an *ExistsError, unless replace says to put the new one in its place.
 //
 // The file is replaced as a whole: a temporary file is written in the same directory, and renamed.
-func Add(folder string, e Entry, replace bool) (Added, error) {
-	dir := folder
-	if found, _, err := entryFiles(os.DirFS(folder)); err == nil {
-		dir = filepath.Join(folder, found)
+func Add(root string, e Entry, replace bool) (Added, error) {
+	dir := root
+	if found, _, err := entryFiles(os.DirFS(root)); err == nil {
+		dir = filepath.Join(root, found)
 	}
 	file := filepath.Join(dir, e.Name+entrySuffix)
 	fresh, err := e.YAML()

@@ -121,14 +121,14 @@ func Rules(kinds *object.Kinds) []relation.Rule {
 // Rules returns the rules of the entry that read a kind which the cluster serves.
 func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 	specs := make([]*declare.Spec, 0, len(e.Relations))
-	there := map[string]bool{declare.Any: true}
+	known := map[string]bool{declare.Any: true}
 	for i := range e.Relations {
 		read, _ := e.Relations[i].Reader()
 		for _, kind := range read {
-			is, known := there[kind]
-			if !known {
+			is, looked := known[kind]
+			if !looked {
 				is = served(kind, kinds)
-				there[kind] = is
+				known[kind] = is
 			}
 			if is {
 				specs = append(specs, &e.Relations[i])

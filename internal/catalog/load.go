@@ -55,13 +55,13 @@ func (p Problem) String() string {
 // An entry with problems is left out, and its problems are returned. The error is that of a
 // catalog that cannot be read at all, or is too large.
 func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
-	folder, names, err := entryFiles(fsys)
+	dir, names, err := entryFiles(fsys)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 	}
 	files := fsys
-	if folder != "." {
-		if files, err = fs.Sub(fsys, folder); err != nil {
+	if dir != "." {
+		if files, err = fs.Sub(fsys, dir); err != nil {
 			return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 		}
 	}
@@ -79,10 +79,10 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 		name := strings.TrimSuffix(file, entrySuffix)
 		e, wrong := Parse(name, data)
 		for _, p := range wrong {
-			problems = append(problems, problemOf(origin, path.Join(folder, file), name, p))
+			problems = append(problems, problemOf(origin, path.Join(dir, file), name, p))
 		}
 		if len(wrong) == 0 {
-			c.items = append(c.items, item{Entry: e, origin: origin, file: path.Join(folder, file), files: files})
+			c.items = append(c.items, item{Entry: e, origin: origin, file: path.Join(dir, file), files: files})
 		}
 	}
 	return c, problems, nil
@@ -94,15 +94,15 @@ func problemOf(origin, file, name string, p strict.Problem) Problem {
 
 const (
 	entrySuffix = ".yaml"
-	entryFolder = "catalog"
+	entryDir    = "catalog"
 )
 
 // entryFiles returns the directory of the entries, and the names of their files.
-func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
+func entryFiles(fsys fs.FS) (dir string, names []string, err error) {
 	all := []string{}
-	for _, folder = range []string{entryFolder, "."} {
-		all, err = yamlFiles(fsys, folder)
-		if folder == entryFolder && (errors.Is(err, fs.ErrNotExist) || err == nil && len(all) == 0) {
+	for _, dir = range []string{entryDir, "."} {
+		all, err = yamlFiles(fsys, dir)
+		if dir == entryDir && (errors.Is(err, fs.ErrNotExist) || err == nil && len(all) == 0) {
 			continue
 		}
 		break
@@ -111,15 +111,15 @@ func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
 	case err != nil:
 		return "", nil, err
 	case len(all) == 0:
-		return "", nil, fmt.Errorf("it has no entries: expected files NAME%s, at its root or in a directory %s", entrySuffix, entryFolder)
+		return "", nil, fmt.Errorf("it has no entries: expected files NAME%s, at its root or in a directory %s", entrySuffix, entryDir)
 	case len(all) > maxEntries:
 		return "", nil, fmt.Errorf("it has %d entries: expected at most %d", len(all), maxEntries)
 	}
-	return folder, all, nil
+	return dir, all, nil
 }
 
-func yamlFiles(fsys fs.FS, folder string) ([]string, error) {
-	found, err := fs.ReadDir(fsys, folder)
+func yamlFiles(fsys fs.FS, dir string) ([]string, error) {
+	found, err := fs.ReadDir(fsys, dir)
 	var names []string
 	for _, f := range found {
 		if name := f.Name(); !f.IsDir() && strings.HasSuffix(name, entrySuffix) && !strings.HasPrefix(name, ".") {

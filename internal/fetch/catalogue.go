@@ -51,7 +51,7 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 		err = errors.New("unknown scheme; expected https, http, oci, or a path")
 	default:
 		if info, problem := os.Stat(from); problem == nil && info.IsDir() {
-			return f.folder(from)
+			return f.directory(from)
 		}
 		artifact, err = f.fileCatalogue(from)
 	}
@@ -66,7 +66,7 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 }
 
 // directory is a directory of the disk. Nothing outside of it can be read through it.
-func (f *Fetcher) folder(from string) (fs.FS, Artifact, error) {
+func (f *Fetcher) directory(from string) (fs.FS, Artifact, error) {
 	if len(f.keys) > 0 {
 		return nil, Artifact{}, errors.New("a key is given, and a directory has no signature: pack it as a tar and sign that, or omit the key")
 	}

@@ -32,7 +32,7 @@ func (t *tree) isDir(name string) bool {
 	return n != nil && n.isFolder
 }
 
-func (t *tree) folder(name string) *node {
+func (t *tree) directory(name string) *node {
 	if n := t.nodes[name]; n != nil {
 		return n
 	}
@@ -47,7 +47,7 @@ func (t *tree) add(name string, data []byte) {
 
 func (t *tree) put(name string, n *node) {
 	t.nodes[name] = n
-	parent := t.folder(path.Dir(name))
+	parent := t.directory(path.Dir(name))
 	at, _ := slices.BinarySearchFunc(parent.children, n.name, func(a *node, b string) int { return cmp.Compare(a.name, b) })
 	parent.children = slices.Insert(parent.children, at, n)
 }

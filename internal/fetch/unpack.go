@@ -160,17 +160,17 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 }
 
 // claim takes a name, with the directories on its way.
-func (u *unpacker) claim(name string, folder bool) error {
+func (u *unpacker) claim(name string, directory bool) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if err := u.fold(dir, true); err != nil {
 			return err
 		}
 	}
-	return u.fold(name, folder)
+	return u.fold(name, directory)
 }
 
 // fold refuses a name that exists, unless both are the same directory.
-func (u *unpacker) fold(name string, folder bool) error {
+func (u *unpacker) fold(name string, directory bool) error {
 	key := strings.Map(foldRune, name)
 	before, there := u.folded[key]
 	switch {
@@ -178,11 +178,11 @@ func (u *unpacker) fold(name string, folder bool) error {
 		u.folded[key] = name
 	case before != name:
 		return fmt.Errorf("it differs from %s in upper and lower case alone", plain(before))
-	case !folder || !u.tree.isDir(name):
+	case !directory || !u.tree.isDir(name):
 		return errors.New("the name occurs twice")
 	}
-	if folder {
-		u.tree.folder(name)
+	if directory {
+		u.tree.directory(name)
 	}
 	return nil
 }

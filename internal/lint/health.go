@@ -39,12 +39,12 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, f := range failures {
-		if told[f.Field] {
+		if reported[f.Field] {
 			continue
 		}
-		told[f.Field] = true
+		reported[f.Field] = true
 		at := where.child(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
 		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is evaluated as if there was no rule", rule.Kind, f.Field, f.Message)
