@@ -2,6 +2,7 @@ package catalog
 
 import (
 	_ "embed"
+	"fmt"
 	"math"
 	"math/bits"
 	"reflect"
@@ -11,7 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// packed are the entries, as the test TestCompiled writes them: a list of packedEntry.
+// packed are the entries, as the test TestCompiled writes them: a list of packedEntry. It is
+// made again whenever a field is added to the types of an entry, or moved.
 //
 //go:embed entries.bin
 var packed string
@@ -62,6 +64,11 @@ func (e Entry) definesServed(kinds *object.Kinds) bool {
 // unpack decodes a value. JSON takes four times as long for all entries, and eight times for
 // the heads; here a text is a part of the packed one, and nothing is copied.
 func unpack[T any](text string) *T {
+	defer func() {
+		if err := recover(); err != nil {
+			panic(fmt.Sprintf("entries.bin is not of these types: run go generate ./internal/catalog (%v)", err))
+		}
+	}()
 	var v T
 	u := unpacker{text}
 	u.value(reflect.ValueOf(&v).Elem())
