@@ -1,5 +1,5 @@
 // Package bundle writes and opens a system.tar: all that a System is installed from without a
-// network. Its files are catalog/ (entries, whose sources are by path, and beside them the
+// network. Its files are catalog/ (entries, whose sources are by path, and next to them the
 // charts and manifests that they name), system.yaml, images.txt and sbom.cdx.json;
 // checksums.txt has the sha256 of each of them.
 package bundle
@@ -24,7 +24,7 @@ const (
 	System    = "system.yaml"
 	Images    = "images.txt"
 	SBOM      = "sbom.cdx.json"
-	// Entries is the folder of the entries, and of what they name by path.
+	// Entries is the directory of the entries, and of what they name by path.
 	Entries = "catalog"
 )
 

@@ -63,7 +63,7 @@ func Files(c Contents) (map[string][]byte, error) {
 	return files, nil
 }
 
-const folder = Entries + "/"
+const entriesDir = Entries + "/"
 
 // pack writes an entry with the one version, and what its source names.
 func pack(p *Package, files map[string][]byte, b *bill) error {
@@ -78,7 +78,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 		b.chart(p, &source)
 		source.Repository, source.OCI = "", ""
 		source.Path, source.Digest = "charts/"+at+".tgz", fetch.Digest(data)
-		files[folder+source.Path] = data
+		files[entriesDir+source.Path] = data
 		v.Source = catalog.Source{Chart: &source}
 	case len(v.Source.Manifests) > 0:
 		if len(p.Artifacts) != len(v.Source.Manifests) {
@@ -88,7 +88,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 		for i, a := range p.Artifacts {
 			path := fmt.Sprintf("manifests/%s/%02d.yaml", at, i)
 			b.manifest(p, v.Source.Manifests[i], a)
-			files[folder+path] = a.Data
+			files[entriesDir+path] = a.Data
 			local = append(local, catalog.ManifestSource{Path: path, SHA256: strings.TrimPrefix(fetch.Digest(a.Data), "sha256:")})
 		}
 		v.Source = catalog.Source{Manifests: local}
@@ -100,7 +100,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 	if err != nil {
 		return err
 	}
-	name := folder + e.Name + ".yaml"
+	name := entriesDir + e.Name + ".yaml"
 	if files[name] != nil {
 		return fmt.Errorf("two versions of it: a bundle has one")
 	}
@@ -108,7 +108,7 @@ func pack(p *Package, files map[string][]byte, b *bill) error {
 	return nil
 }
 
-// readable holds the entries to be those of a catalogue.
+// readable checks that the entries are those of a catalog.
 func readable(files map[string][]byte) error {
 	packed, err := fetch.Pack(files)
 	if err != nil {
@@ -128,7 +128,7 @@ func readable(files map[string][]byte) error {
 	return nil
 }
 
-// images are all that are run, each once: with its digest where the catalogue knows it.
+// images are all that are run, each once: with its digest where the catalog has it.
 func (c *Contents) images() []string {
 	pinned := map[string]string{}
 	all := map[string]bool{}

@@ -16,20 +16,20 @@ import (
 
 // Added says what Add did.
 type Added struct {
-	// File is the file of the entry, in the folder that was given.
+	// File is the file of the entry, in the directory that was given.
 	File string `json:"file"`
-	// New says that there was none.
+	// New says that the file did not exist.
 	New bool `json:"new"`
-	// Versions are those that were added, Replaced those that were there in another form,
-	// Same those that were there already.
+	// Versions are those that were added, Replaced those that existed in another form,
+	// Same those that already existed unchanged.
 	Versions []string `json:"versions,omitempty"`
 	Replaced []string `json:"replaced,omitempty"`
 	Same     []string `json:"same,omitempty"`
-	// Notes are worth knowing: what of the entry was not taken over.
+	// Notes say what of the entry was not taken over.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// ExistsError says that a version is in the catalogue in another form.
+// ExistsError says that a version is in the catalog in another form.
 type ExistsError struct{ Entry, Version, File string }
 
 func (e *ExistsError) Error() string {
@@ -53,16 +53,16 @@ func (e *InvalidError) Error() string {
 	return fmt.Sprintf("%s is not a catalog entry: %s", e.File, strings.Join(all, "; "))
 }
 
-// Add puts an entry into the catalogue of a folder, which is made where there is none. Where
-// the folder has an entry of the name, the versions alone are put into it, and the rest of
-// its text stays as it is, comments and all. A version that is there already in another form
+// Add puts an entry into the catalog of a directory, which is created if missing. Where
+// the directory has an entry of the name, the versions alone are put into it, and the rest of
+// its text is unchanged, comments included. A version that already exists in another form
 // is an *ExistsError, unless replace says to put the new one in its place.
 //
-// The file is there whole or as it was before: it is written beside, and renamed.
-func Add(folder string, e Entry, replace bool) (Added, error) {
-	dir := folder
-	if found, _, err := entryFiles(os.DirFS(folder)); err == nil {
-		dir = filepath.Join(folder, found)
+// The file is replaced as a whole: a temporary file is written in the same directory, and renamed.
+func Add(root string, e Entry, replace bool) (Added, error) {
+	dir := root
+	if found, _, err := entryFiles(os.DirFS(root)); err == nil {
+		dir = filepath.Join(root, found)
 	}
 	file := filepath.Join(dir, e.Name+entrySuffix)
 	fresh, err := e.YAML()

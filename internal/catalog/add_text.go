@@ -13,9 +13,9 @@ import (
 )
 
 // put puts a version into the text of an entry: in the place of the one at index at, or among
-// the others where that is -1. All lines of others stay as they are; where the text is written
-// in a way that lines cannot be told apart (on one line, as {}), it is written anew, with its
-// comments. What comes out is read, and must be the entry that is wanted; it is returned.
+// the others where that is -1. All other lines stay as they are. A text whose lines cannot be
+// distinguished (on one line, as {}) is written again, with its comments. The result is read,
+// and must be the entry that is wanted; it is returned.
 func put(text []byte, was Entry, v Version, at int) ([]byte, Entry, error) {
 	want := was
 	want.Versions = slices.Clone(was.Versions)
@@ -119,7 +119,7 @@ func putLines(text []byte, v Version, index int, replace bool) []byte {
 
 // written is a version as an item of a list.
 func written(v Version, indent int) string {
-	text, err := encode(strict.ListNode(1, func(int) *yaml.Node { return versionNode(&v) }))
+	text, err := strict.Encode(strict.ListNode(1, func(int) *yaml.Node { return strict.StructNode(v, writers()) }))
 	if err != nil {
 		return ""
 	}
@@ -159,7 +159,7 @@ func endOf(lines []string, list *yaml.Node, indent int) int {
 	return end
 }
 
-// putNode writes the whole text anew, with the version in it.
+// putNode writes the whole text again, with the version in it.
 func putNode(text []byte, v Version, index int, replace bool) []byte {
 	var doc yaml.Node
 	if yaml.Unmarshal(text, &doc) != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.MappingNode {
@@ -177,11 +177,11 @@ func putNode(text []byte, v Version, index int, replace bool) []byte {
 	}
 	list.Style = 0
 	if replace {
-		list.Content[index] = versionNode(&v)
+		list.Content[index] = strict.StructNode(v, writers())
 	} else {
-		list.Content = slices.Insert(list.Content, index, versionNode(&v))
+		list.Content = slices.Insert(list.Content, index, strict.StructNode(v, writers()))
 	}
-	out, err := encode(&doc)
+	out, err := strict.Encode(&doc)
 	if err != nil {
 		return nil
 	}

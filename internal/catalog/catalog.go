@@ -1,13 +1,12 @@
 // Package catalog is what the project knows of operators: an entry an operator,
 // written as YAML in catalog/, compiled into the binary.
 //
-// entries.go is made of the YAML by go generate, since to parse all of it takes
+// go generate packs the YAML into entries.bin, since to parse all of it takes
 // longer than to answer a question; a test holds the two equal.
 package catalog
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
@@ -26,66 +25,61 @@ import (
 // Entry is what is known of one operator.
 type Entry struct {
 	// Name is that of the file: cert-manager.
-	Name string `json:"name"`
+	Name string `json:"name" read:"name,required"`
 	// Title is its name for people, Description one sentence of what it does.
-	Title       string `json:"title"`
-	Description string `json:"description"`
+	Title       string `json:"title" read:",required"`
+	Description string `json:"description" read:",required"`
 	// Source says where its API is published.
-	Source []string `json:"source"`
-	Kinds  []Kind   `json:"kinds"`
+	Source []string `json:"source" read:",required"`
+	Kinds  []Kind   `json:"kinds" read:",empty" want:"a list of the kinds that the operator defines"`
 	// Signals are those of kinds that no entry can name, by pattern: *.kro.run.
-	Signals []regulate.Signal `json:"signals,omitempty"`
+	Signals []regulate.Signal `json:"signals,omitempty" read:"patterns"`
 	// Relations are the relationship rules, by themselves not bound to a cluster.
-	Relations []declare.Spec `json:"relations"`
+	Relations []declare.Spec `json:"relations" read:"relations"`
 	// Versions are those that can be installed, in the order in which they are written; none
 	// where it is only known what the operator does. An entry that has some may be without
 	// kinds and relations.
-	Versions []Version `json:"versions,omitempty"`
+	Versions []Version `json:"versions,omitempty" read:"version,max=200" want:"a list of versions that can be installed"`
 }
 
 // Kind is a custom kind that an operator defines.
 type Kind struct {
 	// Kind is written Kind.group.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" read:"customKind,required,unique"`
 	// Plural is the name of its resource, as its definition has it; empty where that is not
 	// known.
-	Plural   string   `json:"plural,omitempty"`
-	Versions []string `json:"versions"`
+	Plural   string   `json:"plural,omitempty" read:"plural"`
+	Versions []string `json:"versions" read:",required"`
 	// ClusterScoped says that its objects have no namespace.
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
 	// Composes lists the kinds of objects that the operator makes for an instance
 	// and owns. It is a statement, from which no edge follows.
-	Composes []string `json:"composes,omitempty"`
-	// Health says how the objects fare, after the operator's API: one rule for every version
+	Composes []string `json:"composes,omitempty" read:"kind,empty" want:"a list of kinds"`
+	// Health evaluates the objects by the operator's API: one rule for every version
 	// of the API, or some for different ones; without a kind and an origin, which Health
 	// fills in.
-	Health []health.Rule `json:"health,omitempty"`
-	// Signals say how an object is held, after the operator's API; without a kind and an
+	Health []health.Rule `json:"health,omitempty" read:"health"`
+	// Signals say how an object is held, by the operator's API; without a kind and an
 	// origin, which Signals fills in.
-	Signals []regulate.Signal `json:"signals,omitempty"`
+	Signals []regulate.Signal `json:"signals,omitempty" read:"signals"`
 }
 
 // All returns every entry, by name. The entries are shared: they must not be
 // changed.
-func All() []Entry { return entries }
+func All() []Entry { return entries() }
 
 // Of returns the entries of the operators that define a served kind.
 func Of(kinds *object.Kinds) []Entry {
-	var out []Entry
-	for _, e := range entries {
-		if slices.ContainsFunc(e.Kinds, func(k Kind) bool { return served(k.Kind, kinds) }) {
-			out = append(out, e)
-		}
-	}
-	return out
+	return wholes(func(e Entry) bool { return e.definesServed(kinds) })
 }
 
 // KindOf returns what is known of a kind, and of whose it is.
 func KindOf(r object.Resource) (Entry, Kind, bool) {
-	for _, e := range entries {
-		for _, k := range e.Kinds {
+	for _, c := range compiled() {
+		for i, k := range c.Kinds {
 			if k.Kind == r.GroupKind().String() {
-				return e, k, true
+				e := c.whole()
+				return *e, e.Kinds[i], true
 			}
 		}
 	}
@@ -96,7 +90,7 @@ func KindOf(r object.Resource) (Entry, Kind, bool) {
 // it: their names and scope.
 func Kinds() []object.Resource {
 	var out []object.Resource
-	for _, e := range entries {
+	for _, e := range compiled() {
 		for _, k := range e.Kinds {
 			out = append(out, k.Resource())
 		}
@@ -114,7 +108,7 @@ func (k Kind) Resource() object.Resource {
 	return r
 }
 
-// Rules returns the rules of the operators that are there: of each entry of which
+// Rules returns the rules of the operators in the cluster: of each entry of which
 // the cluster serves a kind, the relations that read something it serves.
 func Rules(kinds *object.Kinds) []relation.Rule {
 	var rules []relation.Rule
@@ -127,14 +121,14 @@ func Rules(kinds *object.Kinds) []relation.Rule {
 // Rules returns the rules of the entry that read a kind which the cluster serves.
 func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 	specs := make([]*declare.Spec, 0, len(e.Relations))
-	there := map[string]bool{declare.Any: true}
+	known := map[string]bool{declare.Any: true}
 	for i := range e.Relations {
 		read, _ := e.Relations[i].Reader()
 		for _, kind := range read {
-			is, known := there[kind]
-			if !known {
+			is, looked := known[kind]
+			if !looked {
 				is = served(kind, kinds)
-				there[kind] = is
+				known[kind] = is
 			}
 			if is {
 				specs = append(specs, &e.Relations[i])
@@ -151,7 +145,7 @@ func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 	return declare.RulesOf(specs, e.Name, e.Origin(), kinds)
 }
 
-// Origin is how the rules of the entry are told from others.
+// Origin is the origin of the rules of the entry.
 func (e Entry) Origin() string { return "catalog " + e.Name }
 
 func served(kind string, kinds *object.Kinds) bool {

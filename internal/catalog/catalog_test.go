@@ -2,16 +2,14 @@ package catalog_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"flag"
-	"fmt"
-	"go/format"
+	"math"
+	"math/bits"
 	"os"
-	"path"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
-var update = flag.Bool("update", false, "make entries.go of the YAML")
+var update = flag.Bool("update", false, "make entries.bin of the YAML")
 
 const dir = "../../catalog"
 
@@ -66,10 +64,13 @@ func TestCompiled(t *testing.T) {
 		if t.Failed() {
 			return
 		}
-		if err := os.WriteFile("entries.go", goSource(t, want), 0o644); err != nil {
+		if err := os.WriteFile("entries.bin", pack(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
+	}
+	if text, err := os.ReadFile("entries.bin"); err != nil || !bytes.Equal(text, pack(want)) {
+		t.Fatalf("entries.bin is not what catalog/*.yaml says (%v): run go generate ./internal/catalog", err)
 	}
 	got := catalog.All()
 	if len(got) != len(want) {
@@ -82,91 +83,67 @@ func TestCompiled(t *testing.T) {
 	}
 }
 
-// goSource writes the entries as Go.
-func goSource(t *testing.T, entries []catalog.Entry) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var list bytes.Buffer
-	literal(&list, reflect.ValueOf(entries), false)
-	b.WriteString("// Code generated from catalog/*.yaml by go generate; DO NOT EDIT.\n\npackage catalog\n\nimport (\n")
-	for _, pkg := range []string{"internal/solve", "pkg/declare", "pkg/health", "pkg/regulate"} {
-		if typed := regexp.MustCompile(`[^\w."]` + path.Base(pkg) + `\.[A-Z]\w*\{`); typed.Match(list.Bytes()) {
-			fmt.Fprintf(&b, "\t\"github.com/kubectl-sysop/kubectl-sysop/%s\"\n", pkg)
+// pack writes the entries as they are compiled in.
+func pack(entries []catalog.Entry) []byte {
+	var all []catalog.PackedEntry
+	for _, e := range entries {
+		head := e
+		head.Relations, head.Versions, head.Kinds = nil, nil, slices.Clone(e.Kinds)
+		for i := range head.Kinds {
+			head.Kinds[i].Health, head.Kinds[i].Signals = nil, nil
 		}
+		all = append(all, catalog.PackedEntry{Head: head, Whole: string(packValue(nil, reflect.ValueOf(e)))})
 	}
-	b.WriteString(")\n\nvar entries = ")
-	b.Write(list.Bytes())
-	b.WriteString("\n")
-	out, err := format.Source(b.Bytes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return packValue(nil, reflect.ValueOf(all))
 }
 
-// literal writes a value as Go, without what is zero. In a list, the type of an
-// item need not be written.
-func literal(b *bytes.Buffer, v reflect.Value, item bool) {
+// packValue appends a value as the package unpacks it.
+func packValue(b []byte, v reflect.Value) []byte {
+	number := func(n uint64) { b = binary.AppendUvarint(b, n) }
 	switch v.Kind() {
 	case reflect.String:
-		b.WriteString(strconv.Quote(v.String()))
+		number(uint64(v.Len()))
+		b = append(b, v.String()...)
 	case reflect.Bool:
-		fmt.Fprint(b, v.Bool())
+		number(map[bool]uint64{true: 1}[v.Bool()])
 	case reflect.Int64:
-		fmt.Fprintf(b, "int64(%d)", v.Int())
+		number(uint64(v.Int()))
 	case reflect.Float64:
-		fmt.Fprintf(b, "float64(%s)", strconv.FormatFloat(v.Float(), 'g', -1, 64))
+		number(math.Float64bits(v.Float()))
+	case reflect.Pointer:
+		b = packValue(b, v.Elem())
 	case reflect.Interface:
 		if v.IsNil() {
-			b.WriteString("nil")
-			return
+			number(0)
+			break
 		}
-		literal(b, v.Elem(), false)
-	case reflect.Pointer:
-		b.WriteString("&")
-		literal(b, v.Elem(), false)
-	case reflect.Map:
-		b.WriteString(typeName(v.Type()) + "{")
-		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
-			b.WriteString(strconv.Quote(key.String()) + ": ")
-			literal(b, v.MapIndex(key), false)
-			b.WriteString(", ")
-		}
-		b.WriteString("}")
+		number(uint64(slices.Index(catalog.FreeTypes, v.Elem().Type())))
+		b = packValue(b, v.Elem())
 	case reflect.Slice:
-		b.WriteString(typeName(v.Type()) + "{")
-		long := v.Type().Elem().Kind() == reflect.Struct
+		number(uint64(v.Len()))
 		for i := range v.Len() {
-			if long {
-				b.WriteString("\n")
-			}
-			literal(b, v.Index(i), true)
-			b.WriteString(", ")
+			b = packValue(b, v.Index(i))
 		}
-		if long {
-			b.WriteString("\n")
+	case reflect.Map:
+		number(uint64(v.Len()))
+		for _, key := range slices.SortedFunc(slices.Values(v.MapKeys()), func(x, y reflect.Value) int { return strings.Compare(x.String(), y.String()) }) {
+			b = packValue(packValue(b, key), v.MapIndex(key))
 		}
-		b.WriteString("}")
 	case reflect.Struct:
-		if !item {
-			b.WriteString(typeName(v.Type()))
-		}
-		b.WriteString("{")
+		var set uint64
 		for i := range v.NumField() {
-			if f := v.Field(i); !f.IsZero() {
-				b.WriteString(v.Type().Field(i).Name + ": ")
-				literal(b, f, false)
-				b.WriteString(", ")
+			if !v.Field(i).IsZero() {
+				set |= 1 << i
 			}
 		}
-		b.WriteString("}")
+		number(set)
+		for ; set > 0; set &= set - 1 {
+			b = packValue(b, v.Field(bits.TrailingZeros64(set)))
+		}
 	default:
 		panic(v.Kind())
 	}
-}
-
-func typeName(t reflect.Type) string {
-	return strings.NewReplacer("catalog.", "", "interface {}", "any").Replace(t.String())
+	return b
 }
 
 // TestEntriesAreWhole: each entry says what it must, once, and of its own kinds.

@@ -16,7 +16,7 @@ import (
 const EmbeddedOrigin = "built-in"
 
 // Catalogue is a set of entries, each by one name, put together of layers. It does not
-// change; it may be used by many at a time.
+// change, and is safe for concurrent use.
 type Catalogue struct {
 	items  []item // by name
 	layers []string
@@ -27,20 +27,20 @@ type item struct {
 	Entry
 	origin string
 	file   string // in the layer; empty for what is compiled in
-	files  fs.FS  // of the folder in which the file is
+	files  fs.FS  // of the directory in which the file is
 }
 
-// Embedded is the catalogue that is compiled in.
+// Embedded is the catalog that is compiled in.
 func Embedded() *Catalogue {
 	c := &Catalogue{layers: []string{EmbeddedOrigin}}
-	for _, e := range entries {
+	for _, e := range All() {
 		c.items = append(c.items, item{Entry: e, origin: EmbeddedOrigin})
 	}
 	return c
 }
 
-// Merge puts layers over each other: an entry of a later one takes the place of an entry of
-// the same name as a whole. Layers that are nil are left out.
+// Merge overlays layers: an entry of a later one replaces an entry of the same name as a
+// whole. Layers that are nil are left out.
 func Merge(layers ...*Catalogue) *Catalogue {
 	by := map[string]item{}
 	c := &Catalogue{}
@@ -90,7 +90,7 @@ func (c *Catalogue) Find(name string) (Entry, bool) {
 	return i.Entry, ok
 }
 
-// Nearest returns the names that could have been meant by one that is not there; the title
+// Nearest returns the names that are close to one that does not exist; the title
 // of an entry counts as well.
 func (c *Catalogue) Nearest(name string) []string {
 	names := make([]string, 0, len(c.items))
@@ -115,7 +115,7 @@ func (c *Catalogue) Origin(name string) string {
 	return i.origin
 }
 
-// Files returns the files that the sources of the entry of a name mean by path; false where
+// Files returns the files that the sources of the entry of a name refer to by path; false where
 // there is no such entry, or where it is compiled in and has none.
 func (c *Catalogue) Files(name string) (fs.FS, bool) {
 	i, _ := c.find(name)
@@ -137,7 +137,7 @@ func (c *Catalogue) Packages() []solve.Package {
 	return all
 }
 
-// Providers returns the entries that bring an API, in one of the versions that it names if
+// Providers returns the entries that provide an API, in one of the versions that it names if
 // it names any; those that can be installed first.
 func (c *Catalogue) Providers(api solve.API) []Entry {
 	var can, known []Entry
@@ -152,7 +152,7 @@ func (c *Catalogue) Providers(api solve.API) []Entry {
 	return append(can, known...)
 }
 
-// meets says whether an API is among those that are brought.
+// meets says whether an API is among those that are provided.
 func meets(brought []solve.API, api solve.API) bool {
 	return slices.ContainsFunc(brought, func(a solve.API) bool {
 		return a.Kind == api.Kind && (len(api.Versions) == 0 || slices.ContainsFunc(api.Versions, func(v string) bool { return slices.Contains(a.Versions, v) }))
@@ -193,7 +193,7 @@ func (e Entry) newestFirst() []*Version {
 	return all
 }
 
-// compareVersions orders versions; what is none is below all.
+// compareVersions orders versions; what is no version is below all.
 func compareVersions(a, b string) int {
 	x, errX := semver.StrictNewVersion(a)
 	y, errY := semver.StrictNewVersion(b)

@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Check says what is wrong with the catalogue as a whole: packages that are needed and not
-// there, ranges that no version is in, packages that need each other in a circle, files that
-// are named and missing, APIs that two bring. It reads the files that are named by path. The
+// Check says what is wrong with the catalog as a whole: required packages that are missing,
+// ranges that no version is in, packages that require each other in a cycle, files that are
+// missing, APIs that two entries provide. It reads the files that are named by path. The
 // problems are in the order of the entries.
 func (c *Catalogue) Check() []Problem {
 	k := checker{c: c}
@@ -31,7 +31,7 @@ func (c *Catalogue) Check() []Problem {
 			k.version(i, n)
 		}
 	}
-	k.rivals()
+	k.duplicateAPIs()
 	k.loops()
 	return k.problems
 }
@@ -56,7 +56,7 @@ func (k *checker) report(i item, warning bool, at []any, format string, args ...
 	k.problems = append(k.problems, p)
 }
 
-// Text returns the file of the entry of a name, and what it is called; nothing of what is
+// Text returns the file of the entry of a name, and its path; nothing for an entry that is
 // compiled in.
 func (c *Catalogue) Text(name string) (file string, text []byte) {
 	i, ok := c.find(name)
@@ -106,26 +106,26 @@ func (k *checker) known(name string) bool {
 	return ok
 }
 
-// requirement checks that something meets what a version needs. What it can do without is
-// worth a warning only, and so is what must be there already.
+// requirement checks that something meets what a version needs. What is optional, or must be
+// installed already, is a warning only.
 func (k *checker) requirement(i item, need solve.Requirement, at []any, version string) {
-	who := i.Name + " " + version
+	subject := i.Name + " " + version
 	if need.Package == "" {
 		if len(k.c.Providers(need.API)) == 0 && !need.Optional {
-			k.report(i, true, at, "%s needs %s, which nothing in the catalog provides: it must be installed already", who, need.API)
+			k.report(i, true, at, "%s needs %s, which nothing in the catalog provides: it must be installed already", subject, need.API)
 		}
 		return
 	}
 	other, ok := k.c.find(need.Package)
 	switch {
 	case need.Package == i.Name:
-		k.report(i, false, at, "%s needs itself", who)
+		k.report(i, false, at, "%s needs itself", subject)
 	case !ok:
-		k.report(i, need.Optional, at, "%s needs %s, which no catalog has%s", who, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
+		k.report(i, need.Optional, at, "%s needs %s, which no catalog has%s", subject, need.Package, object.DidYouMean(k.c.Nearest(need.Package)))
 	case len(other.Versions) == 0:
-		k.report(i, true, at, "%s needs %s, of which the catalog has no installable version: it must be installed already", who, need.Package)
+		k.report(i, true, at, "%s needs %s, of which the catalog has no installable version: it must be installed already", subject, need.Package)
 	case !slices.ContainsFunc(other.Versions, func(v Version) bool { return inRange(v.Version, need.Range) }):
-		k.report(i, need.Optional, at, "%s needs %s in %s: the catalog has %s", who, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
+		k.report(i, need.Optional, at, "%s needs %s in %s: the catalog has %s", subject, need.Package, rangeWords(need.Range), strings.Join(versionNames(other.Entry), ", "))
 	}
 }
 
@@ -162,13 +162,13 @@ func inRange(version, text string) bool {
 
 // source checks the files that a version is made of, and says what is not verified.
 func (k *checker) source(i item, v *Version, at []any) {
-	who := i.Name + " " + v.Version
+	subject := i.Name + " " + v.Version
 	if c := v.Source.Chart; c != nil {
 		at := append(slices.Clone(at), "chart")
 		if c.Path != "" {
 			k.file(i, append(at, "path"), c.Path, strings.TrimPrefix(c.Digest, "sha256:"), true)
 		} else if c.Digest == "" {
-			k.report(i, true, at, "the chart of %s has no digest: it needs --unverified", who)
+			k.report(i, true, at, "the chart of %s has no digest: it needs --unverified", subject)
 		}
 	}
 	for n, m := range v.Source.Manifests {
@@ -176,16 +176,16 @@ func (k *checker) source(i item, v *Version, at []any) {
 		if m.Path != "" {
 			k.file(i, append(at, "path"), m.Path, m.SHA256, false)
 		} else if m.SHA256 == "" {
-			k.report(i, true, at, "%s of %s has no sha256: it needs --unverified", m.URL, who)
+			k.report(i, true, at, "%s of %s has no sha256: it needs --unverified", m.URL, subject)
 		}
 	}
 }
 
-// maxFileBytes is how many bytes of a file are read to hold it against its sum.
+// maxFileBytes is how many bytes of a file are read to compare its sum.
 const maxFileBytes = 64 << 20
 
 // file checks a file that is named by path.
-func (k *checker) file(i item, at []any, name, want string, folder bool) {
+func (k *checker) file(i item, at []any, name, want string, dirAllowed bool) {
 	if i.files == nil {
 		k.report(i, false, at, "the built-in catalog has no files: %s does not exist", name)
 		return
@@ -196,7 +196,7 @@ func (k *checker) file(i item, at []any, name, want string, folder bool) {
 		k.report(i, false, at, "the file %s does not exist beside the entry", name)
 	case err != nil:
 		k.report(i, false, at, "%s cannot be read: %v", name, err)
-	case info.IsDir() && !folder:
+	case info.IsDir() && !dirAllowed:
 		k.report(i, false, at, "%s is a directory: expected a file", name)
 	case info.IsDir() && want != "":
 		k.report(i, false, at, "%s is a directory, which has no digest: omit the digest, or name a .tgz", name)
@@ -222,8 +222,8 @@ func sumOf(fsys fs.FS, name string) (string, error) {
 
 var errTooLarge = errors.New("it is too large")
 
-// rivals tells the APIs that several entries bring, once for each two of them.
-func (k *checker) rivals() {
+// duplicateAPIs reports the APIs that several entries provide, once for each pair.
+func (k *checker) duplicateAPIs() {
 	first := map[string]item{}
 	for _, i := range k.c.items {
 		both := map[string][]string{}

@@ -7,30 +7,30 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
-// place is one version of an entry of a catalogue: indices of both.
+// place is one version of an entry of a catalog: indices of both.
 type place struct{ item, version int }
 
-// loops tells packages that need each other in a circle: none of them could be first. A
-// circle is told once, at the version that comes first in it.
+// loops reports packages that require each other in a cycle: none of them could be first. A
+// cycle is reported once, at the version that comes first in it.
 func (k *checker) loops() {
-	w := &walk{c: k.c, state: map[place]int{}, brings: map[string][]place{}}
+	w := &walk{c: k.c, state: map[place]int{}, providers: map[string][]place{}}
 	for i := range k.c.items {
 		for v := range k.c.items[i].Versions {
 			for _, a := range k.c.items[i].Provided(&k.c.items[i].Versions[v]) {
-				w.brings[a.Kind] = append(w.brings[a.Kind], place{i, v})
+				w.providers[a.Kind] = append(w.providers[a.Kind], place{i, v})
 			}
 		}
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for i := range k.c.items {
 		for v := range k.c.items[i].Versions {
 			w.from(place{i, v}, func(loop []place) {
 				names := w.names(loop)
 				key := strings.Join(slices.Sorted(slices.Values(names[1:])), " ")
-				if told[key] {
+				if reported[key] {
 					return
 				}
-				told[key] = true
+				reported[key] = true
 				first := loop[0]
 				k.report(k.c.items[first.item], false, []any{"versions", first.version, "requires"}, "these need each other, so none can be installed first: %s", strings.Join(w.words(loop), " needs "))
 			})
@@ -38,15 +38,15 @@ func (k *checker) loops() {
 	}
 }
 
-// walk goes through the versions by what they need.
+// walk follows the versions by what they require.
 type walk struct {
-	c      *Catalogue
-	state  map[place]int // 0 not seen, 1 on the way, 2 done
-	way    []place
-	brings map[string][]place // by kind
+	c         *Catalogue
+	state     map[place]int // 0 not seen, 1 on the way, 2 done
+	way       []place
+	providers map[string][]place // by kind
 }
 
-// from follows the needs of a version, and hands on each circle that it closes.
+// from follows the requirements of a version, and passes on each cycle that it closes.
 func (w *walk) from(p place, closed func([]place)) {
 	switch w.state[p] {
 	case 1:
@@ -59,7 +59,7 @@ func (w *walk) from(p place, closed func([]place)) {
 	w.state[p] = 1
 	w.way = append(w.way, p)
 	for _, need := range w.c.items[p.item].Versions[p.version].Requires {
-		for _, next := range w.meeting(need, p) {
+		for _, next := range w.satisfying(need, p) {
 			w.from(next, closed)
 		}
 	}
@@ -67,17 +67,17 @@ func (w *walk) from(p place, closed func([]place)) {
 	w.state[p] = 2
 }
 
-// meeting returns the versions that meet what must be there. Of an API that several packages
-// bring none is followed, since it is not known which one is taken; what a package brings
-// itself it does not need of others.
-func (w *walk) meeting(need solve.Requirement, p place) []place {
+// satisfying returns the versions that meet what must be there. Of an API that several packages
+// provide none is followed, since any of them may be chosen; what a package provides itself
+// it does not need from others.
+func (w *walk) satisfying(need solve.Requirement, p place) []place {
 	if need.Optional {
 		return nil
 	}
 	var all []place
 	if need.Package == "" {
-		for _, b := range w.brings[need.API.Kind] {
-			if b.item != w.brings[need.API.Kind][0].item || b.item == p.item {
+		for _, b := range w.providers[need.API.Kind] {
+			if b.item != w.providers[need.API.Kind][0].item || b.item == p.item {
 				return nil
 			}
 			all = append(all, b)

@@ -11,7 +11,7 @@ import (
 )
 
 // crossplane returns what Crossplane says of the kinds that its users and
-// providers define. No entry can name them; their categories tell what they are.
+// providers define. No entry can name them; they are recognized by their categories.
 func crossplane(kinds *object.Kinds) []declare.Spec {
 	var out []declare.Spec
 	for _, k := range kinds.All() {

@@ -20,8 +20,7 @@ import (
 // Imported is an entry that was made of what is written for another tool.
 type Imported struct {
 	Entry Entry
-	// Files are to be written beside the entry, by path: manifests that are too large to
-	// stand in it.
+	// Files are written next to the entry, by path: manifests that are too large for it.
 	Files map[string][]byte
 	// Warnings say what was not carried over, a sentence each.
 	Warnings []string
@@ -35,12 +34,12 @@ func (im *Imported) warn(format string, args ...any) {
 }
 
 // maxImportedBytes is how many bytes of manifests an import puts into an entry; more go into a
-// file beside it.
+// file next to it.
 const maxImportedBytes = 256 << 10
 
 // ParseCSV makes an entry with one version of a ClusterServiceVersion of OLM
 // (operators.coreos.com/v1alpha1), and of the other manifests of its bundle: its definitions
-// are not in it. What OLM would do and nobody else does is left out, and told by a warning.
+// are not in it. What only OLM does is left out, with a warning.
 //
 // The version is installed for all namespaces where the operator can do that, and for its own
 // one otherwise. The error is an *InvalidError where the text is no ClusterServiceVersion, or
@@ -114,7 +113,7 @@ func (im *Imported) place(v *Version, name string, objects []map[string]any) err
 func manifestText(objects []map[string]any) ([]byte, error) {
 	var all []byte
 	for i, o := range objects {
-		text, err := encode(strict.ValueNode(o))
+		text, err := strict.Encode(strict.ValueNode(o))
 		if err != nil {
 			return nil, err
 		}
@@ -234,7 +233,7 @@ func (c *csv) namespace(name string) string {
 	return n
 }
 
-// reportDropped tells what OLM would do and this does not.
+// reportDropped warns of what OLM would do and an install does not.
 func (c *csv) reportDropped(im *Imported) {
 	for _, w := range c.Spec.WebhookDefinitions {
 		im.warn("the webhook %s (%s) is not converted: OLM creates its configuration and its certificate, which must be provided separately", field.Shorten(oneLine(w.GenerateName)), field.Shorten(oneLine(w.Type)))
@@ -316,7 +315,7 @@ type csvAPI struct {
 	Kind    string `yaml:"kind"`
 }
 
-// csvPermission are rights of a service account. Rules are kept as they are.
+// csvPermission are permissions of a service account. Rules are taken over unchanged.
 type csvPermission struct {
 	ServiceAccount string    `yaml:"serviceAccountName"`
 	Rules          yaml.Node `yaml:"rules"`

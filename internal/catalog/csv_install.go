@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// bundle reads the manifests that are given besides.
+// bundle reads the other manifests.
 func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 	var all []map[string]any
 	for i, data := range manifests {
@@ -35,10 +35,10 @@ func (im *Imported) bundle(manifests [][]byte) ([]map[string]any, error) {
 			case wrong != "":
 				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: []strict.Problem{strict.At(d, "%s", wrong)}}
 			}
-			v := values{Mapping: &strict.Mapping{}, left: maxFileBytes}
-			o, _ := v.nested(d, maxDepth).(map[string]any)
-			if len(v.Problems) > 0 {
-				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: v.Problems}
+			m := &strict.Mapping{}
+			o, _ := free(m, d).(map[string]any)
+			if len(m.Problems) > 0 {
+				return nil, &InvalidError{File: file, Manifest: i + 1, Problems: m.Problems}
 			}
 			all = append(all, o)
 		}
@@ -85,7 +85,7 @@ func rank(o map[string]any) int {
 	return 1
 }
 
-// everywhere says whether it can watch all namespaces, and tells what it cannot.
+// everywhere says whether it can watch all namespaces, and warns of what it cannot.
 func (c *csv) everywhere(im *Imported, namespace string) bool {
 	modes := map[string]bool{}
 	for _, m := range c.Spec.InstallModes {
@@ -136,12 +136,12 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 	return all
 }
 
-// rights are a role and its binding. OLM makes the rights of a namespace hold in every
+// rights are a role and its binding. OLM grants the permissions of a namespace in every
 // namespace that is watched.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
-	rules, ok := v.nested(&p.Rules, maxDepth).([]any)
-	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(v.Problems) > 0 {
+	m := &strict.Mapping{}
+	rules, ok := free(m, &p.Rules).([]any)
+	if len(validation.IsDNS1123Subdomain(p.ServiceAccount)) > 0 || !ok || len(m.Problems) > 0 {
 		im.warn("the permissions of the service account %q are skipped: they are not a list of rules with a name", field.Shorten(p.ServiceAccount))
 		return nil
 	}
@@ -165,7 +165,7 @@ func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, ev
 	return []map[string]any{role, binding}
 }
 
-// grant adds a role and its binding, or the rules alone where the role is there.
+// grant adds a role and its binding, or the rules alone where the role exists.
 func grant(all, role []map[string]any) []map[string]any {
 	if len(role) == 0 {
 		return all

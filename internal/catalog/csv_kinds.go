@@ -105,7 +105,7 @@ func (k *Kind) defined(im *Imported, objects []map[string]any) {
 	im.warn("the CRD of %s is missing: a ClusterServiceVersion does not have it, and the given manifests do not either; add it", k.Kind)
 }
 
-// requires are the APIs that it needs and does not bring.
+// requires are the APIs that it needs and does not provide.
 func (c *csv) requires(im *Imported, own []Kind) []solve.Requirement {
 	var all []solve.Requirement
 	need := func(kind, version string) {
@@ -198,7 +198,7 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 		var written []byte
 		if wrong == "" {
 			if value := plainObject(o); value != nil {
-				written, _ = encode(strict.ValueNode(value))
+				written, _ = strict.Encode(strict.ValueNode(value))
 			}
 		}
 		switch {
@@ -215,9 +215,9 @@ func (c *csv) examples(im *Imported, kinds []Kind) []string {
 
 // plainObject is a mapping as values of JSON; nil where it has others.
 func plainObject(n *yaml.Node) map[string]any {
-	v := values{Mapping: &strict.Mapping{}, left: maxEntryBytes}
-	o, _ := v.nested(n, maxDepth).(map[string]any)
-	if len(v.Problems) > 0 || v.left < 0 {
+	m := &strict.Mapping{}
+	o, _ := free(m, n).(map[string]any)
+	if len(m.Problems) > 0 {
 		return nil
 	}
 	return o

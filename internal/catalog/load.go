@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Bounds of a catalogue.
+// Bounds of a catalog.
 const (
 	maxEntries      = 5000
 	maxCatalogBytes = 128 << 20 // bytes of all entries
 )
 
-// Problem is something that is wrong with a catalogue, or worth knowing.
+// Problem is something that is wrong with a catalog, or worth knowing.
 type Problem struct {
 	// Origin is the layer, File the entry's file in it; empty for what is compiled in.
 	Origin string `json:"origin"`
@@ -30,7 +30,7 @@ type Problem struct {
 	Line    int    `json:"line,omitempty"`
 	Column  int    `json:"column,omitempty"`
 	Message string `json:"message"`
-	// Warning says that the catalogue can be used all the same.
+	// Warning says that the catalog can be used all the same.
 	Warning bool `json:"warning,omitempty"`
 }
 
@@ -48,20 +48,20 @@ func (p Problem) String() string {
 	return at + ": " + p.Message
 }
 
-// Load reads a layer: the entries are the files *.yaml of the folder catalog, or those at
-// the root where there is no such folder, and the folder in which they are is that of the
-// files that they name by path. Origin says where it came from, for people.
+// Load reads a layer: the entries are the files *.yaml of the directory catalog, or those at
+// the root where there is no such directory. Files that they name by path are relative to
+// that directory. Origin says where it came from, for people.
 //
-// An entry with problems is left out, and told; the others are there. The error is of what
-// could not be read at all, or holds more than a catalogue may.
+// An entry with problems is left out, and its problems are returned. The error is that of a
+// catalog that cannot be read at all, or is too large.
 func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
-	folder, names, err := entryFiles(fsys)
+	dir, names, err := entryFiles(fsys)
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 	}
 	files := fsys
-	if folder != "." {
-		if files, err = fs.Sub(fsys, folder); err != nil {
+	if dir != "." {
+		if files, err = fs.Sub(fsys, dir); err != nil {
 			return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 		}
 	}
@@ -79,10 +79,10 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 		name := strings.TrimSuffix(file, entrySuffix)
 		e, wrong := Parse(name, data)
 		for _, p := range wrong {
-			problems = append(problems, problemOf(origin, path.Join(folder, file), name, p))
+			problems = append(problems, problemOf(origin, path.Join(dir, file), name, p))
 		}
 		if len(wrong) == 0 {
-			c.items = append(c.items, item{Entry: e, origin: origin, file: path.Join(folder, file), files: files})
+			c.items = append(c.items, item{Entry: e, origin: origin, file: path.Join(dir, file), files: files})
 		}
 	}
 	return c, problems, nil
@@ -94,15 +94,15 @@ func problemOf(origin, file, name string, p strict.Problem) Problem {
 
 const (
 	entrySuffix = ".yaml"
-	entryFolder = "catalog"
+	entryDir    = "catalog"
 )
 
-// entryFiles returns the folder of the entries, and the names of their files.
-func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
+// entryFiles returns the directory of the entries, and the names of their files.
+func entryFiles(fsys fs.FS) (dir string, names []string, err error) {
 	all := []string{}
-	for _, folder = range []string{entryFolder, "."} {
-		all, err = yamlFiles(fsys, folder)
-		if folder == entryFolder && (errors.Is(err, fs.ErrNotExist) || err == nil && len(all) == 0) {
+	for _, dir = range []string{entryDir, "."} {
+		all, err = yamlFiles(fsys, dir)
+		if dir == entryDir && (errors.Is(err, fs.ErrNotExist) || err == nil && len(all) == 0) {
 			continue
 		}
 		break
@@ -111,15 +111,15 @@ func entryFiles(fsys fs.FS) (folder string, names []string, err error) {
 	case err != nil:
 		return "", nil, err
 	case len(all) == 0:
-		return "", nil, fmt.Errorf("it has no entries: expected files NAME%s, at its root or in a directory %s", entrySuffix, entryFolder)
+		return "", nil, fmt.Errorf("it has no entries: expected files NAME%s, at its root or in a directory %s", entrySuffix, entryDir)
 	case len(all) > maxEntries:
 		return "", nil, fmt.Errorf("it has %d entries: expected at most %d", len(all), maxEntries)
 	}
-	return folder, all, nil
+	return dir, all, nil
 }
 
-func yamlFiles(fsys fs.FS, folder string) ([]string, error) {
-	found, err := fs.ReadDir(fsys, folder)
+func yamlFiles(fsys fs.FS, dir string) ([]string, error) {
+	found, err := fs.ReadDir(fsys, dir)
 	var names []string
 	for _, f := range found {
 		if name := f.Name(); !f.IsDir() && strings.HasSuffix(name, entrySuffix) && !strings.HasPrefix(name, ".") {
@@ -154,7 +154,7 @@ func readFile(fsys fs.FS, name string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// Unknown is the message of an entry that is not there.
+// Unknown is the message about an entry that does not exist.
 func (c *Catalogue) Unknown(name string) string {
 	return fmt.Sprintf("the catalog has no operator %q%s", name, object.DidYouMean(c.Nearest(name)))
 }

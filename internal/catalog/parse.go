@@ -2,12 +2,14 @@ package catalog
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
@@ -15,8 +17,18 @@ import (
 // documentKind is the kind that an entry says it is of.
 const documentKind = "Operator"
 
-// Parse reads an entry, which is kept in the file name.yaml. All that is wrong is told, with
-// its place; of an entry with problems nothing is to be used.
+// parser reads one entry.
+type parser struct {
+	name string
+	text []byte
+	// read are the versions before the one that is read, by their number without build metadata.
+	read map[string]string
+	// later are checks of examples, which need the kinds of the whole entry.
+	later []func(*strict.Mapping, []Kind)
+}
+
+// Parse reads an entry, which is kept in the file name.yaml. All that is wrong is reported,
+// with its place; of an entry with problems nothing is to be used.
 func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	if len(data) > maxEntryBytes {
 		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: fmt.Sprintf("the entry has %d bytes: expected at most %d", len(data), maxEntryBytes)}}
@@ -28,104 +40,94 @@ func Parse(name string, data []byte) (Entry, []strict.Problem) {
 	case root == nil:
 		return Entry{}, []strict.Problem{{Line: 1, Column: 1, Message: "the file is empty"}}
 	}
+	p := &parser{name: name, text: data, read: map[string]string{}}
 	var e Entry
 	m := &strict.Mapping{}
-	more := func(problems []strict.Problem) { m.Problems = append(m.Problems, problems...) }
-	var versions *yaml.Node
-	installable := strict.Value(root, "versions") != nil
-	m.Fields = []strict.Field{
-		{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, documentKind) }},
-		{Name: "name", Required: true, Set: func(n *yaml.Node) { e.Name = nameAt(m, n, name) }},
-		{Name: "title", Required: true, Set: func(n *yaml.Node) { e.Title = m.Text(n) }},
-		{Name: "description", Required: true, Set: func(n *yaml.Node) { e.Description = m.Text(n) }},
-		{Name: "source", Required: true, Set: func(n *yaml.Node) { e.Source = m.Texts(n) }},
-		{Name: "kinds", Required: !installable, Set: func(n *yaml.Node) {
-			var problems []strict.Problem
-			e.Kinds, problems = parseKinds(n, data, installable)
-			more(problems)
-		}},
-		{Name: "signals", Set: func(n *yaml.Node) {
-			var problems []strict.Problem
-			e.Signals, problems = parsePatterns(n)
-			more(problems)
-		}},
-		{Name: "relations", Required: !installable, Set: func(n *yaml.Node) {
-			var problems []strict.Problem
-			e.Relations, problems = declare.FromNode(n, declare.Options{})
-			more(problems)
-		}},
-		{Name: "versions", Set: func(n *yaml.Node) { versions = n }},
+	keys := m.Struct(
+		root, &e, p.formats(),
+		strict.Field{Name: "apiVersion", Required: true, Set: func(n *yaml.Node) { m.Want(n, declare.APIVersion) }},
+		strict.Field{Name: "kind", Required: true, Set: func(n *yaml.Node) { m.Want(n, documentKind) }},
+	).Nodes
+	// An entry that can be installed may be without kinds and relations.
+	for _, key := range []string{"kinds", "relations"} {
+		switch {
+		case root.Kind != yaml.MappingNode || keys["versions"] != nil:
+		case keys[key] == nil:
+			m.Report(root, "%s is missing", key)
+		case key == "kinds" && keys[key].Kind == yaml.SequenceNode && len(e.Kinds) == 0:
+			m.Report(keys[key], "expected a list of the kinds that the operator defines")
+		}
 	}
-	m.Read(root)
-	if versions != nil {
-		var problems []strict.Problem
-		e.Versions, problems = parseVersions(versions, e.Kinds)
-		more(problems)
+	for _, check := range p.later {
+		check(m, e.Kinds)
 	}
 	return e, m.Problems
 }
 
-// nameAt reads the name of the entry, which is that of its file.
-func nameAt(m *strict.Mapping, n *yaml.Node, name string) string {
+// formats are what the tags of an entry name.
+func (p *parser) formats() strict.Formats {
+	all := textFormats()
+	maps.Copy(all, strict.Formats{
+		"name": p.entryName, "health": p.health, "signals": list(regulate.ParseSignals), "patterns": list(parsePatterns),
+		"relations": list(func(n *yaml.Node) ([]declare.Spec, []strict.Problem) { return declare.FromNode(n, declare.Options{}) }),
+		"version":   p.version, "requires": parseRequirement, "conflicts": parseConflict,
+		"source": p.source, "chart": p.chart, "manifest": parseManifest, "image": parseImage, "values": chartValues,
+	})
+	return all
+}
+
+// list makes a reader of a list that returns its problems one of a field.
+func list[T any](read func(*yaml.Node) ([]T, []strict.Problem)) func(*strict.Mapping, *yaml.Node) []T {
+	return func(m *strict.Mapping, n *yaml.Node) []T {
+		all, problems := read(n)
+		m.Problems = append(m.Problems, problems...)
+		return all
+	}
+}
+
+// entryName reads the name of the entry, which is that of its file.
+func (p *parser) entryName(m *strict.Mapping, n *yaml.Node) string {
 	before := len(m.Problems)
-	if m.Want(n, name); len(m.Problems) == before {
-		labelAt(m, n)
+	if m.Want(n, p.name); len(m.Problems) > before {
+		return n.Value
+	}
+	if wrong := textFormats()["label"].(func(string) string)(n.Value); wrong != "" {
+		m.Report(n, "%s", wrong)
 	}
 	return n.Value
 }
 
-// parseKinds reads the kinds of an entry. An entry that can be installed may have none.
-func parseKinds(n *yaml.Node, text []byte, none bool) ([]Kind, []strict.Problem) {
-	all := &strict.Mapping{}
-	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 && !none {
-		all.Report(n, "expected a list of the kinds that the operator defines")
-		return nil, all.Problems
+// health reads the health of a kind: a rule, or a list of them for different versions.
+func (p *parser) health(m *strict.Mapping, n *yaml.Node) []health.Rule {
+	items := []*yaml.Node{n}
+	if n.Kind == yaml.SequenceNode {
+		items = m.Items(n, "expected a rule, or a list of rules for different versions", 0)
 	}
-	var kinds []Kind
-	first := map[string]bool{}
-	for _, item := range n.Content {
-		var k Kind
-		m := &strict.Mapping{}
-		m.Fields = kindFields(m, &k, text)
-		m.Read(item)
-		switch {
-		case !strings.Contains(k.Kind, "."):
-			m.Report(item, "a custom kind is written Kind.group")
-		case first[k.Kind]:
-			m.Report(item, "a second %s: expected one", field.Shorten(k.Kind))
+	var rules []health.Rule
+	for _, item := range items {
+		var r health.Rule
+		one := &strict.Mapping{}
+		one.Fields = health.RuleFields(one, &r, p.text)
+		i := slices.IndexFunc(one.Fields, func(f strict.Field) bool { return f.Name == "source" })
+		one.Fields[i].Required = true
+		one.Read(item)
+		if len(one.Problems) == 0 && r.Empty() {
+			one.Report(item, "it is empty: expected degraded, progressing, suspended or healthy")
 		}
-		first[k.Kind] = true
-		all.Problems = append(all.Problems, m.Problems...)
-		kinds = append(kinds, k)
+		m.Problems = append(m.Problems, one.Problems...)
+		if message := r.Second(rules); message != "" {
+			m.Report(item, "%s", message)
+		}
+		rules = append(rules, r)
 	}
-	return kinds, all.Problems
+	return rules
 }
 
-// kindFields are the keys of a kind.
-func kindFields(m *strict.Mapping, k *Kind, text []byte) []strict.Field {
-	return []strict.Field{
-		{Name: "kind", Required: true, Set: func(n *yaml.Node) { k.Kind = kindAt(m, n) }},
-		{Name: "plural", Set: func(n *yaml.Node) { k.Plural = pluralAt(m, n) }},
-		{Name: "versions", Required: true, Set: func(n *yaml.Node) { k.Versions = m.Texts(n) }},
-		{Name: "clusterScoped", Set: func(n *yaml.Node) { k.ClusterScoped = m.Bool(n) }},
-		{Name: "composes", Set: func(n *yaml.Node) {
-			if n.Kind != yaml.SequenceNode {
-				m.Report(n, "expected a list of kinds")
-			}
-			for _, item := range n.Content {
-				k.Composes = append(k.Composes, kindAt(m, item))
-			}
-		}},
-		{Name: "health", Set: func(n *yaml.Node) {
-			var problems []strict.Problem
-			k.Health, problems = parseHealth(n, text)
-			m.Problems = append(m.Problems, problems...)
-		}},
-		{Name: "signals", Set: func(n *yaml.Node) {
-			var problems []strict.Problem
-			k.Signals, problems = regulate.ParseSignals(n)
-			m.Problems = append(m.Problems, problems...)
-		}},
+// isPattern says whether a text is a pattern of kinds: *.group, *.*.group.
+func isPattern(text string) bool {
+	group, ok := strings.CutPrefix(strings.TrimPrefix(text, "*."), "*.")
+	if !ok {
+		group, ok = strings.CutPrefix(text, "*.")
 	}
+	return ok && group != "" && !strings.Contains("."+group+".", "..") && !strings.Contains(group, "*")
 }

@@ -1,167 +1,155 @@
 package catalog
 
 import (
-	"slices"
+	"path"
 	"strings"
 
 	"github.com/Masterminds/semver/v3"
 	"go.yaml.in/yaml/v3"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Bounds of an entry. They are far above what a person writes, and keep what others wrote
-// from filling the memory.
-const (
-	// maxEntryBytes is how many bytes an entry has, maxInlineBytes how many its manifests, maxExampleBytes
-	// one of its examples, maxValuesBytes the values of a chart, written as YAML.
-	maxEntryBytes, maxInlineBytes, maxExampleBytes, maxValuesBytes = 4 << 20, 2 << 20, 64 << 10, 256 << 10
-	// maxVersions is how many versions an entry has, maxItems how long every other list of a
-	// version is, maxTextBytes how many bytes a name, an address or a range has.
-	maxVersions, maxItems, maxTextBytes = 200, 500, 1024
-)
-
-// parseVersions reads the versions of an entry. Kinds are those of the entry.
-func parseVersions(n *yaml.Node, kinds []Kind) ([]Version, []strict.Problem) {
-	all := &strict.Mapping{}
-	var versions []Version
-	read := map[string]string{}
-	for _, item := range items(all, n, "expected a list of versions that can be installed", maxVersions) {
-		v, at := parseVersion(all, item, kinds)
-		if parsed, err := semver.StrictNewVersion(v.Version); err == nil {
-			key := parsed.String()
-			if i := strings.IndexByte(key, '+'); i >= 0 {
-				key = key[:i]
-			}
-			switch other, twice := read[key]; {
-			case twice && other == v.Version:
-				all.Report(at, "a second version %s: expected one", v.Version)
-			case twice:
-				all.Report(at, "%s is neither later nor earlier than %s: build metadata does not order versions", v.Version, other)
-			}
-			read[key] = v.Version
-		}
-		versions = append(versions, v)
-	}
-	return versions, all.Problems
-}
-
-// parseVersion reads a version, and returns the node that says which it is.
-func parseVersion(all *strict.Mapping, n *yaml.Node, kinds []Kind) (Version, *yaml.Node) {
+// version reads a version.
+func (p *parser) version(m *strict.Mapping, n *yaml.Node) Version {
 	var v Version
-	at := n
-	var examples *yaml.Node
-	part(all, n, func(m *strict.Mapping) []strict.Field {
-		return []strict.Field{
-			{Name: "version", Required: true, Set: func(n *yaml.Node) { at = n; v.Version = versionAt(m, n) }},
-			{Name: "kubernetes", Set: func(n *yaml.Node) { v.Kubernetes = rangeAt(m, n) }},
-			{Name: "provides", Set: func(n *yaml.Node) { v.Provides = parseProvides(m, n) }},
-			{Name: "requires", Set: func(n *yaml.Node) { v.Requires = parseRequirements(m, n, false) }},
-			{Name: "conflicts", Set: func(n *yaml.Node) { v.Conflicts = parseRequirements(m, n, true) }},
-			{Name: "source", Required: true, Set: func(n *yaml.Node) { v.Source = parseSource(m, n) }},
-			{Name: "namespace", Required: true, Set: func(n *yaml.Node) { v.Namespace = labelAt(m, n) }},
-			{Name: "crds", Set: func(n *yaml.Node) { v.Definitions = policyAt(m, n) }},
-			{Name: "health", Set: func(n *yaml.Node) { v.Ready = parseReady(m, n) }},
-			{Name: "images", Set: func(n *yaml.Node) { v.Images = parseImages(m, n) }},
-			{Name: "examples", Set: func(n *yaml.Node) { examples = n }},
+	keys := m.Struct(n, &v, p.formats()).Nodes
+	if parsed, err := semver.StrictNewVersion(v.Version); err == nil {
+		key, _, _ := strings.Cut(parsed.String(), "+")
+		switch other, twice := p.read[key]; {
+		case twice && other == v.Version:
+			m.Report(keys["version"], "a second version %s: expected one", v.Version)
+		case twice:
+			m.Report(keys["version"], "%s is neither later nor earlier than %s: build metadata does not order versions", v.Version, other)
 		}
-	})
-	if examples != nil {
-		v.Examples = parseExamples(all, examples, provided(kinds, &v))
+		p.read[key] = v.Version
 	}
-	return v, at
-}
-
-// part reads a mapping that is part of a larger one, which gets its problems.
-func part(all *strict.Mapping, n *yaml.Node, fields func(*strict.Mapping) []strict.Field) {
-	m := &strict.Mapping{}
-	m.Fields = fields(m)
-	m.Read(n)
-	all.Problems = append(all.Problems, m.Problems...)
-}
-
-// items returns the items of a list that is not empty and not longer than most.
-func items(m *strict.Mapping, n *yaml.Node, want string, most int) []*yaml.Node {
-	switch {
-	case n.Kind != yaml.SequenceNode || len(n.Content) == 0:
-		m.Report(n, "%s", want)
-		return nil
-	case len(n.Content) > most:
-		m.Report(n.Content[most], "%d items in a list: expected at most %d", len(n.Content), most)
-		return n.Content[:most]
+	if examples := keys["examples"]; examples != nil {
+		p.later = append(p.later, func(m *strict.Mapping, kinds []Kind) { exampleKinds(m, examples, provided(kinds, &v)) })
 	}
-	return n.Content
+	return v
 }
 
-// short is a text on one line, of a length that names, addresses and ranges have. It is
-// empty where it was refused.
-func short(m *strict.Mapping, n *yaml.Node) string {
-	text := m.Text(n)
-	switch {
-	case len(text) > maxTextBytes:
-		m.Report(n, "the text has %d bytes: expected at most %d", len(text), maxTextBytes)
-		return ""
-	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unprintable):
-		m.Report(n, "%q has leading or trailing space, or invisible characters", field.Shorten(text))
-		return ""
+// requirement is a solve.Requirement as it is written.
+type requirement struct {
+	API      string   `json:"api" read:"groupKind"`
+	Versions []string `json:"versions" read:"apiVersion,max=500" want:"a list of versions: [v1]"`
+	Package  string   `json:"package" read:"label"`
+	Range    string   `json:"version" read:"range"`
+	Optional bool     `json:"optional"`
+}
+
+// parseRequirement reads what a version needs.
+func parseRequirement(m *strict.Mapping, n *yaml.Node) solve.Requirement {
+	var r requirement
+	keys := m.Struct(n, &r, textFormats()).Nodes
+	switch api, name := keys["api"], keys["package"]; {
+	case n.Kind != yaml.MappingNode:
+	case api != nil && name != nil:
+		m.Report(name, "api and package exclude each other: expected one of them")
+	case api == nil && name == nil:
+		m.Report(n, "the requirement is empty: expected api or package")
+	case api != nil && keys["version"] != nil:
+		m.Report(keys["version"], "version is a range of a package: those of an API are its versions, [v1]")
+	case name != nil && keys["versions"] != nil:
+		m.Report(keys["versions"], "versions are those of an API: the range of a package is its version, \">=1.14 <2\"")
 	}
-	return text
+	return solve.Requirement{API: solve.API{Kind: r.API, Versions: r.Versions}, Package: r.Package, Range: r.Range, Optional: r.Optional}
 }
 
-func unprintable(c rune) bool {
-	return c < ' ' || c == 0x7f || c == '\ufffd' || c == '\u2028' || c == '\u2029' || c == '\ufeff'
+// conflict is what a version cannot be installed together with.
+type conflict struct {
+	Package string `json:"package" read:"label,required"`
+	Range   string `json:"version" read:"range"`
 }
 
-func versionAt(m *strict.Mapping, n *yaml.Node) string {
-	text := short(m, n)
-	if text == "" {
-		return ""
-	}
-	if _, err := semver.StrictNewVersion(text); err != nil {
-		hint := ""
-		if v, err := semver.NewVersion(text); err == nil {
-			hint = object.DidYouMean([]string{v.String()})
+func parseConflict(m *strict.Mapping, n *yaml.Node) solve.Requirement {
+	var c conflict
+	m.Struct(n, &c, textFormats())
+	return solve.Requirement{Package: c.Package, Range: c.Range}
+}
+
+// source reads where a version comes from.
+func (p *parser) source(m *strict.Mapping, n *yaml.Node) Source {
+	var s Source
+	keys := m.Struct(n, &s, p.formats()).Nodes
+	var given []*yaml.Node
+	for i := 0; n.Kind == yaml.MappingNode && i < len(n.Content); i += 2 {
+		if value := keys[n.Content[i].Value]; value != nil {
+			given = append(given, value)
 		}
-		m.Report(n, "%q is not a version: expected MAJOR.MINOR.PATCH, without a v%s", field.Shorten(text), hint)
 	}
-	return text
+	switch {
+	case n.Kind != yaml.MappingNode:
+	case len(given) == 0:
+		m.Report(n, "the source is missing: expected chart, manifests or inline")
+	case len(given) > 1:
+		m.Report(given[1], "chart, manifests and inline exclude each other: expected one of them")
+	}
+	return s
 }
 
-// rangeAt reads a range of versions: ">=1.29 <1.36".
-func rangeAt(m *strict.Mapping, n *yaml.Node) string {
-	text := short(m, n)
-	if text == "" {
-		return ""
+// chart reads where a chart comes from.
+func (p *parser) chart(m *strict.Mapping, n *yaml.Node) *ChartSource {
+	c := &ChartSource{}
+	keys := m.Struct(n, c, p.formats()).Nodes
+	if n.Kind != yaml.MappingNode {
+		return c
 	}
-	if _, err := semver.NewConstraint(text); err != nil {
-		m.Report(n, `%q is not a version range: expected one such as ">=1.29 <1.36"`, field.Shorten(text))
+	c.Path = strings.TrimSuffix(c.Path, "/")
+	var given []string
+	for _, key := range []string{"repository", "oci", "path"} {
+		if keys[key] != nil {
+			given = append(given, key)
+		}
 	}
-	return text
+	switch {
+	case len(given) == 0:
+		m.Report(n, "the location of the chart is missing: expected repository, oci or path")
+		return c
+	case len(given) > 1:
+		m.Report(keys[given[1]], "%s exclude each other: expected one of them", strings.Join(given, " and "))
+		return c
+	}
+	if given[0] == "repository" && keys["name"] == nil {
+		m.Report(n, "name is missing: a repository has many charts")
+	}
+	if given[0] != "path" && keys["version"] == nil {
+		m.Report(n, "version is missing: the chart's, as its project writes it")
+	}
+	if c.OCI != "" && c.Name != "" && path.Base(c.OCI) != c.Name {
+		m.Report(keys["name"], "%s ends with another name: omit this, or write %s", c.OCI, path.Base(c.OCI))
+	}
+	return c
 }
 
-// labelAt reads a DNS label, as names of namespaces are.
-func labelAt(m *strict.Mapping, n *yaml.Node) string {
-	text := short(m, n)
-	if text != "" && len(validation.IsDNS1123Label(text)) > 0 {
-		m.Report(n, "%q is not a DNS label: expected lower-case letters, digits and dashes, 63 at most", field.Shorten(text))
+// parseManifest reads where a file of manifests is.
+func parseManifest(m *strict.Mapping, n *yaml.Node) ManifestSource {
+	var s ManifestSource
+	keys := m.Struct(n, &s, textFormats()).Nodes
+	s.Path = strings.TrimSuffix(s.Path, "/")
+	switch {
+	case n.Kind != yaml.MappingNode:
+	case keys["url"] == nil && keys["path"] == nil:
+		m.Report(n, "the location of the file is missing: expected url or path")
+	case keys["url"] != nil && keys["path"] != nil:
+		m.Report(keys["path"], "url and path exclude each other: expected one of them")
 	}
-	return text
+	return s
 }
 
-func policyAt(m *strict.Mapping, n *yaml.Node) DefinitionPolicy {
-	choices := []string{string(Upgrade), string(Install), string(Leave)}
-	text := short(m, n)
-	if text != "" && !slices.Contains(choices, text) {
-		m.Report(n, "there is no %q: expected upgrade, install or leave%s", field.Shorten(text), object.DidYouMean(object.Nearest(text, choices)))
+// parseImage reads an image, by itself or with its platforms.
+func parseImage(m *strict.Mapping, n *yaml.Node) Image {
+	var i Image
+	if n.Kind == yaml.ScalarNode {
+		n = &yaml.Node{Kind: yaml.MappingNode, Line: n.Line, Column: n.Column, Content: []*yaml.Node{strict.KeyNode("image"), n}}
 	}
-	return DefinitionPolicy(text)
+	m.Struct(n, &i, textFormats())
+	return i
 }
 
-// Provided returns the APIs that a version of the entry brings: its own, or where it names
+// Provided returns the APIs that a version of the entry provides: its own, or where it names
 // none the kinds of the entry.
 func (e Entry) Provided(v *Version) []solve.API { return provided(e.Kinds, v) }
 

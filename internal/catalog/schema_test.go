@@ -2,8 +2,11 @@ package catalog_test
 
 import (
 	"bytes"
+	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +14,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/declare"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
 func entrySchema(t *testing.T) func([]byte) error {
@@ -56,6 +63,58 @@ func TestSchemaOfEntries(t *testing.T) {
 		}
 		if err := validate(again); err != nil {
 			t.Errorf("%s, written by us: %v", file, err)
+		}
+	}
+}
+
+// TestSchemaHasTheKeys: the schema has the keys that the types have, and requires the same.
+func TestSchemaHasTheKeys(t *testing.T) {
+	text, err := os.ReadFile("../../docs/schema/entry.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema map[string]any
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	// Of these it depends on other keys whether they are required, or whose key it is.
+	others := map[string][]string{"": {"apiVersion", "kind"}, "$defs/entryHealth": {"source"}, "$defs/entryRelation": {"from"}}
+	for path, value := range map[string]any{
+		"": &catalog.Entry{}, "$defs/entryKind": &catalog.Kind{}, "$defs/entryHealth": &health.Rule{}, "$defs/entryRelation": &declare.Spec{},
+		"$defs/entryVersion": &catalog.Version{}, "$defs/entryVersion/properties/provides/items": &solve.API{},
+		"$defs/entryRequirement": catalog.Requirement, "$defs/entryVersion/properties/conflicts/items": catalog.Conflict,
+		"$defs/entryVersion/properties/source": &catalog.Source{}, "$defs/entryChart": &catalog.ChartSource{},
+		"$defs/entryVersion/properties/source/properties/manifests/items": &catalog.ManifestSource{},
+		"$defs/entryVersion/properties/health/items":                      &catalog.Workload{},
+	} {
+		keys, required := others[""], others[path]
+		if path != "" {
+			keys = nil
+		}
+		for _, f := range (&strict.Mapping{}).FieldsOf(value, nil) {
+			keys = append(keys, f.Name)
+			if f.Required {
+				required = append(required, f.Name)
+			}
+		}
+		at := schema
+		for step := range strings.SplitSeq(path, "/") {
+			if below, ok := at[step].(map[string]any); ok {
+				at = below
+			}
+		}
+		properties, _ := at["properties"].(map[string]any)
+		var demanded []string
+		list, _ := at["required"].([]any)
+		for _, key := range list {
+			demanded = append(demanded, key.(string))
+		}
+		sort := func(all []string) string { return strings.Join(slices.Sorted(slices.Values(all)), " ") }
+		if got, want := sort(slices.Collect(maps.Keys(properties))), sort(keys); got != want {
+			t.Errorf("%s has the keys %s: want %s", path, got, want)
+		}
+		if got, want := sort(demanded), sort(required); got != want {
+			t.Errorf("%s requires %s: want %s", path, got, want)
 		}
 	}
 }

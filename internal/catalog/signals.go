@@ -1,9 +1,6 @@
 package catalog
 
 import (
-	"slices"
-	"strings"
-
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -12,12 +9,12 @@ import (
 )
 
 // Signals returns what the entries say of how objects are held: of the kinds that the
-// cluster serves, or of all where kinds is nil. Of a pattern that means kinds by their
-// category there is a signal of each of them besides. The signals are shared: what is in
-// them must not be changed.
+// cluster serves, or of all where kinds is nil. Of a pattern that selects kinds by their
+// category there is a signal of each of them as well. The signals are shared: their
+// contents must not be changed.
 func Signals(kinds *object.Kinds) []regulate.Signal {
 	var all []regulate.Signal
-	for _, e := range entries {
+	for _, e := range wholes(func(e Entry) bool { return kinds == nil || len(e.Signals) > 0 || e.definesServed(kinds) }) {
 		for _, k := range e.Kinds {
 			if kinds != nil && !served(k.Kind, kinds) {
 				continue
@@ -35,8 +32,8 @@ func Signals(kinds *object.Kinds) []regulate.Signal {
 	return all
 }
 
-// servedSignals returns a pattern where a kind that is there is meant by it, and a signal of each
-// kind that it means by its category alone.
+// servedSignals returns a pattern that applies to a served kind, and a signal of each kind that it
+// applies to by its category alone.
 func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 	if kinds == nil {
 		return []regulate.Signal{s}
@@ -60,7 +57,7 @@ func servedSignals(s regulate.Signal, kinds *object.Kinds) []regulate.Signal {
 	return all
 }
 
-// parsePatterns reads the signals of kinds that are meant by a pattern.
+// parsePatterns reads the signals of kinds that a pattern matches.
 func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 	all := &strict.Mapping{}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
@@ -91,12 +88,4 @@ func parsePatterns(n *yaml.Node) ([]regulate.Signal, []strict.Problem) {
 		all.Problems = append(all.Problems, m.Problems...)
 	}
 	return signals, all.Problems
-}
-
-func isPattern(text string) bool {
-	group, ok := strings.CutPrefix(strings.TrimPrefix(text, "*."), "*.")
-	if !ok {
-		group, ok = strings.CutPrefix(text, "*.")
-	}
-	return ok && group != "" && !slices.Contains(strings.Split(group, "."), "") && !strings.Contains(group, "*")
 }

@@ -27,7 +27,7 @@ var spoiled = []struct {
 	{`{package: cert-manager, version: ">=1.14, <2"}`, `{package: cert-manager, version: newest}`, `"newest" is not a version range`, false},
 	{`{package: cert-manager, version: ">=1.14, <2"}`, `{package: Cert Manager}`, `"Cert Manager" is not a DNS label`, true},
 	{`{package: gadget, version: "<2"}`, `{api: Gadget.example.com}`, `unknown key "api"`, true},
-	{"  - package: sprocket", "  - package: gadget", "a second item for gadget", false},
+	{"  - package: sprocket", "  - package: gadget", "a second gadget: expected one", false},
 	{"      repository: https://charts.example.com/stable\n", "", "the location of the chart is missing: expected repository, oci or path", true},
 	{"      repository: https://charts.example.com/stable\n", "      repository: https://charts.example.com/stable\n      path: a.tgz\n", "repository and path exclude each other", true},
 	{"https://charts.example.com/stable", "ftp://charts.example.com/stable", "is not an address: expected https://HOST/PATH", true},

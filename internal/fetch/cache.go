@@ -54,7 +54,7 @@ type heldFile struct {
 
 type heldKey struct{}
 
-// holding is a context whose files are kept when release is called.
+// holding is a context whose files stay when release is called.
 func holding(ctx context.Context) (context.Context, *held) {
 	h := &held{}
 	return context.WithValue(ctx, heldKey{}, h), h

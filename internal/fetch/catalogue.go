@@ -12,18 +12,18 @@ import (
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 )
 
-// SignatureAnnotation of a manifest in a registry is the signature of the catalogue that is
+// SignatureAnnotation of a manifest in a registry is the signature of the catalog that is
 // its first layer, as Verify takes it.
 const SignatureAnnotation = "sysop.dev/signature"
 
-// Catalogue gets a catalogue: the files of it, and what it is. The address is one of
+// Catalogue gets a catalog: the files of it, and what it is. The address is one of
 //
 //	https://HOST/NAME.tar[#sha256:HEX]  a tar, gzipped or not; NAME.tar.sig is its signature
 //	oci://HOST/PATH[:TAG][@sha256:HEX]  the first layer is such a tar; SignatureAnnotation
 //	PATH.tar[#sha256:HEX]               a file; PATH.tar.sig is its signature
-//	PATH                                a folder; links that lead out of it are not followed
+//	PATH                                a directory; links that lead out of it are not followed
 //
-// With Options.Key a catalogue needs a valid signature, and must be neither another nor an older
+// With Options.Key a catalog needs a valid signature, and must be neither another nor an older
 // one than that which was last taken from there (see Identity). From another machine it needs a
 // signature or a digest, or that what is unverified is allowed.
 func (f *Fetcher) Catalogue(ctx context.Context, from string) (fs.FS, Artifact, error) {
@@ -51,7 +51,7 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 		err = errors.New("unknown scheme; expected https, http, oci, or a path")
 	default:
 		if info, problem := os.Stat(from); problem == nil && info.IsDir() {
-			return f.folder(from)
+			return f.directory(from)
 		}
 		artifact, err = f.fileCatalogue(from)
 	}
@@ -65,8 +65,8 @@ func (f *Fetcher) catalogue(ctx context.Context, from string) (fs.FS, Artifact, 
 	return files, artifact, nil
 }
 
-// folder is a folder of the disk. Nothing outside of it can be read through it.
-func (f *Fetcher) folder(from string) (fs.FS, Artifact, error) {
+// directory is a directory of the disk. Nothing outside of it can be read through it.
+func (f *Fetcher) directory(from string) (fs.FS, Artifact, error) {
 	if len(f.keys) > 0 {
 		return nil, Artifact{}, errors.New("a key is given, and a directory has no signature: pack it as a tar and sign that, or omit the key")
 	}
@@ -154,7 +154,7 @@ func (f *Fetcher) remoteCatalogue(ctx context.Context, from string) (Artifact, e
 	return artifact, nil
 }
 
-// remoteSignature checks the .sig beside a catalogue; that of a digest is kept beside it.
+// remoteSignature checks the .sig next to a catalog; that of a digest is cached with it.
 func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *url.URL) error {
 	if kept := f.cachePath(artifact.Digest, ".sig"); kept != "" && artifact.Cached {
 		signature, err := readRegular(kept, maxSignatureBytes)
@@ -216,7 +216,7 @@ func (f *Fetcher) manifestSignature(artifact *Artifact, manifest ocispec.Manifes
 	return f.signed(artifact, []byte(signature), "the annotation "+SignatureAnnotation)
 }
 
-// trusted refuses a catalogue of another machine that nothing would verify.
+// trusted refuses a catalog of another machine that cannot be verified.
 func (f *Fetcher) trusted(artifact *Artifact, digest string) error {
 	if digest != "" || len(f.keys) > 0 {
 		return nil

@@ -130,10 +130,10 @@ func archiveURL(repository *url.URL, text string) (*url.URL, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the index has %s, which is not an address", excerpt([]byte(text)))
 	}
-	folder := *repository
-	folder.Path = strings.TrimSuffix(folder.Path, "/") + "/"
-	folder.RawPath = ""
-	at, err := address(folder.ResolveReference(ref).String())
+	dir := *repository
+	dir.Path = strings.TrimSuffix(dir.Path, "/") + "/"
+	dir.RawPath = ""
+	at, err := address(dir.ResolveReference(ref).String())
 	if err != nil {
 		return nil, fmt.Errorf("the index has an address that is refused: %w", err)
 	}

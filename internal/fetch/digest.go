@@ -35,7 +35,7 @@ func check(data []byte, want, said string) error {
 	return nil
 }
 
-// unverified is the error, or where that is told to be fine the note, for what nothing says the content of.
+// unverified is the error for a source without a digest; with Options.Unverified it is a note.
 func (f *Fetcher) unverified(what string) (note string, err error) {
 	if f.options.Unverified {
 		return what + " has no digest: it is unverified", nil

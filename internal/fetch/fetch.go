@@ -1,6 +1,6 @@
-// Package fetch gets what a catalogue names (charts, manifests, catalogues themselves) over
+// Package fetch gets what a catalog names (charts, manifests, catalogs themselves) over
 // http(s), from an OCI registry, from a file or from a bundle; bounded, verified by digest and
-// signature, and kept by digest. It fetches nothing that it is not asked for.
+// signature, and kept by digest. It fetches nothing else.
 package fetch
 
 import (
@@ -23,7 +23,7 @@ type Limits struct {
 	Time time.Duration
 }
 
-// DefaultLimits are meant to be met by every honest chart and catalogue.
+// DefaultLimits are far above any real chart and catalog.
 var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 256 << 20, Files: 10000, Time: 2 * time.Minute}
 
 // withDefaults is the limits with what is left out taken from the other.
@@ -62,7 +62,7 @@ type Artifact struct {
 	Cached bool
 	// Verified says by what it was verified: "digest", "provenance", "signature"; empty for nothing.
 	Verified []string
-	// Notes are what people should be told: what was not verified, and why; what of the cache was damaged.
+	// Notes are for people: what was not verified, and why; what of the cache was damaged.
 	Notes []string
 }
 
@@ -80,18 +80,18 @@ const (
 
 // Options are what a Fetcher is made with. The zero value is of use: it verifies, and keeps nothing.
 type Options struct {
-	// Cache is a folder in which files are kept by their digest; empty for none.
+	// Cache is a directory in which files are kept by their digest; empty for none.
 	Cache string
 	// Offline says that no request is ever made.
 	Offline bool
-	// Unverified lets through what nothing says the content of. It is told in the Notes.
+	// Unverified accepts sources without a digest. The Notes say so.
 	Unverified bool
 	// Limits of what is taken; DefaultLimits where they are zero.
 	Limits Limits
 	// Transport sends the requests. Nil is for one of our own, which heeds HTTPS_PROXY,
 	// HTTP_PROXY and NO_PROXY.
 	Transport http.RoundTripper
-	// CA are certificates (PEM) to trust besides those of the system. Not with Transport.
+	// CA are certificates (PEM) to trust in addition to those of the system. Not with Transport.
 	CA []byte
 	// PlainHTTP speaks http, not https, with registries on loopback addresses.
 	PlainHTTP bool
@@ -100,15 +100,15 @@ type Options struct {
 	Credentials auth.CredentialFunc
 	// Keyring is a file of OpenPGP keys (armored, binary or keybox) that charts are signed with.
 	Keyring string
-	// Key is a public key (PEM, ECDSA P-256 or ed25519) that catalogues are signed with. With
-	// a key, a catalogue without a valid signature is refused.
+	// Key is a public key (PEM, ECDSA P-256 or ed25519) that catalogs are signed with. With
+	// a key, a catalog without a valid signature is refused.
 	Key []byte
-	// Name is the one that a signed catalogue has to have in its IdentityFile; empty for the
+	// Name is the one that a signed catalog has to have in its IdentityFile; empty for the
 	// one that was last taken from the address.
 	Name      string
 	UserAgent string
 	Redirects Redirects
-	// Local is what sources by path are found in: the folder of the catalogue, or a bundle.
+	// Local is what sources by path are found in: the directory of the catalog, or a bundle.
 	Local fs.FS
 }
 

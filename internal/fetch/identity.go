@@ -16,12 +16,12 @@ import (
 	"strings"
 )
 
-// IdentityFile is the file at the root of a catalogue that says which one it is. It is signed
-// with the rest, so nobody can put another catalogue of the same publisher in its place, nor an
+// IdentityFile is the file at the root of a catalog that says which one it is. It is signed
+// with the rest, so nobody can put another catalog of the same publisher in its place, nor an
 // older one.
 const IdentityFile = "catalog.json"
 
-// Identity is what a catalogue says of itself. Its publisher keeps the name, and raises the
+// Identity is what a catalog says of itself. Its publisher keeps the name, and raises the
 // serial with every change.
 type Identity struct {
 	Name   string `json:"name"`
@@ -32,11 +32,11 @@ const maxIdentityBytes = 4 << 10
 
 var identityName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
-// ReadIdentity returns the identity of a catalogue; nil where it has none.
+// ReadIdentity returns the identity of a catalog; nil where it has none.
 func ReadIdentity(files fs.FS) (*Identity, error) {
 	file, err := files.Open(IdentityFile)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil //nolint:nilnil // A catalogue need not have one.
+		return nil, nil //nolint:nilnil // A catalog need not have one.
 	}
 	if err != nil {
 		return nil, err
@@ -63,13 +63,13 @@ func ReadIdentity(files fs.FS) (*Identity, error) {
 	return &id, nil
 }
 
-// seen is the last catalogue that was taken from an address, and its digest.
+// seen is the last catalog that was taken from an address, and its digest.
 type seen struct {
 	Identity
 	Digest string `json:"digest"`
 }
 
-// identified holds a signed catalogue against the name that is expected, and against the one
+// identified compares a signed catalog with the name that is expected, and with the one
 // that was last taken from the address. One whose digest is in the address needs none of that:
 // nothing else can come.
 func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifact) error {
@@ -107,7 +107,7 @@ func (f *Fetcher) identified(h *held, from string, files fs.FS, artifact *Artifa
 	return nil
 }
 
-// anonymous is for a signed catalogue without identity: it is taken where none is expected.
+// anonymous is for a signed catalog without identity: it is taken where none is expected.
 func (f *Fetcher) anonymous(artifact *Artifact, last *seen) error {
 	switch {
 	case f.options.Name != "":
@@ -119,7 +119,7 @@ func (f *Fetcher) anonymous(artifact *Artifact, last *seen) error {
 	return nil
 }
 
-// precedes refuses what is not the same catalogue, or an older one.
+// precedes refuses what is not the same catalog, or an older one.
 func (s *seen) precedes(id *Identity, digest, path string) error {
 	const way = "; give its digest at the end of the address to accept it, or remove %s to forget the last one"
 	switch {
@@ -133,8 +133,8 @@ func (s *seen) precedes(id *Identity, digest, path string) error {
 	return nil
 }
 
-// seenPath is where the last catalogue of an address is remembered; empty without a cache.
-// What may differ from time to time is no part of the address: who asks, and with which token.
+// seenPath is where the last catalog of an address is remembered; empty without a cache.
+// What may differ from time to time is no part of the address: user and token.
 func (f *Fetcher) seenPath(from string) string {
 	if f.options.Cache == "" {
 		return ""
@@ -146,7 +146,7 @@ func (f *Fetcher) seenPath(from string) string {
 	} else if full, err := filepath.Abs(from); err == nil {
 		from = full
 	}
-	sum := sha256.Sum256([]byte(from + f.options.Name)) // catalogues that differ by a query alone are told apart by name
+	sum := sha256.Sum256([]byte(from + f.options.Name)) // catalogs that differ by a query alone differ by name
 	return filepath.Join(f.options.Cache, "catalogs", hex.EncodeToString(sum[:])+".json")
 }
 
@@ -163,7 +163,7 @@ func readSeen(path string) (*seen, error) {
 		err = json.Unmarshal(text, &last)
 	}
 	if err != nil {
-		// Who can damage it must not bring the memory to an end unseen.
+		// A damaged file must not disable the check unnoticed.
 		return nil, fmt.Errorf("read which catalog was last fetched from there: %w; remove %s to forget it", err, path)
 	}
 	return &last, nil

@@ -78,7 +78,7 @@ func parseIndex(text []byte) (index, error) {
 }
 
 // child is the value of a key, nil where it is absent. An alias is a value like others, of a
-// kind that nobody asks for.
+// kind that is not needed.
 func child(mapping *yaml.Node, key string) *yaml.Node {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		if mapping.Content[i].Kind == yaml.ScalarNode && mapping.Content[i].Value == key {

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
-// localChart reads a chart by path: an archive, or a folder, of which an archive is made. The
-// digest of a folder is that of the tar that Pack writes, before it is compressed.
+// localChart reads a chart by path: an archive, or a directory, of which an archive is made. The
+// digest of a directory is that of the tar that Pack writes, before it is compressed.
 func (f *Fetcher) localChart(source catalog.ChartSource) (Artifact, error) {
 	name, info, err := f.local(source.Path)
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *Fetcher) packFolder(artifact *Artifact, name string) error {
 	if err != nil {
 		return err
 	}
-	files, err := f.readFolder(sub)
+	files, err := f.readDirectory(sub)
 	if err != nil {
 		return err
 	}
@@ -64,11 +64,11 @@ func (f *Fetcher) packFolder(artifact *Artifact, name string) error {
 	return err
 }
 
-// readFolder reads every file of a folder, under the bounds of archives.
-func (f *Fetcher) readFolder(folder fs.FS) (map[string][]byte, error) {
+// readDirectory reads every file of a directory, under the bounds of archives.
+func (f *Fetcher) readDirectory(dir fs.FS) (map[string][]byte, error) {
 	limits, total := f.options.Limits, int64(0)
 	files := map[string][]byte{}
-	err := fs.WalkDir(folder, ".", func(name string, entry fs.DirEntry, err error) error {
+	err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
@@ -78,7 +78,7 @@ func (f *Fetcher) readFolder(folder fs.FS) (map[string][]byte, error) {
 		if len(files) >= limits.Files {
 			return fmt.Errorf("it has more than %d files, the limit", limits.Files)
 		}
-		data, err := readLocal(folder, name, limits.Unpacked-total)
+		data, err := readLocal(dir, name, limits.Unpacked-total)
 		if err != nil {
 			return err
 		}
@@ -141,15 +141,15 @@ func (f *Fetcher) local(text string) (string, fs.FileInfo, error) {
 	return name, info, nil
 }
 
-func readLocal(folder fs.FS, name string, most int64) ([]byte, error) {
-	info, err := fs.Lstat(folder, name)
+func readLocal(dir fs.FS, name string, most int64) ([]byte, error) {
+	info, err := fs.Lstat(dir, name)
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", plain(name))
 	}
-	file, err := folder.Open(name)
+	file, err := dir.Open(name)
 	if err != nil {
 		return nil, err
 	}

@@ -10,7 +10,7 @@ import (
 )
 
 // Pack writes files as a tar: the same files give the same bytes. Names are sorted, times are
-// zero, the mode of each is 0644; folders are not written. What Unpack would refuse for its
+// zero, the mode of each is 0644; directories are not written. What Unpack would refuse for its
 // name is an error.
 func Pack(files map[string][]byte) ([]byte, error) {
 	var out bytes.Buffer

@@ -15,7 +15,7 @@ import (
 
 const maxProvenanceBytes = 1 << 20
 
-// httpProvenance checks the .prov beside an archive. Without a keyring it only looks whether
+// httpProvenance checks the .prov next to an archive. Without a keyring it only checks whether
 // there is one, to say that it was not checked.
 func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archive *url.URL, source catalog.ChartSource) error {
 	at := *archive
@@ -47,7 +47,7 @@ func notChecked(where string) string {
 	return "the provenance " + where + " was not checked: no keyring was given"
 }
 
-// noProvenance decides about a chart that nobody signed, where there is a keyring.
+// noProvenance decides about an unsigned chart, where there is a keyring.
 func (f *Fetcher) noProvenance(artifact *Artifact, source catalog.ChartSource) error {
 	artifact.Notes = append(artifact.Notes, "the chart has no provenance to check with the keyring")
 	if source.Digest != "" || source.Path != "" {
@@ -74,7 +74,7 @@ func (f *Fetcher) checkProvenance(artifact *Artifact, prov []byte, name string) 
 	return nil
 }
 
-// recallSigned answers from the cache alone where the provenance is kept there too.
+// recallSigned answers from the cache alone where the provenance is cached too.
 func (f *Fetcher) recallSigned(data []byte, source catalog.ChartSource) (Artifact, bool) {
 	prov, err := readRegular(f.cachePath(source.Digest, ".prov"), maxProvenanceBytes)
 	if err != nil {
@@ -86,11 +86,11 @@ func (f *Fetcher) recallSigned(data []byte, source catalog.ChartSource) (Artifac
 			return artifact, true
 		}
 	}
-	_ = os.Remove(f.cachePath(source.Digest, ".prov")) // it is fetched anew, and told there
+	_ = os.Remove(f.cachePath(source.Digest, ".prov")) // it is fetched again, and reported there
 	return Artifact{}, false
 }
 
-// localProvenance checks the .prov beside an archive of Local.
+// localProvenance checks the .prov next to an archive of Local.
 func (f *Fetcher) localProvenance(artifact *Artifact, source catalog.ChartSource, name string) error {
 	beside := name + ".prov"
 	if _, err := fs.Lstat(f.options.Local, beside); errors.Is(err, fs.ErrNotExist) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Shown is the address of a catalogue, a chart or a manifest for people: in errors, notes and
-// tables. One that says who asks, or carries a query, in which tokens are, is shown by its host
+// Shown is the address of a catalog, a chart or a manifest for people: in errors, notes and
+// tables. One with a user or a query, which may have tokens, is shown by its host
 // alone; a digest at its end stays.
 func Shown(address string) string {
 	rest, digest := address, ""

@@ -32,7 +32,7 @@ func (t *tree) isDir(name string) bool {
 	return n != nil && n.isFolder
 }
 
-func (t *tree) folder(name string) *node {
+func (t *tree) directory(name string) *node {
 	if n := t.nodes[name]; n != nil {
 		return n
 	}
@@ -47,7 +47,7 @@ func (t *tree) add(name string, data []byte) {
 
 func (t *tree) put(name string, n *node) {
 	t.nodes[name] = n
-	parent := t.folder(path.Dir(name))
+	parent := t.directory(path.Dir(name))
 	at, _ := slices.BinarySearchFunc(parent.children, n.name, func(a *node, b string) int { return cmp.Compare(a.name, b) })
 	parent.children = slices.Insert(parent.children, at, n)
 }
@@ -63,7 +63,7 @@ func (t *tree) find(op, name string) (*node, error) {
 	return n, nil
 }
 
-// Open opens a file or a folder.
+// Open opens a file or a directory.
 func (t *tree) Open(name string) (fs.File, error) {
 	n, err := t.find("open", name)
 	if err != nil {
@@ -106,7 +106,7 @@ func (n *node) Mode() fs.FileMode {
 }
 func (n *node) String() string { return fs.FormatFileInfo(n) }
 
-// opened is a file or a folder that is being read.
+// opened is a file or a directory that is being read.
 type opened struct {
 	*bytes.Reader
 	node *node
@@ -130,7 +130,7 @@ func (o *opened) Read(p []byte) (int, error) {
 // Size is that of fs.FileInfo, not that of the reader.
 func (o *opened) Size() int64 { return o.node.Size() }
 
-// ReadDir lists a folder, in the order of names.
+// ReadDir lists a directory, in the order of names.
 func (o *opened) ReadDir(count int) ([]fs.DirEntry, error) {
 	if !o.node.isFolder {
 		return nil, &fs.PathError{Op: "readdir", Path: o.node.name, Err: fs.ErrInvalid}

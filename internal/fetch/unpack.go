@@ -16,7 +16,7 @@ import (
 	"unicode/utf8"
 )
 
-// Unpack reads a tar, gzipped or not, into memory. Files and folders are all that may be in
+// Unpack reads a tar, gzipped or not, into memory. Files and directories are all that may be in
 // it; nothing is written to the disk. Refused are names that lead out (.., absolute ones, with
 // backslashes or drive letters), names that are there twice or differ in case alone, links,
 // devices, and what is more than the limits (zero ones are those of DefaultLimits).
@@ -49,7 +49,7 @@ type budget struct {
 	zeros       int64 // at the end of what was read
 }
 
-// tarEnd is how many zeros end a tar. archive/tar does without; but then nobody can tell that
+// tarEnd is how many zeros end a tar. archive/tar does without; but then it is unknown whether
 // the last files are missing.
 const tarEnd = 1024
 
@@ -79,7 +79,7 @@ type unpacker struct {
 	limits Limits
 	tree   *tree
 	total  int64
-	// folded has each name, and each folder of it, without regard to case.
+	// folded has each name, and each directory of it, without regard to case.
 	folded map[string]string
 }
 
@@ -159,18 +159,18 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 	return nil
 }
 
-// claim takes a name, with the folders on its way.
-func (u *unpacker) claim(name string, folder bool) error {
+// claim takes a name, with the directories on its way.
+func (u *unpacker) claim(name string, directory bool) error {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		if err := u.fold(dir, true); err != nil {
 			return err
 		}
 	}
-	return u.fold(name, folder)
+	return u.fold(name, directory)
 }
 
-// fold refuses a name that is there, unless both are the same folder.
-func (u *unpacker) fold(name string, folder bool) error {
+// fold refuses a name that exists, unless both are the same directory.
+func (u *unpacker) fold(name string, directory bool) error {
 	key := strings.Map(foldRune, name)
 	before, there := u.folded[key]
 	switch {
@@ -178,11 +178,11 @@ func (u *unpacker) fold(name string, folder bool) error {
 		u.folded[key] = name
 	case before != name:
 		return fmt.Errorf("it differs from %s in upper and lower case alone", plain(before))
-	case !folder || !u.tree.isDir(name):
+	case !directory || !u.tree.isDir(name):
 		return errors.New("the name occurs twice")
 	}
-	if folder {
-		u.tree.folder(name)
+	if directory {
+		u.tree.directory(name)
 	}
 	return nil
 }

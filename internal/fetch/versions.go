@@ -23,7 +23,7 @@ const (
 
 // ChartVersions returns the versions of a chart that its repository or registry lists, as they are
 // written there and in its order. Of a registry the tags are the versions, those that are signatures
-// among them. Nothing of it is verified, and nothing is kept.
+// among them. Nothing of it is verified or cached.
 func (f *Fetcher) ChartVersions(ctx context.Context, source catalog.ChartSource) ([]string, error) {
 	versions, err := f.chartVersions(ctx, source)
 	if err != nil {

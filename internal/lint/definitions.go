@@ -1,11 +1,11 @@
-// Package lint holds what entries of the catalogue and files of rules name against the
+// Package lint compares what entries of the catalog and files of rules name with the
 // definitions of the kinds: fields that do not exist, values that a field cannot have, and
 // comparisons of two types.
 //
 // The words of the package:
 //
 //   - Definitions, which fields the objects of each kind have, in each API version. They come
-//     from CustomResourceDefinitions: of a cluster, of a folder, or of field skeletons.
+//     from CustomResourceDefinitions: of a cluster, of a directory, or of field skeletons.
 //   - Document, the YAML in which an entry or a list of relations stands, for the places of
 //     findings.
 //   - Use, a field of an object that is named somewhere, and what it is taken for.
@@ -30,7 +30,7 @@ import (
 
 // Definitions are what is known of kinds. The zero value knows none.
 type Definitions struct {
-	// Complete says that of each group there are all kinds: one that is not there is told.
+	// Complete says that all kinds of each group are known: any other is reported.
 	Complete bool
 
 	kinds map[schema.GroupKind]*Definition
@@ -56,7 +56,7 @@ type version struct {
 // metadata is the shape of the metadata of every object.
 var metadata = field.OfType(reflect.TypeFor[metav1.ObjectMeta]())
 
-// Add takes a CustomResourceDefinition. Of a kind that is there already it is another
+// Add takes a CustomResourceDefinition. Of a known kind it is another
 // release: a field that any of them has is known.
 func (d *Definitions) Add(crd map[string]any) schema.GroupKind {
 	spec, _ := crd["spec"].(map[string]any)

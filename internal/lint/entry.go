@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Entry holds all that an entry of the catalogue names against the definitions: its kinds and
+// Entry compares all that an entry of the catalog names with the definitions: its kinds and
 // their scope, the fields of relations, health rules and signals, and those of its examples.
 func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 	l := &linter{defs: defs, doc: doc, own: map[schema.GroupKind][]string{}, unknown: map[schema.GroupKind]bool{}}
@@ -64,7 +64,7 @@ func (l *linter) declared(k *catalog.Kind, where anchor) {
 	}
 }
 
-// kindExists tells a custom kind of which no definition is known, where those of its group are.
+// kindExists reports a custom kind without a definition, where those of its group are known.
 func (l *linter) kindExists(kind string, where anchor) {
 	gk := declare.GroupKind(kind)
 	if kind == declare.Any || declare.CheckKind(gk.Kind) == "" && !strings.Contains(kind, ".") {
@@ -84,7 +84,7 @@ func (l *linter) groupKnown(group string) bool {
 	return false
 }
 
-// unknownKind tells of a kind without a definition. One that is nearly the name of another
+// unknownKind reports a kind without a definition. One that is nearly the name of another
 // in its group is taken for a mistake.
 func (l *linter) unknownKind(kind string, gk schema.GroupKind, where anchor) {
 	var names []string

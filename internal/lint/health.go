@@ -33,18 +33,18 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 }
 
 // probe evaluates the expressions of a rule on objects in which what they read is absent, null
-// or empty. Each expression is told once, with the first that fails.
+// or empty. Each expression is reported once, with the first object on which it fails.
 func (l *linter) probe(rule *health.Rule, where anchor) {
 	failures, err := rule.Probe()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
-	told := map[string]bool{}
+	reported := map[string]bool{}
 	for _, f := range failures {
-		if told[f.Field] {
+		if reported[f.Field] {
 			continue
 		}
-		told[f.Field] = true
+		reported[f.Field] = true
 		at := where.child(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
 		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is evaluated as if there was no rule", rule.Kind, f.Field, f.Message)

@@ -33,7 +33,7 @@ type linter struct {
 	// own are the API versions of the kinds of an entry, as it lists them: what a definition
 	// serves besides is not meant.
 	own map[schema.GroupKind][]string
-	// unknown are the kinds that were told to have no definition.
+	// unknown are the kinds that were reported to have no definition.
 	unknown map[schema.GroupKind]bool
 }
 
@@ -102,7 +102,7 @@ type fault struct {
 	below []any
 }
 
-// broken is a fault of all that stands there.
+// broken is a fault of the whole value.
 func broken(format string, args ...any) *fault {
 	return &fault{message: fmt.Sprintf(format, args...), offset: -1}
 }
@@ -193,7 +193,7 @@ func faultIn(u use, shapes []field.Shape) *fault {
 	return first
 }
 
-// versions are those of a kind that are meant, the newest first: the ones named, of those that the entry lists,
+// versions are those of a kind to check, the newest first: the ones named, of those that the entry lists,
 // of those whose fields are known.
 func (l *linter) versions(gk schema.GroupKind, k *Definition, named []string) []string {
 	own := l.own[gk]

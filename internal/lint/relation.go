@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// Relations holds relations against the definitions. They stand in the document, if there is
+// Relations compares relations with the definitions. They are part of the document, if there is
 // one, under relations.
 func Relations(defs *Definitions, specs []declare.Spec, doc Document) []Finding {
 	l := &linter{defs: defs, doc: doc, unknown: map[schema.GroupKind]bool{}}
@@ -82,7 +82,7 @@ func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 	}
 }
 
-// named checks a path, which may be relative to a reference, and what stands there.
+// named checks a path, which may be relative to a reference, and its value.
 func named(shape field.Shape, s *declare.Spec, path string, is func(field.Shape, string) *fault) *fault {
 	rest, relative := strings.CutPrefix(path, ".")
 	p, err := field.Parse(rest)

@@ -132,7 +132,7 @@ func content(shape field.Shape, path string, v any) *fault {
 		return nil
 	}
 	if text, ok := v.(string); ok && strings.HasPrefix(text, "{{") || v == nil {
-		return nil // It stands for what was there before, or takes a field away.
+		return nil // It restores the former value, or removes a field.
 	}
 	return literalFault(shape, path, v)
 }

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// scriptFile is the file of a kind's folder that gives its health; the others are of
+// scriptFile is the file of a kind's directory that gives its health; the others are of
 // Argo CD's tests and actions.
 const scriptFile = "health.lua"
 
 // maxScripts is ten times what Argo CD has.
 const maxScripts = 5000
 
-// OfFolder returns the customizations of a folder in the layout of Argo CD's
+// OfFolder returns the customizations of a directory in the layout of Argo CD's
 // resource_customizations: GROUP/KIND/health.lua, or KIND/health.lua of the core group, with
-// _ for the wildcard *. name is that of the folder, for people. Of several patterns that a
-// kind fits, the first by the names of the folders counts. Libraries are open to all of
+// _ for the wildcard *. name is that of the directory, for people. Of several patterns that a
+// kind fits, the first by the names of the directories counts. Libraries are open to all of
 // them, as they are in Argo CD.
 func OfFolder(name string, folder fs.FS) (*Set, []string, error) {
 	var all []*customization

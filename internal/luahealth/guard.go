@@ -9,7 +9,7 @@ import (
 
 // One instruction of the virtual machine may ask for any amount of memory: to put two texts
 // together, or to set a far index of a table. So these are taken out of a program before it
-// is compiled, and calls of functions that count stand in their place. The functions are
+// is compiled, and calls of functions that count replace them. The functions are
 // local variables whose names no program can write.
 const (
 	joinName  = "(join)"  // a .. b
@@ -330,7 +330,7 @@ func (lib *library) table(l *lua.LState) int {
 	return 1
 }
 
-// set assigns to an index, as the instruction does that it stands for.
+// set assigns to an index, as the instruction does that it replaces.
 func (lib *library) set(l *lua.LState) int {
 	const longestChain = 100
 	object, index, value := l.Get(1), l.Get(2), l.Get(3)

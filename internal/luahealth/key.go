@@ -15,7 +15,7 @@ import (
 type key struct {
 	text    string
 	pattern *regexp.Regexp // nil without a wildcard
-	literal int            // how many characters stand for themselves
+	literal int            // how many characters match themselves
 }
 
 // keyOf is the key of exactly one kind.

@@ -13,7 +13,7 @@ type Limits struct {
 	// Instructions of one run: of the virtual machine, and steps of what is done for it.
 	Instructions int
 	// Bytes that one run may ask for, in texts and tables, whether it keeps them or not. What
-	// single instructions need besides is bounded by Instructions.
+	// single instructions need in addition is bounded by Instructions.
 	Bytes int
 	// Text is the longest text that a run may make, in bytes.
 	Text int
@@ -44,7 +44,7 @@ type meter struct {
 	start   time.Time
 	steps   int
 	bytes   int
-	looked  int // the steps after which the clock was looked at
+	looked  int // the steps after which the clock was read
 	ended   chan struct{}
 	reached *LimitError
 }
@@ -123,7 +123,7 @@ func (m *meter) check(l *lua.LState) {
 	}
 }
 
-// budget is the time that all runs may use together. A watch goes on for days, so it is
+// budget is the time that all runs may use together. A watch may run for days, so it is
 // that of a window.
 type budget struct {
 	since time.Time

@@ -1,18 +1,18 @@
-// Package luahealth judges the health of objects by the Lua scripts that Argo CD's users
+// Package luahealth evaluates the health of objects by the Lua scripts that Argo CD's users
 // write: its resource customizations.
 //
 // Its words:
 //
 //   - Customization: a script for the kinds that a key names (shop.example.com/Backup,
-//     *.crossplane.io/*), with the origin that is told to people.
-//   - Set: customizations of one ConfigMap or folder; it is a health.Assessor.
+//     *.crossplane.io/*), with its origin, for people.
+//   - Set: customizations of one ConfigMap or directory; it is a health.Assessor.
 //   - Limits: what one run of a script may use, and all runs together.
 //
-// A script is input that somebody wrote, never an order: it sees one object, and all that
+// A script is untrusted input: it sees one object, and all that
 // it can do is to return a status and a message. There is no file, process, clock, network
 // or chance in it, and no way to load more code. Its instructions, its time and the memory
 // that it asks for are counted; what is beyond its limits ends the run of the script, never
-// the program, and the object is judged by the rules that come after.
+// the program, and the object is evaluated by the next rules.
 package luahealth
 
 import (
@@ -39,7 +39,7 @@ type customization struct {
 	script *script
 }
 
-// Set is the customizations of a ConfigMap or a folder. It is safe for use by several at
+// Set is the customizations of a ConfigMap or a directory. It is safe for use by several at
 // once.
 type Set struct {
 	exact   map[string]*customization // by GROUP/KIND
@@ -59,7 +59,7 @@ type asked struct {
 	gk schema.GroupKind
 }
 
-// failure is what is told of a script that failed.
+// failure is what is reported of a script that failed.
 type failure struct {
 	first   object.Ref
 	message string
@@ -187,7 +187,7 @@ func (s *Set) failed(c *customization, o object.Object, err error) {
 	}
 }
 
-// Notes tells which scripts failed, for people, in order.
+// Notes says which scripts failed, for people, in order.
 func (s *Set) Notes() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -3,7 +3,7 @@ package luahealth
 import lua "github.com/yuin/gopher-lua"
 
 // A pattern of Lua (section 5.4.1 of its reference manual) is matched by trying; what that
-// takes grows with a power of the length of the text, whose exponent whoever writes the
+// takes grows with a power of the length of the text, whose exponent the author of the
 // pattern chooses. So each step is counted as an instruction is.
 
 const (
@@ -299,8 +299,8 @@ func (m *matcher) inSet(c byte, p, last int) bool {
 	return !in
 }
 
-// inClass says whether a character is of the class that a letter after % stands for, whose
-// capital stands for all others; every other character stands for itself.
+// inClass says whether a character is of the class of a letter after %, whose capital is all
+// other characters; every other character matches itself.
 func inClass(c, class byte) bool {
 	var in bool
 	switch class | 0x20 {

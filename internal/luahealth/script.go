@@ -72,7 +72,7 @@ func bounded(proto *lua.FunctionProto) error {
 	return nil
 }
 
-// recovered makes an error of a panic: of a library that is given what somebody wrote.
+// recovered makes an error of a panic: the library is given untrusted input.
 func recovered(err *error) {
 	if r := recover(); r != nil {
 		*err = errors.New(oneLine(fmt.Sprint(r)))
@@ -109,7 +109,7 @@ func (s *script) run(fields map[string]any, m *meter) (v verdict, err error) {
 	return result(l.Get(-1))
 }
 
-// message is what an error of Lua says. That of a value which is no text would tell where
+// message is what an error of Lua says. That of a value that is not text would reveal where
 // it lies in memory.
 func message(err error) string {
 	var said *lua.ApiError
@@ -122,10 +122,10 @@ func message(err error) string {
 	return oneLine(lua.LVAsString(said.Object))
 }
 
-// oneLine is a text of a script as it is told: short, and in one line.
+// oneLine is a text of a script as it is reported: short, and in one line.
 func oneLine(text string) string { return strings.Join(strings.Fields(short(text)), " ") }
 
-// maxMessageLength is what is kept of a message, in bytes.
+// maxMessageLength is how long a message is at most, in bytes.
 const maxMessageLength = 1 << 10
 
 func short(text string) string {

@@ -204,7 +204,7 @@ func (lib *library) gsub(l *lua.LState) int {
 	return 2
 }
 
-// replacement is what stands in place of a match.
+// replacement is what replaces a match.
 func (s *search) replacement(by lua.LValue, start, end int) string {
 	var value lua.LValue
 	switch by := by.(type) {
@@ -227,7 +227,7 @@ func (s *search) replacement(by lua.LValue, start, end int) string {
 	return lua.LVAsString(value)
 }
 
-// filled is a text with the captures that %0 to %9 stand for.
+// filled is a text with the captures in place of %0 to %9.
 func (s *search) filled(text string, start, end int) string {
 	if !strings.Contains(text, "%") {
 		return text

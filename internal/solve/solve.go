@@ -12,9 +12,9 @@ import (
 // API is a kind that a package brings or needs: Certificate.cert-manager.io.
 type API struct {
 	// Kind is written Kind.group, as everywhere in the catalogue.
-	Kind string `json:"kind"`
+	Kind string `json:"kind" read:"groupKind,required,unique"`
 	// Versions are those that are served, or of which one must be: v1. Empty in a requirement for any.
-	Versions []string `json:"versions,omitempty"`
+	Versions []string `json:"versions,omitempty" read:"apiVersion,required,max=500" want:"a list of versions: [v1]"`
 }
 
 func (a API) String() string {
@@ -26,10 +26,10 @@ func (a API) String() string {
 
 // Requirement is what a package needs: exactly one of API and Package is set.
 type Requirement struct {
-	API API `json:"api,omitzero"`
+	API API `json:"api,omitzero" read:",unique"`
 	// Package is the name of a package, Range a range of semantic versions of it
 	// (">=1.14 <2"); an empty one is any that is not a prerelease.
-	Package string `json:"package,omitempty"`
+	Package string `json:"package,omitempty" read:",unique"`
 	Range   string `json:"version,omitempty"`
 	// Optional says that it does without. What is optional is never brought along for its
 	// own sake, but where the package is there all the same it must be in the range.

@@ -202,7 +202,7 @@ func (b *Book) Resources() []metrics.Resource {
 }
 
 // NotCharged are prices of the book that nothing is charged by, by their names in
-// OpenCost's configuration: nobody measures traffic by class here. A GiB, or an hour
+// OpenCost's configuration: traffic is not measured by class. A GiB, or an hour
 // for forwarding rules.
 func (b *Book) NotCharged() map[string]decimal.Decimal { return b.notCharged }
 

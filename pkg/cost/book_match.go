@@ -44,7 +44,7 @@ func spotLabels() [][2]string {
 }
 
 // unknown says that a node is gone and that a label which decides is not known: what it is not
-// known to have, it may have had, since kube-state-metrics exports the labels that it is told to.
+// known to have, it may have had, since kube-state-metrics exports the labels that it is configured to.
 func (s *nodeSelector) unknown(n *metrics.Node) bool {
 	if !n.Gone || !s.named(n) {
 		return false

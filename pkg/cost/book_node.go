@@ -14,7 +14,7 @@ import (
 type nodePrice struct {
 	price decimal.Decimal
 	// over are the resources that it is the price of; all that have one, where it is
-	// empty. What else the node offers costs something besides.
+	// empty. What else the node offers has a price of its own.
 	over []metrics.Resource
 }
 

@@ -223,7 +223,7 @@ func (r *bookReader) lines(n *yaml.Node) []string {
 	return all
 }
 
-// patterns reads names in which * and ? stand for any letters.
+// patterns reads names with the wildcards * and ?.
 func (r *bookReader) patterns(n *yaml.Node, what string) []string {
 	var all []string
 	r.list(n, func(n *yaml.Node) {

@@ -34,11 +34,11 @@ const (
 )
 
 const (
-	// maxProblems are told of one book.
+	// maxProblems are reported of one book.
 	maxProblems = 100
-	// maxRows may stand in a CSV, each of which may make two overrides.
+	// maxRows are in a CSV at most, each of which may make two overrides.
 	maxRows = 10000
-	// maxOverrides may stand in a book: each is looked at for every node.
+	// maxOverrides are in a book at most: each is matched with every node.
 	maxOverrides = 2*maxRows + 1
 )
 
@@ -69,7 +69,7 @@ func ParseBook(name string, text []byte) (*Book, []strict.Problem) {
 	return nil, r.Problems
 }
 
-// bookName is the name of a file without folders and ending.
+// bookName is the name of a file without directories and ending.
 func bookName(file string) string {
 	base := filepath.Base(file)
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -97,7 +97,7 @@ func (r *bookReader) mapping(n *yaml.Node, fields ...strict.Field) {
 	r.Problems = append(r.Problems, m.Problems...)
 }
 
-// list hands on the items of a list; one that is no list stands for a list of one.
+// list passes on the items of a list; a single item is a list of one.
 func (r *bookReader) list(n *yaml.Node, each func(*yaml.Node)) {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {

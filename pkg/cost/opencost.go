@@ -17,8 +17,8 @@ import (
 
 // DefaultBook is OpenCost's public default prices, in USD: those of its
 // configs/default.json (opencost/opencost at 0d1f69cc). Traffic costs nothing: OpenCost
-// has prices for what leaves a zone, a region and the cloud, and none of the sources
-// here tells these apart.
+// has prices for what leaves a zone, a region and the cloud, and no source here
+// distinguishes these.
 func DefaultBook() *Book {
 	d := decimal.RequireFromString
 	ptr := func(s string) *decimal.Decimal { v := d(s); return &v }
@@ -43,8 +43,8 @@ func spotOverride(p prices) override {
 	return override{name: "spot", nodes: &nodeSelector{spot: &spot}, prices: p}
 }
 
-// openCostNotCharged are the prices in OpenCost's configuration of what nobody measures
-// here, and of what they are.
+// openCostNotCharged are the prices in OpenCost's configuration of what is not measured
+// here, with their units.
 func openCostNotCharged() map[string]string {
 	return map[string]string{
 		"zoneNetworkEgress": "GiB", "regionNetworkEgress": "GiB", "internetNetworkEgress": "GiB", "natGatewayEgress": "GiB", "natGatewayIngress": "GiB",
@@ -93,7 +93,7 @@ func openCostIgnored(key string) bool {
 }
 
 // openCost reads a configuration of OpenCost. Prices are those of an hour, as they
-// are in files; what its web page writes by the month stands in no file.
+// are in files; the monthly prices of its web page are in no file.
 func (r *bookReader) openCost(root *yaml.Node) {
 	b := &Book{Name: r.name, Currency: "USD", notCharged: map[string]decimal.Decimal{}}
 	r.book = b
@@ -147,7 +147,7 @@ func (r *bookReader) openCost(root *yaml.Node) {
 	}
 }
 
-// spotLabel adds the label of its own by which OpenCost is told what a spot node is.
+// spotLabel adds the label of its own by which OpenCost recognizes a spot node.
 func (r *bookReader) spotLabel(root *yaml.Node, label [2]string, spot prices) {
 	if label[0] == "" || label[1] == "" {
 		return

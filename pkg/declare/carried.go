@@ -49,7 +49,7 @@ func (r *reader) carried(o object.Object, emit relation.EmitFunc) {
 }
 
 // carriers links the object to those that carry the label or annotation with the
-// value that it stands for.
+// value that it is written for.
 func (r *reader) carriers(o object.Object, emit relation.EmitFunc) {
 	fields := contentOf(o, r.metadata)
 	if !r.holds(fields, nil) {

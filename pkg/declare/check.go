@@ -43,7 +43,7 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 	}
 	p.ends(s, key, n)
 	for _, k := range slices.Sorted(maps.Keys(goes)) {
-		if given := p.node[k]; given != nil && !slices.Contains(goes[k], key) {
+		if given := p.Nodes[k]; given != nil && !slices.Contains(goes[k], key) {
 			p.Report(given, "%s has no effect beside %s", k, key)
 		}
 	}
@@ -58,28 +58,28 @@ func (p *parser) check(s *Spec, n *yaml.Node) {
 		{"emptyNamespaces", s.EmptyNamespaces, []string{"all", "own"}},
 	} {
 		if c.got != "" && !slices.Contains(c.choices, c.got) {
-			p.Report(p.node[c.key], "unknown %s %q: expected %s", c.key, field.Shorten(c.got), strings.Join(c.choices, " or "))
+			p.Report(p.Nodes[c.key], "unknown %s %q: expected %s", c.key, field.Shorten(c.got), strings.Join(c.choices, " or "))
 		}
 	}
 	p.paths(s, key)
 	if s.Manages && s.Relation != "owns" {
-		p.Report(p.node["manages"], "manages goes with relation: owns")
+		p.Report(p.Nodes["manages"], "manages goes with relation: owns")
 	}
 	p.deletes(s)
 	if s.Exposes && s.Relation != "serves" {
-		p.Report(p.node["exposes"], "exposes goes with relation: serves")
+		p.Report(p.Nodes["exposes"], "exposes goes with relation: serves")
 	}
 	if s.Value != "" && s.List {
-		p.Report(p.node["list"], "list has no effect beside value")
+		p.Report(p.Nodes["list"], "list has no effect beside value")
 	}
 	if s.Namespaces != "" && s.Everywhere {
-		p.Report(p.node["everywhere"], "everywhere and namespaces exclude each other")
+		p.Report(p.Nodes["everywhere"], "everywhere and namespaces exclude each other")
 	}
 }
 
 // deletes checks what becomes of an object when its owner is deleted.
 func (p *parser) deletes(s *Spec) {
-	n := p.node["deletes"]
+	n := p.Nodes["deletes"]
 	switch {
 	case n == nil:
 	case s.Relation != "owns":
@@ -98,15 +98,15 @@ func formats(key string) []string {
 	return []string{"inventory"}
 }
 
-// one says whether exactly one evidence is there.
+// one says whether there is exactly one evidence.
 func (p *parser) one(first string, n *yaml.Node) bool {
 	if first == "" {
 		p.Report(n, "the evidence of the relation is missing: expected one of %s", evidenceKeys)
 		return false
 	}
 	for _, k := range []string{"field", "selector", "host", "label", "annotation", "name", "template", "podSpec"} {
-		if p.node[k] != nil && k != first {
-			p.Report(p.node[k], "%s and %s exclude each other: expected one of them", first, k)
+		if p.Nodes[k] != nil && k != first {
+			p.Report(p.Nodes[k], "%s and %s exclude each other: expected one of them", first, k)
 			return false
 		}
 	}
@@ -130,19 +130,19 @@ func (p *parser) ends(s *Spec, key string, n *yaml.Node) {
 	}
 	if pods || key == "host" {
 		if s.To != nil {
-			p.Report(p.node["to"], "to has no effect beside %s", key)
+			p.Report(p.Nodes["to"], "to has no effect beside %s", key)
 		}
 	} else if s.To == nil {
 		p.Report(n, "to is missing")
 	}
 	switch _, ok := relation.ParseRelation(s.Relation); {
 	case pods && s.Relation != "":
-		p.Report(p.node["relation"], "relation has no effect beside %s: the rules of pods have their own", key)
+		p.Report(p.Nodes["relation"], "relation has no effect beside %s: the rules of pods have their own", key)
 	case pods, ok:
 	case s.Relation == "":
 		p.Report(n, "relation is missing: expected owns, needs or serves")
 	default:
-		p.Report(p.node["relation"], "unknown relation %q: expected owns, needs or serves", field.Shorten(s.Relation))
+		p.Report(p.Nodes["relation"], "unknown relation %q: expected owns, needs or serves", field.Shorten(s.Relation))
 	}
 	read, named := s.Reader()
 	if slices.Contains(read, Any) && key != "label" && key != "annotation" {
@@ -173,14 +173,14 @@ func (p *parser) paths(s *Spec, key string) {
 		_, relative, err := parsePath(f.text)
 		switch own := f.key == key; {
 		case err != nil:
-			p.Report(p.node[f.key], "%v", err)
+			p.Report(p.Nodes[f.key], "%v", err)
 		case relative && (own || key != "field"):
-			p.Report(p.node[f.key], "a path that starts with a dot is relative to a reference: there is none")
+			p.Report(p.Nodes[f.key], "a path that starts with a dot is relative to a reference: there is none")
 		}
 	}
 	for _, c := range s.When {
 		if c.Path[0] == '.' && slices.Contains([]string{"label", "annotation", "name"}, key) {
-			p.Report(p.node["when"], "when: a path that starts with a dot is relative to a reference: there is none")
+			p.Report(p.Nodes["when"], "when: a path that starts with a dot is relative to a reference: there is none")
 		}
 	}
 	for _, f := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
@@ -188,12 +188,12 @@ func (p *parser) paths(s *Spec, key string) {
 			continue
 		}
 		if _, err := parseTemplate(f.text); err != nil {
-			p.Report(p.node[f.key], "%v", err)
+			p.Report(p.Nodes[f.key], "%v", err)
 		}
 	}
 	for _, f := range []struct{ key, text string }{{"label", s.Label}, {"annotation", s.Annotation}} {
 		if f.text != "" && len(content.IsLabelKey(strings.ToLower(f.text))) > 0 {
-			p.Report(p.node[f.key], "%q is not a valid key: expected prefix/name", field.Shorten(f.text))
+			p.Report(p.Nodes[f.key], "%q is not a valid key: expected prefix/name", field.Shorten(f.text))
 		}
 	}
 }

@@ -41,7 +41,7 @@ func builtInGroup(kind string) (string, bool) {
 	return group, ok
 }
 
-// builtInGroups are the groups by kind: every rule of the catalogue asks.
+// builtInGroups are the groups by kind: every rule of the catalog asks.
 var builtInGroups = sync.OnceValue(func() map[string]string {
 	groups := map[string]string{}
 	for group, kinds := range builtIn {

@@ -12,7 +12,7 @@ import (
 
 // Options say how declarations are read.
 type Options struct {
-	// Self is the kind that stands for a from or to that is left out, as in the
+	// Self is the kind of a from or to that is left out, as in the
 	// annotation of a definition; empty where both must be written.
 	Self string
 	// Kinds are those of the cluster, which a kind may be named after without its
@@ -20,11 +20,11 @@ type Options struct {
 	Kinds *object.Kinds
 }
 
-// maxSpecs bounds a list, and the problems that are told of it.
+// maxSpecs bounds a list, and its problems.
 const maxSpecs = 1000
 
-// ParseList reads a YAML list of relations. What is wrong is left out and told;
-// the rest counts.
+// ParseList reads a YAML list of relations. A relation with problems is left out,
+// and its problems are returned.
 func ParseList(text []byte, o Options) ([]Spec, []strict.Problem) {
 	root, problem := strict.Document(text)
 	switch {
@@ -93,65 +93,12 @@ func FromNode(n *yaml.Node, o Options) ([]Spec, []strict.Problem) {
 // parser reads one relation.
 type parser struct {
 	strict.Mapping
-	o    Options
-	node map[string]*yaml.Node // by key, for the places of problems
+	o Options
 }
 
 func (p *parser) relation(n *yaml.Node) Spec {
 	s := Spec{Line: n.Line, Column: n.Column}
-	p.node = map[string]*yaml.Node{}
-	for _, t := range []struct {
-		name string
-		into *string
-	}{
-		{"rule", &s.Rule},
-		{"relation", &s.Relation},
-		{"field", &s.Field},
-		{"selector", &s.Selector},
-		{"host", &s.Host},
-		{"label", &s.Label},
-		{"annotation", &s.Annotation},
-		{"name", &s.Name},
-		{"template", &s.Template},
-		{"podSpec", &s.PodSpec},
-		{"value", &s.Value},
-		{"read", &s.Read},
-		{"namespace", &s.Namespace},
-		{"kind", &s.Kind},
-		{"group", &s.Group},
-		{"nameField", &s.NameField},
-		{"format", &s.Format},
-		{"namespaces", &s.Namespaces},
-		{"empty", &s.Empty},
-		{"absent", &s.Absent},
-		{"emptyNamespaces", &s.EmptyNamespaces},
-		{"deletes", &s.Deletes},
-		{"source", &s.Source},
-	} {
-		p.Fields = append(p.Fields, strict.Field{Name: t.name, Set: func(n *yaml.Node) { p.node[t.name] = n; *t.into = p.Text(n) }})
-	}
-	for _, b := range []struct {
-		name string
-		into *bool
-	}{
-		{"list", &s.List},
-		{"everywhere", &s.Everywhere},
-		{"optional", &s.Optional},
-		{"inferred", &s.Inferred},
-		{"ifPresent", &s.IfPresent},
-		{"leaf", &s.Terminal},
-		{"manages", &s.Manages},
-		{"crosses", &s.Crosses},
-		{"exposes", &s.Exposes},
-	} {
-		p.Fields = append(p.Fields, strict.Field{Name: b.name, Set: func(n *yaml.Node) { p.node[b.name] = n; *b.into = p.Bool(n) }})
-	}
-	p.Fields = append(p.Fields,
-		strict.Field{Name: "from", Set: func(n *yaml.Node) { p.node["from"] = n; s.From = p.kinds(n) }},
-		strict.Field{Name: "to", Set: func(n *yaml.Node) { p.node["to"] = n; s.To = p.kinds(n) }},
-		strict.Field{Name: "versions", Set: func(n *yaml.Node) { p.node["versions"] = n; s.Versions = p.APIVersions(n) }},
-		strict.Field{Name: "when", Set: func(n *yaml.Node) { p.node["when"] = n; s.When = p.conditions(n) }},
-	)
+	p.Fields = p.FieldsOf(&s, strict.Formats{"kinds": p.kinds, "versions": (*strict.Mapping).APIVersions, "conditions": conditions})
 	p.Read(n)
 	if len(p.Problems) == 0 {
 		p.check(&s, n)
@@ -160,7 +107,7 @@ func (p *parser) relation(n *yaml.Node) Spec {
 }
 
 // kinds reads a kind or a list of kinds.
-func (p *parser) kinds(n *yaml.Node) []string {
+func (p *parser) kinds(_ *strict.Mapping, n *yaml.Node) []string {
 	items := []*yaml.Node{n}
 	if n.Kind == yaml.SequenceNode {
 		items = n.Content
@@ -190,9 +137,9 @@ func (p *parser) kinds(n *yaml.Node) []string {
 	return all
 }
 
-func (p *parser) conditions(n *yaml.Node) []Condition {
+func conditions(m *strict.Mapping, n *yaml.Node) []Condition {
 	if n.Kind != yaml.MappingNode || len(n.Content) == 0 {
-		p.Report(n, "expected {PATH: VALUE}")
+		m.Report(n, "expected {PATH: VALUE}")
 		return nil
 	}
 	var all []Condition
@@ -200,7 +147,7 @@ func (p *parser) conditions(n *yaml.Node) []Condition {
 		key, value := n.Content[i], n.Content[i+1]
 		c := Condition{Path: key.Value}
 		if _, _, err := parsePath(c.Path); err != nil {
-			p.Report(key, "%v", err)
+			m.Report(key, "%v", err)
 		}
 		items := []*yaml.Node{value}
 		if value.Kind == yaml.SequenceNode {
@@ -209,7 +156,7 @@ func (p *parser) conditions(n *yaml.Node) []Condition {
 		for _, item := range items {
 			switch {
 			case item.Kind != yaml.ScalarNode:
-				p.Report(item, "expected a value or a list of values")
+				m.Report(item, "expected a value or a list of values")
 			case item.Tag != "!!null":
 				c.Values = append(c.Values, item.Value)
 			case value.Kind == yaml.SequenceNode:

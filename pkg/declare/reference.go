@@ -56,14 +56,14 @@ func (r *reader) reference(o object.Object, fields map[string]any, m field.Match
 // named is what a reference says.
 type named struct {
 	name, namespace, kind, group string
-	grouped                      bool // the reference tells the group
+	grouped                      bool // the reference says the group
 	optional                     bool
 	at                           string
-	text                         string // what stands there, if it is more than the name
+	text                         string // the value, if it is more than the name
 	in                           map[string]any
 }
 
-// readReference reads what a reference says beside the name.
+// readReference reads what a reference says in addition to the name.
 func (r *reader) readReference(ref *named, fields, v map[string]any) {
 	ref.namespace = r.namespace.text(fields, v)
 	if r.namespace.IsZero() {

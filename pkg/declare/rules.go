@@ -16,7 +16,7 @@ import (
 
 // Rules returns what the relations say as rules. Origin says where they come
 // from, for people; their names begin with prefix. kinds are those of the
-// cluster: they tell which kinds are namespaced, and what a kind without a group
+// cluster: they say which kinds are namespaced, and what a kind without a group
 // means. Of a pod template come the rules of pods, under their own names.
 func Rules(specs []Spec, prefix, origin string, kinds *object.Kinds) []relation.Rule {
 	all := make([]*Spec, len(specs))
@@ -106,7 +106,7 @@ func people(kinds []string) string {
 	return strings.Join(kinds, ", ")
 }
 
-// metadata says that the metadata of an object tells everything.
+// metadata says that the metadata of an object suffices.
 func (s *Spec) metadata() bool {
 	for _, path := range [...]string{s.Field, s.Selector, s.Host} {
 		if path != "" && !strings.HasPrefix(path, "metadata.") {
@@ -130,9 +130,9 @@ func inMetadata(path string) bool {
 // reader is a Spec that is ready to read objects.
 type reader struct {
 	s        *Spec
-	metadata bool // tells everything
+	metadata bool // suffices
 	kinds    *object.Kinds
-	// named are the kinds at the other end; any says that a reference tells.
+	// named are the kinds at the other end; any says that a reference names them.
 	named    []schema.GroupKind
 	any      bool
 	backward bool

@@ -1,5 +1,5 @@
 // Package declare reads relationship rules that are written as data: in
-// catalogue entries, in files of users, in the annotation
+// catalog entries, in files of users, in the annotation
 // sysop.dev/relationships of a CustomResourceDefinition. docs/rules-file.md is
 // its grammar.
 //
@@ -22,19 +22,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Any stands for whatever kind a reference says, or for every kind that is read.
+// Any is whatever kind a reference says, or every kind that is read.
 const Any = "*"
 
 // Spec is one declared relationship. Kinds are written Kind.group, paths and
 // templates as docs/rules-file.md has them. The zero value of a field means that
 // it was left out.
 type Spec struct {
-	Rule     string   `json:"rule,omitempty"`
-	From     []string `json:"from,omitempty"`
-	To       []string `json:"to,omitempty"`
+	From     []string `json:"from,omitempty" read:"kinds"`
+	To       []string `json:"to,omitempty" read:"kinds"`
 	Relation string   `json:"relation,omitempty"`
-	// Versions are the API versions of objects that are read; none means every one.
-	Versions []string `json:"versions,omitempty"`
 
 	// Exactly one of these is set.
 	Field      string `json:"field,omitempty"`
@@ -46,31 +43,35 @@ type Spec struct {
 	Template   string `json:"template,omitempty"`
 	PodSpec    string `json:"podSpec,omitempty"`
 
-	Value      string      `json:"value,omitempty"`
-	Read       string      `json:"read,omitempty"`
-	List       bool        `json:"list,omitempty"`
-	Namespace  string      `json:"namespace,omitempty"`
-	Kind       string      `json:"kind,omitempty"`
-	Group      string      `json:"group,omitempty"`
-	NameField  string      `json:"nameField,omitempty"`
-	Format     string      `json:"format,omitempty"`
-	When       []Condition `json:"when,omitempty"`
-	Namespaces string      `json:"namespaces,omitempty"`
-	Empty      string      `json:"empty,omitempty"`
-	Absent     string      `json:"absent,omitempty"`
-	Everywhere bool        `json:"everywhere,omitempty"`
+	Value      string `json:"value,omitempty"`
+	Read       string `json:"read,omitempty"`
+	Namespace  string `json:"namespace,omitempty"`
+	Kind       string `json:"kind,omitempty"`
+	Group      string `json:"group,omitempty"`
+	NameField  string `json:"nameField,omitempty"`
+	Format     string `json:"format,omitempty"`
+	Namespaces string `json:"namespaces,omitempty"`
+	Empty      string `json:"empty,omitempty"`
+	Absent     string `json:"absent,omitempty"`
 
 	EmptyNamespaces string `json:"emptyNamespaces,omitempty"`
 	Deletes         string `json:"deletes,omitempty"`
 
-	Optional  bool `json:"optional,omitempty"`
-	Inferred  bool `json:"inferred,omitempty"`
-	IfPresent bool `json:"ifPresent,omitempty"`
-	Terminal  bool `json:"leaf,omitempty"`
-	Manages   bool `json:"manages,omitempty"`
-	Crosses   bool `json:"crosses,omitempty"`
-	Exposes   bool `json:"exposes,omitempty"`
+	// Versions are the API versions of objects that are read; none means every one.
+	Versions []string    `json:"versions,omitempty" read:"versions"`
+	When     []Condition `json:"when,omitempty" read:"conditions"`
 
+	List       bool `json:"list,omitempty"`
+	Everywhere bool `json:"everywhere,omitempty"`
+	Optional   bool `json:"optional,omitempty"`
+	Inferred   bool `json:"inferred,omitempty"`
+	IfPresent  bool `json:"ifPresent,omitempty"`
+	Terminal   bool `json:"leaf,omitempty"`
+	Manages    bool `json:"manages,omitempty"`
+	Crosses    bool `json:"crosses,omitempty"`
+	Exposes    bool `json:"exposes,omitempty"`
+
+	Rule   string `json:"rule,omitempty"`
 	Source string `json:"source,omitempty"`
 	// Line and Column are where the relation begins in its text, from 1.
 	Line   int `json:"-"`

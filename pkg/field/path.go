@@ -20,7 +20,7 @@ var tooLong = fmt.Sprintf("the path is too long: expected at most %d steps", max
 // Path is a way through the fields of an object: spec.users[].secretName. The
 // zero Path has no steps and finds the object itself.
 //
-// A field name stands for the field of exactly that name, a star for every field
+// A field name selects the field of exactly that name, a star every field
 // of a map. A list in the way is passed through: spec.users.name is the name of
 // every user, and so is spec.users[].name or spec.users[*].name;
 // spec.users[0].name is the first one's. What is no plain name goes in quotes:
@@ -33,7 +33,7 @@ type step struct {
 	field string
 	star  bool // every field
 	list  bool // [] or [n], not a field
-	index int  // every where all of the list is meant
+	index int  // every for all items of the list
 }
 
 const every = -1
@@ -277,7 +277,7 @@ func Key(at, key string) string {
 // Item appends an index to a path.
 func Item(at string, i int) string { return at + "[" + strconv.Itoa(i) + "]" }
 
-// InWord says whether a byte may stand in a plain field name.
+// InWord says whether a byte may be part of a plain field name.
 func InWord(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z'
 }

@@ -7,46 +7,46 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// Rule is what an entry of the catalogue, or a user's file, says of the health of a
+// Rule is what an entry of the catalog, or a user's file, says of the health of a
 // kind: expressions of CEL that are true of an object in that state. They are tried in
 // the order of the fields, and the first that is true decides. Where none is true the
 // general stages are asked; but what an entry with a Healthy does not call healthy is
 // not called healthy by them either. docs/health-rules.md has the grammar.
 type Rule struct {
 	// Kind is written Kind.group.
-	Kind string `json:"kind"`
-	// Source says where the operator's API tells this: an address, or a path below the
+	Kind string `json:"kind" read:"-"`
+	// Source says where the operator's API documents this: an address, or a path below the
 	// source of the entry.
 	Source string `json:"source,omitempty"`
 	// Versions are the API versions of the objects that the rule is for; none means every one.
-	Versions []string `json:"versions,omitempty"`
+	Versions []string `json:"versions,omitempty" read:"versions"`
 
-	Degraded    string `json:"degraded,omitempty"`
-	Progressing string `json:"progressing,omitempty"`
-	Suspended   string `json:"suspended,omitempty"`
+	Degraded    string `json:"degraded,omitempty" read:"expression"`
+	Progressing string `json:"progressing,omitempty" read:"expression"`
+	Suspended   string `json:"suspended,omitempty" read:"expression"`
 	// Derived is true of an object that what it owns says more of than its own status, such
 	// as one that copies the conditions of its Deployment and not their generation.
-	Derived string `json:"derived,omitempty"`
-	Healthy string `json:"healthy,omitempty"`
+	Derived string `json:"derived,omitempty" read:"expression"`
+	Healthy string `json:"healthy,omitempty" read:"expression"`
 	// Message is an expression that gives a text for people; empty for what the object's
 	// conditions say.
-	Message string `json:"message,omitempty"`
+	Message string `json:"message,omitempty" read:"expression"`
 	// Observed is an expression that gives the generation that the status is of, as a whole
 	// number, or says whether the status is of the object as it is; for operators that write
 	// no observedGeneration.
-	Observed string `json:"observed,omitempty"`
+	Observed string `json:"observed,omitempty" read:"expression"`
 	// History names kinds of owners, Kind.group or *, that keep objects of this kind as the
 	// history of what they did: of these only the last one says how the owner's stack is.
-	History []string `json:"history,omitempty"`
+	History []string `json:"history,omitempty" read:"owner"`
 	// Revision is an expression that gives a text: of an owner the revision that it is at,
 	// of what it keeps as history the revision that it was made for.
-	Revision string `json:"revision,omitempty"`
-	// Origin says whose rule it is: catalogue cert-manager, file x.yaml.
+	Revision string `json:"revision,omitempty" read:"expression"`
+	// Origin says whose rule it is: catalog cert-manager, file x.yaml.
 	Origin string `json:"-"`
 }
 
-// states are the expressions of a rule that say how an object fares, in the order in
-// which they are asked.
+// states are the expressions of a rule for the health states, in the order in which they
+// are evaluated.
 func (r *Rule) states() [5]ruleState {
 	return [5]ruleState{
 		{"degraded", Degraded, r.Degraded},
@@ -141,8 +141,8 @@ func (e *entry) compiled() (*compiled, error) {
 	return &e.is, e.err
 }
 
-// entry judges by what the catalogue, or a user's file, knows of the kind. A rule that
-// cannot be evaluated on the object steps aside for the general stages: it says neither
+// entry evaluates the rule of the catalog, or of a user's file, for the kind. A rule that
+// cannot be evaluated on the object leaves it to the general stages: it says neither
 // that the object is well nor that it is not.
 func (j *Evaluator) entry(s *subject) (Health, bool) {
 	e := j.entryOf(s)
@@ -185,7 +185,7 @@ func (r *Rule) constant() bool {
 	return r.Healthy == "true" && r.Degraded+r.Progressing+r.Suspended+r.Derived == ""
 }
 
-// fails notes that an expression of the rule could not be evaluated; the first one is kept.
+// fails notes that an expression of the rule could not be evaluated; the first one is reported.
 func (s *subject) fails(e *entry, field string, err error) {
 	if err != nil && s.failed == nil {
 		s.failed = &RuleError{Origin: e.rule.Origin, Kind: e.rule.Kind, Field: field, Message: oneLine(err.Error())}

@@ -3,9 +3,9 @@ package health
 import "fmt"
 
 // RuleError is an expression of a rule that could not be evaluated on an object. The
-// general stages judged the object then, as if there was no rule.
+// general stages evaluated the object then, as if there was no rule.
 type RuleError struct {
-	// Origin is whose rule it is: catalogue keda, file x.yaml.
+	// Origin is whose rule it is: catalog keda, file x.yaml.
 	Origin string
 	// Kind is that of the rule: Kind.group.
 	Kind string

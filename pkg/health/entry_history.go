@@ -39,7 +39,7 @@ func (j *Evaluator) history(s *subject) *History {
 	return h
 }
 
-// observed judges by the rule of its kind whether the status is of the object as it is.
+// observed evaluates by the rule of its kind whether the status is of the current object.
 func (j *Evaluator) observed(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil || e.rule.Observed == "" {
@@ -47,7 +47,7 @@ func (j *Evaluator) observed(s *subject) (Health, bool) {
 	}
 	c, err := e.compiled()
 	if err != nil {
-		return Health{}, false // the rule is asked once more, and that is told then
+		return Health{}, false // the rule is evaluated once more, and fails there
 	}
 	of := s.variables()
 	if of == nil {

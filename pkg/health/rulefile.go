@@ -2,6 +2,7 @@ package health
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -10,7 +11,7 @@ import (
 )
 
 // ParseRules reads a user's file of rules: a YAML list of them, or a document each.
-// All that is wrong is told, with its place in the file; of a file with problems no
+// All problems are returned, with their places in the file; of a file with problems no
 // rule is to be used. name is that of the file, for people.
 func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 	items, problem := RuleNodes(data)
@@ -77,7 +78,7 @@ func IsRulesFile(data []byte) bool {
 	return first.Kind == yaml.SequenceNode
 }
 
-// Empty says that the rule has no expression that says how an object fares.
+// Empty says that the rule has no expression for a health state.
 func (r *Rule) Empty() bool {
 	for _, s := range r.states() {
 		if s.text != "" {
@@ -101,32 +102,24 @@ func kindPattern(text string) bool {
 // when it is read, so that what does not compile is a problem with its place; text is
 // that in which it stands.
 func RuleFields(m *strict.Mapping, r *Rule, text []byte) []strict.Field {
-	var fields []strict.Field
-	for _, f := range []struct {
-		name string
-		to   *string
-	}{{"degraded", &r.Degraded}, {"progressing", &r.Progressing}, {"suspended", &r.Suspended}, {"derived", &r.Derived}, {"healthy", &r.Healthy}, {messageField, &r.Message}, {observedField, &r.Observed}, {revisionField, &r.Revision}} {
-		fields = append(fields, strict.Field{Name: f.name, Set: func(n *yaml.Node) {
-			if *f.to = m.Text(n); *f.to != "" {
-				m.Problems = append(m.Problems, checkAt(n, text, f.name)...)
+	return m.FieldsOf(r, strict.Formats{
+		"versions": (*strict.Mapping).APIVersions, "owner": ownerProblem,
+		"expression": func(m *strict.Mapping, n *yaml.Node) string {
+			expression := m.Text(n)
+			if expression != "" {
+				m.Problems = append(m.Problems, checkAt(n, text, m.KeyOf(n))...)
 			}
-		}})
-	}
-	return append(fields,
-		strict.Field{Name: "versions", Set: func(n *yaml.Node) { r.Versions = m.APIVersions(n) }},
-		strict.Field{Name: "source", Set: func(n *yaml.Node) { r.Source = m.Text(n) }},
-		strict.Field{Name: "history", Set: func(n *yaml.Node) { r.History = ownerKinds(m, n) }})
+			return expression
+		},
+	})
 }
 
-// ownerKinds reads the kinds of owners that keep objects as history.
-func ownerKinds(m *strict.Mapping, n *yaml.Node) []string {
-	owners := m.Texts(n)
-	for _, owner := range owners {
-		if owner != anyOwner && !kindPattern(owner) {
-			m.Report(n, "%q is not a kind: write Kind.group, as Rollout.argoproj.io, or %s", owner, anyOwner)
-		}
+// ownerProblem says what is wrong with a kind of owners that keep objects as history.
+func ownerProblem(owner string) string {
+	if owner == anyOwner || kindPattern(owner) {
+		return ""
 	}
-	return owners
+	return fmt.Sprintf("%q is not a kind: write Kind.group, as Rollout.argoproj.io, or %s", owner, anyOwner)
 }
 
 // checkAt compiles an expression that stands at a node of a text.

@@ -6,9 +6,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// CheckBounds refuses a text of others that grows when a parser reads it which writes aliases
-// out: of more nodes than MaxNodes, or whose aliases add more than MaxGrowth. What is no
-// YAML is left to that parser, which says so in its own words.
+// CheckBounds refuses an untrusted text that would grow in a parser that expands aliases: one
+// of more nodes than MaxNodes, or whose aliases add more than MaxGrowth. Text that is not YAML
+// is left to that parser, which reports it.
 func CheckBounds(text []byte) error {
 	if err := CheckNodes(text); err != nil {
 		return err

@@ -23,7 +23,7 @@ func (p Problem) String() string {
 	return fmt.Sprintf("line %d, column %d: %s", p.Line, p.Column, p.Message)
 }
 
-// Document parses the one YAML document of a text; there is none in an empty one.
+// Document parses the one YAML document of a text; nil for an empty text.
 func Document(text []byte) (*yaml.Node, *Problem) {
 	all, problem := documents(text)
 	switch {
@@ -35,7 +35,7 @@ func Document(text []byte) (*yaml.Node, *Problem) {
 	return all[0].Content[0], nil
 }
 
-// Documents parses the YAML documents of a text, those that hold something.
+// Documents parses the YAML documents of a text, without empty ones.
 func Documents(text []byte) ([]*yaml.Node, *Problem) {
 	all, problem := documents(text)
 	if problem != nil {

@@ -10,16 +10,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// MaxGrowth is what the aliases of one stream may add to it, in bytes, where nothing else
-// is said. Text is shared by nobody once it is written out, so it counts as well as nodes do.
+// MaxGrowth is what the aliases of one stream may add to it by default, in bytes. Text is
+// not shared once it is written out, so it counts as well as nodes do.
 const MaxGrowth = 16 << 20
 
 const (
-	// nodeBytes is what a node counts besides its text.
+	// nodeBytes is what a node counts in addition to its text.
 	nodeBytes = 16
 	// maxDepth is how deep a document may be nested, its aliases written out.
 	maxDepth = 200
-	// endless is the size of what holds itself, and of what nobody could hold.
+	// endless is the size of a node that contains itself, and a bound of all sizes.
 	endless = 1 << 40
 )
 
@@ -31,7 +31,7 @@ type Growth struct {
 }
 
 // Take counts what the aliases of a document add. It is an error where that is more than is
-// left, where an alias holds itself, and where the document is nested too deep.
+// left, where an alias contains itself, and where the document is nested too deep.
 func (g *Growth) Take(root *yaml.Node) error {
 	m := measure{known: map[*yaml.Node]extent{}, open: map[*yaml.Node]bool{}}
 	e, err := m.extent(root, 0)

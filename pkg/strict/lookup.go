@@ -3,7 +3,7 @@ package strict
 import "go.yaml.in/yaml/v3"
 
 // Lookup finds a node below another one, at a path of keys (string) and indices (int): the
-// nearest one on the way that is there. A single item may stand for a list of one.
+// nearest one on the way that exists. A single item may be written for a list of one.
 func Lookup(n *yaml.Node, at []any) *yaml.Node {
 	for _, step := range at {
 		var next *yaml.Node

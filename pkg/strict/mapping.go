@@ -1,7 +1,10 @@
-// Package strict reads YAML that people write, strictly: what is unknown, twice
-// there, missing or of another type is a Problem with its place, and all problems
-// of a text are told at once. Files of rules, entries of the catalogue and price
-// books are read by it.
+// Package strict reads YAML that people write, strictly: a key that is unknown,
+// repeated, missing or of another type is a Problem with its place, and all problems
+// of a text are reported at once. Files of rules, entries of the catalog, price books
+// and System manifests are read by it.
+//
+// A Mapping reads by a table of its keys. Struct makes that table of the tags of a
+// struct, and StructNode writes the struct again.
 package strict
 
 import (
@@ -14,14 +17,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Mapping reads one YAML mapping strictly: what is unknown, twice there, missing
+// Mapping reads one YAML mapping strictly: a key that is unknown, repeated, missing
 // or of another type is a Problem with its place.
 type Mapping struct {
 	Fields   []Field
 	Problems []Problem
+	// Nodes are the values that were read, by key.
+	Nodes map[string]*yaml.Node
 }
 
-// Field is a key that may stand in a Mapping, and who takes its value.
+// Field is a key of a Mapping, and the function that takes its value.
 type Field struct {
 	Name     string
 	Required bool
@@ -33,33 +38,43 @@ func (m *Mapping) Report(n *yaml.Node, format string, args ...any) {
 	m.Problems = append(m.Problems, At(n, format, args...))
 }
 
-// Read hands each value of n to its field.
+// Read passes each value of n to its field.
 func (m *Mapping) Read(n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
 		m.Report(n, "expected a mapping of keys to values")
 		return
 	}
-	var seen []string
+	m.Nodes = map[string]*yaml.Node{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key, value := n.Content[i], n.Content[i+1]
 		f := slices.IndexFunc(m.Fields, func(f Field) bool { return f.Name == key.Value })
 		switch {
 		case key.Kind != yaml.ScalarNode || f < 0:
 			m.Report(key, "unknown key %q%s", field.Shorten(key.Value), object.DidYouMean(object.Nearest(key.Value, m.names())))
-		case slices.Contains(seen, key.Value):
+		case m.Nodes[key.Value] != nil:
 			m.Report(key, "a second %s: expected one", key.Value)
 		case value.Kind == yaml.AliasNode:
 			m.Report(value, "aliases are not read: write the value out")
 		default:
-			seen = append(seen, key.Value)
+			m.Nodes[key.Value] = value
 			m.Fields[f].Set(value)
 		}
 	}
 	for _, f := range m.Fields {
-		if f.Required && !slices.Contains(seen, f.Name) {
+		if f.Required && m.Nodes[f.Name] == nil {
 			m.Report(n, "%s is missing", f.Name)
 		}
 	}
+}
+
+// KeyOf is the key whose value a node is.
+func (m *Mapping) KeyOf(n *yaml.Node) string {
+	for key, value := range m.Nodes {
+		if value == n {
+			return key
+		}
+	}
+	return ""
 }
 
 func (m *Mapping) names() []string {
@@ -70,7 +85,7 @@ func (m *Mapping) names() []string {
 	return all
 }
 
-// Text returns a text that must not be empty.
+// Text returns a text, which must not be empty.
 func (m *Mapping) Text(n *yaml.Node) string {
 	switch {
 	case n.Kind != yaml.ScalarNode || n.Tag == "!!null":
@@ -126,15 +141,15 @@ func (m *Mapping) APIVersions(n *yaml.Node) []string {
 	return all
 }
 
-// Want reports a text that is not the one that must stand there.
+// Want reports a text that is not the expected one.
 func (m *Mapping) Want(n *yaml.Node, want string) {
 	if n.Kind != yaml.ScalarNode || n.Value != want {
 		m.Report(n, "got %q: expected %s", field.Shorten(n.Value), want)
 	}
 }
 
-// Entries hands on the keys and values of a mapping whose keys are free. A key
-// stands there once.
+// Entries passes on the keys and values of a mapping whose keys are free. Each key
+// occurs once.
 func (m *Mapping) Entries(n *yaml.Node, each func(key string, value *yaml.Node)) {
 	if n.Kind != yaml.MappingNode {
 		m.Report(n, "expected a mapping of names to values")

@@ -70,7 +70,7 @@ func plainNumber(text string) string {
 	return whole
 }
 
-// YAML writes a JSON text as YAML, keys in order, and numbers as they stand in it, to the last
+// YAML writes a JSON text as YAML, keys in order, and numbers as they are in it, to the last
 // digit.
 func YAML(text []byte) ([]byte, error) {
 	d := json.NewDecoder(bytes.NewReader(text))

@@ -86,7 +86,7 @@ func TextNode(text string) *yaml.Node {
 	return n
 }
 
-// KeyNode writes a key, which stands on one line.
+// KeyNode writes a key, which is on one line.
 func KeyNode(name string) *yaml.Node {
 	n := TextNode(name)
 	if n.Style == yaml.LiteralStyle {
@@ -159,6 +159,3 @@ func Scalar(n *yaml.Node) (any, bool) {
 	}
 	return nil, false
 }
-
-// NoScalar is what is said of a scalar that JSON does not have.
-const NoScalar = "%s is not a JSON value: expected a string, a number, true, false or null"

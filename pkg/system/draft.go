@@ -22,7 +22,7 @@ type DraftApp struct {
 	// Name is a DNS label that no other app of the draft has.
 	Name  string
 	Roots []Root
-	// Operator is the entry of the catalogue that runs it; empty for none.
+	// Operator is the entry of the catalog that runs it; empty for none.
 	Operator string
 	// Suspend says that others keep its roots as they are, who are to be suspended first.
 	Suspend bool
@@ -76,7 +76,7 @@ func scalar(text string) string {
 	return quoted(text)
 }
 
-// oneLine escapes what would end a line, or could not stand in one.
+// oneLine escapes what would end a line, or cannot be in one.
 func oneLine(text string) string {
 	var b strings.Builder
 	for _, c := range text {

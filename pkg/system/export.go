@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Exported is what a manifest is to be made of: the objects of a stack that somebody
+// Exported is what a manifest is made of: the objects of a stack that were
 // applied, as they are in a cluster.
 type Exported struct {
 	// Name is a DNS label, Namespace that of the stack: its objects are written without it.
@@ -17,7 +17,7 @@ type Exported struct {
 	Description     string
 	Apps            []ExportedApp
 	Operators       []Operator
-	// Inputs are Secrets and ConfigMaps that are needed and not carried along, besides those
+	// Inputs are Secrets and ConfigMaps that are needed and not exported, in addition to those
 	// that pod specs name; their keys are added to those that are known here.
 	Inputs       []Input
 	Dependencies []Dependency
@@ -226,5 +226,5 @@ func claimsMade(objects []*unstructured.Unstructured) func(*unstructured.Unstruc
 	}
 }
 
-// OneLine escapes what would end a line, so that text which was read can stand in a comment.
+// OneLine escapes what would end a line, so that text which was read can be put into a comment.
 func OneLine(text string) string { return oneLine(text) }

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// applied is an object as somebody would apply it: without what a cluster, a controller or a
+// applied is an object as it would be applied: without what a cluster, a controller or a
 // tool of installation has put into it.
 func (e *exporter) applied(from *unstructured.Unstructured) *unstructured.Unstructured {
 	o := from.DeepCopy()
@@ -41,7 +41,7 @@ func withoutMarks(all map[string]string, mark func(key, value string) bool) map[
 	return out
 }
 
-// markLabel says whether a label says by whom an object is kept.
+// markLabel says whether a label names the manager of an object.
 func markLabel(key, value string) bool {
 	prefix, _, _ := strings.Cut(key, "/")
 	switch key {
@@ -67,7 +67,7 @@ func markAnnotation(key string) bool {
 	return slices.Contains([]string{"pv.kubernetes.io", "volume.kubernetes.io", "volume.beta.kubernetes.io", "batch.kubernetes.io", "meta.helm.sh", "helm.sh", "applyset.kubernetes.io"}, prefix) || ofTool(prefix)
 }
 
-// ofTool tells the keys of GitOps tools, and our own, by what stands before the slash.
+// ofTool recognizes the keys of GitOps tools, and our own, by what is before the slash.
 func ofTool(prefix string) bool {
 	return slices.Contains([]string{"argocd.argoproj.io", "kustomize.toolkit.fluxcd.io", "helm.toolkit.fluxcd.io", "objectset.rio.cattle.io", "kapp.k14s.io", "sysop.dev"}, prefix)
 }
@@ -88,11 +88,11 @@ func (e *exporter) assigned(o *unstructured.Unstructured) {
 	case "batch/Job":
 		job(o)
 	case "apps/DaemonSet", "apps/Deployment", "apps/StatefulSet":
-		// Nothing: what the API server fills in says what it does without being told.
+		// Nothing: the API server fills in its defaults.
 	}
 }
 
-// service keeps a cluster IP that says that there is none, and node ports that somebody set.
+// service keeps the cluster IP None, and node ports that were set.
 func (e *exporter) service(o *unstructured.Unstructured) {
 	spec, _ := o.Object["spec"].(map[string]any)
 	if ip, _ := spec["clusterIP"].(string); ip != "None" {

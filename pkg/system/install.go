@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Operator is an operator that a system needs, from a catalogue.
+// Operator is an operator that a system needs, from a catalog.
 type Operator struct {
-	// Name is that of the entry of the catalogue.
+	// Name is that of the entry of the catalog.
 	Name string
 	// Version is a range of semantic versions (">=1.14 <2"); empty for the newest.
 	Version string
@@ -37,8 +37,8 @@ type Input struct {
 
 // UpgradePolicy is how a system is upgraded.
 type UpgradePolicy struct {
-	// Regulate says that who needs what is upgraded is held meanwhile, as the rules about
-	// upgrading say; where there is none, all neighbours get Stop.
+	// Regulate says that apps which depend on an upgraded one are held meanwhile, as the rules
+	// about upgrading say; without such rules all neighbours get Stop.
 	Regulate bool
 }
 
@@ -91,16 +91,16 @@ func (r *reader) upgrading(s scope, n *yaml.Node) {
 }
 
 func operatorNode(o *Operator) *yaml.Node {
-	f := fields{}.text("name", o.Name).text("version", o.Version).text("namespace", o.Namespace)
+	f := strict.Pairs{}.Text("name", o.Name).Text("version", o.Version).Text("namespace", o.Namespace)
 	if o.Values != nil {
-		f = f.put("values", strict.ValueNode(o.Values))
+		f = f.Put("values", strict.ValueNode(o.Values))
 	}
-	return f.node()
+	return f.Node()
 }
 
 func inputNode(in *Input) *yaml.Node {
-	return fields{}.text("secret", in.Secret).text("configMap", in.ConfigMap).text("namespace", in.Namespace).
-		texts("keys", in.Keys).text("description", in.Description).node()
+	return strict.Pairs{}.Text("secret", in.Secret).Text("configMap", in.ConfigMap).Text("namespace", in.Namespace).
+		Put("keys", texts(in.Keys, same)).Text("description", in.Description).Node()
 }
 
 // Laid lays values over others, which stay as they are: mappings key by key, all else as a

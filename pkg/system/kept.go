@@ -1,9 +1,9 @@
 package system
 
-// Label is on every object that is kept for a System; its value is the System's name.
+// Label is on every object that is stored for a System; its value is the System's name.
 const Label = "sysop.dev/system"
 
-// keptPrefix begins the name of every object that is kept for a System.
+// keptPrefix begins the name of every object that is stored for a System.
 const keptPrefix = "sysop-"
 
 // ParentName is what the ConfigMap is called that keeps the set of an adopted System, and

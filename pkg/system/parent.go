@@ -55,7 +55,7 @@ type Set struct {
 	Manifest string
 }
 
-// NewSet returns the set of some members. The manifest is the text that is kept with it.
+// NewSet returns the set of some members. The manifest is the text that is stored with it.
 func NewSet(name, namespace, manifest string, members []object.Ref) Set {
 	s := Set{Name: name, Namespace: namespace, Manifest: manifest}
 	for _, m := range members {
@@ -64,7 +64,7 @@ func NewSet(name, namespace, manifest string, members []object.Ref) Set {
 	return s.inOrder()
 }
 
-// With returns the set with the kinds and namespaces of another one besides: while members
+// With returns the set with the kinds and namespaces of another one added: while members
 // come and go, a parent names those of before and after, so that who is interrupted leaves
 // nothing behind that no parent names.
 func (s Set) With(other Set) Set {

@@ -22,7 +22,7 @@ import (
 const (
 	// MaxBytes is how many bytes a manifest has at most: a ConfigMap holds no more.
 	MaxBytes = 1 << 20
-	// maxProblems are told of one manifest.
+	// maxProblems are reported of one manifest.
 	maxProblems = 100
 )
 
@@ -64,11 +64,11 @@ type reader struct {
 	over     map[string]any
 	problems []strict.Problem
 	signals  map[string]bool
-	// appNames are those that are had by an app, even by one that is wrong otherwise.
+	// appNames are the names of all apps, of those with problems as well.
 	appNames []string
 	// resources are read when the values are known, and only then roots are compared.
 	resources []resourceList
-	// later are checks of names that may be told below.
+	// later are checks of names that may be declared below.
 	later []func()
 }
 
@@ -157,8 +157,8 @@ func (r *reader) appName(s scope, n *yaml.Node, keep func(string)) {
 }
 
 // dependency reads one. Apps may need each other in a circle: real ones do (a broker that
-// keeps its state in a database which reports to the broker), and whoever orders apps
-// takes a circle as one.
+// keeps its state in a database which reports to the broker), and a cycle is ordered as one
+// app.
 func (r *reader) dependency(s scope, n *yaml.Node) {
 	d := Dependency{Line: n.Line}
 	s.mapping(n,

@@ -19,7 +19,7 @@ func actionNames() []string {
 // outward are the actions that change no target, and take a while.
 func outward() []string { return []string{"job", "http", "exec"} }
 
-// action reads one. last says that nothing takes it back: it is done on Recover, or is an
+// action reads one. last says that it has no inverse: it is done on Recover, or is an
 // inverse itself.
 func (r *reader) action(s scope, n *yaml.Node, last bool) Action {
 	a := Action{Line: n.Line}
@@ -47,7 +47,7 @@ func (r *reader) action(s scope, n *yaml.Node, last bool) Action {
 	return a
 }
 
-// oneAction checks that an action is one, and that what stands beside it means something.
+// oneAction checks that an action is one, and that the other keys go with it.
 func (r *reader) oneAction(s scope, n *yaml.Node) {
 	var words []string
 	for _, name := range actionNames() {

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// resourceList is what an app brings along, while the values of templates are not known.
+// resourceList is the resources of an app, before the values of templates are known.
 type resourceList struct {
 	app   int // of the system
 	scope scope

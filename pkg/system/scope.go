@@ -46,14 +46,14 @@ func (s scope) add(problems ...strict.Problem) {
 	}
 }
 
-// key is a key of a mapping, and who reads its value.
+// key is a key of a mapping, and the function that reads its value.
 type key struct {
 	name     string
 	required bool
 	read     func(scope, *yaml.Node)
 }
 
-// mapping reads a mapping of these keys, and says whether nothing was wrong with them.
+// mapping reads a mapping of these keys.
 func (s scope) mapping(n *yaml.Node, keys ...key) {
 	var m strict.Mapping
 	for _, k := range keys {
@@ -63,7 +63,7 @@ func (s scope) mapping(n *yaml.Node, keys ...key) {
 	s.add(m.Problems...)
 }
 
-// entries hands on the keys and values of a mapping whose keys are free.
+// entries passes on the keys and values of a mapping whose keys are free.
 func (s scope) entries(n *yaml.Node, each func(s scope, name string, key, value *yaml.Node)) {
 	if n.Kind == yaml.MappingNode && len(n.Content) == 0 {
 		s.report(n, "it is empty: omit it")
@@ -86,7 +86,7 @@ func (s scope) entries(n *yaml.Node, each func(s scope, name string, key, value 
 	s.add(m.Problems...)
 }
 
-// list hands on the items of a list, which has one at least.
+// list passes on the items of a list, which has one at least.
 func (s scope) list(n *yaml.Node, each func(scope, *yaml.Node)) {
 	switch {
 	case n.Kind != yaml.SequenceNode:
@@ -104,7 +104,7 @@ func (s scope) list(n *yaml.Node, each func(scope, *yaml.Node)) {
 	}
 }
 
-// text reads text that is not empty. What YAML takes for something else is told: 1.10 is
+// text reads text that is not empty. What YAML reads as something else is a problem: 1.10 is
 // a number, and no longer what was written.
 func (s scope) text(n *yaml.Node) string {
 	text, ok := s.string(n)
@@ -177,7 +177,7 @@ func (s scope) bool(n *yaml.Node) bool {
 	return b
 }
 
-// yes reads the true of what is there or is left out.
+// yes reads a key that is true, or left out.
 func (s scope) yes(n *yaml.Node) bool {
 	b := s.bool(n)
 	if !b && n.ShortTag() == "!!bool" {

@@ -1,5 +1,5 @@
 // Package system is the System manifest: a file that names the applications of a system
-// and says how they hang together, how they are regulated, and who pays.
+// and says how they depend on each other, how they are regulated, and who pays.
 //
 // The manifest is a file, and never required in a cluster. A System that was adopted is
 // known there by an ApplySet, whose parent keeps the manifest (Parent).
@@ -21,11 +21,11 @@ const (
 	Kind       = "System"
 )
 
-// System is a manifest, read and checked. Everything that it names is there: an app that a
+// System is a manifest, read and checked. Everything that it names exists: an app that a
 // rule is about, a signal that a rule sends.
 type System struct {
 	// Name is a DNS label. Namespace is that of roots that name none, and where the journal
-	// is kept; empty in a manifest that leaves it to who uses it.
+	// is kept; empty in a manifest that leaves it to its user.
 	Name, Namespace string
 	Description     string
 	// Values are what templates are filled in with.
@@ -64,7 +64,7 @@ func (s *System) AppNames() []string {
 	return names
 }
 
-// Root is an object that stands for an app: TYPE/NAME or TYPE/NAMESPACE/NAME as people
+// Root is an object that represents an app: TYPE/NAME or TYPE/NAMESPACE/NAME as people
 // write it. It is resolved against the kinds that a cluster serves.
 type Root struct {
 	Type, Namespace, Name string // Namespace is empty where the root names none
@@ -73,30 +73,30 @@ type Root struct {
 
 // App is one application of a system.
 type App struct {
-	// Name is a DNS label, and is had by no other app of the system.
+	// Name is a DNS label, unique among the apps of the system.
 	Name string
-	// Roots stand for it. Those of Resources are among them.
+	// Roots represent it. Those of Resources are among them.
 	Roots []Root
-	// Resources are objects that the manifest brings along, their templates filled in.
+	// Resources are objects that the manifest contains, their templates filled in.
 	Resources []*unstructured.Unstructured
-	// Operator is the catalogue entry of the operator that runs it; empty where none is named.
+	// Operator is the catalog entry of the operator that runs it; empty where none is named.
 	Operator string
 	// On is what it does on a signal: by the name of the signal, in order.
 	On map[string][]Action
-	// GitOps says what becomes of a target that somebody else keeps as it is; empty for
+	// GitOps says what happens to a target that a manager reverts; empty for
 	// what the regulation says.
 	GitOps GitOps
 	Line   int
 }
 
-// Dependency says that From needs To where no graph can know it.
+// Dependency says that From needs To where no object shows it.
 type Dependency struct {
 	From, To string
 	Reason   string
 	Line     int
 }
 
-// Connection is a value of one app that flows into another one: To needs From.
+// Connection is a value of one app that is used by another one: To needs From.
 type Connection struct {
 	From, To End
 	Line     int
@@ -110,7 +110,7 @@ type End struct {
 	Path string // status.endpoint
 }
 
-// The signals that are always there. Recover takes back any of the others.
+// The signals that always exist. Recover undoes any of the others.
 const (
 	Stop    = "Stop"
 	Recover = "Recover"
@@ -118,17 +118,17 @@ const (
 
 // Regulation is when which signals go to whom.
 type Regulation struct {
-	// Signals are the names of the user's own, besides Stop and Recover.
+	// Signals are the names of the user's own, in addition to Stop and Recover.
 	Signals []string
 	Rules   []Rule
 	// MaxUnavailableApps bounds how many apps rules hold at a time; 0 for no bound.
 	MaxUnavailableApps int
-	// HoldOff is how long an app is left alone after it has recovered; MaxSignalsPerHour is
-	// how often an app is stopped in an hour before rules leave it alone (0: no bound).
+	// HoldOff is how long no rule stops an app after it has recovered; MaxSignalsPerHour is how
+	// often rules stop an app in an hour (0: no bound).
 	HoldOff           time.Duration
 	MaxSignalsPerHour int
-	// Settle is how long an app that was let go is given to become healthy before who needs
-	// it is let go as well; it is no cause meanwhile.
+	// Settle is how long a recovered app may take to become healthy before its neighbours are
+	// recovered as well; it is no cause meanwhile.
 	Settle time.Duration
 	GitOps GitOps
 }
@@ -146,22 +146,22 @@ const (
 type GitOps string
 
 const (
-	// Refuse leaves the app alone, and says why. It is the default.
+	// Refuse does not change the app, and says why. It is the default.
 	Refuse GitOps = "refuse"
-	// Suspend suspends who reverts first (an Application, a Kustomization, a HelmRelease).
-	// Helm itself reverts nothing until somebody upgrades: that is told.
+	// Suspend suspends the manager first (an Application, a Kustomization, a HelmRelease).
+	// Helm itself reverts nothing until the next upgrade: a note says so.
 	Suspend GitOps = "suspend"
-	// Ignore goes on as if nobody kept it.
+	// Ignore writes as if it had no manager.
 	Ignore GitOps = "ignore"
 )
 
 // Rule is when a signal goes to whom.
 type Rule struct {
 	Name string
-	// App is whose state is meant; empty for any.
+	// App is the app whose state is watched; empty for any.
 	App string
 	// Health are the states in which it fires, and Upgrading says that it fires while the
-	// app is being upgraded. One of them is there at least, and either one suffices.
+	// app is being upgraded. At least one is set, and either one suffices.
 	Health    []health.Status
 	Upgrading bool
 	// For is how long that must have been so.
@@ -171,7 +171,7 @@ type Rule struct {
 	// neighbours of these as well, at any depth.
 	To      []string
 	Cascade bool
-	// RecoverFor is how long it must be over before they are let go.
+	// RecoverFor is how long it must be over before they are recovered.
 	RecoverFor time.Duration
 	Line       int
 }
@@ -179,11 +179,11 @@ type Rule struct {
 // Action is one thing that an app does on a signal. Exactly one of the pointers, Preset and
 // the bools is set.
 type Action struct {
-	// Preset is pause or stop: what the catalogue says of the kind.
+	// Preset is pause or stop: what the catalog says of the kind.
 	Preset          string
 	Patch           *Patch
 	Scale           *Scale
-	Annotate, Label map[string]*string // nil takes a key away
+	Annotate, Label map[string]*string // nil removes a key
 	SuspendCronJobs bool
 	CordonTraffic   bool
 	Restart         bool
@@ -191,12 +191,12 @@ type Action struct {
 	HTTP            *HTTP
 	Exec            *Exec
 
-	// Targets are the objects that are meant: TYPE/NAME, or a TYPE alone for all of it in
+	// Targets are the objects that it changes: TYPE/NAME, or a TYPE alone for all of it in
 	// the app's own stack. None means the roots (of Preset, Patch, Annotate, Label), what has
 	// a scale among roots and what they own directly (Scale), the workloads of the stack
 	// (Restart), the CronJobs or the Services of it.
 	Targets []Root
-	// Inverse takes it back; without it what was there before is put back.
+	// Inverse undoes it; without it the former value is restored.
 	Inverse *Action
 	// AllowStop lets a preset stop what keeps data, or what its operator warns of.
 	AllowStop bool

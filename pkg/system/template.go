@@ -158,7 +158,7 @@ func (b *bounds) prepend(list *parse.ListNode, weight int) {
 	list.Nodes = append(slices.Clone(t["count"].Root.Nodes), list.Nodes...)
 }
 
-// countName is a function that a template gets besides those of a manifest.
+// countName is a function that a template gets in addition to those of a manifest.
 const countName = "sysopCount"
 
 func (b *bounds) count(n int) (string, error) {
@@ -203,7 +203,7 @@ func (b *bounds) functions() template.FuncMap {
 	return all
 }
 
-// FunctionNames lists the functions that a template has besides those of text/template.
+// FunctionNames lists the functions that a template has in addition to those of text/template.
 func FunctionNames() []string {
 	all := slices.Sorted(maps.Keys((&bounds{}).functions()))
 	own := []string{"toYaml", "indent", "nindent", "quote", "default", "required"}
@@ -251,7 +251,7 @@ func (b *bounds) printf(format string, args ...any) (string, error) {
 	return b.text(fmt.Sprintf(format, args...))
 }
 
-// orDefault returns a value, or what stands for it where it is empty.
+// orDefault returns a value, or a default where it is empty.
 func orDefault(fallback, value any) any {
 	if truth, _ := template.IsTrue(value); !truth {
 		return fallback

@@ -66,7 +66,7 @@ func (g *Regulation) Words() string {
 	return strings.Join(parts, "; ")
 }
 
-// Words say what becomes of what somebody else keeps as it is.
+// Words say what happens to an object that a manager reverts.
 func (g GitOps) Words() string {
 	switch g {
 	case Suspend:
