@@ -98,7 +98,7 @@ func togetherSelectors(x *replicaGroup) []PodSelector {
 	}
 	if a := spec.Affinity; a != nil {
 		if n := a.NodeAffinity; n != nil && n.RequiredDuringSchedulingIgnoredDuringExecution != nil {
-			say("affinity.nodeAffinity.required", robustCount(len(n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms), "term"))
+			say("affinity.nodeAffinity.required", object.Count(len(n.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms), "term"))
 		}
 		if p := a.PodAffinity; p != nil {
 			for _, term := range p.RequiredDuringSchedulingIgnoredDuringExecution {

@@ -62,7 +62,7 @@ func crdComposition(d *Definition, r *Result) {
 	}
 	direct, deep := d.ownedKinds()
 	if len(deep) == 0 {
-		r.AddUnknown(d.Ref, "none of its "+schemaCount(len(d.Instances), "instance", "instances")+" owns anything yet, so its declared parts cannot be compared")
+		r.AddUnknown(d.Ref, "none of its "+object.Count(len(d.Instances), "instance")+" owns anything yet, so its declared parts cannot be compared")
 		return
 	}
 	found := false
@@ -87,7 +87,7 @@ func crdComposition(d *Definition, r *Result) {
 		found = true
 		r.AddFinding(Finding{
 			Object: d.Ref, Field: "metadata.annotations[resource/composition]", Value: gk.String(),
-			Message: "the CRD lists " + gk.String() + " among its parts, and none of the " + schemaCount(len(d.Instances), "instance", "instances") + " owns one: it is not always created, or has no owner reference",
+			Message: "the CRD lists " + gk.String() + " among its parts, and none of the " + object.Count(len(d.Instances), "instance") + " owns one: it is not always created, or has no owner reference",
 		})
 	}
 	if !found {

@@ -2,6 +2,8 @@ package check
 
 import (
 	"regexp"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // fieldNameForm is how Kubernetes writes the names of fields.
@@ -28,8 +30,8 @@ func crdFieldNames(d *Definition, r *Result) {
 	switch {
 	case len(odd) > 0:
 		r.AddFinding(Finding{
-			Object: d.Ref, Field: schemaField(v), Value: schemaFew(odd),
-			Message: schemaCount(len(odd), "field is", "fields are") + " not named in lowerCamelCase as all of Kubernetes is: users guess wrong",
+			Object: d.Ref, Field: schemaField(v), Value: object.FirstWords(odd, 4),
+			Message: object.CountAre(len(odd), "field") + " not named in lowerCamelCase as all of Kubernetes is: users guess wrong",
 		})
 	case any:
 		r.Pass(d.Ref)

@@ -7,6 +7,8 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // crdSchemaPresent wants a schema that says something in every version that is served.
@@ -109,7 +111,7 @@ func crdSchemaClosed(d *Definition, r *Result) {
 			}
 			says := "names no field"
 			if n := len(top.props.Properties); n > 0 {
-				says = "names " + schemaCount(n, "field", "fields") + ", and stores any other"
+				says = "names " + object.Count(n, "field") + ", and stores any other"
 			}
 			open(".properties."+top.name, "the schema of "+top.name+" in version "+v.Name+" "+says)
 		}
@@ -162,7 +164,7 @@ func crdSchemaDescribed(d *Definition, r *Result) {
 		return
 	}
 	f := Finding{
-		Object: d.Ref, Field: schemaField(v), Value: schemaFew(bare),
+		Object: d.Ref, Field: schemaField(v), Value: object.FirstWords(bare, 4),
 		Message: fmt.Sprintf("%d of the %d fields that users fill in have no description: kubectl explain has nothing to show for them", len(bare), all),
 	}
 	if len(bare) == 1 && all > 1 {

@@ -7,6 +7,8 @@ import (
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 var validatingWebhookKind = schema.GroupKind{Group: admissionregistrationv1.GroupName, Kind: "ValidatingWebhookConfiguration"}
@@ -101,7 +103,7 @@ func crdSchemaValidated(d *Definition, r *Result) {
 	default:
 		f := Finding{
 			Object: d.Ref, Field: schemaField(v),
-			Message: "none of its " + schemaCount(plain, "field", "fields") + " has a check beyond its type, and no webhook validates the kind: wrong values show only in the operator's log",
+			Message: "none of its " + object.Count(plain, "field") + " has a check beyond its type, and no webhook validates the kind: wrong values show only in the operator's log",
 		}
 		if plain < schemaWorth {
 			f.Severity = Info
@@ -139,12 +141,12 @@ func crdSchemaEnumerations(d *Definition, r *Result) {
 	}
 	webhooks, known := d.validatedBy()
 	if !known || len(webhooks) > 0 {
-		r.AddUnknown(d.Ref, schemaCount(len(free), "field", "fields")+" with a list of values in the description ("+schemaFew(free)+") may be checked by a webhook")
+		r.AddUnknown(d.Ref, object.Count(len(free), "field")+" with a list of values in the description ("+object.FirstWords(free, 4)+") may be checked by a webhook")
 		return
 	}
 	r.AddFinding(Finding{
-		Object: d.Ref, Field: schemaField(v), Value: schemaFew(free),
-		Message: schemaCount(len(free), "field lists its", "fields list their") + " values in the description only: the server accepts any other text as well",
+		Object: d.Ref, Field: schemaField(v), Value: object.FirstWords(free, 4),
+		Message: "only the description lists the values of " + object.Count(len(free), "field") + ": the server accepts any other text as well",
 	})
 }
 

@@ -3,7 +3,6 @@ package check
 import (
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -135,21 +134,4 @@ func schemaField(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 // schemaOpen says that a field takes what its schema does not know, and keeps it.
 func schemaOpen(p *apiextensionsv1.JSONSchemaProps) bool {
 	return p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields
-}
-
-// schemaFew writes the first few of a list: spec.a, spec.b and 3 more.
-func schemaFew(all []string) string {
-	const few = 4
-	if len(all) <= few+1 {
-		return strings.Join(all, ", ")
-	}
-	return strings.Join(all[:few], ", ") + " and " + schemaCount(len(all)-few, "more", "more")
-}
-
-// schemaCount writes a number with its noun: 1 field, 2 fields.
-func schemaCount(n int, one, more string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + more
 }

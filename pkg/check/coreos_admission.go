@@ -148,7 +148,7 @@ func coreosPodWebhook(o *Operator, h *coreosWebhook, r *Result) {
 		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created", h.name, coreosNames(of))
 	case len(others) > 0:
 		f.Related = others[:min(len(others), 10)]
-		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created (%s)", h.name, portabilityCount(len(others), "other workload", "other workloads"), coreosNames(others))
+		f.Message = fmt.Sprintf("while webhook %s does not answer, no pod of %s can be created (%s)", h.name, object.Count(len(others), "other workload"), coreosNames(others))
 	default:
 		r.Pass(h.config)
 		return

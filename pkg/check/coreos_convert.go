@@ -51,14 +51,14 @@ func coreosLosses(d *Definition, at int, v, storage *apiextensionsv1.CustomResou
 	field := fmt.Sprintf("spec.versions[%d].schema.openAPIV3Schema", at)
 	if lost := coreosLost(from, to); len(lost) > 0 {
 		r.AddFinding(Finding{
-			Severity: coreosOnlyStatus(lost), Object: d.Ref, Field: field, Value: coreosPaths(lost),
-			Message: fmt.Sprintf("values written in %s to %s are lost: %s, in which objects are stored, does not have %s", v.Name, coreosPaths(lost), storage.Name, coreosIt(lost)),
+			Severity: coreosOnlyStatus(lost), Object: d.Ref, Field: field, Value: object.ShortList(lost),
+			Message: fmt.Sprintf("values written in %s to %s are lost: %s, in which objects are stored, has no such field", v.Name, object.ShortList(lost), storage.Name),
 		})
 	}
 	if hidden := coreosLost(to, from); len(hidden) > 0 {
 		r.AddFinding(Finding{
-			Severity: coreosOnlyStatus(hidden), Object: d.Ref, Field: field, Value: coreosPaths(hidden),
-			Message: fmt.Sprintf("reading an object in %s and writing it back loses %s, which %s has and %s does not", v.Name, coreosPaths(hidden), storage.Name, v.Name),
+			Severity: coreosOnlyStatus(hidden), Object: d.Ref, Field: field, Value: object.ShortList(hidden),
+			Message: fmt.Sprintf("reading an object in %s and writing it back loses %s, which %s has and %s does not", v.Name, object.ShortList(hidden), storage.Name, v.Name),
 		})
 	}
 }
@@ -69,24 +69,6 @@ func coreosOnlyStatus(paths []string) Severity {
 		return 0
 	}
 	return Info
-}
-
-func coreosIt(paths []string) string {
-	if len(paths) == 1 {
-		return "it"
-	}
-	return "them"
-}
-
-func coreosPaths(paths []string) string {
-	const few = 3
-	if len(paths) > few {
-		return fmt.Sprintf("%s and %d more", strings.Join(paths[:few], ", "), len(paths)-few)
-	}
-	if len(paths) == 1 {
-		return paths[0]
-	}
-	return operatorJoin(paths)
 }
 
 // coreosLost returns the paths of the fields that one schema has and another would have cut

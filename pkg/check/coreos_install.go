@@ -35,7 +35,7 @@ func coreosInstalled(o *Operator, r *Result) {
 	if len(others) > 0 {
 		r.AddFinding(Finding{
 			Severity: Info, Object: main.Ref, Field: "metadata.namespace", Value: main.Ref.Namespace, Related: others,
-			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same CRDs; unless each is restricted to namespaces of its own, they revert each other's changes", portabilityCount(len(others), "time", "times"), others[0].Namespace),
+			Message: fmt.Sprintf("the same operator is installed %s more, in %s, and all act on the same CRDs; unless each is restricted to namespaces of its own, they revert each other's changes", object.Count(len(others), "time"), others[0].Namespace),
 		})
 	}
 }
@@ -100,7 +100,7 @@ func coreosBuiltIns(d *Definition, r *Result) {
 		case len(bare) > 0:
 			r.AddFinding(Finding{
 				Object: ref, Related: bare,
-				Message: fmt.Sprintf("the operator itself creates %s of it (%s): while it is down, lost ones are not replaced", portabilityCount(len(bare), "pod", "pods"), coreosNames(bare)),
+				Message: fmt.Sprintf("the operator itself creates %s of it (%s): while it is down, lost ones are not replaced", object.Count(len(bare), "pod"), coreosNames(bare)),
 			})
 		case len(held) > 0:
 			r.Pass(ref)
@@ -118,7 +118,7 @@ func coreosNames(refs []object.Ref) string {
 	for _, r := range refs {
 		names = append(names, r.Name)
 	}
-	return operatorFew(names)
+	return object.ShortList(names)
 }
 
 // coreosReady says that a pod is ready to be asked.

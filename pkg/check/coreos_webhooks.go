@@ -132,5 +132,5 @@ func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 	if selected == 0 {
 		return coreosAnswer{wrong: "no pod is behind " + name}
 	}
-	return coreosAnswer{wrong: fmt.Sprintf("none of the %s behind %s is ready", portabilityCount(selected, "pod", "pods"), name)}
+	return coreosAnswer{wrong: fmt.Sprintf("none of the %s behind %s is ready", object.Count(selected, "pod"), name)}
 }

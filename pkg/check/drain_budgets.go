@@ -43,7 +43,7 @@ func (b *drainBudgets) ask(p *corev1.Pod, x *DrainedPod) {
 		for _, ref := range x.Budgets {
 			names = append(names, ref.Name)
 		}
-		x.Refused = "several PodDisruptionBudgets select it (" + robustList(names) + "), for which the API server refuses every eviction"
+		x.Refused = "several PodDisruptionBudgets select it (" + object.ShortList(names) + "), for which the API server refuses every eviction"
 		return
 	}
 	budget, ok := Of[*policyv1.PodDisruptionBudget](b.w.Facts, x.Budgets[0])
@@ -117,6 +117,6 @@ func drainVerdict(d *DrainedBudget, b *policyv1.PodDisruptionBudget) {
 	case int(st.DisruptionsAllowed) < d.Pods:
 		d.Message = fmt.Sprintf("allows to evict %d of its %d pods here at once: the drain waits until those run elsewhere", st.DisruptionsAllowed, d.Pods)
 	default:
-		d.Message = fmt.Sprintf("allows to evict its %s here", robustCount(d.Pods, "pod"))
+		d.Message = fmt.Sprintf("allows to evict its %s here", object.Count(d.Pods, "pod"))
 	}
 }

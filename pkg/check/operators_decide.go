@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // operatorCandidate is a workload, and what speaks for it.
@@ -66,7 +68,7 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 		}
 	}
 	if len(rivals) > 0 {
-		return operatorVerdict{main: -1, why: "several workloads act on it, and none stands out: " + operatorTell(s.workloads[first.wl].Workload) + ", " + operatorFew(rivals)}
+		return operatorVerdict{main: -1, why: "several workloads act on it, and none stands out: " + operatorTell(s.workloads[first.wl].Workload) + ", " + object.ShortList(rivals)}
 	}
 	return operatorVerdict{main: first.wl, points: first.points}
 }
@@ -113,7 +115,7 @@ func (s *operatorSearch) explainNone(i int, best operatorCandidate) string {
 		return strings.Join(unread, ", ") + " were not all read, and it is unknown which workload acts on its objects"
 	}
 	if best.wl >= 0 && best.points > 1 {
-		return "no workload is clearly the one that acts on its objects; the closest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + operatorFew(s.tellSigns([]int{i}, best.wl))
+		return "no workload is clearly the one that acts on its objects; the closest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + object.ShortList(s.tellSigns([]int{i}, best.wl))
 	}
 	return "no workload of the cluster may write the status of its objects by a rule that names them: the operator runs outside of the cluster, is not installed, or has permissions by wildcard only"
 }
@@ -131,15 +133,6 @@ func (s *operatorSearch) unread() []string {
 		out = append(out, "roles and their bindings")
 	}
 	return out
-}
-
-// operatorFew joins the first of some names.
-func operatorFew(names []string) string {
-	const few = 3
-	if len(names) > few {
-		return strings.Join(names[:few], ", ") + ", ..."
-	}
-	return strings.Join(names, ", ")
 }
 
 func operatorTell(wl *Workload) string {

@@ -3,7 +3,8 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // operatorSentences are the words of signs. %[1]s is the kinds by their plural names,
@@ -71,12 +72,7 @@ func (s *operatorSearch) tellDefs(defs []int) string {
 	case len(names) == 1:
 		return names[0]
 	case len(names) <= few:
-		return operatorJoin(names)
+		return object.AndList(names)
 	}
 	return fmt.Sprintf("%s, %s and %d more", names[0], names[1], len(names)-2)
-}
-
-func operatorJoin(names []string) string {
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

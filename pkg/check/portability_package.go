@@ -253,17 +253,10 @@ func portabilitySurvives(d *Definition, r *Result) {
 	}
 	switch n := len(d.Instances); {
 	case n > 0:
-		f.Message = fmt.Sprintf("helm uninstall %s deletes this CRD, and with it %s", release, portabilityCount(n, "object", "objects"))
+		f.Message = fmt.Sprintf("helm uninstall %s deletes this CRD, and with it %s", release, object.Count(n, "object"))
 	default:
 		f.Severity = Info
 		f.Message = fmt.Sprintf("helm uninstall %s deletes this CRD, and with it all future objects", release)
 	}
 	r.AddFinding(f)
-}
-
-func portabilityCount(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }

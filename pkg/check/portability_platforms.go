@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // portabilityPlatforms looks at workloads of clusters whose nodes have several
@@ -27,7 +29,7 @@ func portabilityPlatforms(s *Stack, r *Result) {
 		default:
 			ran := portabilityRan(wl, nodes)
 			if missing := slices.DeleteFunc(slices.Clone(archs), func(a string) bool { return slices.Contains(ran, a) }); len(missing) > 0 {
-				r.AddUnknown(wl.Ref, fmt.Sprintf("nodes are %s, the pods may run on any of them, and whether the images exist for %s cannot be read from the cluster", operatorJoin(archs), strings.Join(missing, ", ")))
+				r.AddUnknown(wl.Ref, fmt.Sprintf("nodes are %s, the pods may run on any of them, and whether the images exist for %s cannot be read from the cluster", object.AndList(archs), strings.Join(missing, ", ")))
 				continue
 			}
 			r.Pass(wl.Ref)

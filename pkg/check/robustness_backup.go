@@ -62,14 +62,14 @@ func robustBackup(s *Stack, r *Result) {
 		case sign:
 			r.Pass(k.c.Ref)
 		case len(search.maybe) > 0:
-			r.AddUnknown(k.c.Ref, "it is unknown whether "+robustList(search.maybe)+" backs up its data")
+			r.AddUnknown(k.c.Ref, "it is unknown whether "+object.ShortList(search.maybe)+" backs up its data")
 		case len(search.unread(k.claims[0].Namespace)) > 0:
-			robustOpen(r, k.c.Ref, robustList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
+			robustOpen(r, k.c.Ref, object.ShortList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
 		default:
 			r.AddFinding(Finding{
 				Object: k.c.Ref, Field: templatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
 				Message: fmt.Sprintf("stores data in %s, and no backup was found: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups refers to it",
-					robustCount(len(k.claims), "claim"), k.claims[0].Namespace),
+					object.Count(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
 		}
 	}

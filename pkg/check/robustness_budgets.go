@@ -64,7 +64,7 @@ func robustBudgetPresent(s *Stack, r *Result) {
 		default:
 			r.AddFinding(Finding{
 				Severity: Info, Object: c.Ref,
-				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", robustCount(len(without), "pod"), len(c.Pods), robustList(without)),
+				Message: fmt.Sprintf("%s of %d has no PodDisruptionBudget: %s", object.Count(len(without), "pod"), len(c.Pods), object.ShortList(without)),
 			})
 		}
 	}
@@ -220,15 +220,7 @@ func robustBudgetSingle(s *Stack, r *Result) {
 		}
 		r.AddFinding(Finding{
 			Object: wl.Ref, Field: "spec.selector", Related: budgets,
-			Message: fmt.Sprintf("%s selected by several budgets (%s): the API server refuses to evict such a pod", robustVerb(len(twice), "pod"), robustList(names)),
+			Message: fmt.Sprintf("%s selected by several budgets (%s): the API server refuses to evict such a pod", object.CountAre(len(twice), "pod"), object.ShortList(names)),
 		})
 	}
-}
-
-// robustVerb writes a number of things that are something: 1 pod is, 3 pods are.
-func robustVerb(n int, what string) string {
-	if n == 1 {
-		return robustCount(n, what) + " is"
-	}
-	return robustCount(n, what) + " are"
 }

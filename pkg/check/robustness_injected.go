@@ -119,14 +119,14 @@ func robustInjected(s *Stack, r *Result) {
 			}
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: templatePath(wl) + ".containers", Related: []object.Ref{podRef(in.pod)},
-				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), robustList(what)),
+				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), object.ShortList(what)),
 			})
 		}
 	}
 }
 
 func robustInjectedInto(n int) string {
-	return "something was injected into " + robustCount(n, "pod")
+	return "something was injected into " + object.Count(n, "pod")
 }
 
 // robustInjectors are the containers of well-known injectors, by name, and the annotation

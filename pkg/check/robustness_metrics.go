@@ -49,7 +49,7 @@ func robustMetrics(s *Stack, r *Result) {
 	r.AddFinding(Finding{
 		Object: robustSubject(s, lasting[0]),
 		Message: fmt.Sprintf("nothing collects the metrics of its %s: no monitor selects them, and neither pods nor Services have an annotation like prometheus.io/scrape",
-			robustCount(len(lasting), "workload")),
+			object.Count(len(lasting), "workload")),
 	})
 }
 

@@ -238,26 +238,6 @@ func hasContainer(spec *corev1.PodSpec, name string) bool {
 	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
 }
 
-// robustCount writes a number of things: 1 pod, 3 pods.
-func robustCount(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// robustList writes names for people: a, b and 3 more.
-func robustList(names []string) string {
-	const most = 4
-	if len(names) > most {
-		return strings.Join(names[:most-1], ", ") + fmt.Sprintf(" and %d more", len(names)-most+1)
-	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 // robustNear writes an object for people who look at another one: the namespace only where it
 // is another.
 func robustNear(r, from object.Ref) string {

@@ -134,7 +134,7 @@ func robustRequests(s *Stack, r *Result) {
 			r.AddFinding(Finding{
 				Object: wl.Ref, Field: templatePath(wl) + ".containers[*].resources",
 				Message: "no container requests anything: the pods are BestEffort, for which nothing is reserved and which are evicted first",
-				Remedy:  "Set resources.requests of " + robustList(robustNames(lacks)) + ".",
+				Remedy:  "Set resources.requests of " + object.ShortList(robustNames(lacks)) + ".",
 			})
 		default:
 			for i := range lacks {
@@ -222,7 +222,7 @@ func robustContainers(names []string) string {
 	if len(names) == 1 {
 		return "container " + names[0] + " has"
 	}
-	return "containers " + robustList(names) + " have"
+	return "containers " + object.ShortList(names) + " have"
 }
 
 func robustNoMemoryLimit(wl *Workload, l *missingSettings) Finding {

@@ -87,7 +87,7 @@ func robustNeed(needs []object.Ref, from object.Ref) string {
 	if len(names) == 1 {
 		return names[0] + " needs"
 	}
-	return robustList(names) + " need"
+	return object.ShortList(names) + " need"
 }
 
 // needing returns who needs a Service or lets others in to it, in order, without the pods

@@ -3,7 +3,6 @@ package check
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -21,33 +20,13 @@ func securityRules() []Rule {
 	)
 }
 
-// securityList joins words, and counts what is beyond the first few.
-func securityList(words []string) string {
-	const shown = 4
-	switch n := len(words); {
-	case n > shown+1:
-		return fmt.Sprintf("%s and %d more", strings.Join(words[:shown], ", "), n-shown)
-	default:
-		return securityAll(words)
-	}
-}
-
-// securityAll joins words: get, list and watch.
-func securityAll(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	last := len(words) - 1
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
 // securityNames lists objects of one kind by namespace and name.
 func securityNames(refs []object.Ref) string {
 	words := make([]string, 0, len(refs))
 	for _, r := range refs {
 		words = append(words, r.Namespace+"/"+r.Name)
 	}
-	return securityList(words)
+	return object.ShortList(words)
 }
 
 // securityKind names an object in a sentence: ClusterRole shop, Secret shop/tls.
@@ -64,7 +43,7 @@ func securityKinds(refs []object.Ref) string {
 	for _, r := range refs {
 		words = append(words, securityKind(r))
 	}
-	return securityList(words)
+	return object.ShortList(words)
 }
 
 // securityOperated returns the workloads that operators are run by. What these may do is told with

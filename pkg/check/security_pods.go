@@ -148,7 +148,7 @@ func podRestricted(s *Stack, r *Result) {
 			r.Pass(wl.Ref)
 			continue
 		}
-		lacks.f.Message = "restricted refuses " + securityAll(lacks.reasons)
+		lacks.f.Message = "restricted refuses " + object.AndList(lacks.reasons)
 		lacks.f.Remedy = s.World.securityRemedy(wl, strings.Join(lacks.details, "; ")+".")
 		r.AddFinding(lacks.f)
 	}

@@ -207,5 +207,5 @@ func (x *rbacHolding) scopeText() string {
 	case len(x.namespaces) == 1:
 		return "in the namespace " + x.namespaces[0]
 	}
-	return "in the namespaces " + securityList(x.namespaces)
+	return "in the namespaces " + object.ShortList(x.namespaces)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 var (
@@ -25,9 +27,9 @@ func rbacEverything(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if !x.everything() {
 		return rbacFinding{}, false
 	}
-	hit := rbacFinding{severity: Error, field: "verbs", value: rbacValue(x.Rule.Verbs), what: "may do everything"}
+	hit := rbacFinding{severity: Error, field: "verbs", value: object.FirstWords(x.Rule.Verbs, 8), what: "may do everything"}
 	if !rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
-		hit.what = fmt.Sprintf("may %s everything", securityAll(x.Rule.Verbs))
+		hit.what = fmt.Sprintf("may %s everything", object.AndList(x.Rule.Verbs))
 	}
 	if !x.cluster {
 		hit.severity = Warning
@@ -42,13 +44,13 @@ func rbacSecrets(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if len(verbs) == 0 || len(x.Rule.ResourceNames) > 0 || x.everything() {
 		return rbacFinding{}, false
 	}
-	hit := rbacFinding{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s every secret", securityAll(verbs))}
+	hit := rbacFinding{field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may %s every secret", object.AndList(verbs))}
 	abroad := x.abroad(h)
 	switch {
 	case x.cluster && h.serves(x):
 		hit.severity = Warning
 		if len(h.instances) > 0 && !h.instancesEverywhere() {
-			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be restricted to them; or name the secrets by resourceNames.", securityList(h.instances))
+			hit.remedy = fmt.Sprintf("Its custom resources are in %s: bind the role there by RoleBindings, if it can be restricted to them; or name the secrets by resourceNames.", object.ShortList(h.instances))
 		}
 	case x.cluster:
 		hit.severity = Error
@@ -114,7 +116,7 @@ func rbacEscalation(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
 		verbs = []string{rbacv1.VerbAll}
 	}
-	hit := rbacFinding{severity: Error, field: "verbs", value: rbacValue(verbs), what: "may " + securityList(can)}
+	hit := rbacFinding{severity: Error, field: "verbs", value: object.FirstWords(verbs, 8), what: "may " + object.ShortList(can)}
 	if !x.cluster {
 		hit.severity = Warning
 	}
@@ -149,7 +151,7 @@ func rbacExec(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 		return rbacFinding{}, false
 	}
 	slices.Sort(on)
-	hit := rbacFinding{severity: Warning, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may run commands in every pod (%s)", securityList(on))}
+	hit := rbacFinding{severity: Warning, field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may run commands in every pod (%s)", object.ShortList(on))}
 	if !x.cluster {
 		hit.severity = Info
 	}
@@ -183,7 +185,7 @@ func rbacAdmission(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if len(on) == 0 {
 		return rbacFinding{}, false
 	}
-	return rbacFinding{severity: severity, field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}, true
+	return rbacFinding{severity: severity, field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may %s %s", object.AndList(do), object.ShortList(on))}, true
 }
 
 // rbacRolesWritten leaves out what is worse, and told as an escalation.
@@ -200,7 +202,7 @@ func rbacRolesWritten(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	if len(on) == 0 {
 		return rbacFinding{}, false
 	}
-	hit := rbacFinding{field: "resources", value: rbacValue(x.Rule.Resources), what: fmt.Sprintf("may %s %s", securityAll(do), securityList(on))}
+	hit := rbacFinding{field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may %s %s", object.AndList(do), object.ShortList(on))}
 	if h.serves(x) {
 		hit.severity = Info
 	}

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -87,13 +86,4 @@ func rbacWho(x *rbacHolding) string {
 		word += " (as every member of " + x.Group + ")"
 	}
 	return word
-}
-
-// rbacValue is a part of a rule as it is written, not too long.
-func rbacValue(words []string) string {
-	const shown = 8
-	if len(words) > shown {
-		return fmt.Sprintf("%s, ... (%d)", strings.Join(words[:shown], ", "), len(words))
-	}
-	return strings.Join(words, ", ")
 }

@@ -40,11 +40,11 @@ func rbacWildcards(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 
 // wildcardMeans says in words what the rule allows.
 func wildcardMeans(x *rbacHolding) string {
-	do := securityAll(x.Rule.Verbs)
+	do := object.AndList(x.Rule.Verbs)
 	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
 		do = "do anything to"
 	}
-	what := securityList(x.Rule.Resources)
+	what := object.ShortList(x.Rule.Resources)
 	if rbacHas(x.Rule.Resources, rbacv1.ResourceAll) {
 		what = "every resource"
 	}
@@ -52,12 +52,12 @@ func wildcardMeans(x *rbacHolding) string {
 	for _, g := range x.Rule.APIGroups {
 		groups = append(groups, cmp.Or(g, "the core group"))
 	}
-	of := securityList(groups)
+	of := object.ShortList(groups)
 	if rbacHas(x.Rule.APIGroups, rbacv1.APIGroupAll) {
 		of = "every group"
 	}
 	if len(x.Rule.ResourceNames) > 0 {
-		of += " named " + securityList(x.Rule.ResourceNames)
+		of += " named " + object.ShortList(x.Rule.ResourceNames)
 	}
 	return fmt.Sprintf("may %s %s of %s", do, what, of)
 }
@@ -83,14 +83,14 @@ func (h *rbacSubject) spelled(x *rbacHolding, parts []string) string {
 	}
 	if slices.Contains(parts, "resources") {
 		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.APIGroups, r.Group) && r.Plural != "" }, wildcardPlural); len(list) > 0 {
-			out = append(out, fmt.Sprintf("Name the resources (%s).", securityList(list)))
+			out = append(out, fmt.Sprintf("Name the resources (%s).", object.ShortList(list)))
 		} else {
 			out = append(out, "Name the resources.")
 		}
 	}
 	if slices.Contains(parts, "apiGroups") {
 		if list := h.kindsWhere(func(r object.Resource) bool { return slices.Contains(x.Rule.Resources, r.Plural) }, wildcardGroup); len(list) > 0 {
-			out = append(out, fmt.Sprintf("Name the groups (%s).", securityList(list)))
+			out = append(out, fmt.Sprintf("Name the groups (%s).", object.ShortList(list)))
 		} else {
 			out = append(out, "Name the groups.")
 		}

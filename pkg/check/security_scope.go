@@ -85,7 +85,7 @@ func scopeOfOperator(o *Operator, r *Result) {
 			return
 		}
 		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
-		f.Message = fmt.Sprintf("it works only in %s (%s), and %s gives it permissions in the whole cluster", securityList(s.namespaces), s.name, securityKind(wide.Binding))
+		f.Message = fmt.Sprintf("it works only in %s (%s), and %s gives it permissions in the whole cluster", object.ShortList(s.namespaces), s.name, securityKind(wide.Binding))
 		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", securityKind(wide.bound()))
 	}
 	if len(settings) == 0 {
