@@ -7,7 +7,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	volumehelpers "k8s.io/component-helpers/storage/volume"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -88,7 +87,7 @@ func (w *ClusterState) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 // togetherSelectors returns the settings of a crew's pods, without those that the cluster
 // gives to every pod.
 func togetherSelectors(x *replicaGroup) []PodSelector {
-	spec, at := x.spec(), templatePath(x.Workloads[0])
+	spec, at := x.spec(), x.Workloads[0].specPath()
 	var out []PodSelector
 	say := func(field, value string) {
 		out = append(out, PodSelector{Workload: x.Ref, Field: at + "." + field, Value: value})
@@ -119,21 +118,17 @@ func togetherSelectors(x *replicaGroup) []PodSelector {
 // does.
 func togetherNot(x *replicaGroup, crews []*replicaGroup) string {
 	spec := x.spec()
-	selects := func(s *metav1.LabelSelector, y *replicaGroup) bool {
-		sel, err := metav1.LabelSelectorAsSelector(s)
-		return err == nil && sel.Matches(labels.Set(y.labels()))
-	}
 	if spec.Affinity != nil && spec.Affinity.PodAntiAffinity != nil {
 		for _, term := range spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			for _, y := range crews {
-				if (y != x || x.Replicas > 1) && len(term.Namespaces) == 0 && term.NamespaceSelector == nil && togetherNamespace(x, y) && selects(term.LabelSelector, y) {
+				if (y != x || x.Replicas > 1) && len(term.Namespaces) == 0 && term.NamespaceSelector == nil && togetherNamespace(x, y) && selects(term.LabelSelector, y.labels()) {
 					return fmt.Sprintf("%s must run apart from %s: its podAntiAffinity over %s requires it", x.Ref, togetherWith(y, x), term.TopologyKey)
 				}
 			}
 		}
 	}
 	for _, t := range spec.TopologySpreadConstraints {
-		if t.WhenUnsatisfiable == corev1.DoNotSchedule && x.Replicas > t.MaxSkew && selects(t.LabelSelector, x) {
+		if t.WhenUnsatisfiable == corev1.DoNotSchedule && x.Replicas > t.MaxSkew && selects(t.LabelSelector, x.labels()) {
 			return fmt.Sprintf("%s must spread over %s, with a maxSkew of %d", x.Ref, t.TopologyKey, t.MaxSkew)
 		}
 	}

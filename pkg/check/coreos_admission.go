@@ -8,7 +8,6 @@ import (
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -101,7 +100,7 @@ func coreosAsksPods(h *coreosWebhook) bool {
 			return op == admissionv1.Create || op == admissionv1.OperationAll
 		})
 		scoped := rule.Scope == nil || *rule.Scope != admissionv1.ClusterScope
-		return makes && scoped && operatorHas(rule.APIGroups, "") && operatorHas(rule.APIVersions, "v1") &&
+		return makes && scoped && grantNames(rule.APIGroups, "") && grantNames(rule.APIVersions, "v1") &&
 			(slices.Contains(rule.Resources, "pods") || slices.Contains(rule.Resources, "*") || slices.Contains(rule.Resources, "*/*"))
 	})
 }
@@ -166,10 +165,10 @@ func (w *ClusterState) matches(h *coreosWebhook, wl *Workload) (matched, known b
 	case len(wl.Pods) > 0:
 		pod = wl.Pods[0].Labels
 	}
-	if !coreosSelects(h.objects, pod) {
+	if !everything(h.objects) && !selects(h.objects, pod) {
 		return false, true
 	}
-	if coreosAll(h.namespaces) {
+	if everything(h.namespaces) {
 		return true, true
 	}
 	ns, ok := Of[*corev1.Namespace](w.Facts, object.Ref{Kind: "Namespace", Name: wl.Ref.Namespace})
@@ -178,17 +177,10 @@ func (w *ClusterState) matches(h *coreosWebhook, wl *Workload) (matched, known b
 	}
 	set := map[string]string{corev1.LabelMetadataName: ns.Name}
 	maps.Copy(set, ns.Labels)
-	return coreosSelects(h.namespaces, set), true
+	return selects(h.namespaces, set), true
 }
 
-func coreosAll(s *metav1.LabelSelector) bool {
+// everything says that a selector excludes nothing; one that is not set does not either.
+func everything(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
-}
-
-func coreosSelects(s *metav1.LabelSelector, set map[string]string) bool {
-	if coreosAll(s) {
-		return true
-	}
-	sel, err := metav1.LabelSelectorAsSelector(s)
-	return err == nil && sel.Matches(labels.Set(set))
 }

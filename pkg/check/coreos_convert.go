@@ -82,7 +82,7 @@ func coreosLost(from, to *apiextensionsv1.JSONSchemaProps) []string {
 }
 
 func coreosLostAt(path string, from, to *apiextensionsv1.JSONSchemaProps, out *[]string) {
-	keeps := to.XPreserveUnknownFields != nil && *to.XPreserveUnknownFields
+	keeps := schemaOpen(to)
 	for _, name := range slices.Sorted(maps.Keys(from.Properties)) {
 		if path == "" && (name == "apiVersion" || name == "kind" || name == "metadata") {
 			continue

@@ -41,17 +41,10 @@ func coreosInstalled(o *Operator, r *Result) {
 }
 
 func coreosSameImage(a, b *Workload) bool {
-	images := func(wl *Workload) []string {
-		var out []string
-		for _, spec := range wl.Specs() {
-			for _, c := range spec.Containers {
-				out = append(out, operatorImage(c.Image))
-			}
-		}
-		return out
-	}
-	other := images(b)
-	return slices.ContainsFunc(images(a), func(image string) bool { return slices.Contains(other, image) })
+	other := b.Images()
+	return slices.ContainsFunc(a.Images(), func(i Image) bool {
+		return slices.ContainsFunc(other, func(o Image) bool { return o.Repository == i.Repository })
+	})
 }
 
 func coreosEstablished(d *Definition, r *Result) {
@@ -119,11 +112,4 @@ func coreosNames(refs []object.Ref) string {
 		names = append(names, r.Name)
 	}
 	return object.ShortList(names)
-}
-
-// coreosReady says that a pod is ready to be asked.
-func coreosReady(p *corev1.Pod) bool {
-	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
 }

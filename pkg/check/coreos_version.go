@@ -25,7 +25,7 @@ func coreosVersionField(d *Definition, r *Result) {
 		return
 	}
 	spec, ok := storage.Schema.OpenAPIV3Schema.Properties["spec"]
-	if !ok || spec.XPreserveUnknownFields != nil && *spec.XPreserveUnknownFields && len(spec.Properties) == 0 {
+	if !ok || schemaOpen(&spec) && len(spec.Properties) == 0 {
 		r.AddUnknown(d.Ref, "its schema does not say what fields the spec has")
 		return
 	}
@@ -128,10 +128,10 @@ func coreosFieldOf(said map[string]string) string {
 
 // coreosRun is a container of an instance's pods.
 type coreosRun struct {
-	of        object.Ref
-	name      string
-	image     string
-	repo, tag string
+	of    object.Ref
+	name  string
+	text  string
+	image Image
 }
 
 // coreosRuns returns the containers of the lasting workloads that an instance owns, each
@@ -144,8 +144,7 @@ func coreosRuns(d *Definition, ref object.Ref) []coreosRun {
 		}
 		for _, spec := range wl.Specs() {
 			for _, c := range spec.Containers {
-				repo := operatorImage(c.Image)
-				out = append(out, coreosRun{of: wl.Ref, name: c.Name, image: c.Image, repo: repo, tag: coreosTag(c.Image)})
+				out = append(out, coreosRun{of: wl.Ref, name: c.Name, text: c.Image, image: ParseImage(c.Image)})
 			}
 		}
 	}
@@ -169,14 +168,6 @@ func coreosSettled(d *Definition, ref object.Ref) bool {
 	return true
 }
 
-func coreosTag(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
-		return image[at+1:]
-	}
-	return ""
-}
-
 type coreosVerdict uint8
 
 const (
@@ -190,25 +181,26 @@ const (
 // the repository of the stated image.
 func coreosCompare(kind, want, image string, runs []coreosRun) (coreosVerdict, string) {
 	if image != "" {
-		if slices.ContainsFunc(runs, func(c coreosRun) bool { return c.image == image }) {
+		if slices.ContainsFunc(runs, func(c coreosRun) bool { return c.text == image }) {
 			return coreosSame, ""
 		}
+		stated := ParseImage(image)
 		for _, c := range runs {
-			if want == "" && c.repo == operatorImage(image) && coreosIsOlder(c.tag, coreosTag(image)) {
-				return coreosOlder, c.image
+			if want == "" && c.image.Repository == stated.Repository && coreosIsOlder(c.image.Tag, stated.Tag) {
+				return coreosOlder, c.text
 			}
 		}
 	}
 	if want == "" {
 		return coreosUnknown, ""
 	}
-	if slices.ContainsFunc(runs, func(c coreosRun) bool { return coreosVersionsAgree(want, c.tag) }) {
+	if slices.ContainsFunc(runs, func(c coreosRun) bool { return coreosVersionsAgree(want, c.image.Tag) }) {
 		return coreosSame, ""
 	}
 	for _, c := range runs {
-		named := operatorPlain(c.name) == operatorPlain(kind) || operatorPlain(c.repo[strings.LastIndex(c.repo, "/")+1:]) == operatorPlain(kind)
-		if named && coreosIsOlder(c.tag, want) {
-			return coreosOlder, c.image
+		named := operatorPlain(c.name) == operatorPlain(kind) || operatorPlain(c.image.Name()) == operatorPlain(kind)
+		if named && coreosIsOlder(c.image.Tag, want) {
+			return coreosOlder, c.text
 		}
 	}
 	return coreosUnknown, ""

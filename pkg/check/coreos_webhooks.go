@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -108,7 +109,7 @@ func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 	name := "Service " + service.Namespace + "/" + service.Name
 	s, ok := Of[*corev1.Service](w.Facts, service)
 	switch {
-	case !ok && !w.Read(operatorKind("", "Service"), service.Namespace):
+	case !ok && !w.Read(schema.GroupKind{Kind: "Service"}, service.Namespace):
 		return coreosAnswer{unknown: name + " was not read"}
 	case !ok:
 		return coreosAnswer{wrong: name + " does not exist"}
@@ -116,7 +117,7 @@ func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 		return coreosAnswer{wrong: fmt.Sprintf("%s has no port %d", name, port)}
 	case len(s.Spec.Selector) == 0:
 		return coreosAnswer{unknown: name + " selects no pods, and its endpoints are not checked"}
-	case !w.Read(operatorKind("", "Pod"), service.Namespace):
+	case !w.Read(schema.GroupKind{Kind: "Pod"}, service.Namespace):
 		return coreosAnswer{unknown: "the pods behind " + name + " were not read"}
 	}
 	sel := labels.SelectorFromSet(s.Spec.Selector)
@@ -125,7 +126,7 @@ func (w *ClusterState) answers(service object.Ref, port int32) coreosAnswer {
 		if p.Namespace != service.Namespace || !sel.Matches(labels.Set(p.Labels)) {
 			continue
 		}
-		if selected++; coreosReady(p) || s.Spec.PublishNotReadyAddresses {
+		if selected++; podReady(p) || s.Spec.PublishNotReadyAddresses {
 			return coreosAnswer{}
 		}
 	}

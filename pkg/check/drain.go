@@ -107,7 +107,7 @@ func (w *ClusterState) Drain(node string, stacks []*Stack) *Drain {
 	b := newDrainBudgets(w)
 	pods := map[object.Ref]DrainedPod{}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if p.Spec.NodeName != node || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		if p.Spec.NodeName != node || hasEnded(p) {
 			continue
 		}
 		x := w.drained(p, node)
@@ -147,10 +147,10 @@ func drainFirst(is bool) int {
 
 // drained says what a drain does to a pod, budgets aside.
 func (w *ClusterState) drained(p *corev1.Pod, node string) DrainedPod {
-	x := DrainedPod{Pod: podRef(p), Ready: drainReady(p)}
+	x := DrainedPod{Pod: podRef(p), Ready: podReady(p)}
 	controller := metav1.GetControllerOfNoCopy(p)
 	switch {
-	case isMirrorPod(p):
+	case isMirrorPod(&p.ObjectMeta):
 		x.Why = "static"
 		return x
 	case controller != nil && controller.Kind == "DaemonSet" && controller.APIVersion == "apps/v1":
@@ -171,12 +171,6 @@ func (w *ClusterState) drained(p *corev1.Pod, node string) DrainedPod {
 	return x
 }
 
-func drainReady(p *corev1.Pod) bool {
-	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
-		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-	})
-}
-
 // hit adds a stack, if it has pods among those that are evicted.
 func (d *Drain) hit(w *ClusterState, s *Stack, pods map[object.Ref]DrainedPod, in map[object.Ref]bool) {
 	out := DrainedStack{Ref: s.Ref}
@@ -190,7 +184,7 @@ func (d *Drain) hit(w *ClusterState, s *Stack, pods map[object.Ref]DrainedPod, i
 				wl.Here = append(wl.Here, x)
 				out.Blocked = out.Blocked || x.Refused != ""
 			case p.Spec.NodeName == d.Node.Name:
-			case drainReady(p):
+			case podReady(p):
 				wl.Left++
 			default:
 				wl.Waiting++

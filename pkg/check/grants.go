@@ -8,7 +8,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -97,30 +96,32 @@ func (x *grantIndex) build(w *ClusterState) *grantIndex {
 	return x
 }
 
-// grantUser is how the user that a service account is begins.
-const grantUser = "system:serviceaccount:"
-
 func (x *grantIndex) add(ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding object.Ref) {
 	n := len(x.all)
 	x.all = append(x.all, grantBinding{ref: ref, binding: binding})
 	for _, s := range subjects {
-		switch s.Kind {
-		case rbacv1.ServiceAccountKind:
-			// Without a namespace it is that of the binding; a ClusterRoleBinding has none, and
-			// the subject then means nobody.
-			if in := cmp.Or(s.Namespace, binding.Namespace); in != "" {
-				sa := account(in, s.Name)
-				x.byAccount[sa] = append(x.byAccount[sa], n)
-			}
-		case rbacv1.UserKind:
-			if in, name, ok := strings.Cut(strings.TrimPrefix(s.Name, grantUser), ":"); ok && strings.HasPrefix(s.Name, grantUser) {
-				sa := account(in, name)
-				x.byAccount[sa] = append(x.byAccount[sa], n)
-			}
-		case rbacv1.GroupKind:
+		if sa, ok := subjectAccount(s, binding.Namespace); ok {
+			x.byAccount[sa] = append(x.byAccount[sa], n)
+		} else if s.Kind == rbacv1.GroupKind {
 			x.byGroup[s.Name] = append(x.byGroup[s.Name], n)
 		}
 	}
+}
+
+// subjectAccount returns the service account that a subject of a binding names, itself or as
+// a user. Without a namespace it is in that of the binding; in a ClusterRoleBinding, which
+// has none, it is nothing.
+func subjectAccount(s rbacv1.Subject, namespace string) (object.Ref, bool) {
+	switch s.Kind {
+	case rbacv1.ServiceAccountKind:
+		in := cmp.Or(s.Namespace, namespace)
+		return account(in, s.Name), in != ""
+	case rbacv1.UserKind:
+		rest, is := strings.CutPrefix(s.Name, "system:serviceaccount:")
+		in, name, ok := strings.Cut(rest, ":")
+		return account(in, name), is && ok
+	}
+	return object.Ref{}, false
 }
 
 // bindingsFor returns the bindings that mean an account, each once: where one names it and one
@@ -186,7 +187,7 @@ func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
 func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
 	var from []Grant
 	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, clusterRoleKind.Kind) {
-		if other.Name == r.Name || !grantSelects(r.AggregationRule, other.Labels) {
+		if other.Name == r.Name || !aggregates(r.AggregationRule, other.Labels) {
 			continue
 		}
 		source := object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleKind.Kind, Name: other.Name}
@@ -208,11 +209,9 @@ func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Gran
 	return out
 }
 
-func grantSelects(a *rbacv1.AggregationRule, of map[string]string) bool {
-	return slices.ContainsFunc(a.ClusterRoleSelectors, func(s metav1.LabelSelector) bool {
-		selector, err := metav1.LabelSelectorAsSelector(&s)
-		return err == nil && selector.Matches(labels.Set(of))
-	})
+// aggregates says that a ClusterRole takes the rules of another, by the labels of that.
+func aggregates(rule *rbacv1.AggregationRule, of map[string]string) bool {
+	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(s metav1.LabelSelector) bool { return selects(&s, of) })
 }
 
 func grantSameRule(a, b *rbacv1.PolicyRule) bool {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -64,11 +66,11 @@ func (s *operatorSearch) decideOne(i int, breadth map[string]map[int]int) operat
 	var rivals []string
 	for _, c := range all[1:] {
 		if c.points == first.points && c.breadth == first.breadth && c.domains == first.domains && !s.kin(c.wl, first.wl) && !s.twins(c.wl, first.wl) {
-			rivals = append(rivals, operatorTell(s.workloads[c.wl].Workload))
+			rivals = append(rivals, describe(s.workloads[c.wl].Ref))
 		}
 	}
 	if len(rivals) > 0 {
-		return operatorVerdict{main: -1, why: "several workloads act on it, and none stands out: " + operatorTell(s.workloads[first.wl].Workload) + ", " + object.ShortList(rivals)}
+		return operatorVerdict{main: -1, why: "several workloads act on it, and none stands out: " + describe(s.workloads[first.wl].Ref) + ", " + object.ShortList(rivals)}
 	}
 	return operatorVerdict{main: first.wl, points: first.points}
 }
@@ -115,7 +117,7 @@ func (s *operatorSearch) explainNone(i int, best operatorCandidate) string {
 		return strings.Join(unread, ", ") + " were not all read, and it is unknown which workload acts on its objects"
 	}
 	if best.wl >= 0 && best.points > 1 {
-		return "no workload is clearly the one that acts on its objects; the closest is " + operatorTell(s.workloads[best.wl].Workload) + ", of which only this is known: " + object.ShortList(s.tellSigns([]int{i}, best.wl))
+		return "no workload is clearly the one that acts on its objects; the closest is " + describe(s.workloads[best.wl].Ref) + ", of which only this is known: " + object.ShortList(s.tellSigns([]int{i}, best.wl))
 	}
 	return "no workload of the cluster may write the status of its objects by a rule that names them: the operator runs outside of the cluster, is not installed, or has permissions by wildcard only"
 }
@@ -125,7 +127,7 @@ func (s *operatorSearch) unread() []string {
 	for _, k := range []struct{ group, kind, plural string }{
 		{"", "Pod", "pods"}, {"apps", "DaemonSet", "daemon sets"}, {"apps", "Deployment", "deployments"}, {"apps", "StatefulSet", "stateful sets"},
 	} {
-		if !s.w.Read(operatorKind(k.group, k.kind), "") {
+		if !s.w.Read(schema.GroupKind{Group: k.group, Kind: k.kind}, "") {
 			out = append(out, k.plural)
 		}
 	}
@@ -133,8 +135,4 @@ func (s *operatorSearch) unread() []string {
 		out = append(out, "roles and their bindings")
 	}
 	return out
-}
-
-func operatorTell(wl *Workload) string {
-	return wl.Ref.Kind + " " + wl.Ref.Namespace + "/" + wl.Ref.Name
 }

@@ -7,14 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-func operatorKind(group, kind string) schema.GroupKind {
-	return schema.GroupKind{Group: group, Kind: kind}
-}
 
 // operators puts the definitions together by who acts on them.
 func (s *operatorSearch) operators() []*Operator {
@@ -147,7 +141,7 @@ func (s *operatorSearch) operator(defs []int, verdicts []operatorVerdict) *Opera
 	for _, wl := range order {
 		o.Workloads = append(o.Workloads, s.workloads[wl].Workload)
 		for _, said := range s.tellSigns(defs, wl) {
-			o.Evidence = append(o.Evidence, operatorTell(s.workloads[wl].Workload)+" "+said)
+			o.Evidence = append(o.Evidence, describe(s.workloads[wl].Ref)+" "+said)
 		}
 	}
 	s.define(o, defs)

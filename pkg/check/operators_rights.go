@@ -6,7 +6,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -41,9 +40,10 @@ func (s *operatorSearch) rights() {
 			return
 		}
 		for _, sub := range subjects {
-			sa, ok := operatorSubject(sub, namespace)
+			sa, ok := subjectAccount(sub, namespace)
 			if !ok {
-				s.loose = true
+				// No other user runs in a pod, but pods may be in a group.
+				s.loose = s.loose || sub.Kind == rbacv1.GroupKind && (sub.Name == "system:authenticated" || strings.HasPrefix(sub.Name, "system:serviceaccounts"))
 				continue
 			}
 			have := held[sa]
@@ -72,27 +72,6 @@ func (s *operatorSearch) rights() {
 	}
 }
 
-// operatorSubject returns the service account that a binding names; false of users and
-// groups.
-func operatorSubject(sub rbacv1.Subject, namespace string) (object.Ref, bool) {
-	switch sub.Kind {
-	case rbacv1.ServiceAccountKind:
-		if sub.Namespace != "" {
-			namespace = sub.Namespace
-		}
-		return account(namespace, sub.Name), true
-	case rbacv1.UserKind:
-		if rest, ok := strings.CutPrefix(sub.Name, "system:serviceaccount:"); ok {
-			if ns, name, ok := strings.Cut(rest, ":"); ok {
-				return account(ns, name), true
-			}
-		}
-		// Nobody else runs in a pod.
-		return object.Ref{}, true
-	}
-	return object.Ref{}, !strings.HasPrefix(sub.Name, "system:serviceaccounts") && sub.Name != "system:authenticated"
-}
-
 // roles reads all roles, those that are put together of others with what these have.
 func (s *operatorSearch) roles() map[object.Ref]operatorRole {
 	out := map[object.Ref]operatorRole{}
@@ -106,7 +85,7 @@ func (s *operatorSearch) roles() map[object.Ref]operatorRole {
 		// A cluster's controller copies the rules; a folder of manifests has them not.
 		if r.AggregationRule != nil && len(r.Rules) == 0 {
 			for _, part := range cluster {
-				if operatorAggregates(r.AggregationRule, part) {
+				if aggregates(r.AggregationRule, part.Labels) {
 					more := s.role(ref, part.Rules)
 					role.claims = append(role.claims, more.claims...)
 					role.any, role.all = role.any || more.any, role.all || more.all
@@ -135,13 +114,6 @@ func operatorUserRole(m *metav1.ObjectMeta) bool {
 		}
 	}
 	return false
-}
-
-func operatorAggregates(rule *rbacv1.AggregationRule, part *rbacv1.ClusterRole) bool {
-	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(ls metav1.LabelSelector) bool {
-		sel, err := metav1.LabelSelectorAsSelector(&ls)
-		return err == nil && sel.Matches(labels.Set(part.Labels))
-	})
 }
 
 func (s *operatorSearch) role(ref object.Ref, rules []rbacv1.PolicyRule) operatorRole {

@@ -84,14 +84,10 @@ func newOperatorSearch(w *ClusterState) *operatorSearch {
 func (s *operatorSearch) workload(wl *Workload) {
 	i := len(s.workloads)
 	o := operatorWorkload{Workload: wl, labels: s.w.labelsOf(wl.Ref), stem: operatorStem(wl.Ref.Name)}
-	for _, spec := range wl.Specs() {
-		if sa := account(wl.Ref.Namespace, spec.ServiceAccountName); !slices.Contains(o.accounts, sa) {
-			o.accounts = append(o.accounts, sa)
-		}
-		for _, c := range spec.Containers {
-			if image := operatorImage(c.Image); !slices.Contains(o.images, image) {
-				o.images = append(o.images, image)
-			}
+	o.accounts = wl.Accounts()
+	for _, image := range wl.Images() {
+		if !slices.Contains(o.images, image.Repository) {
+			o.images = append(o.images, image.Repository)
 		}
 	}
 	if top := s.w.Top(wl.Ref); top != wl.Ref && s.custom(top.GroupKind()) {
@@ -108,7 +104,7 @@ func (s *operatorSearch) workload(wl *Workload) {
 	if name, ns := s.w.releaseOf(wl.Ref); name != "" {
 		s.released[ns+"/"+name] = append(s.released[ns+"/"+name], i)
 	}
-	for owner := range s.w.ownersAbove(wl.Ref) {
+	for _, owner := range s.w.owners(wl.Ref) {
 		s.ownedBy[owner] = append(s.ownedBy[owner], i)
 	}
 	index := func(in map[string][]int, words ...string) {

@@ -177,7 +177,7 @@ func (s *operatorSearch) behind(service object.Ref) []int {
 func (s *operatorSearch) marks() {
 	for i := range s.defs {
 		d := &s.defs[i]
-		for key := range s.w.ownersAbove(d.ref) {
+		for _, key := range s.w.owners(d.ref) {
 			for _, wl := range s.ownedBy[key] {
 				s.sign(i, wl, signOwner, key.Kind+" "+key.Name)
 			}
@@ -259,29 +259,6 @@ func operatorDomain(group string) string {
 
 func operatorShared(domain string) bool {
 	return domain == "k8s.io" || domain == "x-k8s.io" || domain == "k8s-sigs.io" || domain == "kubernetes.io"
-}
-
-// ownersAbove returns the owners of an object, at any height, but for built-in workloads.
-func (w *ClusterState) ownersAbove(ref object.Ref) map[object.Ref]bool {
-	out := map[object.Ref]bool{}
-	id, ok := w.Graph.Find(ref)
-	if !ok {
-		return out
-	}
-	next := []graph.ID{id}
-	for range maxDepth {
-		var above []graph.ID
-		for _, at := range next {
-			for _, owner := range w.Graph.OwnersOf(at) {
-				if r := w.Graph.Ref(owner); !out[r] && w.Graph.State(owner) == graph.Present {
-					out[r] = true
-					above = append(above, owner)
-				}
-			}
-		}
-		next = above
-	}
-	return out
 }
 
 // releaseOf returns the release that installed an object; empty where none says so.

@@ -70,20 +70,6 @@ func operatorPlain(name string) string {
 	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
 }
 
-// operatorImage returns the repository of an image without registry, tag and digest:
-// jetstack/cert-manager-controller.
-func operatorImage(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	host, rest, ok := strings.Cut(image, "/")
-	if ok && (strings.ContainsAny(host, ".:") || host == "localhost") {
-		image = rest
-	}
-	if at := strings.LastIndex(image, ":"); at > strings.LastIndex(image, "/") {
-		image = image[:at]
-	}
-	return image
-}
-
 // operatorParts returns the parts of an image's repository: jetstack and cert-manager-
 // controller. Those that only say where it lies are left out.
 func operatorParts(image string) []string {

@@ -37,19 +37,17 @@ var (
 
 func portabilityDeprecatedFields(s *Stack, r *Result) {
 	for _, wl := range s.Workloads() {
-		at, annotations, spec := "spec.template.", map[string]string(nil), (*corev1.PodSpec)(nil)
+		annotations, spec := map[string]string(nil), (*corev1.PodSpec)(nil)
 		switch {
 		case wl.Template != nil:
 			annotations, spec = wl.Template.Annotations, &wl.Template.Spec
-			if wl.Ref.Kind == "CronJob" {
-				at = "spec.jobTemplate.spec.template."
-			}
 		case len(wl.Pods) > 0:
-			// The API server writes annotations of AppArmor on pods: of these nobody is to blame.
-			at, spec = "", &wl.Pods[0].Spec
+			// The API server itself writes annotations of AppArmor on pods.
+			spec = &wl.Pods[0].Spec
 		default:
 			continue
 		}
+		at := strings.TrimSuffix(wl.specPath(), "spec")
 		var found []Finding
 		add := func(field, value string, old portabilityOld) {
 			found = append(found, Finding{

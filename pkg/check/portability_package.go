@@ -57,12 +57,8 @@ func (w *ClusterState) packageOf(ref object.Ref) string {
 	}
 	// What another object made goes and changes with that: a provider of Crossplane, an
 	// operator of OLM.
-	if id, ok := w.Graph.Find(ref); ok {
-		for _, owner := range w.Graph.OwnersOf(id) {
-			if w.Graph.State(owner) == graph.Present {
-				return w.Graph.Ref(owner).String()
-			}
-		}
+	if owner, ok := w.owner(ref); ok {
+		return owner.String()
 	}
 	return ""
 }
@@ -105,7 +101,7 @@ func portabilityMakers(d *Definition) []string {
 }
 
 func portabilityRegistered(d *Definition, r *Result) {
-	if len(d.World.ownersAbove(d.Ref)) > 0 {
+	if len(d.World.owners(d.Ref)) > 0 {
 		// What others define (a composite resource, a constraint) is made by code, as it should.
 		r.Pass(d.Ref)
 		return
@@ -123,7 +119,7 @@ func portabilityRegistered(d *Definition, r *Result) {
 		if wl := portabilityWriter(d, manager); wl != nil {
 			r.AddFinding(Finding{
 				Object: d.Ref, Field: "metadata.managedFields", Value: manager, Related: []object.Ref{wl.Ref},
-				Message: fmt.Sprintf("%s wrote this CRD itself, as field manager %s", operatorTell(wl), manager),
+				Message: fmt.Sprintf("%s wrote this CRD itself, as field manager %s", describe(wl.Ref), manager),
 			})
 			return
 		}
@@ -177,8 +173,7 @@ func portabilityPrograms(wl *Workload) []string {
 			if len(c.Command) > 0 {
 				out = append(out, operatorPlain(c.Command[0][strings.LastIndex(c.Command[0], "/")+1:]))
 			}
-			image := operatorImage(c.Image)
-			out = append(out, operatorPlain(image[strings.LastIndex(image, "/")+1:]))
+			out = append(out, operatorPlain(ParseImage(c.Image).Name()))
 		}
 	}
 	return out
@@ -187,21 +182,17 @@ func portabilityPrograms(wl *Workload) []string {
 // portabilityCreates returns the grant by which definitions may be created.
 func portabilityCreates(grants []Grant) (Grant, bool) {
 	for _, g := range grants {
-		if g.Namespace == "" && operatorHas(g.Rule.APIGroups, "apiextensions.k8s.io") && operatorHas(g.Rule.Resources, "customresourcedefinitions") && operatorHas(g.Rule.Verbs, "create") && len(g.Rule.ResourceNames) == 0 {
+		if g.Namespace == "" && grantNames(g.Rule.APIGroups, "apiextensions.k8s.io") && grantNames(g.Rule.Resources, "customresourcedefinitions") && grantNames(g.Rule.Verbs, "create") && len(g.Rule.ResourceNames) == 0 {
 			return g, true
 		}
 	}
 	return Grant{}, false
 }
 
-func operatorHas(list []string, one string) bool {
-	return slices.Contains(list, one) || slices.Contains(list, "*")
-}
-
 func portabilityRegisters(o *Operator, r *Result) {
 	seen := map[object.Ref]bool{}
 	for _, wl := range o.Workloads {
-		for _, sa := range operatorAccounts(wl) {
+		for _, sa := range wl.Accounts() {
 			if seen[sa] {
 				continue
 			}
@@ -212,7 +203,7 @@ func portabilityRegisters(o *Operator, r *Result) {
 			case may:
 				r.AddFinding(Finding{
 					Object: g.Role, Field: fmt.Sprintf("rules[%d]", g.Index), Value: strings.Join(g.Rule.Verbs, ",") + " " + strings.Join(g.Rule.Resources, ","),
-					Message: fmt.Sprintf("%s may create CRDs of any kind (service account %s)", operatorTell(wl), sa.Name),
+					Message: fmt.Sprintf("%s may create CRDs of any kind (service account %s)", describe(wl.Ref), sa.Name),
 					Related: []object.Ref{sa, g.Binding},
 				})
 			case known:
@@ -222,16 +213,6 @@ func portabilityRegisters(o *Operator, r *Result) {
 			}
 		}
 	}
-}
-
-func operatorAccounts(wl *Workload) []object.Ref {
-	var out []object.Ref
-	for _, spec := range wl.Specs() {
-		if sa := account(wl.Ref.Namespace, spec.ServiceAccountName); !slices.Contains(out, sa) {
-			out = append(out, sa)
-		}
-	}
-	return out
 }
 
 func portabilitySurvives(d *Definition, r *Result) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -22,7 +23,7 @@ func portabilityPlatforms(s *Stack, r *Result) {
 			continue
 		}
 		switch specs := wl.Specs(); {
-		case len(nodes) == 0 || !w.Read(operatorKind("", "Node"), ""):
+		case len(nodes) == 0 || !w.Read(schema.GroupKind{Kind: "Node"}, ""):
 			r.AddUnknown(wl.Ref, "nodes could not be read, so their architectures are unknown")
 		case len(archs) < 2 || len(specs) == 0 || portabilityBound(specs[0]):
 			r.Pass(wl.Ref)
@@ -82,7 +83,7 @@ func portabilityRan(wl *Workload, nodes []*corev1.Node) []string {
 	}
 	var out []string
 	for _, p := range wl.Pods {
-		if coreosReady(p) {
+		if podReady(p) {
 			out = append(out, archs[p.Spec.NodeName])
 		}
 	}

@@ -155,7 +155,7 @@ func portabilityRemovedAPIs(o *Operator, r *Result) {
 				continue
 			}
 			if slices.ContainsFunc(grants, func(g Grant) bool {
-				return operatorHas(g.Rule.APIGroups, gone.now) && operatorHas(g.Rule.Resources, gone.resource)
+				return grantNames(g.Rule.APIGroups, gone.now) && grantNames(g.Rule.Resources, gone.resource)
 			}) {
 				continue
 			}

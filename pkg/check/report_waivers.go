@@ -165,7 +165,7 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 	if have, ok := v.above[ref]; ok {
 		return slices.Clone(have)
 	}
-	all := append([]object.Ref{ref}, v.world.waiverOwners(ref)...)
+	all := append([]object.Ref{ref}, v.world.owners(ref)...)
 	if ref.Namespace != "" {
 		all = append(all, waiverNamespace(ref))
 	}

@@ -67,7 +67,7 @@ func robustBackup(s *Stack, r *Result) {
 			robustOpen(r, k.c.Ref, object.ShortList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
 		default:
 			r.AddFinding(Finding{
-				Object: k.c.Ref, Field: templatePath(k.c.Workloads[0]) + ".volumes", Related: k.claims,
+				Object: k.c.Ref, Field: k.c.Workloads[0].specPath() + ".volumes", Related: k.claims,
 				Message: fmt.Sprintf("stores data in %s, and no backup was found: no backup or snapshot names it, no schedule covers %s, and no CronJob or side-car for backups refers to it",
 					object.Count(len(k.claims), "claim"), k.claims[0].Namespace),
 			})
@@ -106,13 +106,13 @@ func (w *ClusterState) backedUp(ref object.Ref) bool {
 func (b *backupSearch) hasBackup(c *replicaGroup, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
-	kept := slices.Concat(claims, robustPodRefs(c.Pods), w.robustAncestors(c))
+	kept := slices.Concat(claims, robustPodRefs(c.Pods), w.groupOwners(c))
 	if slices.ContainsFunc(kept, func(ref object.Ref) bool { return w.backedUp(ref) || w.asksForBackups(ref) }) {
 		return true
 	}
 	for _, wl := range c.Workloads {
 		for _, x := range wl.groupContainers() {
-			if backupWord(x.Name) || backupWord(imageRepository(x.Image)) {
+			if backupWord(x.Name) || backupWord(ParseImage(x.Image).Repository) {
 				return true
 			}
 		}
@@ -258,7 +258,7 @@ func (w *ClusterState) backupReaches(from object.Ref, these []object.Ref) bool {
 }
 
 func backupContainer(c corev1.Container) bool {
-	if backupWord(c.Name) || backupWord(imageRepository(c.Image)) {
+	if backupWord(c.Name) || backupWord(ParseImage(c.Image).Repository) {
 		return true
 	}
 	return slices.ContainsFunc(slices.Concat(c.Command, c.Args), backupWord)

@@ -82,7 +82,7 @@ func (w *ClusterState) robustPodsOf(serving object.Ref) []*corev1.Pod {
 		if ref.GroupKind() != robustPodKind || w.Graph.State(e.To) != graph.Present {
 			continue
 		}
-		if p, ok := Of[*corev1.Pod](w.Facts, ref); ok && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if p, ok := Of[*corev1.Pod](w.Facts, ref); ok && !hasEnded(p) {
 			out = append(out, p)
 		}
 	}
@@ -137,8 +137,8 @@ func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, po
 		// Operators guard what they move themselves: a primary, which they hand over when
 		// its node is cordoned.
 		f.Severity = Info
-		f.Message += fmt.Sprintf(", until the operator of %s moves the pod", robustNear(owner, ref))
-		f.Remedy = "Check whether the operator moves the pod when its node is cordoned; if not, change the budget through " + robustNear(owner, ref) + "."
+		f.Message += fmt.Sprintf(", until the operator of %s moves the pod", near(owner, ref))
+		f.Remedy = "Check whether the operator moves the pod when its node is cordoned; if not, change the budget through " + near(owner, ref) + "."
 		return f, true
 	}
 	if expected == 1 {

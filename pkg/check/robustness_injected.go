@@ -118,7 +118,7 @@ func robustInjected(s *Stack, r *Result) {
 				with += min(1, len(x.names))
 			}
 			r.AddFinding(Finding{
-				Object: wl.Ref, Field: templatePath(wl) + ".containers", Related: []object.Ref{podRef(in.pod)},
+				Object: wl.Ref, Field: wl.specPath() + ".containers", Related: []object.Ref{podRef(in.pod)},
 				Message: fmt.Sprintf("%s of %d: its template lacks %s", robustInjectedInto(with), len(all), object.ShortList(what)),
 			})
 		}

@@ -139,7 +139,7 @@ func (w *ClusterState) robustDeclared(root graph.ID, rootRef, ref object.Ref) (F
 	}
 	f := Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{rootRef},
-		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", robustNear(rootRef, ref), why[0]),
+		Message: fmt.Sprintf("has no owner reference, although %s creates it (%s): it stays when that is deleted, unless the operator deletes it", near(rootRef, ref), why[0]),
 	}
 	if robustData(ref) {
 		f.Severity = Info
@@ -223,7 +223,7 @@ func robustUnownedFinding(ref, root object.Ref, marks map[string]string) Finding
 	name := keys[slices.IndexFunc(keys, func(k string) bool { return marks[k] == root.Name })]
 	f := Finding{
 		Object: ref, Field: "metadata.ownerReferences", Related: []object.Ref{root},
-		Message: fmt.Sprintf("has no owner reference, although it has the %d labels of all that %s owns (%s=%s): it stays when that is deleted, unless the operator deletes it", len(marks), robustNear(root, ref), name, marks[name]),
+		Message: fmt.Sprintf("has no owner reference, although it has the %d labels of all that %s owns (%s=%s): it stays when that is deleted, unless the operator deletes it", len(marks), near(root, ref), name, marks[name]),
 	}
 	if robustData(ref) {
 		f.Severity = Info

@@ -75,7 +75,7 @@ func robustReadiness(s *Stack, r *Result) {
 				service := object.Ref{Kind: "Service", Namespace: svc.Namespace, Name: svc.Name}
 				r.AddFinding(Finding{
 					Severity: severity, Object: c.On, Field: c.Path + ".readinessProbe", Related: []object.Ref{service},
-					Message: fmt.Sprintf("%s has no readiness probe, and %s sends it requests as soon as its process runs", c.describe(), robustNear(service, wl.Ref)),
+					Message: fmt.Sprintf("%s has no readiness probe, and %s sends it requests as soon as its process runs", c.describe(), near(service, wl.Ref)),
 				})
 			}
 		}

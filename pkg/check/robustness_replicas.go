@@ -70,11 +70,12 @@ func (c *replicaGroup) placed() []*corev1.Pod {
 // kubelet runs from a file and nobody else can mend.
 func robustWorkloads(s *Stack) []*Workload {
 	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
-		return wl.Template == nil && len(wl.Pods) > 0 && isMirrorPod(wl.Pods[0])
+		return wl.Template == nil && len(wl.Pods) > 0 && isMirrorPod(&wl.Pods[0].ObjectMeta)
 	})
 }
 
-func isMirrorPod(p *corev1.Pod) bool {
+// isMirrorPod says that a pod stands for one that a kubelet runs from a file.
+func isMirrorPod(p *metav1.ObjectMeta) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
 }
@@ -131,18 +132,13 @@ func (w *ClusterState) similarWorkloads(wl *Workload, owner object.Ref) []*Workl
 	})
 }
 
-// robustAncestors returns the owners above a crew's workloads, at any height, each once.
-func (w *ClusterState) robustAncestors(c *replicaGroup) []object.Ref {
+// groupOwners returns what owns the workloads of a group, at any height, each once.
+func (w *ClusterState) groupOwners(c *replicaGroup) []object.Ref {
 	var out []object.Ref
 	for _, wl := range c.Workloads {
-		at := wl.Ref
-		for range maxDepth {
-			owner, ok := w.owner(at)
-			if !ok {
-				break
-			}
-			if at = owner; !slices.Contains(out, at) {
-				out = append(out, at)
+		for _, owner := range w.owners(wl.Ref) {
+			if !slices.Contains(out, owner) {
+				out = append(out, owner)
 			}
 		}
 	}
@@ -159,23 +155,15 @@ func groupKey(wl *Workload) string {
 	var out []string
 	for i := range specs[0].Containers {
 		c := &specs[0].Containers[i]
-		out = append(out, c.Name+"="+imageRepository(c.Image))
+		image := ParseImage(c.Image)
+		out = append(out, c.Name+"="+image.Registry+"/"+image.Repository)
 	}
 	slices.Sort(out)
 	return strings.Join(out, " ")
 }
 
-// imageRepository is an image without its tag and digest.
-func imageRepository(image string) string {
-	image, _, _ = strings.Cut(image, "@")
-	if i := strings.LastIndexByte(image, ':'); i > strings.LastIndexByte(image, '/') {
-		image = image[:i]
-	}
-	return image
-}
-
-// templatePath is where the spec of the pods is in a workload.
-func templatePath(wl *Workload) string {
+// specPath is where the spec of the pods is in a workload.
+func (wl *Workload) specPath() string {
 	switch {
 	case wl.Template == nil:
 		return "spec"
@@ -208,7 +196,7 @@ func (wl *Workload) groupContainers() []groupContainer {
 	for _, spec := range wl.Specs() {
 		add := func(list []corev1.Container, field string, init bool) {
 			for i := range list {
-				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", templatePath(wl), field, list[i].Name)}
+				c := groupContainer{Container: &list[i], Spec: spec, On: wl.Ref, Path: fmt.Sprintf("%s.%s[%s]", wl.specPath(), field, list[i].Name)}
 				c.Init = init && (list[i].RestartPolicy == nil || *list[i].RestartPolicy != corev1.ContainerRestartPolicyAlways)
 				if wl.Template != nil && !hasContainer(&wl.Template.Spec, list[i].Name) {
 					c.Injected, c.Path = true, fmt.Sprintf("spec.%s[%s]", field, list[i].Name)
@@ -236,13 +224,4 @@ func (wl *Workload) templateRef(spec *corev1.PodSpec) object.Ref {
 func hasContainer(spec *corev1.PodSpec, name string) bool {
 	is := func(c corev1.Container) bool { return c.Name == name }
 	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
-}
-
-// robustNear writes an object for people who look at another one: the namespace only where it
-// is another.
-func robustNear(r, from object.Ref) string {
-	if r.Namespace == from.Namespace {
-		r.Namespace = ""
-	}
-	return r.String()
 }

@@ -132,7 +132,7 @@ func robustRequests(s *Stack, r *Result) {
 			r.Pass(wl.Ref)
 		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.missing) < len(robustComputed) }):
 			r.AddFinding(Finding{
-				Object: wl.Ref, Field: templatePath(wl) + ".containers[*].resources",
+				Object: wl.Ref, Field: wl.specPath() + ".containers[*].resources",
 				Message: "no container requests anything: the pods are BestEffort, for which nothing is reserved and which are evicted first",
 				Remedy:  "Set resources.requests of " + object.ShortList(robustNames(lacks)) + ".",
 			})

@@ -71,9 +71,9 @@ func robustSingle(s *Stack, r *Result) {
 		if c.Workloads[0].Template != nil {
 			f.Field, f.Value = "spec.replicas", fmt.Sprint(c.Replicas)
 		}
-		f.Message = fmt.Sprintf("is the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref))
+		f.Message = fmt.Sprintf("is the only pod behind %s, which %s", near(ref, c.Ref), robustNeed(needs, c.Ref))
 		if f.Field != "" {
-			f.Message = fmt.Sprintf("has the only pod behind %s, which %s", robustNear(ref, c.Ref), robustNeed(needs, c.Ref))
+			f.Message = fmt.Sprintf("has the only pod behind %s, which %s", near(ref, c.Ref), robustNeed(needs, c.Ref))
 		}
 		r.AddFinding(f)
 	}
@@ -82,7 +82,7 @@ func robustSingle(s *Stack, r *Result) {
 func robustNeed(needs []object.Ref, from object.Ref) string {
 	var names []string
 	for _, n := range needs {
-		names = append(names, robustNear(n, from))
+		names = append(names, near(n, from))
 	}
 	if len(names) == 1 {
 		return names[0] + " needs"
@@ -102,7 +102,7 @@ func (w *ClusterState) needing(service object.Ref, crews []*replicaGroup) []obje
 		for _, wl := range c.Workloads {
 			own[wl.Ref] = true
 		}
-		for _, owner := range w.robustAncestors(c) {
+		for _, owner := range w.groupOwners(c) {
 			own[owner] = true
 		}
 	}

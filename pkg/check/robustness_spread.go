@@ -5,12 +5,11 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 func robustSpreadRules() []Rule {
@@ -57,7 +56,7 @@ func robustSpread(s *Stack, r *Result) {
 			r.Pass(c.Ref)
 			continue
 		}
-		path, what := templatePath(c.Workloads[0]), "neither anti-affinity nor spread constraints"
+		path, what := c.Workloads[0].specPath(), "neither anti-affinity nor spread constraints"
 		if robustKeepsApart(spec) {
 			what = "anti-affinity or spread constraints, but none that selects its own pods"
 		}
@@ -82,12 +81,8 @@ func robustKeepsApart(spec *corev1.PodSpec) bool {
 // robustApart says whether pods are told, or would like, to keep away from those with
 // labels like their own.
 func robustApart(spec *corev1.PodSpec, own map[string]string) bool {
-	selects := func(s *metav1.LabelSelector) bool {
-		sel, err := metav1.LabelSelectorAsSelector(s)
-		return err == nil && sel.Matches(labels.Set(own))
-	}
 	for i := range spec.TopologySpreadConstraints {
-		if selects(spec.TopologySpreadConstraints[i].LabelSelector) {
+		if selects(spec.TopologySpreadConstraints[i].LabelSelector, own) {
 			return true
 		}
 	}
@@ -96,12 +91,12 @@ func robustApart(spec *corev1.PodSpec, own map[string]string) bool {
 	}
 	anti := spec.Affinity.PodAntiAffinity
 	for i := range anti.RequiredDuringSchedulingIgnoredDuringExecution {
-		if selects(anti.RequiredDuringSchedulingIgnoredDuringExecution[i].LabelSelector) {
+		if selects(anti.RequiredDuringSchedulingIgnoredDuringExecution[i].LabelSelector, own) {
 			return true
 		}
 	}
 	for i := range anti.PreferredDuringSchedulingIgnoredDuringExecution {
-		if selects(anti.PreferredDuringSchedulingIgnoredDuringExecution[i].PodAffinityTerm.LabelSelector) {
+		if selects(anti.PreferredDuringSchedulingIgnoredDuringExecution[i].PodAffinityTerm.LabelSelector, own) {
 			return true
 		}
 	}
@@ -177,10 +172,8 @@ func robustTakes(n *corev1.Node, p *corev1.Pod) bool {
 	if n.Spec.Unschedulable || n.DeletionTimestamp != nil || !robustReadyNode(n) {
 		return false
 	}
-	for i := range n.Spec.Taints {
-		if t := &n.Spec.Taints[i]; t.Effect != corev1.TaintEffectPreferNoSchedule && !robustTolerates(p.Spec.Tolerations, t) {
-			return false
-		}
+	if _, tainted := schedule.Untolerated(p, n); tainted {
+		return false
 	}
 	ok, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(n)
 	return ok && err == nil
@@ -189,22 +182,5 @@ func robustTakes(n *corev1.Node, p *corev1.Pod) bool {
 func robustReadyNode(n *corev1.Node) bool {
 	return slices.ContainsFunc(n.Status.Conditions, func(c corev1.NodeCondition) bool {
 		return c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue
-	})
-}
-
-// robustTolerates says whether a pod bears a taint. Tolerations that compare numbers do
-// not count: then it is not claimed that the node would take the pod.
-func robustTolerates(tolerations []corev1.Toleration, t *corev1.Taint) bool {
-	return slices.ContainsFunc(tolerations, func(x corev1.Toleration) bool {
-		if x.Effect != "" && x.Effect != t.Effect || x.Key != "" && x.Key != t.Key {
-			return false
-		}
-		switch x.Operator {
-		case corev1.TolerationOpExists:
-			return true
-		case corev1.TolerationOpEqual, "":
-			return x.Key != "" && x.Value == t.Value
-		}
-		return false
 	})
 }

@@ -99,7 +99,7 @@ func robustClaimUpdate(s *Stack, r *Result) {
 			case wl.Replicas > 1:
 				r.AddFinding(Finding{
 					Object: wl.Ref, Field: "spec.replicas", Value: fmt.Sprint(wl.Replicas), Related: []object.Ref{ref},
-					Message: fmt.Sprintf("all %d replicas mount %s, which is %s: they all run on one node, or some do not run", wl.Replicas, robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
+					Message: fmt.Sprintf("all %d replicas mount %s, which is %s: they all run on one node, or some do not run", wl.Replicas, near(ref, wl.Ref), c.Spec.AccessModes[0]),
 					Remedy:  "Use a StatefulSet, in which each replica has a claim of its own, or a ReadWriteMany volume.",
 				})
 			case d.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType || robustOldFirst(d):
@@ -109,7 +109,7 @@ func robustClaimUpdate(s *Stack, r *Result) {
 			default:
 				r.AddFinding(Finding{
 					Object: wl.Ref, Field: "spec.strategy.type", Value: string(appsv1.RollingUpdateDeploymentStrategyType), Related: []object.Ref{ref},
-					Message: fmt.Sprintf("mounts %s, which is %s: an update starts the new pod before the old one ends, and hangs where that is on another node", robustNear(ref, wl.Ref), c.Spec.AccessModes[0]),
+					Message: fmt.Sprintf("mounts %s, which is %s: an update starts the new pod before the old one ends, and hangs where that is on another node", near(ref, wl.Ref), c.Spec.AccessModes[0]),
 					Patch:   "spec: {strategy: {type: Recreate, rollingUpdate: null}}",
 				})
 			}
@@ -189,7 +189,7 @@ func (w *ClusterState) claimNode(c *replicaGroup, claim *corev1.PersistentVolume
 	}
 	f := Finding{
 		Object: ref, Field: "spec.volumeName", Value: claim.Spec.VolumeName, Related: []object.Ref{pv, c.Ref, {Kind: "Node", Name: on}},
-		Message: fmt.Sprintf("only %s of %d nodes can mount its volume: if that node is lost, the data of %s is lost", on, nodes, robustNear(c.Ref, ref)),
+		Message: fmt.Sprintf("only %s of %d nodes can mount its volume: if that node is lost, the data of %s is lost", on, nodes, near(c.Ref, ref)),
 	}
 	if c.Replicas < 2 {
 		f.Severity = Warning
@@ -210,7 +210,7 @@ func robustGrace(s *Stack, r *Result) {
 			continue
 		}
 		f := Finding{
-			Object: wl.Ref, Field: templatePath(wl) + ".terminationGracePeriodSeconds", Value: "0",
+			Object: wl.Ref, Field: wl.specPath() + ".terminationGracePeriodSeconds", Value: "0",
 			Message: "its processes are killed without a shutdown signal",
 		}
 		if wl.Ref.Kind == "StatefulSet" {

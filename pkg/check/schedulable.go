@@ -37,7 +37,7 @@ func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluste
 		},
 	}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if !without[podRef(p)] && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if !without[podRef(p)] && !hasEnded(p) {
 			c.Pods = append(c.Pods, p)
 		}
 	}

@@ -29,23 +29,6 @@ func securityNames(refs []object.Ref) string {
 	return object.ShortList(words)
 }
 
-// securityKind names an object in a sentence: ClusterRole shop, Secret shop/tls.
-func securityKind(ref object.Ref) string {
-	if ref.Namespace == "" {
-		return ref.Kind + " " + ref.Name
-	}
-	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
-}
-
-// securityKinds lists objects.
-func securityKinds(refs []object.Ref) string {
-	words := make([]string, 0, len(refs))
-	for _, r := range refs {
-		words = append(words, securityKind(r))
-	}
-	return object.ShortList(words)
-}
-
 // securityOperated returns the workloads that operators are run by. What these may do is told with
 // the operator, and not with the stack that they are in.
 func (w *ClusterState) securityOperated() map[object.Ref]bool {
@@ -72,7 +55,7 @@ func (w *ClusterState) securityWriter(wl *Workload) (object.Ref, bool) {
 // securityRemedy adds to a remedy where it has to be said.
 func (w *ClusterState) securityRemedy(wl *Workload, remedy string) string {
 	if top, ok := w.securityWriter(wl); ok {
-		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, securityKind(top), wl.Ref.Kind)
+		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, describe(top), wl.Ref.Kind)
 	}
 	return remedy
 }

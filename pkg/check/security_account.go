@@ -47,7 +47,7 @@ func (w *ClusterState) holdsToken(sa object.Ref, v podView) (mounted, known bool
 	switch {
 	case accountTokenIn(v.spec.Volumes):
 		return true, true
-	case v.meta.Annotations[corev1.MirrorPodAnnotationKey] != "":
+	case isMirrorPod(v.meta):
 		return false, true
 	}
 	if auto := v.spec.AutomountServiceAccountToken; auto != nil {
@@ -84,12 +84,12 @@ func accountOfOperator(o *Operator, r *Result) {
 	for _, wl := range o.Workloads {
 		for _, v := range accountViews(wl) {
 			sa := account(wl.Ref.Namespace, v.spec.ServiceAccountName)
-			f := Finding{Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
+			f := Finding{Object: wl.Ref, Field: wl.specPath() + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa}}
 			if sa.Name == "default" {
 				f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, as do all pods there without an account", sa.Namespace)
 				if bound := o.World.ownBindings(sa); len(bound) > 0 {
 					f.Severity = Error
-					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its permissions to every pod there without an account", sa.Namespace, securityKind(bound[0].binding))
+					f.Message = fmt.Sprintf("it runs as the account default of the namespace %s, and %s gives its permissions to every pod there without an account", sa.Namespace, describe(bound[0].binding))
 					f.Related = append(f.Related, bound[0].binding)
 				}
 				r.AddFinding(f)
@@ -97,8 +97,8 @@ func accountOfOperator(o *Operator, r *Result) {
 			}
 			if others := o.sharing(sa); len(others) > 0 {
 				f.Related = append(f.Related, others...)
-				f.Message = fmt.Sprintf("its account %s is also that of %s, which has all permissions of the operator", sa.Name, securityKinds(others))
-				f.Remedy = fmt.Sprintf("Give %s an account of its own.", securityKinds(others))
+				f.Message = fmt.Sprintf("its account %s is also that of %s, which has all permissions of the operator", sa.Name, describeAll(others))
+				f.Remedy = fmt.Sprintf("Give %s an account of its own.", describeAll(others))
 				r.AddFinding(f)
 				continue
 			}
@@ -162,24 +162,24 @@ func (w *ClusterState) accountOfPod(wl *Workload, v podView, r *Result) {
 	mounted, known := w.holdsToken(sa, v)
 	switch {
 	case !known:
-		r.AddUnknown(wl.Ref, fmt.Sprintf("%s could not be read: it is unknown whether its pods get its token", securityKind(sa)))
+		r.AddUnknown(wl.Ref, fmt.Sprintf("%s could not be read: it is unknown whether its pods get its token", describe(sa)))
 		return
 	case !mounted:
 		r.Pass(wl.Ref)
 		return
 	}
 	f := Finding{
-		Severity: Info, Object: wl.Ref, Field: podPrefix(wl.Ref) + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa},
+		Severity: Info, Object: wl.Ref, Field: wl.specPath() + ".serviceAccountName", Value: v.spec.ServiceAccountName, Related: []object.Ref{sa},
 		Message: fmt.Sprintf("its pods run as the account default of the namespace %s, with its token", sa.Namespace),
 	}
 	f.Remedy = w.securityRemedy(wl, "Set serviceAccountName; or automountServiceAccountToken: false, where the pods do not talk to the API.")
 	if bound := w.ownBindings(sa); len(bound) > 0 {
 		f.Severity = Warning
-		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, securityKind(bound[0].binding), bound[0].ref.Kind+" "+bound[0].ref.Name)
+		f.Message = fmt.Sprintf("%s; %s gives that account %s", f.Message, describe(bound[0].binding), bound[0].ref.Kind+" "+bound[0].ref.Name)
 		f.Related = append(f.Related, bound[0].binding)
 	}
 	if _, custom := w.securityWriter(wl); !custom && wl.Template != nil {
-		f.Patch = podPatch(wl.Ref, "automountServiceAccountToken: false")
+		f.Patch = podPatch(wl, "automountServiceAccountToken: false")
 	}
 	r.AddFinding(f)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -157,7 +158,7 @@ func TestPatchOfAccounts(t *testing.T) {
 		"Deployment": `{"spec":{"template":{"spec":{"automountServiceAccountToken":false}}}}`,
 		"CronJob":    `{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"automountServiceAccountToken":false}}}}}}`,
 	} {
-		got, err := yaml.YAMLToJSON([]byte(podPatch(object.Ref{Kind: kind}, "automountServiceAccountToken: false")))
+		got, err := yaml.YAMLToJSON([]byte(podPatch(&Workload{Ref: object.Ref{Kind: kind}, Template: &corev1.PodTemplateSpec{}}, "automountServiceAccountToken: false")))
 		if err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", kind, got, err)
 		}

@@ -47,7 +47,7 @@ func eachPlan(s *Stack, r *Result, ask func(*Workload, podView, *Result) (wrong,
 
 func (w *ClusterState) imageTags(wl *Workload, v podView, r *Result) (wrong, open bool) {
 	eachContainer(v.spec, func(path string, c *corev1.Container) {
-		if c.Image == "" || imageFixed(c.Image) {
+		if c.Image == "" || ParseImage(c.Image).IsFixed() {
 			return
 		}
 		wrong = true
@@ -56,21 +56,11 @@ func (w *ClusterState) imageTags(wl *Workload, v podView, r *Result) (wrong, ope
 			message = fmt.Sprintf("the image of %s has no tag, which means latest: which version runs depends on when it was pulled", c.Name)
 		}
 		r.AddFinding(Finding{
-			Object: wl.Ref, Field: fmt.Sprintf("%s.%s.image", podPrefix(wl.Ref), path), Value: c.Image, Message: message,
+			Object: wl.Ref, Field: fmt.Sprintf("%s.%s.image", wl.specPath(), path), Value: c.Image, Message: message,
 			Remedy: w.securityRemedy(wl, "Name the version by a tag of its own, or by its digest."),
 		})
 	})
 	return wrong, false
-}
-
-// imageFixed says that an image has a digest, or a tag other than latest. A colon before
-// the last slash is that of a port.
-func imageFixed(image string) bool {
-	if strings.Contains(image, "@") {
-		return true
-	}
-	_, tag, ok := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
-	return ok && tag != "latest"
 }
 
 func (w *ClusterState) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, open bool) {
@@ -86,7 +76,7 @@ func (w *ClusterState) secretsInEnv(wl *Workload, v podView, r *Result) (wrong, 
 				wrong = true
 				r.AddFinding(Finding{
 					// The value is never shown.
-					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", podPrefix(wl.Ref), path, e.Name), Value: "(not shown)",
+					Object: wl.Ref, Field: fmt.Sprintf("%s.%s.env[%s].value", wl.specPath(), path, e.Name), Value: "(not shown)",
 					Message: fmt.Sprintf("%s of %s %s", e.Name, c.Name, why),
 					Remedy:  w.securityRemedy(wl, "Put it into a Secret, reference it by valueFrom.secretKeyRef, and change it."),
 				})

@@ -18,7 +18,7 @@ func TestImageTags(t *testing.T) {
 		"nginx:latest@sha256:" + strings.Repeat("0", 64): true,
 		"nginx:latest-alpine":                            true,
 	} {
-		if imageFixed(image) != fixed {
+		if ParseImage(image).IsFixed() != fixed {
 			t.Errorf("%s: fixed %t", image, !fixed)
 		}
 	}

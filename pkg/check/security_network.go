@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -87,8 +85,7 @@ func policyOf(w *ClusterState, wl *Workload, policies []*networkingv1.NetworkPol
 func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (Finding, bool) {
 	var selecting, open []object.Ref
 	for _, p := range policies {
-		selector, err := metav1.LabelSelectorAsSelector(&p.Spec.PodSelector)
-		if err != nil || !selector.Matches(labels.Set(set)) {
+		if !selects(&p.Spec.PodSelector, set) {
 			continue
 		}
 		ref := object.Ref{Group: networkPolicyKind.Group, Kind: networkPolicyKind.Kind, Namespace: p.Namespace, Name: p.Name}
@@ -106,9 +103,9 @@ func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (Fi
 	case len(selecting) == 0:
 		return Finding{Severity: Warning, Message: "no NetworkPolicy selects its pods: every pod of the cluster may connect to them"}, true
 	case len(open) == 0:
-		return Finding{Severity: Info, Related: selecting, Message: fmt.Sprintf("%s selects its pods for egress alone: every pod of the cluster may connect to them", securityKinds(selecting))}, true
+		return Finding{Severity: Info, Related: selecting, Message: fmt.Sprintf("%s selects its pods for egress alone: every pod of the cluster may connect to them", describeAll(selecting))}, true
 	case at >= 0:
-		return Finding{Severity: Info, Related: []object.Ref{open[at]}, Message: fmt.Sprintf("%s lets every pod of the cluster connect to its pods, on every port", securityKinds(open[at:at+1]))}, true
+		return Finding{Severity: Info, Related: []object.Ref{open[at]}, Message: fmt.Sprintf("%s lets every pod of the cluster connect to its pods, on every port", describeAll(open[at:at+1]))}, true
 	}
 	return Finding{}, false
 }
@@ -129,13 +126,9 @@ func policyOpen(p *networkingv1.NetworkPolicy) bool {
 			if b := peer.IPBlock; b != nil {
 				return (b.CIDR == "0.0.0.0/0" || b.CIDR == "::/0") && len(b.Except) == 0
 			}
-			return peer.NamespaceSelector != nil && policyAnything(peer.NamespaceSelector) && (peer.PodSelector == nil || policyAnything(peer.PodSelector))
+			return peer.NamespaceSelector != nil && everything(peer.NamespaceSelector) && (peer.PodSelector == nil || everything(peer.PodSelector))
 		})
 	})
-}
-
-func policyAnything(s *metav1.LabelSelector) bool {
-	return len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
 // otherPolicies says why the built-in policies do not tell all: there may be policies of
@@ -148,7 +141,7 @@ func (w *ClusterState) otherPolicies(namespace string) string {
 		}
 		for _, ref := range w.Instances(k.GroupKind()) {
 			if ref.Namespace == "" || ref.Namespace == namespace || policyOfMesh(k) {
-				return fmt.Sprintf("%s may limit who connects to them, and is not evaluated", securityKind(ref))
+				return fmt.Sprintf("%s may limit who connects to them, and is not evaluated", describe(ref))
 			}
 		}
 		in := namespace

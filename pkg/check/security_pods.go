@@ -80,7 +80,7 @@ func podInherent(wl *Workload) bool {
 		return true
 	}
 	// A kubelet shows its static pods so.
-	return len(wl.Pods) > 0 && wl.Pods[0].Annotations[corev1.MirrorPodAnnotationKey] != ""
+	return len(wl.Pods) > 0 && isMirrorPod(&wl.Pods[0].ObjectMeta)
 }
 
 // podBlame says where a refusal is to be mended: in the workload, if its template has it,
@@ -89,7 +89,7 @@ func podBlame(wl *Workload, v podView, in []podRefusal, id policy.CheckID) (ref 
 	if v.live && wl.Template != nil && !slices.ContainsFunc(in, func(x podRefusal) bool { return x.id == id }) {
 		return v.ref, "spec", "; the template of " + wl.Ref.Kind + " " + wl.Ref.Name + " does not have it, so admission added it"
 	}
-	return wl.Ref, podPrefix(wl.Ref), ""
+	return wl.Ref, wl.specPath(), ""
 }
 
 func podWritten(checks []podCheck, wl *Workload) []podRefusal {
@@ -136,7 +136,7 @@ func podRestricted(s *Stack, r *Result) {
 		if wl.Template == nil && len(wl.Pods) == 0 {
 			continue
 		}
-		lacks := restrictedViolations{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: podPrefix(wl.Ref)}}
+		lacks := restrictedViolations{wl: wl, written: podWritten(checks, wl), f: Finding{Object: wl.Ref, Field: wl.specPath()}}
 		for _, v := range podViews(wl) {
 			for _, x := range podRefusals(checks, v) {
 				if !isReportedAlready(&x) {

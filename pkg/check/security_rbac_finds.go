@@ -15,11 +15,9 @@ var (
 	rbacWriting = []string{"create", "update", "patch"}
 )
 
-func rbacHas(list []string, word string) bool { return slices.Contains(list, word) }
-
 // everything says that a rule means every object of every kind, and more than reading it.
 func (x *rbacHolding) everything() bool {
-	return rbacHas(x.Rule.APIGroups, rbacv1.APIGroupAll) && rbacHas(x.Rule.Resources, rbacv1.ResourceAll) && len(x.Rule.ResourceNames) == 0 &&
+	return slices.Contains(x.Rule.APIGroups, rbacv1.APIGroupAll) && slices.Contains(x.Rule.Resources, rbacv1.ResourceAll) && len(x.Rule.ResourceNames) == 0 &&
 		slices.ContainsFunc(rbacWriting, func(v string) bool { return grantNames(x.Rule.Verbs, v) })
 }
 
@@ -28,7 +26,7 @@ func rbacEverything(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 		return rbacFinding{}, false
 	}
 	hit := rbacFinding{severity: Error, field: "verbs", value: object.FirstWords(x.Rule.Verbs, 8), what: "may do everything"}
-	if !rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+	if !slices.Contains(x.Rule.Verbs, rbacv1.VerbAll) {
 		hit.what = fmt.Sprintf("may %s everything", object.AndList(x.Rule.Verbs))
 	}
 	if !x.cluster {
@@ -113,7 +111,7 @@ func rbacEscalation(_ *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 	}
 	slices.Sort(verbs)
 	verbs = slices.Compact(verbs)
-	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+	if slices.Contains(x.Rule.Verbs, rbacv1.VerbAll) {
 		verbs = []string{rbacv1.VerbAll}
 	}
 	hit := rbacFinding{severity: Error, field: "verbs", value: object.FirstWords(verbs, 8), what: "may " + object.ShortList(can)}

@@ -23,7 +23,7 @@ func rbacWildcards(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 		name string
 		list []string
 	}{{"verbs", x.Rule.Verbs}, {"resources", x.Rule.Resources}, {"apiGroups", x.Rule.APIGroups}} {
-		if rbacHas(p.list, "*") {
+		if slices.Contains(p.list, "*") {
 			parts = append(parts, p.name)
 		}
 	}
@@ -41,11 +41,11 @@ func rbacWildcards(h *rbacSubject, x *rbacHolding) (rbacFinding, bool) {
 // wildcardMeans says in words what the rule allows.
 func wildcardMeans(x *rbacHolding) string {
 	do := object.AndList(x.Rule.Verbs)
-	if rbacHas(x.Rule.Verbs, rbacv1.VerbAll) {
+	if slices.Contains(x.Rule.Verbs, rbacv1.VerbAll) {
 		do = "do anything to"
 	}
 	what := object.ShortList(x.Rule.Resources)
-	if rbacHas(x.Rule.Resources, rbacv1.ResourceAll) {
+	if slices.Contains(x.Rule.Resources, rbacv1.ResourceAll) {
 		what = "every resource"
 	}
 	groups := make([]string, 0, len(x.Rule.APIGroups))
@@ -53,7 +53,7 @@ func wildcardMeans(x *rbacHolding) string {
 		groups = append(groups, cmp.Or(g, "the core group"))
 	}
 	of := object.ShortList(groups)
-	if rbacHas(x.Rule.APIGroups, rbacv1.APIGroupAll) {
+	if slices.Contains(x.Rule.APIGroups, rbacv1.APIGroupAll) {
 		of = "every group"
 	}
 	if len(x.Rule.ResourceNames) > 0 {
@@ -67,7 +67,7 @@ func wildcardSeverity(h *rbacSubject, x *rbacHolding) Severity {
 	if own || !x.cluster || len(x.Rule.ResourceNames) > 0 {
 		return Info
 	}
-	reading := !slices.ContainsFunc(x.Rule.Verbs, func(v string) bool { return !rbacHas(rbacReading, v) })
+	reading := !slices.ContainsFunc(x.Rule.Verbs, func(v string) bool { return !slices.Contains(rbacReading, v) })
 	// Reading is harmless but where it takes in secrets.
 	if reading && len(x.may("", "secrets", rbacReading...)) == 0 {
 		return Info

@@ -47,7 +47,7 @@ func scopeOfDefinition(d *Definition, r *Result) {
 	}
 	r.AddFinding(Finding{
 		Object: d.Ref, Field: "spec.scope", Value: string(d.CRD.Spec.Scope), Related: []object.Ref{owned[0].Ref},
-		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, securityKind(owned[0].Ref)),
+		Message: fmt.Sprintf("%s has no namespace, and its objects own pods in one (%s)", d.Kind.Kind, describe(owned[0].Ref)),
 	})
 }
 
@@ -85,11 +85,11 @@ func scopeOfOperator(o *Operator, r *Result) {
 			return
 		}
 		f.Object, f.Field, f.Value = s.workload, s.field, strings.Join(s.namespaces, ",")
-		f.Message = fmt.Sprintf("it works only in %s (%s), and %s gives it permissions in the whole cluster", object.ShortList(s.namespaces), s.name, securityKind(wide.Binding))
-		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", securityKind(wide.bound()))
+		f.Message = fmt.Sprintf("it works only in %s (%s), and %s gives it permissions in the whole cluster", object.ShortList(s.namespaces), s.name, describe(wide.Binding))
+		f.Remedy = fmt.Sprintf("Bind %s by RoleBindings in these namespaces.", describe(wide.bound()))
 	}
 	if len(settings) == 0 {
-		f.Message = fmt.Sprintf("it has permissions in all namespaces (%s), and no argument or environment variable of its pods restricts it to some", securityKind(wide.bound()))
+		f.Message = fmt.Sprintf("it has permissions in all namespaces (%s), and no argument or environment variable of its pods restricts it to some", describe(wide.bound()))
 		f.Remedy = "If it can be restricted to namespaces, restrict it, and bind its roles there."
 	}
 	r.AddFinding(f)
@@ -132,7 +132,7 @@ func scopeSettings(o *Operator) []scopeSetting {
 		if !ok {
 			continue
 		}
-		prefix := podPrefix(wl.Ref)
+		prefix := wl.specPath()
 		eachContainer(v.spec, func(path string, c *corev1.Container) {
 			for i := range c.Env {
 				if s, ok := scopeEnv(&c.Env[i], wl.Ref.Namespace); ok {

@@ -50,22 +50,11 @@ func podPlan(wl *Workload) (podView, bool) {
 	return views[0], true
 }
 
-// podPrefix is where the spec of the pods is in a workload.
-func podPrefix(ref object.Ref) string {
-	switch ref.Kind {
-	case "Pod":
-		return "spec"
-	case "CronJob":
-		return "spec.jobTemplate.spec.template.spec"
-	}
-	return "spec.template.spec"
-}
-
 // podPatch is a line of a pod's spec as a merge patch of its workload.
-func podPatch(ref object.Ref, line string) string {
+func podPatch(wl *Workload, line string) string {
 	var b strings.Builder
 	depth := 0
-	for word := range strings.SplitSeq(podPrefix(ref), ".") {
+	for word := range strings.SplitSeq(wl.specPath(), ".") {
 		b.WriteString(strings.Repeat("  ", depth) + word + ":\n")
 		depth++
 	}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -118,12 +119,9 @@ func (o *Operator) Ref() object.Ref {
 // Accounts returns the service accounts that its pods run as, in order, each once.
 func (o *Operator) Accounts() []object.Ref {
 	var out []object.Ref
-	seen := map[object.Ref]bool{}
 	for _, w := range o.Workloads {
-		for _, spec := range w.Specs() {
-			ref := account(w.Ref.Namespace, spec.ServiceAccountName)
-			if !seen[ref] {
-				seen[ref] = true
+		for _, ref := range w.Accounts() {
+			if !slices.Contains(out, ref) {
 				out = append(out, ref)
 			}
 		}

@@ -7,6 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -89,7 +91,7 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
 		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if hasEnded(pod) {
 			continue
 		}
 		of := w.workloadOf(ref)
@@ -287,4 +289,60 @@ func (w *ClusterState) workloadsOf(refs []object.Ref) []*Workload {
 	}
 	slices.SortFunc(out, func(a, b *Workload) int { return object.Compare(a.Ref, b.Ref) })
 	return slices.CompactFunc(out, func(a, b *Workload) bool { return a.Ref == b.Ref })
+}
+
+// selects says that a selector matches labels; one that is not set or not valid selects
+// nothing.
+func selects(s *metav1.LabelSelector, set map[string]string) bool {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	return err == nil && selector.Matches(labels.Set(set))
+}
+
+// podReady says that a pod is ready, and not about to go.
+func podReady(p *corev1.Pod) bool {
+	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+// hasEnded says that a pod has run to its end.
+func hasEnded(p *corev1.Pod) bool {
+	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
+}
+
+// describe names an object in a sentence: ClusterRole shop, Secret shop/tls.
+func describe(ref object.Ref) string {
+	if ref.Namespace == "" {
+		return ref.Kind + " " + ref.Name
+	}
+	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
+}
+
+// describeAll lists objects as describe names them.
+func describeAll(refs []object.Ref) string {
+	words := make([]string, 0, len(refs))
+	for _, r := range refs {
+		words = append(words, describe(r))
+	}
+	return object.ShortList(words)
+}
+
+// near names an object for somebody who looks at another one: its namespace only where that
+// is another.
+func near(r, from object.Ref) string {
+	if r.Namespace == from.Namespace {
+		r.Namespace = ""
+	}
+	return r.String()
+}
+
+// owners returns what owns an object at any height and exists, the nearest first, without
+// the object itself.
+func (w *ClusterState) owners(ref object.Ref) []object.Ref {
+	if w == nil || w.Graph == nil {
+		return nil
+	}
+	return w.reach(ref, func(id graph.ID) []graph.ID {
+		return slices.DeleteFunc(slices.Clone(w.Graph.OwnersOf(id)), func(o graph.ID) bool { return w.Graph.State(o) != graph.Present })
+	})
 }

@@ -134,7 +134,7 @@ func (o *occupancy) roomWords(c *candidate, k int, nodes []int) string {
 func (g *clusterState) nodeWords(c *candidate, n int, r rejection) string {
 	switch r.reason {
 	case reasonTaint:
-		taint, _ := untolerated(c.pod, g.nodes[n])
+		taint, _ := Untolerated(c.pod, g.nodes[n])
 		return fmt.Sprintf("taint %s is not tolerated", taint.ToString())
 	case reasonSelector:
 		keys := make([]string, 0, len(c.pod.Spec.NodeSelector))
