@@ -93,6 +93,10 @@ func (r *Result) AddUnknown(ref object.Ref, why string) {
 	r.Unknowns = append(r.Unknowns, Unknown{Object: ref, Reason: why})
 }
 
+// AddUnread says that something could not be decided, because what is named could not be
+// read: what was not found there is not missing.
+func (r *Result) AddUnread(ref object.Ref, what string) { r.AddUnknown(ref, what+" could not be read") }
+
 // Applies says whether the rule had anything to look at.
 func (r *Result) Applies() bool { return len(r.Passed)+len(r.Findings)+len(r.Unknowns) > 0 }
 

@@ -71,8 +71,8 @@ type Collector struct {
 	said  map[object.Ref]map[string]string
 	parts map[uint64]*shared
 	seed  maphash.Seed
-	// robust is what the rules of robustness want of custom resources.
-	robust robustFacts
+	// backups are what custom resources say of backups.
+	backups map[object.Ref]backupSaid
 }
 
 // shared are the parts of a pod's spec that pods of one template have in common. They are
@@ -88,8 +88,8 @@ func NewCollector() *Collector {
 		whole: map[schema.GroupKind]map[object.Ref]runtime.Object{},
 		notes: map[object.Ref]map[string]string{},
 		said:  map[object.Ref]map[string]string{},
-		parts: map[uint64]*shared{},
-		seed:  maphash.MakeSeed(),
+		parts: map[uint64]*shared{}, backups: map[object.Ref]backupSaid{},
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -110,7 +110,7 @@ func (c *Collector) Add(o object.Object) {
 	defer c.mu.Unlock()
 	put(c.notes, o.Ref, notes)
 	put(c.said, o.Ref, versions)
-	c.robust.note(o)
+	c.noteBackups(o)
 	if body == nil {
 		return
 	}

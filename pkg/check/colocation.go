@@ -99,8 +99,8 @@ func (w *ClusterState) Colocation(s *Stack) *Colocation {
 		c.ZonesThere = append(c.ZonesThere, n.Labels[zoneLabel])
 	}
 	c.ZonesThere = colocatedPlaces(c.ZonesThere)
-	crews := slices.DeleteFunc(w.robustCrews(s.Workloads()), func(x *replicaGroup) bool { return len(x.Pods) == 0 && x.Replicas == 0 })
-	for _, x := range crews {
+	groups := slices.DeleteFunc(w.replicaGroups(s.Workloads()), func(x *replicaGroup) bool { return len(x.Pods) == 0 && x.Replicas == 0 })
+	for _, x := range groups {
 		c.add(x, nodes)
 	}
 	slices.SortFunc(c.Nodes, func(a, b ColocatedNode) int { return cmp.Compare(a.Name, b.Name) })
@@ -109,11 +109,11 @@ func (w *ClusterState) Colocation(s *Stack) *Colocation {
 	}
 	c.Zones, c.Regions = colocatedPlaces(c.Zones), colocatedPlaces(c.Regions)
 	slices.SortFunc(c.Pending, object.Compare)
-	for _, x := range crews {
+	for _, x := range groups {
 		c.Claims = append(c.Claims, w.colocatedClaims(x, nodes)...)
 	}
-	c.Crossings = w.zoneCrossings(s, crews, nodes)
-	c.Together = w.together(crews, nodes)
+	c.Crossings = w.zoneCrossings(s, groups, nodes)
+	c.Together = w.together(groups, nodes)
 	return c
 }
 
@@ -132,7 +132,7 @@ func colocatedPlaces(names []string) []string {
 	return slices.Compact(names)
 }
 
-// add counts the pods of a crew.
+// add counts the pods of a replica group.
 func (c *Colocation) add(x *replicaGroup, nodes map[string]*corev1.Node) {
 	wl := ColocatedWorkload{Ref: x.Ref, Replicas: x.Replicas, Pods: len(x.Pods)}
 	on := map[string]int{}
@@ -173,7 +173,7 @@ func (c *Colocation) OneNode() (string, bool) {
 	return c.Nodes[0].Name, true
 }
 
-// colocatedClaims returns the claims of a crew that bind it to a node, or to some of the
+// colocatedClaims returns the claims of a replica group that bind it to a node, or to some of the
 // zones.
 func (w *ClusterState) colocatedClaims(x *replicaGroup, nodes map[string]*corev1.Node) []ColocatedClaim {
 	var out []ColocatedClaim
@@ -202,9 +202,9 @@ func (w *ClusterState) colocatedClaims(x *replicaGroup, nodes map[string]*corev1
 }
 
 // zoneCrossings finds workloads that need a Service in whose zone they are not.
-func (w *ClusterState) zoneCrossings(s *Stack, crews []*replicaGroup, nodes map[string]*corev1.Node) []ZoneCrossing {
+func (w *ClusterState) zoneCrossings(s *Stack, groups []*replicaGroup, nodes map[string]*corev1.Node) []ZoneCrossing {
 	of := map[object.Ref]*replicaGroup{}
-	for _, x := range crews {
+	for _, x := range groups {
 		for _, wl := range x.Workloads {
 			of[wl.Ref] = x
 		}
@@ -235,7 +235,7 @@ func (w *ClusterState) zoneCrossings(s *Stack, crews []*replicaGroup, nodes map[
 	return slices.CompactFunc(out, func(a, b ZoneCrossing) bool { return a.From == b.From && a.To == b.To && a.Service == b.Service })
 }
 
-// groupZones returns the zones of a crew's pods, each once and in order.
+// groupZones returns the zones of a replica group's pods, each once and in order.
 func groupZones(x *replicaGroup, nodes map[string]*corev1.Node) []string {
 	var out []string
 	for _, p := range x.Pods {

@@ -34,29 +34,29 @@ type PodSelector struct {
 }
 
 // together looks at the pods that last.
-func (w *ClusterState) together(crews []*replicaGroup, nodes map[string]*corev1.Node) SingleNode {
+func (w *ClusterState) together(groups []*replicaGroup, nodes map[string]*corev1.Node) SingleNode {
 	var t SingleNode
-	crews = slices.DeleteFunc(slices.Clone(crews), func(x *replicaGroup) bool {
+	groups = slices.DeleteFunc(slices.Clone(groups), func(x *replicaGroup) bool {
 		return !x.Lasting() || x.spec() == nil || x.Workloads[0].Ref.Kind == "DaemonSet"
 	})
-	for _, x := range crews {
+	for _, x := range groups {
 		t.Selectors = append(t.Selectors, togetherSelectors(x)...)
-		if why := togetherNot(x, crews); why != "" {
+		if why := togetherNot(x, groups); why != "" {
 			t.Obstacles = append(t.Obstacles, why)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(nodes)) {
-		if len(crews) > 0 && !slices.ContainsFunc(crews, func(x *replicaGroup) bool { return !w.acceptsGroup(x, nodes[name]) }) {
+		if len(groups) > 0 && !slices.ContainsFunc(groups, func(x *replicaGroup) bool { return !w.acceptsGroup(x, nodes[name]) }) {
 			t.Nodes = append(t.Nodes, name)
 		}
 	}
-	if len(t.Nodes) == 0 && len(nodes) > 0 && len(crews) > 0 && w.Read(robustNodeKind, "") {
+	if len(t.Nodes) == 0 && len(nodes) > 0 && len(groups) > 0 && w.Read(robustNodeKind, "") {
 		t.Obstacles = append(t.Obstacles, "selectors, taints and volumes leave no node that takes all of them")
 	}
 	return t
 }
 
-// acceptsGroup says whether a node takes every pod of a crew, by all but room.
+// acceptsGroup says whether a node takes every pod of a replica group, by all but room.
 func (w *ClusterState) acceptsGroup(x *replicaGroup, n *corev1.Node) bool {
 	pods := x.Pods
 	if len(pods) == 0 {
@@ -84,7 +84,7 @@ func (w *ClusterState) nodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 	return true
 }
 
-// togetherSelectors returns the settings of a crew's pods, without those that the cluster
+// togetherSelectors returns the settings of a replica group's pods, without those that the cluster
 // gives to every pod.
 func togetherSelectors(x *replicaGroup) []PodSelector {
 	spec, at := x.spec(), x.Workloads[0].specPath()
@@ -116,11 +116,11 @@ func togetherSelectors(x *replicaGroup) []PodSelector {
 
 // togetherNot says what forbids that two pods of the stack share a node; empty where nothing
 // does.
-func togetherNot(x *replicaGroup, crews []*replicaGroup) string {
+func togetherNot(x *replicaGroup, groups []*replicaGroup) string {
 	spec := x.spec()
 	if spec.Affinity != nil && spec.Affinity.PodAntiAffinity != nil {
 		for _, term := range spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			for _, y := range crews {
+			for _, y := range groups {
 				if (y != x || x.Replicas > 1) && len(term.Namespaces) == 0 && term.NamespaceSelector == nil && togetherNamespace(x, y) && selects(term.LabelSelector, y.labels()) {
 					return fmt.Sprintf("%s must run apart from %s: its podAntiAffinity over %s requires it", x.Ref, togetherWith(y, x), term.TopologyKey)
 				}

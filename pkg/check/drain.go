@@ -174,7 +174,7 @@ func (w *ClusterState) drained(p *corev1.Pod, node string) DrainedPod {
 // hit adds a stack, if it has pods among those that are evicted.
 func (d *Drain) hit(w *ClusterState, s *Stack, pods map[object.Ref]DrainedPod, in map[object.Ref]bool) {
 	out := DrainedStack{Ref: s.Ref}
-	for _, c := range w.robustCrews(s.Workloads()) {
+	for _, c := range w.replicaGroups(s.Workloads()) {
 		wl := DrainedWorkload{Ref: c.Ref, Replicas: c.Replicas}
 		for _, p := range c.Pods {
 			x, here := pods[podRef(p)]

@@ -110,7 +110,7 @@ func drainVerdict(d *DrainedBudget, b *policyv1.PodDisruptionBudget) {
 	case st.DisruptionsAllowed <= 0 && st.CurrentHealthy >= st.ExpectedPods:
 		d.Blocks, d.Never = true, true
 		field, value := robustBudgetField(b)
-		d.Message = fmt.Sprintf("allows no eviction although %s healthy (%s: %s)", robustAre(int(st.ExpectedPods)), field, value)
+		d.Message = fmt.Sprintf("allows no eviction although %d of %d pods are healthy (%s: %s)", st.ExpectedPods, st.ExpectedPods, field, value)
 	case st.DisruptionsAllowed <= 0:
 		d.Blocks = true
 		d.Message = fmt.Sprintf("allows no eviction while %d of %d pods are healthy: it requires %d", st.CurrentHealthy, st.ExpectedPods, min(st.DesiredHealthy+1, st.ExpectedPods))

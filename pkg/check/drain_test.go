@@ -97,8 +97,8 @@ func TestDrain(t *testing.T) {
 			stacks: []string{"Deployment.apps/ns/db"},
 			want: []string{
 				"Deployment.apps/ns/db: 1 of 1 here, 0 left, breaks, blocked",
-				"db-0 refused: db allows no eviction although its one pod is healthy (spec.minAvailable: 1)",
-				"budget db never lets go: allows no eviction although its one pod is healthy (spec.minAvailable: 1)",
+				"db-0 refused: db allows no eviction although 1 of 1 pods are healthy (spec.minAvailable: 1)",
+				"budget db never lets go: allows no eviction although 1 of 1 pods are healthy (spec.minAvailable: 1)",
 			},
 		},
 		{

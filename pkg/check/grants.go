@@ -218,3 +218,9 @@ func grantSameRule(a, b *rbacv1.PolicyRule) bool {
 	return slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources) &&
 		slices.Equal(a.ResourceNames, b.ResourceNames) && slices.Equal(a.NonResourceURLs, b.NonResourceURLs)
 }
+
+// ownBindings are those that name the account, and not a group. Whether the role that they
+// bind was read does not matter.
+func (w *ClusterState) ownBindings(sa object.Ref) []grantBinding {
+	return slices.DeleteFunc(w.bindings.build(w).bindingsFor(sa), func(b grantBinding) bool { return b.group != "" })
+}

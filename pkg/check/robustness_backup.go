@@ -28,8 +28,8 @@ func robustBackupRules() []Rule {
 // backupSearch looks for signs that the data of a stack is backed up.
 type backupSearch struct {
 	s *Stack
-	// orders are all backups and schedules that were read.
-	orders []object.Ref
+	// schedules are all backups and schedules that were read.
+	schedules []object.Ref
 	// maybe are objects that may be such a sign, and of which that is not known.
 	maybe []string
 }
@@ -40,7 +40,7 @@ func robustBackup(s *Stack, r *Result) {
 		claims []object.Ref
 	}
 	var keepers []keeper
-	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+	for _, c := range s.World.replicaGroups(s.ManagedWorkloads()) {
 		k := keeper{c: c}
 		for _, wl := range c.Workloads {
 			for _, claim := range s.World.robustClaims(wl) {
@@ -56,7 +56,7 @@ func robustBackup(s *Stack, r *Result) {
 	if len(keepers) == 0 {
 		return
 	}
-	search := &backupSearch{s: s, orders: s.World.Facts.backupOrders()}
+	search := &backupSearch{s: s, schedules: s.World.Facts.backupOrders()}
 	for _, k := range keepers {
 		switch sign := search.hasBackup(k.c, k.claims); {
 		case sign:
@@ -64,7 +64,7 @@ func robustBackup(s *Stack, r *Result) {
 		case len(search.maybe) > 0:
 			r.AddUnknown(k.c.Ref, "it is unknown whether "+object.ShortList(search.maybe)+" backs up its data")
 		case len(search.unread(k.claims[0].Namespace)) > 0:
-			robustOpen(r, k.c.Ref, object.ShortList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
+			r.AddUnread(k.c.Ref, object.ShortList(search.unread(k.claims[0].Namespace))+", which may set up backups,")
 		default:
 			r.AddFinding(Finding{
 				Object: k.c.Ref, Field: k.c.Workloads[0].specPath() + ".volumes", Related: k.claims,
@@ -75,11 +75,11 @@ func robustBackup(s *Stack, r *Result) {
 	}
 }
 
-// backupStatement returns what a custom resource says of backups.
-func (f *robustFacts) backupStatement(c *Collector, ref object.Ref) (backupSaid, bool) {
+// backup returns what a custom resource says of backups.
+func (c *Collector) backup(ref object.Ref) (backupSaid, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	said, ok := f.backups[ref]
+	said, ok := c.backups[ref]
 	return said, ok
 }
 
@@ -95,14 +95,14 @@ func (w *ClusterState) backedUp(ref object.Ref) bool {
 		if !isBackup(from) || w.Graph.State(e.From) != graph.Present {
 			continue
 		}
-		if said, ok := w.Facts.robust.backupStatement(w.Facts, from); ok && !said.Paused {
+		if said, ok := w.Facts.backup(from); ok && !said.Paused {
 			return true
 		}
 	}
 	return false
 }
 
-// hasBackup looks for signs that the claims of a crew are backed up.
+// hasBackup looks for signs that the claims of a replica group are backed up.
 func (b *backupSearch) hasBackup(c *replicaGroup, claims []object.Ref) bool {
 	w := b.s.World
 	b.maybe = nil
@@ -122,7 +122,7 @@ func (b *backupSearch) hasBackup(c *replicaGroup, claims []object.Ref) bool {
 
 // asksForBackups says whether the fields of a custom resource ask for backups.
 func (w *ClusterState) asksForBackups(ref object.Ref) bool {
-	said, ok := w.Facts.robust.backupStatement(w.Facts, ref)
+	said, ok := w.Facts.backup(ref)
 	return ok && len(said.Fields) > 0
 }
 
@@ -130,8 +130,8 @@ func (w *ClusterState) asksForBackups(ref object.Ref) bool {
 // that lie in the namespace and name nothing that is known.
 func (b *backupSearch) scheduled(namespace string) bool {
 	w := b.s.World
-	for _, ref := range b.orders {
-		said, _ := w.Facts.robust.backupStatement(w.Facts, ref)
+	for _, ref := range b.schedules {
+		said, _ := w.Facts.backup(ref)
 		switch {
 		case said.Paused || said.NoVolumes:
 		case ref.Group == "velero.io":
@@ -159,7 +159,7 @@ func (c *Collector) backupOrders() []object.Ref {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []object.Ref
-	for ref, said := range c.robust.backups {
+	for ref, said := range c.backups {
 		if said.Is {
 			out = append(out, ref)
 		}

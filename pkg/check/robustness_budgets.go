@@ -41,7 +41,7 @@ func robustBudgetRules() []Rule {
 }
 
 func robustBudgetPresent(s *Stack, r *Result) {
-	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+	for _, c := range s.World.replicaGroups(s.ManagedWorkloads()) {
 		if !c.replicated() || len(c.Pods) == 0 {
 			continue
 		}
@@ -55,7 +55,7 @@ func robustBudgetPresent(s *Stack, r *Result) {
 		case len(without) == 0:
 			r.Pass(c.Ref)
 		case !s.World.Read(robustBudgetKind, c.Pods[0].Namespace):
-			robustOpen(r, c.Ref, "PodDisruptionBudgets of "+c.Pods[0].Namespace)
+			r.AddUnread(c.Ref, "PodDisruptionBudgets of "+c.Pods[0].Namespace)
 		case len(without) == len(c.Pods):
 			r.AddFinding(Finding{
 				Object:  c.Ref,
@@ -132,7 +132,7 @@ func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, po
 		return f, false
 	}
 	f.Field, f.Value = robustBudgetField(b)
-	f.Message = fmt.Sprintf("allows no eviction although %s healthy: every drain of their nodes waits", robustAre(expected))
+	f.Message = fmt.Sprintf("allows no eviction although %d of %d pods are healthy: every drain of their nodes waits", expected, expected)
 	if owner, ok := w.owner(ref); ok {
 		// Operators guard what they move themselves: a primary, which they hand over when
 		// its node is cordoned.
@@ -151,13 +151,6 @@ func (w *ClusterState) stuck(ref object.Ref, b *policyv1.PodDisruptionBudget, po
 		f.Patch = "spec: {minAvailable: null, maxUnavailable: 1}"
 	}
 	return f, true
-}
-
-func robustAre(n int) string {
-	if n == 1 {
-		return "its one pod is"
-	}
-	return fmt.Sprintf("all %d pods are", n)
 }
 
 func robustPodRefs(pods []*corev1.Pod) []object.Ref {
@@ -194,7 +187,7 @@ func robustAllowed(b *policyv1.PodDisruptionBudget, pods int) (int, error) {
 }
 
 func robustBudgetSingle(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		var twice []string
 		var budgets []object.Ref
 		any := false

@@ -9,20 +9,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// robustFacts are what a Collector keeps of custom resources for the rules of robustness:
-// what they say of backups.
-type robustFacts struct {
-	backups map[object.Ref]backupSaid
-}
-
 // backupSaid is what a custom resource says of backups.
 type backupSaid struct {
-	// Is says that it is a backup, or orders some; else it only has fields for them.
+	// Is says that it is a backup or a schedule of backups; else it only has fields for them.
 	Is bool
 	// Fields are the fields that are about backups and that are filled in, in order:
 	// spec.backup, spec.backupSchedule.
 	Fields []string
-	// Paused says that it orders nothing today.
+	// Paused says that it makes no backups today.
 	Paused bool
 	// Included and Excluded are the namespaces that it names; Narrow says that it takes
 	// some objects of these and not others, Volumes that it leaves volumes out.
@@ -49,27 +43,24 @@ func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	return out
 }
 
-// note keeps what an object says; it is called under the lock of the collector.
-func (f *robustFacts) note(o object.Object) {
-	if f.backups == nil {
-		f.backups = map[object.Ref]backupSaid{}
-	}
-	delete(f.backups, o.Ref)
+// noteBackups keeps what an object says of backups; it is called under the lock.
+func (c *Collector) noteBackups(o object.Object) {
+	delete(c.backups, o.Ref)
 	fields := o.Fields()
 	is := isBackup(o.Ref)
 	if fields == nil {
 		if is {
-			f.backups[o.Ref] = backupSaid{Is: true, Unread: true}
+			c.backups[o.Ref] = backupSaid{Is: true, Unread: true}
 		}
 		return
 	}
 	spec, _ := fields["spec"].(map[string]any)
 	if is {
-		f.backups[o.Ref] = backupOrder(spec)
+		c.backups[o.Ref] = backupOrder(spec)
 		return
 	}
 	if said := backupFields(spec); len(said) > 0 {
-		f.backups[o.Ref] = backupSaid{Fields: said}
+		c.backups[o.Ref] = backupSaid{Fields: said}
 	}
 }
 

@@ -100,7 +100,7 @@ func (w *ClusterState) robustInjections(wl *Workload) []robustInjection {
 }
 
 func robustInjected(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		all := s.World.robustInjections(wl)
 		i := slices.IndexFunc(all, func(in robustInjection) bool { return len(in.names) > 0 })
 		switch {
@@ -163,7 +163,7 @@ func robustInjector(p *corev1.Pod, container string) string {
 // robustInjectedRestarts looks for harm that an injected container did, and claims it only
 // on evidence in the status of the pods.
 func robustInjectedRestarts(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		injected, harmed := false, false
 		for _, in := range s.World.robustInjections(wl) {
 			if len(in.names) == 0 {

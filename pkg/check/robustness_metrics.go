@@ -27,7 +27,7 @@ func robustMetricsRules() []Rule {
 func robustMetrics(s *Stack, r *Result) {
 	var lasting []object.Ref
 	collected := false
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		if !wl.IsLongRunning() || len(wl.Specs()) == 0 {
 			continue
 		}
@@ -42,7 +42,7 @@ func robustMetrics(s *Stack, r *Result) {
 	}
 	for _, k := range s.World.Kinds.All() {
 		if k.Custom && robustCollects(k.Kind) && !s.World.Read(k.GroupKind(), "") {
-			robustOpen(r, lasting[0], k.String())
+			r.AddUnread(lasting[0], k.String())
 			return
 		}
 	}

@@ -234,7 +234,7 @@ func robustUnownedFinding(ref, root object.Ref, marks map[string]string) Finding
 // robustOwnersControl looks at the owner references of workloads and pods that a custom
 // resource owns.
 func robustOwnersControl(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		o, err := meta.Accessor(wl.Object)
 		if err != nil {
 			continue

@@ -55,7 +55,7 @@ func (w *ClusterState) robustServices(wl *Workload) []*corev1.Service {
 }
 
 func robustReadiness(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		if !wl.IsLongRunning() || len(wl.Pods) == 0 {
 			continue
 		}
@@ -130,7 +130,7 @@ func robustDeclares(c *corev1.Container, p corev1.ServicePort) bool {
 }
 
 func robustLiveness(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		if !wl.IsLongRunning() {
 			continue
 		}
@@ -162,7 +162,7 @@ func robustLiveness(s *Stack, r *Result) {
 }
 
 func robustLivenessThreshold(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		if !wl.IsLongRunning() {
 			continue
 		}

@@ -66,9 +66,9 @@ func (c *replicaGroup) placed() []*corev1.Pod {
 	return slices.DeleteFunc(slices.Clone(c.Pods), func(p *corev1.Pod) bool { return p.Spec.NodeName == "" || p.DeletionTimestamp != nil })
 }
 
-// robustWorkloads returns the workloads of a stack without the static pods, which a
-// kubelet runs from a file and nobody else can mend.
-func robustWorkloads(s *Stack) []*Workload {
+// ManagedWorkloads returns the workloads of the stack without static pods, which a kubelet
+// runs from a file.
+func (s *Stack) ManagedWorkloads() []*Workload {
 	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
 		return wl.Template == nil && len(wl.Pods) > 0 && isMirrorPod(&wl.Pods[0].ObjectMeta)
 	})
@@ -80,8 +80,8 @@ func isMirrorPod(p *metav1.ObjectMeta) bool {
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
 }
 
-// robustCrews returns the crews that the workloads are of, in order, each once.
-func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
+// replicaGroups returns the groups that the workloads are of, in order, each once.
+func (w *ClusterState) replicaGroups(workloads []*Workload) []*replicaGroup {
 	var out []*replicaGroup
 	seen := map[object.Ref]bool{}
 	for _, wl := range workloads {
@@ -97,7 +97,7 @@ func (w *ClusterState) robustCrews(workloads []*Workload) []*replicaGroup {
 	return out
 }
 
-// replicaGroupOf returns the crew of a workload.
+// replicaGroupOf returns the replica group of a workload.
 func (w *ClusterState) replicaGroupOf(wl *Workload) *replicaGroup {
 	c := &replicaGroup{Ref: wl.Ref, Workloads: []*Workload{wl}}
 	if owner, ok := w.owner(wl.Ref); ok && owner.GroupKind() != (schema.GroupKind{Kind: "Node"}) {

@@ -122,12 +122,12 @@ func (w *ClusterState) missingResources(wl *Workload, names []corev1.ResourceNam
 }
 
 func robustRequests(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		lacks, all, open := s.World.missingResources(wl, robustComputed, true)
 		switch {
 		case all == 0:
 		case open:
-			robustOpen(r, wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set requests,")
+			r.AddUnread(wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set requests,")
 		case len(lacks) == 0:
 			r.Pass(wl.Ref)
 		case len(lacks) == all && !slices.ContainsFunc(lacks, func(l missingSettings) bool { return len(l.missing) < len(robustComputed) }):
@@ -197,12 +197,12 @@ func (c *groupContainer) remedy(what string) string {
 }
 
 func robustLimits(s *Stack, r *Result, name corev1.ResourceName) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		lacks, all, open := s.World.missingResources(wl, []corev1.ResourceName{name}, false)
 		switch {
 		case all == 0:
 		case open:
-			robustOpen(r, wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set limits,")
+			r.AddUnread(wl.Ref, "LimitRanges of "+wl.Ref.Namespace+", which may set limits,")
 		case len(lacks) == 0:
 			r.Pass(wl.Ref)
 		case name == corev1.ResourceCPU:

@@ -29,13 +29,6 @@ func robustSingleRules() []Rule {
 			Fix:   "Set spec.strategy.type to RollingUpdate, unless two versions must not run side by side.",
 			Stack: robustRecreate,
 		},
-		{
-			ID: "operator-replicas", Category: Robustness, Severity: Info, Guidelines: []Guideline{coreos(7)},
-			Title:    "The operator has a standby replica",
-			Why:      "While the only pod of an operator is moved or down, changes of its custom resources have no effect.",
-			Fix:      "Run two replicas with leader election; without leader election, one replica is right.",
-			Operator: robustOperatorReplicas,
-		},
 	}
 }
 
@@ -53,13 +46,13 @@ func robustSingle(s *Stack, r *Result) {
 				pods = append(pods, wl)
 			}
 		}
-		crews := s.World.robustCrews(pods)
-		needs := s.World.needing(ref, crews)
-		if len(crews) == 0 || len(needs) == 0 {
+		groups := s.World.replicaGroups(pods)
+		needs := s.World.needing(ref, groups)
+		if len(groups) == 0 || len(needs) == 0 {
 			continue
 		}
-		c := crews[0]
-		if len(crews) > 1 || c.Replicas > 1 || len(c.Pods) > 1 || c.Workloads[0].Ref.Kind == "DaemonSet" {
+		c := groups[0]
+		if len(groups) > 1 || c.Replicas > 1 || len(c.Pods) > 1 || c.Workloads[0].Ref.Kind == "DaemonSet" {
 			r.Pass(c.Ref) // Of a DaemonSet there are as many as nodes.
 			continue
 		}
@@ -92,13 +85,13 @@ func robustNeed(needs []object.Ref, from object.Ref) string {
 
 // needing returns who needs a Service or lets others in to it, in order, without the pods
 // behind it and what owns or makes these.
-func (w *ClusterState) needing(service object.Ref, crews []*replicaGroup) []object.Ref {
+func (w *ClusterState) needing(service object.Ref, groups []*replicaGroup) []object.Ref {
 	id, ok := w.Graph.Find(service)
 	if !ok {
 		return nil
 	}
 	own := map[object.Ref]bool{}
-	for _, c := range crews {
+	for _, c := range groups {
 		for _, wl := range c.Workloads {
 			own[wl.Ref] = true
 		}
@@ -159,7 +152,7 @@ func robustLeadsTo(e graph.Edge, from object.Ref) bool {
 }
 
 func robustRecreate(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		d, ok := wl.Object.(*appsv1.Deployment)
 		if !ok || wl.Replicas < 1 {
 			continue

@@ -39,7 +39,7 @@ const (
 	regionLabel = corev1.LabelTopologyRegion
 )
 
-// replicated says whether there are to be several of a crew's pods, on nodes that the
+// replicated says whether there are to be several of a replica group's pods, on nodes that the
 // scheduler chooses.
 func (c *replicaGroup) replicated() bool {
 	kind := c.Workloads[0].Ref.Kind
@@ -47,7 +47,7 @@ func (c *replicaGroup) replicated() bool {
 }
 
 func robustSpread(s *Stack, r *Result) {
-	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+	for _, c := range s.World.replicaGroups(s.ManagedWorkloads()) {
 		spec := c.spec()
 		if !c.replicated() || spec == nil {
 			continue
@@ -110,13 +110,13 @@ func robustNodes(s *Stack, r *Result) {
 	for _, n := range nodes {
 		zone[n.Name] = n.Labels[zoneLabel]
 	}
-	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+	for _, c := range s.World.replicaGroups(s.ManagedWorkloads()) {
 		placed := c.placed()
 		if !c.replicated() || len(placed) < 2 {
 			continue
 		}
-		on := robustPlaces(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
-		in := robustPlaces(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
+		on := distinct(placed, func(p *corev1.Pod) string { return p.Spec.NodeName })
+		in := distinct(placed, func(p *corev1.Pod) string { return zone[p.Spec.NodeName] })
 		if len(on) > 1 && (len(in) > 1 || in[0] == "") {
 			r.Pass(c.Ref)
 			continue
@@ -131,7 +131,7 @@ func robustNodes(s *Stack, r *Result) {
 				Message: fmt.Sprintf("all %d pods are on %s, and %d nodes would take them: if that node is lost, all are lost", len(placed), on[0], len(open)),
 			})
 		case len(on) == 1 && !s.World.Read(robustNodeKind, ""):
-			robustOpen(r, c.Ref, "Nodes")
+			r.AddUnread(c.Ref, "Nodes")
 		case len(on) == 1:
 			// There is one node for them: nothing can be better.
 		default:
@@ -142,11 +142,8 @@ func robustNodes(s *Stack, r *Result) {
 
 // robustZone looks at pods that are on several nodes of one zone.
 func robustZone(c *replicaGroup, pods int, in string, open []*corev1.Node, r *Result) {
-	var zones []string
-	for _, n := range open {
-		zones = append(zones, n.Labels[zoneLabel])
-	}
-	if zones = colocatedPlaces(zones); len(zones) < 2 {
+	zones := distinct(open, func(n *corev1.Node) string { return n.Labels[zoneLabel] })
+	if zones = slices.DeleteFunc(zones, func(z string) bool { return z == "" }); len(zones) < 2 {
 		r.Pass(c.Ref)
 		return
 	}
@@ -156,11 +153,11 @@ func robustZone(c *replicaGroup, pods int, in string, open []*corev1.Node, r *Re
 	})
 }
 
-// robustPlaces returns where pods are, each place once and in order.
-func robustPlaces(pods []*corev1.Pod, of func(*corev1.Pod) string) []string {
+// distinct returns a name of each of a list, each once and in order.
+func distinct[T any](list []T, name func(T) string) []string {
 	var out []string
-	for _, p := range pods {
-		out = append(out, of(p))
+	for _, x := range list {
+		out = append(out, name(x))
 	}
 	slices.Sort(out)
 	return slices.Compact(out)

@@ -86,7 +86,7 @@ func robustOneNode(c *corev1.PersistentVolumeClaim) bool {
 }
 
 func robustClaimUpdate(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		d, ok := wl.Object.(*appsv1.Deployment)
 		if !ok || wl.Replicas < 1 {
 			continue
@@ -164,7 +164,7 @@ func robustClaimNode(s *Stack, r *Result) {
 	if len(nodes) < 2 {
 		return // Everything is bound to the only node.
 	}
-	for _, c := range s.World.robustCrews(robustWorkloads(s)) {
+	for _, c := range s.World.replicaGroups(s.ManagedWorkloads()) {
 		for _, wl := range c.Workloads {
 			for _, claim := range s.World.robustClaims(wl) {
 				s.World.claimNode(c, claim, len(nodes), r)
@@ -178,7 +178,7 @@ func (w *ClusterState) claimNode(c *replicaGroup, claim *corev1.PersistentVolume
 	pv := object.Ref{Kind: "PersistentVolume", Name: claim.Spec.VolumeName}
 	if _, ok := Of[*corev1.PersistentVolume](w.Facts, pv); !ok {
 		if claim.Spec.VolumeName != "" {
-			robustOpen(r, ref, pv.String())
+			r.AddUnread(ref, pv.String())
 		}
 		return
 	}
@@ -200,7 +200,7 @@ func (w *ClusterState) claimNode(c *replicaGroup, claim *corev1.PersistentVolume
 }
 
 func robustGrace(s *Stack, r *Result) {
-	for _, wl := range robustWorkloads(s) {
+	for _, wl := range s.ManagedWorkloads() {
 		specs := wl.Specs()
 		if !wl.IsLongRunning() || len(specs) == 0 {
 			continue

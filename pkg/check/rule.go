@@ -1,7 +1,5 @@
 package check
 
-import "slices"
-
 // Category is the part of the report that a rule is in.
 type Category string
 
@@ -59,26 +57,4 @@ func (r *Rule) Scope() Scope {
 		return OfStack
 	}
 	return OfOperator
-}
-
-// Rules returns all rules, a table a category.
-func Rules() []Rule {
-	return slices.Concat(
-		consumabilityRules(),
-		settableRules(),
-		securityRules(),
-		robustnessRules(),
-		portabilityRules(),
-		coreosRules(),
-	)
-}
-
-// RuleOf returns a rule by its ID.
-func RuleOf(id string) (Rule, bool) {
-	for _, r := range Rules() {
-		if r.ID == id {
-			return r, true
-		}
-	}
-	return Rule{}, false
 }

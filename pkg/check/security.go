@@ -2,23 +2,9 @@ package check
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
-
-// securityRules are about what operators and pods may do, to the API and to their nodes,
-// and about who reaches them.
-func securityRules() []Rule {
-	return slices.Concat(
-		securityAccountRules(),
-		rbacRules(),
-		securityScopeRules(),
-		podSecurityRules(),
-		securityNetworkRules(),
-		securityContainerRules(),
-	)
-}
 
 // securityNames lists objects of one kind by namespace and name.
 func securityNames(refs []object.Ref) string {

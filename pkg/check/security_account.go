@@ -59,12 +59,6 @@ func (w *ClusterState) holdsToken(sa object.Ref, v podView) (mounted, known bool
 	return true, w.Read(serviceAccountKind, sa.Namespace)
 }
 
-// ownBindings are those that name the account, and not a group. Whether the role that they
-// bind was read does not matter.
-func (w *ClusterState) ownBindings(sa object.Ref) []grantBinding {
-	return slices.DeleteFunc(w.bindings.build(w).bindingsFor(sa), func(b grantBinding) bool { return b.group != "" })
-}
-
 // accountViews returns one of the pods of a workload for each account: while it is rolled
 // out anew there may be two.
 func accountViews(wl *Workload) []podView {

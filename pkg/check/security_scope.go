@@ -21,13 +21,6 @@ func securityScopeRules() []Rule {
 			Fix:      "Read the namespaces from an argument or an environment variable (WATCH_NAMESPACE), and let it work with Roles in these.",
 			Operator: scopeOfOperator,
 		},
-		{
-			ID: "crd-namespaced", Category: Security, Severity: Info, Guidelines: []Guideline{maturity(9)},
-			Title:      "A kind that runs pods is namespaced",
-			Why:        "A user who may create a cluster-scoped object can make the operator run pods in any namespace: permissions and quotas of namespaces do not apply.",
-			Fix:        "Set scope: Namespaced in the next version of the API, and create the pods in the namespace of the custom resource. The scope of an existing CRD cannot be changed.",
-			Definition: scopeOfDefinition,
-		},
 	}
 }
 
