@@ -31,7 +31,7 @@ func TestPlaces(t *testing.T) {
 }
 
 func TestPlacedBy(t *testing.T) {
-	w := readWorld(t, robustNodes3+robustClusterPods("n1", "n2")+robustApp("web", 1, robustC, "n1"))
+	w := readWorld(t, findOperators, robustNodes3+robustClusterPods("n1", "n2")+robustApp("web", 1, robustC, "n1"))
 	custom := func(r object.Ref) bool { return r.Group == "db.example" }
 	var got []string
 	for _, r := range w.PlacedBy(w.stack("Database.db.example/ns/pg"), custom) {

@@ -98,7 +98,7 @@ func TestColocation(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := readWorld(t, robustNodes3+tt.yaml, tt.unread...)
+			w := readWorld(t, findOperators, robustNodes3+tt.yaml, tt.unread...)
 			c := w.Colocation(w.stack(tt.root))
 			if c.NodesUnread != slices.Contains(tt.unread, "Node") {
 				t.Errorf("unread: %v", c.NodesUnread)
@@ -111,7 +111,7 @@ func TestColocation(t *testing.T) {
 }
 
 func TestColocationOneNode(t *testing.T) {
-	w := readWorld(t, robustNodes3+robustApp("web", 2, robustC, "n2", "n2")+robustApp("apart", 2, robustC, "n2", "n1"))
+	w := readWorld(t, findOperators, robustNodes3+robustApp("web", 2, robustC, "n2", "n2")+robustApp("apart", 2, robustC, "n2", "n1"))
 	if n, ok := w.Colocation(w.stack("Deployment.apps/ns/web")).OneNode(); !ok || n != "n2" {
 		t.Errorf("got %q, %v", n, ok)
 	}

@@ -48,7 +48,7 @@ func TestComposition(t *testing.T) {
 			if tt.parts != "" {
 				text = annotated("resource/composition: '" + tt.parts + "'")
 			}
-			w := readWorld(t, strings.Join(append([]string{text}, tt.docs...), "\n---\n"), tt.unread...)
+			w := readWorld(t, findOperators, strings.Join(append([]string{text}, tt.docs...), "\n---\n"), tt.unread...)
 			if got := said(t, w.definitions[0], "crd-composition"); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
@@ -57,7 +57,7 @@ func TestComposition(t *testing.T) {
 }
 
 func TestDeclared(t *testing.T) {
-	plain := readWorld(t, definitionText).definitions[0]
+	plain := readWorld(t, findOperators, definitionText).definitions[0]
 	if got := said(t, plain, "crd-relationships"); got != "info " {
 		t.Errorf("nothing declared: %q", got)
 	}
@@ -70,12 +70,12 @@ func TestDeclared(t *testing.T) {
 			t.Errorf("%s has nothing to look at: %q", id, got)
 		}
 	}
-	declared := readWorld(t, annotated("resource/label-relationship: 'on:Pod, key:shop, value:INSTANCE.metadata.name'")).definitions[0]
+	declared := readWorld(t, findOperators, annotated("resource/label-relationship: 'on:Pod, key:shop, value:INSTANCE.metadata.name'")).definitions[0]
 	if got := said(t, declared, "crd-relationships") + said(t, declared, "crd-annotations"); got != "finefine" {
 		t.Errorf("declared: %q", got)
 	}
-	broken := readWorld(t, annotated("resource/label-relationship: 'on:Nothing, key:shop, value:INSTANCE.metadata.name'")).definitions[0]
-	r := only(t, "crd-annotations", broken.Check)
+	broken := readWorld(t, findOperators, annotated("resource/label-relationship: 'on:Nothing, key:shop, value:INSTANCE.metadata.name'")).definitions[0]
+	r := only(t, Rules(), "crd-annotations", broken.Check)
 	if len(r.Findings) != 1 || !strings.Contains(r.Findings[0].Message, `unknown kind "Nothing"`) || strings.HasPrefix(r.Findings[0].Message, "CRD ") {
 		t.Errorf("a kind that nobody serves: %+v", r.Findings)
 	}
@@ -90,13 +90,13 @@ func TestUsage(t *testing.T) {
 		{"no such key", strings.Replace(manual, "usage:", "other:", 1), "warning "},
 		{"not there", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: other, namespace: ns}\n", "warning "},
 	} {
-		if got := said(t, readWorld(t, text+"\n---\n"+tt.more).definitions[0], "crd-usage"); got != tt.want {
+		if got := said(t, readWorld(t, findOperators, text+"\n---\n"+tt.more).definitions[0], "crd-usage"); got != tt.want {
 			t.Errorf("%s: got %q, want %q", tt.name, got, tt.want)
 		}
 	}
-	unread := readWorld(t, text).definitions[0]
+	unread := readWorld(t, findOperators, text).definitions[0]
 	unread.Usage, unread.UsageMissing, unread.UsageUnread = "", "", "forbidden"
-	if r := only(t, "crd-usage", unread.Check); len(r.Findings) != 0 || len(r.Unknowns) != 1 || !strings.Contains(r.Unknowns[0].Reason, "forbidden") {
+	if r := only(t, Rules(), "crd-usage", unread.Check); len(r.Findings) != 0 || len(r.Unknowns) != 1 || !strings.Contains(r.Unknowns[0].Reason, "forbidden") {
 		t.Errorf("may not be read: %+v", r)
 	}
 }

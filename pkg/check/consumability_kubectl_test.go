@@ -79,7 +79,7 @@ func TestDefinitionAsItIs(t *testing.T) {
 					t.Fatalf("%q is not there", tt.old)
 				}
 			}
-			d := readWorld(t, text).definitions[0]
+			d := readWorld(t, findOperators, text).definitions[0]
 			got := said(t, d, tt.rule)
 			if tt.rule == "crd-structural" && strings.HasPrefix(got, tt.want) {
 				return // The words are the server's.
@@ -138,7 +138,7 @@ func TestFieldNames(t *testing.T) {
 
 // TestPreferred takes the most stable version that is served, and not the first.
 func TestPreferred(t *testing.T) {
-	d := readWorld(t, definitionText).definitions[0]
+	d := readWorld(t, findOperators, definitionText).definitions[0]
 	if got := d.preferred().Name; got != "v1" {
 		t.Errorf("got %s, want v1", got)
 	}

@@ -39,7 +39,7 @@ spec:
         type: object
         properties:
 %[4]s`, plural, strings.ToLower(kind), kind, indent(properties, 10))
-	w := readWorld(t, strings.Join(append([]string{doc}, more...), "\n---\n"))
+	w := readWorld(t, findOperators, strings.Join(append([]string{doc}, more...), "\n---\n"))
 	return w.definition(plural + ".test.example.org")
 }
 
@@ -54,7 +54,7 @@ func indent(text string, by int) string {
 // said is what a rule says of a definition: fine, the values of what is wrong, or open.
 func said(t testing.TB, d *Definition, id string) string {
 	t.Helper()
-	r := only(t, id, d.Check)
+	r := only(t, Rules(), id, d.Check)
 	var out []string
 	for _, f := range r.Findings {
 		out = append(out, f.Severity.String()+" "+f.Value)
@@ -262,7 +262,7 @@ func TestBuiltInShapes(t *testing.T) {
 
 // TestDefinitionCheckIsStable says that a definition is judged the same each time.
 func TestDefinitionCheckIsStable(t *testing.T) {
-	w := readWorld(t, folder(t, "bad"))
+	w := readWorld(t, findOperators, folder(t, "testdata/bad"))
 	rules := slices.Concat(consumabilityRules(), settableRules())
 	for _, d := range w.definitions {
 		if a, b := d.Check(rules), d.Check(rules); !reflect.DeepEqual(findingsOf(a), findingsOf(b)) {

@@ -98,8 +98,8 @@ func TestVersionsConvert(t *testing.T) {
 		"all is kept": {"  preserveUnknownFields: true" + fmt.Sprintf(same, "true", ", b: {type: string}", ""), "fine cars.x.example"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, fmt.Sprintf(versionsCRD, c.spec))
-			expectResult(t, only(t, "crd-versions-convert", w.definition("cars.x.example").Check), c.want)
+			w := readWorld(t, findOperators, fmt.Sprintf(versionsCRD, c.spec))
+			expectResult(t, only(t, Rules(), "crd-versions-convert", w.definition("cars.x.example").Check), c.want)
 		})
 	}
 }
@@ -152,7 +152,7 @@ webhooks:
 // TestWebhooks holds what is said of an operator's webhooks.
 func TestWebhooks(t *testing.T) {
 	const pods = "  rules: [{apiGroups: [''], apiVersions: [v1], resources: [pods], operations: [CREATE]}]\n"
-	operator := yamlDefinition("widgets.acme.example.org", "Widget", "") + yamlGrant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", full)
+	widgets := yamlDefinition("widgets.acme.example.org", "Widget", "") + yamlGrant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", full)
 	for name, c := range map[string]struct {
 		ready    string
 		port     int
@@ -199,8 +199,8 @@ func TestWebhooks(t *testing.T) {
 			case "a manifest":
 				config = strings.Replace(config, ", caBundle: Y2E=", "", 1)
 			}
-			w := operatorsWorld(t, operator+fmt.Sprintf(webhookPods, c.ready, c.port)+config, c.unread)
-			expectResult(t, only(t, c.id, w.Operators()[0].Check), c.want)
+			w := operatorsWorld(t, widgets+fmt.Sprintf(webhookPods, c.ready, c.port)+config, c.unread)
+			expectResult(t, only(t, Rules(), c.id, w.Operators()[0].Check), c.want)
 		})
 	}
 }
@@ -236,8 +236,8 @@ func TestConversionWebhook(t *testing.T) {
 			if name == "no bundle" {
 				crd = strings.Replace(crd, "name: cars.x.example", "name: cars.x.example, uid: a1", 1)
 			}
-			w := readWorld(t, fmt.Sprintf(webhookPods, c.ready, 443)+crd, c.unread)
-			expectResult(t, only(t, "crd-conversion-webhook", w.definition("cars.x.example").Check), c.want)
+			w := readWorld(t, findOperators, fmt.Sprintf(webhookPods, c.ready, 443)+crd, c.unread)
+			expectResult(t, only(t, Rules(), "crd-conversion-webhook", w.definition("cars.x.example").Check), c.want)
 		})
 	}
 }
@@ -288,8 +288,8 @@ func TestVersionActedOn(t *testing.T) {
 				c.generation = 2
 			}
 			crd := fmt.Sprintf(versionsCRD, "  versions: [{name: v1, served: true, storage: true}]")
-			w := readWorld(t, crd+fmt.Sprintf(versionsInstance, c.object, c.generation, c.image))
-			expectResult(t, only(t, "crd-version-acted-on", w.definition("cars.x.example").Check), c.want)
+			w := readWorld(t, findOperators, crd+fmt.Sprintf(versionsInstance, c.object, c.generation, c.image))
+			expectResult(t, only(t, Rules(), "crd-version-acted-on", w.definition("cars.x.example").Check), c.want)
 		})
 	}
 }

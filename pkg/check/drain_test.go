@@ -197,7 +197,7 @@ func TestDrain(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			w := readWorld(t, robustNodes3+tt.yaml, tt.unread...)
+			w := readWorld(t, findOperators, robustNodes3+tt.yaml, tt.unread...)
 			d := w.Drain("n1", robustStacks(t, w, tt.stacks...))
 			if !d.Read || d.Zone != "a" {
 				t.Errorf("node: %+v", d)
@@ -219,7 +219,7 @@ func robustClusterPods(nodes ...string) string {
 }
 
 func TestDrainOfNothing(t *testing.T) {
-	w := readWorld(t, robustNodes3+robustApp("web", 1, robustC, "n1"))
+	w := readWorld(t, findOperators, robustNodes3+robustApp("web", 1, robustC, "n1"))
 	if d := w.Drain("n9", robustStacks(t, w, "Deployment.apps/ns/web")); d.Read || len(d.Stacks)+len(d.Evicted)+len(d.Flags) > 0 {
 		t.Errorf("a node that is not there: %+v", d)
 	}
@@ -242,7 +242,7 @@ func TestDrainElsewhere(t *testing.T) {
 		{name: "nodes are unread", yaml: node("n1", "8") + node("n2", "6"), unread: []string{"Node"}, want: schedule.Unknown},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := readWorld(t, tt.yaml+apps, tt.unread...)
+			w := readWorld(t, findOperators, tt.yaml+apps, tt.unread...)
 			got := w.Elsewhere(w.Drain("n1", nil))
 			if got.Verdict != tt.want {
 				t.Errorf("got %s, want %s: %+v", got.Verdict, tt.want, got)

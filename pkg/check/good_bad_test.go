@@ -9,7 +9,7 @@ import (
 // TestBadTripsEveryRule checks the deliberately bad operator and its application.
 func TestBadTripsEveryRule(t *testing.T) {
 	found := map[string]int{}
-	for _, s := range readWorld(t, folder(t, "bad")).subjects(Rules()) {
+	for _, s := range readWorld(t, findOperators, folder(t, "testdata/bad")).subjects(Rules()) {
 		for _, r := range s.Results {
 			found[r.Rule.ID] += len(r.Findings)
 		}
@@ -25,7 +25,7 @@ func TestBadTripsEveryRule(t *testing.T) {
 // nothing is wrong or left open.
 func TestGoodTripsNone(t *testing.T) {
 	right := map[string]int{}
-	for _, s := range readWorld(t, folder(t, "good")).subjects(Rules()) {
+	for _, s := range readWorld(t, findOperators, folder(t, "testdata/good")).subjects(Rules()) {
 		for _, r := range s.Results {
 			right[r.Rule.ID] += len(r.Passed)
 			for _, f := range r.Findings {

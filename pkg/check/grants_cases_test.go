@@ -63,7 +63,7 @@ func TestAggregatedRoles(t *testing.T) {
 		"stale":         {"[{apiGroups: [batch], resources: [jobs], verbs: [get]}, {apiGroups: [apps], resources: [deployments], verbs: [get]}]", "whole[0] jobs; part-b[0] deployments through whole"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.Replace(aggregatedRoles, "RULES", c.rules, 1))
+			w := readWorld(t, findOperators, strings.Replace(aggregatedRoles, "RULES", c.rules, 1))
 			grants, known := w.Grants(account("shop", "app"))
 			if got := grantLines(grants); got != c.want || !known {
 				t.Errorf("got %s (known %t), want %s", got, known, c.want)
@@ -103,7 +103,7 @@ metadata: {name: own, namespace: shop}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: read}
 subjects: [{kind: ServiceAccount, name: app}]
 `
-	w := readWorld(t, roles)
+	w := readWorld(t, findOperators, roles)
 	grants, _ := w.Grants(account("shop", "app"))
 	if got, want := grantLines(grants), "read[0] pods of system:serviceaccounts; read[0] pods; read[0] pods in shop"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -139,14 +139,14 @@ subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 		"roles nobody is bound to": {role: "gone", unread: []string{"Role"}, known: true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, bind(c.role), c.unread...)
+			w := readWorld(t, findOperators, bind(c.role), c.unread...)
 			grants, known := w.Grants(account("shop", "app"))
 			if known != c.known || len(grants) != c.rules {
 				t.Errorf("known %t, %d rules: %v", known, len(grants), grants)
 			}
 		})
 	}
-	w := readWorld(t, bind("cluster-admin"))
+	w := readWorld(t, findOperators, bind("cluster-admin"))
 	grants, _ := w.Grants(account("shop", "app"))
 	if !slices.ContainsFunc(grants, func(g Grant) bool {
 		return g.Allows(AccessRequest{Verb: "impersonate", Resource: "users", Name: "root"})

@@ -10,16 +10,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Operators finds the operators of the cluster: the workloads that act on the custom
+// Operators returns the operators of the cluster, as FindOperators finds them the first
+// time.
+func (w *ClusterState) Operators() []*Operator {
+	if w.FindOperators != nil {
+		w.operators.once.Do(func() { w.operators.all = w.FindOperators(w) })
+	}
+	return w.operators.all
+}
+
+// findOperators finds the operators of the cluster: the workloads that act on the custom
 // resources of each definition. A definition of which that is not known makes an operator
 // without workloads, together with the others of its group. They are in the order of their
-// names, and found once for a world.
-func (w *ClusterState) Operators() []*Operator {
-	if w.operators == nil {
-		return newOperatorSearch(w).operators()
-	}
-	return w.operators()
-}
+// names.
+func findOperators(w *ClusterState) []*Operator { return newOperatorSearch(w).operators() }
 
 // OperatorOf returns what acts on the custom resources of a kind; nil where no definition
 // of it was read.

@@ -72,8 +72,9 @@ func operatorsText(t testing.TB, name string) string {
 // operatorsWorld is a world with the catalogue.
 func operatorsWorld(t testing.TB, text string, unread ...string) *ClusterState {
 	t.Helper()
-	read := readWorld(t, text, unread...).ClusterState
+	read := readWorld(t, findOperators, text, unread...).ClusterState
 	w := NewWorld(read.Graph, read.Facts, read.Kinds, read.Read)
+	w.FindOperators = findOperators
 	w.Catalogued = catalogued
 	return w
 }

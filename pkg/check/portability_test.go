@@ -18,14 +18,14 @@ func TestDefinitionsPortable(t *testing.T) {
 	managed := func(manager, fields string) string {
 		return fmt.Sprintf(", managedFields: [{manager: %s, operation: Update, time: '2026-01-01T00:00:00Z', fieldsType: FieldsV1, fieldsV1: {'f:spec': %s}}]", manager, fields)
 	}
-	operator := "---" + yamlDeployment("ops/car-operator", "acme/car-operator:1", "cars", "") + strings.TrimSuffix(yamlGrant("cars", "ops/cars", "x.example", "cars, cars/status", full), "---")
-	registers := operator + "---" + strings.TrimSuffix(yamlGrant("registers", "ops/cars", "apiextensions.k8s.io", "customresourcedefinitions", "create, update"), "---")
+	runner := "---" + yamlDeployment("ops/car-operator", "acme/car-operator:1", "cars", "") + strings.TrimSuffix(yamlGrant("cars", "ops/cars", "x.example", "cars, cars/status", full), "---")
+	registers := runner + "---" + strings.TrimSuffix(yamlGrant("registers", "ops/cars", "apiextensions.k8s.io", "customresourcedefinitions", "create, update"), "---")
 	const keep, release = ", helm.sh/resource-policy: keep", ", annotations: {meta.helm.sh/release-name: cars, meta.helm.sh/release-namespace: ops"
 	for name, c := range map[string]struct{ id, meta, spec, around, unread, want string }{
 		"by kubectl":                      {id: "crd-by-manifest", meta: managed("kubectl-client-side-apply", "{'f:group': {}}"), spec: plain, want: "fine cars.x.example"},
 		"by helm":                         {id: "crd-by-manifest", meta: managed("helm", "{'f:group': {}}"), spec: plain, want: "fine cars.x.example"},
 		"by the operator":                 {id: "crd-by-manifest", meta: managed("car-operator", "{'f:group': {}}"), spec: plain, around: registers, want: "warning cars.x.example metadata.managedFields=car-operator"},
-		"its name, without the right":     {id: "crd-by-manifest", meta: managed("car-operator", "{'f:group': {}}"), spec: plain, around: operator, want: "open cars.x.example"},
+		"its name, without the right":     {id: "crd-by-manifest", meta: managed("car-operator", "{'f:group': {}}"), spec: plain, around: runner, want: "open cars.x.example"},
 		"its name, and roles unread":      {id: "crd-by-manifest", meta: managed("car-operator", "{'f:group': {}}"), spec: plain, around: registers, unread: "ClusterRole", want: "open cars.x.example"},
 		"by nobody known":                 {id: "crd-by-manifest", meta: managed("Go-http-client", "{'f:group': {}}"), spec: plain, around: registers, want: "open cars.x.example"},
 		"nobody says":                     {id: "crd-by-manifest", spec: plain, want: "open cars.x.example"},
@@ -53,8 +53,8 @@ func TestDefinitionsPortable(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := fmt.Sprintf("apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: cars.x.example%s}\nspec:\n  group: x.example\n  scope: Namespaced\n  names: {plural: cars, kind: Car}\n%s%s", c.meta, c.spec, c.around)
-			w := readWorld(t, text, c.unread)
-			expectResult(t, only(t, c.id, w.definition("cars.x.example").Check), c.want)
+			w := readWorld(t, findOperators, text, c.unread)
+			expectResult(t, only(t, Rules(), c.id, w.definition("cars.x.example").Check), c.want)
 		})
 	}
 }
@@ -110,7 +110,7 @@ func TestRightsPortable(t *testing.T) {
 			if len(ops) != 1 || len(ops[0].Workloads) != 1 {
 				t.Fatalf("operators: %d, %s", len(ops), ops[0].Unknown)
 			}
-			expectResult(t, only(t, c.id, ops[0].Check), c.want)
+			expectResult(t, only(t, Rules(), c.id, ops[0].Check), c.want)
 		})
 	}
 }
@@ -141,8 +141,8 @@ func TestPodsPortable(t *testing.T) {
 		"everything but that": {id: "stack-deprecated-fields", notes: "seccomp.security.alpha.kubernetes.io/other: x", want: "fine web"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, c.around+fmt.Sprintf("\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, uid: 40000000-0000-0000-0000-000000000011}\nspec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}, annotations: {%s}}, spec: {%scontainers: [{name: web, image: x}]}}}\n", c.notes, c.spec), c.unread)
-			expectResult(t, only(t, c.id, w.stack("Deployment.apps/shop/web").Check), c.want)
+			w := readWorld(t, findOperators, c.around+fmt.Sprintf("\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop, uid: 40000000-0000-0000-0000-000000000011}\nspec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}, annotations: {%s}}, spec: {%scontainers: [{name: web, image: x}]}}}\n", c.notes, c.spec), c.unread)
+			expectResult(t, only(t, Rules(), c.id, w.stack("Deployment.apps/shop/web").Check), c.want)
 		})
 	}
 }

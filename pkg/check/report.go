@@ -102,8 +102,9 @@ type Report struct {
 
 // NewReport applies waivers to what rules said of subjects: those of a file, and those of
 // the annotations in the world. now is the moment at which it is told whether a waiver has
-// ended. The world may be nil where there is none; then nothing is known of owners.
-func NewReport(subjects []*Subject, waivers []Waiver, w *ClusterState, now time.Time) *Report {
+// ended. The world may be nil where there is none; then nothing is known of owners. rules are
+// all that may be waived, whether they were asked or not.
+func NewReport(subjects []*Subject, rules []Rule, waivers []Waiver, w *ClusterState, now time.Time) *Report {
 	r := &Report{Subjects: slices.Clone(subjects)}
 	slices.SortStableFunc(r.Subjects, compareSubjects)
 	seen := map[string]bool{}
@@ -118,7 +119,7 @@ func NewReport(subjects []*Subject, waivers []Waiver, w *ClusterState, now time.
 	if w != nil && w.Graph != nil {
 		r.Gaps = w.Graph.Gaps()
 	}
-	waive(r, waivers, w, now)
+	waive(r, rules, waivers, w, now)
 	r.Scores = Scored(r.Subjects...)
 	return r
 }

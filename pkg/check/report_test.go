@@ -41,7 +41,7 @@ spec: {selector: {matchLabels: {app: worker}}, template: {metadata: {labels: {ap
 `
 
 // Fake rules about pods, workloads and the name of a stack.
-func reportRules() []Rule {
+func ReportRules() []Rule {
 	words := func(id string, category Category, severity Severity) Rule {
 		return Rule{ID: id, Category: category, Severity: severity, Title: id, Why: "why", Fix: "fix", Guidelines: []Guideline{maturity(14)}}
 	}
@@ -67,9 +67,9 @@ func reportRules() []Rule {
 	fine.Stack = func(s *Stack, r *Result) { r.Pass(s.Ref) }
 	open := words("fake-open", Robustness, Info)
 	open.Stack = func(s *Stack, r *Result) { r.AddUnknown(s.Ref, "nobody knows") }
-	operator := words("fake-operator", CoreOS, Info)
-	operator.Uncheckable = "nobody can"
-	return []Rule{pods, workloads, fine, open, operator}
+	op := words("fake-operator", CoreOS, Info)
+	op.Uncheckable = "nobody can"
+	return []Rule{pods, workloads, fine, open, op}
 }
 
 // reportOf checks the stack of web, or all that are named, in a world whose objects carry
@@ -83,12 +83,12 @@ func reportOf(t *testing.T, notes [4]string, file []Waiver, now time.Time, roots
 		}
 		args = append(args, n)
 	}
-	w := readWorld(t, fmt.Sprintf(reportWorld, args...))
+	w := readWorld(t, findOperators, fmt.Sprintf(reportWorld, args...))
 	var subjects []*Subject
 	for _, root := range append(roots, "Deployment.apps/shop/web") {
-		subjects = append(subjects, w.stack(root).Check(reportRules()))
+		subjects = append(subjects, w.stack(root).Check(ReportRules()))
 	}
-	return NewReport(subjects, file, w.ClusterState, now)
+	return NewReport(subjects, append(Rules(), ReportRules()...), file, w.ClusterState, now)
 }
 
 // told are the findings of a report, each with its waiver, and what else is said of waivers.

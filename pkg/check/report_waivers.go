@@ -30,10 +30,10 @@ type waiving struct {
 }
 
 // waive marks what is waived, and tells of waivers that are of no use.
-func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
+func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
-	said, malformed := w.annotatedWaivers(v.known(), func(ref object.Ref) bool { return v.checked[ref] != nil })
+	said, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != nil })
 	r.Malformed = malformed
 	all := slices.Concat(said, file)
 	var held []*Waiver
@@ -72,17 +72,6 @@ func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
 			r.Unused = append(r.Unused, UnusedWaiver{*waiver, why})
 		}
 	}
-}
-
-// known are the rules that may be waived, whether they were asked or not.
-func (v *waiving) known() []Rule {
-	all := Rules()
-	for _, r := range v.report.Rules {
-		if !slices.ContainsFunc(all, func(o Rule) bool { return o.ID == r.ID }) {
-			all = append(all, r)
-		}
-	}
-	return all
 }
 
 // look notes what was looked at.

@@ -55,7 +55,7 @@ func TestRobustDeclaredOwner(t *testing.T) {
 				t.Fatal(err)
 			}
 			w := &testWorld{ClusterState: NewWorld(b.Build(inv), facts, kinds, func(schema.GroupKind, string) bool { return true }), t: t}
-			r := only(t, "owner-set", w.stack("Cert.cert.example/ns/web").Check)
+			r := only(t, Rules(), "owner-set", w.stack("Cert.cert.example/ns/web").Check)
 			if got := len(r.Findings) == 1; got != tt.want || got && (r.Findings[0].Severity != Info || !strings.Contains(r.Findings[0].Message, "Cert.cert.example/web creates it")) {
 				t.Errorf("got %+v", r.Findings)
 			}

@@ -7,7 +7,7 @@ import (
 
 func TestRobustStorage(t *testing.T) {
 	claim := "PersistentVolumeClaim/ns/d"
-	runRobust(t, "pod-claim-update", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-claim-update", []robustCase{
 		{name: "a rolling update hangs", yaml: robustApp("web", 1, robustMounts("d"), "n1") + robustClaim("d", "ReadWriteOnce", ""), wrong: []string{"warning " + robustWeb + " spec.strategy.type = RollingUpdate"}, says: []string{"mounts PersistentVolumeClaim/d, which is ReadWriteOnce"}},
 		{name: "recreate does not", yaml: robustAppMore("web", 1, robustMounts("d"), "strategy: {type: Recreate}", "n1") + robustClaim("d", "ReadWriteOnce", ""), right: []string{robustWeb}},
 		{name: "nor where the old pod may go first", yaml: robustAppMore("web", 1, robustMounts("d"), "strategy: {rollingUpdate: {maxUnavailable: 1}}", "n1") + robustClaim("d", "ReadWriteOnce", ""), right: []string{robustWeb}},
@@ -17,14 +17,14 @@ func TestRobustStorage(t *testing.T) {
 		{name: "for one node, and two replicas", yaml: robustApp("web", 2, robustMounts("d"), "n1", "n1") + robustClaim("d", "ReadWriteOnce", ""), wrong: []string{"warning " + robustWeb + " spec.replicas = 2"}},
 		{name: "no claim", yaml: robustApp("web", 2, robustC, "n1")},
 	})
-	runRobust(t, "claim-node", []robustCase{
+	runRobust(t, Rules(), findOperators, "claim-node", []robustCase{
 		{name: "on one node of three", yaml: robustNodes3 + robustApp("web", 1, robustMounts("d"), "n1") + robustClaim("d", "ReadWriteOnce", robustOnN1), wrong: []string{"warning " + claim + " spec.volumeName = pv-d"}, says: []string{"only n1 of 3 nodes"}},
 		{name: "in a zone of one node", yaml: robustNodes3 + robustApp("web", 1, robustMounts("d"), "n3") + robustClaim("d", "ReadWriteOnce", strings.Replace(robustZoneA, "[a]", "[b]", 1)), right: []string{claim}},
 		{name: "anywhere", yaml: robustNodes3 + robustApp("web", 1, robustMounts("d"), "n1") + robustClaim("d", "ReadWriteOnce", ""), right: []string{claim}},
 		{name: "the volume is unread", yaml: robustNodes3 + robustApp("web", 1, robustMounts("d"), "n1") + robustClaim("d", "ReadWriteOnce", robustOnN1), unread: []string{"PersistentVolume"}, open: []string{claim}},
 		{name: "a cluster of one node", yaml: robustNode("n1", "a", "") + robustApp("web", 1, robustMounts("d"), "n1") + robustClaim("d", "ReadWriteOnce", robustOnN1)},
 	})
-	runRobust(t, "pod-grace", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-grace", []robustCase{
 		{name: "the default", yaml: robustApp("web", 1, robustC, "n1"), right: []string{robustWeb}},
 		{name: "none", yaml: robustApp("web", 1, robustC+", terminationGracePeriodSeconds: 0", "n1"), wrong: []string{"info " + robustWeb + " spec.template.spec.terminationGracePeriodSeconds = 0"}},
 	})
@@ -42,7 +42,7 @@ func TestRobustOwners(t *testing.T) {
 		return robustClusterOf("n1") + owned("ConfigMap", "conf", marks, by) + "---\napiVersion: v1\nkind: Service\nmetadata: {name: free, namespace: ns, uid: free, labels: {" + labels + "}}\nspec: {selector: {app: pg}}\n"
 	}
 	root := "Database.db.example/ns/pg"
-	runRobust(t, "owner-set", []robustCase{
+	runRobust(t, Rules(), findOperators, "owner-set", []robustCase{
 		{name: "has all the marks of what is owned", root: root, yaml: db + free(marks), wrong: []string{"warning Service/ns/free metadata.ownerReferences"}, right: []string{"ConfigMap/ns/conf", "Pod/ns/pg-0"}, says: []string{"db.example/cluster=pg"}},
 		{name: "has one mark", root: root, yaml: db + free("db.example/cluster: pg"), right: []string{"ConfigMap/ns/conf", "Pod/ns/pg-0"}},
 		{name: "was installed by Helm", root: root, yaml: db + strings.Replace(free(marks), "uid: free,", "uid: free, annotations: {meta.helm.sh/release-name: x},", 1), right: []string{"ConfigMap/ns/conf", "Pod/ns/pg-0"}},
@@ -51,7 +51,7 @@ func TestRobustOwners(t *testing.T) {
 			yaml: strings.Replace(db, "team: a", marks, 1) + free(marks),
 		},
 	})
-	runRobust(t, "owner-valid", []robustCase{
+	runRobust(t, Rules(), findOperators, "owner-valid", []robustCase{
 		{name: "an owner that is there", root: root, yaml: db + robustClusterOf("n1"), right: []string{"Pod/ns/pg-0"}},
 		{
 			name: "one that is not", root: "Deployment.apps/ns/x", right: []string{"Pod/ns/x-0", "ReplicaSet.apps/ns/x-1"},
@@ -60,7 +60,7 @@ func TestRobustOwners(t *testing.T) {
 		},
 	})
 	bare := strings.ReplaceAll(robustClusterPods("n1"), ", controller: true, blockOwnerDeletion: true", "")
-	runRobust(t, "owner-controls", []robustCase{
+	runRobust(t, Rules(), findOperators, "owner-controls", []robustCase{
 		{name: "controls", root: root, yaml: robustClusterPods("n1"), right: []string{"Pod/ns/pg-0"}},
 		{name: "does not", root: root, yaml: bare, wrong: []string{"warning Pod/ns/pg-0 metadata.ownerReferences[0] = Database/pg"}, says: []string{"does not set blockOwnerDeletion and controller", "kubectl drain"}},
 		{name: "does not block", root: root, yaml: strings.Replace(robustClusterPods("n1"), ", blockOwnerDeletion: true", "", 1), wrong: []string{"info Pod/ns/pg-0 metadata.ownerReferences[0] = Database/pg"}},
@@ -86,7 +86,7 @@ func TestRobustInjected(t *testing.T) {
 	ended := func(at string) string {
 		return "{name: c, restartCount: 1, lastState: {terminated: {exitCode: 1, finishedAt: '" + at + "'}}}, "
 	}
-	runRobust(t, "pod-injected", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-injected", []robustCase{
 		{name: "nothing", yaml: app, right: []string{robustWeb}},
 		{name: "a proxy", yaml: inject(up), wrong: []string{"info " + robustWeb + " spec.template.spec.containers"}, says: []string{"into 1 pod of 1: its template lacks istio-proxy (Istio)"}},
 		{name: "the ReplicaSet is unread", yaml: inject(up), unread: []string{"ReplicaSet"}},
@@ -96,7 +96,7 @@ func TestRobustInjected(t *testing.T) {
 	at := func(c, value string) []string {
 		return []string{"warning " + robustWeb + " status.containerStatuses[" + c + "].restartCount = " + value}
 	}
-	runRobust(t, restarts, []robustCase{
+	runRobust(t, Rules(), findOperators, restarts, []robustCase{
 		{name: "no restart", yaml: inject("{name: c, restartCount: 0}, " + up), right: []string{robustWeb}},
 		{name: "before the proxy was up", yaml: inject(ended("2026-01-01T00:00:12Z") + up), wrong: at("c", "1"), says: []string{"c ended with exit code 1 in pod web-0"}},
 		{name: "long after", yaml: inject(ended("2026-01-01T01:00:00Z") + up), right: []string{robustWeb}},
@@ -106,7 +106,7 @@ func TestRobustInjected(t *testing.T) {
 	job := "---\napiVersion: batch/v1\nkind: Job\nmetadata: {name: j, namespace: ns, uid: j}\nspec: {template: {spec: {restartPolicy: Never, " + robustC + "}}}\n" +
 		strings.TrimSuffix(robustPod("j-0", "", "{apiVersion: batch/v1, kind: Job, name: j, uid: j, controller: true}", "restartPolicy: Never, containers: [{name: c, image: c}, {name: proxy, image: p}]", "n1"), "}\n") +
 		", containerStatuses: [{name: c, state: {terminated: {exitCode: 0}}}, {name: proxy, state: {running: {startedAt: '2026-01-01T00:00:10Z'}}}]}\n"
-	runRobust(t, restarts, []robustCase{
+	runRobust(t, Rules(), findOperators, restarts, []robustCase{
 		{name: "a Job that does not end", root: "Job.batch/ns/j", yaml: job, wrong: []string{"warning Job.batch/ns/j status.containerStatuses[proxy].state = running"}, says: []string{"pod j-0 does not complete"}},
 		{name: "a native side-car ends with the others", root: "Job.batch/ns/j", yaml: strings.NewReplacer(
 			"image: c}, {name: proxy, image: p}]", "image: c}], initContainers: [{name: proxy, image: p, restartPolicy: Always}]",
@@ -129,7 +129,7 @@ func TestRobustBackup(t *testing.T) {
 	mounting := strings.Replace(db(""), robustC, robustMounts("d"), 1) + robustClaim("d", "ReadWriteOnce", "")
 	asking := func(spec string) string { return strings.Replace(mounting, "spec: {}", "spec: {"+spec+"}", 1) }
 	pod := "Pod/ns/pg-0"
-	runRobust(t, "stack-backup", []robustCase{
+	runRobust(t, Rules(), findOperators, "stack-backup", []robustCase{
 		{name: "none", yaml: data, wrong: none, says: []string{"stores data in 1 claim"}},
 		{name: "no data", yaml: robustApp("web", 1, robustC, "n1")},
 		{name: "Velero takes the namespace", yaml: data + velero("template: {includedNamespaces: [ns]}"), right: []string{robustWeb}},
@@ -157,7 +157,7 @@ func TestRobustBackup(t *testing.T) {
 
 func TestRobustMetrics(t *testing.T) {
 	svc := robustService("web", "web", "")
-	runRobust(t, "stack-metrics", []robustCase{
+	runRobust(t, Rules(), findOperators, "stack-metrics", []robustCase{
 		{name: "none", yaml: robustApp("web", 1, robustC, "n1"), wrong: []string{"info " + robustWeb}},
 		{name: "of the pods", yaml: strings.Replace(robustApp("web", 1, robustC, "n1"), "uid: p-web-0,", "uid: p-web-0, annotations: {prometheus.io/scrape: 'true'},", 1), right: []string{robustWeb}},
 		{name: "of the Service", yaml: robustApp("web", 1, robustC, "n1") + strings.Replace(svc, "uid: s-web", "uid: s-web, annotations: {prometheus.io/scrape: 'true'}", 1), right: []string{robustWeb}},

@@ -19,14 +19,14 @@ type robustCase struct {
 	says []string
 }
 
-func (c *robustCase) run(t *testing.T) {
+func (c *robustCase) run(t *testing.T, rules []Rule, find func(*ClusterState) []*Operator) {
 	t.Helper()
 	root := c.root
 	if root == "" {
 		root = "Deployment.apps/ns/web"
 	}
-	w := readWorld(t, c.yaml, c.unread...)
-	r := only(t, c.rule, w.stack(root).Check)
+	w := readWorld(t, find, c.yaml, c.unread...)
+	r := only(t, rules, c.rule, w.stack(root).Check)
 	var wrong, right, open, said []string
 	for _, f := range r.Findings {
 		line := fmt.Sprintf("%s %s", f.Severity, f.Object)
@@ -65,13 +65,14 @@ func (c *robustCase) run(t *testing.T) {
 	}
 }
 
-func runRobust(t *testing.T, rule string, cases []robustCase) {
+// runRobust runs cases of a rule, or of others that they name.
+func runRobust(t *testing.T, rules []Rule, find func(*ClusterState) []*Operator, rule string, cases []robustCase) {
 	t.Helper()
 	for _, c := range cases {
 		if c.rule == "" {
 			c.rule = rule
 		}
-		t.Run(c.rule+"/"+c.name, c.run)
+		t.Run(c.rule+"/"+c.name, func(t *testing.T) { c.run(t, rules, find) })
 	}
 }
 
@@ -83,7 +84,7 @@ func TestRobustResources(t *testing.T) {
 	limits := func(set string) string {
 		return "---\napiVersion: v1\nkind: LimitRange\nmetadata: {name: l, namespace: ns}\nspec: {limits: [{type: Container, " + set + "}]}\n"
 	}
-	runRobust(t, "pod-requests", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-requests", []robustCase{
 		{name: "all set", yaml: robustApp("web", 1, full, "n1"), right: []string{robustWeb}},
 		{name: "best effort", yaml: robustApp("web", 1, robustC, "n1"), wrong: []string{"warning " + robustWeb + " spec.template.spec.containers[*].resources"}, says: []string{"BestEffort"}},
 		{
@@ -107,11 +108,11 @@ func TestRobustResources(t *testing.T) {
 			wrong: []string{"warning Pod/ns/web-0 spec.containers[proxy].resources.requests"}, says: []string{"which was injected"},
 		},
 	})
-	runRobust(t, "pod-memory-limit", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-memory-limit", []robustCase{
 		{name: "set", yaml: robustApp("web", 1, full, "n1"), right: []string{robustWeb}},
 		{name: "not set", yaml: robustApp("web", 1, robustC, "n1"), wrong: []string{"warning " + robustWeb + " " + at + ".limits.memory"}},
 	})
-	runRobust(t, "pod-cpu-limit", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-cpu-limit", []robustCase{
 		{name: "set", yaml: robustApp("web", 1, full, "n1"), right: []string{robustWeb}},
 		{name: "two without are one finding", yaml: robustApp("web", 1, "containers: [{name: a, image: a}, {name: b, image: b}]", "n1"), wrong: []string{"info " + robustWeb + " spec.template.spec.containers[a].resources.limits.cpu"}, says: []string{"containers a and b have"}},
 	})
@@ -124,7 +125,7 @@ func TestRobustProbes(t *testing.T) {
 	}
 	at := "spec.template.spec.containers[c]."
 	svc := robustService("web", "web", "")
-	runRobust(t, "pod-readiness", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-readiness", []robustCase{
 		{name: "has one", yaml: robustApp("web", 1, c(probe("readiness", "")), "n1") + svc, right: []string{robustWeb}},
 		{name: "has none", yaml: robustApp("web", 1, c(probe("liveness", "")), "n1") + svc, wrong: []string{"warning " + robustWeb + " " + at + "readinessProbe"}, says: []string{"Service/web sends it requests"}},
 		{name: "no Service asks it", yaml: robustApp("web", 1, c(probe("liveness", "")), "n1")},
@@ -144,11 +145,11 @@ func TestRobustProbes(t *testing.T) {
 				strings.Replace(svc, "ports: [", "ports: [{name: m, port: 9, targetPort: m}, ", 1),
 		},
 	})
-	runRobust(t, "pod-liveness", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-liveness", []robustCase{
 		{name: "has one", yaml: robustApp("web", 1, c(probe("liveness", "")), "n1"), right: []string{robustWeb}},
 		{name: "has none", yaml: robustApp("web", 1, robustC, "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe"}},
 	})
-	runRobust(t, "pod-liveness-patient", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-liveness-patient", []robustCase{
 		{name: "the same", yaml: robustApp("web", 1, c(probe("liveness", "")+", "+probe("readiness", "")), "n1"), wrong: []string{"info " + robustWeb + " " + at + "livenessProbe.failureThreshold = 3"}, says: []string{"after 30 s"}},
 		{name: "fails later", yaml: robustApp("web", 1, c(probe("liveness", ", failureThreshold: 6")+", "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
 		{name: "asks something else", yaml: robustApp("web", 1, c("livenessProbe: {tcpSocket: {port: 8080}}, "+probe("readiness", "")), "n1"), right: []string{robustWeb}},
@@ -162,7 +163,7 @@ func TestRobustSpread(t *testing.T) {
 		return robustC + ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: " + app + "}}}]"
 	}
 	anti := robustC + ", affinity: {podAntiAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 1, podAffinityTerm: {topologyKey: kubernetes.io/hostname, labelSelector: {matchExpressions: [{key: app, operator: In, values: [web]}]}}}]}}"
-	runRobust(t, "pod-spread", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-spread", []robustCase{
 		{name: "by constraint", yaml: robustApp("web", 2, spread("web"), "n1", "n2"), right: []string{robustWeb}},
 		{name: "by anti-affinity", yaml: robustApp("web", 2, anti, "n1", "n2"), right: []string{robustWeb}},
 		{name: "from others only", yaml: robustApp("web", 2, spread("other"), "n1", "n2"), wrong: []string{"info " + robustWeb + " spec.template.spec.topologySpreadConstraints"}, says: []string{"none that selects its own pods"}},
@@ -171,7 +172,7 @@ func TestRobustSpread(t *testing.T) {
 		{name: "pods of an operator", root: "Database.db.example/ns/pg", yaml: robustClusterPods("n1", "n2"), wrong: []string{"info Database.db.example/ns/pg"}},
 	})
 	tainted := robustNode("n1", "a", "") + robustNode("n2", "a", "taints: [{key: k, effect: NoSchedule}]")
-	runRobust(t, "pod-nodes", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-nodes", []robustCase{
 		{name: "apart", yaml: robustNodes3 + robustApp("web", 2, robustC, "n1", "n3"), right: []string{robustWeb}},
 		{name: "on one node of three", yaml: robustNodes3 + robustApp("web", 3, robustC, "n2", "n2", "n2"), wrong: []string{"warning " + robustWeb + " spec.nodeName = n2"}, says: []string{"all 3 pods are on n2, and 3 nodes would take them"}},
 		{name: "in one zone of two", yaml: robustNodes3 + robustApp("web", 2, robustC, "n1", "n2"), wrong: []string{"info " + robustWeb + " metadata.labels[topology.kubernetes.io/zone] = a"}},
@@ -187,7 +188,7 @@ func TestRobustSpread(t *testing.T) {
 func TestRobustBudgets(t *testing.T) {
 	two := robustApp("web", 2, robustC, "n1", "n2")
 	pdb := "PodDisruptionBudget.policy/ns/web"
-	runRobust(t, "budget-present", []robustCase{
+	runRobust(t, Rules(), findOperators, "budget-present", []robustCase{
 		{name: "there", yaml: two + robustBudget("web", "web", "maxUnavailable: 1"), right: []string{robustWeb}},
 		{name: "not there", yaml: two, wrong: []string{"warning " + robustWeb}},
 		{name: "unread", yaml: two, unread: []string{"PodDisruptionBudget"}, open: []string{robustWeb}},
@@ -198,7 +199,7 @@ func TestRobustBudgets(t *testing.T) {
 			yaml: strings.Replace(robustClusterPods("n1", "n2"), "uid: p-pg-0, labels: {", "uid: p-pg-0, labels: {role: primary, ", 1) + strings.Replace(robustBudget("pg", "pg", "minAvailable: 1", 0, 1, 1, 1), "{app: pg}", "{role: primary}", 1),
 		},
 	})
-	runRobust(t, "budget-allows", []robustCase{
+	runRobust(t, Rules(), findOperators, "budget-allows", []robustCase{
 		{name: "one", yaml: two + robustBudget("web", "web", "maxUnavailable: 1", 1, 2, 1, 2), right: []string{pdb}},
 		{name: "none", yaml: two + robustBudget("web", "web", "minAvailable: 2", 0, 2, 2, 2), wrong: []string{"warning " + pdb + " spec.minAvailable = 2"}, says: []string{"although 2 of 2 pods are healthy"}},
 		{name: "none, since a pod is not healthy", yaml: two + robustBudget("web", "web", "maxUnavailable: 1", 0, 1, 1, 2), right: []string{pdb}},
@@ -215,7 +216,7 @@ func TestRobustBudgets(t *testing.T) {
 			wrong: []string{"info PodDisruptionBudget.policy/ns/pg spec.minAvailable = 1"},
 		},
 	})
-	runRobust(t, "budget-one-per-pod", []robustCase{
+	runRobust(t, Rules(), findOperators, "budget-one-per-pod", []robustCase{
 		{name: "one", yaml: two + robustBudget("web", "web", "maxUnavailable: 1"), right: []string{robustWeb}},
 		{name: "two", yaml: two + robustBudget("a", "web", "maxUnavailable: 1") + robustBudget("b", "web", "maxUnavailable: 1"), wrong: []string{"error " + robustWeb + " spec.selector"}, says: []string{"2 pods are selected by several budgets (a and b)"}},
 		{name: "none", yaml: two},
@@ -226,7 +227,7 @@ func TestRobustSingle(t *testing.T) {
 	needsDB := "containers: [{name: c, image: c, env: [{name: DB_HOST, value: db.ns.svc}]}]"
 	db := robustService("db", "db", "") + robustApp("db", 1, robustC, "n1")
 	ingress := "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, uid: i}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"
-	runRobust(t, "pod-single", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-single", []robustCase{
 		{name: "a database of one", yaml: robustApp("web", 2, needsDB, "n1", "n2") + db, wrong: []string{"warning Deployment.apps/ns/db spec.replicas = 1"}, says: []string{"has the only pod behind Service/db, which Deployment.apps/web needs"}},
 		{name: "of two", yaml: robustApp("web", 2, needsDB, "n1", "n2") + robustService("db", "db", "") + robustApp("db", 2, robustC, "n1", "n2"), right: []string{"Deployment.apps/ns/db"}},
 		{name: "no dependents", root: "Deployment.apps/ns/db", yaml: db},
@@ -244,7 +245,7 @@ func TestRobustSingle(t *testing.T) {
 			right: []string{"Database.db.example/ns/pg"},
 		},
 	})
-	runRobust(t, "pod-recreate", []robustCase{
+	runRobust(t, Rules(), findOperators, "pod-recreate", []robustCase{
 		{name: "rolling", yaml: robustApp("web", 2, robustC, "n1"), right: []string{robustWeb}},
 		{name: "recreate", yaml: robustAppMore("web", 2, robustC, "strategy: {type: Recreate}", "n1"), wrong: []string{"info " + robustWeb + " spec.strategy.type = Recreate"}},
 		{name: "recreate, with a volume of its own", yaml: robustAppMore("web", 1, robustMounts("d"), "strategy: {type: Recreate}", "n1") + robustClaim("d", "ReadWriteOnce", ""), right: []string{robustWeb}},
@@ -266,9 +267,9 @@ func TestRobustOperatorReplicas(t *testing.T) {
 		{name: "stopped", spec: robustC},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			w := readWorld(t, robustApp("op", tt.replicas, tt.spec, "n1"))
+			w := readWorld(t, findOperators, robustApp("op", tt.replicas, tt.spec, "n1"))
 			o := &Operator{World: w.ClusterState, Name: "op", Workloads: w.Workloads()}
-			r := only(t, "operator-replicas", o.Check)
+			r := only(t, Rules(), "operator-replicas", o.Check)
 			if len(r.Findings) != tt.wrong || tt.wrong > 0 && !strings.Contains(r.Findings[0].Message, tt.says) {
 				t.Errorf("got %+v", r.Findings)
 			}

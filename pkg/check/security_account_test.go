@@ -55,8 +55,8 @@ subjects: [{kind: SUBJECT}]
 		"accounts unread, not its": {spec: "serviceAccountName: app,", unread: []string{"ServiceAccount"}, want: "fine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.NewReplacer("SPEC", c.spec, "ACCOUNT", c.account).Replace(accountApp)+c.more, c.unread...)
-			r := only(t, "pod-service-account", w.stack("Deployment.apps/shop/app").Check)
+			w := readWorld(t, findOperators, strings.NewReplacer("SPEC", c.spec, "ACCOUNT", c.account).Replace(accountApp)+c.more, c.unread...)
+			r := only(t, Rules(), "pod-service-account", w.stack("Deployment.apps/shop/app").Check)
 			got := "fine"
 			switch {
 			case len(r.Findings) > 0:
@@ -105,13 +105,13 @@ subjects: [{kind: ServiceAccount, name: BOUND, namespace: ops}]
 		"beside another":             {spec: own, more: other("Deployment", "serviceAccountName: x,", ""), want: "fine"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.NewReplacer("SPEC", c.spec, "BOUND", c.bound).Replace(world)+c.more)
+			w := readWorld(t, findOperators, strings.NewReplacer("SPEC", c.spec, "BOUND", c.bound).Replace(world)+c.more)
 			wl, ok := w.Workload(w.stack("Deployment.apps/ops/operator").Ref)
 			if !ok {
 				t.Fatal("no workload")
 			}
 			o := &Operator{World: w.ClusterState, Name: "op", Workloads: []*Workload{wl}}
-			r := only(t, "operator-service-account", o.Check)
+			r := only(t, Rules(), "operator-service-account", o.Check)
 			got := "fine"
 			if len(r.Findings) > 0 {
 				got = r.Findings[0].Severity.String()
@@ -121,8 +121,8 @@ subjects: [{kind: ServiceAccount, name: BOUND, namespace: ops}]
 			}
 		})
 	}
-	o := &Operator{World: readWorld(t, strings.NewReplacer("SPEC", "", "ACCOUNT", "").Replace(accountApp)).ClusterState, Name: "gone", Unknown: "nobody knows"}
-	if r := only(t, "operator-service-account", o.Check); len(r.Unknowns) != 1 || r.Unknowns[0].Reason != "nobody knows" {
+	o := &Operator{World: readWorld(t, findOperators, strings.NewReplacer("SPEC", "", "ACCOUNT", "").Replace(accountApp)).ClusterState, Name: "gone", Unknown: "nobody knows"}
+	if r := only(t, Rules(), "operator-service-account", o.Check); len(r.Unknowns) != 1 || r.Unknowns[0].Reason != "nobody knows" {
 		t.Errorf("an operator without workloads: %+v", r)
 	}
 }
@@ -143,9 +143,9 @@ roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-
 subjects: [{kind: ServiceAccount, name: default, namespace: kube-system}]
 `
 	for note, wrong := range map[string]int{"kubernetes.io/config.mirror": 0, "example.com/note": 1} {
-		w := readWorld(t, strings.Replace(world, "NOTE", note, 1))
+		w := readWorld(t, findOperators, strings.Replace(world, "NOTE", note, 1))
 		for _, id := range []string{"pod-service-account", "pod-cluster-admin"} {
-			if r := only(t, id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Findings) != wrong || len(r.Passed) != 1-wrong {
+			if r := only(t, Rules(), id, w.stack("Pod/kube-system/etcd-one").Check); len(r.Findings) != wrong || len(r.Passed) != 1-wrong {
 				t.Errorf("%s, %s: wrong %v, right %v", note, id, r.Findings, r.Passed)
 			}
 		}

@@ -73,8 +73,8 @@ status: {phase: Running}
 		`{name: A, value: b}, {name: B_PASSWORD, value: hunter2}, {name: C_TOKEN, value: hunter2}`: "wrong wrong",
 	} {
 		t.Run(env, func(t *testing.T) {
-			w := readWorld(t, strings.Replace(world, "ENV", env, 1))
-			r := only(t, "pod-secret-env", w.stack("Pod/shop/web").Check)
+			w := readWorld(t, findOperators, strings.Replace(world, "ENV", env, 1))
+			r := only(t, Rules(), "pod-secret-env", w.stack("Pod/shop/web").Check)
 			got := strings.TrimSpace(strings.Repeat("wrong ", len(r.Findings)) + strings.Repeat("open ", len(r.Unknowns)) + strings.Repeat("fine ", len(r.Passed)))
 			if got != want {
 				t.Errorf("%s, want %s", got, want)
@@ -85,8 +85,8 @@ status: {phase: Running}
 		})
 	}
 	// A name that may be that of a Secret is left open where Secrets were not read.
-	w := readWorld(t, strings.Replace(world, "ENV", `{name: WEBHOOK_SECRET, value: tls}`, 1), "Secret")
-	if r := only(t, "pod-secret-env", w.stack("Pod/shop/web").Check); len(r.Unknowns) != 1 || len(r.Findings) != 0 {
+	w := readWorld(t, findOperators, strings.Replace(world, "ENV", `{name: WEBHOOK_SECRET, value: tls}`, 1), "Secret")
+	if r := only(t, Rules(), "pod-secret-env", w.stack("Pod/shop/web").Check); len(r.Unknowns) != 1 || len(r.Findings) != 0 {
 		t.Errorf("unread: wrong %v, open %v", r.Findings, r.Unknowns)
 	}
 }

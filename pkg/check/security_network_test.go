@@ -46,8 +46,8 @@ func TestNetworkPolicies(t *testing.T) {
 		"an empty list lets in nobody": {policyText("p", "shop", ours+"ingress: []"), 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.Replace(policedPod, "HOST", "", 1)+c.policies)
-			r := only(t, "pod-network-policy", w.stack("Pod/shop/web").Check)
+			w := readWorld(t, findOperators, strings.Replace(policedPod, "HOST", "", 1)+c.policies)
+			r := only(t, Rules(), "pod-network-policy", w.stack("Pod/shop/web").Check)
 			var got Severity
 			if len(r.Findings) > 0 {
 				got = r.Findings[0].Severity
@@ -72,12 +72,12 @@ func TestPoliciesSelectAsTheGraphSays(t *testing.T) {
 
 func policiesAgree(t *testing.T, text string) {
 	t.Helper()
-	w := readWorld(t, text)
+	w := readWorld(t, findOperators, text)
 	for _, wl := range w.Workloads() {
 		for _, pod := range wl.Pods {
 			ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
 			selected := len(w.Serving(ref, networkPolicyKind)) > 0
-			r := only(t, "pod-network-policy", w.stack(ref.String()).Check)
+			r := only(t, Rules(), "pod-network-policy", w.stack(ref.String()).Check)
 			bare := slices.ContainsFunc(r.Findings, func(f Finding) bool { return f.Severity == Warning })
 			if selected == bare {
 				t.Errorf("%s: the graph says %t, the rule %t", ref, selected, !bare)
@@ -111,8 +111,8 @@ spec: {group: cilium.io, scope: Namespaced, names: {plural: ciliumnetworkpolicie
 		"in the network, policies unread": {text: strings.Replace(policedPod, "HOST", "hostNetwork: true,", 1), unread: []string{"NetworkPolicy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, c.text, c.unread...)
-			r := only(t, "pod-network-policy", w.stack("Pod/shop/web").Check)
+			w := readWorld(t, findOperators, c.text, c.unread...)
+			r := only(t, Rules(), "pod-network-policy", w.stack("Pod/shop/web").Check)
 			if len(r.Findings) != c.wrong || len(r.Unknowns) != c.open || len(r.Passed) != c.fine {
 				t.Errorf("wrong %v, open %v, right %v", r.Findings, r.Unknowns, r.Passed)
 			}

@@ -205,9 +205,9 @@ func TestPodSecurity(t *testing.T) {
 		"node's volume": {good + ` volumes: [{name: old, nfs: {server: a, path: /}}], containers: [` + tight + `]`, "", `info volumes[old] = ""`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {"+c.spec+"}}}\n")
+			w := readWorld(t, findOperators, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, namespace: shop}\nspec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {"+c.spec+"}}}\n")
 			for id, want := range map[string]string{"pod-security-baseline": c.baseline, "pod-security-restricted": c.restricted} {
-				r := only(t, id, w.stack("Deployment.apps/shop/web").Check)
+				r := only(t, Rules(), id, w.stack("Deployment.apps/shop/web").Check)
 				if got := podSaid(r); got != want {
 					t.Errorf("%s: %s, want %s", id, got, want)
 				}
@@ -252,8 +252,8 @@ status: {phase: Running}
 		"both":   {grave, grave, "StatefulSet.apps/shop/db", "spec.template.spec.containers[mesh].securityContext.privileged"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.NewReplacer("TEMPLATE", c.template, "POD", c.pod).Replace(world))
-			r := only(t, "pod-security-baseline", w.stack("StatefulSet.apps/shop/db").Check)
+			w := readWorld(t, findOperators, strings.NewReplacer("TEMPLATE", c.template, "POD", c.pod).Replace(world))
+			r := only(t, Rules(), "pod-security-baseline", w.stack("StatefulSet.apps/shop/db").Check)
 			object, field := "", ""
 			if len(r.Findings) > 0 {
 				object, field = r.Findings[0].Object.String(), r.Findings[0].Field
@@ -267,7 +267,7 @@ status: {phase: Running}
 
 // TestAgentsOfTheNode are told, and told that it may be meant so.
 func TestAgentsOfTheNode(t *testing.T) {
-	w := readWorld(t, `
+	w := readWorld(t, findOperators, `
 apiVersion: apps/v1
 kind: DaemonSet
 metadata: {name: agent, namespace: kube-system}
@@ -275,7 +275,7 @@ spec:
   selector: {matchLabels: {app: agent}}
   template: {metadata: {labels: {app: agent}}, spec: {hostNetwork: true, containers: [{name: c, image: "x:1", securityContext: {privileged: true}}]}}
 `)
-	r := only(t, "pod-security-baseline", w.stack("DaemonSet.apps/kube-system/agent").Check)
+	r := only(t, Rules(), "pod-security-baseline", w.stack("DaemonSet.apps/kube-system/agent").Check)
 	if len(r.Findings) != 2 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}

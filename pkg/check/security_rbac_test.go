@@ -18,7 +18,7 @@ func rbacWorld(t *testing.T, rule, in string) *testWorld {
 	if in != "" {
 		binding = "kind: RoleBinding\nmetadata: {name: bind, namespace: " + in + "}"
 	}
-	return readWorld(t, `
+	return readWorld(t, findOperators, `
 apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
 metadata: {name: certs.example.org}
@@ -208,7 +208,7 @@ func TestRightsOfOperatorsAreToldOnce(t *testing.T) {
 // TestEvidenceOfRights looks at one finding whole.
 func TestEvidenceOfRights(t *testing.T) {
 	w := rbacWorld(t, `{apiGroups: [""], resources: [pods], verbs: [get]}, {apiGroups: [apps], resources: [statefulsets], verbs: ["*"]}`, "")
-	r := only(t, "operator-wildcards", w.operator("operator").Check)
+	r := only(t, Rules(), "operator-wildcards", w.operator("operator").Check)
 	if len(r.Findings) != 1 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}
@@ -232,7 +232,7 @@ func TestEvidenceOfRights(t *testing.T) {
 // TestDefaultRolesAreToldByTheirBinding: nobody mends edit, and its many rules are one
 // mistake.
 func TestDefaultRolesAreToldByTheirBinding(t *testing.T) {
-	w := readWorld(t, `
+	w := readWorld(t, findOperators, `
 apiVersion: rbac.authorization.k8s.io/v1
 kind: ClusterRole
 metadata: {name: edit, labels: {kubernetes.io/bootstrapping: rbac-defaults}}
@@ -253,7 +253,7 @@ spec:
   selector: {matchLabels: {app: app}}
   template: {metadata: {labels: {app: app}}, spec: {serviceAccountName: app, containers: [{name: c, image: "app:1"}]}}
 `)
-	r := only(t, "pod-secrets", w.stack("Deployment.apps/shop/app").Check)
+	r := only(t, Rules(), "pod-secrets", w.stack("Deployment.apps/shop/app").Check)
 	if len(r.Findings) != 1 {
 		t.Fatalf("%d findings, want one", len(r.Findings))
 	}
@@ -278,16 +278,16 @@ metadata: {name: admins}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
 subjects: [{kind: ServiceAccount, name: app, namespace: shop}]
 `
-	w := readWorld(t, strings.Replace(text, "AUTO", "", 1), "RoleBinding")
+	w := readWorld(t, findOperators, strings.Replace(text, "AUTO", "", 1), "RoleBinding")
 	for id, wrong := range map[string]int{"pod-cluster-admin": 1, "pod-secrets": 0} {
-		r := only(t, id, w.stack("Deployment.apps/shop/app").Check)
+		r := only(t, Rules(), id, w.stack("Deployment.apps/shop/app").Check)
 		if len(r.Findings) != wrong || len(r.Unknowns) != 1 || len(r.Passed) != 0 {
 			t.Errorf("%s: %d wrong, %d open, %d right", id, len(r.Findings), len(r.Unknowns), len(r.Passed))
 		}
 	}
 	// Without a token, the pods can do nothing of it.
-	w = readWorld(t, strings.Replace(text, "AUTO", "automountServiceAccountToken: false,", 1), "RoleBinding")
-	if r := only(t, "pod-cluster-admin", w.stack("Deployment.apps/shop/app").Check); len(r.Findings)+len(r.Unknowns) != 0 || len(r.Passed) != 1 {
+	w = readWorld(t, findOperators, strings.Replace(text, "AUTO", "automountServiceAccountToken: false,", 1), "RoleBinding")
+	if r := only(t, Rules(), "pod-cluster-admin", w.stack("Deployment.apps/shop/app").Check); len(r.Findings)+len(r.Unknowns) != 0 || len(r.Passed) != 1 {
 		t.Errorf("no token: %d wrong, %d open, %d right", len(r.Findings), len(r.Unknowns), len(r.Passed))
 	}
 }
@@ -320,7 +320,7 @@ func TestWaysOut(t *testing.T) {
 // TestRightsOfEverybody: who has a right as a member of a group is told so, and a role that
 // is aggregated into a default one is not to blame for being bound.
 func TestRightsOfEverybody(t *testing.T) {
-	w := readWorld(t, `
+	w := readWorld(t, findOperators, `
 apiVersion: apps/v1
 kind: Deployment
 metadata: {name: app, namespace: shop}
@@ -344,7 +344,7 @@ metadata: {name: everybody}
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: admin}
 subjects: [{kind: Group, name: "system:serviceaccounts:shop"}]
 `)
-	r := only(t, "pod-exec", w.stack("Deployment.apps/shop/app").Check)
+	r := only(t, Rules(), "pod-exec", w.stack("Deployment.apps/shop/app").Check)
 	if len(r.Findings) != 1 {
 		t.Fatalf("%d findings", len(r.Findings))
 	}

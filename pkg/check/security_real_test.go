@@ -27,7 +27,7 @@ func TestSecurityOfRealOperators(t *testing.T) {
 				t.Fatal(err)
 			}
 			var b strings.Builder
-			for _, s := range readWorld(t, string(text)).subjects(rules) {
+			for _, s := range readWorld(t, findOperators, string(text)).subjects(rules) {
 				fmt.Fprintf(&b, "%s %s\n", s.Scope, s.Name)
 				for _, r := range s.Results {
 					for _, f := range r.Findings {

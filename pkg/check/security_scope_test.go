@@ -99,7 +99,7 @@ func TestOperatorsInNamespaces(t *testing.T) {
 			// The role by which it is found is not asked about.
 			x := w.bindings.build(w.ClusterState)
 			x.all[slices.IndexFunc(x.all, func(b grantBinding) bool { return b.binding.Name == "found-by" })].ref.Name = "gone"
-			r := only(t, "operator-namespaces", o.Check)
+			r := only(t, Rules(), "operator-namespaces", o.Check)
 			got := "fine"
 			if len(r.Findings) > 0 {
 				got = strings.TrimSpace(r.Findings[0].Severity.String() + " " + strings.TrimPrefix(r.Findings[0].Field, "spec.template.spec."))
@@ -139,8 +139,8 @@ spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, s
 		"cluster, owns pods in some": {world + boat + workload, "Cluster", 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := readWorld(t, strings.Replace(c.text, "SCOPE", c.scope, 1))
-			r := only(t, "crd-namespaced", w.definition("boats.example.org").Check)
+			w := readWorld(t, findOperators, strings.Replace(c.text, "SCOPE", c.scope, 1))
+			r := only(t, Rules(), "crd-namespaced", w.definition("boats.example.org").Check)
 			if len(r.Findings) != c.wrong || len(r.Passed) != c.fine {
 				t.Errorf("wrong %v, right %v", r.Findings, r.Passed)
 			}

@@ -192,7 +192,7 @@ func TestSettableOfInstances(t *testing.T) {
 	}
 	own := web("Shop", "50000000-0000-0000-0000-000000000001", "1")
 	d := schemaDefinition(t, "Shop", host, shopInstance, own)
-	r := only(t, "crd-sets-resources", d.Check)
+	r := only(t, Rules(), "crd-sets-resources", d.Check)
 	if len(r.Findings) != 1 || len(r.Findings[0].Related) != 1 || r.Findings[0].Related[0].Name != "web" {
 		t.Errorf("an instance that runs pods: %+v", r.Findings)
 	}

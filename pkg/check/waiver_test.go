@@ -36,7 +36,7 @@ func TestParseWaivers(t *testing.T) {
 		"waivers:\n- {id: fake-pod, reason: [a]}":                                                     "2:26 expected a string",
 		"waivers:\n- {id: fake-operator, reason: tested elsewhere, object: deploy/shop/web-operator}": "fake-operator deploy/shop/web-operator tested elsewhere w.yaml:2",
 	} {
-		waivers, problems := ParseWaivers("w.yaml", []byte(text), reportRules())
+		waivers, problems := ParseWaivers("w.yaml", []byte(text), ReportRules())
 		var got []string
 		for _, p := range problems {
 			got = append(got, strings.Replace(strings.Replace(p.String(), "line ", "", 1), ", column ", ":", 1))
@@ -64,11 +64,11 @@ func TestParseWaivers(t *testing.T) {
 func FuzzWaivers(f *testing.F) {
 	f.Add("waivers:\n- {id: fake-pod, object: a/b, reason: x, until: 2027-01-31}", "fake-pod=x;y\nz")
 	f.Fuzz(func(t *testing.T, file, note string) {
-		waivers, problems := ParseWaivers("w", []byte(file), reportRules())
+		waivers, problems := ParseWaivers("w", []byte(file), ReportRules())
 		if len(waivers) > 0 && len(problems) > 0 {
 			t.Errorf("%d waivers of a file with %d problems", len(waivers), len(problems))
 		}
-		said, _ := waiversOf(object.Ref{Kind: "Node", Name: "a"}, note, reportRules())
+		said, _ := waiversOf(object.Ref{Kind: "Node", Name: "a"}, note, ReportRules())
 		for _, w := range append(waivers, said...) {
 			if w.Rule == "" || strings.TrimSpace(w.Reason) == "" || w.Origin == "" {
 				t.Errorf("a waiver that lacks a word: %+v", w)

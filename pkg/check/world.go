@@ -31,7 +31,14 @@ type ClusterState struct {
 	// nil; then only what the graph says of that counts.
 	Conversion func(definition object.Ref) (service object.Ref, ok bool)
 
-	operators func() []*Operator
+	// FindOperators finds the operators of the cluster (package operator has the function).
+	// It may be nil; then none is known.
+	FindOperators func(*ClusterState) []*Operator
+
+	operators struct {
+		once sync.Once
+		all  []*Operator
+	}
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
@@ -87,7 +94,6 @@ func (w *Workload) IsLongRunning() bool {
 // NewWorld puts together what was read.
 func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *ClusterState {
 	w := &ClusterState{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
-	w.operators = sync.OnceValue(func() []*Operator { return newOperatorSearch(w).operators() })
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
 		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}

@@ -27,7 +27,7 @@ type testWorld struct {
 
 // readWorld reads YAML documents as a cluster in which everything may be read, but for the
 // kinds that are named (Secret, NetworkPolicy).
-func readWorld(t testing.TB, text string, unread ...string) *testWorld {
+func readWorld(t testing.TB, find func(*ClusterState) []*Operator, text string, unread ...string) *testWorld {
 	t.Helper()
 	snap, err := source.Open("-", strings.NewReader(text), nil)
 	if err != nil {
@@ -64,6 +64,7 @@ func readWorld(t testing.TB, text string, unread ...string) *testWorld {
 	}
 	read := func(gk schema.GroupKind, _ string) bool { return !slices.Contains(unread, gk.Kind) }
 	w := &testWorld{ClusterState: NewWorld(b.Build(inv), facts, kinds, read), t: t}
+	w.FindOperators = find
 	whole := &definitionSink{leavingOut: leavingOut{Inventory: inventory.New(nil)}, w: w}
 	if err := snap.Whole().Read(context.Background(), source.Query{All: true}, whole); err != nil {
 		t.Fatal(err)
@@ -187,12 +188,13 @@ func (w *testWorld) subjects(rules []Rule) []*Subject {
 }
 
 // only asks one rule of a subject.
-func only(t testing.TB, id string, ask func([]Rule) *Subject) *Result {
+func only(t testing.TB, rules []Rule, id string, ask func([]Rule) *Subject) *Result {
 	t.Helper()
-	r, ok := RuleOf(id)
-	if !ok {
+	at := slices.IndexFunc(rules, func(r Rule) bool { return r.ID == id })
+	if at < 0 {
 		t.Fatalf("no rule %s", id)
 	}
+	r := rules[at]
 	s := ask([]Rule{r})
 	if len(s.Results) == 0 {
 		return &Result{Rule: &r}
@@ -203,9 +205,9 @@ func only(t testing.TB, id string, ask func([]Rule) *Subject) *Result {
 // folder joins the YAML files of a folder of testdata.
 func folder(t testing.TB, name string) string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join("testdata", name, "*.yaml"))
+	files, err := filepath.Glob(filepath.Join(name, "*.yaml"))
 	if err != nil || len(files) == 0 {
-		t.Fatalf("no files in testdata/%s: %v", name, err)
+		t.Fatalf("no files in %s: %v", name, err)
 	}
 	var all []string
 	for _, f := range files {
