@@ -66,7 +66,7 @@ func TestPoliciesSelectAsTheGraphSays(t *testing.T) {
 		"bad":  policyText("a", "bad", "podSelector: {matchLabels: {app: bad-operator}}"),
 	}
 	for name, policies := range more {
-		policiesAgree(t, folder(t, name)+policies)
+		policiesAgree(t, folder(t, "testdata/"+name)+policies)
 	}
 }
 
