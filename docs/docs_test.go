@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/pages"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
 
 // run returns what a command writes.
@@ -59,7 +60,7 @@ func TestWaiversOfThePage(t *testing.T) {
 	if len(found) != 3 {
 		t.Fatalf("%d blocks of YAML", len(found))
 	}
-	waivers, problems := check.ParseWaivers("check.md", []byte(found[2]), check.Rules())
+	waivers, problems := check.ParseWaivers("check.md", []byte(found[2]), all.Rules())
 	if len(waivers) != 2 || len(problems) > 0 {
 		t.Errorf("%+v, problems %v", waivers, problems)
 	}
@@ -69,7 +70,7 @@ func TestWaiversOfThePage(t *testing.T) {
 	}
 	for line := range strings.Lines(annotated.Metadata.Annotations[check.WaiveAnnotation]) {
 		id, reason, _ := strings.Cut(line, "=")
-		if _, ok := check.RuleOf(id); !ok || strings.TrimSpace(reason) == "" {
+		if _, ok := all.RuleOf(id); !ok || strings.TrimSpace(reason) == "" {
 			t.Errorf("no waiver: %s", line)
 		}
 	}

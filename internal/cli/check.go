@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
 
 type checkOptions struct {
@@ -198,7 +199,7 @@ func rulesIn(names []string) ([]check.Rule, error) {
 		want[check.Category(name)] = true
 	}
 	var rules []check.Rule
-	for _, r := range check.Rules() {
+	for _, r := range all.Rules() {
 		if len(want) == 0 || want[r.Category] {
 			rules = append(rules, r)
 		}
@@ -237,7 +238,7 @@ func (o *checkOptions) run(ctx context.Context) error {
 	if err := c.subjects(ctx); err != nil {
 		return err
 	}
-	report := check.NewReport(c.found, q.waivers, c.world, c.session.moment())
+	report := check.NewReport(c.found, all.Rules(), q.waivers, c.world, c.session.moment())
 	c.session.tell(c.graph)
 	if err := o.write(view.Check(report, c.options())); err != nil {
 		return err

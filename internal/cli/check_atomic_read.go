@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/preflight"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -130,6 +131,7 @@ func (s *session) checkWorld(g *graph.Graph, facts *check.Collector, kinds *obje
 	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
 		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
 	})
+	w.FindOperators = operator.Find
 	w.Catalogued = s.catalogued
 	return w
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/colocation"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/definition"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -30,13 +32,13 @@ func (o *checkOptions) colocated() error {
 // colocate shows how the pods of the stacks lie.
 func (c *checkRun) colocate(ctx context.Context) error {
 	stop := c.o.clock.stage("colocation")
-	var found []*check.Colocation
+	var found []*colocation.Placement
 	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
 	for s := range c.eachStack() {
-		found = append(found, c.world.Colocation(s))
-		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
+		found = append(found, colocation.Measure(c.world, s))
+		for _, ref := range colocation.PlacedBy(c.world, s, c.isCustom) {
 			t := &found[len(found)-1].Together
-			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
+			t.Settable = append(t.Settable, colocation.Settable{Resource: ref, Unread: true})
 			kind, _ := c.session.kinds.Kind(ref.GroupKind())
 			asked[ref] = object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: kind.String()}
 		}
@@ -62,13 +64,13 @@ func (c *checkRun) isCustom(r object.Ref) bool {
 }
 
 // places reads the definitions, and fills in which of their fields say where pods go.
-func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
+func (c *checkRun) places(ctx context.Context, found []*colocation.Placement, asked map[object.Ref]object.Ref) error {
 	var refs []object.Ref
 	for _, ref := range asked {
 		refs = append(refs, ref)
 	}
 	slices.SortFunc(refs, object.Compare)
-	known := map[object.Ref]check.SettablePlaces{}
+	known := map[object.Ref]colocation.Settable{}
 	var failed error
 	err := c.session.readDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
@@ -76,8 +78,8 @@ func (c *checkRun) places(ctx context.Context, found []*check.Colocation, asked 
 			failed = err
 			return
 		}
-		var p check.SettablePlaces
-		p.Paths, p.Open = d.Places()
+		var p colocation.Settable
+		p.Paths, p.Open = definition.Places(d)
 		known[d.Ref] = p
 	})
 	if err = errors.Join(err, failed); err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
@@ -131,7 +132,7 @@ func (c *checkRun) choose() error {
 		return nil
 	}
 	for _, name := range t.operators {
-		found := c.world.FindOperator(name)
+		found := operator.Named(c.world, name)
 		if len(found) == 0 {
 			return c.noSuch(name)
 		}
@@ -162,7 +163,7 @@ func (c *checkRun) noSuch(name string) error {
 		names = append(names, o.Name)
 	}
 	err := fmt.Errorf("%q is neither a kind nor an operator", name)
-	if near := c.world.NearOperators(name); len(near) > 0 {
+	if near := operator.Near(c.world, name); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
 	const few = 8

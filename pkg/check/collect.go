@@ -72,7 +72,7 @@ type Collector struct {
 	parts map[uint64]*shared
 	seed  maphash.Seed
 	// backups are what custom resources say of backups.
-	backups map[object.Ref]backupSaid
+	backups map[object.Ref]BackupSettings
 }
 
 // shared are the parts of a pod's spec that pods of one template have in common. They are
@@ -88,7 +88,7 @@ func NewCollector() *Collector {
 		whole: map[schema.GroupKind]map[object.Ref]runtime.Object{},
 		notes: map[object.Ref]map[string]string{},
 		said:  map[object.Ref]map[string]string{},
-		parts: map[uint64]*shared{}, backups: map[object.Ref]backupSaid{},
+		parts: map[uint64]*shared{}, backups: map[object.Ref]BackupSettings{},
 		seed: maphash.MakeSeed(),
 	}
 }

@@ -210,7 +210,7 @@ func TestGrantsAgainstNaive(t *testing.T) {
 			bindings = append(bindings, binding{ns, role, subjects})
 		}
 		w := grantWorld(objects...)
-		sa := account("a", "one")
+		sa := ServiceAccount("a", "one")
 		groups := []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:a"}
 		want := map[AccessRequest]bool{}
 		for _, b := range bindings {

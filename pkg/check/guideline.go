@@ -1,6 +1,8 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
@@ -22,16 +24,28 @@ func (g Guideline) String() string {
 	return fmt.Sprintf("%s (%d) %d: %s", g.Model, g.Year, g.Number, g.Principle)
 }
 
-// maturity returns a guideline of the Operator Maturity Model as KubePlus published it in
+// AllGuidelines returns the principles of both models, in order.
+func AllGuidelines() []Guideline {
+	var all []Guideline
+	for n := range maturityPrinciples {
+		all = append(all, MaturityGuideline(n+1))
+	}
+	for n := range CoreOSPrinciples {
+		all = append(all, CoreOSGuideline(n+1))
+	}
+	return all
+}
+
+// MaturityGuideline returns a guideline of the Operator Maturity Model as KubePlus published it in
 // 2020, by its number (1 to 24).
-func maturity(n int) Guideline {
+func MaturityGuideline(n int) Guideline {
 	return Guideline{Model: MaturityModel, Year: 2020, Number: n, Principle: maturityPrinciples[n-1]}
 }
 
-// coreos returns one of the principles that Brandon Philips gave for operators in 2016, by
+// CoreOSGuideline returns one of the principles that Brandon Philips gave for operators in 2016, by
 // its place (1 to 7) in "Introducing Operators: Putting Operational Knowledge into Software".
-func coreos(n int) Guideline {
-	return Guideline{Model: CoreOSModel, Year: 2016, Number: n, Principle: coreosPrinciples[n-1]}
+func CoreOSGuideline(n int) Guideline {
+	return Guideline{Model: CoreOSModel, Year: 2016, Number: n, Principle: CoreOSPrinciples[n-1]}
 }
 
 var maturityPrinciples = [...]string{
@@ -61,7 +75,7 @@ var maturityPrinciples = [...]string{
 	"use the chart's hints for installing CRDs",
 }
 
-var coreosPrinciples = [...]string{
+var CoreOSPrinciples = [...]string{
 	"one deployment installs it, and no further action is needed",
 	"it creates a type of its own when it is installed",
 	"it uses built-in primitives such as Services and ReplicaSets",

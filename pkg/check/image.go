@@ -48,7 +48,7 @@ func (w *Workload) Images() []Image {
 func (w *Workload) Accounts() []object.Ref {
 	var out []object.Ref
 	for _, spec := range w.Specs() {
-		if sa := account(w.Ref.Namespace, spec.ServiceAccountName); !slices.Contains(out, sa) {
+		if sa := ServiceAccount(w.Ref.Namespace, spec.ServiceAccountName); !slices.Contains(out, sa) {
 			out = append(out, sa)
 		}
 	}

@@ -8,8 +8,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-//go:generate go test . -run TestGuidelinesPage -update-guidelines
-
 // Subject is one definition, operator or stack, and what the rules say of it.
 type Subject struct {
 	Scope Scope

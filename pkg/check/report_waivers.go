@@ -154,7 +154,7 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 	if have, ok := v.above[ref]; ok {
 		return slices.Clone(have)
 	}
-	all := append([]object.Ref{ref}, v.world.owners(ref)...)
+	all := append([]object.Ref{ref}, v.world.Owners(ref)...)
 	if ref.Namespace != "" {
 		all = append(all, waiverNamespace(ref))
 	}

@@ -37,7 +37,7 @@ func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluste
 		},
 	}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if !without[podRef(p)] && !hasEnded(p) {
+		if !without[PodRef(p)] && !HasEnded(p) {
 			c.Pods = append(c.Pods, p)
 		}
 	}

@@ -12,6 +12,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// ManagedWorkloads returns the workloads of the stack without static pods, which a kubelet
+// runs from a file.
+func (s *Stack) ManagedWorkloads() []*Workload {
+	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
+		return wl.Template == nil && len(wl.Pods) > 0 && IsMirrorPod(&wl.Pods[0].ObjectMeta)
+	})
+}
+
 // Definition is a CustomResourceDefinition, whole, and the objects of its kind.
 type Definition struct {
 	World *ClusterState
@@ -40,7 +48,7 @@ type Definition struct {
 	Composition []schema.GroupKind
 }
 
-var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
+var DefinitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
 
 // NewDefinition reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
 func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) {
@@ -50,7 +58,7 @@ func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) 
 	}
 	d := &Definition{
 		World: w, CRD: crd,
-		Ref:  object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: crd.Name},
+		Ref:  object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: crd.Name},
 		Kind: schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 	}
 	d.Instances = w.Instances(d.Kind)
@@ -84,7 +92,7 @@ func (d *Definition) Workloads() []*Workload {
 	for _, ref := range d.Instances {
 		owned = append(owned, d.World.Owned(ref)...)
 	}
-	return d.World.workloadsOf(owned)
+	return d.World.WorkloadsOf(owned)
 }
 
 // Operator is what makes custom resources real: workloads, and the definitions that they
@@ -129,7 +137,7 @@ func (o *Operator) Accounts() []object.Ref {
 	return out
 }
 
-func account(namespace, name string) object.Ref {
+func ServiceAccount(namespace, name string) object.Ref {
 	if name == "" {
 		name = "default"
 	}
@@ -157,4 +165,4 @@ func (s *Stack) Members() []object.Ref {
 }
 
 // Workloads returns the workloads of the stack, and its bare pods.
-func (s *Stack) Workloads() []*Workload { return s.World.workloadsOf(s.Members()) }
+func (s *Stack) Workloads() []*Workload { return s.World.WorkloadsOf(s.Members()) }

@@ -75,7 +75,7 @@ func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bo
 // own: Deployments give theirs to their ReplicaSets, many operators to what they make, and
 // Services to their Endpoints.
 func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
-	from := w.owners(ref)
+	from := w.Owners(ref)
 	if ref.Group == "" && ref.Kind == "Endpoints" {
 		from = append(from, object.Ref{Kind: "Service", Namespace: ref.Namespace, Name: ref.Name})
 	}

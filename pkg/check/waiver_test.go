@@ -7,6 +7,38 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// Fake rules about pods, workloads and the name of a stack.
+func ReportRules() []Rule {
+	words := func(id string, category Category, severity Severity) Rule {
+		return Rule{ID: id, Category: category, Severity: severity, Title: id, Why: "why", Fix: "fix", Guidelines: []Guideline{MaturityGuideline(14)}}
+	}
+	pods := words("fake-pod", Robustness, Warning)
+	pods.Stack = func(s *Stack, r *Result) {
+		for _, ref := range s.Members() {
+			if ref.Kind == "Pod" {
+				r.AddFinding(Finding{Object: ref, Message: "a pod"})
+			}
+		}
+	}
+	workloads := words("fake-workload", Security, Error)
+	workloads.Stack = func(s *Stack, r *Result) {
+		for _, w := range s.Workloads() {
+			if strings.HasPrefix(w.Ref.Name, "web") {
+				r.AddFinding(Finding{Object: w.Ref, Message: "a workload"})
+			} else {
+				r.Pass(w.Ref)
+			}
+		}
+	}
+	fine := words("fake-fine", Robustness, Info)
+	fine.Stack = func(s *Stack, r *Result) { r.Pass(s.Ref) }
+	open := words("fake-open", Robustness, Info)
+	open.Stack = func(s *Stack, r *Result) { r.AddUnknown(s.Ref, "nobody knows") }
+	op := words("fake-operator", CoreOS, Info)
+	op.Uncheckable = "nobody can"
+	return []Rule{pods, workloads, fine, open, op}
+}
+
 func TestParseWaivers(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               "1:1 the file is empty: expected waivers, a list",

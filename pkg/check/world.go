@@ -7,6 +7,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +16,109 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
+
+// SelectsEverything says that a selector excludes nothing; one that is not set does not either.
+func SelectsEverything(s *metav1.LabelSelector) bool {
+	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
+}
+
+func Names(refs []object.Ref) string {
+	var names []string
+	for _, r := range refs {
+		names = append(names, r.Name)
+	}
+	return object.ShortList(names)
+}
+
+func (w *ClusterState) Labels(ref object.Ref) map[string]string {
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	return w.Graph.Labels(id)
+}
+
+// HelmRelease returns the release that installed an object; empty where none says so.
+func (w *ClusterState) HelmRelease(ref object.Ref) (name, namespace string) {
+	name, _ = w.Facts.Annotation(ref, graph.HelmName)
+	namespace, _ = w.Facts.Annotation(ref, graph.HelmNamespace)
+	return name, namespace
+}
+
+// PodsBehind returns the pods that a budget or a Service selects, in order.
+func (w *ClusterState) PodsBehind(serving object.Ref) []*corev1.Pod {
+	id, ok := w.Graph.Find(serving)
+	if !ok {
+		return nil
+	}
+	var out []*corev1.Pod
+	for e := range w.Graph.Out(id) {
+		ref := w.Graph.Ref(e.To)
+		if ref.GroupKind() != PodKind || w.Graph.State(e.To) != graph.Present {
+			continue
+		}
+		if p, ok := Of[*corev1.Pod](w.Facts, ref); ok && !HasEnded(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func PodRefs(pods []*corev1.Pod) []object.Ref {
+	out := make([]object.Ref, 0, len(pods))
+	for _, p := range pods {
+		out = append(out, PodRef(p))
+	}
+	return out
+}
+
+func BudgetField(b *policyv1.PodDisruptionBudget) (field, value string) {
+	switch {
+	case b.Spec.MaxUnavailable != nil:
+		return "spec.maxUnavailable", b.Spec.MaxUnavailable.String()
+	case b.Spec.MinAvailable != nil:
+		return "spec.minAvailable", b.Spec.MinAvailable.String()
+	}
+	return "spec", ""
+}
+
+func PodRef(p *corev1.Pod) object.Ref {
+	return object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}
+}
+
+// IsMirrorPod says that a pod stands for one that a kubelet runs from a file.
+func IsMirrorPod(p *metav1.ObjectMeta) bool {
+	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
+	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
+}
+
+// SpecPath is where the spec of the pods is in a workload.
+func (wl *Workload) SpecPath() string {
+	switch {
+	case wl.Template == nil:
+		return "spec"
+	case wl.Ref.Kind == "CronJob":
+		return "spec.jobTemplate.spec.template.spec"
+	}
+	return "spec.template.spec"
+}
+
+func HasContainer(spec *corev1.PodSpec, name string) bool {
+	is := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
+}
+
+// BuiltInTop returns the workload above a ReplicaSet or Job.
+func (w *ClusterState) BuiltInTop(ref object.Ref) object.Ref {
+	for range maxDepth {
+		owner, ok := w.Owner(ref)
+		if !ok || !runsPods(owner) {
+			break
+		}
+		ref = owner
+	}
+	return ref
+}
 
 // ClusterState is everything that was read, as rules look at it. It is immutable.
 type ClusterState struct {
@@ -25,7 +129,7 @@ type ClusterState struct {
 	// were read: only then does it mean anything that one is not there.
 	Read func(gk schema.GroupKind, namespace string) bool
 	// Catalogued names the operator that the catalogue knows of a kind: cert-manager. It
-	// may be nil.
+	// AllowedVerbs be nil.
 	Catalogued func(schema.GroupKind) (name string, ok bool)
 	// Conversion returns the Service that converts the objects of a definition. It may be
 	// nil; then only what the graph says of that counts.
@@ -97,7 +201,7 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
 		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
-		if hasEnded(pod) {
+		if HasEnded(pod) {
 			continue
 		}
 		of := w.workloadOf(ref)
@@ -118,7 +222,7 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 func (w *ClusterState) controllers() {
 	add := func(group, kind, namespace, name string, o runtime.Object, template *corev1.PodTemplateSpec, replicas int32) {
 		ref := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
-		if owner, ok := w.owner(ref); ok && runsPods(owner) {
+		if owner, ok := w.Owner(ref); ok && runsPods(owner) {
 			return
 		}
 		wl := &Workload{Ref: ref, Object: o, Template: template, Replicas: replicas}
@@ -168,8 +272,8 @@ func runsPods(r object.Ref) bool {
 	return r.Group == "" && r.Kind == "ReplicationController"
 }
 
-// owner returns the first owner of an object that is there.
-func (w *ClusterState) owner(ref object.Ref) (object.Ref, bool) {
+// Owner returns the first owner of an object that is there.
+func (w *ClusterState) Owner(ref object.Ref) (object.Ref, bool) {
 	id, ok := w.Graph.Find(ref)
 	if !ok {
 		return object.Ref{}, false
@@ -189,7 +293,7 @@ const maxDepth = 16
 func (w *ClusterState) workloadOf(pod object.Ref) *Workload {
 	at := pod
 	for range maxDepth {
-		owner, ok := w.owner(at)
+		owner, ok := w.Owner(at)
 		if !ok {
 			return nil
 		}
@@ -218,7 +322,7 @@ func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 func (w *ClusterState) Top(ref object.Ref) object.Ref {
 	at := ref
 	for range maxDepth {
-		owner, ok := w.owner(at)
+		owner, ok := w.Owner(at)
 		if !ok {
 			return at
 		}
@@ -284,9 +388,9 @@ func (w *ClusterState) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref
 	return slices.Compact(out)
 }
 
-// workloadsOf returns the workloads among some objects, or of pods among them, each once
+// WorkloadsOf returns the workloads among some objects, or of pods among them, each once
 // and in order.
-func (w *ClusterState) workloadsOf(refs []object.Ref) []*Workload {
+func (w *ClusterState) WorkloadsOf(refs []object.Ref) []*Workload {
 	var out []*Workload
 	for _, ref := range refs {
 		if wl, ok := w.Workload(ref); ok {
@@ -297,54 +401,54 @@ func (w *ClusterState) workloadsOf(refs []object.Ref) []*Workload {
 	return slices.CompactFunc(out, func(a, b *Workload) bool { return a.Ref == b.Ref })
 }
 
-// selects says that a selector matches labels; one that is not set or not valid selects
+// Selects says that a selector matches labels; one that is not set or not valid selects
 // nothing.
-func selects(s *metav1.LabelSelector, set map[string]string) bool {
+func Selects(s *metav1.LabelSelector, set map[string]string) bool {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	return err == nil && selector.Matches(labels.Set(set))
 }
 
-// podReady says that a pod is ready, and not about to go.
-func podReady(p *corev1.Pod) bool {
+// PodReady says that a pod is ready, and not about to go.
+func PodReady(p *corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
 	})
 }
 
-// hasEnded says that a pod has run to its end.
-func hasEnded(p *corev1.Pod) bool {
+// HasEnded says that a pod has run to its end.
+func HasEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// describe names an object in a sentence: ClusterRole shop, Secret shop/tls.
-func describe(ref object.Ref) string {
+// Describe names an object in a sentence: ClusterRole shop, Secret shop/tls.
+func Describe(ref object.Ref) string {
 	if ref.Namespace == "" {
 		return ref.Kind + " " + ref.Name
 	}
 	return ref.Kind + " " + ref.Namespace + "/" + ref.Name
 }
 
-// describeAll lists objects as describe names them.
-func describeAll(refs []object.Ref) string {
+// DescribeAll lists objects as describe names them.
+func DescribeAll(refs []object.Ref) string {
 	words := make([]string, 0, len(refs))
 	for _, r := range refs {
-		words = append(words, describe(r))
+		words = append(words, Describe(r))
 	}
 	return object.ShortList(words)
 }
 
-// near names an object for somebody who looks at another one: its namespace only where that
+// Near names an object for somebody who looks at another one: its namespace only where that
 // is another.
-func near(r, from object.Ref) string {
+func Near(r, from object.Ref) string {
 	if r.Namespace == from.Namespace {
 		r.Namespace = ""
 	}
 	return r.String()
 }
 
-// owners returns what owns an object at any height and exists, the nearest first, without
+// Owners returns what owns an object at any height and exists, the nearest first, without
 // the object itself.
-func (w *ClusterState) owners(ref object.Ref) []object.Ref {
+func (w *ClusterState) Owners(ref object.Ref) []object.Ref {
 	if w == nil || w.Graph == nil {
 		return nil
 	}

@@ -1,0 +1,106 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// AccessRequest is something that somebody wants of an API server.
+type AccessRequest struct {
+	Verb string
+	// Group, Resource (with its subresource: pods/log), Namespace and Name are what of. The
+	// namespace is empty for what is in none, and for a question about all of them; the
+	// name for a list, and for what is created.
+	Group, Resource, Namespace, Name string
+	// Path is asked for instead of a resource, where it is set: /metrics.
+	Path string
+}
+
+// Allows says whether the grant is enough for a request, as the RBAC authorizer of the API
+// server decides it: "*" stands for every verb, group or resource with its subresources,
+// "*/scale" for that subresource of everything, and a name for itself alone. So pods/*
+// stands for nothing, and a rule with resource names does not allow to create or to list.
+func (g *Grant) Allows(q AccessRequest) bool {
+	if g.Namespace != "" && (q.Path != "" || q.Namespace != g.Namespace) {
+		return false
+	}
+	if !RuleHas(g.Rule.Verbs, q.Verb) {
+		return false
+	}
+	if q.Path != "" {
+		return grantPath(g.Rule.NonResourceURLs, q.Path)
+	}
+	return RuleHas(g.Rule.APIGroups, q.Group) && grantResource(g.Rule.Resources, q.Resource) &&
+		(len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, q.Name))
+}
+
+// RuleHas says whether a list of a rule has a word, or stands for all.
+func RuleHas(list []string, word string) bool {
+	return slices.Contains(list, rbacv1.VerbAll) || slices.Contains(list, word)
+}
+
+// grantResource says whether resources of a rule have one of a request.
+func grantResource(list []string, resource string) bool {
+	if RuleHas(list, resource) {
+		return true
+	}
+	_, sub, ok := strings.Cut(resource, "/")
+	return ok && slices.Contains(list, "*/"+sub)
+}
+
+func grantPath(list []string, path string) bool {
+	return slices.ContainsFunc(list, func(p string) bool {
+		return p == rbacv1.NonResourceAll || p == path || strings.HasSuffix(p, "*") && strings.HasPrefix(path, strings.TrimRight(p, "*"))
+	})
+}
+
+// AllowedVerbs returns which of some verbs the rule allows for a resource (pods/log), of whatever
+// name and wherever.
+func (g *Grant) AllowedVerbs(group, resource string, verbs ...string) []string {
+	if !RuleHas(g.Rule.APIGroups, group) || !grantResource(g.Rule.Resources, resource) {
+		return nil
+	}
+	return slices.DeleteFunc(slices.Clone(verbs), func(v string) bool { return !RuleHas(g.Rule.Verbs, v) })
+}
+
+// clusterAdmin is the ClusterRole that every cluster has, and that may do everything.
+const clusterAdmin = "cluster-admin"
+
+// clusterAdminRules are those of cluster-admin, as the API server writes them. A file of
+// manifests binds it without having it.
+func clusterAdminRules() []rbacv1.PolicyRule {
+	all := []string{"*"}
+	return []rbacv1.PolicyRule{{Verbs: all, APIGroups: all, Resources: all}, {Verbs: all, NonResourceURLs: all}}
+}
+
+// grantDefaultName says that the API server itself makes a ClusterRole of that name.
+func grantDefaultName(name string) bool {
+	switch name {
+	case clusterAdmin, "admin", "edit", "view":
+		return true
+	}
+	return strings.HasPrefix(name, "system:")
+}
+
+// grantBootstrapping is the label of roles that the API server makes, and mends when it starts.
+const grantBootstrapping = "kubernetes.io/bootstrapping"
+
+// IsDefaultRole says that a role is not the user's to change. What is wrong then is that it
+// is bound.
+func (w *ClusterState) IsDefaultRole(role object.Ref) bool {
+	if role.Kind != ClusterRoleKind.Kind {
+		return false
+	}
+	if r, ok := Of[*rbacv1.ClusterRole](w.Facts, role); ok && r.Labels[grantBootstrapping] != "" {
+		return true
+	}
+	switch role.Name {
+	case clusterAdmin, "admin", "edit", "view":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,12 @@
+package rbac
+
+import (
+	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+)
+
+// Rules are the rules about service accounts and their permissions.
+func Rules() []check.Rule {
+	return slices.Concat(accountRules(), topicRules(), scopeRules())
+}
