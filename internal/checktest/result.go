@@ -26,7 +26,7 @@ func resultText(r *check.Result) string {
 func ExpectResult(t *testing.T, r *check.Result, want string) {
 	t.Helper()
 	if got := resultText(r); got != want {
-		t.Errorf("%s says\n  %s, want\n  %s", r.Rule.ID, got, want)
+		t.Errorf("%s says\n  %s\nwanted\n  %s", r.Rule.ID, got, want)
 		for _, f := range r.Findings {
 			t.Log(f.Message)
 		}

@@ -1,3 +1,4 @@
+// Package checktest makes the cluster states that tests of rules look at, out of YAML.
 package checktest
 
 import (

@@ -1,3 +1,5 @@
+// Package colocation says where the pods of a stack run, what binds them there, and whether
+// the stack fits on one node.
 package colocation
 
 import (

@@ -1,3 +1,5 @@
+// Package drain predicts what the drain of a node does: the pods that it evicts, the budgets
+// that block it, and the stacks that it breaks.
 package drain
 
 import (

@@ -1,3 +1,4 @@
+// Package all has the table of all rules.
 package all
 
 import (

@@ -1,3 +1,5 @@
+// Package definition has the rules about CustomResourceDefinitions: their schemas, names,
+// versions and conversion, and what users can set of the pods behind a custom resource.
 package definition
 
 import (

@@ -1,3 +1,5 @@
+// Package operator finds the operators of a cluster, and has the rules about them: how they
+// are installed, and what waits while they do not answer.
 package operator
 
 import (

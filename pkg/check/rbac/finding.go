@@ -64,7 +64,7 @@ func (h *subject) finding(x *holding, hit *finding) check.Finding {
 	f := check.Finding{
 		Severity: hit.severity, Object: x.Role,
 		Field: fmt.Sprintf("rules[%d].%s", x.Index, hit.field), Value: hit.value, Remedy: hit.remedy,
-		Message: fmt.Sprintf("%s %s %s", who(x), hit.what, x.scopeText()),
+		Message: fmt.Sprintf("%s %s %s", accountsText(x), hit.what, x.scopeText()),
 	}
 	f.Related = append(f.Related, x.bindings...)
 	if h.w.IsDefaultRole(x.Role) || h.w.IsDefaultRole(x.Through) {
@@ -85,8 +85,8 @@ func (h *subject) finding(x *holding, hit *finding) check.Finding {
 	return f
 }
 
-// who names the accounts, and the group by which they come by it.
-func who(x *holding) string {
+// accountsText names the accounts, and the group by which they come by it.
+func accountsText(x *holding) string {
 	word := "service account "
 	if len(x.accounts) > 1 {
 		word = "service accounts "

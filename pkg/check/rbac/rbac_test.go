@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/checktest"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 

@@ -1,3 +1,5 @@
+// Package rbac has the rules about service accounts and the permissions that operators and
+// the pods of stacks have.
 package rbac
 
 import (

@@ -1,3 +1,5 @@
+// Package stack has the rules about the objects of a stack together: their owners, backups,
+// metrics, and what they take for granted of a cluster.
 package stack
 
 import (

@@ -1,3 +1,5 @@
+// Package workload has the rules about the pods of workloads: security, probes, resources,
+// replicas, budgets and volumes.
 package workload
 
 import (
