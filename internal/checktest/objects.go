@@ -9,6 +9,7 @@ import (
 )
 
 const (
+	// WebhookPods are a Service and the Deployment behind it: the readiness of its pod, and its port.
 	WebhookPods = `
 apiVersion: v1
 kind: Namespace
@@ -39,6 +40,7 @@ spec:
     spec: {containers: [{name: web, image: "acme/web:1"}]}
 ---
 `
+	// WebhookConfig is a configuration of one webhook that the Service answers to; more fields follow.
 	WebhookConfig = `
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingWebhookConfiguration
@@ -55,16 +57,18 @@ webhooks:
 
 // ClusterPods are pods that an operator made for a Database by itself.
 func ClusterPods(nodes ...string) string {
-	out := "---\napiVersion: db.example/v1\nkind: Database\nmetadata: {name: pg, namespace: ns, uid: pg}\nspec: {}\n"
+	var b strings.Builder
+	b.WriteString("---\napiVersion: db.example/v1\nkind: Database\nmetadata: {name: pg, namespace: ns, uid: pg}\nspec: {}\n")
 	for i, n := range nodes {
-		out += Pod(fmt.Sprintf("pg-%d", i), "app: pg", "{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true, blockOwnerDeletion: true}", OneContainer, n)
+		b.WriteString(Pod(fmt.Sprintf("pg-%d", i), "app: pg", "{apiVersion: db.example/v1, kind: Database, name: pg, uid: pg, controller: true, blockOwnerDeletion: true}", OneContainer, n))
 	}
-	return out
+	return b.String()
 }
 
 // Pieces of small worlds. A workload is namespace/name, and its account is of that
 // namespace.
 
+// Definition is a CustomResourceDefinition.
 func Definition(name, kind, meta string) string {
 	plural, group, _ := strings.Cut(name, ".")
 	return fmt.Sprintf(`
@@ -75,6 +79,7 @@ spec: {group: %s, scope: Namespaced, names: {plural: %s, kind: %s}, versions: [{
 ---`, name, meta, group, plural, kind)
 }
 
+// Deployment is a Deployment with one container.
 func Deployment(ref, image, account, meta string) string {
 	ns, name, _ := strings.Cut(ref, "/")
 	return fmt.Sprintf(`
@@ -89,6 +94,7 @@ spec:
 ---`, ns, name, meta, name, name, account, image)
 }
 
+// Grant is a ClusterRole and its binding.
 func Grant(role, to, group, resources, verbs string) string {
 	ns, name, _ := strings.Cut(to, "/")
 	return fmt.Sprintf(`
@@ -106,7 +112,8 @@ subjects: [{kind: ServiceAccount, namespace: %s, name: %s}]
 ---`, role, group, resources, verbs, role, name, role, ns, name)
 }
 
-const FullDefinition = "get, list, watch, create, update, patch, delete"
+// AllVerbs are the verbs that an operator has for its own kinds.
+const AllVerbs = "get, list, watch, create, update, patch, delete"
 
 // ClusterOf are the pods of ClusterPods without their Database.
 func ClusterOf(nodes ...string) string {
@@ -114,6 +121,7 @@ func ClusterOf(nodes ...string) string {
 	return pods
 }
 
+// Web is the root of App("web").
 const Web = "Deployment.apps/ns/web"
 
 // ThreeNodes are three nodes in two zones.
@@ -200,6 +208,7 @@ status: {%[4]s}
 `, name, app, spec, said)
 }
 
+// Service is a Service in front of an app.
 func Service(name, app, more string) string {
 	return fmt.Sprintf(`---
 apiVersion: v1
@@ -230,11 +239,13 @@ spec: {accessModes: [%[2]s], capacity: {storage: 1Gi}, csi: {driver: d, volumeHa
 }
 
 const (
+	// OneContainer is the spec of a pod with one container; OnN1 and ZoneA are where volumes are.
 	OneContainer = "containers: [{name: c, image: c}]"
 	OnN1         = "{key: kubernetes.io/hostname, operator: In, values: [n1]}"
 	ZoneA        = "{key: topology.kubernetes.io/zone, operator: In, values: [a]}"
 )
 
+// Mounts is a pod spec that mounts a claim.
 func Mounts(claim string) string {
 	return OneContainer + ", volumes: [{name: data, persistentVolumeClaim: {claimName: " + claim + "}}]"
 }

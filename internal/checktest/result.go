@@ -23,6 +23,7 @@ func resultText(r *check.Result) string {
 	return strings.Join(out, "; ")
 }
 
+// ExpectResult holds what a rule says, as one line of severities and places.
 func ExpectResult(t *testing.T, r *check.Result, want string) {
 	t.Helper()
 	if got := resultText(r); got != want {

@@ -72,13 +72,20 @@ func Read(t testing.TB, find func(*check.ClusterState) []*check.Operator, text s
 		t.Fatal(err)
 	}
 	slices.SortFunc(w.Definitions, func(a, b *check.Definition) int { return object.Compare(a.Ref, b.Ref) })
+	w.declare(snap, declared, said)
+	return w
+}
+
+// declare fills in what is known of the definitions beside their own content.
+func (w *World) declare(snap *source.Snapshot, declared map[string]annotations.Declaration, said map[string][]string) {
+	w.T.Helper()
 	var refs []object.Ref
 	for _, d := range w.Definitions {
 		refs = append(refs, d.Ref)
 	}
 	made, err := snap.Creators(context.Background(), refs)
 	if err != nil {
-		t.Fatal(err)
+		w.T.Fatal(err)
 	}
 	for _, d := range w.Definitions {
 		d.Creator = made[d.Ref]
@@ -96,7 +103,6 @@ func Read(t testing.TB, find func(*check.ClusterState) []*check.Operator, text s
 			}
 		}
 	}
-	return w
 }
 
 // TypedDetail reads built-in kinds as their types, and all others whole.

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Measure is how the pods of a stack lie on nodes and in zones.
+// Placement is where the pods of a stack run: on which nodes, and in which zones.
 type Placement struct {
 	// Stack is what it is called.
 	Stack object.Ref
@@ -99,7 +99,7 @@ func Measure(w *check.ClusterState, s *check.Stack) *Placement {
 	c := &Placement{Stack: s.Ref, NodesUnread: !w.Read(check.NodeKind, "")}
 	nodes := nodesByName(w)
 	for _, n := range nodes {
-		c.ZonesThere = append(c.ZonesThere, n.Labels[check.ZoneLabel])
+		c.ZonesThere = append(c.ZonesThere, n.Labels[corev1.LabelTopologyZone])
 	}
 	c.ZonesThere = places(c.ZonesThere)
 	groups := slices.DeleteFunc(w.ReplicaGroups(s.Workloads()), func(x *check.ReplicaGroup) bool { return len(x.Pods) == 0 && x.Replicas == 0 })
@@ -162,7 +162,7 @@ func (c *Placement) node(name string, nodes map[string]*corev1.Node) *Node {
 	}
 	n := Node{Name: name, Unread: nodes[name] == nil}
 	if !n.Unread {
-		n.Zone, n.Region = nodes[name].Labels[check.ZoneLabel], nodes[name].Labels[check.RegionLabel]
+		n.Zone, n.Region = nodes[name].Labels[corev1.LabelTopologyZone], nodes[name].Labels[corev1.LabelTopologyRegion]
 	}
 	c.Nodes = append(c.Nodes, n)
 	return &c.Nodes[len(c.Nodes)-1]
@@ -189,9 +189,9 @@ func claims(w *check.ClusterState, x *check.ReplicaGroup, nodes map[string]*core
 			c := Claim{Claim: check.ClaimRef(claim), Workload: x.Ref, Node: w.OnlyNode(claim)}
 			var in, all []string
 			for _, n := range nodes {
-				all = append(all, n.Labels[check.ZoneLabel])
+				all = append(all, n.Labels[corev1.LabelTopologyZone])
 				if volumehelpers.CheckNodeAffinity(pv, n.Labels) == nil {
-					in = append(in, n.Labels[check.ZoneLabel])
+					in = append(in, n.Labels[corev1.LabelTopologyZone])
 				}
 			}
 			c.Zones = places(in)
@@ -243,7 +243,7 @@ func groupZones(x *check.ReplicaGroup, nodes map[string]*corev1.Node) []string {
 	var out []string
 	for _, p := range x.Pods {
 		if n := nodes[p.Spec.NodeName]; n != nil {
-			out = append(out, n.Labels[check.ZoneLabel])
+			out = append(out, n.Labels[corev1.LabelTopologyZone])
 		}
 	}
 	return places(out)

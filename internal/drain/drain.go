@@ -101,11 +101,11 @@ type Budget struct {
 	Message string
 }
 
-// Outcome foresees the drain of a node, by its name, and which of the stacks it would hit.
+// Predict says what the drain of a node would do, by its name, and which stacks it hits.
 func Predict(w *check.ClusterState, node string, stacks []*check.Stack) *Outcome {
 	d := &Outcome{Node: object.Ref{Kind: "Node", Name: node}}
 	if n, ok := check.Of[*corev1.Node](w.Facts, d.Node); ok {
-		d.Read, d.Cordoned, d.Zone = true, n.Spec.Unschedulable, n.Labels[check.ZoneLabel]
+		d.Read, d.Cordoned, d.Zone = true, n.Spec.Unschedulable, n.Labels[corev1.LabelTopologyZone]
 	}
 	b := newDrainBudgets(w)
 	pods := map[object.Ref]Pod{}

@@ -85,6 +85,7 @@ func (w *ClusterState) Claims(wl *Workload) []*corev1.PersistentVolumeClaim {
 	return out
 }
 
+// ClaimRef is the reference of a claim.
 func ClaimRef(c *corev1.PersistentVolumeClaim) object.Ref {
 	return object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.Namespace, Name: c.Name}
 }

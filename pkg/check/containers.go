@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -79,4 +80,10 @@ func EachContainer(spec *corev1.PodSpec, call func(path string, c *corev1.Contai
 	for i := range spec.EphemeralContainers {
 		call("ephemeralContainers["+spec.EphemeralContainers[i].Name+"]", (*corev1.Container)(&spec.EphemeralContainers[i].EphemeralContainerCommon))
 	}
+}
+
+// HasContainer says that pods of a spec have a container, or an init container, of a name.
+func HasContainer(spec *corev1.PodSpec, name string) bool {
+	is := func(c corev1.Container) bool { return c.Name == name }
+	return slices.ContainsFunc(spec.Containers, is) || slices.ContainsFunc(spec.InitContainers, is)
 }

@@ -8,7 +8,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -39,13 +38,6 @@ func (g *Grant) BoundRole() object.Ref {
 	}
 	return g.Role
 }
-
-var (
-	ClusterRoleKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
-	ClusterRoleBindingKind = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}
-	RoleKind               = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
-	RoleBindingKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "RoleBinding"}
-)
 
 // Grants returns what a service account may do, by itself and by its groups, in the order
 // of bindings and rules: those of the whole cluster first. known is false where bindings, or

@@ -104,3 +104,13 @@ func (w *ClusterState) IsDefaultRole(role object.Ref) bool {
 	}
 	return false
 }
+
+// CreatesDefinitions returns the grant by which definitions may be created.
+func CreatesDefinitions(grants []Grant) (Grant, bool) {
+	for _, g := range grants {
+		if g.Namespace == "" && RuleHas(g.Rule.APIGroups, "apiextensions.k8s.io") && RuleHas(g.Rule.Resources, "customresourcedefinitions") && RuleHas(g.Rule.Verbs, "create") && len(g.Rule.ResourceNames) == 0 {
+			return g, true
+		}
+	}
+	return Grant{}, false
+}

@@ -30,7 +30,7 @@ func AllGuidelines() []Guideline {
 	for n := range maturityPrinciples {
 		all = append(all, MaturityGuideline(n+1))
 	}
-	for n := range CoreOSPrinciples {
+	for n := range coreosPrinciples {
 		all = append(all, CoreOSGuideline(n+1))
 	}
 	return all
@@ -45,7 +45,7 @@ func MaturityGuideline(n int) Guideline {
 // CoreOSGuideline returns one of the principles that Brandon Philips gave for operators in 2016, by
 // its place (1 to 7) in "Introducing Operators: Putting Operational Knowledge into Software".
 func CoreOSGuideline(n int) Guideline {
-	return Guideline{Model: CoreOSModel, Year: 2016, Number: n, Principle: CoreOSPrinciples[n-1]}
+	return Guideline{Model: CoreOSModel, Year: 2016, Number: n, Principle: coreosPrinciples[n-1]}
 }
 
 var maturityPrinciples = [...]string{
@@ -75,7 +75,7 @@ var maturityPrinciples = [...]string{
 	"use the chart's hints for installing CRDs",
 }
 
-var CoreOSPrinciples = [...]string{
+var coreosPrinciples = [...]string{
 	"one deployment installs it, and no further action is needed",
 	"it creates a type of its own when it is installed",
 	"it uses built-in primitives such as Services and ReplicaSets",

@@ -1,10 +1,7 @@
 package check
 
 import (
-	"slices"
 	"strings"
-
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Image is the reference of a container image: REGISTRY/REPOSITORY:TAG@DIGEST. Parts that are
@@ -31,26 +28,3 @@ func (i Image) Name() string { return i.Repository[strings.LastIndexByte(i.Repos
 
 // IsFixed says that the image has a digest, or a tag other than latest.
 func (i Image) IsFixed() bool { return i.Digest != "" || i.Tag != "" && i.Tag != "latest" }
-
-// Images returns the images of the containers of a workload's pods, without init containers.
-func (w *Workload) Images() []Image {
-	var out []Image
-	for _, spec := range w.Specs() {
-		for i := range spec.Containers {
-			out = append(out, ParseImage(spec.Containers[i].Image))
-		}
-	}
-	return out
-}
-
-// Accounts returns the service accounts that the pods of a workload run as, in order, each
-// once.
-func (w *Workload) Accounts() []object.Ref {
-	var out []object.Ref
-	for _, spec := range w.Specs() {
-		if sa := ServiceAccount(w.Ref.Namespace, spec.ServiceAccountName); !slices.Contains(out, sa) {
-			out = append(out, sa)
-		}
-	}
-	return out
-}

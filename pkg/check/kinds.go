@@ -3,10 +3,30 @@ package check
 import (
 	"strings"
 
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// The built-in kinds that several packages of rules look at.
+var (
+	PodKind     = schema.GroupKind{Kind: "Pod"}
+	NodeKind    = schema.GroupKind{Kind: "Node"}
+	ServiceKind = schema.GroupKind{Kind: "Service"}
+	BudgetKind  = schema.GroupKind{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}
+
+	ClusterRoleKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
+	ClusterRoleBindingKind = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}
+	RoleKind               = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
+	RoleBindingKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "RoleBinding"}
+
+	DefinitionKind    = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
+	NetworkPolicyKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "NetworkPolicy"}
 )
 
 // WantedEverywhere returns the kinds of which objects in any namespace may say something of
@@ -62,8 +82,6 @@ func IsClusterBackup(r object.Ref) bool {
 func CollectsMetrics(kind string) bool {
 	return strings.HasSuffix(kind, "Monitor") || strings.HasSuffix(kind, "Monitoring") || strings.HasSuffix(kind, "Scrape") || kind == "ScrapeConfig"
 }
-
-var NetworkPolicyKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "NetworkPolicy"}
 
 // IsNetworkPolicy says that objects of a kind hold back connections: those of Cilium, Calico,
 // Antrea and the administrators' ones are all called so. Those of the group extensions are

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Operators returns the operators of the cluster, as FindOperators finds them the first
@@ -24,4 +26,16 @@ func (w *ClusterState) OperatorOf(gk schema.GroupKind) *Operator {
 		}
 	}
 	return nil
+}
+
+// OperatorWorkloads returns the workloads that operators are run by. What these may do is told with
+// the operator, and not with the stack that they are in.
+func (w *ClusterState) OperatorWorkloads() map[object.Ref]bool {
+	out := map[object.Ref]bool{}
+	for _, o := range w.Operators() {
+		for _, wl := range o.Workloads {
+			out[wl.Ref] = true
+		}
+	}
+	return out
 }

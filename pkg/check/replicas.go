@@ -10,13 +10,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-var (
-	PodKind     = schema.GroupKind{Kind: "Pod"}
-	ServiceKind = schema.GroupKind{Kind: "Service"}
-	BudgetKind  = schema.GroupKind{Group: "policy", Kind: "PodDisruptionBudget"}
-	CronJobKind = schema.GroupKind{Group: "batch", Kind: "CronJob"}
-)
-
 // ReplicaGroup is pods that stand in for each other: those of one workload, or those of several
 // that are alike and that one custom resource owns. Operators of databases make their
 // pods themselves, or a StatefulSet for each replica or rack: one pod of these is not a
@@ -136,14 +129,6 @@ func groupKey(wl *Workload) string {
 	slices.Sort(out)
 	return strings.Join(out, " ")
 }
-
-var NodeKind = schema.GroupKind{Kind: "Node"}
-
-// The well-known labels of nodes.
-const (
-	ZoneLabel   = corev1.LabelTopologyZone
-	RegionLabel = corev1.LabelTopologyRegion
-)
 
 // Replicated says whether there are to be several of a replica group's pods, on nodes that the
 // scheduler chooses.

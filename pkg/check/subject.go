@@ -48,8 +48,6 @@ type Definition struct {
 	Composition []schema.GroupKind
 }
 
-var DefinitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
-
 // NewDefinition reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
 func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -135,13 +133,6 @@ func (o *Operator) Accounts() []object.Ref {
 		}
 	}
 	return out
-}
-
-func ServiceAccount(namespace, name string) object.Ref {
-	if name == "" {
-		name = "default"
-	}
-	return object.Ref{Kind: "ServiceAccount", Namespace: namespace, Name: name}
 }
 
 // Stack is an application: its roots, and what belongs to them.

@@ -14,14 +14,14 @@ func VersionsAgree(want, tag string) bool {
 	if want == tag {
 		return true
 	}
-	a, b := VersionNumbers(want), VersionNumbers(tag)
+	a, b := versionNumbers(want), versionNumbers(tag)
 	return len(a) > 0 && len(b) >= len(a) && slices.Equal(a, b[:len(a)])
 }
 
 // IsOlder says that both are versions with at least two numbers, and the first is
 // plainly the smaller.
 func IsOlder(tag, want string) bool {
-	a, b := VersionNumbers(tag), VersionNumbers(want)
+	a, b := versionNumbers(tag), versionNumbers(want)
 	const enough = 2
 	if len(a) < enough || len(b) < enough {
 		return false
@@ -30,8 +30,8 @@ func IsOlder(tag, want string) bool {
 	return slices.Compare(a[:n], b[:n]) < 0
 }
 
-// VersionNumbers returns the numbers at the start of a version: 2, 0 and 1 of v2.0.1-rc.1.
-func VersionNumbers(version string) []int {
+// versionNumbers returns the numbers at the start of a version: 2, 0 and 1 of v2.0.1-rc.1.
+func versionNumbers(version string) []int {
 	version = strings.TrimLeft(version, "vV")
 	end := strings.IndexFunc(version, func(c rune) bool { return c != '.' && (c < '0' || c > '9') })
 	if end >= 0 {
@@ -46,17 +46,4 @@ func VersionNumbers(version string) []int {
 		out = append(out, n)
 	}
 	return out
-}
-
-// PlainName writes a name so that argo-cd, ArgoCD and argocd are one.
-func PlainName(name string) string {
-	return strings.ToLower(strings.NewReplacer("-", "", "_", "", ".", "").Replace(name))
-}
-
-func IsTrue(text string) bool {
-	switch strings.ToLower(text) {
-	case "true", "1", "yes", "on":
-		return true
-	}
-	return false
 }

@@ -15,7 +15,7 @@ func TestVersionOrder(t *testing.T) {
 			}
 		}
 	}
-	if !slices.Equal(VersionNumbers("v1.10.3-rc.1"), []int{1, 10, 3}) {
-		t.Errorf("numbers of v1.10.3-rc.1: %v", VersionNumbers("v1.10.3-rc.1"))
+	if !slices.Equal(versionNumbers("v1.10.3-rc.1"), []int{1, 10, 3}) {
+		t.Errorf("numbers of v1.10.3-rc.1: %v", versionNumbers("v1.10.3-rc.1"))
 	}
 }

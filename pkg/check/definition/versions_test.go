@@ -21,7 +21,7 @@ func TestDefinitionsPortable(t *testing.T) {
 	managed := func(manager, fields string) string {
 		return fmt.Sprintf(", managedFields: [{manager: %s, operation: Update, time: '2026-01-01T00:00:00Z', fieldsType: FieldsV1, fieldsV1: {'f:spec': %s}}]", manager, fields)
 	}
-	runner := "---" + checktest.Deployment("ops/car-operator", "acme/car-operator:1", "cars", "") + strings.TrimSuffix(checktest.Grant("cars", "ops/cars", "x.example", "cars, cars/status", checktest.FullDefinition), "---")
+	runner := "---" + checktest.Deployment("ops/car-operator", "acme/car-operator:1", "cars", "") + strings.TrimSuffix(checktest.Grant("cars", "ops/cars", "x.example", "cars, cars/status", checktest.AllVerbs), "---")
 	registers := runner + "---" + strings.TrimSuffix(checktest.Grant("registers", "ops/cars", "apiextensions.k8s.io", "customresourcedefinitions", "create, update"), "---")
 	const keep, release = ", helm.sh/resource-policy: keep", ", annotations: {meta.helm.sh/release-name: cars, meta.helm.sh/release-namespace: ops"
 	for name, c := range map[string]struct{ id, meta, spec, around, unread, want string }{

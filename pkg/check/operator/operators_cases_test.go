@@ -21,7 +21,7 @@ func TestOperatorsDecide(t *testing.T) {
 		why  string
 	}{
 		"status rights": {
-			world: widgets + checktest.Deployment("ops/runner", "acme/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition),
+			world: widgets + checktest.Deployment("ops/runner", "acme/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs),
 			want:  "runner: ops/runner",
 		},
 		"the group by a wildcard, and nobody else": {
@@ -63,22 +63,22 @@ func TestOperatorsDecide(t *testing.T) {
 		},
 		"a role for people": {
 			world: widgets + checktest.Deployment("ops/portal", "tools/portal:1", "portal", "") +
-				strings.Replace(checktest.Grant("widgets-edit", "ops/portal", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition), "{name: widgets-edit}", "{name: widgets-edit, labels: {rbac.authorization.k8s.io/aggregate-to-edit: 'true'}}", 1),
+				strings.Replace(checktest.Grant("widgets-edit", "ops/portal", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs), "{name: widgets-edit}", "{name: widgets-edit, labels: {rbac.authorization.k8s.io/aggregate-to-edit: 'true'}}", 1),
 			want: "acme.example.org: ",
 		},
 		"two of equal right": {
 			world: widgets + checktest.Deployment("a/left", "tools/left:1", "left", "") + checktest.Deployment("b/right", "tools/right:1", "right", "") +
-				checktest.Grant("left", "a/left", "acme.example.org", "widgets/status", checktest.FullDefinition) + checktest.Grant("right", "b/right", "acme.example.org", "widgets/status", checktest.FullDefinition),
+				checktest.Grant("left", "a/left", "acme.example.org", "widgets/status", checktest.AllVerbs) + checktest.Grant("right", "b/right", "acme.example.org", "widgets/status", checktest.AllVerbs),
 			want: "acme.example.org: ", why: "several workloads act on it, and none stands out: Deployment a/left, Deployment b/right",
 		},
 		"the same twice": {
 			world: widgets + checktest.Deployment("a/runner", "registry.example.org:5000/acme/runner:1", "runner", "") + checktest.Deployment("b/runner", "acme/runner:2@sha256:00", "runner", "") +
-				checktest.Grant("left", "a/runner", "acme.example.org", "widgets/status", checktest.FullDefinition) + checktest.Grant("right", "b/runner", "acme.example.org", "widgets/status", checktest.FullDefinition),
+				checktest.Grant("left", "a/runner", "acme.example.org", "widgets/status", checktest.AllVerbs) + checktest.Grant("right", "b/runner", "acme.example.org", "widgets/status", checktest.AllVerbs),
 			want: "runner: a/runner b/runner",
 		},
 		"the default account is everybody's": {
 			world: widgets + checktest.Deployment("ops/widget-operator", "acme/widget-operator:1", "default", "") + checktest.Deployment("ops/shop", "tools/shop:1", "default", "") +
-				checktest.Grant("widgets", "ops/default", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition),
+				checktest.Grant("widgets", "ops/default", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs),
 			want: "widget-operator: ops/widget-operator",
 		},
 		"one Helm release, and rights that name nothing": {
@@ -87,13 +87,13 @@ func TestOperatorsDecide(t *testing.T) {
 			want: "runner: ops/runner",
 		},
 		"roles were not read": {
-			world:  widgets + checktest.Deployment("ops/runner", "acme/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition),
+			world:  widgets + checktest.Deployment("ops/runner", "acme/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs),
 			unread: []string{"ClusterRole", "Role"},
 			want:   "acme.example.org: ", why: "roles and their bindings were not all read",
 		},
 		"it runs to its end": {
 			world: widgets + strings.Replace(strings.Replace(checktest.Deployment("ops/runner", "acme/runner:1", "runner", ""), "apps/v1\nkind: Deployment", "batch/v1\nkind: Job", 1), "spec: {serviceAccountName", "spec: {restartPolicy: Never, serviceAccountName", 1) +
-				checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition),
+				checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs),
 			want: "acme.example.org: ",
 		},
 	} {
@@ -123,10 +123,10 @@ func TestOperatorsOfManyDomains(t *testing.T) {
 	for i := range domains + 1 {
 		group := fmt.Sprintf("org%d.io", i)
 		world.WriteString(checktest.Definition("things."+group, "Thing", ""))
-		world.WriteString(checktest.Grant(fmt.Sprintf("sweeper-%d", i), "ops/sweeper", group, "things, things/status", checktest.FullDefinition))
+		world.WriteString(checktest.Grant(fmt.Sprintf("sweeper-%d", i), "ops/sweeper", group, "things, things/status", checktest.AllVerbs))
 	}
 	world.WriteString(checktest.Deployment("ops/sweeper", "tools/sweeper:1", "sweeper", ""))
-	world.WriteString(checktest.Deployment("ops/runner", "tools/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "org3.io", "things, things/status", checktest.FullDefinition))
+	world.WriteString(checktest.Deployment("ops/runner", "tools/runner:1", "runner", "") + checktest.Grant("runner", "ops/runner", "org3.io", "things, things/status", checktest.AllVerbs))
 	for _, o := range operatorsWorld(t, world.String()).Operators() {
 		known := len(o.Workloads) > 0
 		if own := slices.Contains(groups(o), "org3.io"); own != known || known && o.Workloads[0].Ref.Name != "runner" {

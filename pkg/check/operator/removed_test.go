@@ -8,7 +8,7 @@ import (
 
 // TestRightsPortable holds what is said of operators.
 func TestRightsPortable(t *testing.T) {
-	base := checktest.Definition("widgets.acme.example.org", "Widget", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition)
+	base := checktest.Definition("widgets.acme.example.org", "Widget", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs)
 	for name, c := range map[string]struct{ id, meta, grants, unread, want string }{
 		"nothing says":         {id: "operator-packaged", want: "info runner metadata.labels="},
 		"Helm":                 {id: "operator-packaged", meta: ", annotations: {meta.helm.sh/release-name: a, meta.helm.sh/release-namespace: b}", want: "fine runner"},

@@ -75,7 +75,7 @@ func newSearch(w *check.ClusterState) *search {
 			s.workload(wl)
 		}
 	}
-	s.rights()
+	s.permissions()
 	s.webhooks()
 	s.marks()
 	s.compare()

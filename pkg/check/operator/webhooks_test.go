@@ -11,7 +11,7 @@ import (
 // TestWebhooks holds what is said of an operator's webhooks.
 func TestWebhooks(t *testing.T) {
 	const pods = "  rules: [{apiGroups: [''], apiVersions: [v1], resources: [pods], operations: [CREATE]}]\n"
-	widgets := checktest.Definition("widgets.acme.example.org", "Widget", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.FullDefinition)
+	widgets := checktest.Definition("widgets.acme.example.org", "Widget", "") + checktest.Grant("runner", "ops/runner", "acme.example.org", "widgets, widgets/status", checktest.AllVerbs)
 	for name, c := range map[string]struct {
 		ready    string
 		port     int

@@ -98,15 +98,16 @@ func TestOperatorsInNamespaces(t *testing.T) {
 					wl.Template.Spec.Containers[0].Env = []corev1.EnvVar{{Name: "WATCH_NAMESPACE", Value: strings.Trim(strings.SplitAfter(c.env, "value: ")[1], `"]}`)}}
 				}
 			}
-			o := &check.Operator{World: w.ClusterState, Name: "operator", Kinds: operatorNamed(w, "operator").Kinds}
-			wl, _ := w.Workload(w.Stack("Deployment.apps/ops/operator").Ref)
-			o.Workloads = []*check.Workload{wl}
+			kinds := operatorNamed(w, "operator").Kinds
 			// The role by which it is found is not asked about.
 			b, ok := check.Of[*rbacv1.ClusterRoleBinding](w.Facts, object.Ref{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding", Name: "found-by"})
 			if !ok {
 				t.Fatal("no binding found-by")
 			}
 			b.RoleRef.Name = "gone"
+			o := &check.Operator{World: check.NewWorld(w.Graph, w.Facts, w.Kinds, w.Read), Name: "operator", Kinds: kinds}
+			wl, _ := o.World.Workload(w.Stack("Deployment.apps/ops/operator").Ref)
+			o.Workloads = []*check.Workload{wl}
 			r := checktest.Only(t, Rules(), "operator-namespaces", o.Check)
 			got := "fine"
 			if len(r.Findings) > 0 {

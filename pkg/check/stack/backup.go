@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -268,7 +269,7 @@ func (b *backupSearch) unread(namespace string) []string {
 			out = append(out, k.String())
 		}
 	}
-	if !w.Read(check.CronJobKind, namespace) {
+	if !w.Read(schema.GroupKind{Group: "batch", Kind: "CronJob"}, namespace) {
 		out = append(out, "cronjobs.batch")
 	}
 	slices.Sort(out)

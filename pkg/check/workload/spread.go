@@ -96,7 +96,7 @@ func nodes(s *check.Stack, r *check.Result) {
 	nodes := check.All[*corev1.Node](s.World.Facts, "", "Node")
 	zone := map[string]string{}
 	for _, n := range nodes {
-		zone[n.Name] = n.Labels[check.ZoneLabel]
+		zone[n.Name] = n.Labels[corev1.LabelTopologyZone]
 	}
 	for _, c := range s.World.ReplicaGroups(s.ManagedWorkloads()) {
 		placed := placed(c)
@@ -130,13 +130,13 @@ func nodes(s *check.Stack, r *check.Result) {
 
 // sameZone looks at pods that are on several nodes of one zone.
 func sameZone(c *check.ReplicaGroup, pods int, in string, open []*corev1.Node, r *check.Result) {
-	zones := distinct(open, func(n *corev1.Node) string { return n.Labels[check.ZoneLabel] })
+	zones := distinct(open, func(n *corev1.Node) string { return n.Labels[corev1.LabelTopologyZone] })
 	if zones = slices.DeleteFunc(zones, func(z string) bool { return z == "" }); len(zones) < 2 {
 		r.Pass(c.Ref)
 		return
 	}
 	r.AddFinding(check.Finding{
-		Severity: check.Info, Object: c.Ref, Field: "metadata.labels[" + check.ZoneLabel + "]", Value: in,
+		Severity: check.Info, Object: c.Ref, Field: "metadata.labels[" + corev1.LabelTopologyZone + "]", Value: in,
 		Message: fmt.Sprintf("all %d pods are in zone %s, and nodes of %d zones would take them: if that zone is lost, all are lost", pods, in, len(zones)),
 	})
 }
