@@ -30,7 +30,7 @@ func (f *evaluation) admission() {
 			f.object(it, a)
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; a != nil && c.by == "" {
 			pods++
 			f.podSaid(c, a)
@@ -38,9 +38,9 @@ func (f *evaluation) admission() {
 	}
 	switch {
 	case pods > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", countText(objects, "object"), countText(pods, "template"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", object.Count(objects, "object"), object.Count(pods, "template"))
 	case objects > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", countText(objects, "object"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", object.Count(objects, "object"))
 	}
 	f.nodePorts()
 	f.podSecurity()
@@ -144,7 +144,7 @@ func (f *evaluation) podSecurity() {
 		return
 	}
 	open := psaapi.LevelVersion{Level: psaapi.LevelPrivileged, Version: psaapi.LatestVersion()}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; a != nil && a.Admitted != nil && !f.inBatch(object.Ref{Kind: "Namespace", Name: c.pod.Namespace}) {
 			continue
 		}

@@ -15,21 +15,17 @@ import (
 )
 
 var (
-	namespaceKind  = schema.GroupKind{Kind: "Namespace"}
-	podKind        = schema.GroupKind{Kind: "Pod"}
-	nodeKind       = schema.GroupKind{Kind: "Node"}
-	serviceKind    = schema.GroupKind{Kind: "Service"}
-	claimKind      = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
-	quotaKind      = schema.GroupKind{Kind: "ResourceQuota"}
-	limitKind      = schema.GroupKind{Kind: "LimitRange"}
-	configMapKind  = schema.GroupKind{Kind: "ConfigMap"}
-	secretKind     = schema.GroupKind{Kind: "Secret"}
-	accountKind    = schema.GroupKind{Kind: "ServiceAccount"}
-	classKind      = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
-	priorityKind   = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-	runtimeKind    = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	namespaceKind = schema.GroupKind{Kind: "Namespace"}
+	claimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumeKind    = schema.GroupKind{Kind: "PersistentVolume"}
+	quotaKind     = schema.GroupKind{Kind: "ResourceQuota"}
+	limitKind     = schema.GroupKind{Kind: "LimitRange"}
+	configMapKind = schema.GroupKind{Kind: "ConfigMap"}
+	secretKind    = schema.GroupKind{Kind: "Secret"}
+	accountKind   = schema.GroupKind{Kind: "ServiceAccount"}
+	classKind     = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	priorityKind  = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	runtimeKind   = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 )
 
 // pointer is a pointer to a type of k8s.io/api.
@@ -144,7 +140,7 @@ func (f *evaluation) definitions() map[schema.GroupKind]*Item {
 		return f.defined
 	}
 	f.defined = map[schema.GroupKind]*Item{}
-	for _, it := range f.ofKind(definitionKind) {
+	for _, it := range f.ofKind(check.DefinitionKind) {
 		group, _, _ := unstructured.NestedString(it.Object.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(it.Object.Object, "spec", "names", "kind")
 		f.defined[schema.GroupKind{Group: group, Kind: kind}] = it

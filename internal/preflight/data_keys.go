@@ -14,7 +14,7 @@ import (
 // keys finds containers that take a key from a ConfigMap or Secret of the batch that has no
 // such key. Those of the cluster are never read that far.
 func (f *evaluation) keys() {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.wanted == 0 && !c.later {
 			continue
 		}

@@ -35,7 +35,7 @@ type evaluation struct {
 	order []*Item
 	// dryRuns are the dry runs of objects, podDryRuns those of pods of their templates.
 	dryRuns, podDryRuns map[object.Ref]*Admission
-	crews               []*podSet
+	podSets             []*podSet
 	// resting are objects that make no pods until they are resumed.
 	resting []*Item
 	claims  []*claim
@@ -84,7 +84,7 @@ func evaluate(q Request, place placer) *Report {
 		}
 		f.dryRuns[a.Ref] = a
 	}
-	f.readCrews()
+	f.readPodSets()
 	f.readClaims()
 	f.admission()
 	f.references()
@@ -110,7 +110,7 @@ func (f *evaluation) note(format string, args ...any) { f.notes[fmt.Sprintf(form
 // report puts it all in order: the worst first, by topic and object, each cause once.
 func (f *evaluation) report() *Report {
 	r := &Report{Verdict: fits, Placement: f.placed, AutoscalerNote: f.grows()}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.later {
 			r.Pods += c.missing()
 		}

@@ -1,10 +1,10 @@
 package preflight
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
@@ -81,13 +81,10 @@ func (f *evaluation) objectsOf(pods []string) string {
 			names = append(names, who)
 		}
 	}
-	switch {
-	case len(names) < 2:
+	if len(names) < 2 {
 		return ""
-	case len(names) > 4:
-		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + ": "
+	return object.ShortList(names) + ": "
 }
 
 // remedies by the reason of a proof.
@@ -116,10 +113,10 @@ var remedies = map[string]string{
 	"NoVolume":                     "create a matching PersistentVolume on a node that takes the pod",
 }
 
-// podSetOf returns the crew of the first pod that is named.
+// podSetOf returns the pod set of the first pod that is named.
 func (f *evaluation) podSetOf(pods []string) *podSet {
 	for _, name := range pods {
-		for _, c := range f.crews {
+		for _, c := range f.podSets {
 			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {
 				return c
 			}
@@ -128,13 +125,13 @@ func (f *evaluation) podSetOf(pods []string) *podSet {
 	return nil
 }
 
-// spokenOf returns the crew whose object is named in a sentence; the only one, where there
+// spokenOf returns the pod set whose object is named in a sentence; the only one, where there
 // is one.
 func (f *evaluation) spokenOf(sentence string) *podSet {
-	if len(f.crews) == 1 {
-		return f.crews[0]
+	if len(f.podSets) == 1 {
+		return f.podSets[0]
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if strings.Contains(sentence, c.title) {
 			return c
 		}

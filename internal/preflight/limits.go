@@ -85,7 +85,7 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 // held against those of the batch alone.
 func (f *evaluation) limits() {
 	n := 0
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.lost && (c.missing() > 0 || c.later) {
 			n += f.limitsOf(c)
 		}
@@ -104,7 +104,7 @@ func (f *evaluation) limits() {
 	}
 }
 
-// limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
+// limitsOf holds the pods of a pod set against the LimitRanges, and returns how many there are.
 func (f *evaluation) limitsOf(c *podSet) (n int) {
 	a := f.podDryRuns[c.item.Ref]
 	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
@@ -129,8 +129,8 @@ func (f *evaluation) limitsOf(c *podSet) (n int) {
 
 // firstRunning is the first object of a namespace that runs pods.
 func (f *evaluation) firstRunning(namespace string) *Item {
-	i := slices.IndexFunc(f.crews, func(c *podSet) bool { return c.pod.Namespace == namespace && !c.lost })
-	return f.crews[i].item
+	i := slices.IndexFunc(f.podSets, func(c *podSet) bool { return c.pod.Namespace == namespace && !c.lost })
+	return f.podSets[i].item
 }
 
 // violation is one thing that a LimitRange does not allow.

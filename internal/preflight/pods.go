@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -59,21 +60,21 @@ func (c *podSet) refuse() { c.lost, c.refused = true, true }
 // missing is how many pods are to be placed.
 func (c *podSet) missing() int { return max(0, c.wanted-len(c.kept)) }
 
-// name is how people know a pod of the crew, by its number from 0.
+// name is how people know a pod of the pod set, by its number from 0.
 func (c *podSet) name(i int) string {
 	switch {
 	case len(c.nodes) > 0:
 		return fmt.Sprintf("%s, pod for node %s", c.title, c.nodes[i])
-	case c.of.GroupKind() == podKind:
+	case c.of.GroupKind() == check.PodKind:
 		return c.title
 	}
 	return fmt.Sprintf("%s, pod %d of %d", c.title, len(c.kept)+i+1, c.wanted)
 }
 
-// readCrews finds the pods of the batch.
-func (f *evaluation) readCrews() {
+// readPodSets finds the pods of the batch.
+func (f *evaluation) readPodSets() {
 	read := map[schema.GroupKind]func(*Item){
-		podKind:                              f.barePod,
+		check.PodKind:                        f.barePod,
 		{Group: "apps", Kind: "Deployment"}:  f.deployment,
 		{Group: "apps", Kind: "StatefulSet"}: f.statefulSet,
 		{Group: "apps", Kind: "DaemonSet"}:   f.daemonSet,
@@ -93,11 +94,11 @@ func (f *evaluation) readCrews() {
 	}
 }
 
-// enlist makes a crew of a template, and holds it against the pods that are there.
+// enlist makes a pod set of a template, and holds it against the pods that are there.
 func (f *evaluation) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
 	c := &podSet{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
-	f.crews = append(f.crews, c)
+	f.podSets = append(f.podSets, c)
 	return c
 }
 

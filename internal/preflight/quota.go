@@ -45,7 +45,7 @@ func (f *evaluation) quotas() {
 		}
 	}
 	if n > 0 {
-		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", countText(n, "quota"))
+		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", object.Count(n, "quota"))
 	}
 }
 
@@ -175,7 +175,7 @@ func quantity(q resource.Quantity) string { return " " + q.String() }
 // mustSpecify finds containers that do not state what a quota on CPU or memory makes them
 // state. Of pods that the API server admitted that is said already.
 func (f *evaluation) mustSpecify(b *budget) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
 			continue
 		}

@@ -34,7 +34,7 @@ func (f *evaluation) references() {
 		f.checkProduced(it, id)
 	}
 	f.keys()
-	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
+	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", object.Count(edges, "reference"), object.Count(len(f.order), "object"))
 }
 
 // checkProduced judges the references of what a custom resource of the batch has made already. Whoever
@@ -142,7 +142,7 @@ func (f *evaluation) follows(it *Item, e graph.Edge) string {
 
 // idle says that an object runs no pods: what they would need does not matter now.
 func idle(f *evaluation, it *Item) bool {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.item == it {
 			return c.wanted == 0 && !c.later
 		}
@@ -153,7 +153,7 @@ func idle(f *evaluation, it *Item) bool {
 // lose marks the pods of an object as judged: no room is looked for. Those that are refused
 // are not even made.
 func (f *evaluation) lose(it *Item, refused bool) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.item == it {
 			c.lost, c.refused = true, c.refused || refused
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// replaced holds a crew against the pods that the object has now. Of an unchanged template
+// replaced holds a pod set against the pods that the object has now. Of an unchanged template
 // they stay, of a changed one they are old.
 func (f *evaluation) replaced(c *podSet) {
 	wl, ok := f.World.Workload(c.item.Ref)

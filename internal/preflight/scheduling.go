@@ -2,15 +2,18 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 // scenario is one way in which things may go: which of the old pods are still there, and how
-// many new ones each crew has to place.
+// many new ones each pod set has to place.
 type scenario struct {
 	old func(*podSet) bool
 	new func(*podSet) int
@@ -35,7 +38,7 @@ func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result,
 	at := *base
 	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
 	var pods []schedule.Pod
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if way.old(c) && c.overlap {
 			at.Pods = append(at.Pods, c.old...)
 		}
@@ -60,7 +63,7 @@ func (f *evaluation) scheduling() {
 		return
 	}
 	defer func() {
-		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", countText(n, "pod"), countText(nodesOf(f.placed), "node"))
+		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", object.Count(n, "pod"), object.Count(nodesOf(f.placed), "node"))
 	}()
 	old, ends, guess := f.has(func(c *podSet) bool { return len(c.old) > 0 }), f.has(func(c *podSet) bool { return c.ends }), f.has(func(c *podSet) bool { return c.guess })
 	f.placed = all.Placement
@@ -90,7 +93,7 @@ func (f *evaluation) inPlace(base *schedule.Cluster) bool {
 		return false
 	}
 	var pods []schedule.Pod
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.lost || c.later {
 			continue
 		}
@@ -118,12 +121,7 @@ func pin(p *corev1.Pod, node string) {
 }
 
 func (f *evaluation) has(is func(*podSet) bool) bool {
-	for _, c := range f.crews {
-		if !c.lost && !c.later && is(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return !c.lost && !c.later && is(c) })
 }
 
 // hopeless finds out whether it is impossible without old pods, and with no more of those
@@ -142,7 +140,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 		return true
 	}
 	found := false
-	for _, one := range f.crews {
+	for _, one := range f.podSets {
 		if !one.ends || one.guess {
 			continue
 		}
@@ -164,7 +162,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 // there is no room for one beside them.
 func (f *evaluation) stuck(base *schedule.Cluster) bool {
 	found := false
-	for _, one := range f.crews {
+	for _, one := range f.podSets {
 		if one.first == 0 || one.lost || one.guess || one.wanted < len(one.old) || !ready(one.old) {
 			continue
 		}
@@ -178,31 +176,22 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
+			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", object.Count(len(one.old), "old pod")))
 			found = true
 		}
 	}
 	return found
 }
 
-// ready says that all pods are: those that are not may be taken away first.
+// ready says that all of some pods are: one that is not may be deleted first.
 func ready(pods []*corev1.Pod) bool {
-	for _, p := range pods {
-		ok := false
-		for _, c := range p.Status.Conditions {
-			ok = ok || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		}
-		if !ok || p.DeletionTimestamp != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !check.PodReady(p) })
 }
 
 // cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows
 // what room there is when they come.
 func (f *evaluation) cronJobs(base *schedule.Cluster) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.later || c.lost || c.missing() == 0 {
 			continue
 		}

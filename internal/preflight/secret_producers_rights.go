@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -46,11 +45,11 @@ func (f *evaluation) entitled(by *Item, missing object.Ref) string {
 			accounts[account] = true
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.item == by && !makesFirst(c.pod, missing) || c.refused || c.wanted == 0 && !c.later {
 			continue
 		}
-		if accounts[object.Ref{Kind: "ServiceAccount", Namespace: c.pod.Namespace, Name: c.pod.Spec.ServiceAccountName}] {
+		if accounts[check.ServiceAccount(c.pod.Namespace, c.pod.Spec.ServiceAccountName)] {
 			return fmt.Sprintf("%s may create %s, and may create this one", plain(c.of), plural)
 		}
 	}
@@ -72,15 +71,14 @@ func (f *evaluation) entitles(it *Item, plural, namespace string) []object.Ref {
 		role.Namespace = namespace
 	}
 	if !slices.ContainsFunc(f.rulesOf(role), func(r rbacv1.PolicyRule) bool {
-		return has(r.Verbs, "create") && has(r.APIGroups, "") && has(r.Resources, plural)
+		return check.RuleHas(r.Verbs, "create") && check.RuleHas(r.APIGroups, "") && check.RuleHas(r.Resources, plural)
 	}) {
 		return nil
 	}
 	var out []object.Ref
 	for _, s := range b.Subjects {
-		if s.Kind == rbacv1.ServiceAccountKind {
-			// A RoleBinding may leave the namespace out: it means its own.
-			out = append(out, object.Ref{Kind: "ServiceAccount", Namespace: cmp.Or(s.Namespace, it.Ref.Namespace), Name: s.Name})
+		if sa, ok := check.SubjectAccount(s, it.Ref.Namespace); ok {
+			out = append(out, sa)
 		}
 	}
 	return out
@@ -102,11 +100,6 @@ func (f *evaluation) rulesOf(role object.Ref) []rbacv1.PolicyRule {
 		return r.Rules
 	}
 	return nil
-}
-
-// has says that a rule's list has a word, or all of them.
-func has(list []string, word string) bool {
-	return slices.Contains(list, word) || slices.Contains(list, "*")
 }
 
 // makesFirst says that a pod may make what its own containers miss: an init container runs

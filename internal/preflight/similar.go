@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// copies makes crews of workloads, for an object that would have such as another has. Of its
+// copies makes podSets of workloads, for an object that would have such as another has. Of its
 // own ones, names and claims are those that are there.
 func (f *evaluation) copies(it *Item, donor object.Ref, list []*check.Workload) []*podSet {
 	var out []*podSet

@@ -21,7 +21,7 @@ func (f *evaluation) storage() {
 	if len(f.claims) == 0 {
 		return
 	}
-	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", countText(len(f.claims), "claim"))
+	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", object.Count(len(f.claims), "claim"))
 	var byHand []*claim
 	told := map[string]bool{} // a template is told of once
 	for _, c := range f.claims {
@@ -135,12 +135,7 @@ func (f *evaluation) named(c *claim) *Finding {
 }
 
 func (f *evaluation) anySuits(c *corev1.PersistentVolumeClaim) bool {
-	for _, v := range f.volumes() {
-		if suits(c, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.volumes(), func(v *corev1.PersistentVolume) bool { return suits(c, v) })
 }
 
 // byHand says whether there are enough volumes for the claims that need one that is there: no
@@ -164,7 +159,7 @@ func (f *evaluation) byHand(claims []*claim) {
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would match claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Message: fmt.Sprintf("%s would match claim %s (%s), and other claims of the batch need all of them: one stays Pending", object.Count(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
 				Remedy:  "create another matching PersistentVolume",
 			})
 			return
@@ -202,7 +197,7 @@ func contenders(suiting []map[string]bool, n int) (rivals, needy int) {
 	return rivals, needy
 }
 
-// markLost marks the crews that mount a claim of the batch that finds no volume.
+// markLost marks the podSets that mount a claim of the batch that finds no volume.
 func (f *evaluation) markLost() {
 	lost := map[object.Ref]bool{}
 	for _, j := range f.found {
@@ -210,7 +205,7 @@ func (f *evaluation) markLost() {
 			lost[j.Object] = true
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		for i := range c.pod.Spec.Volumes {
 			if v := c.pod.Spec.Volumes[i].PersistentVolumeClaim; v != nil && lost[object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}] {
 				c.lost = true

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
 // charge is what something of the batch would use.
@@ -17,7 +19,7 @@ type charge struct {
 	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
 	pod    *corev1.Pod
 	podSet *podSet
-	// of is the crew whose claim it is: without its pods it is not made.
+	// of is the pod set whose claim it is: without its pods it is not made.
 	of *podSet
 }
 
@@ -108,7 +110,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 			}
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		off(c.waiting)
 		if !way.old(c) || !c.overlap {
 			off(c.old)
@@ -116,7 +118,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 	}
 	if ending {
 		var going []*corev1.Pod
-		for _, p := range together[corev1.Pod](f, podKind) {
+		for _, p := range together[corev1.Pod](f, check.PodKind) {
 			if p.DeletionTimestamp != nil && !f.listed(p) {
 				going = append(going, p)
 			}
@@ -126,7 +128,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 	return sum
 }
 
-// listed says that a pod is among the old or waiting ones of a crew.
+// listed says that a pod is among the old or waiting ones of a pod set.
 func (f *evaluation) listed(p *corev1.Pod) bool {
-	return slices.ContainsFunc(f.crews, func(c *podSet) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
+	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
 }
