@@ -166,13 +166,8 @@ func (f *evaluation) podSecurity() {
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
 			Remedy:  "set the security context that the level requires, or run it in a namespace that allows it",
 		}
-		if j.Field = c.template(); c.guess {
-			j.Verdict = verdictUnknown
-		} else {
-			c.refuse()
-		}
-		f.basis(&j, c)
-		f.add(j)
+		j.Field = c.template()
+		f.addRefusal(j, c)
 	}
 }
 

@@ -18,11 +18,9 @@ func (f *evaluation) keys() {
 		if c.wanted == 0 && !c.later {
 			continue
 		}
-		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
-			for i := range list {
-				for j := range list[i].Env {
-					f.keyOf(c, &list[i], &list[i].Env[j])
-				}
+		for _, in := range containers(&c.pod.Spec) {
+			for j := range in.Env {
+				f.keyOf(c, in, &in.Env[j])
 			}
 		}
 	}

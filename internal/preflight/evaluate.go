@@ -104,6 +104,18 @@ func (f *evaluation) add(j Finding) {
 	f.found = append(f.found, j)
 }
 
+// addRefusal adds that the pods of a set are refused. Where the pods themselves are only
+// assumed, that is unknown.
+func (f *evaluation) addRefusal(j Finding, c *podSet) {
+	if c.guess {
+		j.Verdict = verdictUnknown
+	} else {
+		c.refuse()
+	}
+	f.basis(&j, c)
+	f.add(j)
+}
+
 // note keeps something that nobody can judge before.
 func (f *evaluation) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
 

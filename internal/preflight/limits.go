@@ -41,11 +41,9 @@ func (f *evaluation) limitRanges(namespace string) []*corev1.LimitRange {
 func (f *evaluation) limitDefaults(p *corev1.Pod) {
 	for _, r := range f.limitRanges(p.Namespace) {
 		limits, requests := defaultsOf(r)
-		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-			for i := range list {
-				list[i].Resources.Limits = filled(list[i].Resources.Limits, limits)
-				list[i].Resources.Requests = filled(list[i].Resources.Requests, requests)
-			}
+		for _, c := range containers(&p.Spec) {
+			c.Resources.Limits = filled(c.Resources.Limits, limits)
+			c.Resources.Requests = filled(c.Resources.Requests, requests)
 		}
 	}
 }
@@ -144,15 +142,11 @@ func (f *evaluation) limited(it *Item, c *podSet, r *corev1.LimitRange, b violat
 		Message: fmt.Sprintf("%s does not allow it: %s", near(object.Ref{Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name}, it.Ref.Namespace), b.message),
 		Remedy:  "change the figure, or the LimitRange",
 	}
-	if c != nil {
-		if c.guess {
-			j.Verdict = verdictUnknown
-		} else {
-			c.refuse()
-		}
-		f.basis(&j, c)
+	if c == nil {
+		f.add(j)
+		return
 	}
-	f.add(j)
+	f.addRefusal(j, c)
 }
 
 func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
@@ -160,11 +154,8 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
 	for _, l := range r.Spec.Limits {
 		switch l.Type {
 		case corev1.LimitTypeContainer:
-			for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-				for i := range list {
-					c := &list[i]
-					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
-				}
+			for _, c := range containers(&p.Spec) {
+				out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
 			}
 		case corev1.LimitTypePod:
 			bare := p.DeepCopy()

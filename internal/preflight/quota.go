@@ -182,22 +182,14 @@ func (f *evaluation) mustSpecify(b *budget) {
 		if !covers(b.ResourceQuota, c.pod) || c.pod.Spec.Resources != nil {
 			continue
 		}
-		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
-			for i := range list {
-				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
-					j := Finding{
-						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
-						Message: fmt.Sprintf("%s limits %s, so every container must set it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
-						Remedy:  "set it, or add a LimitRange with a default",
-					}
-					if c.guess {
-						j.Verdict = verdictUnknown
-					} else {
-						c.refuse()
-					}
-					f.basis(&j, c)
-					f.add(j)
+		for _, one := range containers(&c.pod.Spec) {
+			if lacks := unstated(one, b.hard); len(lacks) > 0 {
+				j := Finding{
+					Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), one.Name), Reason: "QuotaWantsFigures",
+					Message: fmt.Sprintf("%s limits %s, so every container must set it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), one.Name),
+					Remedy:  "set it, or add a LimitRange with a default",
 				}
+				f.addRefusal(j, c)
 			}
 		}
 	}

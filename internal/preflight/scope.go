@@ -81,10 +81,8 @@ func bestEffort(p *corev1.Pod) bool {
 	if r := p.Spec.Resources; r != nil {
 		lists = append(lists, r.Requests, r.Limits)
 	}
-	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range containers {
-			lists = append(lists, containers[i].Resources.Requests, containers[i].Resources.Limits)
-		}
+	for _, c := range containers(&p.Spec) {
+		lists = append(lists, c.Resources.Requests, c.Resources.Limits)
 	}
 	for _, list := range lists {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

@@ -44,10 +44,8 @@ func (f *evaluation) defaults(p *corev1.Pod) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = "default"
 	}
-	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
-		for i := range list {
-			containerDefaults(&list[i], s.HostNetwork)
-		}
+	for _, c := range containers(s) {
+		containerDefaults(c, s.HostNetwork)
 	}
 	f.priority(s)
 	if s.RuntimeClassName != nil && s.Overhead == nil {

@@ -14,19 +14,6 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-func nodesOf(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "node", "nodes")) }
-
-// people names pods for people: the first few of many.
-func people(names []string) string {
-	if len(names) > 4 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
-	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 func mostly(counts map[string]int) string {
 	best, most := "", 0
 	for reason, n := range counts {
