@@ -94,7 +94,7 @@ type Crossing struct {
 	Zones   []string
 }
 
-// Measure says how the pods of a stack lie, and whether they could be kept together.
+// Measure finds where the pods of a stack run, and whether one node could hold them all.
 func Measure(w *check.ClusterState, s *check.Stack) *Placement {
 	c := &Placement{Stack: s.Ref, NodesUnread: !w.Read(check.NodeKind, "")}
 	nodes := nodesByName(w)

@@ -32,7 +32,7 @@ type Outcome struct {
 	NoStack []Pod
 	// Budgets are those that guard pods there, those that block first, and in order.
 	Budgets []Budget
-	// Flags are what kubectl drain has to be told before it begins: --force.
+	// Flags are those without which kubectl drain refuses to begin: --force.
 	Flags []string
 	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
 	// where that was not looked at.
@@ -71,7 +71,7 @@ type Pod struct {
 	Ready bool
 	// Why says why it is left alone: DaemonSet, static.
 	Why string
-	// Lost says that nobody makes it anew, since it has no controller.
+	// Lost says that it is not replaced, since it has no controller.
 	Lost bool
 	// Volatile are its emptyDir volumes: what is in them is lost. Memory ones are not among
 	// them.

@@ -8,10 +8,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// Elsewhere foresees whether what takes the place of the evicted pods would find other
-// nodes, all of it together, with the node cordoned. Pods that nobody makes anew, and those
-// of Jobs, which count an evicted pod as failed, are not asked for. It is taken that a new
-// pod is as the old one was.
+// Elsewhere says whether the replacements of the evicted pods would find other nodes, all
+// together, with the node cordoned. Pods without a controller, and those of Jobs, which
+// count an evicted pod as failed, are left out. A new pod is assumed to equal the old one.
 func Elsewhere(w *check.ClusterState, d *Outcome) schedule.Result {
 	gone := map[object.Ref]bool{}
 	var ask []schedule.Pod

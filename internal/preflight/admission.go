@@ -60,8 +60,8 @@ func (f *evaluation) object(it *Item, a *Admission) {
 	}
 }
 
-// podSaid judges what the API server said of a pod of a template. Of quotas it counts one
-// pod and all that is there: what that means for the batch is for the sums to say.
+// podSaid reports what the API server said of a pod of a template. For quotas the server
+// counts one pod and what exists: what the whole batch needs is added up elsewhere.
 func (f *evaluation) podSaid(c *podSet, a *Admission) {
 	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {

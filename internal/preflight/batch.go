@@ -48,7 +48,7 @@ func (f *evaluation) content(it *Item) map[string]any {
 }
 
 // typed returns an object of the batch as its Go type; nil where it does not have that
-// shape, which is told once.
+// shape, which is reported once.
 func typed[T any, P pointer[T]](f *evaluation, it *Item) P {
 	out := P(new(T))
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(f.content(it), out); err != nil {
@@ -101,7 +101,7 @@ func refOf(gk schema.GroupKind, o metav1.Object) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// exists says whether an object is in the cluster; known is false where nobody can tell.
+// exists says whether an object is in the cluster; known is false where that is unknown.
 func (f *evaluation) exists(ref object.Ref) (is, known bool) {
 	if id, ok := f.World.Graph.Find(ref); ok && f.World.Graph.State(id) == present {
 		return true, true

@@ -14,7 +14,7 @@ import (
 )
 
 // customResource finds the pods of a custom resource: those of a footprint, those that it
-// has, or those that another one of its kind has. Else nobody can tell.
+// has, or those of another instance of its kind. Otherwise they are unknown.
 func (f *evaluation) customResource(it *Item) {
 	if prints, declared := f.Footprints[it.Ref]; declared {
 		for i := range prints {
@@ -192,8 +192,7 @@ func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
 	}
 }
 
-// rests says, as a judgement that all is well, on what it rests that a custom resource runs
-// such pods.
+// rests adds, as a finding that fits, what the pods of a custom resource are assumed from.
 func (f *evaluation) rests(c *podSet) {
 	j := Finding{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",

@@ -57,8 +57,8 @@ type lookups struct {
 	says    map[*Item][]graph.Problem
 }
 
-// Evaluate says whether all of a batch will start. It never fails: what cannot be told is
-// unknown, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
+// Evaluate says whether all of a batch will start. It never fails: what cannot be found out
+// is unknown, with the reason. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
 func Evaluate(q Request) *Report {
 	return evaluate(q, (*schedule.Cluster).Place)
@@ -96,7 +96,7 @@ func evaluate(q Request, place placer) *Report {
 	return f.report()
 }
 
-// add keeps a judgement. Where it has no origin it gets that of its object.
+// add keeps a finding. Where it has no origin it gets that of its object.
 func (f *evaluation) add(j Finding) {
 	if it := f.items[j.Object]; it != nil && j.Origin == "" {
 		j.Origin = it.Origin
@@ -116,7 +116,7 @@ func (f *evaluation) addRefusal(j Finding, c *podSet) {
 	f.add(j)
 }
 
-// note keeps something that nobody can judge before.
+// note keeps something that cannot be checked beforehand.
 func (f *evaluation) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
 
 // report puts it all in order: the worst first, by topic and object, each cause once.

@@ -22,7 +22,7 @@ func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	}
 }
 
-// unsure adds one judgement that is unknown, with the proofs of an answer as reasons.
+// unsure adds one finding with the verdict unknown, with the proofs of an answer as reasons.
 func (f *evaluation) unsure(a schedule.Result, reason, message string) {
 	j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: reason, Message: message}
 	for i, p := range a.Proofs {

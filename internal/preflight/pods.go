@@ -47,7 +47,7 @@ type podSet struct {
 	// base is what the names of its pods start with.
 	base string
 	// lost says that the pods would not start, refused that they would not even be made, for
-	// a reason that is told already.
+	// a reason that is reported already.
 	lost, refused bool
 }
 

@@ -21,7 +21,7 @@ type budget struct {
 	hard corev1.ResourceList
 	// used are the figures that are known.
 	used corev1.ResourceList
-	// unread says of which resources nobody could tell how much is used, and why.
+	// unread says of which resources the usage is unknown, and why.
 	unread map[corev1.ResourceName]string
 }
 
@@ -122,7 +122,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
 			continue
 		}
-		// cpu and requests.cpu are the same: one is told.
+		// cpu and requests.cpu are the same: one is reported.
 		key := strings.TrimPrefix(string(name), "requests.") + all.sum.String() + quantity(b.hard[name]) + quantity(used)
 		if !said[key] && f.checkQuota(b, charges, name, used, all) {
 			said[key] = true

@@ -17,8 +17,9 @@ type quotaScenario struct {
 	before, after string
 }
 
-// tries are the courses by which a quota is judged, one after another: what is there for
-// sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
+// tries are the scenarios that are held against a quota, one after another: what certainly
+// exists; each Job's first pod; rollouts that cannot begin; and rollouts that replace pod by
+// pod.
 func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 	out := []quotaScenario{{scenario: scenario{noPodSet, certain}, after: ": part of it cannot be created"}}
 	for _, one := range f.podSets {

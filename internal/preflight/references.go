@@ -37,9 +37,9 @@ func (f *evaluation) references() {
 	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", object.Count(edges, "reference"), object.Count(len(f.order), "object"))
 }
 
-// checkProduced judges the references of what a custom resource of the batch has made already. Whoever
-// made it may make what it needs as well, and has not so far. What a kind of Kubernetes has
-// made follows from its template, which is judged by itself.
+// checkProduced checks the references of what a custom resource of the batch has created
+// already. Its operator may still create what that needs. What built-in kinds create follows
+// from their templates, which are checked themselves.
 func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	if !it.Exists || !f.custom(it) || idle(f, it) {
 		return
@@ -80,7 +80,7 @@ func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Findi
 	}
 }
 
-// reference judges one edge of an object of the batch.
+// reference checks one edge of an object of the batch.
 func (f *evaluation) reference(it *Item, e graph.Edge) {
 	to, state := f.Graph.Ref(e.To), f.Graph.State(e.To)
 	what, known := outcomes[e.Rule]
@@ -150,8 +150,8 @@ func idle(f *evaluation, it *Item) bool {
 	return slices.Contains(f.resting, it)
 }
 
-// lose marks the pods of an object as judged: no room is looked for. Those that are refused
-// are not even made.
+// lose marks the pods of an object as not starting: no node is searched for them. Refused
+// ones are not even created.
 func (f *evaluation) lose(it *Item, refused bool) {
 	for _, c := range f.podSets {
 		if c.item == it {

@@ -188,8 +188,8 @@ func ready(pods []*corev1.Pod) bool {
 	return !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !check.PodReady(p) })
 }
 
-// cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows
-// what room there is when they come.
+// cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since the free room
+// at that time is unknown.
 func (f *evaluation) cronJobs(base *schedule.Cluster) {
 	for _, c := range f.podSets {
 		if !c.later || c.lost || c.missing() == 0 {

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// maker says who may make something that is not there: a custom resource of the batch or
-// of the namespace that says so, names it, or lends it its name, or a Job of the batch that
-// is given its name. Empty means nobody that is known.
+// maker says who may make something that is not there: a custom resource of the batch or of
+// the namespace that says so, names it, or lends it its name, or a Job of the batch that is
+// given its name. It is empty where nothing is known to.
 func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 	for e := range f.Graph.In(id) {
 		from := f.Graph.Ref(e.From)

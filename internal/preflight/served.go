@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// served says which kinds of the batch nobody serves.
+// served reports kinds of the batch that the cluster does not serve.
 func (f *evaluation) served() {
 	defined := f.definitions()
 	by := map[string][]*Item{}

@@ -14,8 +14,8 @@ import (
 // noProvisioner is the provisioner of classes whose volumes are made by hand.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// storage says whether the claims that are to be made find a volume, or somebody who makes
-// one. Which node a volume suits is a matter of scheduling.
+// storage says whether the claims that are to be made find a volume, or a provisioner that
+// creates one. Which node a volume suits is a matter of scheduling.
 func (f *evaluation) storage() {
 	f.sharedVolumes()
 	if len(f.claims) == 0 {
@@ -48,8 +48,8 @@ func (f *evaluation) storage() {
 	f.markLost()
 }
 
-// claimOutcome says what becomes of a claim; nil where all is well, as far as can be told.
-// hand says that it needs one of the volumes that are there.
+// claimOutcome says what becomes of a claim; nil where all is well, as far as is known. hand
+// says that it needs one of the volumes that are there.
 func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)

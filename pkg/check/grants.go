@@ -57,8 +57,8 @@ func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	return grants, known
 }
 
-// grantIndex finds the bindings that mean somebody. There may be thousands of them, and
-// each pod of the cluster is asked about.
+// grantIndex finds the bindings of a subject. There may be thousands of them, and each pod
+// of the cluster is asked about.
 type grantIndex struct {
 	once sync.Once
 	all  []Binding

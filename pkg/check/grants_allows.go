@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// AccessRequest is something that somebody wants of an API server.
+// AccessRequest is a request to an API server, as authorizers see it.
 type AccessRequest struct {
 	Verb string
 	// Group, Resource (with its subresource: pods/log), Namespace and Name are what of. The

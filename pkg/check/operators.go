@@ -28,8 +28,8 @@ func (w *ClusterState) OperatorOf(gk schema.GroupKind) *Operator {
 	return nil
 }
 
-// OperatorWorkloads returns the workloads that operators are run by. What these may do is told with
-// the operator, and not with the stack that they are in.
+// OperatorWorkloads returns the workloads that operators are run by. What these may do is
+// reported for the operator, and not for the stack that they are in.
 func (w *ClusterState) OperatorWorkloads() map[object.Ref]bool {
 	out := map[object.Ref]bool{}
 	for _, o := range w.Operators() {

@@ -38,7 +38,7 @@ func (w *ClusterState) Owners(ref object.Ref) []object.Ref {
 }
 
 // Top returns the topmost owner of an object: Moodle/moodle-1 of its pod. It is the object
-// itself where nobody owns it.
+// itself where it has no owner.
 func (w *ClusterState) Top(ref object.Ref) object.Ref {
 	at := ref
 	for range maxDepth {

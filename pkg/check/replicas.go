@@ -24,7 +24,7 @@ type ReplicaGroup struct {
 	Pods []*corev1.Pod
 }
 
-// Lasting says that the pods are to run until somebody ends them.
+// Lasting says that the pods run until they are deleted.
 func (c *ReplicaGroup) Lasting() bool { return c.Workloads[0].IsLongRunning() }
 
 // Spec returns a spec of its pods: of one that runs, or else that of the template.

@@ -99,9 +99,9 @@ type Report struct {
 }
 
 // NewReport applies waivers to what rules said of subjects: those of a file, and those of
-// the annotations in the world. now is the moment at which it is told whether a waiver has
-// ended. The world may be nil where there is none; then nothing is known of owners. rules are
-// all that may be waived, whether they were asked or not.
+// the annotations in the world. now is the time at which it is decided whether a waiver has
+// ended. The world may be nil where there is none; then nothing is known of owners. rules
+// are all that may be waived, whether they were asked or not.
 func NewReport(subjects []*Subject, rules []Rule, waivers []Waiver, w *ClusterState, now time.Time) *Report {
 	r := &Report{Subjects: slices.Clone(subjects)}
 	slices.SortStableFunc(r.Subjects, compareSubjects)
@@ -127,7 +127,7 @@ func compareSubjects(a, b *Subject) int {
 	return cmp.Or(cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)), cmp.Compare(a.Name, b.Name), object.Compare(a.Ref, b.Ref))
 }
 
-// Worst says whether there is a finding of a severity, or of a graver one, that nobody
+// Worst says whether there is a finding of a severity, or of a worse one, that is not
 // waived.
 func (r *Report) Worst(least Severity) bool {
 	for severity, n := range r.Scores.Found {

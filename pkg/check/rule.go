@@ -28,7 +28,7 @@ type Rule struct {
 	// Guidelines are what it comes from.
 	Guidelines []Guideline
 	// Title says what holds where it is kept, Why what happens otherwise, and Fix how to
-	// mend it; sentences for people.
+	// correct it; sentences for people.
 	Title, Why, Fix string
 
 	Definition func(*Definition, *Result)

@@ -118,8 +118,8 @@ func (s *Score) add(r *Result) {
 // scoreNoise is more than what sums of binary fractions miss the true value by.
 const scoreNoise = 1e-6
 
-// scoreWrong returns the gravest finding about each object that nobody waived, and how many
-// findings somebody did.
+// scoreWrong returns the worst severity of the findings about each object that are not
+// waived, and how many are waived.
 func (r *Result) scoreWrong() (gravest map[object.Ref]Severity, waived int) {
 	gravest = map[object.Ref]Severity{}
 	for i := range r.Findings {

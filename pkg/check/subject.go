@@ -35,8 +35,8 @@ type Definition struct {
 	// Creator is the field manager that made it, as a source tells it where the managed
 	// fields were not read with it; empty where nothing tells.
 	Creator string
-	// Usage is the text that its usage annotation leads to (internal/manual), Missing why there
-	// is none, Unread why nobody knows; all empty where it names none.
+	// Usage is the text that its usage annotation leads to (internal/manual), Missing why
+	// there is none, Unread why that is unknown; all empty where it names none.
 	Usage, UsageMissing, UsageUnread string
 	// Annotations are what is wrong with its relationship annotations, as pkg/annotations
 	// says it.

@@ -32,8 +32,8 @@ func Names(refs []object.Ref) string {
 	return object.ShortList(names)
 }
 
-// Near names an object for somebody who looks at another one: its namespace only where that
-// is another.
+// Near names an object in a sentence about another one: with its namespace only where that
+// differs.
 func Near(r, from object.Ref) string {
 	if r.Namespace == from.Namespace {
 		r.Namespace = ""

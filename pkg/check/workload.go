@@ -43,7 +43,7 @@ func (wl *Workload) Specs() []*corev1.PodSpec {
 	return out
 }
 
-// IsLongRunning says that its pods are to run until somebody ends them.
+// IsLongRunning says that its pods run until they are deleted.
 func (wl *Workload) IsLongRunning() bool {
 	switch wl.Ref.Kind {
 	case "Job", "CronJob":

@@ -12,7 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// crdRelationships wants somebody to say what objects of the kind have to do with others.
+// crdRelationships wants the relations of the kind to be declared, by the CRD or the
+// catalog.
 func crdRelationships(d *check.Definition, r *check.Result) {
 	if d.Relationships > 0 {
 		r.Pass(d.Ref)

@@ -39,8 +39,8 @@ func established(d *check.Definition, r *check.Result) {
 	}
 }
 
-// builtIns looks at the pods that are to run on and on. One that runs to its end (a
-// step of a workflow) needs nobody to make it again.
+// builtIns looks at the pods that are to run on and on. One that runs to its end (a step of
+// a workflow) need not be replaced.
 func builtIns(d *check.Definition, r *check.Result) {
 	for _, ref := range d.Instances {
 		var bare, held []object.Ref
@@ -64,7 +64,7 @@ func builtIns(d *check.Definition, r *check.Result) {
 	}
 }
 
-// isKeptUp says that a bare pod is to run until somebody ends it.
+// isKeptUp says that a bare pod runs until it is deleted.
 func isKeptUp(wl *check.Workload) bool {
 	return len(wl.Pods) > 0 && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyNever && wl.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyOnFailure
 }

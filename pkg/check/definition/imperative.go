@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// A field is an order, and no wish, where setting it makes something happen once. Nothing
-// in a schema says so outright, and many names sound like orders that are none:
+// A field is imperative where setting it makes something happen once, instead of declaring a
+// state. No schema says so outright, and many names only sound imperative:
 //
 //   - what tells how pods are run (command, args, restartPolicy) is Kubernetes' own;
 //   - the action of a rule (allow, deny, keep, replace) says what holds whenever it matches;
@@ -19,12 +19,12 @@ import (
 //     for a deed: they stay as the record of it.
 //
 // So a name alone counts only where it can hardly mean anything else (restartNow, a boolean
-// restart); for the others their values or their description must say it.
+// restart); for all others the values or the description must show it.
 
-// imperativeDeeds are the ends of kinds of which an object is one deed.
+// imperativeDeeds are the ends of kinds whose objects are one action each.
 var imperativeDeeds = regexp.MustCompile(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
 
-// imperativeVerbs are values of a field by which somebody orders a deed.
+// imperativeVerbs are values of a field that trigger an action.
 var imperativeVerbs = map[string]bool{
 	"start": true, "stop": true, "restart": true, "reboot": true, "reload": true, "resync": true, "redeploy": true, "rollback": true,
 	"failover": true, "switchover": true, "promote": true, "demote": true, "rebuild": true, "repair": true, "reset": true,
@@ -34,18 +34,18 @@ var imperativeVerbs = map[string]bool{
 }
 
 var (
-	// imperativeFlag are booleans that can only mean a deed.
+	// imperativeFlag are booleans that can only mean an action.
 	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
 		`^force(Rolling)?(Restart|Reboot|Redeploy|Resync|Failover|Switchover|Reconcile|Reload|Rollout)$|` +
 		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
-	// imperativeNow are names of any type that ask for a deed at once.
+	// imperativeNow are names, of fields of any type, that trigger an action at once.
 	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
-	// imperativeNonce are texts and numbers of which any change is an order.
+	// imperativeNonce are texts and numbers of which any change triggers an action.
 	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
 	// imperativeChosen are fields whose values show whether they trigger an action.
 	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
-	// imperativeOnce are words of a description by which an operator takes back what users
-	// set: then it was no wish.
+	// imperativeOnce are words of a description by which an operator resets what users set:
+	// then it was no desired state.
 	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
 	// imperativeIf are words by which an action runs only when something else happens.
 	imperativeIf = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
@@ -53,7 +53,7 @@ var (
 	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
-// crdImperative looks for fields of the spec that are orders.
+// crdImperative looks for fields of the spec that trigger actions.
 func crdImperative(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	tops := schemaDesired(v)
@@ -81,8 +81,8 @@ func crdImperative(d *check.Definition, r *check.Result) {
 	}
 }
 
-// imperativeWhy says why a field is an order, and how grave that is; nothing where it is
-// none. Nonces can be applied twice without harm, and a bare name is less than a proof.
+// imperativeWhy says why a field is imperative, and the severity of that; nothing where it
+// is not. Nonces can be applied twice without harm, and a name alone is weak evidence.
 func imperativeWhy(n *schemaNode) (string, check.Severity) {
 	if !n.field() {
 		return "", 0
@@ -113,7 +113,7 @@ func imperativeWhy(n *schemaNode) (string, check.Severity) {
 	return "", 0
 }
 
-// imperativeValues says whether the values of an action are deeds.
+// imperativeValues says whether the values of a field are actions.
 func imperativeValues(n *schemaNode) (string, check.Severity) {
 	// An action within a list is that of a rule.
 	listed := false

@@ -7,10 +7,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// Places returns the fields by which users can say where the pods of a custom resource
-// go: node selectors, affinity, tolerations and spread, in the version in which it is
-// stored. The parts of an affinity come as one. Open is told where there are none, and a
-// field takes anything.
+// Places returns the fields by which users can say where the pods of a custom resource go:
+// node selectors, affinity, tolerations and spread, in the version in which it is stored.
+// The parts of an affinity come as one. Open is set where there are none, and a field
+// accepts anything.
 func Places(d *check.Definition) (paths []string, open string) {
 	depth := map[string]int{}
 	for _, top := range schemaDesired(d.Storage()) {

@@ -122,8 +122,8 @@ func crdSchemaClosed(d *check.Definition, r *check.Result) {
 	}
 }
 
-// unknownFields says what comes of a mistake in a name that the schema lets pass, and how
-// grave that is. A webhook may be stricter than the schema.
+// unknownFields says what happens to a misspelled name that the schema accepts, and the
+// severity of that. A webhook may be stricter than the schema.
 func unknownFields(d *check.Definition) (check.Severity, string) {
 	if webhooks, known := validatedBy(d); !known || len(webhooks) > 0 {
 		return check.Info, "a misspelled name is refused only if a webhook does so"

@@ -137,8 +137,8 @@ func ownAccounts(d *check.Definition, workloads []*check.Workload) bool {
 	return len(workloads) > 0
 }
 
-// severalOf says that a workload has replicas that may lie on one node. Those of a
-// DaemonSet never do.
+// severalOf says that a workload has replicas that may run on one node. Those of a DaemonSet
+// never do.
 func severalOf(workloads []*check.Workload) bool {
 	return slices.ContainsFunc(workloads, func(w *check.Workload) bool {
 		return w.Replicas > 1 && w.Ref.Kind != "DaemonSet" && w.IsLongRunning()

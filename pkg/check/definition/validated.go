@@ -74,8 +74,8 @@ func schemaPlain(p *apiextensionsv1.JSONSchemaProps) bool {
 // any check is more than a matter of taste.
 const schemaWorth = 3
 
-// crdSchemaValidated wants a schema that refuses something. How many checks there should
-// be nobody can say from outside: none at all is what is wrong.
+// crdSchemaValidated wants a schema that refuses something. How many checks there should be
+// cannot be said from outside: only a schema without any is reported.
 func crdSchemaValidated(d *check.Definition, r *check.Result) {
 	v := preferred(d)
 	var plain, checked int

@@ -20,8 +20,8 @@ type candidate struct {
 	domains int
 }
 
-// verdict is who acts on the objects of a definition: a workload (-1 where that is
-// not known), or why nobody knows.
+// verdict is who acts on the objects of a definition: a workload (-1 where that is unknown),
+// or why it is unknown.
 type verdict struct {
 	main   int
 	points int

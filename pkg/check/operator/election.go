@@ -30,7 +30,7 @@ func operatorReplicas(o *check.Operator, r *check.Result) {
 	}
 }
 
-// electionArgument returns the argument by which a workload is told to elect a leader.
+// electionArgument returns the argument that makes a workload elect a leader.
 func electionArgument(wl *check.Workload) (string, bool) {
 	for _, spec := range wl.Specs() {
 		for i := range spec.Containers {

@@ -29,7 +29,7 @@ var sentences = []struct {
 }
 
 // tellSigns says what speaks for a workload, a sentence each without its subject. That it
-// AllowedVerbs read is told only where it may do no more.
+// may read is reported only where it may do no more.
 func (s *search) tellSigns(defs []int, wl int) []string {
 	var out []string
 	for _, w := range sentences {

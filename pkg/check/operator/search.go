@@ -144,7 +144,7 @@ func (s *search) sign(def, wl int, sign signSet, where string) {
 		if !sign.has(bit) {
 			continue
 		}
-		// Maps are walked on the way here: the least is the one that is told.
+		// Maps are walked on the way here: the first in order is the one that is reported.
 		if said, ok := have.where[bit]; !ok || where < said {
 			have.where[bit] = where
 		}

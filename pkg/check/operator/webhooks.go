@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// webhooksOf returns the webhooks to which workloads of an operator answer, and those
-// that are asked before objects of its kinds are stored and that nobody answers to.
+// webhooksOf returns the webhooks to which workloads of an operator answer, and those that
+// are asked before objects of its kinds are stored and that no workload answers to.
 func webhooksOf(o *check.Operator) []*check.Webhook {
 	groups := map[string]bool{}
 	for _, gk := range o.Kinds {
@@ -105,7 +105,7 @@ func matchesPods(h *check.Webhook) bool {
 	})
 }
 
-// podWebhook says whose pods a webhook holds up when nobody answers: those of the
+// podWebhook says whose pods cannot be created while a webhook does not answer: those of the
 // operator, of its instances, or of others.
 func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 	if h.Conditions > 0 {

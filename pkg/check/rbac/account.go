@@ -36,7 +36,7 @@ var serviceAccountKind = object.Ref{Kind: "ServiceAccount"}.GroupKind()
 func accountTokenIn(volumes []corev1.Volume) bool {
 	return slices.ContainsFunc(volumes, func(v corev1.Volume) bool {
 		return v.Projected != nil && slices.ContainsFunc(v.Projected.Sources, func(s corev1.VolumeProjection) bool {
-			// A token for somebody else is no good with the API server.
+			// A token for another audience is not accepted by the API server.
 			return s.ServiceAccountToken != nil && s.ServiceAccountToken.Audience == ""
 		})
 	})
@@ -60,8 +60,8 @@ func holdsToken(w *check.ClusterState, sa object.Ref, v check.PodView) (mounted,
 	return true, w.Read(serviceAccountKind, sa.Namespace)
 }
 
-// accountViews returns one of the pods of a workload for each account: while it is rolled
-// out anew there may be two.
+// accountViews returns one of the pods of a workload for each account: during a rollout
+// there may be two.
 func accountViews(wl *check.Workload) []check.PodView {
 	var out []check.PodView
 	for _, v := range check.PodViews(wl) {

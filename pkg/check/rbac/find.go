@@ -187,7 +187,7 @@ func admission(_ *subject, x *holding) (finding, bool) {
 	return finding{severity: severity, field: "resources", value: object.FirstWords(x.Rule.Resources, 8), what: fmt.Sprintf("may %s %s", object.AndList(do), object.ShortList(on))}, true
 }
 
-// rolesWritten leaves out what is worse, and told as an escalation.
+// rolesWritten leaves out what is worse, and reported as an escalation.
 func rolesWritten(h *subject, x *holding) (finding, bool) {
 	if _, worse := escalation(h, x); worse || x.SelectsEverything() || len(x.Rule.ResourceNames) > 0 {
 		return finding{}, false

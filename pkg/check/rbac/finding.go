@@ -39,7 +39,7 @@ func (t *permissionTopic) ask(h *subject, r *check.Result) {
 			r.AddFinding(f)
 			continue
 		}
-		// What is wrong with a default role is that it is bound: that is told once.
+		// A default role is right; that it is bound is wrong, and is reported once.
 		if f.Severity == 0 {
 			f.Severity = r.Rule.Severity
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// subject is whom rules about rights are asked of: an operator, or the pods of a stack.
+// subject is what rules about permissions check: an operator, or the pods of a stack.
 type subject struct {
 	w        *check.ClusterState
 	operator bool
@@ -21,7 +21,7 @@ type subject struct {
 	// cannot.
 	tokenless []object.Ref
 	// kin are workloads of the same installation as an operator, that are not known to run
-	// it: they are judged as parts of it.
+	// it: they are checked as parts of it.
 	kin map[object.Ref]bool
 	// own are the API groups of an operator's kinds, homes the namespaces of the accounts.
 	own, homes map[string]bool
@@ -70,7 +70,8 @@ func topicRules() []check.Rule {
 			ID: "operator-" + t.id, Category: check.Security, Severity: t.operator.severity, Guidelines: []check.Guideline{check.MaturityGuideline(6)},
 			Title: t.operator.title, Why: t.operator.why, Fix: t.operator.fix,
 			Operator: func(o *check.Operator, r *check.Result) {
-				// Where nothing is known to run it, that is told once, with its service account.
+				// An operator of which no workload is known is reported once, by
+				// operator-service-account.
 				if len(o.Workloads) > 0 {
 					t.ask(operatorSubject(o), r)
 				}

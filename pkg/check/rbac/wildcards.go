@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// wildcards looks for "*" in a rule that does not mean everything at once, which is told
-// as such. How much it matters depends on what it stands for: an operator's own kinds
+// wildcards looks for "*" in a rule that does not allow everything at once: that is a rule
+// of its own. How much it matters depends on what it stands for: an operator's own kinds
 // little, other people's objects more.
 func wildcards(h *subject, x *holding) (finding, bool) {
 	if x.SelectsEverything() || len(x.Rule.Resources) == 0 {

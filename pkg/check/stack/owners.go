@@ -180,8 +180,8 @@ func sharedLabels(w *check.ClusterState, root graph.ID, ref object.Ref) (owned [
 	return owned, marks
 }
 
-// isUnowned says whether an object has all the marks, and nobody who owns it or
-// installed it. Data that is meant to outlive its owner does not count, nor do custom
+// isUnowned says whether an object has all the labels, and neither an owner nor an
+// installer. Data that is meant to outlive its owner does not count, nor do custom
 // resources, which people write with the labels that an operator asks for.
 func isUnowned(w *check.ClusterState, ref object.Ref, marks map[string]string) bool {
 	id, ok := w.Graph.Find(ref)

@@ -145,8 +145,8 @@ var injectors = []struct{ container, annotation, name string }{
 	{"jaeger-agent", "sidecar.jaegertracing.io/inject", "Jaeger"},
 }
 
-// injectorOf names a container that was injected, and by whom, where both its name
-// and an annotation of the pod say so.
+// injectorOf names a container that was injected, and its injector where both the
+// container's name and an annotation of the pod show it.
 func injectorOf(p *corev1.Pod, container string) string {
 	for _, in := range injectors {
 		if !strings.HasPrefix(container, in.container) {

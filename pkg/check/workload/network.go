@@ -38,8 +38,8 @@ func policiesOfPods(s *check.Stack, r *check.Result) {
 	}
 }
 
-// policyOf judges the pods of a workload. The labels are those that the pods have: of two
-// pods one may be selected and the other not.
+// policyOf checks the pods of a workload, by the labels that the pods themselves have: a
+// policy may select one of two pods.
 func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv1.NetworkPolicy, others string, r *check.Result) {
 	var with []map[string]string
 	for _, p := range wl.Pods {
@@ -77,8 +77,7 @@ func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv
 	}
 }
 
-// policyOn judges pods of some labels: nothing selects them, or nothing holds back who
-// connects.
+// policyOn checks pods of some labels: no policy selects them, or none limits who connects.
 func policyOn(set map[string]string, policies []*networkingv1.NetworkPolicy) (check.Finding, bool) {
 	var selecting, open []object.Ref
 	for _, p := range policies {

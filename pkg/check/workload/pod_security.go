@@ -84,7 +84,7 @@ func podInherent(wl *check.Workload) bool {
 	return len(wl.Pods) > 0 && check.IsMirrorPod(&wl.Pods[0].ObjectMeta)
 }
 
-// podBlame says where a refusal is to be mended: in the workload, if its template has it,
+// podBlame says where a refusal is to be corrected: in the workload, if its template has it,
 // else in the pod, to which admission gave it.
 func podBlame(wl *check.Workload, v check.PodView, in []podRefusal, id policy.CheckID) (ref object.Ref, prefix, added string) {
 	if v.Live && wl.Template != nil && !slices.ContainsFunc(in, func(x podRefusal) bool { return x.id == id }) {
@@ -177,8 +177,8 @@ func (l *restrictedViolations) add(v check.PodView, x *podRefusal) {
 	if len(x.places) == 0 {
 		return
 	}
-	// What the workload itself lacks is told with it, and not with a pod; and the gravest
-	// of it first.
+	// What the workload itself lacks is reported for the workload, and not for a pod; the
+	// worst of it first.
 	ref, prefix, _ := podBlame(l.wl, v, l.written, x.id)
 	if !l.placed || ref == l.wl.Ref && l.f.Object != l.wl.Ref || x.id == "runAsUser" && ref == l.f.Object {
 		l.placed = true

@@ -50,7 +50,7 @@ func placesOfHost(spec *corev1.PodSpec) []podPlace {
 }
 
 // placesOfVolumes: of volumes that restricted refuses, those of the node come last, since
-// baseline has told of them.
+// baseline reports them.
 func placesOfVolumes(id policy.CheckID, spec *corev1.PodSpec) []podPlace {
 	var out, host []podPlace
 	for i := range spec.Volumes {

@@ -118,7 +118,7 @@ func needing(w *check.ClusterState, service object.Ref, groups []*check.ReplicaG
 	return out
 }
 
-// sendsRequests says whether an edge to a Service means that somebody sends requests to it.
+// sendsRequests says whether an edge to a Service means that requests are sent to it.
 func sendsRequests(e graph.Edge, from object.Ref) bool {
 	switch {
 	case from.Kind == "IPAddress" && from.Group == "networking.k8s.io", from.Group == rbacv1.GroupName:
