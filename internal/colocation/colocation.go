@@ -47,7 +47,7 @@ type Placement struct {
 // Workload is where the pods of a workload are.
 type Workload struct {
 	Ref object.Ref
-	// Replicas are those that are wanted, Pods those that there are.
+	// Replicas is the desired number of pods, Pods the existing one.
 	Replicas int32
 	Pods     int
 	// On are the nodes, in order, and how many pods are on each; Zones those of the nodes.
@@ -89,7 +89,7 @@ type Claim struct {
 // their zone.
 type Crossing struct {
 	From, To object.Ref
-	// Service is the one that is asked, Zones those of From in which no pod of To is.
+	// Service is the one that receives them, Zones those of From in which no pod of To is.
 	Service object.Ref
 	Zones   []string
 }

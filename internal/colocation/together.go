@@ -15,14 +15,15 @@ import (
 // SingleNode says what speaks for and against keeping the pods of a stack on one node.
 type SingleNode struct {
 	// Nodes are those that each of its pods would go to by its selectors, affinity,
-	// tolerations and volumes, in order. Room is not asked for.
+	// tolerations and volumes, in order. Free room does not count.
 	Nodes []string
 	// Obstacles says what keeps its pods apart, one sentence each, without a full stop.
 	Obstacles []string
 	// Selectors are the settings by which pods choose nodes today.
 	Selectors []PodSelector
-	// Settable are the fields of custom resources of the stack by which one could choose,
-	// in order of the resources (World.PlacedBy). Who knows the definitions fills it in.
+	// Settable are the fields of custom resources of the stack by which one could choose, in
+	// order of the resources (PlacedBy). The caller fills it in, as it knows the
+	// definitions.
 	Settable []Settable
 }
 
@@ -33,11 +34,11 @@ type PodSelector struct {
 	Field, Value string
 }
 
-// singleNode looks at the pods that last.
+// singleNode checks the pods that run until they are deleted.
 func singleNode(w *check.ClusterState, groups []*check.ReplicaGroup, nodes map[string]*corev1.Node) SingleNode {
 	var t SingleNode
 	groups = slices.DeleteFunc(slices.Clone(groups), func(x *check.ReplicaGroup) bool {
-		return !x.Lasting() || x.Spec() == nil || x.Workloads[0].Ref.Kind == "DaemonSet"
+		return !x.IsLongRunning() || x.Spec() == nil || x.Workloads[0].Ref.Kind == "DaemonSet"
 	})
 	for _, x := range groups {
 		t.Selectors = append(t.Selectors, placementSettings(x)...)

@@ -35,7 +35,7 @@ type Outcome struct {
 	// Flags are those without which kubectl drain refuses to begin: --force.
 	Flags []string
 	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
-	// where that was not looked at.
+	// where that was not evaluated.
 	Elsewhere *schedule.Result
 	// Open says what is not known, a sentence each, without a full stop.
 	Open []string
@@ -55,8 +55,8 @@ type Stack struct {
 // themselves are together under their owner.
 type Workload struct {
 	Ref object.Ref
-	// Replicas are those that are wanted; Here are its pods on the node, Left those
-	// elsewhere that are ready, and Waiting those elsewhere that are not.
+	// Replicas is the desired number; Here are its pods on the node, Left those elsewhere
+	// that are ready, and Waiting those elsewhere that are not.
 	Replicas      int32
 	Here          []Pod
 	Left, Waiting int
@@ -148,7 +148,7 @@ func trueFirst(is bool) int {
 	return 1
 }
 
-// podOnNode says what a drain does to a pod, budgets aside.
+// podOnNode says what a drain does to a pod, apart from budgets.
 func podOnNode(w *check.ClusterState, p *corev1.Pod, node string) Pod {
 	x := Pod{Pod: check.PodRef(p), Ready: check.PodReady(p)}
 	controller := metav1.GetControllerOfNoCopy(p)
@@ -196,7 +196,7 @@ func (d *Outcome) hit(w *check.ClusterState, s *check.Stack, pods map[object.Ref
 		if len(wl.Here) == 0 {
 			continue
 		}
-		wl.Breaks = c.Lasting() && wl.Left == 0
+		wl.Breaks = c.IsLongRunning() && wl.Left == 0
 		out.Breaks = out.Breaks || wl.Breaks
 		out.Workloads = append(out.Workloads, wl)
 	}

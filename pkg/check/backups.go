@@ -140,8 +140,8 @@ func backupField(key string) bool {
 	return strings.Contains(key, "backup") && !strings.Contains(key, "restore")
 }
 
-// backupAsks says whether a value asks for something: a map that is not switched off and
-// that says more than how it would be run, a list with something in it, a text, true.
+// backupAsks says whether a value asks for backups: a map that is not switched off and that
+// sets more than how they would run, a list with something in it, a text, true.
 func backupAsks(v any) bool {
 	switch v := v.(type) {
 	case bool:

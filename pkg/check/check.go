@@ -2,12 +2,12 @@
 // the operator maturity model and the principles that CoreOS gave for operators. A finding
 // names the object, the field and a remedy.
 //
-// A Rule is a value: its words, and one function that looks at a subject. There are three
+// A Rule is a value: its words, and one function that checks a subject. There are three
 // kinds of subject: a Definition (of a custom resource), an Operator (what runs it, and what
 // it may do) and a Stack (an application). A rule says of each object whether it passes, is
 // wrong, or is unknown, and why. What was not read is never wrong.
 //
-// Rules are pure: what they look at was read before, and is kept in a ClusterState. The
+// Rules are pure: what they check was read before, and is kept in a ClusterState. The
 // packages below this one have the rules, package all the table of them.
 package check
 
@@ -43,14 +43,14 @@ type Finding struct {
 	Severity Severity
 	// Object is the one to correct, or the nearest that is known.
 	Object object.Ref
-	// Field is where it is in the object (spec.template.spec.containers[web].resources),
-	// and Value what stands there; empty where nothing does.
+	// Field is where it is in the object (spec.template.spec.containers[web].resources), and
+	// Value its content; empty where it has none.
 	Field string
 	Value string
 	// Message says what is wrong, in one sentence without a full stop.
 	Message string
-	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch; of
-	// either there may be none, then the rule's Fix stands.
+	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch;
+	// without either the rule's Fix counts.
 	Remedy string
 	Patch  string
 	// Related are other objects that have to do with it.
@@ -69,7 +69,7 @@ type Unknown struct {
 // Result is what a rule says of a subject.
 type Result struct {
 	Rule *Rule
-	// Passed are the objects that were looked at and are as they should be.
+	// Passed are the objects that were checked and are right.
 	Passed []object.Ref
 	// Findings are the findings, the worst first.
 	Findings []Finding
@@ -77,7 +77,7 @@ type Result struct {
 	Unknowns []Unknown
 }
 
-// Pass says that an object was looked at, and is right.
+// Pass says that an object was checked, and is right.
 func (r *Result) Pass(ref object.Ref) { r.Passed = append(r.Passed, ref) }
 
 // AddFinding says that something is wrong.
@@ -97,7 +97,7 @@ func (r *Result) AddUnknown(ref object.Ref, why string) {
 // read: what was not found there is not missing.
 func (r *Result) AddUnread(ref object.Ref, what string) { r.AddUnknown(ref, what+" could not be read") }
 
-// Applies says whether the rule had anything to look at.
+// Applies says whether the rule had anything to check.
 func (r *Result) Applies() bool { return len(r.Passed)+len(r.Findings)+len(r.Unknowns) > 0 }
 
 // order puts a result in the order in which it is shown, each thing once: an object that

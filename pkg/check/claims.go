@@ -31,8 +31,8 @@ func (w *ClusterState) NodeTakes(n *corev1.Node, p *corev1.Pod) bool {
 	return true
 }
 
-// takesPod says whether a node is ready, and takes a pod by its labels and taints.
-// Whether there is room is not asked.
+// takesPod says whether a node is ready, and takes a pod by its labels and taints. Free room
+// does not count.
 func takesPod(n *corev1.Node, p *corev1.Pod) bool {
 	if n.Spec.Unschedulable || n.DeletionTimestamp != nil || !isReadyNode(n) {
 		return false
@@ -65,8 +65,7 @@ func ClaimRefs(p *corev1.PodSpec, namespace, pod string) []object.Ref {
 	return out
 }
 
-// Claims returns the claims of a workload's pods that are there and that outlive
-// these pods, in order.
+// Claims returns the existing claims of a workload's pods that outlive these pods, in order.
 func (w *ClusterState) Claims(wl *Workload) []*corev1.PersistentVolumeClaim {
 	var refs []object.Ref
 	for _, p := range wl.Pods {

@@ -39,10 +39,10 @@ func (g *Grant) BoundRole() object.Ref {
 	return g.Role
 }
 
-// Grants returns what a service account may do, by itself and by its groups, in the order
-// of bindings and rules: those of the whole cluster first. known is false where bindings, or
-// roles that are bound to it, were not read: then it may do more. Only RBAC is looked at; what a webhook
-// or the Node authorizer allows besides is not in it.
+// Grants returns what a service account may do, by itself and by its groups, in the order of
+// bindings and rules: those of the whole cluster first. known is false where bindings, or
+// roles that are bound to it, were not read: then it may do more. Only RBAC is read: what a
+// webhook or the Node authorizer allows as well is not included.
 func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	known = w.Read(ClusterRoleBindingKind, "") && w.Read(RoleBindingKind, "")
 	x := w.bindings.build(w)
@@ -57,8 +57,8 @@ func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
 	return grants, known
 }
 
-// grantIndex finds the bindings of a subject. There may be thousands of them, and each pod
-// of the cluster is asked about.
+// grantIndex finds the bindings of a subject. There may be thousands of them, and every pod
+// of the cluster is looked up.
 type grantIndex struct {
 	once sync.Once
 	all  []Binding
@@ -67,8 +67,8 @@ type grantIndex struct {
 	byGroup   map[string][]int
 }
 
-// Binding is a RoleBinding or ClusterRoleBinding, and the group by which it means
-// the account that was asked about.
+// Binding is a RoleBinding or ClusterRoleBinding, and the group by which it means the
+// account that was looked up.
 type Binding struct {
 	Role   rbacv1.RoleRef
 	Object object.Ref

@@ -16,7 +16,7 @@ type AccessRequest struct {
 	// namespace is empty for what is in none, and for a question about all of them; the
 	// name for a list, and for what is created.
 	Group, Resource, Namespace, Name string
-	// Path is asked for instead of a resource, where it is set: /metrics.
+	// Path is requested instead of a resource, where it is set: /metrics.
 	Path string
 }
 
@@ -38,7 +38,7 @@ func (g *Grant) Allows(q AccessRequest) bool {
 		(len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, q.Name))
 }
 
-// RuleHas says whether a list of a rule has a word, or stands for all.
+// RuleHas says whether a list of a rule has a word, or "*".
 func RuleHas(list []string, word string) bool {
 	return slices.Contains(list, rbacv1.VerbAll) || slices.Contains(list, word)
 }

@@ -6,7 +6,7 @@ import (
 
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
-	// Model is who published it, Year when.
+	// Model is the list that it is from, Year when that was published.
 	Model string
 	Year  int
 	// Number is its place in their list, from 1; Principle its words, shortened.

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The built-in kinds that several packages of rules look at.
+// The built-in kinds that several packages of rules read.
 var (
 	PodKind     = schema.GroupKind{Kind: "Pod"}
 	NodeKind    = schema.GroupKind{Kind: "Node"}
@@ -30,8 +30,8 @@ var (
 )
 
 // WantedEverywhere returns the kinds of which objects in any namespace may say something of
-// a stack in one: those that order backups, as Velero's schedules do, the network policies of
-// CNIs and meshes, what collects metrics, and what binds roles.
+// a stack in one: those that schedule backups, as Velero does, the network policies of CNIs
+// and meshes, what collects metrics, and what binds roles.
 func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	out := []schema.GroupKind{ClusterRoleKind, ClusterRoleBindingKind, RoleKind, RoleBindingKind}
 	for _, k := range kinds.All() {
@@ -46,9 +46,9 @@ func WantedEverywhere(kinds *object.Kinds) []schema.GroupKind {
 	return out
 }
 
-// IsBackup tells the kinds that are backups or order them, by their names: Backup,
+// IsBackup says that a kind is a backup or a schedule of backups, by its name: Backup,
 // ScheduledBackup, BackupConfiguration, VolumeSnapshot, Velero's Schedule; and not what
-// restores, or where they are kept.
+// restores, or where backups are stored.
 func IsBackup(r object.Ref) bool {
 	kind := strings.ToLower(r.Kind)
 	for _, not := range []string{"restore", "class", "content", "location", "storage", "repository", "request", "delete", "download", "blueprint", "verification", "export"} {
@@ -70,14 +70,14 @@ func IsBackup(r object.Ref) bool {
 	return false
 }
 
-// IsClusterBackup tells the kinds that order backups of anything in the cluster, in ways
+// IsClusterBackup says that a kind schedules backups of anything in the cluster, in ways
 // that are not read here: Longhorn's jobs, which volumes join by their labels, and the
 // policies of Kasten.
 func IsClusterBackup(r object.Ref) bool {
 	return r.Kind == "RecurringJob" && r.Group == "longhorn.io" || r.Kind == "Policy" && r.Group == "config.kio.kasten.io"
 }
 
-// CollectsMetrics tells kinds that say of what metrics are collected: ServiceMonitor,
+// CollectsMetrics says that a kind selects what metrics are collected of: ServiceMonitor,
 // PodMonitor, VMPodScrape, PodMonitoring.
 func CollectsMetrics(kind string) bool {
 	return strings.HasSuffix(kind, "Monitor") || strings.HasSuffix(kind, "Monitoring") || strings.HasSuffix(kind, "Scrape") || kind == "ScrapeConfig"

@@ -103,7 +103,7 @@ func (w *ClusterState) reach(ref object.Ref, step func(graph.ID) []graph.ID) []o
 	return out
 }
 
-// HelmRelease returns the release that installed an object; empty where none says so.
+// HelmRelease returns the release that installed an object; empty where there is none.
 func (w *ClusterState) HelmRelease(ref object.Ref) (name, namespace string) {
 	name, _ = w.Facts.Annotation(ref, graph.HelmName)
 	namespace, _ = w.Facts.Annotation(ref, graph.HelmNamespace)
@@ -146,8 +146,8 @@ func (w *ClusterState) InstalledBy(ref object.Ref) string {
 	return ""
 }
 
-// CustomOwner says who writes a workload, where that is a custom resource: then it is the custom
-// resource that has to say otherwise.
+// CustomOwner returns the custom resource whose operator writes a workload: a change has to
+// be made there.
 func (w *ClusterState) CustomOwner(wl *Workload) (object.Ref, bool) {
 	top := w.Top(wl.Ref)
 	if top == wl.Ref {
@@ -157,7 +157,7 @@ func (w *ClusterState) CustomOwner(wl *Workload) (object.Ref, bool) {
 	return top, ok && r.Custom
 }
 
-// RemedyFor adds to a remedy where it has to be said.
+// RemedyFor adds to a remedy where the change has to be made.
 func (w *ClusterState) RemedyFor(wl *Workload, remedy string) string {
 	if top, ok := w.CustomOwner(wl); ok {
 		return fmt.Sprintf("%s Say so in %s, whose operator writes the %s.", remedy, Describe(top), wl.Ref.Kind)

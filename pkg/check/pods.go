@@ -38,7 +38,7 @@ func HasEnded(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// IsMirrorPod says that a pod stands for one that a kubelet runs from a file.
+// IsMirrorPod says that a pod is the mirror of one that a kubelet runs from a file.
 func IsMirrorPod(p *metav1.ObjectMeta) bool {
 	_, mirror := p.Annotations[corev1.MirrorPodAnnotationKey]
 	return mirror || slices.ContainsFunc(p.OwnerReferences, func(o metav1.OwnerReference) bool { return o.Kind == "Node" && o.APIVersion == "v1" })
@@ -67,7 +67,7 @@ func SelectsEverything(s *metav1.LabelSelector) bool {
 	return s == nil || len(s.MatchLabels)+len(s.MatchExpressions) == 0
 }
 
-// PodView is a pod, or the template of pods, as rules of security look at it.
+// PodView is a pod, or the template of pods, as rules of security check it.
 type PodView struct {
 	// ref is the pod, or the workload of a template.
 	Ref  object.Ref

@@ -10,22 +10,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ReplicaGroup is pods that stand in for each other: those of one workload, or those of several
-// that are alike and that one custom resource owns. Operators of databases make their
-// pods themselves, or a StatefulSet for each replica or rack: one pod of these is not a
-// workload of one replica.
+// ReplicaGroup is pods that replicate one program: those of one workload, or those of
+// several that are alike and that one custom resource owns. Operators of databases make
+// their pods themselves, or a StatefulSet for each replica or rack: one pod of these is not
+// a workload of one replica.
 type ReplicaGroup struct {
 	// Ref is the workload, or the owner of several.
 	Ref       object.Ref
 	Workloads []*Workload
-	// Replicas are those that are wanted, of all of them together.
+	// Replicas is the desired number of all of them together.
 	Replicas int32
-	// Pods are those that there are, in order.
+	// Pods are the existing ones, in order.
 	Pods []*corev1.Pod
 }
 
-// Lasting says that the pods run until they are deleted.
-func (c *ReplicaGroup) Lasting() bool { return c.Workloads[0].IsLongRunning() }
+// IsLongRunning says that the pods run until they are deleted.
+func (c *ReplicaGroup) IsLongRunning() bool { return c.Workloads[0].IsLongRunning() }
 
 // Spec returns a spec of its pods: of one that runs, or else that of the template.
 func (c *ReplicaGroup) Spec() *corev1.PodSpec {
@@ -134,5 +134,5 @@ func groupKey(wl *Workload) string {
 // scheduler chooses.
 func (c *ReplicaGroup) Replicated() bool {
 	kind := c.Workloads[0].Ref.Kind
-	return c.Lasting() && c.Replicas > 1 && kind != "DaemonSet"
+	return c.IsLongRunning() && c.Replicas > 1 && kind != "DaemonSet"
 }

@@ -25,11 +25,11 @@ type waiving struct {
 	byRule map[string]map[object.Ref]*Waiver
 	used   map[*Waiver]bool
 	above  map[object.Ref][]object.Ref
-	// checked are the scopes in which each object was looked at, and each namespace.
+	// checked are the scopes in which each object was checked, and each namespace.
 	checked map[object.Ref]map[Scope]bool
 }
 
-// waive marks what is waived, and tells of waivers that are of no use.
+// waive marks what is waived, and reports waivers without effect.
 func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
@@ -74,7 +74,7 @@ func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Tim
 	}
 }
 
-// look notes what was looked at.
+// look notes what was checked.
 func (v *waiving) look() {
 	v.checked = map[object.Ref]map[Scope]bool{}
 	note := func(ref object.Ref, scope Scope) {
@@ -163,7 +163,7 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 }
 
 // idle says why a waiver waived nothing; empty where that is not known: its rule was not
-// asked, its object was not looked at, or something is not decided there.
+// evaluated, its object was not checked, or something there is unknown.
 func (v *waiving) idle(waiver *Waiver) string {
 	i := slices.IndexFunc(v.report.Rules, func(r Rule) bool { return r.ID == waiver.Rule })
 	if i < 0 {

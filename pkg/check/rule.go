@@ -34,11 +34,11 @@ type Rule struct {
 	Definition func(*Definition, *Result)
 	Operator   func(*Operator, *Result)
 	Stack      func(*Stack, *Result)
-	// Uncheckable says why no reading of a cluster can tell.
+	// Uncheckable says why the rule cannot be checked in a cluster.
 	Uncheckable string
 }
 
-// Scope is what a rule looks at.
+// Scope is the kind of subject that a rule checks.
 type Scope string
 
 // The scopes.
@@ -48,7 +48,8 @@ const (
 	OfStack      Scope = "stack"
 )
 
-// Scope returns what the rule looks at; what cannot be checked is asked of operators.
+// Scope returns the kind of subject that the rule checks; a rule that cannot be checked is
+// one of operators.
 func (r *Rule) Scope() Scope {
 	switch {
 	case r.Definition != nil:

@@ -32,8 +32,8 @@ type Definition struct {
 	Instances []object.Ref
 	// Operator is what runs it; nil where that is not known.
 	Operator *Operator
-	// Creator is the field manager that made it, as a source tells it where the managed
-	// fields were not read with it; empty where nothing tells.
+	// Creator is the field manager that made it, as a source knows it where the managed
+	// fields were not read; empty where it is unknown.
 	Creator string
 	// Usage is the text that its usage annotation leads to (internal/manual), Missing why
 	// there is none, Unread why that is unknown; all empty where it names none.
@@ -143,8 +143,8 @@ type Stack struct {
 	Stack *graph.Stack
 }
 
-// Members returns the objects of the stack that are there, without what it merely stands
-// on (nodes, classes, definitions) and who made something for it, in order.
+// Members returns the existing objects of the stack, without boundaries (nodes, classes,
+// definitions) and without what only created some of them, in order.
 func (s *Stack) Members() []object.Ref {
 	var out []object.Ref
 	for _, id := range s.Stack.Members() {

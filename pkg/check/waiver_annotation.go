@@ -54,7 +54,7 @@ func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bo
 	if w == nil || w.Facts == nil {
 		return nil, nil
 	}
-	for _, ref := range w.Facts.Noted(WaiveAnnotation) {
+	for _, ref := range w.Facts.annotated(WaiveAnnotation) {
 		text, _ := w.Facts.Annotation(ref, WaiveAnnotation)
 		if w.copiedWaiver(ref, text) {
 			continue

@@ -19,7 +19,7 @@ type Webhook struct {
 	// field is its place: webhooks[2].
 	Field string
 	Name  string
-	// service is who answers; the zero Ref where it is asked by a URL.
+	// service is what answers; the zero Ref where it is called by a URL.
 	Service object.Ref
 	Port    int32
 	CA      bool
@@ -40,8 +40,7 @@ const UnknownBundle = "its manifest has no caBundle, and only a cluster shows wh
 // IsManifest says that an object was never in a cluster: the API server gives each a UID.
 func IsManifest(m *metav1.ObjectMeta) bool { return m.UID == "" && m.ResourceVersion == "" }
 
-// Webhooks returns all webhooks that are asked before objects are stored, in the
-// order of their configurations.
+// Webhooks returns all admission webhooks, in the order of their configurations.
 func (w *ClusterState) Webhooks() []*Webhook {
 	var out []*Webhook
 	add := func(kind string, config *metav1.ObjectMeta, i int, h *admissionv1.ValidatingWebhook) {
@@ -104,7 +103,7 @@ func (w *ClusterState) WorkloadsBehind(service object.Ref) []*Workload {
 // has a ready pod behind it.
 type Answer struct{ Wrong, Unknown string }
 
-// Answers looks at a Service and the pods behind it.
+// Answers checks a Service and the pods behind it.
 func (w *ClusterState) Answers(service object.Ref, port int32) Answer {
 	name := "Service " + service.Namespace + "/" + service.Name
 	s, ok := Of[*corev1.Service](w.Facts, service)

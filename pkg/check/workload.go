@@ -17,7 +17,7 @@ type Workload struct {
 	Ref object.Ref
 	// Template is that of its pods; nil for a bare pod.
 	Template *corev1.PodTemplateSpec
-	// Replicas are those that are wanted; 0 for a CronJob, the number of its pods for a
+	// Replicas is the desired number; 0 for a CronJob, the number of its pods for a
 	// DaemonSet.
 	Replicas int32
 	// Pods are those that there are and have not ended, in order.

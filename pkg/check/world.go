@@ -42,7 +42,8 @@ func (w *ClusterState) PodsBehind(serving object.Ref) []*corev1.Pod {
 	return out
 }
 
-// ClusterState is everything that was read, as rules look at it. It is immutable.
+// ClusterState is everything that was read, in the form in which rules read it. It is
+// immutable.
 type ClusterState struct {
 	Graph *graph.Graph
 	Facts *Collector
@@ -68,7 +69,7 @@ type ClusterState struct {
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
-	// bindings finds who is bound; it is made when it is first asked for.
+	// bindings finds who is bound; it is built at the first use.
 	bindings grantIndex
 }
 
@@ -166,7 +167,7 @@ func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 	return wl, ok
 }
 
-// Instances returns the objects of a kind that are there, in order.
+// Instances returns the existing objects of a kind, in order.
 func (w *ClusterState) Instances(gk schema.GroupKind) []object.Ref {
 	var out []object.Ref
 	for id := range w.Graph.OfKind(gk) {

@@ -23,13 +23,3 @@ func Rules() []check.Rule {
 	})
 	return rules
 }
-
-// RuleOf returns a rule by its ID.
-func RuleOf(id string) (check.Rule, bool) {
-	for _, r := range Rules() {
-		if r.ID == id {
-			return r, true
-		}
-	}
-	return check.Rule{}, false
-}

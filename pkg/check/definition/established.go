@@ -39,8 +39,8 @@ func established(d *check.Definition, r *check.Result) {
 	}
 }
 
-// builtIns looks at the pods that are to run on and on. One that runs to its end (a step of
-// a workflow) need not be replaced.
+// builtIns checks the pods that run until they are deleted. One that runs to its end (a step
+// of a workflow) need not be replaced.
 func builtIns(d *check.Definition, r *check.Result) {
 	for _, ref := range d.Instances {
 		var bare, held []object.Ref

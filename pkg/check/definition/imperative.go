@@ -11,18 +11,18 @@ import (
 // A field is imperative where setting it makes something happen once, instead of declaring a
 // state. No schema says so outright, and many names only sound imperative:
 //
-//   - what tells how pods are run (command, args, restartPolicy) is Kubernetes' own;
+//   - what says how pods run (command, args, restartPolicy) is Kubernetes' own;
 //   - the action of a rule (allow, deny, keep, replace) says what holds whenever it matches;
 //   - stop, paused and suspend: a state, which holds until it is changed;
 //   - restartOnChange, forceSync, cleanupPolicy: how things are done, not that they be done;
-//   - kinds that are one deed each (Backup, Workflow, OpsRequest) are the right way to ask
-//     for a deed: they stay as the record of it.
+//   - kinds that are one action each (Backup, Workflow, OpsRequest) are the right way to request
+//     an action: they stay as the record of it.
 //
 // So a name alone counts only where it can hardly mean anything else (restartNow, a boolean
 // restart); for all others the values or the description must show it.
 
-// imperativeDeeds are the ends of kinds whose objects are one action each.
-var imperativeDeeds = regexp.MustCompile(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
+// imperativeKinds are the ends of kinds whose objects are one action each.
+var imperativeKinds = regexp.MustCompile(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
 
 // imperativeVerbs are values of a field that trigger an action.
 var imperativeVerbs = map[string]bool{
@@ -60,7 +60,7 @@ func crdImperative(d *check.Definition, r *check.Result) {
 	if len(tops) == 0 {
 		return
 	}
-	if imperativeDeeds.MatchString(d.Kind.Kind) {
+	if imperativeKinds.MatchString(d.Kind.Kind) {
 		r.Pass(d.Ref)
 		return
 	}
@@ -140,8 +140,8 @@ func imperativeValues(n *schemaNode) (string, check.Severity) {
 	return "a string that is named " + n.name, check.Info
 }
 
-// imperativeOfContainer says that a field stands beside those of a container, a step or a
-// hook, where a command is that of a process.
+// imperativeOfContainer says that a field is next to those of a container, a step or a hook,
+// where a command is that of a process.
 func imperativeOfContainer(n *schemaNode) bool {
 	if n.up == nil {
 		return false

@@ -94,9 +94,9 @@ func installer(manager string) bool {
 
 func letter(c byte) bool { return c >= 'a' && c <= 'z' }
 
-// operatorWriter returns the workload of the operator whose program goes by the name of
-// a field manager, and which may register definitions. By default that name is what the
-// program's file is called.
+// operatorWriter returns the workload of the operator whose program has the name of a field
+// manager, and which may register definitions. By default that name is what the program's
+// file is called.
 func operatorWriter(d *check.Definition, manager string) *check.Workload {
 	if d.Operator == nil {
 		return nil

@@ -9,15 +9,15 @@ import (
 )
 
 // settable returns the field by which users can set something about the pods of a custom
-// resource, in the version in which it is stored: of several the one nearest to the top,
-// and rather one of the whole than of a part beside it (isAuxiliaryField). It is false where
-// the schema names none. Containers that are added to those of the operator do not count.
+// resource, in the version in which it is stored: of several the one nearest to the top, and
+// one of the whole before one of an auxiliary part (isAuxiliaryField). It is false where the
+// schema names none. Containers that are added to those of the operator do not count.
 func settable(d *check.Definition, what setting) (path string, ok bool) {
 	path, _, ok = settableAt(d, what)
 	return path, ok
 }
 
-// settableAt says besides whether the field is one of a part beside the pods that matter.
+// settableAt says as well whether the field is one of an auxiliary part.
 func settableAt(d *check.Definition, what setting) (path string, aside, ok bool) {
 	var best *schemaNode
 	for _, top := range schemaDesired(d.Storage()) {
@@ -40,12 +40,12 @@ func settableAt(d *check.Definition, what setting) (path string, aside, ok bool)
 	return best.path(), aside, true
 }
 
-// settableAuxiliaryName are the names of parts that run beside what a custom resource is for:
+// settableAuxiliaryName are the names of parts that support what a custom resource is for:
 // what is set of them is not set of the rest.
 var settableAuxiliaryName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
-// isAuxiliaryField says that a field is one of a part beside the others. Of a kind that is
-// itself for backups that says nothing.
+// isAuxiliaryField says that a field is one of an auxiliary part. Of a kind that is itself
+// for backups that says nothing.
 func isAuxiliaryField(n *schemaNode) bool {
 	for at := n; at != nil; at = at.up {
 		if settableAuxiliaryName.MatchString(at.name) {

@@ -23,9 +23,9 @@ const (
 	setsReplicas
 )
 
-// settableShapes say of each setting whether a field is one by which it is set. They go by
-// name and by shape: a map that is called resources is not enough, and neither are requests
-// beside limits in the claim of a volume.
+// settableShapes say of each setting whether a field is one by which it is set. They compare
+// the name and the shape: a map that is called resources is not enough, and neither are
+// requests beside limits in the claim of a volume.
 var settableShapes = [...]func(*schemaNode) bool{
 	setsResources:       settableResources,
 	setsNodes:           settableNodes,
@@ -103,7 +103,7 @@ func settableResources(n *schemaNode) bool {
 		// Without limits beside requests: cpu and memory by themselves, or an open object.
 		return settableFree(p) || settableHas(p, "cpu", "memory")
 	}
-	// The cores and the memory of a Spark driver stand for both.
+	// The cores and the memory of a Spark driver are requests and limits at once.
 	return settableHas(p, "cores", "memory")
 }
 
@@ -211,7 +211,7 @@ var (
 	settableLabelsName = regexp.MustCompile(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
 	settablePodParts   = regexp.MustCompile(`(?i)pod|template`)
 	settablePod        = regexp.MustCompile(`(?i)pod([^d]|$)`)
-	// settableOtherParts are the names of what is made beside pods, and of what labels
+	// settableOtherParts are the names of what is created besides pods, and of what labels
 	// select.
 	settableOtherParts = regexp.MustCompile(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
 )

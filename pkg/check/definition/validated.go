@@ -39,7 +39,7 @@ func ruledBy(d *check.Definition, rule admissionregistrationv1.RuleWithOperation
 	return changes && resource && slices.Contains(rule.APIGroups, d.CRD.Spec.Group)
 }
 
-// schemaChecked says that a schema asks for more than a type.
+// schemaChecked says that a schema checks more than a type.
 func schemaChecked(p *apiextensionsv1.JSONSchemaProps) bool {
 	return len(p.Required) > 0 || schemaValueChecked(p) ||
 		p.MinItems != nil || p.MaxItems != nil || p.UniqueItems || p.MinProperties != nil || p.MaxProperties != nil ||

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// versionField looks at the kinds whose objects run something that lasts.
+// versionField checks the kinds whose objects run pods until they are deleted.
 func versionField(d *check.Definition, r *check.Result) {
 	if !slices.ContainsFunc(d.Workloads(), (*check.Workload).IsLongRunning) {
 		return
@@ -177,8 +177,8 @@ const (
 )
 
 // compareVersion says whether containers run what is stated. One that does is enough; that
-// an older one runs is said only of the container that goes by the name of the kind, or has
-// the repository of the stated image.
+// an older one runs is said only of the container that has the name of the kind, or has the
+// repository of the stated image.
 func compareVersion(kind, want, image string, runs []runningImage) (verdict, string) {
 	if image != "" {
 		if slices.ContainsFunc(runs, func(c runningImage) bool { return c.text == image }) {

@@ -76,8 +76,8 @@ func (s *search) decideOne(i int, breadth map[string]map[int]int) verdict {
 	return verdict{main: first.wl, points: first.points}
 }
 
-// domains is the number of domains of API groups beyond which an account is one that
-// looks after everything, and no operator of each where nothing but its rights says so.
+// domains is the number of domains of API groups beyond which an account is one that manages
+// everything, and is no operator of each where its permissions are the only sign.
 const domains = 12
 
 // breadths counts of how many definitions of a group each workload may write the status.

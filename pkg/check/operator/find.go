@@ -17,9 +17,9 @@ import (
 // names.
 func Find(w *check.ClusterState) []*check.Operator { return newSearch(w).operators() }
 
-// Named returns the operators that go by a name, in any case: their own, that of the
-// catalogue, of a workload (with its namespace or without), of a Helm release or of an API
-// group. The first of these that means any operator counts.
+// Named returns the operators of a name, in any case: their own, that of the catalogue, of a
+// workload (with its namespace or without), of a Helm release or of an API group. The first
+// of these that means any operator counts.
 func Named(w *check.ClusterState, name string) []*check.Operator {
 	all := w.Operators()
 	for _, names := range []func(*check.Operator) []string{
@@ -39,8 +39,8 @@ func Named(w *check.ClusterState, name string) []*check.Operator {
 	return nil
 }
 
-// Near returns names of operators that come close to one that none goes by, the
-// nearest first, three at most.
+// Near returns names of operators that are near to one that no operator has, the nearest
+// first, three at most.
 func Near(w *check.ClusterState, name string) []string {
 	var names []string
 	for _, o := range w.Operators() {

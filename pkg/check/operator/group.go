@@ -172,7 +172,7 @@ type rank struct {
 	// made is 1 of what a custom resource made.
 	made           int
 	writes, status int
-	// leads is 1 where the name says so.
+	// leads is 1 of a name that ends in operator, controller or manager.
 	leads, points int
 }
 

@@ -68,8 +68,8 @@ func removedAPIs(o *check.Operator, r *check.Result) {
 	}
 }
 
-// olderThan says that the cluster is older than a release of Kubernetes, as its nodes tell,
-// which are never newer than its API server by a release.
+// olderThan says that the cluster is older than a release of Kubernetes, by the versions of
+// its nodes, which are never newer than its API server.
 func olderThan(w *check.ClusterState, release string) bool {
 	nodes := check.All[*corev1.Node](w.Facts, "", "Node")
 	return len(nodes) > 0 && !slices.ContainsFunc(nodes, func(n *corev1.Node) bool {

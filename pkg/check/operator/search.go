@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// search is what is looked at to find operators, and the signs that were found.
+// search is the state of a search for operators, and the signs that were found.
 type search struct {
 	w        *check.ClusterState
 	defs     []definition
@@ -41,7 +41,7 @@ type workloadSigns struct {
 	where map[signSet]string
 }
 
-// workload is what may be an operator: something that runs on and on.
+// workload is a candidate for an operator: a workload that runs until it is deleted.
 type workload struct {
 	*check.Workload
 	accounts []object.Ref
@@ -208,7 +208,7 @@ func (s *search) signSoleWriters(def int, signs map[int]*workloadSigns) {
 	if len(writers) == 0 {
 		writers = s.holders(signs, signRead)
 	}
-	// Whoever is asked before they are written has a part in them as well.
+	// A webhook that admits their writes takes part in them as well.
 	all := append(s.holders(signs, signWebhook), writers...)
 	for _, wl := range writers {
 		if s.alike(all, wl) && s.atHome(wl, groupDomain(s.defs[def].group)) {

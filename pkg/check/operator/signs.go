@@ -32,12 +32,12 @@ const (
 	signOwner
 	// signPackage: the same package of the Operator Lifecycle Manager brought both.
 	signPackage
-	// signWebhook: it is asked before they are written.
+	// signWebhook: it admits their writes.
 	signWebhook
 	// signLabels: the same labels or Helm release are on both.
 	signLabels
-	// signName and signImage: it goes by the name of the operator in the catalogue, or of
-	// the kind or its group.
+	// signName and signImage: it has the name of the operator in the catalog, or of the kind
+	// or its group.
 	signName
 	signImage
 	// signSibling: it writes the status of another kind of the same domain.
@@ -93,7 +93,7 @@ func (s signSet) points() int {
 	return sum
 }
 
-// webhooks finds who converts objects, and who is asked before they are written.
+// webhooks finds what converts objects, and what admits their writes.
 func (s *search) webhooks() {
 	for i := range s.defs {
 		d := &s.defs[i]

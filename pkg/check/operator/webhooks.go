@@ -13,7 +13,7 @@ import (
 )
 
 // webhooksOf returns the webhooks to which workloads of an operator answer, and those that
-// are asked before objects of its kinds are stored and that no workload answers to.
+// admit objects of its kinds and that no workload answers to.
 func webhooksOf(o *check.Operator) []*check.Webhook {
 	groups := map[string]bool{}
 	for _, gk := range o.Kinds {
@@ -93,7 +93,7 @@ func podWebhooks(o *check.Operator, r *check.Result) {
 	}
 }
 
-// matchesPods says that a webhook is asked before pods are made.
+// matchesPods says that a webhook admits the creation of pods.
 func matchesPods(h *check.Webhook) bool {
 	return slices.ContainsFunc(h.Rules, func(rule admissionv1.RuleWithOperations) bool {
 		makes := slices.ContainsFunc(rule.Operations, func(op admissionv1.OperationType) bool {
@@ -155,7 +155,7 @@ func podWebhook(o *check.Operator, h *check.Webhook, r *check.Result) {
 	r.AddFinding(f)
 }
 
-// webhookMatches says whether a webhook would be asked about new pods of a workload, by its
+// webhookMatches says whether a webhook would admit new pods of a workload, by its
 // selectors; not known where the labels of its namespace were not read.
 func webhookMatches(w *check.ClusterState, h *check.Webhook, wl *check.Workload) (matched, known bool) {
 	var pod map[string]string

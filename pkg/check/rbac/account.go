@@ -42,8 +42,8 @@ func accountTokenIn(volumes []corev1.Volume) bool {
 	})
 }
 
-// holdsToken says whether containers get a token of their service account. The pod's own
-// word is asked first, then the account's; without either they do. Static pods never do.
+// holdsToken says whether containers get a token of their service account. The pod's setting
+// counts first, then the account's; without either they do. Static pods never do.
 func holdsToken(w *check.ClusterState, sa object.Ref, v check.PodView) (mounted, known bool) {
 	switch {
 	case accountTokenIn(v.Spec.Volumes):

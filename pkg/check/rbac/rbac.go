@@ -41,7 +41,7 @@ type holding struct {
 // finding is what a topic finds in a rule.
 type finding struct {
 	severity check.Severity
-	// field is the part of the rule (verbs, resources), value what stands there.
+	// field is the part of the rule (verbs, resources), value its content.
 	field, value string
 	// what goes on from "service account x": may read secrets.
 	what   string

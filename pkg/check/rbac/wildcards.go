@@ -13,8 +13,8 @@ import (
 )
 
 // wildcards looks for "*" in a rule that does not allow everything at once: that is a rule
-// of its own. How much it matters depends on what it stands for: an operator's own kinds
-// little, other people's objects more.
+// of its own. Its severity depends on what it covers: an operator's own kinds little, other
+// people's objects more.
 func wildcards(h *subject, x *holding) (finding, bool) {
 	if x.SelectsEverything() || len(x.Rule.Resources) == 0 {
 		return finding{}, false
@@ -76,7 +76,7 @@ func wildcardSeverity(h *subject, x *holding) check.Severity {
 	return check.Warning
 }
 
-// spelled writes out what stands behind "*", as far as the cluster's kinds say so.
+// spelled writes out what "*" covers, as far as the cluster's kinds show it.
 func (h *subject) spelled(x *holding, parts []string) string {
 	var out []string
 	if slices.Contains(parts, "verbs") {

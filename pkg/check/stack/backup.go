@@ -182,7 +182,8 @@ func keptByOthers(w *check.ClusterState, claim graph.ID) bool {
 	return false
 }
 
-// isSharedInBackup tells what many share, and what says nothing of whose data is backed up.
+// isSharedInBackup says that an object is shared by many, so that a backup of it shows
+// nothing.
 func isSharedInBackup(r object.Ref) bool {
 	if r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap" || r.Kind == "ServiceAccount") {
 		return true

@@ -85,8 +85,8 @@ func annotationDeprecation(key string, all map[string]string) (deprecation, bool
 	return deprecation{}, false
 }
 
-// nodeLabels looks at the labels of nodes by which a pod is placed. Tolerations
-// of an old taint beside a new one do no harm.
+// nodeLabels checks the labels of nodes by which a pod is placed. Tolerations of an old
+// taint next to a new one do no harm.
 func nodeLabels(spec *corev1.PodSpec, add func(field, value string, old deprecation)) {
 	see := func(field, key string) {
 		if old, ok := deprecatedLabels[key]; ok {

@@ -97,7 +97,7 @@ func isMonitored(w *check.ClusterState, ref object.Ref) bool {
 	return false
 }
 
-// isScraped tells the annotations by which collectors go: prometheus.io/scrape, or a
+// isScraped says that annotations ask collectors to scrape: prometheus.io/scrape, or a
 // prefix of one's own before /scrape, and those of Datadog.
 func isScraped(notes map[string]string) bool {
 	for k, v := range notes {

@@ -148,7 +148,7 @@ func declaredUnowned(w *check.ClusterState, root graph.ID, rootRef, ref object.R
 	return f, true
 }
 
-// mayOutlive tells what may be meant to outlive its owner.
+// mayOutlive says that an object may outlive its owner on purpose.
 func mayOutlive(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "Secret" || r.Kind == "ConfigMap")
 }

@@ -58,7 +58,7 @@ func architecture(n *corev1.Node) string {
 	return n.Status.NodeInfo.Architecture
 }
 
-// bound says that a pod asks for nodes by their architecture.
+// bound says that a pod selects nodes by their architecture.
 func bound(spec *corev1.PodSpec) bool {
 	keys := []string{corev1.LabelArchStable, "beta.kubernetes.io/arch"}
 	for _, key := range keys {

@@ -32,8 +32,8 @@ func containerRules() []check.Rule {
 	}
 }
 
-// eachPlan asks about what people wrote: the templates, and bare pods. What admission adds
-// to pods is not theirs to correct.
+// eachPlan checks what people wrote: the templates, and bare pods. What admission adds to
+// pods is not theirs to correct.
 func eachPlan(s *check.Stack, r *check.Result, ask func(*check.ClusterState, *check.Workload, check.PodView, *check.Result) (wrong, open bool)) {
 	for _, wl := range s.Workloads() {
 		v, ok := check.PodPlan(wl)

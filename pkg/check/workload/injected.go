@@ -49,7 +49,7 @@ func templateOf(w *check.ClusterState, wl *check.Workload, p *corev1.Pod) *corev
 			return &rs.Spec.Template
 		}
 	case *appsv1.ReplicaSet:
-		// A new template does not change pods that are there. Who owns a ReplicaSet makes
+		// A new template does not change existing pods. The owner of a ReplicaSet creates
 		// another one instead.
 		if o.Generation <= 1 || metav1.GetControllerOfNoCopy(o) != nil {
 			return &o.Spec.Template

@@ -70,7 +70,7 @@ func policyOf(w *check.ClusterState, wl *check.Workload, policies []*networkingv
 	default:
 		worst.Object = wl.Ref
 		if !wl.IsLongRunning() {
-			// What ends by itself seldom listens.
+			// A pod that runs to completion seldom listens.
 			worst.Severity = check.Info
 		}
 		r.AddFinding(worst)
@@ -127,9 +127,9 @@ func policyOpen(p *networkingv1.NetworkPolicy) bool {
 	})
 }
 
-// otherPolicies says why the built-in policies do not tell all: there may be policies of
-// another kind that select the pods of a namespace. Their selectors are their own, and are
-// not read here. It is empty where there are none.
+// otherPolicies says why the built-in policies are not the whole answer: there may be
+// policies of another kind that select the pods of a namespace. Their selectors are their
+// own, and are not read here. It is empty where there are none.
 func otherPolicies(w *check.ClusterState, namespace string) string {
 	for _, k := range w.Kinds.All() {
 		if !check.IsNetworkPolicy(k) {

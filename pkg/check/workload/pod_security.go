@@ -130,7 +130,8 @@ func podBaseline(s *check.Stack, r *check.Result) {
 	}
 }
 
-// podRestricted tells once of a workload all that it lacks: most lack the same four things.
+// podRestricted reports for a workload at once all that it lacks: most lack the same four
+// things.
 func podRestricted(s *check.Stack, r *check.Result) {
 	checks := podChecks(api.LevelRestricted)
 	for _, wl := range s.Workloads() {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// podPlace is a field of a pod (spec is left out: hostPID), and what stands there; nothing
-// where the field would have to be set.
+// podPlace is a field of a pod (spec is left out: hostPID), and its value; empty where the
+// field would have to be set.
 type podPlace struct{ field, value string }
 
 // podPlaces returns where in a pod is what a check refuses. The checks themselves say it

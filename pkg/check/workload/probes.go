@@ -189,7 +189,7 @@ func livenessThreshold(s *check.Stack, r *check.Result) {
 	}
 }
 
-// resolvedHandler returns what a probe asks, with the names of ports resolved.
+// resolvedHandler returns what a probe checks, with the names of ports resolved.
 func resolvedHandler(p *corev1.Probe, c *corev1.Container) corev1.ProbeHandler {
 	h := *p.ProbeHandler.DeepCopy()
 	port := func(v *intstr.IntOrString) {

@@ -32,8 +32,8 @@ func singleRules() []check.Rule {
 	}
 }
 
-// single looks for Services that others need and that have one pod behind them,
-// which no other stands in for.
+// single looks for Services that others need and that have one pod behind them, without
+// another replica.
 func single(s *check.Stack, r *check.Result) {
 	found := map[object.Ref]bool{}
 	for _, ref := range s.Members() {
@@ -83,7 +83,7 @@ func namesNeed(needs []object.Ref, from object.Ref) string {
 	return object.ShortList(names) + " need"
 }
 
-// needing returns who needs a Service or lets others in to it, in order, without the pods
+// needing returns what needs a Service or routes requests to it, in order, without the pods
 // behind it and what owns or makes these.
 func needing(w *check.ClusterState, service object.Ref, groups []*check.ReplicaGroup) []object.Ref {
 	id, ok := w.Graph.Find(service)
