@@ -239,10 +239,11 @@ spec: {accessModes: [%[2]s], capacity: {storage: 1Gi}, csi: {driver: d, volumeHa
 }
 
 const (
-	// OneContainer is the spec of a pod with one container; OnN1 and ZoneA are where volumes are.
+	// OneContainer is the spec of a pod with one container.
 	OneContainer = "containers: [{name: c, image: c}]"
-	OnN1         = "{key: kubernetes.io/hostname, operator: In, values: [n1]}"
-	ZoneA        = "{key: topology.kubernetes.io/zone, operator: In, values: [a]}"
+	// OnN1 and ZoneA are the node affinity of volumes.
+	OnN1  = "{key: kubernetes.io/hostname, operator: In, values: [n1]}"
+	ZoneA = "{key: topology.kubernetes.io/zone, operator: In, values: [a]}"
 )
 
 // Mounts is a pod spec that mounts a claim.

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -9,15 +8,15 @@ import (
 var (
 	// enumerationWords begin a list of all values in a description; the second group is
 	// there where the words say that it is one of values, and not of something else.
-	enumerationWords = regexp.MustCompile(`(?i)(?:\bone of|\beither|(\b(?:valid|allowed|possible|supported|accepted|permitted|available|legal) (?:values?|options?|choices?|settings?)(?: for [a-z]+)?(?: are| is| include)?(?: one of| either)?))(?: the following)?(?: values?| options?)?(?: are| is)?:? +`)
+	enumerationWords = pattern(`(?i)(?:\bone of|\beither|(\b(?:valid|allowed|possible|supported|accepted|permitted|available|legal) (?:values?|options?|choices?|settings?)(?: for [a-z]+)?(?: are| is| include)?(?: one of| either)?))(?: the following)?(?: values?| options?)?(?: are| is)?:? +`)
 	// enumerationValue is one value: in quotes, or plain; with a note in brackets, or without.
-	enumerationValue = regexp.MustCompile("^[\\s(\\[{]*(?:\"([^\" ]{1,40})\"|'([^' ]{1,40})'|`([^` ]{1,40})`|([A-Za-z][A-Za-z0-9_-]{0,39}))(?:\\s*\\([^)]*\\))?[)\\]}]*")
+	enumerationValue = pattern("^[\\s(\\[{]*(?:\"([^\" ]{1,40})\"|'([^' ]{1,40})'|`([^` ]{1,40})`|([A-Za-z][A-Za-z0-9_-]{0,39}))(?:\\s*\\([^)]*\\))?[)\\]}]*")
 	// enumerationNext is what stands between two values, enumerationEnd what follows the
 	// last of plain ones.
-	enumerationNext = regexp.MustCompile(`^\s*(?:,\s*(?:and|or)\s+|\s(?:and|or)\s+|,|\||/)\s*`)
-	enumerationEnd  = regexp.MustCompile(`^\s*(?:[.;)]|$)`)
+	enumerationNext = pattern(`^\s*(?:,\s*(?:and|or)\s+|\s(?:and|or)\s+|,|\||/)\s*`)
+	enumerationEnd  = pattern(`^\s*(?:[.;)]|$)`)
 	// enumerationOpen are words that say that the list is not all, or only an example.
-	enumerationOpen = regexp.MustCompile(`(?i)e\.g\.|i\.e\.|for example|for instance|such as|\betc\b|\bcustom|any other|\bother values|regex|expression|plugin|among others|https?://|case[- ]insensitive|additional|extension|implementation|depends on|provider`)
+	enumerationOpen = pattern(`(?i)e\.g\.|i\.e\.|for example|for instance|such as|\betc\b|\bcustom|any other|\bother values|regex|expression|plugin|among others|https?://|case[- ]insensitive|additional|extension|implementation|depends on|provider`)
 )
 
 // enumerationOf returns the values that a description says a text has; nil where it names
@@ -28,10 +27,10 @@ func enumerationOf(description string) []string {
 		return nil
 	}
 	text := strings.Join(strings.Fields(description), " ")
-	if enumerationOpen.MatchString(text) {
+	if enumerationOpen().MatchString(text) {
 		return nil
 	}
-	for _, at := range enumerationWords.FindAllStringSubmatchIndex(text, -1) {
+	for _, at := range enumerationWords().FindAllStringSubmatchIndex(text, -1) {
 		if values := enumerationList(text[at[1]:], at[2] >= 0); len(values) > 1 {
 			return values
 		}
@@ -45,7 +44,7 @@ func enumerationList(rest string, values bool) []string {
 	var out []string
 	quoted := true
 	for {
-		v := enumerationValue.FindStringSubmatch(rest)
+		v := enumerationValue().FindStringSubmatch(rest)
 		if v == nil {
 			return nil
 		}
@@ -57,13 +56,13 @@ func enumerationList(rest string, values bool) []string {
 		}
 		out = append(out, v[1]+v[2]+v[3]+v[4])
 		rest = rest[len(v[0]):]
-		next := enumerationNext.FindString(rest)
+		next := enumerationNext().FindString(rest)
 		if next == "" {
 			break
 		}
 		rest = rest[len(next):]
 	}
-	if !quoted && !enumerationEnd.MatchString(rest) {
+	if !quoted && !enumerationEnd().MatchString(rest) {
 		return nil
 	}
 	return out

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -22,7 +21,7 @@ import (
 // restart); for all others the values or the description must show it.
 
 // imperativeKinds are the ends of kinds whose objects are one action each.
-var imperativeKinds = regexp.MustCompile(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
+var imperativeKinds = pattern(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
 
 // imperativeVerbs are values of a field that trigger an action.
 var imperativeVerbs = map[string]bool{
@@ -35,22 +34,22 @@ var imperativeVerbs = map[string]bool{
 
 var (
 	// imperativeFlag are booleans that can only mean an action.
-	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
+	imperativeFlag = pattern(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
 		`^force(Rolling)?(Restart|Reboot|Redeploy|Resync|Failover|Switchover|Reconcile|Reload|Rollout)$|` +
 		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
 	// imperativeNow are names, of fields of any type, that trigger an action at once.
-	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
+	imperativeNow = pattern(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
 	// imperativeNonce are texts and numbers of which any change triggers an action.
-	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
+	imperativeNonce = pattern(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
 	// imperativeChosen are fields whose values show whether they trigger an action.
-	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
+	imperativeChosen = pattern(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
 	// imperativeOnce are words of a description by which an operator resets what users set:
 	// then it was no desired state.
-	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
+	imperativeOnce = pattern(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
 	// imperativeIf are words by which an action runs only when something else happens.
-	imperativeIf = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
+	imperativeIf = pattern(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	// imperativeRule are words of a description by which an action is that of a rule.
-	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
+	imperativeRule = pattern(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
 // crdImperative looks for fields of the spec that trigger actions.
@@ -60,7 +59,7 @@ func crdImperative(d *check.Definition, r *check.Result) {
 	if len(tops) == 0 {
 		return
 	}
-	if imperativeKinds.MatchString(d.Kind.Kind) {
+	if imperativeKinds().MatchString(d.Kind.Kind) {
 		r.Pass(d.Ref)
 		return
 	}
@@ -90,18 +89,18 @@ func imperativeWhy(n *schemaNode) (string, check.Severity) {
 	switch n.props.Type {
 	case "boolean":
 		switch {
-		case imperativeFlag.MatchString(n.name), imperativeNow.MatchString(n.name):
+		case imperativeFlag().MatchString(n.name), imperativeNow().MatchString(n.name):
 			return "a boolean that is named like an action", check.Warning
-		case imperativeOnce.MatchString(n.props.Description):
+		case imperativeOnce().MatchString(n.props.Description):
 			return "its description says that it is reset once done", check.Warning
 		}
 	case "string", "integer", "number":
 		switch {
-		case imperativeNow.MatchString(n.name):
+		case imperativeNow().MatchString(n.name):
 			return "its name says now", check.Warning
-		case imperativeNonce.MatchString(n.name):
+		case imperativeNonce().MatchString(n.name):
 			return "any change of its value triggers it", check.Info
-		case n.props.Type == "string" && imperativeChosen.MatchString(n.name):
+		case n.props.Type == "string" && imperativeChosen().MatchString(n.name):
 			return imperativeValues(n)
 		}
 	case "object":
@@ -127,14 +126,14 @@ func imperativeValues(n *schemaNode) (string, check.Severity) {
 			verbs = append(verbs, text)
 		}
 	}
-	if len(verbs) > 1 && !listed && !imperativeIf.MatchString(n.props.Description) {
+	if len(verbs) > 1 && !listed && !imperativeIf().MatchString(n.props.Description) {
 		return "its values are " + strings.Join(verbs, ", "), check.Warning
 	}
 	if imperativeOfContainer(n) {
 		return "", 0
 	}
 	// Without values only an action of the whole object is clear.
-	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule.MatchString(n.props.Description) {
+	if len(n.props.Enum) > 0 || listed || n.depth() > 2 || !slices.Contains([]string{"action", "command", "operation"}, n.name) || imperativeRule().MatchString(n.props.Description) {
 		return "", 0
 	}
 	return "a string that is named " + n.name, check.Info

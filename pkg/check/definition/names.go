@@ -1,14 +1,12 @@
 package definition
 
 import (
-	"regexp"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // fieldNameForm is how Kubernetes writes the names of fields.
-var fieldNameForm = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+var fieldNameForm = pattern(`^[a-z][a-zA-Z0-9]*$`)
 
 // crdFieldNames wants the names of fields in the form of every other kind. Names that begin
 // with a sign ($ref, x-kubernetes-..., _id) are words of another language, and stay.
@@ -24,7 +22,7 @@ func crdFieldNames(d *check.Definition, r *check.Result) {
 		if first := n.name[0] | 0x20; first < 'a' || first > 'z' || len(n.name) > 1 && n.name[:2] == "x-" {
 			return
 		}
-		if !fieldNameForm.MatchString(n.name) {
+		if !fieldNameForm().MatchString(n.name) {
 			odd = append(odd, n.path())
 		}
 	})

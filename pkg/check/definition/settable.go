@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,13 +41,13 @@ func settableAt(d *check.Definition, what setting) (path string, aside, ok bool)
 
 // settableAuxiliaryName are the names of parts that support what a custom resource is for:
 // what is set of them is not set of the rest.
-var settableAuxiliaryName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
+var settableAuxiliaryName = pattern(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
 // isAuxiliaryField says that a field is one of an auxiliary part. Of a kind that is itself
 // for backups that says nothing.
 func isAuxiliaryField(n *schemaNode) bool {
 	for at := n; at != nil; at = at.up {
-		if settableAuxiliaryName.MatchString(at.name) {
+		if settableAuxiliaryName().MatchString(at.name) {
 			return true
 		}
 	}

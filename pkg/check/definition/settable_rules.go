@@ -71,7 +71,7 @@ func settableRule(d *check.Definition, what setting, r *check.Result) {
 		return
 	}
 	at, aside, ok := settableAt(d, what)
-	if ok && (!aside || settableAuxiliaryName.MatchString(d.Kind.Kind)) {
+	if ok && (!aside || settableAuxiliaryName().MatchString(d.Kind.Kind)) {
 		r.Pass(d.Ref)
 		return
 	}

@@ -1,7 +1,6 @@
 package definition
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -172,10 +171,10 @@ func settableTolerations(n *schemaNode) bool {
 	return settableSome(item, 2, "key", "operator", "effect", "value", "tolerationSeconds") || settableFree(item)
 }
 
-var settableAccountName = regexp.MustCompile(`(?i)^(pods?|driver|executor|workload)?serviceAccount(Name|Template)?$`)
+var settableAccountName = pattern(`(?i)^(pods?|driver|executor|workload)?serviceAccount(Name|Template)?$`)
 
 func settableServiceAccount(n *schemaNode) bool {
-	if !settableAccountName.MatchString(n.name) || settableLogin(n) {
+	if !settableAccountName().MatchString(n.name) || settableLogin(n) {
 		return false
 	}
 	return n.props.Type == "string" || settableHas(n.props, "name") || settableHas(n.props, "metadata") || settableFree(n.props)
@@ -208,12 +207,12 @@ func settableSecurityContext(n *schemaNode) bool {
 }
 
 var (
-	settableLabelsName = regexp.MustCompile(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
-	settablePodParts   = regexp.MustCompile(`(?i)pod|template`)
-	settablePod        = regexp.MustCompile(`(?i)pod([^d]|$)`)
+	settableLabelsName = pattern(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
+	settablePodParts   = pattern(`(?i)pod|template`)
+	settablePod        = pattern(`(?i)pod([^d]|$)`)
 	// settableOtherParts are the names of what is created besides pods, and of what labels
 	// select.
-	settableOtherParts = regexp.MustCompile(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
+	settableOtherParts = pattern(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
 )
 
 // settablePodLabels is a map of labels for pods: by its name, as labels of the metadata of
@@ -223,7 +222,7 @@ func settablePodLabels(n *schemaNode) bool {
 	if !n.field() {
 		return false
 	}
-	if settableLabelsName.MatchString(n.name) {
+	if settableLabelsName().MatchString(n.name) {
 		return settableMap(n.props)
 	}
 	holder := n.holder()
@@ -231,11 +230,11 @@ func settablePodLabels(n *schemaNode) bool {
 		return false
 	}
 	for at := holder; at != nil; at = at.holder() {
-		if settableOtherParts.MatchString(at.name) && !settablePod.MatchString(at.name) {
+		if settableOtherParts().MatchString(at.name) && !settablePod().MatchString(at.name) {
 			return false
 		}
 	}
-	if settableMetadata(n) && settablePodParts.MatchString(holder.name+" "+n.name) {
+	if settableMetadata(n) && settablePodParts().MatchString(holder.name+" "+n.name) {
 		return settableFree(n.props) || settableItem(holder.props).XEmbeddedResource
 	}
 	return n.name == "labels" && settableMap(n.props)

@@ -17,11 +17,9 @@ var validatingWebhookKind = schema.GroupKind{Group: admissionregistrationv1.Grou
 // validatedBy returns the webhooks that see objects of the kind when they are created or
 // changed. known is false where they were not read.
 func validatedBy(d *check.Definition) (names []string, known bool) {
-	for _, c := range check.All[*admissionregistrationv1.ValidatingWebhookConfiguration](d.World.Facts, validatingWebhookKind.Group, validatingWebhookKind.Kind) {
-		for i := range c.Webhooks {
-			if slices.ContainsFunc(c.Webhooks[i].Rules, func(r admissionregistrationv1.RuleWithOperations) bool { return ruledBy(d, r) }) {
-				names = append(names, c.Webhooks[i].Name)
-			}
+	for _, h := range d.World.Webhooks() {
+		if h.Config.Kind == validatingWebhookKind.Kind && slices.ContainsFunc(h.Rules, func(r admissionregistrationv1.RuleWithOperations) bool { return ruledBy(d, r) }) {
+			names = append(names, h.Name)
 		}
 	}
 	return names, len(names) > 0 || d.World.Read(validatingWebhookKind, "")

@@ -2,8 +2,10 @@ package definition
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/version"
@@ -136,4 +138,10 @@ func schemaField(v *apiextensionsv1.CustomResourceDefinitionVersion) string {
 // schemaOpen says that a field takes what its schema does not know, and keeps it.
 func schemaOpen(p *apiextensionsv1.JSONSchemaProps) bool {
 	return p.XPreserveUnknownFields != nil && *p.XPreserveUnknownFields
+}
+
+// pattern compiles an expression at its first use: commands that check no definition do not
+// pay for it.
+func pattern(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
 }

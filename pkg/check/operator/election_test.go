@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-func TestRobustOperatorReplicas(t *testing.T) {
+func TestOperatorReplicas(t *testing.T) {
 	for _, tt := range []struct {
 		name, spec string
 		replicas   int
@@ -33,7 +33,7 @@ func TestRobustOperatorReplicas(t *testing.T) {
 	}
 }
 
-func TestRobustElectArg(t *testing.T) {
+func TestElectArg(t *testing.T) {
 	for arg, want := range map[string]bool{
 		"--leader-elect": true, "-leader-elect=true": true, "--enable-leader-election": true, "LEADER_ELECTION_ENABLED=true": true, "--leaderElection": false,
 		"--leader-elect=false": false, "--leader-election-namespace=x": true, "--leader-election-id=y.z": true, "--leader-election-lease-duration=60s": false, "ENABLE_LEADER_ELECTION=0": false, "run": false,

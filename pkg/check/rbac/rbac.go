@@ -65,7 +65,7 @@ type words struct {
 // topicRules makes two rules of each topic: one for operators, one for the pods of stacks.
 func topicRules() []check.Rule {
 	var out []check.Rule
-	for _, t := range permissionTopics() {
+	for _, t := range permissionTopics {
 		out = append(out, check.Rule{
 			ID: "operator-" + t.id, Category: check.Security, Severity: t.operator.severity, Guidelines: []check.Guideline{check.MaturityGuideline(6)},
 			Title: t.operator.title, Why: t.operator.why, Fix: t.operator.fix,

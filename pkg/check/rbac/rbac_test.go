@@ -69,7 +69,7 @@ func said(s *check.Subject) string {
 	var out []string
 	for _, r := range s.Results {
 		_, topic, _ := strings.Cut(r.Rule.ID, "-")
-		if !slices.ContainsFunc(permissionTopics(), func(t permissionTopic) bool { return t.id == topic }) {
+		if !slices.ContainsFunc(permissionTopics, func(t permissionTopic) bool { return t.id == topic }) {
 			continue
 		}
 		for _, f := range r.Findings {
@@ -309,7 +309,7 @@ func TestWaysOut(t *testing.T) {
 		var all []check.Finding
 		h := operatorSubject(operatorNamed(w, "operator"))
 		h.instances = []string{"blue", "red"}
-		for _, topic := range permissionTopics() {
+		for _, topic := range permissionTopics {
 			r := &check.Result{Rule: &check.Rule{Severity: check.Info}}
 			topic.ask(h, r)
 			all = append(all, r.Findings...)

@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// TestRobustDeclaredOwner looks at a Secret of which the catalogue knows who makes it.
-func TestRobustDeclaredOwner(t *testing.T) {
+// TestDeclaredOwner looks at a Secret of which the catalogue knows who makes it.
+func TestDeclaredOwner(t *testing.T) {
 	const base = "apiVersion: cert.example/v1\nkind: Cert\nmetadata: {name: web, namespace: ns, uid: cert}\nspec: {secretName: tls}\n"
 	secret := func(name, meta string) string {
 		return "---\napiVersion: v1\nkind: Secret\nmetadata: {name: " + name + ", namespace: ns, uid: s" + meta + "}\n"

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 )
 
-func TestRobustOwners(t *testing.T) {
+func TestOwners(t *testing.T) {
 	owned := func(kind, name, more, owner string) string {
 		return "---\napiVersion: v1\nkind: " + kind + "\nmetadata: {name: " + name + ", namespace: ns, uid: u-" + name + ", labels: {" + more + "}, ownerReferences: [" + owner + "]}\n"
 	}
@@ -45,7 +45,7 @@ func TestRobustOwners(t *testing.T) {
 	})
 }
 
-func TestRobustBackup(t *testing.T) {
+func TestBackup(t *testing.T) {
 	data := checktest.App("web", 1, checktest.Mounts("d"), "n1") + checktest.Claim("d", "ReadWriteOnce", "")
 	velero := func(spec string) string {
 		return "---\napiVersion: velero.io/v1\nkind: Schedule\nmetadata: {name: s, namespace: velero, uid: s}\nspec: {" + spec + "}\n"
@@ -86,7 +86,7 @@ func TestRobustBackup(t *testing.T) {
 	})
 }
 
-func TestRobustMetrics(t *testing.T) {
+func TestMetrics(t *testing.T) {
 	svc := checktest.Service("web", "web", "")
 	checktest.Run(t, Rules(), operator.Find, "stack-metrics", []checktest.Case{
 		{Name: "none", YAML: checktest.App("web", 1, checktest.OneContainer, "n1"), Wrong: []string{"info " + checktest.Web}},

@@ -7,9 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// TestRobustAllowed holds the arithmetic of budgets against what the API documentation
+// TestAllowed holds the arithmetic of budgets against what the API documentation
 // says: a percentage is rounded up, of those that may go as of those that must stay.
-func TestRobustAllowed(t *testing.T) {
+func TestAllowed(t *testing.T) {
 	for _, tt := range []struct {
 		max, min string
 		pods     int

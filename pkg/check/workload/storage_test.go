@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 )
 
-func TestRobustStorage(t *testing.T) {
+func TestStorage(t *testing.T) {
 	claim := "PersistentVolumeClaim/ns/d"
 	checktest.Run(t, Rules(), operator.Find, "pod-claim-update", []checktest.Case{
 		{Name: "a rolling update hangs", YAML: checktest.App("web", 1, checktest.Mounts("d"), "n1") + checktest.Claim("d", "ReadWriteOnce", ""), Wrong: []string{"warning " + checktest.Web + " spec.strategy.type = RollingUpdate"}, Says: []string{"mounts PersistentVolumeClaim/d, which is ReadWriteOnce"}},
@@ -33,7 +33,7 @@ func TestRobustStorage(t *testing.T) {
 	})
 }
 
-func TestRobustInjected(t *testing.T) {
+func TestInjected(t *testing.T) {
 	app := checktest.App("web", 1, checktest.OneContainer, "n1")
 	// The pod is the last document, and the last line its status.
 	inject := func(status string) string {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 )
 
-func TestRobustResources(t *testing.T) {
+func TestResources(t *testing.T) {
 	full := "containers: [{name: c, image: c, resources: {requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}}]"
 	at := "spec.template.spec.containers[c].resources"
 	limits := func(set string) string {
@@ -48,7 +48,7 @@ func TestRobustResources(t *testing.T) {
 	})
 }
 
-func TestRobustProbes(t *testing.T) {
+func TestProbes(t *testing.T) {
 	probe := func(kind, more string) string { return kind + "Probe: {httpGet: {path: /, port: 8080}" + more + "}" }
 	c := func(probes string) string {
 		return "containers: [{name: c, image: c, ports: [{name: http, containerPort: 8080}], " + probes + "}]"
@@ -88,7 +88,7 @@ func TestRobustProbes(t *testing.T) {
 	})
 }
 
-func TestRobustSpread(t *testing.T) {
+func TestSpread(t *testing.T) {
 	spread := func(app string) string {
 		return checktest.OneContainer + ", topologySpreadConstraints: [{maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: ScheduleAnyway, labelSelector: {matchLabels: {app: " + app + "}}}]"
 	}
@@ -115,7 +115,7 @@ func TestRobustSpread(t *testing.T) {
 	})
 }
 
-func TestRobustBudgets(t *testing.T) {
+func TestBudgets(t *testing.T) {
 	two := checktest.App("web", 2, checktest.OneContainer, "n1", "n2")
 	pdb := "PodDisruptionBudget.policy/ns/web"
 	checktest.Run(t, Rules(), operator.Find, "budget-present", []checktest.Case{
@@ -153,7 +153,7 @@ func TestRobustBudgets(t *testing.T) {
 	})
 }
 
-func TestRobustSingle(t *testing.T) {
+func TestSingle(t *testing.T) {
 	needsDB := "containers: [{name: c, image: c, env: [{name: DB_HOST, value: db.ns.svc}]}]"
 	db := checktest.Service("db", "db", "") + checktest.App("db", 1, checktest.OneContainer, "n1")
 	ingress := "---\napiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: {name: i, namespace: ns, uid: i}\nspec: {defaultBackend: {service: {name: web, port: {number: 80}}}}\n"
