@@ -179,7 +179,7 @@ func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
 func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
 	var from []Grant
 	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, ClusterRoleKind.Kind) {
-		if other.Name == r.Name || !Aggregates(r.AggregationRule, other.Labels) {
+		if other.Name == r.Name || !aggregates(r.AggregationRule, other.Labels) {
 			continue
 		}
 		source := object.Ref{Group: rbacv1.GroupName, Kind: ClusterRoleKind.Kind, Name: other.Name}
@@ -201,8 +201,8 @@ func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Gran
 	return out
 }
 
-// Aggregates says that a ClusterRole takes the rules of another, by the labels of that.
-func Aggregates(rule *rbacv1.AggregationRule, of map[string]string) bool {
+// aggregates says that a ClusterRole takes the rules of another, by the labels of that.
+func aggregates(rule *rbacv1.AggregationRule, of map[string]string) bool {
 	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(s metav1.LabelSelector) bool { return Selects(&s, of) })
 }
 

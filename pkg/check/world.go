@@ -52,7 +52,7 @@ type ClusterState struct {
 	// were read: only then does it mean anything that one is not there.
 	Read func(gk schema.GroupKind, namespace string) bool
 	// Catalogued names the operator that the catalogue knows of a kind: cert-manager. It
-	// AllowedVerbs be nil.
+	// may be nil.
 	Catalogued func(schema.GroupKind) (name string, ok bool)
 	// Conversion returns the Service that converts the objects of a definition. It may be
 	// nil; then only what the graph says of that counts.

@@ -181,7 +181,7 @@ func settableServiceAccount(n *schemaNode) bool {
 }
 
 // settableLogin says that a field is how the operator logs in somewhere, where a service
-// ServiceAccount is that of a token and not of pods.
+// account is that of a token and not of pods.
 func settableLogin(n *schemaNode) bool {
 	for at := n.holder(); at != nil; at = at.holder() {
 		name := strings.ToLower(at.name)

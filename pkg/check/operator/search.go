@@ -160,7 +160,7 @@ func (s *search) signsOf(def, wl int) signSet {
 }
 
 // compare finds the signs that come of others: who writes the status of a sibling, and who
-// AllowedVerbs do something alone. Each step needs the one before of all definitions.
+// may do something alone. Each step needs the one before of all definitions.
 func (s *search) compare() {
 	for i, signs := range s.signs {
 		s.atHomeIn(groupDomain(s.defs[i].group), signs)

@@ -82,7 +82,7 @@ func ownersByReference(w *check.ClusterState, id graph.ID) []graph.ID {
 // ownersSet looks for objects that an operator made for a custom resource of the
 // stack, and that have no owner. That an operator made one is said only on two signs: that
 // it makes such is known (declaredUnowned), and it is marked or named so; or it carries all
-// Labels that whatever the custom resource owns has in common (and that are not the custom
+// labels that whatever the custom resource owns has in common (and that are not the custom
 // resource's own, handed on), and one of these names the custom resource.
 func ownersSet(s *check.Stack, r *check.Result) {
 	members := s.Members()
@@ -265,7 +265,7 @@ func ownersControl(s *check.Stack, r *check.Result) {
 }
 
 // missingFields returns the fields of an owner reference that are not set. Of several
-// Owners one controls.
+// owners one controls.
 func missingFields(all []metav1.OwnerReference, o *metav1.OwnerReference) []string {
 	var out []string
 	is := func(b *bool) bool { return b != nil && *b }

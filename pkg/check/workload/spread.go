@@ -66,8 +66,8 @@ func keepsApart(spec *corev1.PodSpec) bool {
 	return len(spec.TopologySpreadConstraints) > 0 || a != nil && a.PodAntiAffinity != nil
 }
 
-// keepsReplicasApart says whether pods are told, or would like, to keep away from those with
-// Labels like their own.
+// keepsReplicasApart says whether pods must, or should, keep away from those with
+// labels like their own.
 func keepsReplicasApart(spec *corev1.PodSpec, own map[string]string) bool {
 	for i := range spec.TopologySpreadConstraints {
 		if check.Selects(spec.TopologySpreadConstraints[i].LabelSelector, own) {

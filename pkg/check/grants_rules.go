@@ -9,36 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// AccessRequest is a request to an API server, as authorizers see it.
-type AccessRequest struct {
-	Verb string
-	// Group, Resource (with its subresource: pods/log), Namespace and Name are what of. The
-	// namespace is empty for what is in none, and for a question about all of them; the
-	// name for a list, and for what is created.
-	Group, Resource, Namespace, Name string
-	// Path is requested instead of a resource, where it is set: /metrics.
-	Path string
-}
-
-// Allows says whether the grant is enough for a request, as the RBAC authorizer of the API
-// server decides it: "*" stands for every verb, group or resource with its subresources,
-// "*/scale" for that subresource of everything, and a name for itself alone. So pods/*
-// stands for nothing, and a rule with resource names does not allow to create or to list.
-func (g *Grant) Allows(q AccessRequest) bool {
-	if g.Namespace != "" && (q.Path != "" || q.Namespace != g.Namespace) {
-		return false
-	}
-	if !RuleHas(g.Rule.Verbs, q.Verb) {
-		return false
-	}
-	if q.Path != "" {
-		return grantPath(g.Rule.NonResourceURLs, q.Path)
-	}
-	return RuleHas(g.Rule.APIGroups, q.Group) && grantResource(g.Rule.Resources, q.Resource) &&
-		(len(g.Rule.ResourceNames) == 0 || slices.Contains(g.Rule.ResourceNames, q.Name))
-}
-
-// RuleHas says whether a list of a rule has a word, or "*".
+// RuleHas says whether a list of a rule has a word, or "*", which means all.
 func RuleHas(list []string, word string) bool {
 	return slices.Contains(list, rbacv1.VerbAll) || slices.Contains(list, word)
 }
@@ -50,12 +21,6 @@ func grantResource(list []string, resource string) bool {
 	}
 	_, sub, ok := strings.Cut(resource, "/")
 	return ok && slices.Contains(list, "*/"+sub)
-}
-
-func grantPath(list []string, path string) bool {
-	return slices.ContainsFunc(list, func(p string) bool {
-		return p == rbacv1.NonResourceAll || p == path || strings.HasSuffix(p, "*") && strings.HasPrefix(path, strings.TrimRight(p, "*"))
-	})
 }
 
 // AllowedVerbs returns which of some verbs the rule allows for a resource (pods/log), of whatever
