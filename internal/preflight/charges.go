@@ -34,8 +34,8 @@ func (f *evaluation) charges(namespace string) []charge {
 	return out
 }
 
-// chargesOf is what an object of the batch uses by being made; of one that is there, what it
-// uses more than now.
+// chargesOf is what the creation of an object of the batch uses; for an existing one, what
+// the change uses more.
 func (f *evaluation) chargesOf(it *Item) []charge {
 	var usage corev1.ResourceList
 	switch it.Ref.GroupKind() {
@@ -112,7 +112,7 @@ func (f *evaluation) madeBy(it *Item) []schema.GroupResource {
 }
 
 // resourceOf returns the plural name of a kind, of the cluster or of a definition of the
-// batch; without a name where neither tells it.
+// batch; without a name where neither has it.
 func (f *evaluation) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	if r, ok := f.World.Kinds.Kind(gk); ok {
 		return schema.GroupResource{Group: gk.Group, Resource: r.Plural}
@@ -124,7 +124,7 @@ func (f *evaluation) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	return schema.GroupResource{Group: gk.Group}
 }
 
-// count finds out what is used of a new quota: the API server counts what is there already.
+// count finds out what is used of a new quota: the API server counts what exists.
 func (f *evaluation) count(b *budget) {
 	b.used = corev1.ResourceList{}
 	for name := range b.hard {

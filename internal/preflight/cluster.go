@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// cluster is what the scheduler would look at: what there is, and what the batch adds to
-// it. Its pods are those that stay whatever happens; old ones are added by question.
+// cluster is what the scheduler would read: what exists, and what the batch adds. Its pods
+// are those that stay whatever happens; old ones are added by question.
 func (f *evaluation) cluster() *schedule.Cluster {
 	away := map[object.Ref]bool{}
 	for _, set := range f.podSets {

@@ -49,7 +49,7 @@ func (f *evaluation) customResource(it *Item) {
 }
 
 func (f *evaluation) footprint(it *Item, p *PodFootprint) *podSet {
-	c := f.enlist(it, &p.Template, int(p.Replicas))
+	c := f.newPodSet(it, &p.Template, int(p.Replicas))
 	c.by, c.guess = p.Origin, strings.HasPrefix(p.Origin, "like ")
 	c.base = it.Ref.Name
 	if it.Exists {
@@ -63,8 +63,8 @@ func (f *evaluation) footprint(it *Item, p *PodFootprint) *podSet {
 	return c
 }
 
-// changed is about a custom resource that is there. Anew, it runs what it runs now; what its
-// operator makes of a change is its own affair.
+// changed is about an existing custom resource. From scratch, it runs what it runs now; what
+// its operator does with a change is unknown.
 func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 	switch live := f.Live[it.Ref]; {
 	case f.FromScratch:

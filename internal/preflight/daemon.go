@@ -30,7 +30,7 @@ func (f *evaluation) daemonSet(it *Item) {
 	if d == nil {
 		return
 	}
-	c := f.enlist(it, &d.Spec.Template, 0)
+	c := f.newPodSet(it, &d.Spec.Template, 0)
 	f.label(c, appsv1.ControllerRevisionHashLabelKey, "foreseen")
 	f.replaced(c)
 	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {

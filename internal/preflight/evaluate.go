@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// Short names of what is said all the time.
+// Short names for what occurs often.
 const (
 	impossible     = schedule.DoesNotFit
 	verdictUnknown = schedule.Unknown
@@ -26,7 +26,7 @@ const (
 // placer is schedule.Cluster.Place.
 type placer func(*schedule.Cluster, []schedule.Pod) schedule.Result
 
-// evaluation is one batch while it is looked at.
+// evaluation is one batch while it is evaluated.
 type evaluation struct {
 	Request
 	place placer
@@ -40,11 +40,11 @@ type evaluation struct {
 	resting []*Item
 	claims  []*claim
 	found   []Finding
-	// checked says of each topic what was looked at.
+	// checked says of each topic what was checked.
 	checked map[Topic]string
 	notes   map[string]bool
 	placed  []schedule.Placed
-	// byQuota are refusals of the API server for a quota, which the sums tell better.
+	// byQuota are refusals of the API server for a quota, which the totals explain better.
 	byQuota []refusal
 	lookups
 }

@@ -168,7 +168,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
 	return out
 }
 
-// claimBreaches holds what a claim asks for against the limits on claims.
+// claimBreaches compares the requests of a claim with the limits on claims.
 func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []violation {
 	var out []violation
 	for _, l := range r.Spec.Limits {

@@ -11,13 +11,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// nodePort is one that a Service asks for.
+// nodePort is one that a Service requests.
 type nodePort struct {
 	protocol corev1.Protocol
 	number   int32
 }
 
-// nodePorts finds node ports that two Services ask for, of the batch or one of the cluster:
+// nodePorts finds node ports that two Services request, of the batch or one of the cluster:
 // each of them alone is admitted, the second of them never.
 func (f *evaluation) nodePorts() {
 	taken := map[nodePort]*corev1.Service{}
@@ -57,7 +57,7 @@ func (f *evaluation) nodePorts() {
 	}
 }
 
-// clash tells of a port that another Service has, unless the API server said so.
+// clash reports a port that another Service has, unless the API server did.
 func (f *evaluation) clash(it *Item, i int, at nodePort, other *corev1.Service) {
 	has := refOf(check.ServiceKind, other)
 	if a := f.dryRuns[it.Ref]; has == it.Ref || a != nil && strings.Contains(a.Message, "already allocated") {

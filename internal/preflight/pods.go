@@ -24,8 +24,8 @@ type podSet struct {
 	pod *corev1.Pod
 	// wanted is how many there are to be in the end.
 	wanted int
-	// kept are pods that are there and stay, which count towards wanted; old are those that
-	// a roll-out replaces; waiting are those that have no node yet, and are asked about.
+	// kept are existing pods that stay, which count towards wanted; old are those that a
+	// roll-out replaces; waiting are those that have no node yet, and are placed again.
 	kept, old, waiting []*corev1.Pod
 	// first is how many new pods must run before an old one goes; 0 where old ones go first.
 	first int
@@ -94,8 +94,8 @@ func (f *evaluation) readPodSets() {
 	}
 }
 
-// enlist makes a pod set of a template, and holds it against the pods that are there.
-func (f *evaluation) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
+// newPodSet makes a pod set of a template, and compares it with the existing pods.
+func (f *evaluation) newPodSet(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
 	c := &podSet{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
 	f.podSets = append(f.podSets, c)
@@ -107,7 +107,7 @@ func (f *evaluation) barePod(it *Item) {
 	if p == nil || it.Exists && !f.FromScratch {
 		return
 	}
-	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
+	c := f.newPodSet(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
 	c.ends = ending(&p.Spec)
 	if it.Exists {
 		f.replaced(c)
@@ -128,7 +128,7 @@ func (f *evaluation) deployment(it *Item) {
 		f.rest(it, "paused")
 		return
 	}
-	c := f.enlist(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
+	c := f.newPodSet(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
 	f.label(c, appsv1.DefaultDeploymentUniqueLabelKey, "foreseen")
 	f.replaced(c)
 	if len(c.old) == 0 {
@@ -155,7 +155,7 @@ func (f *evaluation) statefulSet(it *Item) {
 	if s == nil {
 		return
 	}
-	c := f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas))
+	c := f.newPodSet(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas))
 	c.templates = s.Spec.VolumeClaimTemplates
 	if s.Spec.Ordinals != nil {
 		c.start = int(s.Spec.Ordinals.Start)
@@ -172,7 +172,7 @@ func (f *evaluation) replicaSet(it *Item) {
 	if s == nil {
 		return
 	}
-	f.stays(f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+	f.stays(f.newPodSet(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
 }
 
 func (f *evaluation) replicationController(it *Item) {
@@ -180,7 +180,7 @@ func (f *evaluation) replicationController(it *Item) {
 	if s == nil || s.Spec.Template == nil {
 		return
 	}
-	f.stays(f.enlist(it, s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+	f.stays(f.newPodSet(it, s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
 }
 
 // job reads a Job: at most parallelism pods run at once, and no more than completions.
@@ -193,7 +193,7 @@ func (f *evaluation) job(it *Item) {
 		f.rest(it, "suspended")
 		return
 	}
-	c := f.enlist(it, &j.Spec.Template, jobPods(&j.Spec))
+	c := f.newPodSet(it, &j.Spec.Template, jobPods(&j.Spec))
 	c.ends = true
 	f.jobLabels(c, it.Ref.Name)
 	if it.Exists {
@@ -219,7 +219,7 @@ func (f *evaluation) cronJob(it *Item) {
 		return
 	}
 	spec := &j.Spec.JobTemplate.Spec
-	c := f.enlist(it, &spec.Template, min(1, jobPods(spec)))
+	c := f.newPodSet(it, &spec.Template, min(1, jobPods(spec)))
 	c.ends, c.later = true, true
 	f.jobLabels(c, it.Ref.Name)
 	f.note("%s runs on its schedule: its pods were checked alone, and are in no total", plain(it.Ref))

@@ -45,12 +45,13 @@ type Admission struct {
 	Unknown string
 }
 
-// PodFootprint is what a custom resource is said to run: pods of a shape.
+// PodFootprint is what a custom resource is declared to run: pods of one template.
 type PodFootprint struct {
 	// Replicas of Template; they are made in the namespace of the resource.
 	Replicas int32
 	Template corev1.PodTemplateSpec
-	// Origin says who said so: footprints.yaml:3, or like Prometheus/monitoring/main.
+	// Origin is where it was declared: footprints.yaml:3, or like
+	// Prometheus/monitoring/main.
 	Origin string
 }
 
@@ -60,11 +61,11 @@ type Request struct {
 	// World is what the cluster has, without the batch; Graph is of both together.
 	World *check.ClusterState
 	Graph *graph.Graph
-	// Admissions are what dry runs said; nil where there is no server to ask.
+	// Admissions are the results of dry runs; nil without a server.
 	Admissions []Admission
 	// Footprints are declared, by the custom resource.
 	Footprints map[object.Ref][]PodFootprint
-	// Live are custom resources that are there, whole, of the kinds that the batch has: to
+	// Live are the existing custom resources, whole, of the kinds that the batch has: to
 	// find the one that is most like a new one. It may be nil.
 	Live map[object.Ref]map[string]any
 	// Composes says what objects an operator makes for one of a kind, each as Kind.group,
@@ -114,8 +115,8 @@ type Finding struct {
 type Report struct {
 	// Verdict is the worst of the findings.
 	Verdict schedule.Verdict
-	// Findings are what is impossible or unknown, the worst first, and for each topic
-	// in which all is well one that says what was looked at.
+	// Findings are what is impossible or unknown, the worst first, and for each topic in
+	// which all is well one that says what was checked.
 	Findings []Finding
 	// Placement is one way in which all pods find a node.
 	Placement []schedule.Placed
@@ -123,6 +124,6 @@ type Report struct {
 	Pods int
 	// NotChecked is what cannot be known beforehand, in words: whether images can be pulled.
 	NotChecked []string
-	// AutoscalerNote notes that a cluster autoscaler was found, or was said to be there.
+	// AutoscalerNote says that a cluster autoscaler was found, or is assumed.
 	AutoscalerNote string
 }

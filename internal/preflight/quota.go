@@ -96,7 +96,7 @@ func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *evaluation) hold(b *budget, charges []charge) {
-	scope := strangeScope(b.ResourceQuota)
+	scope := unknownScope(b.ResourceQuota)
 	if scope == "" && byAttributes(b.ResourceQuota) && slices.ContainsFunc(f.claims, func(c *claim) bool { return c.Namespace == b.Namespace && c.Spec.VolumeAttributesClassName != nil }) {
 		scope = string(corev1.ResourceQuotaScopeVolumeAttributesClass)
 	}
@@ -130,7 +130,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 	}
 }
 
-// checkQuota tells of a resource of which there is not enough, and says whether it did.
+// checkQuota reports a resource of which there is not enough, and says whether it did.
 func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
 	j := Finding{
 		Topic: Quota, Verdict: impossible, Object: all.item.Ref, Field: string(name), Reason: "QuotaExceeded",
@@ -173,7 +173,7 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 func quantity(q resource.Quantity) string { return " " + q.String() }
 
 // mustSpecify finds containers that do not state what a quota on CPU or memory makes them
-// state. Of pods that the API server admitted that is said already.
+// state. Of pods that the API server admitted that is known.
 func (f *evaluation) mustSpecify(b *budget) {
 	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// quotaScenario is a course that settles the matter: fine says that all is well if it is within the
-// quota, else it is impossible if it is not.
+// quotaScenario is a scenario that decides: with fine, all is well if it is within the
+// quota; without, it is impossible if it is not.
 type quotaScenario struct {
 	scenario
 	fine          bool

@@ -67,10 +67,10 @@ func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 // addMissing says that what an edge needs is not there, and that this is the end of it.
 func (f *evaluation) addMissing(e graph.Edge) bool {
 	to, what := f.Graph.Ref(e.To), outcomes[e.Rule]
-	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !givenToAll(to) && !f.inBatch(to)
+	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !isInEveryNamespace(to) && !f.inBatch(to)
 }
 
-// missingFinding is said of an object that an object of the batch has made.
+// missingFinding is about an object that an object of the batch has created.
 func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Finding {
 	self, what := f.Graph.Ref(from), outcomes[e.Rule]
 	return Finding{
@@ -84,7 +84,7 @@ func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Findi
 func (f *evaluation) reference(it *Item, e graph.Edge) {
 	to, state := f.Graph.Ref(e.To), f.Graph.State(e.To)
 	what, known := outcomes[e.Rule]
-	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || givenToAll(to) {
+	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || isInEveryNamespace(to) {
 		return
 	}
 	if idle(f, it) && strings.HasPrefix(e.Rule, "pod-") {
@@ -105,7 +105,7 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, which could not be read: existence unknown", near(to, it.Ref.Namespace))
 		j.Remedy = "run the check as a user with permission to read it"
-	} else if by := f.maker(it, to, e.To); by != "" {
+	} else if by := f.creator(it, to, e.To); by != "" {
 		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)
 		j.Remedy = ""
@@ -162,8 +162,8 @@ func (f *evaluation) lose(it *Item, refused bool) {
 
 func (f *evaluation) refuse(it *Item) { f.lose(it, true) }
 
-// givenToAll tells what the control plane makes in every namespace.
-func givenToAll(r object.Ref) bool {
+// isInEveryNamespace says that the control plane creates an object in every namespace.
+func isInEveryNamespace(r object.Ref) bool {
 	return r.GroupKind() == accountKind && r.Name == "default" || r.GroupKind() == configMapKind && r.Name == "kube-root-ca.crt" ||
 		r.GroupKind() == priorityKind && strings.HasPrefix(r.Name, "system-")
 }

@@ -22,7 +22,7 @@ type scenario struct {
 // everything places all pods at once; what ends takes its room as long as all others.
 func everything(c *podSet) int { return c.missing() }
 
-// certain places those that are there for sure, and stay.
+// certain places those that certainly exist, and stay.
 func certain(c *podSet) int {
 	if c.ends || c.guess {
 		return 0
@@ -33,7 +33,8 @@ func certain(c *podSet) int {
 func anyPodSet(*podSet) bool { return true }
 func noPodSet(*podSet) bool  { return false }
 
-// ask asks about a course. Pods that come later, or that do not start anyway, are in none.
+// ask places the pods of a scenario. Pods that come later, or that do not start anyway, are
+// in none.
 func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result, int) {
 	at := *base
 	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
@@ -52,9 +53,9 @@ func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result,
 	return f.place(&at, pods), len(pods)
 }
 
-// scheduling says whether all pods find a node. That they fit must hold with the old pods
-// of a roll-out and without them; that they cannot, even when the old ones are gone, what
-// ends by itself has ended, and only what is certain is asked for.
+// scheduling says whether all pods find a node. That they fit must hold with the old pods of
+// a roll-out and without them; that they cannot, even when the old ones are gone, what ends
+// by itself has ended, and only what is certain is placed.
 func (f *evaluation) scheduling() {
 	base := f.cluster()
 	f.cronJobs(base)
@@ -68,7 +69,7 @@ func (f *evaluation) scheduling() {
 	old, ends, guess := f.has(func(c *podSet) bool { return len(c.old) > 0 }), f.has(func(c *podSet) bool { return c.ends }), f.has(func(c *podSet) bool { return c.guess })
 	f.placed = all.Placement
 	if !old && !ends && !guess {
-		f.answered(all, "")
+		f.addAnswer(all, "")
 		return
 	}
 	gone := all
@@ -79,7 +80,7 @@ func (f *evaluation) scheduling() {
 	if gone.Verdict == fits && (all.Verdict == fits || f.inPlace(base)) {
 		return
 	}
-	if f.hopeless(base, ends || guess, gone) || f.stuck(base) {
+	if f.addImpossible(base, ends || guess, gone) || f.stuck(base) {
 		return
 	}
 	f.open(all, gone, guess)
@@ -124,19 +125,19 @@ func (f *evaluation) has(is func(*podSet) bool) bool {
 	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return !c.lost && !c.later && is(c) })
 }
 
-// hopeless finds out whether it is impossible without old pods, and with no more of those
+// addImpossible finds out whether it is impossible without old pods, and with no more of those
 // that end, or are guessed, than there must be: one at a time.
-func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule.Result) bool {
+func (f *evaluation) addImpossible(base *schedule.Cluster, softer bool, gone schedule.Result) bool {
 	if gone.Verdict != impossible {
 		return false
 	}
 	if !softer {
-		f.answered(gone, "")
+		f.addAnswer(gone, "")
 		return true
 	}
 	least, _ := f.ask(base, scenario{noPodSet, certain})
 	if least.Verdict == impossible {
-		f.answered(least, "")
+		f.addAnswer(least, "")
 		return true
 	}
 	found := false
@@ -151,7 +152,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 			return certain(c)
 		}})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, "")
+			f.addAnswer(answer, "")
 			found = true
 		}
 	}
@@ -176,7 +177,7 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", object.Count(len(one.old), "old pod")))
+			f.addAnswer(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", object.Count(len(one.old), "old pod")))
 			found = true
 		}
 	}
@@ -198,7 +199,7 @@ func (f *evaluation) cronJobs(base *schedule.Cluster) {
 		empty := *base
 		empty.Pods, empty.Unread.Pods = nil, false
 		if answer := f.place(&empty, c.pods(1)); answer.Verdict == impossible {
-			f.answered(answer, "")
+			f.addAnswer(answer, "")
 			continue
 		}
 		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {

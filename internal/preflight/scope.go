@@ -26,8 +26,8 @@ func covers(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 	})
 }
 
-// strangeScope returns a scope that is not known here; empty where all are.
-func strangeScope(q *corev1.ResourceQuota) string {
+// unknownScope returns a scope that is not known here; empty where all are.
+func unknownScope(q *corev1.ResourceQuota) string {
 	for _, s := range scopesOf(q) {
 		if _, known := inScope(s, &corev1.Pod{}); !known {
 			return string(s.ScopeName)
@@ -75,7 +75,7 @@ func hasClass(s corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return class != ""
 }
 
-// bestEffort says that no container asks for, or is limited in, CPU or memory.
+// bestEffort says that no container has requests or limits of CPU or memory.
 func bestEffort(p *corev1.Pod) bool {
 	lists := []corev1.ResourceList{}
 	if r := p.Spec.Resources; r != nil {

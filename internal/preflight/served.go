@@ -78,7 +78,7 @@ func (f *evaluation) namespaces() {
 	}
 }
 
-// asked says that the API server admitted an object of the namespace, so that it is there.
+// asked says that the API server admitted an object of the namespace, so that it exists.
 func (f *evaluation) asked(namespace string) bool {
 	return slices.ContainsFunc(f.Admissions, func(a Admission) bool { return a.Ref.Namespace == namespace && a.Admitted != nil })
 }

@@ -49,7 +49,7 @@ func (f *evaluation) storage() {
 }
 
 // claimOutcome says what becomes of a claim; nil where all is well, as far as is known. hand
-// says that it needs one of the volumes that are there.
+// says that it needs one of the existing volumes.
 func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)
@@ -138,7 +138,7 @@ func (f *evaluation) anySuits(c *corev1.PersistentVolumeClaim) bool {
 	return slices.ContainsFunc(f.volumes(), func(v *corev1.PersistentVolume) bool { return suits(c, v) })
 }
 
-// byHand says whether there are enough volumes for the claims that need one that is there: no
+// byHand says whether there are enough volumes for the claims that need an existing one: no
 // two can have the same.
 func (f *evaluation) byHand(claims []*claim) {
 	suiting := make([]map[string]bool, len(claims))
@@ -214,7 +214,7 @@ func (f *evaluation) markLost() {
 	}
 }
 
-// wants writes what a claim asks for: 10Gi ReadWriteOnce.
+// wants writes what a claim requests: 10Gi ReadWriteOnce.
 func wants(c *corev1.PersistentVolumeClaim) string {
 	size := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	words := []string{size.String()}

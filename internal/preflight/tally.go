@@ -31,7 +31,7 @@ func (c *charge) counts(b *budget) bool {
 	return covers(b.ResourceQuota, c.pod)
 }
 
-// tally is what a course would use of one resource, and who most of it.
+// tally is what a scenario would use of one resource, and what uses most of it.
 type tally struct {
 	sum   resource.Quantity
 	item  *Item
@@ -72,8 +72,8 @@ func (t *tally) parts() string {
 	return strings.Join(words, ", ")
 }
 
-// tallied adds up one resource over the batch, on a course: what is there is counted in the
-// used figure, and comes off it where it goes.
+// tallied adds up one resource over the batch, in a scenario: what exists is in the used
+// figure, and is subtracted where it goes.
 func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario) *tally {
 	t := &tally{}
 	for i := range charges {
@@ -99,8 +99,8 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario
 	return t
 }
 
-// freed is what goes with pods that are replaced on a course: those that wait for a node are
-// counted as used, and are among the new ones; old ones go where the course says so.
+// freed is what goes with pods that are replaced in a scenario: those that wait for a node
+// are counted as used, and are among the new ones; old ones go where the scenario says so.
 func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, ending bool) resource.Quantity {
 	var sum resource.Quantity
 	off := func(list []*corev1.Pod) {

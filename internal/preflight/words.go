@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// near writes an object for people who look at one of a namespace.
+// near writes an object in a sentence about one of a namespace.
 func near(r object.Ref, namespace string) string {
 	if r.Namespace == namespace {
 		r.Namespace = ""
@@ -24,7 +24,7 @@ func plain(r object.Ref) string {
 	return r.String()
 }
 
-// unread is the word for a kind that may not be looked at.
+// unread says that a kind could not be read.
 func unread(gk schema.GroupKind, namespace string) string {
 	in := "of the cluster"
 	if namespace != "" {

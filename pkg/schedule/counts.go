@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// findProofs shows of the classes that are asked about why they do not fit, where that is
-// certain: it looks at no pod that may leave, and at no rule that other pods may change.
+// findProofs shows why classes of the pods to place do not fit, where that is certain: it
+// counts no pod that may leave, and no rule that other pods may change.
 func (q *question) findProofs(o *occupancy) {
 	var rest []*count
 	for _, k := range q.asked {

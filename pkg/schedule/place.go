@@ -73,8 +73,8 @@ func (q *question) findUnknown() {
 	}
 }
 
-// placeAll places the pods beside all that are there and pending, and says which find no
-// node. It returns nil unless all do.
+// placeAll places the pods in addition to all existing and pending ones, and says which find
+// no node. It returns nil unless all do.
 func (q *question) placeAll() []Placed {
 	order := q.queue()
 	o := q.occupancy(false)

@@ -30,9 +30,9 @@ func asks(it *Item, name string) bool {
 	return false
 }
 
-// entitled finds pods of the batch that may create what is missing: an operator makes the
+// permittedCreator finds pods of the batch that may create what is missing: an operator makes the
 // Secret of its own webhooks, and a Job before it that of the first password.
-func (f *evaluation) entitled(by *Item, missing object.Ref) string {
+func (f *evaluation) permittedCreator(by *Item, missing object.Ref) string {
 	plural := map[object.Ref]string{
 		{Kind: secretKind.Kind}: "secrets", {Kind: configMapKind.Kind}: "configmaps",
 	}[object.Ref{Group: missing.Group, Kind: missing.Kind}]
@@ -41,7 +41,7 @@ func (f *evaluation) entitled(by *Item, missing object.Ref) string {
 	}
 	accounts := map[object.Ref]bool{}
 	for _, it := range f.order {
-		for _, account := range f.entitles(it, plural, missing.Namespace) {
+		for _, account := range f.permittedAccounts(it, plural, missing.Namespace) {
 			accounts[account] = true
 		}
 	}
@@ -56,9 +56,9 @@ func (f *evaluation) entitled(by *Item, missing object.Ref) string {
 	return ""
 }
 
-// entitles returns the service accounts that a binding of the batch lets create a resource
+// permittedAccounts returns the service accounts that a binding of the batch lets create a resource
 // in a namespace, by a role of the batch or of the cluster.
-func (f *evaluation) entitles(it *Item, plural, namespace string) []object.Ref {
+func (f *evaluation) permittedAccounts(it *Item, plural, namespace string) []object.Ref {
 	if it.Ref.Group != rbacv1.GroupName || it.Ref.Kind != "ClusterRoleBinding" && (it.Ref.Kind != "RoleBinding" || it.Ref.Namespace != namespace) {
 		return nil
 	}

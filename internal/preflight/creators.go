@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// maker says who may make something that is not there: a custom resource of the batch or of
-// the namespace that says so, names it, or lends it its name, or a Job of the batch that is
-// given its name. It is empty where nothing is known to.
-func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
+// creator says what may create something that does not exist: a custom resource of the batch
+// or of the namespace that declares or names it, or whose name is part of its name, or a Job
+// of the batch that is given its name. It is empty where nothing is known to.
+func (f *evaluation) creator(by *Item, missing object.Ref, id graph.ID) string {
 	for e := range f.Graph.In(id) {
 		from := f.Graph.Ref(e.From)
 		if e.Relation == relation.Owns && from != by.Ref && f.Graph.State(e.From) == graph.Present {
@@ -29,7 +29,7 @@ func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 		switch {
 		case f.custom(it) && names(it.Object.Object["spec"], missing.Name):
 			return fmt.Sprintf("%s names it, and may create it", plain(it.Ref))
-		case f.custom(it) && lends(it.Ref.Name, missing.Name):
+		case f.custom(it) && isWordOf(it.Ref.Name, missing.Name):
 			return fmt.Sprintf("%s may create it, by its name", plain(it.Ref))
 		case it.Ref.Group == "batch" && it.Ref.Kind == "Job" && mentions(it.Object.Object["spec"], missing.Name):
 			return fmt.Sprintf("%s receives its name, and may create it", plain(it.Ref))
@@ -37,10 +37,10 @@ func (f *evaluation) maker(by *Item, missing object.Ref, id graph.ID) string {
 			return fmt.Sprintf("an annotation of %s requests it, and may have it created", plain(it.Ref))
 		}
 	}
-	if by := f.lender(missing); by != "" {
+	if by := f.similarlyNamed(missing); by != "" {
 		return by
 	}
-	if by := f.entitled(by, missing); by != "" {
+	if by := f.permittedCreator(by, missing); by != "" {
 		return by
 	}
 	return f.spread(missing)
@@ -64,14 +64,14 @@ func (f *evaluation) spread(missing object.Ref) string {
 	return fmt.Sprintf("%d other namespaces have one of its name, so a controller may copy it into each", n)
 }
 
-// lender finds a custom resource of the cluster whose name is part of a missing one's.
-func (f *evaluation) lender(missing object.Ref) string {
+// similarlyNamed finds a custom resource of the cluster whose name is part of a missing one's.
+func (f *evaluation) similarlyNamed(missing object.Ref) string {
 	for _, r := range f.World.Kinds.All() {
 		if !r.Custom || !r.Namespaced || missing.Namespace == "" {
 			continue
 		}
 		for _, ref := range f.World.Instances(r.GroupKind()) {
-			if ref.Namespace == missing.Namespace && lends(ref.Name, missing.Name) {
+			if ref.Namespace == missing.Namespace && isWordOf(ref.Name, missing.Name) {
 				return fmt.Sprintf("%s may create it, by its name", plain(ref))
 			}
 		}
@@ -79,10 +79,10 @@ func (f *evaluation) lender(missing object.Ref) string {
 	return ""
 }
 
-// lends says whether a name is a whole part of another: main of main-app and
+// isWordOf says whether a name is a whole part of another: main of main-app and
 // credentials.main, but not of domain. One that is shorter than three letters is part of
 // too much: it counts where the other begins with it (db of db-app).
-func lends(name, of string) bool {
+func isWordOf(name, of string) bool {
 	if len(name) < 3 {
 		rest, begins := strings.CutPrefix(of, name)
 		return begins && (rest == "" || name != "" && !alphanumeric(rest[0]))
@@ -112,7 +112,7 @@ func names(v any, name string) bool {
 
 // mentions says whether the name is a whole word of a field below v.
 func mentions(v any, name string) bool {
-	return anyText(v, func(s string) bool { return lends(name, s) })
+	return anyText(v, func(s string) bool { return isWordOf(name, s) })
 }
 
 func anyText(v any, is func(string) bool) bool {
