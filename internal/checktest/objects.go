@@ -241,8 +241,9 @@ spec: {accessModes: [%[2]s], capacity: {storage: 1Gi}, csi: {driver: d, volumeHa
 const (
 	// OneContainer is the spec of a pod with one container.
 	OneContainer = "containers: [{name: c, image: c}]"
-	// OnN1 and ZoneA are the node affinity of volumes.
-	OnN1  = "{key: kubernetes.io/hostname, operator: In, values: [n1]}"
+	// OnN1 is the node affinity of a volume of node n1.
+	OnN1 = "{key: kubernetes.io/hostname, operator: In, values: [n1]}"
+	// ZoneA is the node affinity of a volume of zone a.
 	ZoneA = "{key: topology.kubernetes.io/zone, operator: In, values: [a]}"
 )
 
