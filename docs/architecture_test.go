@@ -55,7 +55,7 @@ func imports(t *testing.T) map[string][]string {
 		out[name] = []string{}
 		for _, p := range r.Allow {
 			if p, own := strings.CutPrefix(p, module); own {
-				out[name] = append(out[name], strings.TrimPrefix(strings.TrimPrefix(p, "pkg/"), "internal/"))
+				out[name] = append(out[name], path.Base(p))
 			}
 		}
 		slices.Sort(out[name])

@@ -10,7 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -64,7 +64,7 @@ func TestQuestions(t *testing.T) {
 		t.Errorf("health of moodle-2: %+v", h.Stacks)
 	}
 
-	run, err := Check(t.Context(), in, &CheckRequest{Rules: check.Rules()})
+	run, err := Check(t.Context(), in, &CheckRequest{Rules: all.Rules()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/inventory"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -43,6 +44,7 @@ func (s *Session) CheckWorld(g *graph.Graph, facts *check.Collector, kinds *obje
 	w := check.NewWorld(g, facts, kinds, func(gk schema.GroupKind, namespace string) bool {
 		return kinds.NotServed(gk) || inv.Covered(gk, namespace)
 	})
+	w.FindOperators = operator.Find
 	w.Catalogued = s.Catalogued
 	return w
 }

@@ -5,20 +5,22 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/colocation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/definition"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Colocations says of each stack how its pods are placed.
-func (c *CheckRun) Colocations(ctx context.Context) ([]*check.Colocation, error) {
+func (c *CheckRun) Colocations(ctx context.Context) ([]*colocation.Placement, error) {
 	defer c.in.Clock.Stage("colocation")()
-	var found []*check.Colocation
+	var found []*colocation.Placement
 	asked := map[object.Ref]object.Ref{} // definitions, by the custom resource
 	for s := range c.eachStack() {
-		found = append(found, c.world.Colocation(s))
-		for _, ref := range c.world.PlacedBy(s, c.isCustom) {
+		found = append(found, colocation.Measure(c.world, s))
+		for _, ref := range colocation.PlacedBy(c.world, s, c.isCustom) {
 			t := &found[len(found)-1].Together
-			t.Settable = append(t.Settable, check.SettablePlaces{Resource: ref, Unread: true})
+			t.Settable = append(t.Settable, colocation.Settable{Resource: ref, Unread: true})
 			kind, _ := c.Session.Kinds.Kind(ref.GroupKind())
 			asked[ref] = object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: kind.String()}
 		}
@@ -32,13 +34,13 @@ func (c *CheckRun) isCustom(r object.Ref) bool {
 }
 
 // places reads the definitions, and fills in which of their fields say where pods go.
-func (c *CheckRun) places(ctx context.Context, found []*check.Colocation, asked map[object.Ref]object.Ref) error {
+func (c *CheckRun) places(ctx context.Context, found []*colocation.Placement, asked map[object.Ref]object.Ref) error {
 	var refs []object.Ref
 	for _, ref := range asked {
 		refs = append(refs, ref)
 	}
 	slices.SortFunc(refs, object.Compare)
-	known := map[object.Ref]check.SettablePlaces{}
+	known := map[object.Ref]colocation.Settable{}
 	var failed error
 	err := c.Session.ReadDefinitions(ctx, slices.Compact(refs), func(fields map[string]any) {
 		d, err := check.NewDefinition(c.world, fields)
@@ -46,8 +48,8 @@ func (c *CheckRun) places(ctx context.Context, found []*check.Colocation, asked 
 			failed = err
 			return
 		}
-		var p check.SettablePlaces
-		p.Paths, p.Open = d.Places()
+		var p colocation.Settable
+		p.Paths, p.Open = definition.Places(d)
 		known[d.Ref] = p
 	})
 	if err = errors.Join(err, failed); err != nil {

@@ -15,6 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/annotations"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -55,7 +57,7 @@ func (c *CheckRun) NewReport(ctx context.Context) (*check.Report, error) {
 	if err := c.subjects(ctx); err != nil {
 		return nil, err
 	}
-	return check.NewReport(c.found, c.q.Waivers, c.world, c.Session.AsOf()), nil
+	return check.NewReport(c.found, all.Rules(), c.q.Waivers, c.world, c.Session.AsOf()), nil
 }
 
 // read reads what the targets need.
@@ -119,7 +121,7 @@ func (c *CheckRun) choose() error {
 		return nil
 	}
 	for _, name := range t.operators {
-		found := c.world.FindOperator(name)
+		found := operator.Named(c.world, name)
 		if len(found) == 0 {
 			return c.noSuch(name)
 		}
@@ -150,7 +152,7 @@ func (c *CheckRun) noSuch(name string) error {
 		names = append(names, o.Name)
 	}
 	err := fmt.Errorf("%q is neither a kind nor an operator", name)
-	if near := c.world.NearOperators(name); len(near) > 0 {
+	if near := operator.Near(c.world, name); len(near) > 0 {
 		return fmt.Errorf("%w%s", err, object.DidYouMean(near))
 	}
 	const few = 8

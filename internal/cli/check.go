@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
 
 type checkOptions struct {
@@ -198,7 +199,7 @@ func rulesIn(names []string) ([]check.Rule, error) {
 		want[check.Category(name)] = true
 	}
 	var rules []check.Rule
-	for _, r := range check.Rules() {
+	for _, r := range all.Rules() {
 		if len(want) == 0 || want[r.Category] {
 			rules = append(rules, r)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 )
 
 // maxWaiverBytes is more than any file of them has.
@@ -27,7 +28,7 @@ func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 		}
 		return nil, err
 	}
-	waivers, problems := check.ParseWaivers(name, data, check.Rules())
+	waivers, problems := check.ParseWaivers(name, data, all.Rules())
 	if len(problems) > 0 {
 		return nil, hint.With(&hint.Lines{Lines: hint.Placed(name, problems)}, "docs/check.md has the grammar")
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/drain"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
@@ -37,8 +38,8 @@ func (o *impactOptions) drain(ctx context.Context, name string) error {
 	for _, f := range g.FindStacks("", opts).Stacks {
 		stacks = append(stacks, &check.Stack{World: w, Ref: f.Ref(g), Stack: g.Stack(f.Roots, opts)})
 	}
-	d := w.Drain(name, stacks)
-	elsewhere := w.Elsewhere(d)
+	d := drain.Predict(w, name, stacks)
+	elsewhere := drain.Elsewhere(w, d)
 	d.Elsewhere = &elsewhere
 	stop()
 	s.Tell(g)

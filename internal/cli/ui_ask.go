@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -80,7 +80,7 @@ func keeping(answer web.Answer) web.Answer {
 
 // check evaluates the guidelines as the check command does, for what the page shows.
 func (a *uiAPI) check(ctx context.Context, _ url.Values) (json.RawMessage, error) {
-	q := &app.CheckRequest{Args: a.o.args, Rules: check.Rules(), Selector: a.v.Request.Selector}
+	q := &app.CheckRequest{Args: a.o.args, Rules: all.Rules(), Selector: a.v.Request.Selector}
 	run, err := app.Check(ctx, &a.quiet("").Input, q)
 	if err != nil {
 		return nil, err

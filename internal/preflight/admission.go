@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// admission says what the API server said in its dry runs, and of Pod Security what it
-// could not be asked.
+// admission reports the results of dry runs, and evaluates Pod Security where no dry run
+// did.
 func (f *evaluation) admission() {
 	if f.Admissions == nil && len(f.order) > 0 {
 		f.add(Finding{
@@ -30,17 +30,17 @@ func (f *evaluation) admission() {
 			f.object(it, a)
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; a != nil && c.by == "" {
 			pods++
-			f.podSaid(c, a)
+			f.podAdmission(c, a)
 		}
 	}
 	switch {
 	case pods > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", countText(objects, "object"), countText(pods, "template"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s and the pods of %s", object.Count(objects, "object"), object.Count(pods, "template"))
 	case objects > 0:
-		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", countText(objects, "object"))
+		f.checked[Admitted] = fmt.Sprintf("the API server would admit %s", object.Count(objects, "object"))
 	}
 	f.nodePorts()
 	f.podSecurity()
@@ -60,9 +60,9 @@ func (f *evaluation) object(it *Item, a *Admission) {
 	}
 }
 
-// podSaid judges what the API server said of a pod of a template. Of quotas it counts one
-// pod and all that is there: what that means for the batch is for the sums to say.
-func (f *evaluation) podSaid(c *podSet, a *Admission) {
+// podAdmission reports what the API server said of a pod of a template. For quotas the server
+// counts one pod and what exists: what the whole batch needs is added up elsewhere.
+func (f *evaluation) podAdmission(c *podSet, a *Admission) {
 	j := Finding{Topic: Admitted, Verdict: impossible, Object: c.item.Ref, Field: c.template(), Reason: a.Reason}
 	switch {
 	case a.Unknown != "":
@@ -88,8 +88,8 @@ type refusal struct {
 	quota object.Ref
 }
 
-// summed says that something was refused for a quota that was read: then the sums tell
-// more, and j is kept in case that they do not.
+// summed says that something was refused for a quota that was read: the totals explain that
+// better, and j is kept in case they do not.
 func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 	_, after, ok := strings.Cut(a.Message, "exceeded quota: ")
 	if !ok {
@@ -105,11 +105,11 @@ func (f *evaluation) summed(j Finding, namespace string, a *Admission) bool {
 	return true
 }
 
-// refusals tells of refusals for quotas of which the sums said nothing.
+// refusals reports refusals for quotas that the totals do not explain.
 func (f *evaluation) refusals() {
 	for _, r := range f.byQuota {
 		told := slices.ContainsFunc(f.found, func(j Finding) bool {
-			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && lends(near(r.quota, r.quota.Namespace), j.Message)
+			return j.Topic == Quota && j.Object.Namespace == r.quota.Namespace && isWordOf(near(r.quota, r.quota.Namespace), j.Message)
 		})
 		if !told {
 			f.add(r.Finding)
@@ -117,8 +117,8 @@ func (f *evaluation) refusals() {
 	}
 }
 
-// awaits returns the object of the batch for the want of which the API server could not
-// try: it is there only once the batch is.
+// awaits returns the object of the batch for the want of which the API server could not try:
+// it exists only once the batch does.
 func (f *evaluation) awaits(a *Admission) object.Ref {
 	lower := strings.ToLower(a.Message)
 	for _, it := range f.order {
@@ -129,7 +129,7 @@ func (f *evaluation) awaits(a *Admission) object.Ref {
 		}
 		kind := strings.ToLower(it.Ref.Kind)
 		spoken := strings.Contains(lower, kind) || it.Ref.Kind == "ServiceAccount" && strings.Contains(lower, "service account")
-		if !it.Exists && spoken && strings.Contains(lower, "found") && lends(it.Ref.Name, a.Message) {
+		if !it.Exists && spoken && strings.Contains(lower, "found") && isWordOf(it.Ref.Name, a.Message) {
 			return it.Ref
 		}
 	}
@@ -137,14 +137,14 @@ func (f *evaluation) awaits(a *Admission) object.Ref {
 }
 
 // podSecurity evaluates the Pod Security level that a namespace enforces by its labels, for
-// pods that the API server was not asked about under these labels.
+// pods that no dry run tried under these labels.
 func (f *evaluation) podSecurity() {
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
 	if err != nil {
 		return
 	}
 	open := psaapi.LevelVersion{Level: psaapi.LevelPrivileged, Version: psaapi.LatestVersion()}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; a != nil && a.Admitted != nil && !f.inBatch(object.Ref{Kind: "Namespace", Name: c.pod.Namespace}) {
 			continue
 		}
@@ -166,15 +166,10 @@ func (f *evaluation) podSecurity() {
 			Message: fmt.Sprintf("Namespace/%s enforces Pod Security %q, which refuses its pods: %s", c.pod.Namespace, p.Enforce.Level, result.ForbiddenDetail()),
 			Remedy:  "set the security context that the level requires, or run it in a namespace that allows it",
 		}
-		if j.Field = c.template(); c.guess {
-			j.Verdict = verdictUnknown
-		} else {
-			c.refuse()
-		}
-		f.basis(&j, c)
-		f.add(j)
+		j.Field = c.template()
+		f.addRefusal(j, c)
 	}
 }
 
-// trim takes off the full stop of what a server said.
+// trim removes the full stop of a server's message.
 func trim(s string) string { return strings.TrimSuffix(strings.TrimSpace(s), ".") }

@@ -2,7 +2,7 @@ package preflight
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -42,12 +42,8 @@ func (f *evaluation) autoscaler() string {
 		return fmt.Sprintf("%s exists, the status of cluster-autoscaler", plain(status))
 	}
 	for _, w := range f.World.Workloads() {
-		for _, spec := range w.Specs() {
-			for i := range spec.Containers {
-				if runsImage(spec.Containers[i].Image, "cluster-autoscaler") {
-					return fmt.Sprintf("%s runs cluster-autoscaler", plain(w.Ref))
-				}
-			}
+		if slices.ContainsFunc(w.Images(), func(i check.Image) bool { return i.Name() == "cluster-autoscaler" }) {
+			return fmt.Sprintf("%s runs cluster-autoscaler", plain(w.Ref))
 		}
 	}
 	for _, n := range check.All[*corev1.Node](f.World.Facts, "", "Node") {
@@ -56,12 +52,4 @@ func (f *evaluation) autoscaler() string {
 		}
 	}
 	return ""
-}
-
-// runsImage says whether an image has the name: registry.k8s.io/autoscaling/NAME:v1.
-func runsImage(image, name string) bool {
-	image, _, _ = strings.Cut(image, "@")
-	last := image[strings.LastIndexByte(image, '/')+1:]
-	last, _, _ = strings.Cut(last, ":")
-	return last == name
 }

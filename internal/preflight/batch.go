@@ -15,21 +15,17 @@ import (
 )
 
 var (
-	namespaceKind  = schema.GroupKind{Kind: "Namespace"}
-	podKind        = schema.GroupKind{Kind: "Pod"}
-	nodeKind       = schema.GroupKind{Kind: "Node"}
-	serviceKind    = schema.GroupKind{Kind: "Service"}
-	claimKind      = schema.GroupKind{Kind: "PersistentVolumeClaim"}
-	volumeKind     = schema.GroupKind{Kind: "PersistentVolume"}
-	quotaKind      = schema.GroupKind{Kind: "ResourceQuota"}
-	limitKind      = schema.GroupKind{Kind: "LimitRange"}
-	configMapKind  = schema.GroupKind{Kind: "ConfigMap"}
-	secretKind     = schema.GroupKind{Kind: "Secret"}
-	accountKind    = schema.GroupKind{Kind: "ServiceAccount"}
-	classKind      = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
-	priorityKind   = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
-	runtimeKind    = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
-	definitionKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
+	namespaceKind = schema.GroupKind{Kind: "Namespace"}
+	claimKind     = schema.GroupKind{Kind: "PersistentVolumeClaim"}
+	volumeKind    = schema.GroupKind{Kind: "PersistentVolume"}
+	quotaKind     = schema.GroupKind{Kind: "ResourceQuota"}
+	limitKind     = schema.GroupKind{Kind: "LimitRange"}
+	configMapKind = schema.GroupKind{Kind: "ConfigMap"}
+	secretKind    = schema.GroupKind{Kind: "Secret"}
+	accountKind   = schema.GroupKind{Kind: "ServiceAccount"}
+	classKind     = schema.GroupKind{Group: "storage.k8s.io", Kind: "StorageClass"}
+	priorityKind  = schema.GroupKind{Group: "scheduling.k8s.io", Kind: "PriorityClass"}
+	runtimeKind   = schema.GroupKind{Group: "node.k8s.io", Kind: "RuntimeClass"}
 )
 
 // pointer is a pointer to a type of k8s.io/api.
@@ -52,7 +48,7 @@ func (f *evaluation) content(it *Item) map[string]any {
 }
 
 // typed returns an object of the batch as its Go type; nil where it does not have that
-// shape, which is told once.
+// shape, which is reported once.
 func typed[T any, P pointer[T]](f *evaluation, it *Item) P {
 	out := P(new(T))
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(f.content(it), out); err != nil {
@@ -105,7 +101,7 @@ func refOf(gk schema.GroupKind, o metav1.Object) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// exists says whether an object is in the cluster; known is false where nobody can tell.
+// exists says whether an object is in the cluster; known is false where that is unknown.
 func (f *evaluation) exists(ref object.Ref) (is, known bool) {
 	if id, ok := f.World.Graph.Find(ref); ok && f.World.Graph.State(id) == present {
 		return true, true
@@ -144,7 +140,7 @@ func (f *evaluation) definitions() map[schema.GroupKind]*Item {
 		return f.defined
 	}
 	f.defined = map[schema.GroupKind]*Item{}
-	for _, it := range f.ofKind(definitionKind) {
+	for _, it := range f.ofKind(check.DefinitionKind) {
 		group, _, _ := unstructured.NestedString(it.Object.Object, "spec", "group")
 		kind, _, _ := unstructured.NestedString(it.Object.Object, "spec", "names", "kind")
 		f.defined[schema.GroupKind{Group: group, Kind: kind}] = it

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// BenchmarkForesee looks at 300 Deployments with a claim and a ConfigMap each, in a cluster
+// BenchmarkEvaluate looks at 300 Deployments with a claim and a ConfigMap each, in a cluster
 // of 300 nodes and 3,000 pods, with a quota.
-func BenchmarkForesee(b *testing.B) {
+func BenchmarkEvaluate(b *testing.B) {
 	var cluster, batch strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&cluster, "---\n{apiVersion: v1, kind: Node, metadata: {name: n%d, labels: {kubernetes.io/hostname: n%d}}, status: {allocatable: {cpu: 8, memory: 32Gi, pods: 110}}}\n", i, i)

@@ -26,7 +26,7 @@ func (f *evaluation) charges(namespace string) []charge {
 			out = append(out, charge{item: c.item, usage: claimUsage(c.PersistentVolumeClaim), of: c.podSet})
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.pod.Namespace == namespace && !c.later {
 			out = append(out, charge{item: c.item, usage: podUsage(c.pod), pod: c.pod, podSet: c})
 		}
@@ -34,16 +34,16 @@ func (f *evaluation) charges(namespace string) []charge {
 	return out
 }
 
-// chargesOf is what an object of the batch uses by being made; of one that is there, what it
-// uses more than now.
+// chargesOf is what the creation of an object of the batch uses; for an existing one, what
+// the change uses more.
 func (f *evaluation) chargesOf(it *Item) []charge {
 	var usage corev1.ResourceList
 	switch it.Ref.GroupKind() {
-	case podKind:
+	case check.PodKind:
 		return nil
 	case claimKind:
 		usage = f.changedClaim(it)
-	case serviceKind:
+	case check.ServiceKind:
 		usage = f.changedService(it)
 	default:
 		if !it.Exists {
@@ -112,7 +112,7 @@ func (f *evaluation) madeBy(it *Item) []schema.GroupResource {
 }
 
 // resourceOf returns the plural name of a kind, of the cluster or of a definition of the
-// batch; without a name where neither tells it.
+// batch; without a name where neither has it.
 func (f *evaluation) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	if r, ok := f.World.Kinds.Kind(gk); ok {
 		return schema.GroupResource{Group: gk.Group, Resource: r.Plural}
@@ -124,7 +124,7 @@ func (f *evaluation) resourceOf(gk schema.GroupKind) schema.GroupResource {
 	return schema.GroupResource{Group: gk.Group}
 }
 
-// count finds out what is used of a new quota: the API server counts what is there already.
+// count finds out what is used of a new quota: the API server counts what exists.
 func (f *evaluation) count(b *budget) {
 	b.used = corev1.ResourceList{}
 	for name := range b.hard {
@@ -137,8 +137,7 @@ func (f *evaluation) count(b *budget) {
 		return
 	}
 	for _, p := range check.All[*corev1.Pod](f.World.Facts, "", "Pod") {
-		ended := p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
-		if p.Namespace == b.Namespace && covers(b.ResourceQuota, p) && !ended {
+		if p.Namespace == b.Namespace && covers(b.ResourceQuota, p) && !check.HasEnded(p) {
 			plus(b.used, masked(podUsage(p), b.hard), 1)
 		}
 	}
@@ -160,13 +159,13 @@ func (f *evaluation) count(b *budget) {
 
 // countKind counts the objects of one kind, and says so where they were not read.
 func (f *evaluation) countKind(b *budget, name corev1.ResourceName, whole bool) {
-	gk := podKind
+	gk := check.PodKind
 	counted, byCount := strings.CutPrefix(string(name), "count/")
 	switch {
 	case strings.Contains(string(name), classSuffix), name == corev1.ResourceRequestsStorage:
 		gk = claimKind
 	case strings.HasPrefix(string(name), "services."):
-		gk = serviceKind
+		gk = check.ServiceKind
 	case byCount, slices.Contains(legacy, string(name)):
 		plural, group, _ := strings.Cut(counted, ".")
 		r, ok := f.World.Kinds.Resource(schema.GroupResource{Group: group, Resource: plural})
@@ -174,7 +173,7 @@ func (f *evaluation) countKind(b *budget, name corev1.ResourceName, whole bool) 
 			return
 		}
 		gk = r.GroupKind()
-		if whole && gk != podKind && gk != claimKind && gk != serviceKind {
+		if whole && gk != check.PodKind && gk != claimKind && gk != check.ServiceKind {
 			n := 0
 			for _, ref := range f.World.Instances(gk) {
 				if ref.Namespace == b.Namespace {

@@ -36,7 +36,7 @@ func (f *evaluation) readClaims() {
 			f.claims = append(f.claims, f.newClaim(it, "spec", p.ObjectMeta, p.Spec))
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.later {
 			continue
 		}
@@ -46,7 +46,7 @@ func (f *evaluation) readClaims() {
 	}
 }
 
-// claimsOf adds the claims of one pod of a crew that are not there yet.
+// claimsOf adds the claims of one pod of a pod set that are not there yet.
 func (f *evaluation) claimsOf(c *podSet, i int) {
 	for n := range c.templates {
 		t := &c.templates[n]
@@ -105,7 +105,7 @@ func (c *podSet) ordinal(i int) int {
 // podName is what the i-th pod that is missing would be called, as far as that matters.
 func (c *podSet) podName(i int) string {
 	switch {
-	case c.of.GroupKind() == podKind:
+	case c.of.GroupKind() == check.PodKind:
 		return c.base
 	case c.of.Kind == "StatefulSet" || len(c.templates) > 0:
 		return fmt.Sprintf("%s-%d", c.base, c.ordinal(i))

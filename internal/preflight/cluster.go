@@ -6,18 +6,19 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// cluster is what the scheduler would look at: what there is, and what the batch adds to
-// it. Its pods are those that stay whatever happens; old ones are added by question.
+// cluster is what the scheduler would read: what exists, and what the batch adds. Its pods
+// are those that stay whatever happens; old ones are added by question.
 func (f *evaluation) cluster() *schedule.Cluster {
 	away := map[object.Ref]bool{}
-	for _, crew := range f.crews {
-		for _, list := range [][]*corev1.Pod{crew.old, crew.waiting} {
+	for _, set := range f.podSets {
+		for _, list := range [][]*corev1.Pod{set.old, set.waiting} {
 			for _, p := range list {
-				away[refOf(podKind, p)] = true
+				away[refOf(check.PodKind, p)] = true
 			}
 		}
 	}
@@ -42,7 +43,7 @@ func (f *evaluation) cluster() *schedule.Cluster {
 // claimsRead says that the claims of every namespace in which a pod of the batch would run
 // were read.
 func (f *evaluation) claimsRead() bool {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if ns := c.pod.Namespace; !f.newNamespace(ns) && !f.World.Read(claimKind, ns) {
 			return false
 		}
@@ -50,7 +51,7 @@ func (f *evaluation) claimsRead() bool {
 	return true
 }
 
-// pods are n of those that a crew is missing.
+// pods are n of those that a pod set is missing.
 func (c *podSet) pods(n int) []schedule.Pod {
 	out := make([]schedule.Pod, 0, n)
 	for i := range min(n, c.missing()) {
@@ -65,7 +66,7 @@ func (c *podSet) pods(n int) []schedule.Pod {
 	return out
 }
 
-// differs says that the pods of the crew are not equal: each has a node or claims of its
+// differs says that the pods of the pod set are not equal: each has a node or claims of its
 // own.
 func (c *podSet) differs() bool {
 	if len(c.nodes) > 0 || len(c.templates) > 0 {

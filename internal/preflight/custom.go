@@ -14,7 +14,7 @@ import (
 )
 
 // customResource finds the pods of a custom resource: those of a footprint, those that it
-// has, or those that another one of its kind has. Else nobody can tell.
+// has, or those of another instance of its kind. Otherwise they are unknown.
 func (f *evaluation) customResource(it *Item) {
 	if prints, declared := f.Footprints[it.Ref]; declared {
 		for i := range prints {
@@ -37,7 +37,7 @@ func (f *evaluation) customResource(it *Item) {
 	case len(pods) > 0:
 		f.like(it, donor, pods)
 	case f.definitions()[it.Ref.GroupKind()] == nil && !f.isServed(it.Ref.GroupKind()):
-	case others > 0 && f.World.Read(podKind, ""):
+	case others > 0 && f.World.Read(check.PodKind, ""):
 		f.note("whether %s runs pods: none of the %d existing objects of its kind does", plain(it.Ref), others)
 	default:
 		f.add(Finding{
@@ -49,7 +49,7 @@ func (f *evaluation) customResource(it *Item) {
 }
 
 func (f *evaluation) footprint(it *Item, p *PodFootprint) *podSet {
-	c := f.enlist(it, &p.Template, int(p.Replicas))
+	c := f.newPodSet(it, &p.Template, int(p.Replicas))
 	c.by, c.guess = p.Origin, strings.HasPrefix(p.Origin, "like ")
 	c.base = it.Ref.Name
 	if it.Exists {
@@ -63,8 +63,8 @@ func (f *evaluation) footprint(it *Item, p *PodFootprint) *podSet {
 	return c
 }
 
-// changed is about a custom resource that is there. Anew, it runs what it runs now; what its
-// operator makes of a change is its own affair.
+// changed is about an existing custom resource. From scratch, it runs what it runs now; what
+// its operator does with a change is unknown.
 func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 	switch live := f.Live[it.Ref]; {
 	case f.FromScratch:
@@ -72,11 +72,11 @@ func (f *evaluation) changed(it *Item, pods []*check.Workload) {
 			c.guess = false
 		}
 	case live != nil && isWithin(it.Object.Object["spec"], live["spec"]):
-	case len(pods) == 0 && f.World.Read(podKind, ""):
+	case len(pods) == 0 && f.World.Read(check.PodKind, ""):
 	default:
 		f.add(Finding{
 			Topic: Scheduling, Verdict: verdictUnknown, Object: it.Ref, Reason: "ChangeUnknown",
-			Message: fmt.Sprintf("it exists and would be changed: the effect on its %s depends on its operator", countText(podsOf(pods), "pod")),
+			Message: fmt.Sprintf("it exists and would be changed: the effect on its %s depends on its operator", object.Count(podsOf(pods), "pod")),
 			Remedy:  "declare a footprint: by the annotation sysop.dev/footprint, or in a file with --footprint",
 		})
 	}
@@ -177,14 +177,14 @@ func shared(a, b any) int {
 	return n
 }
 
-// like makes crews of the pods of another instance.
+// like makes podSets of the pods of another instance.
 func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
-	crews := f.copies(it, donor, pods)
+	podSets := f.copies(it, donor, pods)
 	size, field := sizeOf(it.Object.Object)
 	was, _ := sizeOf(f.Live[donor])
-	for _, c := range crews {
+	for _, c := range podSets {
 		c.by, c.guess = "like those of "+plain(donor), true
-		if size >= 0 && len(c.nodes) == 0 && !c.ends && (was == c.wanted || was < 0 && len(crews) == 1) {
+		if size >= 0 && len(c.nodes) == 0 && !c.ends && (was == c.wanted || was < 0 && len(podSets) == 1) {
 			c.wanted = size
 			c.by += fmt.Sprintf(" (its %s is %d)", field, size)
 		}
@@ -192,15 +192,14 @@ func (f *evaluation) like(it *Item, donor object.Ref, pods []*check.Workload) {
 	}
 }
 
-// rests says, as a judgement that all is well, on what it rests that a custom resource runs
-// such pods.
+// rests adds, as a finding that fits, what the pods of a custom resource are assumed from.
 func (f *evaluation) rests(c *podSet) {
 	j := Finding{
 		Topic: Scheduling, Verdict: fits, Object: c.item.Ref, Reason: "Footprint",
-		Message: fmt.Sprintf("it is assumed to run %s, as declared in %s", countText(c.wanted, "pod"), c.by),
+		Message: fmt.Sprintf("it is assumed to run %s, as declared in %s", object.Count(c.wanted, "pod"), c.by),
 	}
 	if c.guess {
-		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is assumed to run %s %s", countText(c.wanted, "pod"), c.by)
+		j.Reason, j.Message = "LikeAnother", fmt.Sprintf("it is assumed to run %s %s", object.Count(c.wanted, "pod"), c.by)
 	}
 	f.add(j)
 }

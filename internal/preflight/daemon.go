@@ -1,12 +1,15 @@
 package preflight
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 // daemonTaints are those that the controller makes each of its pods tolerate.
@@ -27,19 +30,19 @@ func (f *evaluation) daemonSet(it *Item) {
 	if d == nil {
 		return
 	}
-	c := f.enlist(it, &d.Spec.Template, 0)
+	c := f.newPodSet(it, &d.Spec.Template, 0)
 	f.label(c, appsv1.ControllerRevisionHashLabelKey, "foreseen")
 	f.replaced(c)
 	if d.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType {
 		c.stay()
 	}
 	f.onNodes(c)
-	if c.wanted == 0 && f.World.Read(nodeKind, "") {
+	if c.wanted == 0 && f.World.Read(check.NodeKind, "") {
 		f.note("%s would run on no node: none has the labels that it selects and only taints that it tolerates", plain(it.Ref))
 	}
 }
 
-// onNodes gives the crew of a DaemonSet the nodes on which it is to run.
+// onNodes gives the pod set of a DaemonSet the nodes on which it is to run.
 func (f *evaluation) onNodes(c *podSet) {
 	s := &c.pod.Spec
 	for _, t := range daemonTaints {
@@ -48,31 +51,19 @@ func (f *evaluation) onNodes(c *podSet) {
 	if s.HostNetwork {
 		tolerate(s, corev1.TaintNodeNetworkUnavailable, corev1.TaintEffectNoSchedule)
 	}
-	has := map[string]bool{}
-	for _, p := range c.kept {
-		has[p.Spec.NodeName] = true
-	}
 	var kept []*corev1.Pod
 	for _, n := range check.All[*corev1.Node](f.World.Facts, "", "Node") {
-		switch {
-		case !daemonRuns(c.pod, n):
-		case has[n.Name]:
-			kept = append(kept, podOn(c.kept, n.Name))
-		default:
+		if !daemonRuns(c.pod, n) {
+			continue
+		}
+		if i := slices.IndexFunc(c.kept, func(p *corev1.Pod) bool { return p.Spec.NodeName == n.Name }); i >= 0 {
+			kept = append(kept, c.kept[i])
+		} else {
 			c.nodes = append(c.nodes, n.Name)
 		}
 	}
 	c.kept = kept
 	c.wanted = len(c.kept) + len(c.nodes)
-}
-
-func podOn(pods []*corev1.Pod, node string) *corev1.Pod {
-	for _, p := range pods {
-		if p.Spec.NodeName == node {
-			return p
-		}
-	}
-	return nil
 }
 
 func daemonRuns(p *corev1.Pod, n *corev1.Node) bool {
@@ -82,23 +73,8 @@ func daemonRuns(p *corev1.Pod, n *corev1.Node) bool {
 	if ok, err := nodeaffinity.GetRequiredNodeAffinity(p).Match(n); err != nil || !ok {
 		return false
 	}
-	for i := range n.Spec.Taints {
-		if t := &n.Spec.Taints[i]; t.Effect != corev1.TaintEffectPreferNoSchedule && !tolerated(p.Spec.Tolerations, t) {
-			return false
-		}
-	}
-	return true
-}
-
-func tolerated(list []corev1.Toleration, t *corev1.Taint) bool {
-	for i := range list {
-		to := &list[i]
-		if (to.Effect == "" || to.Effect == t.Effect) && (to.Key == t.Key || to.Key == "" && to.Operator == corev1.TolerationOpExists) &&
-			(to.Operator == corev1.TolerationOpExists || to.Value == t.Value) {
-			return true
-		}
-	}
-	return false
+	_, tainted := schedule.Untolerated(p, n)
+	return !tainted
 }
 
 // bind makes a pod one for a node, in the way of the controller: by an affinity to its

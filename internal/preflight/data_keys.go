@@ -14,15 +14,13 @@ import (
 // keys finds containers that take a key from a ConfigMap or Secret of the batch that has no
 // such key. Those of the cluster are never read that far.
 func (f *evaluation) keys() {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.wanted == 0 && !c.later {
 			continue
 		}
-		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
-			for i := range list {
-				for j := range list[i].Env {
-					f.keyOf(c, &list[i], &list[i].Env[j])
-				}
+		for _, in := range containers(&c.pod.Spec) {
+			for j := range in.Env {
+				f.keyOf(c, in, &in.Env[j])
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// Short names of what is said all the time.
+// Short names for what occurs often.
 const (
 	impossible     = schedule.DoesNotFit
 	verdictUnknown = schedule.Unknown
@@ -26,7 +26,7 @@ const (
 // placer is schedule.Cluster.Place.
 type placer func(*schedule.Cluster, []schedule.Pod) schedule.Result
 
-// evaluation is one batch while it is looked at.
+// evaluation is one batch while it is evaluated.
 type evaluation struct {
 	Request
 	place placer
@@ -35,16 +35,16 @@ type evaluation struct {
 	order []*Item
 	// dryRuns are the dry runs of objects, podDryRuns those of pods of their templates.
 	dryRuns, podDryRuns map[object.Ref]*Admission
-	crews               []*podSet
+	podSets             []*podSet
 	// resting are objects that make no pods until they are resumed.
 	resting []*Item
 	claims  []*claim
 	found   []Finding
-	// checked says of each topic what was looked at.
+	// checked says of each topic what was checked.
 	checked map[Topic]string
 	notes   map[string]bool
 	placed  []schedule.Placed
-	// byQuota are refusals of the API server for a quota, which the sums tell better.
+	// byQuota are refusals of the API server for a quota, which the totals explain better.
 	byQuota []refusal
 	lookups
 }
@@ -57,8 +57,8 @@ type lookups struct {
 	says    map[*Item][]graph.Problem
 }
 
-// Evaluate says whether all of a batch will start. It never fails: what cannot be told is
-// unknown, and says why. Its cost is that of a few schedule.Cluster.Place, besides a
+// Evaluate says whether all of a batch will start. It never fails: what cannot be found out
+// is unknown, with the reason. Its cost is that of a few schedule.Cluster.Place, besides a
 // pass over the batch and the objects of its namespaces.
 func Evaluate(q Request) *Report {
 	return evaluate(q, (*schedule.Cluster).Place)
@@ -84,7 +84,7 @@ func evaluate(q Request, place placer) *Report {
 		}
 		f.dryRuns[a.Ref] = a
 	}
-	f.readCrews()
+	f.readPodSets()
 	f.readClaims()
 	f.admission()
 	f.references()
@@ -96,7 +96,7 @@ func evaluate(q Request, place placer) *Report {
 	return f.report()
 }
 
-// add keeps a judgement. Where it has no origin it gets that of its object.
+// add keeps a finding. Where it has no origin it gets that of its object.
 func (f *evaluation) add(j Finding) {
 	if it := f.items[j.Object]; it != nil && j.Origin == "" {
 		j.Origin = it.Origin
@@ -104,13 +104,25 @@ func (f *evaluation) add(j Finding) {
 	f.found = append(f.found, j)
 }
 
-// note keeps something that nobody can judge before.
+// addRefusal adds that the pods of a set are refused. Where the pods themselves are only
+// assumed, that is unknown.
+func (f *evaluation) addRefusal(j Finding, c *podSet) {
+	if c.guess {
+		j.Verdict = verdictUnknown
+	} else {
+		c.refuse()
+	}
+	f.basis(&j, c)
+	f.add(j)
+}
+
+// note keeps something that cannot be checked beforehand.
 func (f *evaluation) note(format string, args ...any) { f.notes[fmt.Sprintf(format, args...)] = true }
 
 // report puts it all in order: the worst first, by topic and object, each cause once.
 func (f *evaluation) report() *Report {
 	r := &Report{Verdict: fits, Placement: f.placed, AutoscalerNote: f.grows()}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.later {
 			r.Pods += c.missing()
 		}

@@ -1,29 +1,29 @@
 package preflight
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// open tells of a course that was unknown.
+// open reports a scenario whose result is unknown.
 func (f *evaluation) open(all, gone schedule.Result, guess bool) {
 	switch {
 	case gone.Verdict == fits:
-		f.unsure(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but maybe not beside them: the rollout may wait")
+		f.addUnknown(all, "OldPodsFirst", "the new pods fit once the old ones are gone, but maybe not beside them: the rollout may wait")
 	case gone.Verdict == verdictUnknown:
-		f.answered(gone, "")
+		f.addAnswer(gone, "")
 	case guess:
-		f.unsure(gone, "LikeAnother", "not all pods fit if the custom resources run the assumed pods")
+		f.addUnknown(gone, "LikeAnother", "not all pods fit if the custom resources run the assumed pods")
 	default:
-		f.unsure(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
+		f.addUnknown(gone, "TakesTurns", "not all pods fit at the same time: some would wait until those of Jobs have ended")
 	}
 }
 
-// unsure adds one judgement that is unknown, with the proofs of an answer as reasons.
-func (f *evaluation) unsure(a schedule.Result, reason, message string) {
+// addUnknown adds one finding with the verdict unknown, with the proofs of an answer as reasons.
+func (f *evaluation) addUnknown(a schedule.Result, reason, message string) {
 	j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: reason, Message: message}
 	for i, p := range a.Proofs {
 		if i == 0 {
@@ -38,8 +38,8 @@ func (f *evaluation) unsure(a schedule.Result, reason, message string) {
 	f.add(j)
 }
 
-// answered adds what an answer says.
-func (f *evaluation) answered(a schedule.Result, because string) {
+// addAnswer adds what an answer says.
+func (f *evaluation) addAnswer(a schedule.Result, because string) {
 	switch a.Verdict {
 	case impossible:
 		for _, p := range a.Proofs {
@@ -53,7 +53,7 @@ func (f *evaluation) answered(a schedule.Result, because string) {
 	case verdictUnknown:
 		for _, why := range a.Unknown {
 			j := Finding{Topic: Scheduling, Verdict: verdictUnknown, Reason: "NotDecided", Message: why}
-			if c := f.spokenOf(why); c != nil {
+			if c := f.podSetNamed(why); c != nil {
 				j.Object = c.item.Ref
 			}
 			f.add(j)
@@ -81,13 +81,10 @@ func (f *evaluation) objectsOf(pods []string) string {
 			names = append(names, who)
 		}
 	}
-	switch {
-	case len(names) < 2:
+	if len(names) < 2 {
 		return ""
-	case len(names) > 4:
-		names = append(names[:3], fmt.Sprintf("%d more", len(names)-3))
 	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1] + ": "
+	return object.ShortList(names) + ": "
 }
 
 // remedies by the reason of a proof.
@@ -116,10 +113,10 @@ var remedies = map[string]string{
 	"NoVolume":                     "create a matching PersistentVolume on a node that takes the pod",
 }
 
-// podSetOf returns the crew of the first pod that is named.
+// podSetOf returns the pod set of the first pod that is named.
 func (f *evaluation) podSetOf(pods []string) *podSet {
 	for _, name := range pods {
-		for _, c := range f.crews {
+		for _, c := range f.podSets {
 			if who, _, _ := strings.Cut(name, ", pod "); who == c.title {
 				return c
 			}
@@ -128,13 +125,13 @@ func (f *evaluation) podSetOf(pods []string) *podSet {
 	return nil
 }
 
-// spokenOf returns the crew whose object is named in a sentence; the only one, where there
+// podSetNamed returns the pod set whose object is named in a sentence; the only one, where there
 // is one.
-func (f *evaluation) spokenOf(sentence string) *podSet {
-	if len(f.crews) == 1 {
-		return f.crews[0]
+func (f *evaluation) podSetNamed(sentence string) *podSet {
+	if len(f.podSets) == 1 {
+		return f.podSets[0]
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if strings.Contains(sentence, c.title) {
 			return c
 		}

@@ -41,11 +41,9 @@ func (f *evaluation) limitRanges(namespace string) []*corev1.LimitRange {
 func (f *evaluation) limitDefaults(p *corev1.Pod) {
 	for _, r := range f.limitRanges(p.Namespace) {
 		limits, requests := defaultsOf(r)
-		for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-			for i := range list {
-				list[i].Resources.Limits = filled(list[i].Resources.Limits, limits)
-				list[i].Resources.Requests = filled(list[i].Resources.Requests, requests)
-			}
+		for _, c := range containers(&p.Spec) {
+			c.Resources.Limits = filled(c.Resources.Limits, limits)
+			c.Resources.Requests = filled(c.Resources.Requests, requests)
 		}
 	}
 }
@@ -85,7 +83,7 @@ func filled(list, from corev1.ResourceList) corev1.ResourceList {
 // held against those of the batch alone.
 func (f *evaluation) limits() {
 	n := 0
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.lost && (c.missing() > 0 || c.later) {
 			n += f.limitsOf(c)
 		}
@@ -104,7 +102,7 @@ func (f *evaluation) limits() {
 	}
 }
 
-// limitsOf holds the pods of a crew against the LimitRanges, and returns how many there are.
+// limitsOf holds the pods of a pod set against the LimitRanges, and returns how many there are.
 func (f *evaluation) limitsOf(c *podSet) (n int) {
 	a := f.podDryRuns[c.item.Ref]
 	told := a != nil && (a.Admitted != nil || a.Message != "" && a.Unknown == "" && f.awaits(a).Name == "") && c.by == ""
@@ -129,8 +127,8 @@ func (f *evaluation) limitsOf(c *podSet) (n int) {
 
 // firstRunning is the first object of a namespace that runs pods.
 func (f *evaluation) firstRunning(namespace string) *Item {
-	i := slices.IndexFunc(f.crews, func(c *podSet) bool { return c.pod.Namespace == namespace && !c.lost })
-	return f.crews[i].item
+	i := slices.IndexFunc(f.podSets, func(c *podSet) bool { return c.pod.Namespace == namespace && !c.lost })
+	return f.podSets[i].item
 }
 
 // violation is one thing that a LimitRange does not allow.
@@ -144,15 +142,11 @@ func (f *evaluation) limited(it *Item, c *podSet, r *corev1.LimitRange, b violat
 		Message: fmt.Sprintf("%s does not allow it: %s", near(object.Ref{Kind: "LimitRange", Namespace: r.Namespace, Name: r.Name}, it.Ref.Namespace), b.message),
 		Remedy:  "change the figure, or the LimitRange",
 	}
-	if c != nil {
-		if c.guess {
-			j.Verdict = verdictUnknown
-		} else {
-			c.refuse()
-		}
-		f.basis(&j, c)
+	if c == nil {
+		f.add(j)
+		return
 	}
-	f.add(j)
+	f.addRefusal(j, c)
 }
 
 func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
@@ -160,11 +154,8 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
 	for _, l := range r.Spec.Limits {
 		switch l.Type {
 		case corev1.LimitTypeContainer:
-			for _, list := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-				for i := range list {
-					c := &list[i]
-					out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
-				}
+			for _, c := range containers(&p.Spec) {
+				out = append(out, held(l, "container "+c.Name, fmt.Sprintf("containers[%s].resources", c.Name), c.Resources.Requests, c.Resources.Limits)...)
 			}
 		case corev1.LimitTypePod:
 			bare := p.DeepCopy()
@@ -177,7 +168,7 @@ func breaches(r *corev1.LimitRange, p *corev1.Pod) []violation {
 	return out
 }
 
-// claimBreaches holds what a claim asks for against the limits on claims.
+// claimBreaches compares the requests of a claim with the limits on claims.
 func claimBreaches(r *corev1.LimitRange, c *corev1.PersistentVolumeClaim) []violation {
 	var out []violation
 	for _, l := range r.Spec.Limits {

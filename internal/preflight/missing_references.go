@@ -12,8 +12,8 @@ type outcome struct {
 
 const refusesPods = "the API server refuses every pod"
 
-// outcomes are those of the built-in rules, by name. A rule that is not here is unknown;
-// one with no verdict is judged elsewhere, or does not matter.
+// outcomes are those of the built-in rules, by name. A rule that is not here is unknown; one
+// with no verdict is evaluated elsewhere, or does not matter.
 var outcomes = map[string]outcome{
 	"pod-env-configmap":           {impossible, "CreateContainerConfigError", "containers cannot start"},
 	"pod-env-secret":              {impossible, "CreateContainerConfigError", "containers cannot start"},

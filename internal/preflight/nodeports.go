@@ -7,26 +7,28 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
-// nodePort is one that a Service asks for.
+// nodePort is one that a Service requests.
 type nodePort struct {
 	protocol corev1.Protocol
 	number   int32
 }
 
-// nodePorts finds node ports that two Services ask for, of the batch or one of the cluster:
+// nodePorts finds node ports that two Services request, of the batch or one of the cluster:
 // each of them alone is admitted, the second of them never.
 func (f *evaluation) nodePorts() {
 	taken := map[nodePort]*corev1.Service{}
-	for _, s := range together[corev1.Service](f, serviceKind) {
+	for _, s := range together[corev1.Service](f, check.ServiceKind) {
 		for _, p := range s.Spec.Ports {
-			if p.NodePort != 0 && !f.inBatch(refOf(serviceKind, s)) {
+			if p.NodePort != 0 && !f.inBatch(refOf(check.ServiceKind, s)) {
 				taken[nodePort{p.Protocol, p.NodePort}] = s
 			}
 		}
 	}
-	items := slices.Clone(f.ofKind(serviceKind))
+	items := slices.Clone(f.ofKind(check.ServiceKind))
 	slices.SortStableFunc(items, func(a, b *Item) int {
 		switch {
 		case a.Exists == b.Exists:
@@ -55,9 +57,9 @@ func (f *evaluation) nodePorts() {
 	}
 }
 
-// clash tells of a port that another Service has, unless the API server said so.
+// clash reports a port that another Service has, unless the API server did.
 func (f *evaluation) clash(it *Item, i int, at nodePort, other *corev1.Service) {
-	has := refOf(serviceKind, other)
+	has := refOf(check.ServiceKind, other)
 	if a := f.dryRuns[it.Ref]; has == it.Ref || a != nil && strings.Contains(a.Message, "already allocated") {
 		return
 	}

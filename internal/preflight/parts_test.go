@@ -98,16 +98,16 @@ func TestScopes(t *testing.T) {
 		if strings.Join(got, " ") != want {
 			t.Errorf("%s counts %v, want %s", text, got, want)
 		}
-		if s := strangeScope(q); s != "" {
+		if s := unknownScope(q); s != "" {
 			t.Errorf("%s: scope %s is not known", text, s)
 		}
 	}
-	if strangeScope(&corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Scopes: []corev1.ResourceQuotaScope{"New"}}}) != "New" {
+	if unknownScope(&corev1.ResourceQuota{Spec: corev1.ResourceQuotaSpec{Scopes: []corev1.ResourceQuotaScope{"New"}}}) != "New" {
 		t.Error("a new scope is taken for one that is known")
 	}
 }
 
-func TestLends(t *testing.T) {
+func TestIsWordOf(t *testing.T) {
 	for _, c := range []struct {
 		name, of string
 		want     bool
@@ -124,7 +124,7 @@ func TestLends(t *testing.T) {
 		{"", "x", false},
 		{"db", "db", true},
 	} {
-		if got := lends(c.name, c.of); got != c.want {
+		if got := isWordOf(c.name, c.of); got != c.want {
 			t.Errorf("%s lends its name to %s: %v, want %v", c.name, c.of, got, c.want)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -23,8 +24,8 @@ type podSet struct {
 	pod *corev1.Pod
 	// wanted is how many there are to be in the end.
 	wanted int
-	// kept are pods that are there and stay, which count towards wanted; old are those that
-	// a roll-out replaces; waiting are those that have no node yet, and are asked about.
+	// kept are existing pods that stay, which count towards wanted; old are those that a
+	// roll-out replaces; waiting are those that have no node yet, and are placed again.
 	kept, old, waiting []*corev1.Pod
 	// first is how many new pods must run before an old one goes; 0 where old ones go first.
 	first int
@@ -46,7 +47,7 @@ type podSet struct {
 	// base is what the names of its pods start with.
 	base string
 	// lost says that the pods would not start, refused that they would not even be made, for
-	// a reason that is told already.
+	// a reason that is reported already.
 	lost, refused bool
 }
 
@@ -59,21 +60,21 @@ func (c *podSet) refuse() { c.lost, c.refused = true, true }
 // missing is how many pods are to be placed.
 func (c *podSet) missing() int { return max(0, c.wanted-len(c.kept)) }
 
-// name is how people know a pod of the crew, by its number from 0.
+// name is how people know a pod of the pod set, by its number from 0.
 func (c *podSet) name(i int) string {
 	switch {
 	case len(c.nodes) > 0:
 		return fmt.Sprintf("%s, pod for node %s", c.title, c.nodes[i])
-	case c.of.GroupKind() == podKind:
+	case c.of.GroupKind() == check.PodKind:
 		return c.title
 	}
 	return fmt.Sprintf("%s, pod %d of %d", c.title, len(c.kept)+i+1, c.wanted)
 }
 
-// readCrews finds the pods of the batch.
-func (f *evaluation) readCrews() {
+// readPodSets finds the pods of the batch.
+func (f *evaluation) readPodSets() {
 	read := map[schema.GroupKind]func(*Item){
-		podKind:                              f.barePod,
+		check.PodKind:                        f.barePod,
 		{Group: "apps", Kind: "Deployment"}:  f.deployment,
 		{Group: "apps", Kind: "StatefulSet"}: f.statefulSet,
 		{Group: "apps", Kind: "DaemonSet"}:   f.daemonSet,
@@ -93,11 +94,11 @@ func (f *evaluation) readCrews() {
 	}
 }
 
-// enlist makes a crew of a template, and holds it against the pods that are there.
-func (f *evaluation) enlist(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
+// newPodSet makes a pod set of a template, and compares it with the existing pods.
+func (f *evaluation) newPodSet(it *Item, template *corev1.PodTemplateSpec, wanted int) *podSet {
 	c := &podSet{item: it, of: it.Ref, title: plain(it.Ref), wanted: wanted, base: it.Ref.Name, overlap: true}
 	c.pod = f.podOf(it, template)
-	f.crews = append(f.crews, c)
+	f.podSets = append(f.podSets, c)
 	return c
 }
 
@@ -106,7 +107,7 @@ func (f *evaluation) barePod(it *Item) {
 	if p == nil || it.Exists && !f.FromScratch {
 		return
 	}
-	c := f.enlist(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
+	c := f.newPodSet(it, &corev1.PodTemplateSpec{ObjectMeta: p.ObjectMeta, Spec: p.Spec}, 1)
 	c.ends = ending(&p.Spec)
 	if it.Exists {
 		f.replaced(c)
@@ -127,7 +128,7 @@ func (f *evaluation) deployment(it *Item) {
 		f.rest(it, "paused")
 		return
 	}
-	c := f.enlist(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
+	c := f.newPodSet(it, &d.Spec.Template, f.replicas(it, d.Spec.Replicas))
 	f.label(c, appsv1.DefaultDeploymentUniqueLabelKey, "foreseen")
 	f.replaced(c)
 	if len(c.old) == 0 {
@@ -154,7 +155,7 @@ func (f *evaluation) statefulSet(it *Item) {
 	if s == nil {
 		return
 	}
-	c := f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas))
+	c := f.newPodSet(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas))
 	c.templates = s.Spec.VolumeClaimTemplates
 	if s.Spec.Ordinals != nil {
 		c.start = int(s.Spec.Ordinals.Start)
@@ -171,7 +172,7 @@ func (f *evaluation) replicaSet(it *Item) {
 	if s == nil {
 		return
 	}
-	f.stays(f.enlist(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+	f.stays(f.newPodSet(it, &s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
 }
 
 func (f *evaluation) replicationController(it *Item) {
@@ -179,7 +180,7 @@ func (f *evaluation) replicationController(it *Item) {
 	if s == nil || s.Spec.Template == nil {
 		return
 	}
-	f.stays(f.enlist(it, s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
+	f.stays(f.newPodSet(it, s.Spec.Template, f.replicas(it, s.Spec.Replicas)))
 }
 
 // job reads a Job: at most parallelism pods run at once, and no more than completions.
@@ -192,7 +193,7 @@ func (f *evaluation) job(it *Item) {
 		f.rest(it, "suspended")
 		return
 	}
-	c := f.enlist(it, &j.Spec.Template, jobPods(&j.Spec))
+	c := f.newPodSet(it, &j.Spec.Template, jobPods(&j.Spec))
 	c.ends = true
 	f.jobLabels(c, it.Ref.Name)
 	if it.Exists {
@@ -218,7 +219,7 @@ func (f *evaluation) cronJob(it *Item) {
 		return
 	}
 	spec := &j.Spec.JobTemplate.Spec
-	c := f.enlist(it, &spec.Template, min(1, jobPods(spec)))
+	c := f.newPodSet(it, &spec.Template, min(1, jobPods(spec)))
 	c.ends, c.later = true, true
 	f.jobLabels(c, it.Ref.Name)
 	f.note("%s runs on its schedule: its pods were checked alone, and are in no total", plain(it.Ref))

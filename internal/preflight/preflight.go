@@ -1,9 +1,9 @@
-// Package preflight foresees whether all of a batch of objects will start, or whether a
-// part of it would be left hanging. It looks at the batch beside what the cluster has: what
-// the API server said of each object (a dry run), what the objects name, quotas and limit
-// ranges over the whole, storage, and nodes for the pods.
+// Package preflight says whether all of a batch of objects will start, or whether a part of
+// it would not. It compares the batch with what the cluster has: what the API server said of
+// each object (a dry run), what the objects name, quotas and limit ranges over the whole,
+// storage, and nodes for the pods.
 //
-// It is pure: what it looks at was read before.
+// It reads nothing itself: what it evaluates was read before.
 package preflight
 
 import (
@@ -45,12 +45,13 @@ type Admission struct {
 	Unknown string
 }
 
-// PodFootprint is what a custom resource is said to run: pods of a shape.
+// PodFootprint is what a custom resource is declared to run: pods of one template.
 type PodFootprint struct {
 	// Replicas of Template; they are made in the namespace of the resource.
 	Replicas int32
 	Template corev1.PodTemplateSpec
-	// Origin says who said so: footprints.yaml:3, or like Prometheus/monitoring/main.
+	// Origin is where it was declared: footprints.yaml:3, or like
+	// Prometheus/monitoring/main.
 	Origin string
 }
 
@@ -60,11 +61,11 @@ type Request struct {
 	// World is what the cluster has, without the batch; Graph is of both together.
 	World *check.ClusterState
 	Graph *graph.Graph
-	// Admissions are what dry runs said; nil where there is no server to ask.
+	// Admissions are the results of dry runs; nil without a server.
 	Admissions []Admission
 	// Footprints are declared, by the custom resource.
 	Footprints map[object.Ref][]PodFootprint
-	// Live are custom resources that are there, whole, of the kinds that the batch has: to
+	// Live are the existing custom resources, whole, of the kinds that the batch has: to
 	// find the one that is most like a new one. It may be nil.
 	Live map[object.Ref]map[string]any
 	// Composes says what objects an operator makes for one of a kind, each as Kind.group,
@@ -72,12 +73,12 @@ type Request struct {
 	Composes func(schema.GroupKind) (kinds []string, known bool)
 	// Autoscaler notes that the cluster may grow.
 	Autoscaler bool
-	// FromScratch asks of a stack that is there whether it would start anywhere anew: its pods
-	// take no room.
+	// FromScratch asks of an existing stack whether it would start from scratch: its present
+	// pods take no room.
 	FromScratch bool
 }
 
-// Topic is what a judgement is about.
+// Topic is what a finding is about.
 type Topic string
 
 // The topics, in the order in which they are shown.
@@ -93,7 +94,7 @@ const (
 // Topics lists all of them.
 func Topics() []Topic { return []Topic{Admitted, References, Quota, Limits, Storage, Scheduling} }
 
-// Finding is one thing that is foreseen.
+// Finding is one result of the preflight.
 type Finding struct {
 	Topic   Topic
 	Verdict schedule.Verdict
@@ -110,19 +111,19 @@ type Finding struct {
 	Nodes []schedule.NodeReason
 }
 
-// Report is what is foreseen of the whole.
+// Report is the result for the whole batch.
 type Report struct {
-	// Verdict is the worst of the judgements.
+	// Verdict is the worst of the findings.
 	Verdict schedule.Verdict
-	// Findings are what is impossible or unknown, the worst first, and for each topic
-	// in which all is well one that says what was looked at.
+	// Findings are what is impossible or unknown, the worst first, and for each topic in
+	// which all is well one that says what was checked.
 	Findings []Finding
 	// Placement is one way in which all pods find a node.
 	Placement []schedule.Placed
 	// Pods counts those that were placed or tried.
 	Pods int
-	// NotChecked is what nobody can tell before, in words: whether images can be pulled.
+	// NotChecked is what cannot be known beforehand, in words: whether images can be pulled.
 	NotChecked []string
-	// AutoscalerNote notes that a cluster autoscaler was found, or was said to be there.
+	// AutoscalerNote says that a cluster autoscaler was found, or is assumed.
 	AutoscalerNote string
 }

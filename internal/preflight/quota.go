@@ -21,7 +21,7 @@ type budget struct {
 	hard corev1.ResourceList
 	// used are the figures that are known.
 	used corev1.ResourceList
-	// unread says of which resources nobody could tell how much is used, and why.
+	// unread says of which resources the usage is unknown, and why.
 	unread map[corev1.ResourceName]string
 }
 
@@ -45,7 +45,7 @@ func (f *evaluation) quotas() {
 		}
 	}
 	if n > 0 {
-		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", countText(n, "quota"))
+		f.checked[Quota] = fmt.Sprintf("%s: the whole batch is within", object.Count(n, "quota"))
 	}
 }
 
@@ -96,7 +96,7 @@ func hardOf(q *corev1.ResourceQuota) corev1.ResourceList {
 
 // hold holds the batch against one quota, resource by resource.
 func (f *evaluation) hold(b *budget, charges []charge) {
-	scope := strangeScope(b.ResourceQuota)
+	scope := unknownScope(b.ResourceQuota)
 	if scope == "" && byAttributes(b.ResourceQuota) && slices.ContainsFunc(f.claims, func(c *claim) bool { return c.Namespace == b.Namespace && c.Spec.VolumeAttributesClassName != nil }) {
 		scope = string(corev1.ResourceQuotaScopeVolumeAttributesClass)
 	}
@@ -122,7 +122,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 			f.add(Finding{Topic: Quota, Verdict: verdictUnknown, Object: all.item.Ref, Field: string(name), Reason: "QuotaUnknown", Message: fmt.Sprintf("%s limits %s, and %s", near(b.ref(), b.Namespace), name, why)})
 			continue
 		}
-		// cpu and requests.cpu are the same: one is told.
+		// cpu and requests.cpu are the same: one is reported.
 		key := strings.TrimPrefix(string(name), "requests.") + all.sum.String() + quantity(b.hard[name]) + quantity(used)
 		if !said[key] && f.checkQuota(b, charges, name, used, all) {
 			said[key] = true
@@ -130,7 +130,7 @@ func (f *evaluation) hold(b *budget, charges []charge) {
 	}
 }
 
-// checkQuota tells of a resource of which there is not enough, and says whether it did.
+// checkQuota reports a resource of which there is not enough, and says whether it did.
 func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.ResourceName, used resource.Quantity, all *tally) bool {
 	j := Finding{
 		Topic: Quota, Verdict: impossible, Object: all.item.Ref, Field: string(name), Reason: "QuotaExceeded",
@@ -173,31 +173,23 @@ func (f *evaluation) checkQuota(b *budget, charges []charge, name corev1.Resourc
 func quantity(q resource.Quantity) string { return " " + q.String() }
 
 // mustSpecify finds containers that do not state what a quota on CPU or memory makes them
-// state. Of pods that the API server admitted that is said already.
+// state. Of pods that the API server admitted that is known.
 func (f *evaluation) mustSpecify(b *budget) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if a := f.podDryRuns[c.item.Ref]; c.pod.Namespace != b.Namespace || c.lost || c.missing() == 0 && !c.later || a != nil && a.Admitted != nil && b.item == nil && c.by == "" {
 			continue
 		}
 		if !covers(b.ResourceQuota, c.pod) || c.pod.Spec.Resources != nil {
 			continue
 		}
-		for _, list := range [][]corev1.Container{c.pod.Spec.InitContainers, c.pod.Spec.Containers} {
-			for i := range list {
-				if lacks := unstated(&list[i], b.hard); len(lacks) > 0 {
-					j := Finding{
-						Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), list[i].Name), Reason: "QuotaWantsFigures",
-						Message: fmt.Sprintf("%s limits %s, so every container must set it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), list[i].Name),
-						Remedy:  "set it, or add a LimitRange with a default",
-					}
-					if c.guess {
-						j.Verdict = verdictUnknown
-					} else {
-						c.refuse()
-					}
-					f.basis(&j, c)
-					f.add(j)
+		for _, one := range containers(&c.pod.Spec) {
+			if lacks := unstated(one, b.hard); len(lacks) > 0 {
+				j := Finding{
+					Topic: Quota, Verdict: impossible, Object: c.item.Ref, Field: fmt.Sprintf("%s.containers[%s].resources", c.spec(), one.Name), Reason: "QuotaWantsFigures",
+					Message: fmt.Sprintf("%s limits %s, so every container must set it: container %s does not, and the API server refuses its pods", near(b.ref(), b.Namespace), strings.Join(lacks, " and "), one.Name),
+					Remedy:  "set it, or add a LimitRange with a default",
 				}
+				f.addRefusal(j, c)
 			}
 		}
 	}

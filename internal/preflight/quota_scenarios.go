@@ -5,21 +5,24 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// quotaScenario is a course that settles the matter: fine says that all is well if it is within the
-// quota, else it is impossible if it is not.
+// quotaScenario is a scenario that decides: with fine, all is well if it is within the
+// quota; without, it is impossible if it is not.
 type quotaScenario struct {
 	scenario
 	fine          bool
 	before, after string
 }
 
-// tries are the courses by which a quota is judged, one after another: what is there for
-// sure; roll-outs that take turns; each Job's first pod; and roll-outs that cannot begin.
+// tries are the scenarios that are held against a quota, one after another: what certainly
+// exists; each Job's first pod; rollouts that cannot begin; and rollouts that replace pod by
+// pod.
 func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 	out := []quotaScenario{{scenario: scenario{noPodSet, certain}, after: ": part of it cannot be created"}}
-	for _, one := range f.crews {
+	for _, one := range f.podSets {
 		if one.ends && !one.guess && !one.later {
 			out = append(out, quotaScenario{after: ": its pods cannot be created", scenario: scenario{noPodSet, func(c *podSet) int {
 				if c == one {
@@ -30,7 +33,7 @@ func (f *evaluation) tries(name corev1.ResourceName) []quotaScenario {
 		}
 		if one.first > 0 && one.wanted >= len(one.old) && ready(one.old) && !one.guess {
 			out = append(out, quotaScenario{
-				before: fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")),
+				before: fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", object.Count(len(one.old), "old pod")),
 				scenario: scenario{func(c *podSet) bool { return c == one }, func(c *podSet) int {
 					if c == one {
 						return 1

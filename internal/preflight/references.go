@@ -34,12 +34,12 @@ func (f *evaluation) references() {
 		f.checkProduced(it, id)
 	}
 	f.keys()
-	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", countText(edges, "reference"), countText(len(f.order), "object"))
+	f.checked[References] = fmt.Sprintf("%s of %s: all required references exist, or are in the batch", object.Count(edges, "reference"), object.Count(len(f.order), "object"))
 }
 
-// checkProduced judges the references of what a custom resource of the batch has made already. Whoever
-// made it may make what it needs as well, and has not so far. What a kind of Kubernetes has
-// made follows from its template, which is judged by itself.
+// checkProduced checks the references of what a custom resource of the batch has created
+// already. Its operator may still create what that needs. What built-in kinds create follows
+// from their templates, which are checked themselves.
 func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 	if !it.Exists || !f.custom(it) || idle(f, it) {
 		return
@@ -67,10 +67,10 @@ func (f *evaluation) checkProduced(it *Item, root graph.ID) {
 // addMissing says that what an edge needs is not there, and that this is the end of it.
 func (f *evaluation) addMissing(e graph.Edge) bool {
 	to, what := f.Graph.Ref(e.To), outcomes[e.Rule]
-	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !givenToAll(to) && !f.inBatch(to)
+	return f.Graph.State(e.To) == graph.Missing && what.message != "" && what.verdict != 0 && !e.Optional && !isInEveryNamespace(to) && !f.inBatch(to)
 }
 
-// missingFinding is said of an object that an object of the batch has made.
+// missingFinding is about an object that an object of the batch has created.
 func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Finding {
 	self, what := f.Graph.Ref(from), outcomes[e.Rule]
 	return Finding{
@@ -80,11 +80,11 @@ func (f *evaluation) missingFinding(by *Item, from graph.ID, e graph.Edge) Findi
 	}
 }
 
-// reference judges one edge of an object of the batch.
+// reference checks one edge of an object of the batch.
 func (f *evaluation) reference(it *Item, e graph.Edge) {
 	to, state := f.Graph.Ref(e.To), f.Graph.State(e.To)
 	what, known := outcomes[e.Rule]
-	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || givenToAll(to) {
+	if state == graph.Present || state == graph.Virtual || e.Optional || known && what.verdict == 0 || isInEveryNamespace(to) {
 		return
 	}
 	if idle(f, it) && strings.HasPrefix(e.Rule, "pod-") {
@@ -105,7 +105,7 @@ func (f *evaluation) reference(it *Item, e graph.Edge) {
 		j.Verdict, j.Reason = verdictUnknown, "Unread"
 		j.Message = fmt.Sprintf("needs %s, which could not be read: existence unknown", near(to, it.Ref.Namespace))
 		j.Remedy = "run the check as a user with permission to read it"
-	} else if by := f.maker(it, to, e.To); by != "" {
+	} else if by := f.creator(it, to, e.To); by != "" {
 		j.Verdict, j.Reason = verdictUnknown, "MadeLater"
 		j.Message = fmt.Sprintf("needs %s, which does not exist yet: %s; until then: %s", near(to, it.Ref.Namespace), by, what.message)
 		j.Remedy = ""
@@ -142,7 +142,7 @@ func (f *evaluation) follows(it *Item, e graph.Edge) string {
 
 // idle says that an object runs no pods: what they would need does not matter now.
 func idle(f *evaluation, it *Item) bool {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.item == it {
 			return c.wanted == 0 && !c.later
 		}
@@ -150,10 +150,10 @@ func idle(f *evaluation, it *Item) bool {
 	return slices.Contains(f.resting, it)
 }
 
-// lose marks the pods of an object as judged: no room is looked for. Those that are refused
-// are not even made.
+// lose marks the pods of an object as not starting: no node is searched for them. Refused
+// ones are not even created.
 func (f *evaluation) lose(it *Item, refused bool) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.item == it {
 			c.lost, c.refused = true, c.refused || refused
 		}
@@ -162,8 +162,8 @@ func (f *evaluation) lose(it *Item, refused bool) {
 
 func (f *evaluation) refuse(it *Item) { f.lose(it, true) }
 
-// givenToAll tells what the control plane makes in every namespace.
-func givenToAll(r object.Ref) bool {
+// isInEveryNamespace says that the control plane creates an object in every namespace.
+func isInEveryNamespace(r object.Ref) bool {
 	return r.GroupKind() == accountKind && r.Name == "default" || r.GroupKind() == configMapKind && r.Name == "kube-root-ca.crt" ||
 		r.GroupKind() == priorityKind && strings.HasPrefix(r.Name, "system-")
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// replicas is how many pods are wanted: what is written, or what is there where nothing is
-// written, within what an autoscaler allows.
+// replicas is the desired number of pods: what is written, or the present number where
+// nothing is, within what an autoscaler allows.
 func (f *evaluation) replicas(it *Item, written *int32) int {
 	n := int(orOne(written))
 	if wl, ok := f.World.Workload(it.Ref); ok && written == nil {

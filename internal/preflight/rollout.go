@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// replaced holds a crew against the pods that the object has now. Of an unchanged template
+// replaced holds a pod set against the pods that the object has now. Of an unchanged template
 // they stay, of a changed one they are old.
 func (f *evaluation) replaced(c *podSet) {
 	wl, ok := f.World.Workload(c.item.Ref)
@@ -23,7 +23,7 @@ func (f *evaluation) replaced(c *podSet) {
 	}
 }
 
-// stays is replaced for a controller that never replaces a pod that is there.
+// stays is replaced for a controller that never replaces an existing pod.
 func (f *evaluation) stays(c *podSet) {
 	wl, ok := f.World.Workload(c.item.Ref)
 	if !ok {
@@ -51,9 +51,9 @@ func (f *evaluation) pausedOf(o runtime.Object) bool {
 	return ok && d.Spec.Paused
 }
 
-// unchanged says whether the template that would be there is the one that is there. What
-// the API server admitted has its defaults, and is compared as a whole; of what was only
-// written every field must be there.
+// unchanged says whether the new template equals the present one. What the API server
+// admitted has its defaults, and is compared as a whole; of what was only written every
+// field must be there.
 func (f *evaluation) unchanged(it *Item, live *corev1.PodTemplateSpec) bool {
 	if live == nil {
 		return false

@@ -2,15 +2,18 @@ package preflight
 
 import (
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 // scenario is one way in which things may go: which of the old pods are still there, and how
-// many new ones each crew has to place.
+// many new ones each pod set has to place.
 type scenario struct {
 	old func(*podSet) bool
 	new func(*podSet) int
@@ -19,7 +22,7 @@ type scenario struct {
 // everything places all pods at once; what ends takes its room as long as all others.
 func everything(c *podSet) int { return c.missing() }
 
-// certain places those that are there for sure, and stay.
+// certain places those that certainly exist, and stay.
 func certain(c *podSet) int {
 	if c.ends || c.guess {
 		return 0
@@ -30,12 +33,13 @@ func certain(c *podSet) int {
 func anyPodSet(*podSet) bool { return true }
 func noPodSet(*podSet) bool  { return false }
 
-// ask asks about a course. Pods that come later, or that do not start anyway, are in none.
+// ask places the pods of a scenario. Pods that come later, or that do not start anyway, are
+// in none.
 func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result, int) {
 	at := *base
 	at.Pods = append([]*corev1.Pod(nil), base.Pods...)
 	var pods []schedule.Pod
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if way.old(c) && c.overlap {
 			at.Pods = append(at.Pods, c.old...)
 		}
@@ -49,9 +53,9 @@ func (f *evaluation) ask(base *schedule.Cluster, way scenario) (schedule.Result,
 	return f.place(&at, pods), len(pods)
 }
 
-// scheduling says whether all pods find a node. That they fit must hold with the old pods
-// of a roll-out and without them; that they cannot, even when the old ones are gone, what
-// ends by itself has ended, and only what is certain is asked for.
+// scheduling says whether all pods find a node. That they fit must hold with the old pods of
+// a roll-out and without them; that they cannot, even when the old ones are gone, what ends
+// by itself has ended, and only what is certain is placed.
 func (f *evaluation) scheduling() {
 	base := f.cluster()
 	f.cronJobs(base)
@@ -60,12 +64,12 @@ func (f *evaluation) scheduling() {
 		return
 	}
 	defer func() {
-		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", countText(n, "pod"), countText(nodesOf(f.placed), "node"))
+		f.checked[Scheduling] = fmt.Sprintf("%s on %s, as the cluster is now", object.Count(n, "pod"), object.Count(nodesOf(f.placed), "node"))
 	}()
 	old, ends, guess := f.has(func(c *podSet) bool { return len(c.old) > 0 }), f.has(func(c *podSet) bool { return c.ends }), f.has(func(c *podSet) bool { return c.guess })
 	f.placed = all.Placement
 	if !old && !ends && !guess {
-		f.answered(all, "")
+		f.addAnswer(all, "")
 		return
 	}
 	gone := all
@@ -76,7 +80,7 @@ func (f *evaluation) scheduling() {
 	if gone.Verdict == fits && (all.Verdict == fits || f.inPlace(base)) {
 		return
 	}
-	if f.hopeless(base, ends || guess, gone) || f.stuck(base) {
+	if f.addImpossible(base, ends || guess, gone) || f.stuck(base) {
 		return
 	}
 	f.open(all, gone, guess)
@@ -90,7 +94,7 @@ func (f *evaluation) inPlace(base *schedule.Cluster) bool {
 		return false
 	}
 	var pods []schedule.Pod
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.lost || c.later {
 			continue
 		}
@@ -118,31 +122,26 @@ func pin(p *corev1.Pod, node string) {
 }
 
 func (f *evaluation) has(is func(*podSet) bool) bool {
-	for _, c := range f.crews {
-		if !c.lost && !c.later && is(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return !c.lost && !c.later && is(c) })
 }
 
-// hopeless finds out whether it is impossible without old pods, and with no more of those
+// addImpossible finds out whether it is impossible without old pods, and with no more of those
 // that end, or are guessed, than there must be: one at a time.
-func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule.Result) bool {
+func (f *evaluation) addImpossible(base *schedule.Cluster, softer bool, gone schedule.Result) bool {
 	if gone.Verdict != impossible {
 		return false
 	}
 	if !softer {
-		f.answered(gone, "")
+		f.addAnswer(gone, "")
 		return true
 	}
 	least, _ := f.ask(base, scenario{noPodSet, certain})
 	if least.Verdict == impossible {
-		f.answered(least, "")
+		f.addAnswer(least, "")
 		return true
 	}
 	found := false
-	for _, one := range f.crews {
+	for _, one := range f.podSets {
 		if !one.ends || one.guess {
 			continue
 		}
@@ -153,7 +152,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 			return certain(c)
 		}})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, "")
+			f.addAnswer(answer, "")
 			found = true
 		}
 	}
@@ -164,7 +163,7 @@ func (f *evaluation) hopeless(base *schedule.Cluster, softer bool, gone schedule
 // there is no room for one beside them.
 func (f *evaluation) stuck(base *schedule.Cluster) bool {
 	found := false
-	for _, one := range f.crews {
+	for _, one := range f.podSets {
 		if one.first == 0 || one.lost || one.guess || one.wanted < len(one.old) || !ready(one.old) {
 			continue
 		}
@@ -178,38 +177,29 @@ func (f *evaluation) stuck(base *schedule.Cluster) bool {
 			},
 		})
 		if n > 0 && answer.Verdict == impossible {
-			f.answered(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", countText(len(one.old), "old pod")))
+			f.addAnswer(answer, fmt.Sprintf("the rollout cannot start: none of the %s is deleted before a new one runs (maxUnavailable is 0), and ", object.Count(len(one.old), "old pod")))
 			found = true
 		}
 	}
 	return found
 }
 
-// ready says that all pods are: those that are not may be taken away first.
+// ready says that all of some pods are: one that is not may be deleted first.
 func ready(pods []*corev1.Pod) bool {
-	for _, p := range pods {
-		ok := false
-		for _, c := range p.Status.Conditions {
-			ok = ok || c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
-		}
-		if !ok || p.DeletionTimestamp != nil {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(pods, func(p *corev1.Pod) bool { return !check.PodReady(p) })
 }
 
-// cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since nobody knows
-// what room there is when they come.
+// cronJobs tries the pods of CronJobs, each by itself: on empty nodes, since the free room
+// at that time is unknown.
 func (f *evaluation) cronJobs(base *schedule.Cluster) {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if !c.later || c.lost || c.missing() == 0 {
 			continue
 		}
 		empty := *base
 		empty.Pods, empty.Unread.Pods = nil, false
 		if answer := f.place(&empty, c.pods(1)); answer.Verdict == impossible {
-			f.answered(answer, "")
+			f.addAnswer(answer, "")
 			continue
 		}
 		if answer := f.place(base, c.pods(1)); answer.Verdict == impossible {

@@ -26,8 +26,8 @@ func covers(q *corev1.ResourceQuota, p *corev1.Pod) bool {
 	})
 }
 
-// strangeScope returns a scope that is not known here; empty where all are.
-func strangeScope(q *corev1.ResourceQuota) string {
+// unknownScope returns a scope that is not known here; empty where all are.
+func unknownScope(q *corev1.ResourceQuota) string {
 	for _, s := range scopesOf(q) {
 		if _, known := inScope(s, &corev1.Pod{}); !known {
 			return string(s.ScopeName)
@@ -75,16 +75,14 @@ func hasClass(s corev1.ScopedResourceSelectorRequirement, class string) bool {
 	return class != ""
 }
 
-// bestEffort says that no container asks for, or is limited in, CPU or memory.
+// bestEffort says that no container has requests or limits of CPU or memory.
 func bestEffort(p *corev1.Pod) bool {
 	lists := []corev1.ResourceList{}
 	if r := p.Spec.Resources; r != nil {
 		lists = append(lists, r.Requests, r.Limits)
 	}
-	for _, containers := range [][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range containers {
-			lists = append(lists, containers[i].Resources.Requests, containers[i].Resources.Limits)
-		}
+	for _, c := range containers(&p.Spec) {
+		lists = append(lists, c.Resources.Requests, c.Resources.Limits)
 	}
 	for _, list := range lists {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {

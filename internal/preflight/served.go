@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// served says which kinds of the batch nobody serves.
+// served reports kinds of the batch that the cluster does not serve.
 func (f *evaluation) served() {
 	defined := f.definitions()
 	by := map[string][]*Item{}
@@ -28,7 +28,7 @@ func (f *evaluation) served() {
 		}
 		j := Finding{
 			Topic: References, Verdict: impossible, Object: it.Ref, Field: "kind", Value: gk.String(), Reason: "KindNotServed",
-			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, countText(len(items), "object")),
+			Message: fmt.Sprintf("the cluster does not serve %s, and no CustomResourceDefinition of the batch defines it: %s cannot be created", gk, object.Count(len(items), "object")),
 			Remedy:  "install what provides the kind first, or add its CustomResourceDefinition to the batch",
 		}
 		if !f.World.Kinds.NotServed(gk) {
@@ -59,12 +59,12 @@ func (f *evaluation) namespaces() {
 		is, known := f.exists(ref)
 		switch ns, ok := check.Of[*corev1.Namespace](f.World.Facts, ref); {
 		case ok && (ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating):
-			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, countText(n, "object"))
+			j.Reason, j.Message = "NamespaceTerminating", fmt.Sprintf("Namespace/%s is being deleted: nothing can be created in it (%s)", name, object.Count(n, "object"))
 			j.Remedy = "wait until it is gone, and create it again"
 		case is || ok:
 			continue
 		case known:
-			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, countText(n, "object"))
+			j.Reason, j.Message = "NamespaceMissing", fmt.Sprintf("Namespace/%s does not exist, and is not in the batch: %s cannot be created", name, object.Count(n, "object"))
 			j.Remedy = "create the namespace first, or add it to the batch"
 		case f.asked(name):
 			continue
@@ -78,7 +78,7 @@ func (f *evaluation) namespaces() {
 	}
 }
 
-// asked says that the API server admitted an object of the namespace, so that it is there.
+// asked says that the API server admitted an object of the namespace, so that it exists.
 func (f *evaluation) asked(namespace string) bool {
 	return slices.ContainsFunc(f.Admissions, func(a Admission) bool { return a.Ref.Namespace == namespace && a.Admitted != nil })
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // sharedVolumes finds claims of which only the pods of one node can have the volume, and
-// that several pods mount: the scheduler does not look at that, and the kubelet waits.
+// that several pods mount: the scheduler does not check that, and the kubelet waits.
 func (f *evaluation) sharedVolumes() {
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		if c.lost || c.later || len(c.nodes) == 0 && c.wanted < 2 && c.first == 0 {
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// copies makes crews of workloads, for an object that would have such as another has. Of its
-// own ones, names and claims are those that are there.
+// copies makes podSets of workloads, for an object that would have such as another has. Of
+// its own ones, names and claims are the existing ones.
 func (f *evaluation) copies(it *Item, donor object.Ref, list []*check.Workload) []*podSet {
 	var out []*podSet
 	for _, w := range list {
@@ -40,7 +40,7 @@ func (f *evaluation) copies(it *Item, donor object.Ref, list []*check.Workload) 
 				continue
 			}
 		}
-		c := f.enlist(it, template, int(w.Replicas))
+		c := f.newPodSet(it, template, int(w.Replicas))
 		c.base, c.templates, c.bare = base, claims, w.Template == nil
 		c.title = fmt.Sprintf("%s (%s)", plain(it.Ref), w.Ref.Name)
 		switch o := w.Object.(type) {
@@ -134,7 +134,7 @@ func rename(t *corev1.PodTemplateSpec, from, to string) {
 }
 
 func renamed(value, from, to string) string {
-	if from == "" || !lends(from, value) {
+	if from == "" || !isWordOf(from, value) {
 		return value
 	}
 	return strings.Replace(value, from, to, 1)

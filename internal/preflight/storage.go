@@ -14,14 +14,14 @@ import (
 // noProvisioner is the provisioner of classes whose volumes are made by hand.
 const noProvisioner = "kubernetes.io/no-provisioner"
 
-// storage says whether the claims that are to be made find a volume, or somebody who makes
-// one. Which node a volume suits is a matter of scheduling.
+// storage says whether the claims that are to be made find a volume, or a provisioner that
+// creates one. Which node a volume suits is a matter of scheduling.
 func (f *evaluation) storage() {
 	f.sharedVolumes()
 	if len(f.claims) == 0 {
 		return
 	}
-	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", countText(len(f.claims), "claim"))
+	f.checked[Storage] = fmt.Sprintf("%s: each has a class that creates volumes, or a matching volume", object.Count(len(f.claims), "claim"))
 	var byHand []*claim
 	told := map[string]bool{} // a template is told of once
 	for _, c := range f.claims {
@@ -48,8 +48,8 @@ func (f *evaluation) storage() {
 	f.markLost()
 }
 
-// claimOutcome says what becomes of a claim; nil where all is well, as far as can be told.
-// hand says that it needs one of the volumes that are there.
+// claimOutcome says what becomes of a claim; nil where all is well, as far as is known. hand
+// says that it needs one of the existing volumes.
 func (f *evaluation) claimOutcome(c *claim) (j *Finding, hand bool) {
 	name := volumehelpers.GetPersistentVolumeClaimClass(c.PersistentVolumeClaim)
 	class := f.class(name)
@@ -135,15 +135,10 @@ func (f *evaluation) named(c *claim) *Finding {
 }
 
 func (f *evaluation) anySuits(c *corev1.PersistentVolumeClaim) bool {
-	for _, v := range f.volumes() {
-		if suits(c, v) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.volumes(), func(v *corev1.PersistentVolume) bool { return suits(c, v) })
 }
 
-// byHand says whether there are enough volumes for the claims that need one that is there: no
+// byHand says whether there are enough volumes for the claims that need an existing one: no
 // two can have the same.
 func (f *evaluation) byHand(claims []*claim) {
 	suiting := make([]map[string]bool, len(claims))
@@ -164,7 +159,7 @@ func (f *evaluation) byHand(claims []*claim) {
 			}
 			f.add(Finding{
 				Topic: Storage, Verdict: impossible, Object: c.item.Ref, Field: c.field, Reason: "TooFewVolumes",
-				Message: fmt.Sprintf("%s would match claim %s (%s), and other claims of the batch need all of them: one stays Pending", countText(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
+				Message: fmt.Sprintf("%s would match claim %s (%s), and other claims of the batch need all of them: one stays Pending", object.Count(len(suiting[n]), "volume"), c.Name, wants(c.PersistentVolumeClaim)),
 				Remedy:  "create another matching PersistentVolume",
 			})
 			return
@@ -202,7 +197,7 @@ func contenders(suiting []map[string]bool, n int) (rivals, needy int) {
 	return rivals, needy
 }
 
-// markLost marks the crews that mount a claim of the batch that finds no volume.
+// markLost marks the podSets that mount a claim of the batch that finds no volume.
 func (f *evaluation) markLost() {
 	lost := map[object.Ref]bool{}
 	for _, j := range f.found {
@@ -210,7 +205,7 @@ func (f *evaluation) markLost() {
 			lost[j.Object] = true
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		for i := range c.pod.Spec.Volumes {
 			if v := c.pod.Spec.Volumes[i].PersistentVolumeClaim; v != nil && lost[object.Ref{Kind: "PersistentVolumeClaim", Namespace: c.pod.Namespace, Name: v.ClaimName}] {
 				c.lost = true
@@ -219,7 +214,7 @@ func (f *evaluation) markLost() {
 	}
 }
 
-// wants writes what a claim asks for: 10Gi ReadWriteOnce.
+// wants writes what a claim requests: 10Gi ReadWriteOnce.
 func wants(c *corev1.PersistentVolumeClaim) string {
 	size := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	words := []string{size.String()}

@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
 // charge is what something of the batch would use.
@@ -17,7 +19,7 @@ type charge struct {
 	// pod is set of pods, of which scopes choose; claims and all else have no scope here.
 	pod    *corev1.Pod
 	podSet *podSet
-	// of is the crew whose claim it is: without its pods it is not made.
+	// of is the pod set whose claim it is: without its pods it is not made.
 	of *podSet
 }
 
@@ -29,7 +31,7 @@ func (c *charge) counts(b *budget) bool {
 	return covers(b.ResourceQuota, c.pod)
 }
 
-// tally is what a course would use of one resource, and who most of it.
+// tally is what a scenario would use of one resource, and what uses most of it.
 type tally struct {
 	sum   resource.Quantity
 	item  *Item
@@ -70,8 +72,8 @@ func (t *tally) parts() string {
 	return strings.Join(words, ", ")
 }
 
-// tallied adds up one resource over the batch, on a course: what is there is counted in the
-// used figure, and comes off it where it goes.
+// tallied adds up one resource over the batch, in a scenario: what exists is in the used
+// figure, and is subtracted where it goes.
 func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario) *tally {
 	t := &tally{}
 	for i := range charges {
@@ -97,8 +99,8 @@ func tallied(b *budget, charges []charge, name corev1.ResourceName, way scenario
 	return t
 }
 
-// freed is what goes with pods that are replaced on a course: those that wait for a node are
-// counted as used, and are among the new ones; old ones go where the course says so.
+// freed is what goes with pods that are replaced in a scenario: those that wait for a node
+// are counted as used, and are among the new ones; old ones go where the scenario says so.
 func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, ending bool) resource.Quantity {
 	var sum resource.Quantity
 	off := func(list []*corev1.Pod) {
@@ -108,7 +110,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 			}
 		}
 	}
-	for _, c := range f.crews {
+	for _, c := range f.podSets {
 		off(c.waiting)
 		if !way.old(c) || !c.overlap {
 			off(c.old)
@@ -116,7 +118,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 	}
 	if ending {
 		var going []*corev1.Pod
-		for _, p := range together[corev1.Pod](f, podKind) {
+		for _, p := range together[corev1.Pod](f, check.PodKind) {
 			if p.DeletionTimestamp != nil && !f.listed(p) {
 				going = append(going, p)
 			}
@@ -126,7 +128,7 @@ func (f *evaluation) freed(b *budget, name corev1.ResourceName, way scenario, en
 	return sum
 }
 
-// listed says that a pod is among the old or waiting ones of a crew.
+// listed says that a pod is among the old or waiting ones of a pod set.
 func (f *evaluation) listed(p *corev1.Pod) bool {
-	return slices.ContainsFunc(f.crews, func(c *podSet) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
+	return slices.ContainsFunc(f.podSets, func(c *podSet) bool { return slices.Contains(c.old, p) || slices.Contains(c.waiting, p) })
 }

@@ -8,13 +8,15 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 )
 
 // podOf is a pod of a template as the API server would keep it: as a dry run said, or
 // with the defaults that it gives.
 func (f *evaluation) podOf(it *Item, template *corev1.PodTemplateSpec) *corev1.Pod {
 	a := f.podDryRuns[it.Ref]
-	if a == nil && it.Ref.GroupKind() == podKind {
+	if a == nil && it.Ref.GroupKind() == check.PodKind {
 		a = f.dryRuns[it.Ref]
 	}
 	p := &corev1.Pod{}
@@ -42,10 +44,8 @@ func (f *evaluation) defaults(p *corev1.Pod) {
 	if s.ServiceAccountName == "" {
 		s.ServiceAccountName = "default"
 	}
-	for _, list := range [][]corev1.Container{s.InitContainers, s.Containers} {
-		for i := range list {
-			containerDefaults(&list[i], s.HostNetwork)
-		}
+	for _, c := range containers(s) {
+		containerDefaults(c, s.HostNetwork)
 	}
 	f.priority(s)
 	if s.RuntimeClassName != nil && s.Overhead == nil {

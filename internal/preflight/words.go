@@ -3,27 +3,14 @@ package preflight
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// countText writes a number of things: 1 pod, 3 pods.
-func countText(n int, what string) string {
-	switch {
-	case n == 1:
-		return "1 " + what
-	case strings.HasSuffix(what, "s"), strings.HasSuffix(what, "x"):
-		return fmt.Sprintf("%d %ses", n, what)
-	case strings.HasSuffix(what, "y"):
-		return fmt.Sprintf("%d %sies", n, strings.TrimSuffix(what, "y"))
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
-// near writes an object for people who look at one of a namespace.
+// near writes an object in a sentence about one of a namespace.
 func near(r object.Ref, namespace string) string {
 	if r.Namespace == namespace {
 		r.Namespace = ""
@@ -37,7 +24,7 @@ func plain(r object.Ref) string {
 	return r.String()
 }
 
-// unread is the word for a kind that may not be looked at.
+// unread says that a kind could not be read.
 func unread(gk schema.GroupKind, namespace string) string {
 	in := "of the cluster"
 	if namespace != "" {
@@ -49,6 +36,6 @@ func unread(gk schema.GroupKind, namespace string) string {
 // plurals are for people.
 var plurals = map[schema.GroupKind]string{
 	quotaKind: "ResourceQuotas", limitKind: "LimitRanges", claimKind: "PersistentVolumeClaims", classKind: "StorageClasses",
-	volumeKind: "PersistentVolumes", namespaceKind: "Namespaces", podKind: "Pods", nodeKind: "Nodes", secretKind: "Secrets",
+	volumeKind: "PersistentVolumes", namespaceKind: "Namespaces", check.PodKind: "Pods", check.NodeKind: "Nodes", secretKind: "Secrets",
 	configMapKind: "ConfigMaps", accountKind: "ServiceAccounts", priorityKind: "PriorityClasses", runtimeKind: "RuntimeClasses",
 }

@@ -185,7 +185,7 @@ func firstFit(c *schedule.Cluster, pods []schedule.Pod) schedule.Result {
 			}
 		}
 		if !placed {
-			message := fmt.Sprintf("%s: none of %s has room for it", p.Name, countText(len(c.Nodes), "node"))
+			message := fmt.Sprintf("%s: none of %s has room for it", p.Name, object.Count(len(c.Nodes), "node"))
 			return schedule.Result{Verdict: impossible, Proofs: []schedule.Reason{{Pods: []string{p.Name}, Reason: "InsufficientCPU", Message: message}}}
 		}
 	}

@@ -66,7 +66,7 @@ func checkReport() *check.Report {
 		{Rule: &rules[3], Passed: []object.Ref{pod("a")}, Findings: []check.Finding{{Severity: check.Warning, Object: shopStack, Message: "no backup is made", Waived: waiver}}, Unknowns: []check.Unknown{{Object: pod("b"), Reason: "Schedules of Velero were not read"}, {Object: pod("c"), Reason: "Schedules of Velero were not read"}}},
 	}}
 	other := &check.Subject{Scope: check.OfStack, Ref: otherStack, Name: otherStack.String(), Rules: rules, Results: []*check.Result{{Rule: &rules[2], Passed: []object.Ref{otherStack}}}}
-	r := check.NewReport([]*check.Subject{stack, operator, other, crd}, nil, nil, time.Time{})
+	r := check.NewReport([]*check.Subject{stack, operator, other, crd}, nil, nil, nil, time.Time{})
 	stack.Results[1].Findings[0].Waived = waiver // NewReport knows of no such waiver.
 	r.Scores = check.Scored(r.Subjects...)
 	r.Unused = []check.UnusedWaiver{{Waiver: check.Waiver{Rule: "pod-limits", Object: otherStack, Reason: "x", Origin: "waivers.yaml:9"}, Why: "the rule has no findings there"}}
@@ -268,7 +268,7 @@ func TestCheckSummaryOrder(t *testing.T) {
 	r := check.NewReport([]*check.Subject{
 		subject("b"), subject("c", check.Info), subject("d", check.Warning, check.Warning), unknown,
 		subject("e", check.Error), subject("f", check.Error, check.Warning), subject("g", check.Warning, check.Warning, check.Info),
-	}, nil, nil, time.Time{})
+	}, nil, nil, nil, time.Time{})
 	var got []string
 	for _, row := range view.Check(r, view.CheckOptions{Summary: true}).Table.Rows {
 		got = append(got, strings.TrimPrefix(row[0].Text, "stack Stack/"))

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/colocation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -19,7 +19,7 @@ type ColocationOptions struct {
 
 // Colocation shows how the pods of stacks lie on nodes, and what would keep them together.
 // The table has the nodes alone, a row for each workload on each.
-func Colocation(found []*check.Colocation, o ColocationOptions) Output {
+func Colocation(found []*colocation.Placement, o ColocationOptions) Output {
 	v := &colocationView{o: o}
 	t := &Tree{Columns: []Column{
 		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
@@ -50,7 +50,7 @@ func colocationLine(called, pods, zone string, what Cell) *TreeRow {
 	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
 }
 
-func (v *colocationView) stack(c *check.Colocation) *TreeRow {
+func (v *colocationView) stack(c *colocation.Placement) *TreeRow {
 	pods := 0
 	for i := range c.Workloads {
 		pods += c.Workloads[i].Pods
@@ -81,7 +81,7 @@ func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 }
 
 // colocationHead sums up on how many nodes and in how many zones a stack is.
-func colocationHead(c *check.Colocation) string {
+func colocationHead(c *colocation.Placement) string {
 	if len(c.Nodes) == 0 {
 		return "on no node"
 	}
@@ -99,7 +99,7 @@ func colocationHead(c *check.Colocation) string {
 	return text
 }
 
-func colocationUnread(c *check.Colocation) int {
+func colocationUnread(c *colocation.Placement) int {
 	n := 0
 	for i := range c.Nodes {
 		if c.Nodes[i].Unread {
@@ -109,7 +109,7 @@ func colocationUnread(c *check.Colocation) int {
 	return n
 }
 
-func (v *colocationView) node(n *check.ColocatedNode) *TreeRow {
+func (v *colocationView) node(n *colocation.Node) *TreeRow {
 	pods := 0
 	for _, w := range n.Workloads {
 		pods += w.Pods
@@ -125,7 +125,7 @@ func (v *colocationView) node(n *check.ColocatedNode) *TreeRow {
 }
 
 // bound says where a claim binds its pods to.
-func (v *colocationView) bound(x *check.ColocatedClaim) string {
+func (v *colocationView) bound(x *colocation.Claim) string {
 	if x.Node != "" {
 		return fmt.Sprintf("binds %s to node %s: no other can mount it", v.near(x.Workload), x.Node)
 	}
@@ -144,7 +144,7 @@ const (
 // colocationVerdict says whether all of a stack could be kept on one node, as it is declared
 // today. What speaks against it comes before where it is: pods may be older than what is
 // declared.
-func colocationVerdict(c *check.Colocation) (verdict, summary string) {
+func colocationVerdict(c *colocation.Placement) (verdict, summary string) {
 	t := &c.Together
 	node, is := c.OneNode()
 	switch {
@@ -161,7 +161,7 @@ func colocationVerdict(c *check.Colocation) (verdict, summary string) {
 }
 
 // together says what speaks for and against keeping all of it on one node.
-func (v *colocationView) together(c *check.Colocation) *TreeRow {
+func (v *colocationView) together(c *colocation.Placement) *TreeRow {
 	t := &c.Together
 	verdict, summary := colocationVerdict(c)
 	word := map[string]Cell{
@@ -184,7 +184,7 @@ func (v *colocationView) together(c *check.Colocation) *TreeRow {
 
 // colocationSettable names the first few fields: definitions with a template for each part
 // have dozens.
-func colocationSettable(s *check.SettablePlaces) Cell {
+func colocationSettable(s *colocation.Settable) Cell {
 	const few = 6
 	switch {
 	case s.Unread:
@@ -220,7 +220,7 @@ func colocationNoun(n int, what string) string {
 }
 
 // table has a row for each workload on each node.
-func (v *colocationView) table(found []*check.Colocation) *Table {
+func (v *colocationView) table(found []*colocation.Placement) *Table {
 	t := &Table{Columns: []Column{{Name: "STACK", Truncate: Middle, MinWidth: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, {Name: "PODS", Right: true}}}
 	for _, c := range found {
 		for i := range c.Nodes {

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/colocation"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -103,7 +103,7 @@ type ColocationConfigurableDocument struct {
 	Read bool   `json:"read"`
 }
 
-func colocationDocument(found []*check.Colocation, gaps []object.Gap) ColocationDocument {
+func colocationDocument(found []*colocation.Placement, gaps []object.Gap) ColocationDocument {
 	doc := ColocationDocument{Head: Head{APIVersion, "Colocation"}, Stacks: []ColocationStackDocument{}, Gaps: none(gaps)}
 	for _, c := range found {
 		doc.Stacks = append(doc.Stacks, colocationStack(c))
@@ -111,7 +111,7 @@ func colocationDocument(found []*check.Colocation, gaps []object.Gap) Colocation
 	return doc
 }
 
-func colocationStack(c *check.Colocation) ColocationStackDocument {
+func colocationStack(c *colocation.Placement) ColocationStackDocument {
 	s := ColocationStackDocument{
 		ID: c.Stack.String(), Nodes: []ColocationNodeDocument{}, Workloads: []ColocationWorkloadDocument{}, Pending: refIDs(c.Pending),
 		Zones: none(c.Zones), Regions: none(c.Regions), ClusterZones: none(c.ZonesThere), Claims: []ColocationClaimDocument{}, Crossings: []ColocationCrossingDocument{},
@@ -140,7 +140,7 @@ func colocationStack(c *check.Colocation) ColocationStackDocument {
 	return s
 }
 
-func colocationSingleNode(c *check.Colocation) ColocationSingleNodeDocument {
+func colocationSingleNode(c *colocation.Placement) ColocationSingleNodeDocument {
 	t := &c.Together
 	verdict, summary := colocationVerdict(c)
 	out := ColocationSingleNodeDocument{

@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/colocation"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/drain"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
@@ -18,33 +19,33 @@ var (
 )
 
 // colocations are a stack in which all is told, and one on a node that was not read.
-func colocations() []*check.Colocation {
-	return []*check.Colocation{{
+func colocations() []*colocation.Placement {
+	return []*colocation.Placement{{
 		Stack: shopRoot,
-		Workloads: []check.ColocatedWorkload{
-			{Ref: shopStack, Replicas: 3, Pods: 3, On: []check.NodePods{{Node: "n1", Pods: 2}}, Zones: []string{"a"}},
-			{Ref: shopDB, Replicas: 1, Pods: 1, On: []check.NodePods{{Node: "n2", Pods: 1}}, Zones: []string{"b"}},
+		Workloads: []colocation.Workload{
+			{Ref: shopStack, Replicas: 3, Pods: 3, On: []colocation.NodePods{{Node: "n1", Pods: 2}}, Zones: []string{"a"}},
+			{Ref: shopDB, Replicas: 1, Pods: 1, On: []colocation.NodePods{{Node: "n2", Pods: 1}}, Zones: []string{"b"}},
 			{Ref: otherStack, Replicas: 2},
 		},
-		Nodes: []check.ColocatedNode{
-			{Name: "n1", Zone: "a", Region: "r", Workloads: []check.WorkloadPods{{Ref: shopStack, Pods: 2}}},
-			{Name: "n2", Zone: "b", Region: "r", Workloads: []check.WorkloadPods{{Ref: shopDB, Pods: 1}}},
+		Nodes: []colocation.Node{
+			{Name: "n1", Zone: "a", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 2}}},
+			{Name: "n2", Zone: "b", Region: "r", Workloads: []colocation.WorkloadPods{{Ref: shopDB, Pods: 1}}},
 		},
 		Zones: []string{"a", "b"}, Regions: []string{"r"}, ZonesThere: []string{"a", "b", "c"},
 		Pending:   []object.Ref{pod("web-2")},
-		Claims:    []check.ColocatedClaim{{Claim: shopClaim, Workload: shopDB, Zones: []string{"b"}}},
-		Crossings: []check.ZoneCrossing{{From: shopStack, To: shopDB, Service: shopAsked, Zones: []string{"a"}}},
-		Together: check.SingleNode{
+		Claims:    []colocation.Claim{{Claim: shopClaim, Workload: shopDB, Zones: []string{"b"}}},
+		Crossings: []colocation.Crossing{{From: shopStack, To: shopDB, Service: shopAsked, Zones: []string{"a"}}},
+		Together: colocation.SingleNode{
 			Nodes:     []string{"n2"},
 			Obstacles: []string{"Deployment.apps/shop/web must run apart from its own replicas: its podAntiAffinity over kubernetes.io/hostname requires it"},
-			Selectors: []check.PodSelector{{Workload: shopStack, Field: "spec.template.spec.nodeSelector[disk]", Value: "ssd"}},
-			Settable:  []check.SettablePlaces{{Resource: shopRoot, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
+			Selectors: []colocation.PodSelector{{Workload: shopStack, Field: "spec.template.spec.nodeSelector[disk]", Value: "ssd"}},
+			Settable:  []colocation.Settable{{Resource: shopRoot, Paths: []string{"spec.nodeSelector", "spec.affinity", "spec.a.tolerations", "spec.b.tolerations", "spec.c.tolerations", "spec.d.tolerations", "spec.e.tolerations"}}},
 		},
 	}, {
 		Stack:     shopStack,
-		Workloads: []check.ColocatedWorkload{{Ref: shopStack, Replicas: 1, Pods: 1, On: []check.NodePods{{Node: "n9", Pods: 1}}}},
-		Nodes:     []check.ColocatedNode{{Name: "n9", Unread: true, Workloads: []check.WorkloadPods{{Ref: shopStack, Pods: 1}}}}, NodesUnread: true,
-		Together: check.SingleNode{Settable: []check.SettablePlaces{{Resource: shopRoot, Unread: true}, {Resource: shopRoot, Open: "spec.podTemplate"}, {Resource: shopRoot}}},
+		Workloads: []colocation.Workload{{Ref: shopStack, Replicas: 1, Pods: 1, On: []colocation.NodePods{{Node: "n9", Pods: 1}}}},
+		Nodes:     []colocation.Node{{Name: "n9", Unread: true, Workloads: []colocation.WorkloadPods{{Ref: shopStack, Pods: 1}}}}, NodesUnread: true,
+		Together: colocation.SingleNode{Settable: []colocation.Settable{{Resource: shopRoot, Unread: true}, {Resource: shopRoot, Open: "spec.podTemplate"}, {Resource: shopRoot}}},
 	}}
 }
 
@@ -115,20 +116,20 @@ Deployment.apps/shop/web
 
 // Where all could go, and what would take it, is one of five answers.
 func TestColocationVerdicts(t *testing.T) {
-	one := []check.ColocatedNode{{Name: "n1"}}
+	one := []colocation.Node{{Name: "n1"}}
 	for _, c := range []struct {
 		name string
-		of   check.Colocation
+		of   colocation.Placement
 		want []string
 	}{
-		{"on one", check.Colocation{Nodes: one, Together: check.SingleNode{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it runs on node n1", "'on': n1"}},
-		{"on one, and some wait", check.Colocation{Nodes: one, Pending: []object.Ref{pod("a")}, Together: check.SingleNode{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (free room"}},
-		{"on one by chance", check.Colocation{Nodes: one, Together: check.SingleNode{Obstacles: []string{"x"}}}, []string{"verdict: cannot", "'on': n1"}},
-		{"many nodes", check.Colocation{Together: check.SingleNode{Nodes: []string{"a", "b", "c", "d", "e", "f", "g"}}}, []string{"verdict: could", "a, b, c, d and 3 more"}},
-		{"unread", check.Colocation{NodesUnread: true}, []string{"verdict: unknown", "nodesUnread: true"}},
-		{"only Jobs", check.Colocation{}, []string{"verdict: nothing to place"}},
+		{"on one", colocation.Placement{Nodes: one, Together: colocation.SingleNode{Nodes: []string{"n1", "n2"}}}, []string{"verdict: is", "summary: all of it runs on node n1", "'on': n1"}},
+		{"on one, and some wait", colocation.Placement{Nodes: one, Pending: []object.Ref{pod("a")}, Together: colocation.SingleNode{Nodes: []string{"n1"}}}, []string{"verdict: could", "one node: n1 (free room"}},
+		{"on one by chance", colocation.Placement{Nodes: one, Together: colocation.SingleNode{Obstacles: []string{"x"}}}, []string{"verdict: cannot", "'on': n1"}},
+		{"many nodes", colocation.Placement{Together: colocation.SingleNode{Nodes: []string{"a", "b", "c", "d", "e", "f", "g"}}}, []string{"verdict: could", "a, b, c, d and 3 more"}},
+		{"unread", colocation.Placement{NodesUnread: true}, []string{"verdict: unknown", "nodesUnread: true"}},
+		{"only Jobs", colocation.Placement{}, []string{"verdict: nothing to place"}},
 	} {
-		got := strings.ReplaceAll(lay(t, "yaml", 0, view.Colocation([]*check.Colocation{&c.of}, view.ColocationOptions{})), `"`, "'")
+		got := strings.ReplaceAll(lay(t, "yaml", 0, view.Colocation([]*colocation.Placement{&c.of}, view.ColocationOptions{})), `"`, "'")
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", c.name, want, got)
@@ -138,22 +139,22 @@ func TestColocationVerdicts(t *testing.T) {
 }
 
 // drained is a drain by which one stack breaks, one is blocked, and one goes on.
-func drained() *check.Drain {
+func drained() *drain.Outcome {
 	budget := object.Ref{Group: "policy", Kind: "PodDisruptionBudget", Namespace: "db", Name: "pg"}
 	pg := object.Ref{Kind: "Pod", Namespace: "db", Name: "pg-0"}
-	here := check.DrainedPod{Pod: pg, Ready: true, Budgets: []object.Ref{budget}, Pinned: []object.Ref{shopClaim}, Refused: "pg allows no eviction although its pod is healthy (spec.maxUnavailable: 0)"}
-	bare := check.DrainedPod{Pod: pod("debug"), Lost: true, Volatile: []string{"tmp"}}
-	web := check.DrainedPod{Pod: pod("web-0"), Ready: true}
-	return &check.Drain{
+	here := drain.Pod{Pod: pg, Ready: true, Budgets: []object.Ref{budget}, Pinned: []object.Ref{shopClaim}, Refused: "pg allows no eviction although its pod is healthy (spec.maxUnavailable: 0)"}
+	bare := drain.Pod{Pod: pod("debug"), Lost: true, Volatile: []string{"tmp"}}
+	web := drain.Pod{Pod: pod("web-0"), Ready: true}
+	return &drain.Outcome{
 		Node: object.Ref{Kind: "Node", Name: "n1"}, Read: true, Zone: "a", Cordoned: true,
-		Stacks: []check.DrainedStack{
-			{Ref: shopStack, Breaks: true, Workloads: []check.DrainedWorkload{{Ref: shopStack, Replicas: 1, Here: []check.DrainedPod{web}, Breaks: true}}},
-			{Ref: otherStack, Blocked: true, Workloads: []check.DrainedWorkload{{Ref: otherStack, Replicas: 3, Here: []check.DrainedPod{here}, Left: 1, Waiting: 1}}},
-			{Ref: shopDB, Workloads: []check.DrainedWorkload{{Ref: shopDB, Replicas: 3, Here: []check.DrainedPod{web}, Left: 2}}},
+		Stacks: []drain.Stack{
+			{Ref: shopStack, Breaks: true, Workloads: []drain.Workload{{Ref: shopStack, Replicas: 1, Here: []drain.Pod{web}, Breaks: true}}},
+			{Ref: otherStack, Blocked: true, Workloads: []drain.Workload{{Ref: otherStack, Replicas: 3, Here: []drain.Pod{here}, Left: 1, Waiting: 1}}},
+			{Ref: shopDB, Workloads: []drain.Workload{{Ref: shopDB, Replicas: 3, Here: []drain.Pod{web}, Left: 2}}},
 		},
-		Evicted: []check.DrainedPod{here, bare, web}, NoStack: []check.DrainedPod{bare},
-		LeftAlone: []check.DrainedPod{{Pod: pod("agent"), Why: "DaemonSet"}},
-		Budgets:   []check.DrainedBudget{{Ref: budget, Pods: 1, Blocks: true, Message: "allows no eviction although its pod is healthy (spec.maxUnavailable: 0)"}},
+		Evicted: []drain.Pod{here, bare, web}, NoStack: []drain.Pod{bare},
+		LeftAlone: []drain.Pod{{Pod: pod("agent"), Why: "DaemonSet"}},
+		Budgets:   []drain.Budget{{Ref: budget, Pods: 1, Blocks: true, Message: "allows no eviction although its pod is healthy (spec.maxUnavailable: 0)"}},
 		Flags:     []string{"--delete-emptydir-data", "--force", "--ignore-daemonsets"},
 		Elsewhere: &schedule.Result{Verdict: schedule.DoesNotFit, Proofs: []schedule.Reason{{Pods: []string{"web-0"}, Reason: "InsufficientCPU", Message: "needs 4 CPUs, and no other node has more than 2 left"}}},
 		Open:      []string{"disruption budgets of shop could not be read: they may block"},
@@ -201,16 +202,16 @@ Node/n1                          3
 }
 
 func TestDrainSumsUp(t *testing.T) {
-	stack := check.DrainedStack{Ref: shopStack}
+	stack := drain.Stack{Ref: shopStack}
 	breaks, blocked, both := stack, stack, stack
 	breaks.Breaks, blocked.Blocked, both.Breaks, both.Blocked = true, true, true, true
-	for want, d := range map[string]check.Drain{
+	for want, d := range map[string]drain.Outcome{
 		"no stack has pods there\n":                                {},
-		"1 stack has pods there; it stays available\n":             {Stacks: []check.DrainedStack{stack}},
-		"2 stacks have pods there; all stay available\n":           {Stacks: []check.DrainedStack{stack, stack}},
-		"2 stacks have pods there: 1 breaks\n":                     {Stacks: []check.DrainedStack{breaks, stack}},
-		"3 stacks have pods there: 2 break, 2 cannot be drained\n": {Stacks: []check.DrainedStack{both, breaks, blocked}},
-		"there; 2 pods are ignored (DaemonSets, static)\n":         {LeftAlone: make([]check.DrainedPod, 2)},
+		"1 stack has pods there; it stays available\n":             {Stacks: []drain.Stack{stack}},
+		"2 stacks have pods there; all stay available\n":           {Stacks: []drain.Stack{stack, stack}},
+		"2 stacks have pods there: 1 breaks\n":                     {Stacks: []drain.Stack{breaks, stack}},
+		"3 stacks have pods there: 2 break, 2 cannot be drained\n": {Stacks: []drain.Stack{both, breaks, blocked}},
+		"there; 2 pods are ignored (DaemonSets, static)\n":         {LeftAlone: make([]drain.Pod, 2)},
 	} {
 		if got := lay(t, "tree", 0, view.Drain(&d, nil)); !strings.Contains(got, want) {
 			t.Errorf("no %q in\n%s", want, got)

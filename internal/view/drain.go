@@ -6,13 +6,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/drain"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
-func Drain(d *check.Drain, gaps []object.Gap) Output {
+func Drain(d *drain.Outcome, gaps []object.Gap) Output {
 	v := &drainView{d: d}
 	a := Output{Document: drainDocument(d, gaps), Tree: v.tree()}
 	for i := range d.Stacks {
@@ -21,7 +21,7 @@ func Drain(d *check.Drain, gaps []object.Gap) Output {
 	return a
 }
 
-type drainView struct{ d *check.Drain }
+type drainView struct{ d *drain.Outcome }
 
 func (v *drainView) tree() *Tree {
 	d := v.d
@@ -117,7 +117,7 @@ func drainVerb(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-func (v *drainView) stack(s *check.DrainedStack) *TreeRow {
+func (v *drainView) stack(s *drain.Stack) *TreeRow {
 	word := Cell{"stays available", Good}
 	switch {
 	case s.Blocked && s.Breaks:
@@ -143,9 +143,9 @@ func (v *drainView) stack(s *check.DrainedStack) *TreeRow {
 
 // drainGoOn says how many pods of a workload go on. What ends by itself has none that have
 // to.
-func drainGoOn(w *check.DrainedWorkload) string {
+func drainGoOn(w *drain.Workload) string {
 	if w.Left == 0 {
-		if slices.ContainsFunc(w.Here, func(p check.DrainedPod) bool { return p.Lost }) {
+		if slices.ContainsFunc(w.Here, func(p drain.Pod) bool { return p.Lost }) {
 			return ""
 		}
 		return "ends before it completes; its owner may restart it"
@@ -170,7 +170,7 @@ func drainWord(bad bool, worse, milder, text string) Cell {
 }
 
 // troubled are the pods of which there is more to say than that they go.
-func (v *drainView) troubled(pods []check.DrainedPod) []*TreeRow {
+func (v *drainView) troubled(pods []drain.Pod) []*TreeRow {
 	var out []*TreeRow
 	for i := range pods {
 		if text := drainPodText(&pods[i]); text != "" {
@@ -184,7 +184,7 @@ func (v *drainView) troubled(pods []check.DrainedPod) []*TreeRow {
 	return out
 }
 
-func drainPodText(p *check.DrainedPod) string {
+func drainPodText(p *drain.Pod) string {
 	var parts []string
 	if p.Refused != "" {
 		parts = append(parts, "cannot be evicted: "+p.Refused)
@@ -205,7 +205,7 @@ func drainPodText(p *check.DrainedPod) string {
 }
 
 // list tells of pods under a line of their own.
-func (v *drainView) list(title string, pods []check.DrainedPod) []*TreeRow {
+func (v *drainView) list(title string, pods []drain.Pod) []*TreeRow {
 	if len(pods) == 0 {
 		return nil
 	}

@@ -1,7 +1,7 @@
 package view
 
 import (
-	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/drain"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
@@ -85,7 +85,7 @@ type ReschedulingDocument struct {
 	Unknown   []string          `json:"unknown"`
 }
 
-func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
+func drainDocument(d *drain.Outcome, gaps []object.Gap) DrainDocument {
 	doc := DrainDocument{
 		Head: Head{APIVersion, "Drain"}, Node: d.Node.String(), Zone: d.Zone, Cordoned: d.Cordoned,
 		Stacks: []DrainStackDocument{}, NoStack: drainPods(d.NoStack), Ignored: drainPods(d.LeftAlone), Budgets: []DrainBudgetDocument{},
@@ -112,7 +112,7 @@ func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 	return doc
 }
 
-func drainPods(pods []check.DrainedPod) []DrainPodDocument {
+func drainPods(pods []drain.Pod) []DrainPodDocument {
 	out := []DrainPodDocument{}
 	for i := range pods {
 		p := &pods[i]

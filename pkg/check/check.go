@@ -1,14 +1,14 @@
-// Package check holds stacks and operators against the guidelines of the field: the
-// operator maturity model and the principles that CoreOS gave for operators. It says what
-// it found, on which object and field, and a way out.
+// Package check is the engine that checks stacks and operators against published guidelines:
+// the operator maturity model and the principles that CoreOS gave for operators. A finding
+// names the object, the field and a remedy.
 //
-// A Rule is a value: its words, and one function that looks at a subject. There are three
-// kinds of subject: a Definition (of a custom resource), an Operator (what runs it, and
-// what it may do) and a Stack (an application). A rule says of each thing that it looked
-// at whether it is right, wrong, or could not be decided, and why. What was not read is
-// never wrong.
+// A Rule is a value: its words, and one function that checks a subject. There are three
+// kinds of subject: a Definition (of a custom resource), an Operator (what runs it, and what
+// it may do) and a Stack (an application). A rule says of each object whether it passes, is
+// wrong, or is unknown, and why. What was not read is never wrong.
 //
-// Rules are pure: what they look at was read before, and is kept in a World.
+// Rules are pure: what they check was read before, and is kept in a ClusterState. The
+// packages below this one have the rules, package all the table of them.
 package check
 
 import (
@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Severity says how much it matters that a rule is not kept, in the words in which the
-// graph's problems are told.
+// Severity says how much it matters that a rule is not kept, on the scale of the graph's
+// problems.
 type Severity = graph.Severity
 
 // The severities, the worst first.
@@ -38,24 +38,24 @@ func Severities() []Severity { return graph.Severities() }
 
 // Finding is one thing that is not as a rule wants it.
 type Finding struct {
-	// Severity is that of the rule, where it is zero; a rule may find something milder or
-	// graver than what it mostly finds.
+	// Severity is that of the rule, where it is zero; a rule may find something less or more
+	// severe than it mostly does.
 	Severity Severity
-	// Object is the one to mend, or the nearest that is known.
+	// Object is the one to correct, or the nearest that is known.
 	Object object.Ref
-	// Field is where it is in the object (spec.template.spec.containers[web].resources),
-	// and Value what stands there; empty where nothing does.
+	// Field is where it is in the object (spec.template.spec.containers[web].resources), and
+	// Value its content; empty where it has none.
 	Field string
 	Value string
 	// Message says what is wrong, in one sentence without a full stop.
 	Message string
-	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch; of
-	// either there may be none, then the rule's Fix stands.
+	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch;
+	// without either the rule's Fix counts.
 	Remedy string
 	Patch  string
 	// Related are other objects that have to do with it.
 	Related []object.Ref
-	// Waived is set where somebody said that it is to be so.
+	// Waived is the waiver that accepts the finding; nil where none does.
 	Waived *Waiver
 }
 
@@ -69,7 +69,7 @@ type Unknown struct {
 // Result is what a rule says of a subject.
 type Result struct {
 	Rule *Rule
-	// Passed are the objects that were looked at and are as they should be.
+	// Passed are the objects that were checked and are right.
 	Passed []object.Ref
 	// Findings are the findings, the worst first.
 	Findings []Finding
@@ -77,7 +77,7 @@ type Result struct {
 	Unknowns []Unknown
 }
 
-// Pass says that an object was looked at, and is right.
+// Pass says that an object was checked, and is right.
 func (r *Result) Pass(ref object.Ref) { r.Passed = append(r.Passed, ref) }
 
 // AddFinding says that something is wrong.
@@ -93,7 +93,11 @@ func (r *Result) AddUnknown(ref object.Ref, why string) {
 	r.Unknowns = append(r.Unknowns, Unknown{Object: ref, Reason: why})
 }
 
-// Applies says whether the rule had anything to look at.
+// AddUnread says that something could not be decided, because what is named could not be
+// read: what was not found there is not missing.
+func (r *Result) AddUnread(ref object.Ref, what string) { r.AddUnknown(ref, what+" could not be read") }
+
+// Applies says whether the rule had anything to check.
 func (r *Result) Applies() bool { return len(r.Passed)+len(r.Findings)+len(r.Unknowns) > 0 }
 
 // order puts a result in the order in which it is shown, each thing once: an object that

@@ -56,23 +56,23 @@ var kept = []schema.GroupVersionKind{
 // Whole returns the kinds that a Collector wants whole, as the Go types of these versions.
 func Whole() []schema.GroupVersionKind { return slices.Clone(kept) }
 
-// noted says whether an annotation of any object is stored.
-func noted(key string) bool {
+// keepsAnnotation says whether an annotation of any object is stored.
+func keepsAnnotation(key string) bool {
 	return strings.HasPrefix(key, "sysop.dev/") || strings.HasPrefix(key, "helm.sh/") || strings.HasPrefix(key, "meta.helm.sh/") ||
 		strings.HasPrefix(key, "operators.coreos.com/") || strings.HasPrefix(key, "argocd.argoproj.io/")
 }
 
-// Collector keeps of the objects that pass what rules look at. An object that comes a
-// second time replaces what was kept of it. It is safe for use by several at once.
+// Collector keeps what rules read of the objects that pass. An object that comes a second
+// time replaces what was kept of it. It is safe for use by several at once.
 type Collector struct {
-	mu    sync.Mutex
-	whole map[schema.GroupKind]map[object.Ref]runtime.Object
-	notes map[object.Ref]map[string]string
-	said  map[object.Ref]map[string]string
-	parts map[uint64]*shared
-	seed  maphash.Seed
-	// robust is what the rules of robustness want of custom resources.
-	robust robustFacts
+	mu          sync.Mutex
+	whole       map[schema.GroupKind]map[object.Ref]runtime.Object
+	annotations map[object.Ref]map[string]string
+	versions    map[object.Ref]map[string]string
+	parts       map[uint64]*shared
+	seed        maphash.Seed
+	// backups are what custom resources say of backups.
+	backups map[object.Ref]BackupSettings
 }
 
 // shared are the parts of a pod's spec that pods of one template have in common. They are
@@ -85,11 +85,11 @@ type shared struct {
 // NewCollector returns an empty collector.
 func NewCollector() *Collector {
 	return &Collector{
-		whole: map[schema.GroupKind]map[object.Ref]runtime.Object{},
-		notes: map[object.Ref]map[string]string{},
-		said:  map[object.Ref]map[string]string{},
-		parts: map[uint64]*shared{},
-		seed:  maphash.MakeSeed(),
+		whole:       map[schema.GroupKind]map[object.Ref]runtime.Object{},
+		annotations: map[object.Ref]map[string]string{},
+		versions:    map[object.Ref]map[string]string{},
+		parts:       map[uint64]*shared{}, backups: map[object.Ref]BackupSettings{},
+		seed: maphash.MakeSeed(),
 	}
 }
 
@@ -97,7 +97,7 @@ func NewCollector() *Collector {
 func (c *Collector) Add(o object.Object) {
 	notes := map[string]string{}
 	for k, v := range o.Meta.GetAnnotations() {
-		if noted(k) {
+		if keepsAnnotation(k) {
 			notes[k] = strings.Clone(v)
 		}
 	}
@@ -108,9 +108,9 @@ func (c *Collector) Add(o object.Object) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	put(c.notes, o.Ref, notes)
-	put(c.said, o.Ref, versions)
-	c.robust.note(o)
+	put(c.annotations, o.Ref, notes)
+	put(c.versions, o.Ref, versions)
+	c.noteBackups(o)
 	if body == nil {
 		return
 	}
@@ -222,16 +222,16 @@ func All[T runtime.Object](c *Collector, group, kind string) []T {
 func (c *Collector) Annotation(ref object.Ref, key string) (string, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	v, ok := c.notes[ref][key]
+	v, ok := c.annotations[ref][key]
 	return v, ok
 }
 
-// Noted returns the objects that carry an annotation, in order.
-func (c *Collector) Noted(key string) []object.Ref {
+// annotated returns the objects that carry an annotation, in order.
+func (c *Collector) annotated(key string) []object.Ref {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var out []object.Ref
-	for ref, notes := range c.notes {
+	for ref, notes := range c.annotations {
 		if _, ok := notes[key]; ok {
 			out = append(out, ref)
 		}
@@ -245,5 +245,5 @@ func (c *Collector) Noted(key string) []object.Ref {
 func (c *Collector) Versions(ref object.Ref) map[string]string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return maps.Clone(c.said[ref])
+	return maps.Clone(c.versions[ref])
 }

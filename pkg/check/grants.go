@@ -8,8 +8,6 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
@@ -33,99 +31,94 @@ type Grant struct {
 	Group string
 }
 
-// bound is the role that its binding names.
-func (g *Grant) bound() object.Ref {
+// BoundRole is the role that its binding names.
+func (g *Grant) BoundRole() object.Ref {
 	if g.Through.Name != "" {
 		return g.Through
 	}
 	return g.Role
 }
 
-var (
-	clusterRoleKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRole"}
-	clusterRoleBindingKind = schema.GroupKind{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}
-	roleKind               = schema.GroupKind{Group: rbacv1.GroupName, Kind: "Role"}
-	roleBindingKind        = schema.GroupKind{Group: rbacv1.GroupName, Kind: "RoleBinding"}
-)
-
-// Grants returns what a service account may do, by itself and by its groups, in the order
-// of bindings and rules: those of the whole cluster first. known is false where bindings, or
-// roles that are bound to it, were not read: then it may do more. Only RBAC is looked at; what a webhook
-// or the Node authorizer allows besides is not in it.
+// Grants returns what a service account may do, by itself and by its groups, in the order of
+// bindings and rules: those of the whole cluster first. known is false where bindings, or
+// roles that are bound to it, were not read: then it may do more. Only RBAC is read: what a
+// webhook or the Node authorizer allows as well is not included.
 func (w *ClusterState) Grants(sa object.Ref) (grants []Grant, known bool) {
-	known = w.Read(clusterRoleBindingKind, "") && w.Read(roleBindingKind, "")
+	known = w.Read(ClusterRoleBindingKind, "") && w.Read(RoleBindingKind, "")
 	x := w.bindings.build(w)
 	for _, at := range x.bindingsFor(sa) {
-		rules, ok := w.granted(at.ref, at.binding)
+		rules, ok := w.granted(at.Role, at.Object)
 		known = known && ok
 		for _, g := range rules {
-			g.Binding, g.Namespace, g.Group = at.binding, at.binding.Namespace, at.group
+			g.Binding, g.Namespace, g.Group = at.Object, at.Object.Namespace, at.group
 			grants = append(grants, g)
 		}
 	}
 	return grants, known
 }
 
-// grantIndex finds the bindings that mean somebody. There may be thousands of them, and
-// each pod of the cluster is asked about.
+// grantIndex finds the bindings of a subject. There may be thousands of them, and every pod
+// of the cluster is looked up.
 type grantIndex struct {
 	once sync.Once
-	all  []grantBinding
+	all  []Binding
 	// byAccount and byGroup number the bindings.
 	byAccount map[object.Ref][]int
 	byGroup   map[string][]int
 }
 
-// grantBinding is a RoleBinding or ClusterRoleBinding, and the group by which it means
-// the account that was asked about.
-type grantBinding struct {
-	ref     rbacv1.RoleRef
-	binding object.Ref
-	group   string
+// Binding is a RoleBinding or ClusterRoleBinding, and the group by which it means the
+// account that was looked up.
+type Binding struct {
+	Role   rbacv1.RoleRef
+	Object object.Ref
+	group  string
 }
 
 func (x *grantIndex) build(w *ClusterState) *grantIndex {
 	x.once.Do(func() {
 		x.byAccount, x.byGroup = map[object.Ref][]int{}, map[string][]int{}
-		for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, clusterRoleBindingKind.Kind) {
-			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleBindingKind.Kind, Name: b.Name})
+		for _, b := range All[*rbacv1.ClusterRoleBinding](w.Facts, rbacv1.GroupName, ClusterRoleBindingKind.Kind) {
+			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: ClusterRoleBindingKind.Kind, Name: b.Name})
 		}
-		for _, b := range All[*rbacv1.RoleBinding](w.Facts, rbacv1.GroupName, roleBindingKind.Kind) {
-			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: roleBindingKind.Kind, Namespace: b.Namespace, Name: b.Name})
+		for _, b := range All[*rbacv1.RoleBinding](w.Facts, rbacv1.GroupName, RoleBindingKind.Kind) {
+			x.add(b.RoleRef, b.Subjects, object.Ref{Group: rbacv1.GroupName, Kind: RoleBindingKind.Kind, Namespace: b.Namespace, Name: b.Name})
 		}
 	})
 	return x
 }
 
-// grantUser is how the user that a service account is begins.
-const grantUser = "system:serviceaccount:"
-
 func (x *grantIndex) add(ref rbacv1.RoleRef, subjects []rbacv1.Subject, binding object.Ref) {
 	n := len(x.all)
-	x.all = append(x.all, grantBinding{ref: ref, binding: binding})
+	x.all = append(x.all, Binding{Role: ref, Object: binding})
 	for _, s := range subjects {
-		switch s.Kind {
-		case rbacv1.ServiceAccountKind:
-			// Without a namespace it is that of the binding; a ClusterRoleBinding has none, and
-			// the subject then means nobody.
-			if in := cmp.Or(s.Namespace, binding.Namespace); in != "" {
-				sa := account(in, s.Name)
-				x.byAccount[sa] = append(x.byAccount[sa], n)
-			}
-		case rbacv1.UserKind:
-			if in, name, ok := strings.Cut(strings.TrimPrefix(s.Name, grantUser), ":"); ok && strings.HasPrefix(s.Name, grantUser) {
-				sa := account(in, name)
-				x.byAccount[sa] = append(x.byAccount[sa], n)
-			}
-		case rbacv1.GroupKind:
+		if sa, ok := SubjectAccount(s, binding.Namespace); ok {
+			x.byAccount[sa] = append(x.byAccount[sa], n)
+		} else if s.Kind == rbacv1.GroupKind {
 			x.byGroup[s.Name] = append(x.byGroup[s.Name], n)
 		}
 	}
 }
 
+// SubjectAccount returns the service account that a subject of a binding names, itself or as
+// a user. Without a namespace it is in that of the binding; in a ClusterRoleBinding, which
+// has none, it is nothing.
+func SubjectAccount(s rbacv1.Subject, namespace string) (object.Ref, bool) {
+	switch s.Kind {
+	case rbacv1.ServiceAccountKind:
+		in := cmp.Or(s.Namespace, namespace)
+		return ServiceAccount(in, s.Name), in != ""
+	case rbacv1.UserKind:
+		rest, is := strings.CutPrefix(s.Name, "system:serviceaccount:")
+		in, name, ok := strings.Cut(rest, ":")
+		return ServiceAccount(in, name), is && ok
+	}
+	return object.Ref{}, false
+}
+
 // bindingsFor returns the bindings that mean an account, each once: where one names it and one
 // of its groups as well, it names it.
-func (x *grantIndex) bindingsFor(sa object.Ref) []grantBinding {
+func (x *grantIndex) bindingsFor(sa object.Ref) []Binding {
 	group := map[int]string{}
 	for _, name := range []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + sa.Namespace} {
 		for _, n := range x.byGroup[name] {
@@ -140,7 +133,7 @@ func (x *grantIndex) bindingsFor(sa object.Ref) []grantBinding {
 		numbers = append(numbers, n)
 	}
 	slices.Sort(numbers)
-	out := make([]grantBinding, 0, len(numbers))
+	out := make([]Binding, 0, len(numbers))
 	for _, n := range numbers {
 		b := x.all[n]
 		b.group = group[n]
@@ -153,23 +146,23 @@ func (x *grantIndex) bindingsFor(sa object.Ref) []grantBinding {
 // cluster surely has and that was not read.
 func (w *ClusterState) granted(ref rbacv1.RoleRef, binding object.Ref) (grants []Grant, known bool) {
 	role := object.Ref{Group: rbacv1.GroupName, Kind: ref.Kind, Name: ref.Name}
-	if ref.Kind == roleKind.Kind {
+	if ref.Kind == RoleKind.Kind {
 		role.Namespace = binding.Namespace
 		if r, ok := Of[*rbacv1.Role](w.Facts, role); ok {
 			return grantsOf(role, r.Rules), true
 		}
-		return nil, w.Read(roleKind, role.Namespace)
+		return nil, w.Read(RoleKind, role.Namespace)
 	}
 	r, ok := Of[*rbacv1.ClusterRole](w.Facts, role)
 	switch {
 	case ok && r.AggregationRule != nil:
-		return w.aggregated(role, r), len(r.Rules) > 0 || w.Read(clusterRoleKind, "")
+		return w.aggregated(role, r), len(r.Rules) > 0 || w.Read(ClusterRoleKind, "")
 	case ok:
 		return grantsOf(role, r.Rules), true
 	case ref.Name == clusterAdmin:
 		return grantsOf(role, clusterAdminRules()), true
 	}
-	return nil, w.Read(clusterRoleKind, "") && !grantDefaultName(ref.Name)
+	return nil, w.Read(ClusterRoleKind, "") && !grantDefaultName(ref.Name)
 }
 
 func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
@@ -185,11 +178,11 @@ func grantsOf(role object.Ref, rules []rbacv1.PolicyRule) []Grant {
 // ascribed to the one in which it is written, where that is known.
 func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Grant {
 	var from []Grant
-	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, clusterRoleKind.Kind) {
-		if other.Name == r.Name || !grantSelects(r.AggregationRule, other.Labels) {
+	for _, other := range All[*rbacv1.ClusterRole](w.Facts, rbacv1.GroupName, ClusterRoleKind.Kind) {
+		if other.Name == r.Name || !aggregates(r.AggregationRule, other.Labels) {
 			continue
 		}
-		source := object.Ref{Group: rbacv1.GroupName, Kind: clusterRoleKind.Kind, Name: other.Name}
+		source := object.Ref{Group: rbacv1.GroupName, Kind: ClusterRoleKind.Kind, Name: other.Name}
 		for _, g := range grantsOf(source, other.Rules) {
 			g.Through = role
 			from = append(from, g)
@@ -208,14 +201,18 @@ func (w *ClusterState) aggregated(role object.Ref, r *rbacv1.ClusterRole) []Gran
 	return out
 }
 
-func grantSelects(a *rbacv1.AggregationRule, of map[string]string) bool {
-	return slices.ContainsFunc(a.ClusterRoleSelectors, func(s metav1.LabelSelector) bool {
-		selector, err := metav1.LabelSelectorAsSelector(&s)
-		return err == nil && selector.Matches(labels.Set(of))
-	})
+// aggregates says that a ClusterRole takes the rules of another, by the labels of that.
+func aggregates(rule *rbacv1.AggregationRule, of map[string]string) bool {
+	return slices.ContainsFunc(rule.ClusterRoleSelectors, func(s metav1.LabelSelector) bool { return Selects(&s, of) })
 }
 
 func grantSameRule(a, b *rbacv1.PolicyRule) bool {
 	return slices.Equal(a.Verbs, b.Verbs) && slices.Equal(a.APIGroups, b.APIGroups) && slices.Equal(a.Resources, b.Resources) &&
 		slices.Equal(a.ResourceNames, b.ResourceNames) && slices.Equal(a.NonResourceURLs, b.NonResourceURLs)
+}
+
+// OwnBindings are those that name the account, and not a group. Whether the role that they
+// bind was read does not matter.
+func (w *ClusterState) OwnBindings(sa object.Ref) []Binding {
+	return slices.DeleteFunc(w.bindings.build(w).bindingsFor(sa), func(b Binding) bool { return b.group != "" })
 }

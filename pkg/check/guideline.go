@@ -1,10 +1,12 @@
 package check
 
-import "fmt"
+import (
+	"fmt"
+)
 
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
-	// Model is who published it, Year when.
+	// Model is the list that it is from, Year when that was published.
 	Model string
 	Year  int
 	// Number is its place in their list, from 1; Principle its words, shortened.
@@ -22,15 +24,27 @@ func (g Guideline) String() string {
 	return fmt.Sprintf("%s (%d) %d: %s", g.Model, g.Year, g.Number, g.Principle)
 }
 
-// maturity returns a guideline of the Operator Maturity Model as KubePlus published it in
+// AllGuidelines returns the principles of both models, in order.
+func AllGuidelines() []Guideline {
+	var all []Guideline
+	for n := range maturityPrinciples {
+		all = append(all, MaturityGuideline(n+1))
+	}
+	for n := range coreosPrinciples {
+		all = append(all, CoreOSGuideline(n+1))
+	}
+	return all
+}
+
+// MaturityGuideline returns a guideline of the Operator Maturity Model as KubePlus published it in
 // 2020, by its number (1 to 24).
-func maturity(n int) Guideline {
+func MaturityGuideline(n int) Guideline {
 	return Guideline{Model: MaturityModel, Year: 2020, Number: n, Principle: maturityPrinciples[n-1]}
 }
 
-// coreos returns one of the principles that Brandon Philips gave for operators in 2016, by
+// CoreOSGuideline returns one of the principles that Brandon Philips gave for operators in 2016, by
 // its place (1 to 7) in "Introducing Operators: Putting Operational Knowledge into Software".
-func coreos(n int) Guideline {
+func CoreOSGuideline(n int) Guideline {
 	return Guideline{Model: CoreOSModel, Year: 2016, Number: n, Principle: coreosPrinciples[n-1]}
 }
 

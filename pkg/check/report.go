@@ -8,8 +8,6 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-//go:generate go test . -run TestGuidelinesPage -update-guidelines
-
 // Subject is one definition, operator or stack, and what the rules say of it.
 type Subject struct {
 	Scope Scope
@@ -21,14 +19,14 @@ type Subject struct {
 	Operator string
 	// Objects are those that the subject is made of, in order.
 	Objects []object.Ref
-	// Rules are those that were asked.
+	// Rules are those that were evaluated.
 	Rules []Rule
-	// Results are those of the rules of its scope that had anything to look at, in the
-	// order of Rules.
+	// Results are those of the rules of its scope that had anything to check, in the order
+	// of Rules.
 	Results []*Result
 }
 
-// Check asks the rules of a definition.
+// Check evaluates rules for a definition.
 func (d *Definition) Check(rules []Rule) *Subject {
 	s := &Subject{Scope: OfDefinition, Ref: d.Ref, Name: d.CRD.Name, Objects: append([]object.Ref{d.Ref}, d.Instances...)}
 	if d.Operator != nil {
@@ -42,7 +40,7 @@ func (d *Definition) Check(rules []Rule) *Subject {
 	return s
 }
 
-// Check asks the rules of an operator.
+// Check evaluates rules for an operator.
 func (o *Operator) Check(rules []Rule) *Subject {
 	s := &Subject{Scope: OfOperator, Ref: o.Ref(), Name: o.Name, Objects: slices.Clone(o.Definitions)}
 	for _, w := range o.Workloads {
@@ -59,7 +57,7 @@ func (o *Operator) Check(rules []Rule) *Subject {
 	return s
 }
 
-// Check asks the rules of a stack.
+// Check evaluates rules for a stack.
 func (s *Stack) Check(rules []Rule) *Subject {
 	out := &Subject{Scope: OfStack, Ref: s.Ref, Name: s.Ref.String(), Objects: s.Members()}
 	out.ask(rules, func(r *Rule, result *Result) {
@@ -89,7 +87,7 @@ type Report struct {
 	// Subjects are in the order of their scopes and names. Their findings are marked where
 	// they are waived.
 	Subjects []*Subject
-	// Rules are all that were asked of any subject, in the order of Rules.
+	// Rules are all that were evaluated for any subject, in the order of Rules.
 	Rules []Rule
 	// Unused are the waivers that waived nothing, and Malformed the pieces of annotations
 	// that are no waivers.
@@ -101,9 +99,10 @@ type Report struct {
 }
 
 // NewReport applies waivers to what rules said of subjects: those of a file, and those of
-// the annotations in the world. now is the moment at which it is told whether a waiver has
-// ended. The world may be nil where there is none; then nothing is known of owners.
-func NewReport(subjects []*Subject, waivers []Waiver, w *ClusterState, now time.Time) *Report {
+// the annotations in the world. now is the time at which it is decided whether a waiver has
+// ended. The world may be nil where there is none; then nothing is known of owners. rules
+// are all that may be waived, whether they were evaluated or not.
+func NewReport(subjects []*Subject, rules []Rule, waivers []Waiver, w *ClusterState, now time.Time) *Report {
 	r := &Report{Subjects: slices.Clone(subjects)}
 	slices.SortStableFunc(r.Subjects, compareSubjects)
 	seen := map[string]bool{}
@@ -118,7 +117,7 @@ func NewReport(subjects []*Subject, waivers []Waiver, w *ClusterState, now time.
 	if w != nil && w.Graph != nil {
 		r.Gaps = w.Graph.Gaps()
 	}
-	waive(r, waivers, w, now)
+	waive(r, rules, waivers, w, now)
 	r.Scores = Scored(r.Subjects...)
 	return r
 }
@@ -128,7 +127,7 @@ func compareSubjects(a, b *Subject) int {
 	return cmp.Or(cmp.Compare(slices.Index(order, a.Scope), slices.Index(order, b.Scope)), cmp.Compare(a.Name, b.Name), object.Compare(a.Ref, b.Ref))
 }
 
-// Worst says whether there is a finding of a severity, or of a graver one, that nobody
+// Worst says whether there is a finding of a severity, or of a worse one, that is not
 // waived.
 func (r *Report) Worst(least Severity) bool {
 	for severity, n := range r.Scores.Found {

@@ -1,4 +1,4 @@
-package check
+package check_test
 
 import (
 	"fmt"
@@ -8,6 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/checktest"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/operator"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -40,59 +44,27 @@ metadata: {name: worker, namespace: shop, uid: d2}
 spec: {selector: {matchLabels: {app: worker}}, template: {metadata: {labels: {app: worker}}, spec: {containers: [{name: worker, image: worker}]}}}
 `
 
-// Fake rules about pods, workloads and the name of a stack.
-func reportRules() []Rule {
-	words := func(id string, category Category, severity Severity) Rule {
-		return Rule{ID: id, Category: category, Severity: severity, Title: id, Why: "why", Fix: "fix", Guidelines: []Guideline{maturity(14)}}
-	}
-	pods := words("fake-pod", Robustness, Warning)
-	pods.Stack = func(s *Stack, r *Result) {
-		for _, ref := range s.Members() {
-			if ref.Kind == "Pod" {
-				r.AddFinding(Finding{Object: ref, Message: "a pod"})
-			}
-		}
-	}
-	workloads := words("fake-workload", Security, Error)
-	workloads.Stack = func(s *Stack, r *Result) {
-		for _, w := range s.Workloads() {
-			if strings.HasPrefix(w.Ref.Name, "web") {
-				r.AddFinding(Finding{Object: w.Ref, Message: "a workload"})
-			} else {
-				r.Pass(w.Ref)
-			}
-		}
-	}
-	fine := words("fake-fine", Robustness, Info)
-	fine.Stack = func(s *Stack, r *Result) { r.Pass(s.Ref) }
-	open := words("fake-open", Robustness, Info)
-	open.Stack = func(s *Stack, r *Result) { r.AddUnknown(s.Ref, "nobody knows") }
-	operator := words("fake-operator", CoreOS, Info)
-	operator.Uncheckable = "nobody can"
-	return []Rule{pods, workloads, fine, open, operator}
-}
-
 // reportOf checks the stack of web, or all that are named, in a world whose objects carry
 // annotations: the Namespace, the Deployment, the ReplicaSet and the pod.
-func reportOf(t *testing.T, notes [4]string, file []Waiver, now time.Time, roots ...string) *Report {
+func reportOf(t *testing.T, notes [4]string, file []check.Waiver, now time.Time, roots ...string) *check.Report {
 	t.Helper()
 	var args []any
 	for _, n := range notes {
 		if n != "" {
-			n = fmt.Sprintf(", annotations: {%s: %q}", WaiveAnnotation, n)
+			n = fmt.Sprintf(", annotations: {%s: %q}", check.WaiveAnnotation, n)
 		}
 		args = append(args, n)
 	}
-	w := readWorld(t, fmt.Sprintf(reportWorld, args...))
-	var subjects []*Subject
+	w := checktest.Read(t, operator.Find, fmt.Sprintf(reportWorld, args...))
+	var subjects []*check.Subject
 	for _, root := range append(roots, "Deployment.apps/shop/web") {
-		subjects = append(subjects, w.stack(root).Check(reportRules()))
+		subjects = append(subjects, w.Stack(root).Check(check.ReportRules()))
 	}
-	return NewReport(subjects, file, w.ClusterState, now)
+	return check.NewReport(subjects, append(all.Rules(), check.ReportRules()...), file, w.ClusterState, now)
 }
 
 // told are the findings of a report, each with its waiver, and what else is said of waivers.
-func told(r *Report) string {
+func told(r *check.Report) string {
 	var out []string
 	for _, s := range r.Subjects {
 		for _, result := range s.Results {
@@ -119,7 +91,7 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 	day := time.Date(2027, 1, 31, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
 		notes [4]string
-		file  []Waiver
+		file  []check.Waiver
 		now   time.Time
 		roots []string
 		want  string
@@ -147,24 +119,24 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		},
 		"prose": {notes: [4]string{1: "please do"}, want: "fake-pod web-1-x\nfake-workload web\nmalformed web: \"please do\" is not a waiver: write id=reason"},
 		"a file": {
-			file: []Waiver{{Rule: "fake-pod", Reason: "all", Origin: "w:1"}, {Rule: "fake-pod", Object: web, Reason: "web", Origin: "w:2"}},
+			file: []check.Waiver{{Rule: "fake-pod", Reason: "all", Origin: "w:1"}, {Rule: "fake-pod", Object: web, Reason: "web", Origin: "w:2"}},
 			want: "fake-pod web-1-x waived: web\nfake-workload web\nunused fake-pod w:1: the rule has no findings in what was checked",
 		},
 		"a file with kubectl's names": {
-			file: []Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "deployments", Namespace: "shop", Name: "web"}, Reason: "web", Origin: "w:2"}},
+			file: []check.Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "deployments", Namespace: "shop", Name: "web"}, Reason: "web", Origin: "w:2"}},
 			want: "fake-pod web-1-x waived: web\nfake-workload web",
 		},
 		"an annotation before a file": {
-			notes: [4]string{1: "fake-workload=said there"}, file: []Waiver{{Rule: "fake-workload", Object: web, Reason: "said here", Origin: "w:2"}},
+			notes: [4]string{1: "fake-workload=said there"}, file: []check.Waiver{{Rule: "fake-workload", Object: web, Reason: "said here", Origin: "w:2"}},
 			want: "fake-pod web-1-x\nfake-workload web waived: said there\nunused fake-workload w:2: the rule has no findings there",
 		},
 		"ended": {
-			file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.AddDate(0, 0, 1),
+			file: []check.Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.AddDate(0, 0, 1),
 			want: "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: it expired on 2027-01-31",
 		},
-		"the last day": {file: []Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.Add(24*time.Hour - 1), want: "fake-pod web-1-x waived: x\nfake-workload web"},
+		"the last day": {file: []check.Waiver{{Rule: "fake-pod", Reason: "x", Until: day, Origin: "w:1"}}, now: day.Add(24*time.Hour - 1), want: "fake-pod web-1-x waived: x\nfake-workload web"},
 		"nothing to waive": {
-			file: []Waiver{
+			file: []check.Waiver{
 				{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Namespace: "shop", Name: "gone"}, Reason: "x", Origin: "w:1"},
 				{Rule: "fake-fine", Reason: "x", Origin: "w:2"},
 				{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Name: "web"}, Reason: "x", Origin: "w:3"},
@@ -177,7 +149,7 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 		},
 		// Of what was not asked, or is not decided, nothing is said.
 		"not known": {
-			file: []Waiver{
+			file: []check.Waiver{
 				{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Namespace: "shop", Name: "worker"}, Reason: "x", Origin: "w:1"},
 				{Rule: "fake-open", Object: web, Reason: "x", Origin: "w:2"},
 				{Rule: "fake-operator", Reason: "x", Origin: "w:3"},
@@ -185,7 +157,7 @@ func TestWaiversHoldForWhatIsBelow(t *testing.T) {
 			want: "fake-pod web-1-x\nfake-workload web",
 		},
 		"worker is asked": {
-			file:  []Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Namespace: "shop", Name: "worker"}, Reason: "x", Origin: "w:1"}},
+			file:  []check.Waiver{{Rule: "fake-pod", Object: object.Ref{Kind: "Deployment", Namespace: "shop", Name: "worker"}, Reason: "x", Origin: "w:1"}},
 			roots: []string{"Deployment.apps/shop/worker"},
 			want:  "fake-pod web-1-x\nfake-workload web\nunused fake-pod w:1: the rule has no findings there",
 		},
@@ -207,7 +179,7 @@ func TestWorst(t *testing.T) {
 		"fake-workload=x\nfake-pods=typ": {false, true, true},
 	} {
 		r := reportOf(t, [4]string{1: notes}, nil, time.Time{})
-		for i, severity := range Severities() {
+		for i, severity := range check.Severities() {
 			if got := r.Worst(severity); got != want[i] {
 				t.Errorf("%q: a finding of %s or graver: %v", notes, severity, got)
 			}
@@ -216,45 +188,45 @@ func TestWorst(t *testing.T) {
 }
 
 // scoreOf is the score of results in one category.
-func scoreOf(results ...*Result) Score {
-	return Scored(&Subject{Results: results}).All
+func scoreOf(results ...*check.Result) check.Score {
+	return check.Scored(&check.Subject{Results: results}).All
 }
 
-func scoreResult(rule Severity, right int, wrong ...Severity) *Result {
-	r := &Result{Rule: &Rule{ID: "r", Category: Security, Severity: rule}}
+func scoreResult(rule check.Severity, right int, wrong ...check.Severity) *check.Result {
+	r := &check.Result{Rule: &check.Rule{ID: "r", Category: check.Security, Severity: rule}}
 	for i := range right {
 		r.Pass(object.Ref{Kind: "Pod", Name: fmt.Sprint("right", i)})
 	}
 	for i, severity := range wrong {
-		r.AddFinding(Finding{Severity: severity, Object: object.Ref{Kind: "Pod", Name: fmt.Sprint("wrong", i)}})
+		r.AddFinding(check.Finding{Severity: severity, Object: object.Ref{Kind: "Pod", Name: fmt.Sprint("wrong", i)}})
 	}
 	return r
 }
 
 func TestScore(t *testing.T) {
-	waived := scoreResult(Error, 1, Error)
-	waived.Findings[0].Waived = &Waiver{}
-	open := &Result{Rule: &Rule{Severity: Error}, Unknowns: []Unknown{{}}}
-	never := &Result{Rule: &Rule{Severity: Error, Uncheckable: "x"}, Unknowns: []Unknown{{}}}
-	twice := scoreResult(Warning, 1, Warning)
-	twice.AddFinding(Finding{Severity: Info, Object: twice.Findings[0].Object})
+	waived := scoreResult(check.Error, 1, check.Error)
+	waived.Findings[0].Waived = &check.Waiver{}
+	open := &check.Result{Rule: &check.Rule{Severity: check.Error}, Unknowns: []check.Unknown{{}}}
+	never := &check.Result{Rule: &check.Rule{Severity: check.Error, Uncheckable: "x"}, Unknowns: []check.Unknown{{}}}
+	twice := scoreResult(check.Warning, 1, check.Warning)
+	twice.AddFinding(check.Finding{Severity: check.Info, Object: twice.Findings[0].Object})
 	for name, c := range map[string]struct {
-		results []*Result
+		results []*check.Result
 		want    string
 	}{
 		"nothing":                      {nil, "- 0/0"},
-		"all right":                    {[]*Result{scoreResult(Error, 3), scoreResult(Info, 1)}, "100 2/2"},
-		"all wrong":                    {[]*Result{scoreResult(Error, 0, Error, Error)}, "0 0/1"},
-		"a half of one":                {[]*Result{scoreResult(Warning, 1, Warning)}, "50 0/1"},
-		"by weight":                    {[]*Result{scoreResult(Error, 1), scoreResult(Info, 0, Info)}, "80 1/2"},
-		"two thirds of 4, and 2":       {[]*Result{scoreResult(Error, 2, Error), scoreResult(Warning, 1)}, "77 1/2"},
-		"milder than the rule":         {[]*Result{scoreResult(Error, 0, Info)}, "75 0/1"},
-		"graver than the rule":         {[]*Result{scoreResult(Info, 1, Error), scoreResult(Error, 1)}, "90 1/2"},
-		"an object once, the gravest":  {[]*Result{twice}, "50 0/1"},
-		"never 100 with a finding":     {[]*Result{scoreResult(Info, 5000, Info), scoreResult(Error, 1)}, "99 1/2"},
-		"what was waived is right":     {[]*Result{waived}, "100 1/1 waived 1"},
-		"what is open counts for none": {[]*Result{open, never, scoreResult(Error, 1)}, "100 1/1 open 1 never 1"},
-		"only open":                    {[]*Result{open}, "- 0/0 open 1"},
+		"all right":                    {[]*check.Result{scoreResult(check.Error, 3), scoreResult(check.Info, 1)}, "100 2/2"},
+		"all wrong":                    {[]*check.Result{scoreResult(check.Error, 0, check.Error, check.Error)}, "0 0/1"},
+		"a half of one":                {[]*check.Result{scoreResult(check.Warning, 1, check.Warning)}, "50 0/1"},
+		"by weight":                    {[]*check.Result{scoreResult(check.Error, 1), scoreResult(check.Info, 0, check.Info)}, "80 1/2"},
+		"two thirds of 4, and 2":       {[]*check.Result{scoreResult(check.Error, 2, check.Error), scoreResult(check.Warning, 1)}, "77 1/2"},
+		"milder than the rule":         {[]*check.Result{scoreResult(check.Error, 0, check.Info)}, "75 0/1"},
+		"graver than the rule":         {[]*check.Result{scoreResult(check.Info, 1, check.Error), scoreResult(check.Error, 1)}, "90 1/2"},
+		"an object once, the gravest":  {[]*check.Result{twice}, "50 0/1"},
+		"never 100 with a finding":     {[]*check.Result{scoreResult(check.Info, 5000, check.Info), scoreResult(check.Error, 1)}, "99 1/2"},
+		"what was waived is right":     {[]*check.Result{waived}, "100 1/1 waived 1"},
+		"what is open counts for none": {[]*check.Result{open, never, scoreResult(check.Error, 1)}, "100 1/1 open 1 never 1"},
+		"only open":                    {[]*check.Result{open}, "- 0/0 open 1"},
 	} {
 		s := scoreOf(c.results...)
 		got := fmt.Sprintf("%s %d/%d", s, s.Kept, s.Of)
@@ -277,17 +249,17 @@ func TestScore(t *testing.T) {
 func TestScoreIsFair(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 1))
 	for range 2000 {
-		var results []*Result
+		var results []*check.Result
 		for range 1 + r.IntN(6) {
-			var wrong []Severity
+			var wrong []check.Severity
 			for range r.IntN(4) {
-				wrong = append(wrong, Severities()[r.IntN(3)])
+				wrong = append(wrong, check.Severities()[r.IntN(3)])
 			}
-			results = append(results, scoreResult(Severities()[r.IntN(3)], r.IntN(4), wrong...))
+			results = append(results, scoreResult(check.Severities()[r.IntN(3)], r.IntN(4), wrong...))
 		}
 		before := scoreOf(results...)
-		found := Scored(&Subject{Results: results}).Found
-		none := found[Error]+found[Warning]+found[Info] == 0
+		found := check.Scored(&check.Subject{Results: results}).Found
+		none := found[check.Error]+found[check.Warning]+found[check.Info] == 0
 		if before.Known() && (before.Value < 0 || before.Value > 100 || (before.Value == 100) != none) {
 			t.Fatalf("score %d with %v found", before.Value, found)
 		}
@@ -298,7 +270,7 @@ func TestScoreIsFair(t *testing.T) {
 		}
 		for _, result := range results {
 			for i := range result.Findings {
-				result.Findings[i].Waived = &Waiver{}
+				result.Findings[i].Waived = &check.Waiver{}
 				if after := scoreOf(results...); before.Known() && after.Value < before.Value {
 					t.Fatalf("a waiver takes the score from %s to %s", before, after)
 				}

@@ -25,15 +25,15 @@ type waiving struct {
 	byRule map[string]map[object.Ref]*Waiver
 	used   map[*Waiver]bool
 	above  map[object.Ref][]object.Ref
-	// checked are the scopes in which each object was looked at, and each namespace.
+	// checked are the scopes in which each object was checked, and each namespace.
 	checked map[object.Ref]map[Scope]bool
 }
 
-// waive marks what is waived, and tells of waivers that are of no use.
-func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
+// waive marks what is waived, and reports waivers without effect.
+func waive(r *Report, rules []Rule, file []Waiver, w *ClusterState, now time.Time) {
 	v := &waiving{report: r, world: w, byRule: map[string]map[object.Ref]*Waiver{}, used: map[*Waiver]bool{}, above: map[object.Ref][]object.Ref{}}
 	v.look()
-	said, malformed := w.annotatedWaivers(v.known(), func(ref object.Ref) bool { return v.checked[ref] != nil })
+	said, malformed := w.annotatedWaivers(rules, func(ref object.Ref) bool { return v.checked[ref] != nil })
 	r.Malformed = malformed
 	all := slices.Concat(said, file)
 	var held []*Waiver
@@ -74,18 +74,7 @@ func waive(r *Report, file []Waiver, w *ClusterState, now time.Time) {
 	}
 }
 
-// known are the rules that may be waived, whether they were asked or not.
-func (v *waiving) known() []Rule {
-	all := Rules()
-	for _, r := range v.report.Rules {
-		if !slices.ContainsFunc(all, func(o Rule) bool { return o.ID == r.ID }) {
-			all = append(all, r)
-		}
-	}
-	return all
-}
-
-// look notes what was looked at.
+// look notes what was checked.
 func (v *waiving) look() {
 	v.checked = map[object.Ref]map[Scope]bool{}
 	note := func(ref object.Ref, scope Scope) {
@@ -165,7 +154,7 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 	if have, ok := v.above[ref]; ok {
 		return slices.Clone(have)
 	}
-	all := append([]object.Ref{ref}, v.world.waiverOwners(ref)...)
+	all := append([]object.Ref{ref}, v.world.Owners(ref)...)
 	if ref.Namespace != "" {
 		all = append(all, waiverNamespace(ref))
 	}
@@ -174,7 +163,7 @@ func (v *waiving) places(ref object.Ref) []object.Ref {
 }
 
 // idle says why a waiver waived nothing; empty where that is not known: its rule was not
-// asked, its object was not looked at, or something is not decided there.
+// evaluated, its object was not checked, or something there is unknown.
 func (v *waiving) idle(waiver *Waiver) string {
 	i := slices.IndexFunc(v.report.Rules, func(r Rule) bool { return r.ID == waiver.Rule })
 	if i < 0 {

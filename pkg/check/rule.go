@@ -1,7 +1,5 @@
 package check
 
-import "slices"
-
 // Category is the part of the report that a rule is in.
 type Category string
 
@@ -30,17 +28,17 @@ type Rule struct {
 	// Guidelines are what it comes from.
 	Guidelines []Guideline
 	// Title says what holds where it is kept, Why what happens otherwise, and Fix how to
-	// mend it; sentences for people.
+	// correct it; sentences for people.
 	Title, Why, Fix string
 
 	Definition func(*Definition, *Result)
 	Operator   func(*Operator, *Result)
 	Stack      func(*Stack, *Result)
-	// Uncheckable says why no reading of a cluster can tell.
+	// Uncheckable says why the rule cannot be checked in a cluster.
 	Uncheckable string
 }
 
-// Scope is what a rule looks at.
+// Scope is the kind of subject that a rule checks.
 type Scope string
 
 // The scopes.
@@ -50,7 +48,8 @@ const (
 	OfStack      Scope = "stack"
 )
 
-// Scope returns what the rule looks at; what cannot be checked is asked of operators.
+// Scope returns the kind of subject that the rule checks; a rule that cannot be checked is
+// one of operators.
 func (r *Rule) Scope() Scope {
 	switch {
 	case r.Definition != nil:
@@ -59,26 +58,4 @@ func (r *Rule) Scope() Scope {
 		return OfStack
 	}
 	return OfOperator
-}
-
-// Rules returns all rules, a table a category.
-func Rules() []Rule {
-	return slices.Concat(
-		consumabilityRules(),
-		settableRules(),
-		securityRules(),
-		robustnessRules(),
-		portabilityRules(),
-		coreosRules(),
-	)
-}
-
-// RuleOf returns a rule by its ID.
-func RuleOf(id string) (Rule, bool) {
-	for _, r := range Rules() {
-		if r.ID == id {
-			return r, true
-		}
-	}
-	return Rule{}, false
 }

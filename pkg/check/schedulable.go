@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// Schedulable is what the scheduler looks at, as far as it was read: everything that there
-// is, but for some pods and those that have ended. Its lists are the caller's.
+// Schedulable is what the scheduler reads, as far as it is known here: everything but some
+// pods and those that have ended. Its lists are the caller's.
 func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluster {
 	unread := func(group, kind string) bool { return !w.Read(schema.GroupKind{Group: group, Kind: kind}, "") }
 	c := &schedule.Cluster{
@@ -37,7 +37,7 @@ func (w *ClusterState) Schedulable(without map[object.Ref]bool) *schedule.Cluste
 		},
 	}
 	for _, p := range All[*corev1.Pod](w.Facts, "", "Pod") {
-		if !without[podRef(p)] && p.Status.Phase != corev1.PodSucceeded && p.Status.Phase != corev1.PodFailed {
+		if !without[PodRef(p)] && !HasEnded(p) {
 			c.Pods = append(c.Pods, p)
 		}
 	}

@@ -21,8 +21,7 @@ import (
 type Score struct {
 	// Value is 0 to 100; it means nothing where Of is 0.
 	Value int
-	// Kept counts the rules that are kept by everything they looked at, of those that were
-	// decided.
+	// Kept counts the rules that all checked objects pass, of those that could be evaluated.
 	Kept, Of int
 	// Unknown counts the rules that could not be decided of anything, Uncheckable those
 	// that no reading of a cluster can decide, and Waived the findings that were waived.
@@ -31,7 +30,7 @@ type Score struct {
 	got, all float64
 }
 
-// Known says that there is a score: a category with nothing to look at has none.
+// Known says that there is a score: a category with nothing to check has none.
 func (s Score) Known() bool { return s.Of > 0 }
 
 // String returns the value, or - where there is none.
@@ -118,8 +117,8 @@ func (s *Score) add(r *Result) {
 // scoreNoise is more than what sums of binary fractions miss the true value by.
 const scoreNoise = 1e-6
 
-// scoreWrong returns the gravest finding about each object that nobody waived, and how many
-// findings somebody did.
+// scoreWrong returns the worst severity of the findings about each object that are not
+// waived, and how many are waived.
 func (r *Result) scoreWrong() (gravest map[object.Ref]Severity, waived int) {
 	gravest = map[object.Ref]Severity{}
 	for i := range r.Findings {

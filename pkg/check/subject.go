@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"slices"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -10,6 +11,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
+
+// ManagedWorkloads returns the workloads of the stack without static pods, which a kubelet
+// runs from a file.
+func (s *Stack) ManagedWorkloads() []*Workload {
+	return slices.DeleteFunc(s.Workloads(), func(wl *Workload) bool {
+		return wl.Template == nil && len(wl.Pods) > 0 && IsMirrorPod(&wl.Pods[0].ObjectMeta)
+	})
+}
 
 // Definition is a CustomResourceDefinition, whole, and the objects of its kind.
 type Definition struct {
@@ -23,11 +32,11 @@ type Definition struct {
 	Instances []object.Ref
 	// Operator is what runs it; nil where that is not known.
 	Operator *Operator
-	// Creator is the field manager that made it, as a source tells it where the managed
-	// fields were not read with it; empty where nothing tells.
+	// Creator is the field manager that made it, as a source knows it where the managed
+	// fields were not read; empty where it is unknown.
 	Creator string
-	// Usage is the text that its usage annotation leads to (internal/manual), Missing why there
-	// is none, Unread why nobody knows; all empty where it names none.
+	// Usage is the text that its usage annotation leads to (internal/manual), Missing why
+	// there is none, Unread why that is unknown; all empty where it names none.
 	Usage, UsageMissing, UsageUnread string
 	// Annotations are what is wrong with its relationship annotations, as pkg/annotations
 	// says it.
@@ -39,8 +48,6 @@ type Definition struct {
 	Composition []schema.GroupKind
 }
 
-var definitionKind = schema.GroupKind{Group: apiextensionsv1.GroupName, Kind: "CustomResourceDefinition"}
-
 // NewDefinition reads a CustomResourceDefinition of apiextensions.k8s.io/v1.
 func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) {
 	crd := &apiextensionsv1.CustomResourceDefinition{}
@@ -49,7 +56,7 @@ func NewDefinition(w *ClusterState, fields map[string]any) (*Definition, error) 
 	}
 	d := &Definition{
 		World: w, CRD: crd,
-		Ref:  object.Ref{Group: definitionKind.Group, Kind: definitionKind.Kind, Name: crd.Name},
+		Ref:  object.Ref{Group: DefinitionKind.Group, Kind: DefinitionKind.Kind, Name: crd.Name},
 		Kind: schema.GroupKind{Group: crd.Spec.Group, Kind: crd.Spec.Names.Kind},
 	}
 	d.Instances = w.Instances(d.Kind)
@@ -83,7 +90,7 @@ func (d *Definition) Workloads() []*Workload {
 	for _, ref := range d.Instances {
 		owned = append(owned, d.World.Owned(ref)...)
 	}
-	return d.World.workloadsOf(owned)
+	return d.World.WorkloadsOf(owned)
 }
 
 // Operator is what makes custom resources real: workloads, and the definitions that they
@@ -118,24 +125,14 @@ func (o *Operator) Ref() object.Ref {
 // Accounts returns the service accounts that its pods run as, in order, each once.
 func (o *Operator) Accounts() []object.Ref {
 	var out []object.Ref
-	seen := map[object.Ref]bool{}
 	for _, w := range o.Workloads {
-		for _, spec := range w.Specs() {
-			ref := account(w.Ref.Namespace, spec.ServiceAccountName)
-			if !seen[ref] {
-				seen[ref] = true
+		for _, ref := range w.Accounts() {
+			if !slices.Contains(out, ref) {
 				out = append(out, ref)
 			}
 		}
 	}
 	return out
-}
-
-func account(namespace, name string) object.Ref {
-	if name == "" {
-		name = "default"
-	}
-	return object.Ref{Kind: "ServiceAccount", Namespace: namespace, Name: name}
 }
 
 // Stack is an application: its roots, and what belongs to them.
@@ -146,8 +143,8 @@ type Stack struct {
 	Stack *graph.Stack
 }
 
-// Members returns the objects of the stack that are there, without what it merely stands
-// on (nodes, classes, definitions) and who made something for it, in order.
+// Members returns the existing objects of the stack, without boundaries (nodes, classes,
+// definitions) and without what only created some of them, in order.
 func (s *Stack) Members() []object.Ref {
 	var out []object.Ref
 	for _, id := range s.Stack.Members() {
@@ -159,4 +156,4 @@ func (s *Stack) Members() []object.Ref {
 }
 
 // Workloads returns the workloads of the stack, and its bare pods.
-func (s *Stack) Workloads() []*Workload { return s.World.workloadsOf(s.Members()) }
+func (s *Stack) Workloads() []*Workload { return s.World.WorkloadsOf(s.Members()) }

@@ -51,9 +51,9 @@ const untilLayout = "2006-01-02"
 //	  reason: the limit is set by the namespace
 //	  until: 2027-01-31              # for good, where it is left out
 //
-// All that is wrong is told, with its place in the file; of a file with problems no waiver
-// is to be used. name is that of the file, for people, and rules are those that may be
-// waived.
+// All problems are returned, with their places in the file; of a file with problems no
+// waiver is to be used. name is that of the file, for people, and rules are those that may
+// be waived.
 func ParseWaivers(name string, data []byte, rules []Rule) ([]Waiver, []strict.Problem) {
 	root, problem := strict.Document(data)
 	switch {

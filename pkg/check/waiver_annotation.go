@@ -54,7 +54,7 @@ func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bo
 	if w == nil || w.Facts == nil {
 		return nil, nil
 	}
-	for _, ref := range w.Facts.Noted(WaiveAnnotation) {
+	for _, ref := range w.Facts.annotated(WaiveAnnotation) {
 		text, _ := w.Facts.Annotation(ref, WaiveAnnotation)
 		if w.copiedWaiver(ref, text) {
 			continue
@@ -75,7 +75,7 @@ func (w *ClusterState) annotatedWaivers(rules []Rule, wanted func(object.Ref) bo
 // own: Deployments give theirs to their ReplicaSets, many operators to what they make, and
 // Services to their Endpoints.
 func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
-	from := w.waiverOwners(ref)
+	from := w.Owners(ref)
 	if ref.Group == "" && ref.Kind == "Endpoints" {
 		from = append(from, object.Ref{Kind: "Service", Namespace: ref.Namespace, Name: ref.Name})
 	}
@@ -83,12 +83,4 @@ func (w *ClusterState) copiedWaiver(ref object.Ref, text string) bool {
 		of, _ := w.Facts.Annotation(o, WaiveAnnotation)
 		return of == text
 	})
-}
-
-// waiverOwners returns what owns an object at any depth, the nearest first, without itself.
-func (w *ClusterState) waiverOwners(ref object.Ref) []object.Ref {
-	if w == nil || w.Graph == nil {
-		return nil
-	}
-	return w.reach(ref, w.Graph.OwnersOf)
 }

@@ -7,6 +7,38 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
+// Fake rules about pods, workloads and the name of a stack.
+func ReportRules() []Rule {
+	words := func(id string, category Category, severity Severity) Rule {
+		return Rule{ID: id, Category: category, Severity: severity, Title: id, Why: "why", Fix: "fix", Guidelines: []Guideline{MaturityGuideline(14)}}
+	}
+	pods := words("fake-pod", Robustness, Warning)
+	pods.Stack = func(s *Stack, r *Result) {
+		for _, ref := range s.Members() {
+			if ref.Kind == "Pod" {
+				r.AddFinding(Finding{Object: ref, Message: "a pod"})
+			}
+		}
+	}
+	workloads := words("fake-workload", Security, Error)
+	workloads.Stack = func(s *Stack, r *Result) {
+		for _, w := range s.Workloads() {
+			if strings.HasPrefix(w.Ref.Name, "web") {
+				r.AddFinding(Finding{Object: w.Ref, Message: "a workload"})
+			} else {
+				r.Pass(w.Ref)
+			}
+		}
+	}
+	fine := words("fake-fine", Robustness, Info)
+	fine.Stack = func(s *Stack, r *Result) { r.Pass(s.Ref) }
+	open := words("fake-open", Robustness, Info)
+	open.Stack = func(s *Stack, r *Result) { r.AddUnknown(s.Ref, "nobody knows") }
+	op := words("fake-operator", CoreOS, Info)
+	op.Uncheckable = "nobody can"
+	return []Rule{pods, workloads, fine, open, op}
+}
+
 func TestParseWaivers(t *testing.T) {
 	for text, want := range map[string]string{
 		"":               "1:1 the file is empty: expected waivers, a list",
@@ -36,7 +68,7 @@ func TestParseWaivers(t *testing.T) {
 		"waivers:\n- {id: fake-pod, reason: [a]}":                                                     "2:26 expected a string",
 		"waivers:\n- {id: fake-operator, reason: tested elsewhere, object: deploy/shop/web-operator}": "fake-operator deploy/shop/web-operator tested elsewhere w.yaml:2",
 	} {
-		waivers, problems := ParseWaivers("w.yaml", []byte(text), reportRules())
+		waivers, problems := ParseWaivers("w.yaml", []byte(text), ReportRules())
 		var got []string
 		for _, p := range problems {
 			got = append(got, strings.Replace(strings.Replace(p.String(), "line ", "", 1), ", column ", ":", 1))
@@ -64,11 +96,11 @@ func TestParseWaivers(t *testing.T) {
 func FuzzWaivers(f *testing.F) {
 	f.Add("waivers:\n- {id: fake-pod, object: a/b, reason: x, until: 2027-01-31}", "fake-pod=x;y\nz")
 	f.Fuzz(func(t *testing.T, file, note string) {
-		waivers, problems := ParseWaivers("w", []byte(file), reportRules())
+		waivers, problems := ParseWaivers("w", []byte(file), ReportRules())
 		if len(waivers) > 0 && len(problems) > 0 {
 			t.Errorf("%d waivers of a file with %d problems", len(waivers), len(problems))
 		}
-		said, _ := waiversOf(object.Ref{Kind: "Node", Name: "a"}, note, reportRules())
+		said, _ := waiversOf(object.Ref{Kind: "Node", Name: "a"}, note, ReportRules())
 		for _, w := range append(waivers, said...) {
 			if w.Rule == "" || strings.TrimSpace(w.Reason) == "" || w.Origin == "" {
 				t.Errorf("a waiver that lacks a word: %+v", w)

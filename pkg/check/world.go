@@ -14,7 +14,36 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ClusterState is everything that was read, as rules look at it. It is immutable.
+// Labels returns the labels of an object; nil where it does not exist.
+func (w *ClusterState) Labels(ref object.Ref) map[string]string {
+	id, ok := w.Graph.Find(ref)
+	if !ok {
+		return nil
+	}
+	return w.Graph.Labels(id)
+}
+
+// PodsBehind returns the pods that a budget or a Service selects, in order.
+func (w *ClusterState) PodsBehind(serving object.Ref) []*corev1.Pod {
+	id, ok := w.Graph.Find(serving)
+	if !ok {
+		return nil
+	}
+	var out []*corev1.Pod
+	for e := range w.Graph.Out(id) {
+		ref := w.Graph.Ref(e.To)
+		if ref.GroupKind() != PodKind || w.Graph.State(e.To) != graph.Present {
+			continue
+		}
+		if p, ok := Of[*corev1.Pod](w.Facts, ref); ok && !HasEnded(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// ClusterState is everything that was read, in the form in which rules read it. It is
+// immutable.
 type ClusterState struct {
 	Graph *graph.Graph
 	Facts *Collector
@@ -29,67 +58,28 @@ type ClusterState struct {
 	// nil; then only what the graph says of that counts.
 	Conversion func(definition object.Ref) (service object.Ref, ok bool)
 
-	operators func() []*Operator
+	// FindOperators finds the operators of the cluster (package operator has the function).
+	// It may be nil; then none is known.
+	FindOperators func(*ClusterState) []*Operator
+
+	operators struct {
+		once sync.Once
+		all  []*Operator
+	}
 	workloads []*Workload
 	byRef     map[object.Ref]*Workload
 	ofPod     map[object.Ref]*Workload
-	// bindings finds who is bound; it is made when it is first asked for.
+	// bindings finds who is bound; it is built at the first use.
 	bindings grantIndex
-}
-
-// Workload is a built-in controller of pods, or a pod that has none, and the pods that
-// there are.
-type Workload struct {
-	// Ref is the topmost built-in controller: the Deployment and not its ReplicaSet, the
-	// CronJob and not its Job. A pod without one is its own workload.
-	Ref object.Ref
-	// Template is that of its pods; nil for a bare pod.
-	Template *corev1.PodTemplateSpec
-	// Replicas are those that are wanted; 0 for a CronJob, the number of its pods for a
-	// DaemonSet.
-	Replicas int32
-	// Pods are those that there are and have not ended, in order.
-	Pods []*corev1.Pod
-	// Object is the Deployment, StatefulSet, ... as it was read.
-	Object runtime.Object
-}
-
-// Specs returns the specs of the pods as they run, each different one once as far as
-// containers go; of no pods, that of the template.
-func (w *Workload) Specs() []*corev1.PodSpec {
-	var out []*corev1.PodSpec
-	for _, p := range w.Pods {
-		if !slices.ContainsFunc(out, func(s *corev1.PodSpec) bool {
-			return len(s.Containers) > 0 && len(p.Spec.Containers) > 0 && &s.Containers[0] == &p.Spec.Containers[0]
-		}) {
-			out = append(out, &p.Spec)
-		}
-	}
-	if len(out) == 0 && w.Template != nil {
-		out = append(out, &w.Template.Spec)
-	}
-	return out
-}
-
-// IsLongRunning says that its pods are to run until somebody ends them.
-func (w *Workload) IsLongRunning() bool {
-	switch w.Ref.Kind {
-	case "Job", "CronJob":
-		return false
-	case "Pod":
-		return len(w.Pods) > 0 && w.Pods[0].Spec.RestartPolicy != corev1.RestartPolicyNever
-	}
-	return true
 }
 
 // NewWorld puts together what was read.
 func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(schema.GroupKind, string) bool) *ClusterState {
 	w := &ClusterState{Graph: g, Facts: facts, Kinds: kinds, Read: read, byRef: map[object.Ref]*Workload{}, ofPod: map[object.Ref]*Workload{}}
-	w.operators = sync.OnceValue(func() []*Operator { return newOperatorSearch(w).operators() })
 	w.controllers()
 	for _, pod := range All[*corev1.Pod](facts, "", "Pod") {
 		ref := object.Ref{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name}
-		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
+		if HasEnded(pod) {
 			continue
 		}
 		of := w.workloadOf(ref)
@@ -110,7 +100,7 @@ func NewWorld(g *graph.Graph, facts *Collector, kinds *object.Kinds, read func(s
 func (w *ClusterState) controllers() {
 	add := func(group, kind, namespace, name string, o runtime.Object, template *corev1.PodTemplateSpec, replicas int32) {
 		ref := object.Ref{Group: group, Kind: kind, Namespace: namespace, Name: name}
-		if owner, ok := w.owner(ref); ok && runsPods(owner) {
+		if owner, ok := w.Owner(ref); ok && runsPods(owner) {
 			return
 		}
 		wl := &Workload{Ref: ref, Object: o, Template: template, Replicas: replicas}
@@ -149,39 +139,11 @@ func one(n *int32) int32 {
 	return *n
 }
 
-// runsPods says that a built-in controller makes pods, itself or by another.
-func runsPods(r object.Ref) bool {
-	switch r.Group {
-	case "apps":
-		return true
-	case "batch":
-		return r.Kind == "Job" || r.Kind == "CronJob"
-	}
-	return r.Group == "" && r.Kind == "ReplicationController"
-}
-
-// owner returns the first owner of an object that is there.
-func (w *ClusterState) owner(ref object.Ref) (object.Ref, bool) {
-	id, ok := w.Graph.Find(ref)
-	if !ok {
-		return object.Ref{}, false
-	}
-	for _, owner := range w.Graph.OwnersOf(id) {
-		if w.Graph.State(owner) == graph.Present {
-			return w.Graph.Ref(owner), true
-		}
-	}
-	return object.Ref{}, false
-}
-
-// maxDepth bounds a walk up owners, which may be a cycle.
-const maxDepth = 16
-
 // workloadOf returns the topmost built-in controller of a pod, if it has one.
 func (w *ClusterState) workloadOf(pod object.Ref) *Workload {
 	at := pod
 	for range maxDepth {
-		owner, ok := w.owner(at)
+		owner, ok := w.Owner(at)
 		if !ok {
 			return nil
 		}
@@ -205,50 +167,7 @@ func (w *ClusterState) Workload(ref object.Ref) (*Workload, bool) {
 	return wl, ok
 }
 
-// Top returns the topmost owner of an object: Moodle/moodle-1 of its pod. It is the object
-// itself where nobody owns it.
-func (w *ClusterState) Top(ref object.Ref) object.Ref {
-	at := ref
-	for range maxDepth {
-		owner, ok := w.owner(at)
-		if !ok {
-			return at
-		}
-		at = owner
-	}
-	return ref
-}
-
-// Owned returns what an object owns, at any depth, in order, without itself.
-func (w *ClusterState) Owned(ref object.Ref) []object.Ref {
-	out := w.reach(ref, w.Graph.Owned)
-	slices.SortFunc(out, object.Compare)
-	return out
-}
-
-// reach returns what is reached from an object step by step, the nearest first, without
-// itself.
-func (w *ClusterState) reach(ref object.Ref, step func(graph.ID) []graph.ID) []object.Ref {
-	id, ok := w.Graph.Find(ref)
-	if !ok {
-		return nil
-	}
-	seen := map[graph.ID]bool{id: true}
-	next := []graph.ID{id}
-	var out []object.Ref
-	for at := 0; at < len(next); at++ {
-		for _, to := range step(next[at]) {
-			if !seen[to] {
-				seen[to] = true
-				next = append(next, to)
-				out = append(out, w.Graph.Ref(to))
-			}
-		}
-	}
-	return out
-}
-
-// Instances returns the objects of a kind that are there, in order.
+// Instances returns the existing objects of a kind, in order.
 func (w *ClusterState) Instances(gk schema.GroupKind) []object.Ref {
 	var out []object.Ref
 	for id := range w.Graph.OfKind(gk) {
@@ -276,9 +195,9 @@ func (w *ClusterState) Serving(ref object.Ref, gk schema.GroupKind) []object.Ref
 	return slices.Compact(out)
 }
 
-// workloadsOf returns the workloads among some objects, or of pods among them, each once
+// WorkloadsOf returns the workloads among some objects, or of pods among them, each once
 // and in order.
-func (w *ClusterState) workloadsOf(refs []object.Ref) []*Workload {
+func (w *ClusterState) WorkloadsOf(refs []object.Ref) []*Workload {
 	var out []*Workload
 	for _, ref := range refs {
 		if wl, ok := w.Workload(ref); ok {

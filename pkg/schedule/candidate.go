@@ -13,7 +13,7 @@ import (
 // candidate is a pod that has no node yet.
 type candidate struct {
 	name string
-	// asked is its index in the question, -1 for one that is pending in the cluster.
+	// asked is its index among the pods to place, -1 for one that is pending in the cluster.
 	asked int
 	pod   *corev1.Pod
 	class *class

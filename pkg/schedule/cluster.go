@@ -82,8 +82,8 @@ func ended(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// bindPods notes who is on which node. A pod may be evicted if any candidate has a higher
-// priority and may evict: also a pending one makes room in this way.
+// bindPods notes which pods are on which node. A pod may be evicted if any candidate has a
+// higher priority and may evict: also a pending one makes room in this way.
 func (g *clusterState) bindPods() {
 	reach := int32(-1 << 31)
 	for _, c := range g.candidates {
@@ -140,7 +140,7 @@ func (g *clusterState) mayChange(k *class, matches func(*corev1.Pod) bool) bool 
 		slices.ContainsFunc(g.candidates, func(c *candidate) bool { return (k == nil || c.class != k) && matches(c.pod) })
 }
 
-// occupancy is who is on which node, and the room that this leaves.
+// occupancy is which pods are on which node, and the room that this leaves.
 type occupancy struct {
 	*clusterState
 	// certain leaves out the pods that may leave, and the rules that other pods may change:

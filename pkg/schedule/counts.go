@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// findProofs shows of the classes that are asked about why they do not fit, where that is
-// certain: it looks at no pod that may leave, and at no rule that other pods may change.
+// findProofs shows why classes of the pods to place do not fit, where that is certain: it
+// counts no pod that may leave, and no rule that other pods may change.
 func (q *question) findProofs(o *occupancy) {
 	var rest []*count
 	for _, k := range q.asked {
@@ -85,7 +87,7 @@ func (c *count) noNode() Reason {
 		if i > 0 {
 			p.Message += "; "
 		}
-		p.Message += nodesOf(len(n.Nodes)) + ": " + n.Message
+		p.Message += object.Count(len(n.Nodes), "node") + ": " + n.Message
 	}
 	p.Message += c.evenWithout()
 	return p
@@ -229,7 +231,7 @@ func (q *question) tooMuch(c *count, all []*count, proven map[*count]bool) {
 		x, y := dim.pair(wanted, supply)
 		q.prove(Reason{
 			Pods: names, Reason: dim.reason,
-			Message: fmt.Sprintf("together they want %s of %s, and the %s that take them %s %s free", x, dim.words(), nodesOf(len(c.nodes)), plural(len(c.nodes), "has", "have"), y) + c.evenWithout(),
+			Message: fmt.Sprintf("together they want %s of %s, and the %s that take them %s %s free", x, dim.words(), object.Count(len(c.nodes), "node"), plural(len(c.nodes), "has", "have"), y) + c.evenWithout(),
 			Nodes:   c.o.explain(c.candidate, c.filter.rejections()),
 		})
 		return

@@ -52,7 +52,7 @@ func (g *clusterState) filterNode(c *candidate, n int) rejection {
 	if !direct && node.Spec.Unschedulable && !toleratesCordon(c.pod) {
 		return rejection{reason: reasonCordon, message: "the node is cordoned"}
 	}
-	if taint, ok := untolerated(c.pod, node); ok && (!direct || taint.Effect == corev1.TaintEffectNoExecute) {
+	if taint, ok := Untolerated(c.pod, node); ok && (!direct || taint.Effect == corev1.TaintEffectNoExecute) {
 		return rejection{reason: reasonTaint}
 	}
 	if direct {
@@ -76,8 +76,8 @@ func (g *clusterState) filterNode(c *candidate, n int) rejection {
 // pod.
 func (r rejection) isIntended() bool { return reached(r.reason) == 2 }
 
-// untolerated returns the first taint that keeps a pod off a node.
-func untolerated(pod *corev1.Pod, node *corev1.Node) (corev1.Taint, bool) {
+// Untolerated returns the first taint that keeps a pod off a node.
+func Untolerated(pod *corev1.Pod, node *corev1.Node) (corev1.Taint, bool) {
 	return schedulinghelpers.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations, func(t *corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	}, false)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
 // Place says whether pods find nodes, together and beside the pods that are pending already.
@@ -63,7 +65,7 @@ func (q *question) leave(format string, args ...any) {
 func (q *question) findUnknown() {
 	for _, k := range q.asked {
 		for _, s := range k.unknown {
-			q.leave("%s: %s", people(k.names()), s)
+			q.leave("%s: %s", object.ShortList(k.names()), s)
 		}
 		if q.Unread.Pods {
 			q.leave("not all pods of the cluster could be read, so the free room is unknown")
@@ -71,8 +73,8 @@ func (q *question) findUnknown() {
 	}
 }
 
-// placeAll places the pods beside all that are there and pending, and says which find no
-// node. It returns nil unless all do.
+// placeAll places the pods in addition to all existing and pending ones, and says which find
+// no node. It returns nil unless all do.
 func (q *question) placeAll() []Placed {
 	order := q.queue()
 	o := q.occupancy(false)
@@ -91,13 +93,13 @@ func (q *question) placeAll() []Placed {
 		without.certain = false
 		after := without.place(order)
 		if !slices.ContainsFunc(order, func(k *class) bool { return after[k] > 0 }) {
-			q.leave("%s: there is room only without %s", people(q.leftNames(unplaced, left)), besides)
+			q.leave("%s: there is room only without %s", object.ShortList(q.leftNames(unplaced, left)), besides)
 			return nil
 		}
 	}
 	for _, k := range unplaced {
 		reasons := o.explain(k.candidate, o.podFilter(k).rejections())
-		q.leave("%s: no node is left after the others were placed (%s); the scheduler may find another placement", people(q.leftNames([]*class{k}, left)), reasons[0].Message)
+		q.leave("%s: no node is left after the others were placed (%s); the scheduler may find another placement", object.ShortList(q.leftNames([]*class{k}, left)), reasons[0].Message)
 	}
 	return nil
 }
@@ -143,7 +145,7 @@ func (q *question) contenders(left map[*class]int) string {
 		out = append(out, "pods of a lower priority, which may be evicted")
 	}
 	if len(first) > 0 {
-		out = append(out, "pending pods ("+people(first)+")")
+		out = append(out, "pending pods ("+object.ShortList(first)+")")
 	}
 	return strings.Join(out, ", and ")
 }

@@ -17,7 +17,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// Verdict is what can be said of pods.
+// Verdict is the result for pods.
 type Verdict uint8
 
 // The verdicts, the worst first.
@@ -31,11 +31,11 @@ func (v Verdict) String() string {
 	return [...]string{"", "impossible", "unknown", "fits"}[v]
 }
 
-// Cluster is what the scheduler looks at.
+// Cluster is what the scheduler reads.
 type Cluster struct {
 	Nodes []*corev1.Node
 	// Pods are those of the whole cluster that have not ended. Those on a node take room
-	// there; pending ones compete with the pods that are asked about.
+	// there; pending ones compete with the pods to place.
 	Pods []*corev1.Pod
 	// Claims are those that there are, and those that are to be made with the pods.
 	Claims     []*corev1.PersistentVolumeClaim
@@ -99,7 +99,7 @@ type NodeReason struct {
 	Message string   `json:"message"`
 }
 
-// Result is what can be said of pods together.
+// Result is the result for pods together.
 type Result struct {
 	Verdict Verdict
 	// Placement has a node for each pod; also where the verdict is Unknown, if all were

@@ -84,7 +84,7 @@ func (g *clusterState) spreadDomains(c *candidate) []spreadDomains {
 			if suits, _ := c.required.Match(node); s.affinity && !suits {
 				continue
 			}
-			if _, tainted := untolerated(c.pod, node); s.taints && tainted {
+			if _, tainted := Untolerated(c.pod, node); s.taints && tainted {
 				continue
 			}
 			d.nodes.add(n)

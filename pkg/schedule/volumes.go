@@ -24,7 +24,7 @@ func (g *clusterState) filterVolumes(c *candidate, node *corev1.Node) rejection 
 			delayed = append(delayed, u)
 		}
 	}
-	// The smallest claim is bound first, to a volume that is there, or else to one that is made.
+	// The smallest claim is bound first, to an existing volume, or else to a new one.
 	slices.SortStableFunc(delayed, func(a, b *claimUse) int {
 		x, y := a.claim.Spec.Resources.Requests[corev1.ResourceStorage], b.claim.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -127,7 +127,7 @@ func (v *volumeIndex) driverOf(claim *corev1.PersistentVolumeClaim) (driver, han
 	return "", ""
 }
 
-// unlimited is more volumes than any node is asked for.
+// unlimited is more volumes than any node gets.
 const unlimited = 1 << 40
 
 // allocatable is how much of a dimension of storage a node has: volumes that it can attach, or
@@ -180,7 +180,7 @@ func (v *volumeIndex) attach(o *occupancy) {
 	}
 }
 
-// claimsOf are the claims of a pod that is there.
+// claimsOf are the claims of an existing pod.
 func (v *volumeIndex) claimsOf(p *corev1.Pod) []*corev1.PersistentVolumeClaim {
 	var out []*corev1.PersistentVolumeClaim
 	for i := range p.Spec.Volumes {

@@ -14,19 +14,6 @@ func plural(n int, one, many string) string {
 	return many
 }
 
-func nodesOf(n int) string { return fmt.Sprintf("%d %s", n, plural(n, "node", "nodes")) }
-
-// people names pods for people: the first few of many.
-func people(names []string) string {
-	if len(names) > 4 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:3], ", "), len(names)-3)
-	}
-	if len(names) < 2 {
-		return strings.Join(names, "")
-	}
-	return strings.Join(names[:len(names)-1], ", ") + " and " + names[len(names)-1]
-}
-
 func mostly(counts map[string]int) string {
 	best, most := "", 0
 	for reason, n := range counts {
@@ -134,7 +121,7 @@ func (o *occupancy) roomWords(c *candidate, k int, nodes []int) string {
 func (g *clusterState) nodeWords(c *candidate, n int, r rejection) string {
 	switch r.reason {
 	case reasonTaint:
-		taint, _ := untolerated(c.pod, g.nodes[n])
+		taint, _ := Untolerated(c.pod, g.nodes[n])
 		return fmt.Sprintf("taint %s is not tolerated", taint.ToString())
 	case reasonSelector:
 		keys := make([]string, 0, len(c.pod.Spec.NodeSelector))

@@ -13,6 +13,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -130,7 +131,7 @@ func (r *reader) spec(s scope, n *yaml.Node) {
 		key{"regulation", false, r.regulation},
 		key{"chargeback", false, r.chargeback},
 		key{"waivers", false, func(s scope, n *yaml.Node) {
-			waivers, problems := check.ReadWaivers(sys.Origin, n, check.Rules())
+			waivers, problems := check.ReadWaivers(sys.Origin, n, all.Rules())
 			sys.Waivers = waivers
 			s.add(problems...)
 		}},

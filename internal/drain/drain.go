@@ -1,0 +1,237 @@
+// Package drain predicts what the drain of a node does: the pods that it evicts, the budgets
+// that block it, and the stacks that it breaks.
+package drain
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
+)
+
+// Outcome is what the drain of a node would do: kubectl drain evicts its pods by the API,
+// which asks their disruption budgets.
+type Outcome struct {
+	// Node is the one that is drained; Read says that it was read, Cordoned that it takes no
+	// new pods already.
+	Node     object.Ref
+	Read     bool
+	Cordoned bool
+	Zone     string
+	// Stacks are those with pods there, those that break first, and in order.
+	Stacks []Stack
+	// LeftAlone are the pods that a drain does not touch: of DaemonSets, and static ones.
+	LeftAlone []Pod
+	// Evicted are all pods that it evicts, in order, in whatever stack they are; NoStack
+	// those that are in none of the stacks.
+	Evicted []Pod
+	NoStack []Pod
+	// Budgets are those that guard pods there, those that block first, and in order.
+	Budgets []Budget
+	// Flags are those without which kubectl drain refuses to begin: --force.
+	Flags []string
+	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
+	// where that was not evaluated.
+	Elsewhere *schedule.Result
+	// Open says what is not known, a sentence each, without a full stop.
+	Open []string
+}
+
+// Stack is a stack with pods on the node.
+type Stack struct {
+	Ref object.Ref
+	// Workloads are those with pods there, in order.
+	Workloads []Workload
+	// Breaks says that one of these has no pod left that is ready; Blocked that a pod of it
+	// cannot be evicted.
+	Breaks, Blocked bool
+}
+
+// Workload is a workload with pods on the node. Pods that operators make
+// themselves are together under their owner.
+type Workload struct {
+	Ref object.Ref
+	// Replicas is the desired number; Here are its pods on the node, Left those elsewhere
+	// that are ready, and Waiting those elsewhere that are not.
+	Replicas      int32
+	Here          []Pod
+	Left, Waiting int
+	// Breaks says that no ready pod is left, until one is made elsewhere.
+	Breaks bool
+}
+
+// Pod is a pod on the node.
+type Pod struct {
+	Pod object.Ref
+	// Ready says that it is ready today.
+	Ready bool
+	// Why says why it is left alone: DaemonSet, static.
+	Why string
+	// Lost says that it is not replaced, since it has no controller.
+	Lost bool
+	// Volatile are its emptyDir volumes: what is in them is lost. Memory ones are not among
+	// them.
+	Volatile []string
+	// Pinned are its claims with a volume that only this node can mount: the pod that
+	// takes its place waits until the node is back.
+	Pinned []object.Ref
+	// Budgets are those that select it.
+	Budgets []object.Ref
+	// Refused says why its eviction is refused, in one sentence; empty where it is not.
+	Refused string
+	// Waits says that it is evicted only after others are up elsewhere, as its budget does
+	// not let all go at once.
+	Waits bool
+}
+
+// Budget is a disruption budget with pods on the node.
+type Budget struct {
+	Ref object.Ref
+	// Pods are those on the node that have to be let go, Allowed how many it lets go today.
+	Pods    int
+	Allowed int32
+	// Blocks says that it lets none go; Never that waiting does not help, since all of its
+	// pods are healthy.
+	Blocks, Never bool
+	// Message says so in one sentence.
+	Message string
+}
+
+// Predict says what the drain of a node would do, by its name, and which stacks it hits.
+func Predict(w *check.ClusterState, node string, stacks []*check.Stack) *Outcome {
+	d := &Outcome{Node: object.Ref{Kind: "Node", Name: node}}
+	if n, ok := check.Of[*corev1.Node](w.Facts, d.Node); ok {
+		d.Read, d.Cordoned, d.Zone = true, n.Spec.Unschedulable, n.Labels[corev1.LabelTopologyZone]
+	}
+	b := newDrainBudgets(w)
+	pods := map[object.Ref]Pod{}
+	for _, p := range check.All[*corev1.Pod](w.Facts, "", "Pod") {
+		if p.Spec.NodeName != node || check.HasEnded(p) {
+			continue
+		}
+		x := podOnNode(w, p, node)
+		if x.Why == "" {
+			b.ask(p, &x)
+			d.Evicted = append(d.Evicted, x)
+		} else {
+			d.LeftAlone = append(d.LeftAlone, x)
+		}
+	}
+	d.Budgets = b.evaluate(d.Evicted)
+	for _, x := range d.Evicted {
+		pods[x.Pod] = x
+	}
+	in := map[object.Ref]bool{}
+	for _, s := range stacks {
+		d.hit(w, s, pods, in)
+	}
+	slices.SortFunc(d.Stacks, func(a, b Stack) int {
+		if a.Breaks != b.Breaks {
+			return trueFirst(a.Breaks)
+		}
+		return object.Compare(a.Ref, b.Ref)
+	})
+	d.NoStack = slices.DeleteFunc(slices.Clone(d.Evicted), func(x Pod) bool { return in[x.Pod] })
+	d.Flags = flags(d)
+	d.open(w)
+	return d
+}
+
+func trueFirst(is bool) int {
+	if is {
+		return -1
+	}
+	return 1
+}
+
+// podOnNode says what a drain does to a pod, apart from budgets.
+func podOnNode(w *check.ClusterState, p *corev1.Pod, node string) Pod {
+	x := Pod{Pod: check.PodRef(p), Ready: check.PodReady(p)}
+	controller := metav1.GetControllerOfNoCopy(p)
+	switch {
+	case check.IsMirrorPod(&p.ObjectMeta):
+		x.Why = "static"
+		return x
+	case controller != nil && controller.Kind == "DaemonSet" && controller.APIVersion == "apps/v1":
+		x.Why = "DaemonSet"
+		return x
+	}
+	x.Lost = controller == nil
+	for i := range p.Spec.Volumes {
+		if e := p.Spec.Volumes[i].EmptyDir; e != nil && e.Medium != corev1.StorageMediumMemory {
+			x.Volatile = append(x.Volatile, p.Spec.Volumes[i].Name)
+		}
+	}
+	for _, ref := range check.ClaimRefs(&p.Spec, p.Namespace, p.Name) {
+		if claim, ok := check.Of[*corev1.PersistentVolumeClaim](w.Facts, ref); ok && w.OnlyNode(claim) == node {
+			x.Pinned = append(x.Pinned, ref)
+		}
+	}
+	return x
+}
+
+// hit adds a stack, if it has pods among those that are evicted.
+func (d *Outcome) hit(w *check.ClusterState, s *check.Stack, pods map[object.Ref]Pod, in map[object.Ref]bool) {
+	out := Stack{Ref: s.Ref}
+	for _, c := range w.ReplicaGroups(s.Workloads()) {
+		wl := Workload{Ref: c.Ref, Replicas: c.Replicas}
+		for _, p := range c.Pods {
+			x, here := pods[check.PodRef(p)]
+			switch {
+			case here:
+				in[x.Pod] = true
+				wl.Here = append(wl.Here, x)
+				out.Blocked = out.Blocked || x.Refused != ""
+			case p.Spec.NodeName == d.Node.Name:
+			case check.PodReady(p):
+				wl.Left++
+			default:
+				wl.Waiting++
+			}
+		}
+		if len(wl.Here) == 0 {
+			continue
+		}
+		wl.Breaks = c.IsLongRunning() && wl.Left == 0
+		out.Breaks = out.Breaks || wl.Breaks
+		out.Workloads = append(out.Workloads, wl)
+	}
+	if len(out.Workloads) > 0 {
+		d.Stacks = append(d.Stacks, out)
+	}
+}
+
+// flags are the flags without which kubectl drain refuses to begin.
+func flags(d *Outcome) []string {
+	var out []string
+	if slices.ContainsFunc(d.Evicted, func(x Pod) bool { return len(x.Volatile) > 0 }) {
+		out = append(out, "--delete-emptydir-data")
+	}
+	if slices.ContainsFunc(d.Evicted, func(x Pod) bool { return x.Lost }) {
+		out = append(out, "--force")
+	}
+	if slices.ContainsFunc(d.LeftAlone, func(x Pod) bool { return x.Why == "DaemonSet" }) {
+		out = append(out, "--ignore-daemonsets")
+	}
+	return out
+}
+
+// open says what is not known.
+func (d *Outcome) open(w *check.ClusterState) {
+	if !w.Read(check.PodKind, "") {
+		d.Open = append(d.Open, "cannot list pods in all namespaces: the node may run more")
+	}
+	namespaces := map[string]bool{}
+	for _, x := range d.Evicted {
+		if ns := x.Pod.Namespace; !namespaces[ns] {
+			namespaces[ns] = true
+			if !w.Read(check.BudgetKind, ns) {
+				d.Open = append(d.Open, "disruption budgets of "+ns+" could not be read: they may block")
+			}
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package check
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
+
+// Backup returns what a custom resource says of backups.
+func (c *Collector) Backup(ref object.Ref) (BackupSettings, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	said, ok := c.backups[ref]
+	return said, ok
+}
+
+// Backups returns the backups and schedules that are known, in order.
+func (c *Collector) Backups() []object.Ref {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var out []object.Ref
+	for ref, said := range c.backups {
+		if said.Is {
+			out = append(out, ref)
+		}
+	}
+	slices.SortFunc(out, object.Compare)
+	return out
+}
+
+// BackupSettings is what a custom resource says of backups.
+type BackupSettings struct {
+	// Is says that it is a backup or a schedule of backups; else it only has fields for them.
+	Is bool
+	// Fields are the fields that are about backups and that are filled in, in order:
+	// spec.backup, spec.backupSchedule.
+	Fields []string
+	// Paused says that it makes no backups today.
+	Paused bool
+	// Included and Excluded are the namespaces that it names; Narrow says that it takes
+	// some objects of these and not others, Volumes that it leaves volumes out.
+	Included, Excluded []string
+	Narrow, NoVolumes  bool
+	// Unread says that only its metadata was read.
+	Unread bool
+}
+
+// noteBackups keeps what an object says of backups; it is called under the lock.
+func (c *Collector) noteBackups(o object.Object) {
+	delete(c.backups, o.Ref)
+	fields := o.Fields()
+	is := IsBackup(o.Ref)
+	if fields == nil {
+		if is {
+			c.backups[o.Ref] = BackupSettings{Is: true, Unread: true}
+		}
+		return
+	}
+	spec, _ := fields["spec"].(map[string]any)
+	if is {
+		c.backups[o.Ref] = backupOrder(spec)
+		return
+	}
+	if said := backupFields(spec); len(said) > 0 {
+		c.backups[o.Ref] = BackupSettings{Fields: said}
+	}
+}
+
+// backupOrder reads what a backup, or a schedule of backups, covers. Velero writes it in
+// spec, and of a schedule in spec.template; others name their target, which is an edge.
+func backupOrder(spec map[string]any) BackupSettings {
+	b := BackupSettings{Is: true}
+	b.Paused, _ = spec["paused"].(bool)
+	if suspended, _ := spec["suspend"].(bool); suspended {
+		b.Paused = true
+	}
+	in := spec
+	if t, ok := spec["template"].(map[string]any); ok {
+		in = t
+	}
+	b.Included, b.Excluded = backupTexts(in["includedNamespaces"]), backupTexts(in["excludedNamespaces"])
+	_, one := in["labelSelector"].(map[string]any)
+	_, several := in["orLabelSelectors"].([]any)
+	b.Narrow = one || several
+	if kinds := backupTexts(in["includedResources"]); len(kinds) > 0 && !slices.ContainsFunc(kinds, backupVolumes) || slices.ContainsFunc(backupTexts(in["excludedResources"]), backupVolumes) {
+		b.NoVolumes = true
+	}
+	snapshots, said := in["snapshotVolumes"].(bool)
+	files, _ := in["defaultVolumesToFsBackup"].(bool)
+	if said && !snapshots && !files {
+		b.NoVolumes = true
+	}
+	return b
+}
+
+func backupVolumes(resource string) bool {
+	switch strings.ToLower(resource) {
+	case "*", "persistentvolumeclaims", "persistentvolumeclaim", "pvc", "persistentvolumes", "persistentvolume", "pv":
+		return true
+	}
+	return false
+}
+
+func backupTexts(v any) []string {
+	list, _ := v.([]any)
+	var out []string
+	for _, x := range list {
+		if s, ok := x.(string); ok {
+			out = append(out, strings.Clone(s))
+		}
+	}
+	return out
+}
+
+// backupFields returns the fields of a spec, and of the maps in it, that are about
+// backups and that ask for some.
+func backupFields(spec map[string]any) []string {
+	var out []string
+	for key, v := range spec {
+		if backupField(key) {
+			if backupAsks(v) {
+				out = append(out, "spec."+strings.Clone(key))
+			}
+			continue
+		}
+		inner, _ := v.(map[string]any)
+		for k, x := range inner {
+			if backupField(k) && backupAsks(x) {
+				out = append(out, strings.Clone("spec."+key+"."+k))
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func backupField(key string) bool {
+	key = strings.ToLower(key)
+	return strings.Contains(key, "backup") && !strings.Contains(key, "restore")
+}
+
+// backupAsks says whether a value asks for backups: a map that is not switched off and that
+// sets more than how they would run, a list with something in it, a text, true.
+func backupAsks(v any) bool {
+	switch v := v.(type) {
+	case bool:
+		return v
+	case string:
+		return v != ""
+	case []any:
+		return len(v) > 0
+	case map[string]any:
+		if on, ok := v["enabled"].(bool); ok && !on {
+			return false
+		}
+		for k, x := range v {
+			switch k {
+			case "image", "imagePullPolicy", "imagePullSecrets", "resources", "serviceAccountName", "target", "retentionPolicy", "enabled":
+			default:
+				if backupAsks(x) {
+					return true
+				}
+			}
+		}
+	case nil:
+		return false
+	default:
+		return true // A number.
+	}
+	return false
+}
