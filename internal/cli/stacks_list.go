@@ -75,7 +75,7 @@ func (l *stacksResult) evaluate() {
 			continue
 		}
 		row := l.row(f, stacks[i], holders)
-		row.Row, row.Well = figures[row.Name], well[row.Name]
+		row.Row, row.HealthyPods = figures[row.Name], well[row.Name]
 		// How it fares is told as health tells it, of all that it needs.
 		row.Health = l.assessment.Stack(l.graph.Stack(f.Roots, opts))
 		for _, c := range row.Health.Causes {
@@ -102,7 +102,7 @@ func (l *stacksResult) wants(f graph.FoundStack) bool {
 }
 
 func (l *stacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
-	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.created.earliest(l.graph, f.TopObjects), Ground: l.session.isClusterSystem(l.graph, f)}
+	row := view.StackRow{Name: f.Ref(l.graph), By: f.Group.By, Created: l.created.earliest(l.graph, f.TopObjects), Cluster: l.session.isClusterSystem(l.graph, f)}
 	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.graph.Ref(id))
 	}

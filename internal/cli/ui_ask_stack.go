@@ -32,7 +32,7 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	}
 	if m := l.singleStackReport(ctx, id, stack); m != nil {
 		of.Report, of.Ledger, of.Placement, of.Reading = m.report, m.ledger, m.place, m.reading
-		one.Well = m.well(l.assessment)[one.Name]
+		one.HealthyPods = m.well(l.assessment)[one.Name]
 	}
 	of.Stacks = []view.UIFound{one}
 	a.v.mu.Lock()

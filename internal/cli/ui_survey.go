@@ -162,7 +162,7 @@ func (l *uiSnapshot) evaluate(v *uiSource) {
 		one := surveyStack{tops: s.Roots}
 		if l.findings.Stacks != nil {
 			f := l.findings.Stacks[i]
-			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.session.isClusterSystem(l.graph, f)
+			one.tops, one.By, one.Cluster = f.TopObjects, f.Group.By, l.session.isClusterSystem(l.graph, f)
 		}
 		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
 		for _, id := range s.Roots {
@@ -181,7 +181,7 @@ func (l *uiSnapshot) evaluate(v *uiSource) {
 				one.Objects++
 			}
 		}
-		one.Well, one.Created = well[s.Ref], v.created.earliest(l.graph, one.tops)
+		one.HealthyPods, one.Created = well[s.Ref], v.created.earliest(l.graph, one.tops)
 		one.Shared = func(id graph.ID) bool { return in[id] > 1 }
 		if v.wants(l, &one) {
 			l.found = append(l.found, one)
@@ -197,7 +197,7 @@ func (v *uiSource) wants(l *uiSnapshot, s *surveyStack) bool {
 	if v.selector != nil && len(v.o.args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.selector.Matches(labels.Set(l.graph.Labels(id))) }) {
 		return false
 	}
-	return v.ground || !s.Ground
+	return v.ground || !s.Cluster
 }
 
 // commonLabels are those that costs are shown by, where objects have them.

@@ -125,13 +125,13 @@ func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
 		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
 		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since()), Causes: []StackCauseDocument{}},
-		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Ground,
+		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Cluster,
 	}
 	for _, c := range r.Causes {
 		d.Health.Causes = append(d.Health.Causes, StackCauseDocument{c.Object.String(), string(c.Health.Status), c.Health.Reason, c.Health.Message, moment(c.Health.Since)})
 	}
 	if r.Row != nil {
-		d.Pods = StackPodsDocument{r.Row.Pods, r.Row.Measured, r.Well}
+		d.Pods = StackPodsDocument{r.Row.Pods, r.Row.Measured, r.HealthyPods}
 		d.Used, d.Requests, d.Claimed, d.Cost = amountsDocument(r.Row.Used), amountsDocument(r.Row.Requested), amountsDocument(r.Row.Claimed), costDocument(r.Row, true)
 	}
 	return d

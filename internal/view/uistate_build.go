@@ -52,10 +52,11 @@ type UIFound struct {
 	Objects int
 	// Shared says of a member that other stacks have it as well; nil is that of the Stack.
 	Shared func(graph.ID) bool
-	// Well is how many of its pods are Healthy.
-	Well    int
-	Created time.Time
-	Ground  bool
+	// HealthyPods counts its Healthy pods.
+	HealthyPods int
+	Created     time.Time
+	// Cluster says that the stack is part of the cluster itself.
+	Cluster bool
 }
 
 // UIGrouping is a report by something else than stacks.

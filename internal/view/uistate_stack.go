@@ -9,7 +9,7 @@ import (
 func (b *picturing) stack(f *UIFound) UIStack {
 	s := UIStack{
 		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
-		Created: unix(f.Created), Cluster: f.Ground,
+		Created: unix(f.Created), Cluster: f.Cluster,
 	}
 	for _, id := range f.Stack.Roots() {
 		if b.held[id] {
@@ -23,7 +23,7 @@ func (b *picturing) stack(f *UIFound) UIStack {
 	t := b.grow(f)
 	s.Tree = t.places
 	if row := b.rows[f.Name]; row != nil {
-		s.Pods, s.Usage = []int{row.Pods, row.Measured, f.Well}, b.rowUsage(row)
+		s.Pods, s.Usage = []int{row.Pods, row.Measured, f.HealthyPods}, b.rowUsage(row)
 		s.Cost, s.Rest = b.attribute(f.Name, row, t)
 	}
 	return s
