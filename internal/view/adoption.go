@@ -49,12 +49,15 @@ func SystemChanges(c SystemChange) Output {
 		Head: Head{APIVersion, "SystemChange"}, System: c.System, Namespace: c.Namespace, Action: c.Action, ApplySet: c.Set, DryRun: c.DryRun,
 		Changes: []SystemStepDocument{},
 	}
-	t := &Table{Columns: []Column{{Name: "CHANGE"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
+	t := columns[SystemStep]{
+		{Column: Column{Name: "CHANGE"}, cell: func(s SystemStep) Cell { return Cell{s.Change, tones[s.Change]} }},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(s SystemStep) string { return s.Object.String() })},
+		{Column: Column{Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s SystemStep) string { return s.Why })},
+	}.table(c.Steps)
 	a := Output{Table: t, Wide: t}
 	for _, s := range c.Steps {
 		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Reason: s.Why})
-		t.Rows = append(t.Rows, []Cell{{s.Change, tones[s.Change]}, {s.Object.String(), Plain}, {s.Why, Faint}})
 		if s.Change != "none" && s.Change != "left" {
 			a.Names = append(a.Names, s.Object.String())
 		}

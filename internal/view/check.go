@@ -28,7 +28,8 @@ func Check(r *check.Report, o CheckOptions) Output {
 	v.twice = twiceKinds(v.objects())
 	a := Output{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
 	if o.Summary {
-		a.Tree, a.Table, a.Wide = v.scoresTree(), v.scoresTable(false), v.scoresTable(true)
+		c, rows := v.scoreColumns(), v.scoreRows()
+		a.Tree, a.Table, a.Wide = v.scoresTree(), c.table(rows), c.wideTable(rows)
 		return a
 	}
 	a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()

@@ -173,7 +173,7 @@ func (v *colocationView) together(c *check.Colocation) *TreeRow {
 		line.Children = append(line.Children, colocationLine("obstacle", "", "", Cell{Text: text}))
 	}
 	for _, s := range t.Selectors {
-		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
+		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: evidence(s.Field, s.Value)}))
 	}
 	for i := range t.Settable {
 		s := &t.Settable[i]
@@ -219,19 +219,31 @@ func colocationNoun(n int, what string) string {
 	return what + "s"
 }
 
-// table has a row for each workload on each node.
+// placedPods are the pods of a workload of a stack on a node.
+type placedPods struct {
+	stack    object.Ref
+	node     *check.ColocatedNode
+	workload check.WorkloadPods
+}
+
+// table has a row for each workload on each node, and one for each pod that waits for a node.
 func (v *colocationView) table(found []*check.Colocation) *Table {
-	t := &Table{Columns: []Column{{Name: "STACK", Truncate: Middle, MinWidth: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, {Name: "PODS", Right: true}}}
+	var rows []placedPods
 	for _, c := range found {
 		for i := range c.Nodes {
-			n := &c.Nodes[i]
-			for _, w := range n.Workloads {
-				t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: n.Name}, {Text: n.Zone}, {Text: v.near(w.Ref)}, {Text: strconv.Itoa(w.Pods)}})
+			for _, w := range c.Nodes[i].Workloads {
+				rows = append(rows, placedPods{c.Stack, &c.Nodes[i], w})
 			}
 		}
 		for _, p := range c.Pending {
-			t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: "-"}, {}, {Text: v.near(p)}, {Text: "1"}})
+			rows = append(rows, placedPods{c.Stack, &check.ColocatedNode{Name: "-"}, check.WorkloadPods{Ref: p, Pods: 1}})
 		}
 	}
-	return t
+	return columns[placedPods]{
+		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.stack) })},
+		{Column: Column{Name: "NODE"}, cell: text(func(r placedPods) string { return r.node.Name })},
+		{Column: Column{Name: "ZONE"}, cell: text(func(r placedPods) string { return r.node.Zone })},
+		{Column: Column{Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.workload.Ref) })},
+		{Column: Column{Name: "PODS", Right: true}, cell: text(func(r placedPods) string { return strconv.Itoa(r.workload.Pods) })},
+	}.table(rows)
 }

@@ -56,10 +56,12 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	v.names = newNames(g, o.Namespace, v.ids)
 	answer := Output{Document: v.document(), Names: v.troubled()}
 	if o.All {
-		answer.Tree, answer.Table, answer.Wide = v.byStatus(), v.list(false), v.list(true)
+		c := v.objectColumns()
+		answer.Tree, answer.Table, answer.Wide = v.byStatus(), c.table(v.ids), c.wideTable(v.ids)
 		return answer
 	}
-	answer.Tree, answer.Table, answer.Wide = v.tree(), v.table(false), v.table(true)
+	c, rows := v.causeColumns(), v.causes()
+	answer.Tree, answer.Table, answer.Wide = v.tree(), c.table(rows), c.wideTable(rows)
 	return answer
 }
 

@@ -58,14 +58,10 @@ func Change(c HealthChange, home string) Output {
 // name is what changed, with its namespace where that is not the user's.
 func (c HealthChange) name(home string) string {
 	r := c.Object
-	kind := r.Kind
 	if c.Stack != "" {
-		kind = "stack " + kind
+		r.Kind = "stack " + r.Kind
 	}
-	if r.Namespace != "" && r.Namespace != home {
-		return kind + "/" + r.Namespace + "/" + r.Name
-	}
-	return kind + "/" + r.Name
+	return written(r, home, nil)
 }
 
 func (c HealthChange) text() string {

@@ -62,16 +62,8 @@ func (v *healthTree) line() []*TreeRow {
 		return lines
 	}
 	h := v.s.Health
-	top := &TreeRow{Name: Cell{Text: v.title()}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
+	top := &TreeRow{Name: Cell{Text: written(v.s.Name, v.o.Namespace, nil)}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
 	return []*TreeRow{top}
-}
-
-func (v *healthTree) title() string {
-	n := v.s.Name
-	if n.Namespace != "" && n.Namespace != v.o.Namespace {
-		return n.Kind + "/" + n.Namespace + "/" + n.Name
-	}
-	return n.Kind + "/" + n.Name
 }
 
 // right says that nothing of a branch needs to be looked at.

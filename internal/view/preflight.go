@@ -25,7 +25,7 @@ type PreflightOptions struct {
 // first, with its proof and a way out, and then what was looked at.
 func Preflight(r *preflight.Report, o PreflightOptions) Output {
 	p := &preflightView{r: r, o: o}
-	return Output{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
+	return Output{Tree: p.tree(), Table: p.columns().table(r.Findings), Wide: p.columns().wideTable(p.placements()), Document: p.document(), Names: p.names(), Findings: p.findings()}
 }
 
 type preflightView struct {
@@ -106,16 +106,12 @@ func VerdictCell(v schedule.Verdict) Cell {
 	return Cell{}
 }
 
-// near is how people of a namespace call an object.
-func (p *preflightView) near(r object.Ref) string {
+// name is an object for people. A placed pod is known by its name alone.
+func (p *preflightView) name(r object.Ref) string {
 	if r.Kind == "" {
-		return ""
+		return r.Name
 	}
-	r.Group = ""
-	if r.Namespace == p.o.Namespace {
-		r.Namespace = ""
-	}
-	return r.String()
+	return written(r, p.o.Namespace, nil)
 }
 
 func (p *preflightView) tree() *Tree {
@@ -159,9 +155,9 @@ func (p *preflightView) drop(t *Tree, column int) {
 
 // line is a judgement, with its proof and what to do below it.
 func (p *preflightView) line(j *preflight.Finding) *TreeRow {
-	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
+	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.name(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
 	if j.Field != "" && j.Verdict != schedule.Fits {
-		l.Children = append(l.Children, detailRow("field", fieldAndValue(j.Field, j.Value)))
+		l.Children = append(l.Children, detailRow("field", evidence(j.Field, j.Value)))
 	}
 	for _, n := range j.Nodes {
 		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
@@ -176,13 +172,6 @@ func detailRow(name, text string) *TreeRow {
 	return &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
 }
 
-func fieldAndValue(field, value string) string {
-	if value == "" {
-		return field
-	}
-	return field + " = " + value
-}
-
 // nodesNamed names few nodes, and counts many.
 func nodesNamed(nodes []string) string {
 	if len(nodes) == 1 {
@@ -191,28 +180,35 @@ func nodesNamed(nodes []string) string {
 	return fmt.Sprintf("%d nodes", len(nodes))
 }
 
-// table has a row for each judgement; where there is room, also for each pod that finds a
-// node.
-func (p *preflightView) table(wide bool) *Table {
-	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}}
-	if wide {
-		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "SOURCE"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "FIX"}}
+// columns are those of a row for each finding; the wide table also has one for each pod
+// that is placed on a node.
+func (p *preflightView) columns() columns[preflight.Finding] {
+	return columns[preflight.Finding]{
+		{Column: Column{Name: "VERDICT"}, cell: func(j preflight.Finding) Cell {
+			if j.Topic == topicPlacement {
+				return Cell{}
+			}
+			return VerdictCell(j.Verdict)
+		}},
+		{Column: Column{Name: "TOPIC"}, cell: text(func(j preflight.Finding) string { return string(j.Topic) })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(j preflight.Finding) string { return p.name(j.Object) })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Origin })},
+		{Column: Column{Name: "REASON"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Reason })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return evidence(j.Field, j.Value) })},
+		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}, cell: text(func(j preflight.Finding) string { return j.Message })},
+		{Column: Column{Name: "FIX"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Remedy })},
 	}
-	for i := range p.r.Findings {
-		j := &p.r.Findings[i]
-		verdict, topic, obj, message := VerdictCell(j.Verdict), Cell{Text: string(j.Topic)}, Cell{Text: p.near(j.Object)}, Cell{Text: j.Message}
-		if wide {
-			t.Rows = append(t.Rows, []Cell{verdict, topic, obj, {Text: j.Origin}, {Text: j.Reason}, {Text: fieldAndValue(j.Field, j.Value)}, message, {Text: j.Remedy}})
-			continue
-		}
-		t.Rows = append(t.Rows, []Cell{verdict, topic, obj, message})
-	}
+}
+
+// topicPlacement is that of the rows for pods that are placed.
+const topicPlacement preflight.Topic = "placement"
+
+func (p *preflightView) placements() []preflight.Finding {
+	rows := slices.Clone(p.r.Findings)
 	for _, at := range p.r.Placement {
-		if wide {
-			t.Rows = append(t.Rows, []Cell{{}, {Text: "placement"}, {Text: at.Pod}, {}, {}, {}, {Text: "finds room on " + at.Node}, {}})
-		}
+		rows = append(rows, preflight.Finding{Topic: topicPlacement, Object: object.Ref{Name: at.Pod}, Message: "finds room on " + at.Node})
 	}
-	return t
+	return rows
 }
 
 // names are the objects of which something is impossible or unknown.

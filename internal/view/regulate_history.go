@@ -43,23 +43,19 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 }
 
 func recordTable(records []regulate.Record, layout string) *Table {
-	t := &Table{Columns: []Column{
-		{Name: "TIME", DropOrder: 3},
-		{Name: "SIGNAL"},
-		{Name: "APP"},
-		{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2},
-		{Name: "RESULT", Truncate: End, MinWidth: 16},
-		{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1},
-	}}
-	for i := range records {
-		r := &records[i]
-		result := Cell{Text: r.Result}
-		if r.Error {
-			result.Tone = Bad
-		}
-		t.Rows = append(t.Rows, []Cell{{r.At.UTC().Format(layout), Faint}, {Text: r.Signal}, {Text: r.App}, {Text: r.Target}, result, {r.Why, Faint}})
-	}
-	return t
+	return columns[regulate.Record]{
+		{Column: Column{Name: "TIME", DropOrder: 3}, cell: faint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
+		{Column: Column{Name: "SIGNAL"}, cell: text(func(r regulate.Record) string { return r.Signal })},
+		{Column: Column{Name: "APP"}, cell: text(func(r regulate.Record) string { return r.App })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2}, cell: text(func(r regulate.Record) string { return r.Target })},
+		{Column: Column{Name: "RESULT", Truncate: End, MinWidth: 16}, cell: func(r regulate.Record) Cell {
+			if r.Error {
+				return Cell{r.Result, Bad}
+			}
+			return Cell{Text: r.Result}
+		}},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1}, cell: faint(func(r regulate.Record) string { return r.Why })},
+	}.table(records)
 }
 
 // RegulationHistoryDocument is what was done, for machines

@@ -7,8 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
@@ -90,13 +88,9 @@ func (v *statusView) app(a *regulate.AppState) *TreeRow {
 }
 
 func (v *statusView) hold(h *regulate.Hold) *TreeRow {
-	var why []string
-	for _, c := range h.Causes {
-		why = append(why, c.Why)
-	}
 	line := &TreeRow{
 		Name:  Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
-		Cells: []Cell{{string(h.Phase), phaseTone(h.Phase)}, {Text: v.ago(h.At)}, {strings.Join(why, "; "), Plain}},
+		Cells: []Cell{phaseCell(h), {Text: v.ago(h.At)}, {Text: causesOf(h)}},
 	}
 	for _, op := range h.Operations {
 		line.Children = append(line.Children, v.operation(op))
@@ -112,11 +106,19 @@ func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	return line
 }
 
-func phaseTone(p regulate.Phase) Tone {
-	if p == regulate.Held {
-		return Plain
+func phaseCell(h *regulate.Hold) Cell {
+	if h.Phase == regulate.Held {
+		return Cell{Text: string(h.Phase)}
 	}
-	return Warn
+	return Cell{string(h.Phase), Warn}
+}
+
+func causesOf(h *regulate.Hold) string {
+	var why []string
+	for _, c := range h.Causes {
+		why = append(why, c.Why)
+	}
+	return strings.Join(why, "; ")
 }
 
 func (v *statusView) operation(op *regulate.Operation) *TreeRow {
@@ -140,30 +142,18 @@ func (v *statusView) operation(op *regulate.Operation) *TreeRow {
 	return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
 }
 
-func (v *statusView) ago(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return duration.HumanDuration(v.now.Sub(at))
-}
+func (v *statusView) ago(at time.Time) string { return age(v.now, at) }
 
-// table is a line a hold.
+// table has a row for each hold, and one for each change of what is held.
 func (v *statusView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
-	for _, h := range slices.Concat(v.j.Holds, v.j.Conflicts) {
-		var why []string
-		for _, c := range h.Causes {
-			why = append(why, c.Why)
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: h.App},
-			{Text: h.Signal},
-			{string(h.Phase), phaseTone(h.Phase)},
-			{Text: v.ago(h.At)},
-			{Text: fmt.Sprint(len(h.Operations))},
-			{Text: strings.Join(why, "; ")},
-		})
-	}
+	t := columns[*regulate.Hold]{
+		{Column: Column{Name: "APP"}, cell: text(func(h *regulate.Hold) string { return h.App })},
+		{Column: Column{Name: "SIGNAL"}, cell: text(func(h *regulate.Hold) string { return h.Signal })},
+		{Column: Column{Name: "PHASE"}, cell: phaseCell},
+		{Column: Column{Name: "SINCE", Right: true}, cell: text(func(h *regulate.Hold) string { return v.ago(h.At) })},
+		{Column: Column{Name: "TARGETS", Right: true}, cell: text(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(causesOf)},
+	}.table(slices.Concat(v.j.Holds, v.j.Conflicts))
 	for i := range v.o.Drifts {
 		d := &v.o.Drifts[i]
 		t.Rows = append(t.Rows, []Cell{{Text: d.App}, {Text: d.Signal}, {"changed since", Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})

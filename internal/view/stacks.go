@@ -91,7 +91,7 @@ func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 		lines = append(lines, &StackRow{Name: o.Others[i].Object, other: &o.Others[i]})
 	}
 	c := v.columns()
-	a := Output{Wide: c.wideTable(lines), CSV: c.csv(lines), Document: v.document()}
+	a := Output{Wide: c.wideTable(lines), CSV: c.csv(lines), Document: v.document(), Names: []string{}}
 	for _, l := range lines { // Each is a ROOT that means the same wherever it is typed.
 		a.Names = append(a.Names, l.Name.String())
 	}
