@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"net/url"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
@@ -28,5 +30,7 @@ func (a *uiAPI) impact(_ context.Context, query url.Values) (json.RawMessage, er
 			return nil, web.Bad("%w", err)
 		}
 	}
-	return json.Marshal(impactOf(l.graph, id, o).Document)
+	var out bytes.Buffer
+	err = render.JSONLine(&out, impactOf(l.graph, id, o).Document)
+	return out.Bytes(), err
 }

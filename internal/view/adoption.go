@@ -47,7 +47,6 @@ type SystemStepDocument struct {
 func SystemChanges(c SystemChange) Output {
 	doc := SystemChangeDocument{
 		Head: Head{APIVersion, "SystemChange"}, System: c.System, Namespace: c.Namespace, Action: c.Action, ApplySet: c.Set, DryRun: c.DryRun,
-		Changes: []SystemStepDocument{},
 	}
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
 	t := columns[SystemStep]{

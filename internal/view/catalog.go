@@ -51,11 +51,11 @@ func Catalog(rows []CatalogRow) Output {
 		{Column: Column{Name: "MATCHED"}, in: wideOnly, cell: faint(func(r CatalogRow) string { return strings.Join(r.Matched, ", ") })},
 		{Column: Column{Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(r CatalogRow) string { return r.Entry.Description })},
 	}
-	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}, Entries: []CatalogRowDocument{}}
+	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}}
 	a := Output{Table: c.table(rows), Wide: c.wideTable(rows)}
 	for _, r := range rows {
 		e := &r.Entry
-		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: versionNames(e), Kinds: []string{}, Matched: r.Matched}
+		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: versionNames(e), Matched: r.Matched}
 		for _, k := range e.Kinds {
 			d.Kinds = append(d.Kinds, k.Kind)
 		}
@@ -84,7 +84,9 @@ type CatalogProblemsDocument struct {
 // CatalogProblems returns the answer of catalog validate. Names are the problems.
 func CatalogProblems(entries int, problems []string) Output {
 	c := columns[string]{{Column: Column{Name: "PROBLEM", Truncate: End, MinWidth: leastWhy}, cell: func(p string) Cell { return Cell{p, Bad} }}}
-	problems = none(problems)
+	if problems == nil {
+		problems = []string{} // There are names, but none to write.
+	}
 	t := c.table(problems)
 	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: Head{APIVersion, "CatalogProblems"}, Entries: entries, Problems: problems}}
 }

@@ -34,7 +34,7 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
 		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
-		Source: none(e.Source), Kinds: []CatalogKindDocument{}, Versions: none(e.Versions),
+		Source: e.Source, Versions: e.Versions,
 	}
 	for _, k := range e.Kinds {
 		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})

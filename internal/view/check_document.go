@@ -134,8 +134,8 @@ type CheckMalformedDocument struct {
 
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
-		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores), Subjects: []CheckSubjectDocument{}, Rules: []CheckRuleDocument{},
-		Waivers: CheckWaiversDocument{Unused: []CheckUnusedDocument{}, Malformed: []CheckMalformedDocument{}}, Gaps: none(v.r.Gaps),
+		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores),
+		Waivers: CheckWaiversDocument{}, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {
 		doc.Subjects = append(doc.Subjects, checkSubject(s))
@@ -156,12 +156,11 @@ func (v *checkView) document() CheckDocument {
 func checkSubject(s *check.Subject) CheckSubjectDocument {
 	scores := check.Scored(s)
 	d := CheckSubjectDocument{
-		Scope: string(s.Scope), Name: s.Name, ID: s.Ref.String(), Operator: s.Operator, Scores: checkScores(&scores), Results: []CheckResultDocument{},
+		Scope: string(s.Scope), Name: s.Name, ID: s.Ref.String(), Operator: s.Operator, Scores: checkScores(&scores),
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Passed: len(r.Passed),
-			Findings: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Passed: len(r.Passed),
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
@@ -180,7 +179,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 func checkFinding(rule *check.Rule, f *check.Finding) CheckFindingDocument {
 	d := CheckFindingDocument{
 		Severity: f.Severity.String(), Object: f.Object.String(), Field: f.Field, Value: f.Value, Message: f.Message,
-		Remedy: remedy(rule, f), Patch: f.Patch, Related: []string{},
+		Remedy: remedy(rule, f), Patch: f.Patch,
 	}
 	for _, r := range f.Related {
 		d.Related = append(d.Related, r.String())
@@ -206,7 +205,7 @@ func checkWaiver(w *check.Waiver) CheckWaiverDocument {
 func checkRule(r *check.Rule) CheckRuleDocument {
 	d := CheckRuleDocument{
 		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Reason: r.Why, Fix: r.Fix,
-		Guidelines: []CheckGuidelineDocument{}, Uncheckable: r.Uncheckable,
+		Uncheckable: r.Uncheckable,
 	}
 	for _, g := range r.Guidelines {
 		d.Guidelines = append(d.Guidelines, CheckGuidelineDocument(g))

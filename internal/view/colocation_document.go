@@ -104,7 +104,7 @@ type ColocationConfigurableDocument struct {
 }
 
 func colocationDocument(found []*check.Colocation, gaps []object.Gap) ColocationDocument {
-	doc := ColocationDocument{Head: Head{APIVersion, "Colocation"}, Stacks: []ColocationStackDocument{}, Gaps: none(gaps)}
+	doc := ColocationDocument{Head: Head{APIVersion, "Colocation"}, Gaps: gaps}
 	for _, c := range found {
 		doc.Stacks = append(doc.Stacks, colocationStack(c))
 	}
@@ -113,13 +113,13 @@ func colocationDocument(found []*check.Colocation, gaps []object.Gap) Colocation
 
 func colocationStack(c *check.Colocation) ColocationStackDocument {
 	s := ColocationStackDocument{
-		ID: c.Stack.String(), Nodes: []ColocationNodeDocument{}, Workloads: []ColocationWorkloadDocument{}, Pending: refIDs(c.Pending),
-		Zones: none(c.Zones), Regions: none(c.Regions), ClusterZones: none(c.ZonesThere), Claims: []ColocationClaimDocument{}, Crossings: []ColocationCrossingDocument{},
+		ID: c.Stack.String(), Pending: refIDs(c.Pending),
+		Zones: c.Zones, Regions: c.Regions, ClusterZones: c.ZonesThere,
 		SingleNode: colocationSingleNode(c), NodesUnread: c.NodesUnread,
 	}
 	for i := range c.Nodes {
 		n := &c.Nodes[i]
-		out := ColocationNodeDocument{Name: n.Name, Zone: n.Zone, Region: n.Region, Read: !n.Unread, Workloads: []ColocationCountsDocument{}}
+		out := ColocationNodeDocument{Name: n.Name, Zone: n.Zone, Region: n.Region, Read: !n.Unread}
 		for _, w := range n.Workloads {
 			out.Workloads = append(out.Workloads, ColocationCountsDocument{w.Ref.String(), w.Pods})
 		}
@@ -127,15 +127,15 @@ func colocationStack(c *check.Colocation) ColocationStackDocument {
 	}
 	for i := range c.Workloads {
 		w := &c.Workloads[i]
-		s.Workloads = append(s.Workloads, ColocationWorkloadDocument{ID: w.Ref.String(), Replicas: int(w.Replicas), Pods: w.Pods, Zones: none(w.Zones)})
+		s.Workloads = append(s.Workloads, ColocationWorkloadDocument{ID: w.Ref.String(), Replicas: int(w.Replicas), Pods: w.Pods, Zones: w.Zones})
 	}
 	for i := range c.Claims {
 		x := &c.Claims[i]
-		s.Claims = append(s.Claims, ColocationClaimDocument{ID: x.Claim.String(), Workload: x.Workload.String(), Node: x.Node, Zones: none(x.Zones)})
+		s.Claims = append(s.Claims, ColocationClaimDocument{ID: x.Claim.String(), Workload: x.Workload.String(), Node: x.Node, Zones: x.Zones})
 	}
 	for i := range c.Crossings {
 		x := &c.Crossings[i]
-		s.Crossings = append(s.Crossings, ColocationCrossingDocument{From: x.From.String(), To: x.To.String(), Service: x.Service.String(), Zones: none(x.Zones)})
+		s.Crossings = append(s.Crossings, ColocationCrossingDocument{From: x.From.String(), To: x.To.String(), Service: x.Service.String(), Zones: x.Zones})
 	}
 	return s
 }
@@ -145,7 +145,7 @@ func colocationSingleNode(c *check.Colocation) ColocationSingleNodeDocument {
 	verdict, summary := colocationVerdict(c)
 	out := ColocationSingleNodeDocument{
 		Verdict: verdict, Summary: summary,
-		Nodes: none(t.Nodes), Obstacles: none(t.Obstacles), Selectors: []ColocationSelectorDocument{}, Configurable: []ColocationConfigurableDocument{},
+		Nodes: t.Nodes, Obstacles: t.Obstacles,
 	}
 	out.On, _ = c.OneNode()
 	for _, x := range t.Selectors {
@@ -153,7 +153,7 @@ func colocationSingleNode(c *check.Colocation) ColocationSingleNodeDocument {
 	}
 	for i := range t.Settable {
 		x := &t.Settable[i]
-		out.Configurable = append(out.Configurable, ColocationConfigurableDocument{ID: x.Resource.String(), Fields: none(x.Paths), Open: x.Open, Read: !x.Unread})
+		out.Configurable = append(out.Configurable, ColocationConfigurableDocument{ID: x.Resource.String(), Fields: x.Paths, Open: x.Open, Read: !x.Unread})
 	}
 	return out
 }

@@ -88,12 +88,12 @@ type ReschedulingDocument struct {
 func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 	doc := DrainDocument{
 		Head: Head{APIVersion, "Drain"}, Node: d.Node.String(), Zone: d.Zone, Cordoned: d.Cordoned,
-		Stacks: []DrainStackDocument{}, NoStack: drainPods(d.NoStack), Ignored: drainPods(d.LeftAlone), Budgets: []DrainBudgetDocument{},
-		Flags: none(d.Flags), Unknown: none(d.Open), Gaps: none(gaps),
+		NoStack: drainPods(d.NoStack), Ignored: drainPods(d.LeftAlone),
+		Flags: d.Flags, Unknown: d.Open, Gaps: gaps,
 	}
 	for i := range d.Stacks {
 		s := &d.Stacks[i]
-		out := DrainStackDocument{ID: s.Ref.String(), Breaks: s.Breaks, Blocked: s.Blocked, Workloads: []DrainWorkloadDocument{}}
+		out := DrainStackDocument{ID: s.Ref.String(), Breaks: s.Breaks, Blocked: s.Blocked}
 		for j := range s.Workloads {
 			w := &s.Workloads[j]
 			out.Workloads = append(out.Workloads, DrainWorkloadDocument{
@@ -107,7 +107,7 @@ func drainDocument(d *check.Drain, gaps []object.Gap) DrainDocument {
 		doc.Budgets = append(doc.Budgets, DrainBudgetDocument{ID: b.Ref.String(), Pods: b.Pods, Allowed: b.Allowed, Blocks: b.Blocks, Message: b.Message})
 	}
 	if a := d.Elsewhere; a != nil {
-		doc.Rescheduling = &ReschedulingDocument{Verdict: a.Verdict.String(), Placement: none(a.Placement), Reasons: none(a.Proofs), Unknown: none(a.Unknown)}
+		doc.Rescheduling = &ReschedulingDocument{Verdict: a.Verdict.String(), Placement: a.Placement, Reasons: a.Proofs, Unknown: a.Unknown}
 	}
 	return doc
 }
@@ -118,7 +118,7 @@ func drainPods(pods []check.DrainedPod) []DrainPodDocument {
 		p := &pods[i]
 		out = append(out, DrainPodDocument{
 			ID: p.Pod.String(), Ready: p.Ready, Ignored: p.Why, Lost: p.Lost, Refused: p.Refused, Waits: p.Waits,
-			Volatile: none(p.Volatile), Pinned: refIDs(p.Pinned), Budgets: refIDs(p.Budgets),
+			Volatile: p.Volatile, Pinned: refIDs(p.Pinned), Budgets: refIDs(p.Budgets),
 		})
 	}
 	return out

@@ -59,7 +59,9 @@ func (v *healthView) causeColumns() columns[causeRow] {
 			return c.Edge.Why()
 		}))},
 		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, in: tableOnly, cell: cause(text(func(c *health.Cause) string { return verdict(c.Health.Reason, c.Health.Message) }))},
-		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return withRuleError(verdict(c.Health.Reason, c.Health.Message), c.Health) }))},
+		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+			return withRuleError(verdict(c.Health.Reason, c.Health.Message), c.Health)
+		}))},
 		{Column: Column{Name: "LAST WARNING"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return v.lastWarning(c.ID) }))},
 	}
 }

@@ -34,7 +34,7 @@ type impactView struct {
 
 func newImpactView(of ImpactOf) *impactView {
 	im := &of.Impact
-	v := &impactView{ImpactOf: of, all: im.Dependents(), unlooked: []string{}}
+	v := &impactView{ImpactOf: of, all: im.Dependents()}
 	for _, gk := range of.Graph.Unlooked(im.Object) {
 		v.unlooked = append(v.unlooked, gk.String())
 	}

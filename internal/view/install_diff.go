@@ -26,7 +26,7 @@ type InstallChangedField struct {
 
 // InstallDiff returns the answer of diff. Names are the objects that would change.
 func InstallDiff(of install.Installation, all []install.Difference) Output {
-	doc := InstallDiffDocument{Head: Head{APIVersion, "InstallDiff"}, Installation: of.Name, Namespace: of.Namespace, Objects: []InstallChangedDocument{}}
+	doc := InstallDiffDocument{Head: Head{APIVersion, "InstallDiff"}, Installation: of.Name, Namespace: of.Namespace}
 	t := &Table{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "CHANGE"}, {Name: "FIELD", Truncate: Middle, MinWidth: leastName}, {Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: leastWhy}, {Name: "IS", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	a := Output{Table: t, Wide: t}
 	tones := map[string]Tone{install.ObjectAdded: Good, install.ObjectRemoved: Bad, install.ObjectChanged: Warn}

@@ -227,13 +227,13 @@ func stepWhat(s *install.Step) string {
 func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	doc := InstallPlanDocument{
 		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
-		Action: string(p.Action), DryRun: p.DryRun, Parts: []InstallPartDocument{}, Steps: []InstallStepDocument{},
+		Action: string(p.Action), DryRun: p.DryRun,
 		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
 	}
 	for _, part := range p.Parts {
 		d := InstallPartDocument{
 			Name: part.Name, App: part.App, Version: part.Version, Release: part.Release, Namespace: part.Namespace, Source: p.Fetched[part.Name],
-			Needs: part.Needs, Reasons: part.Why, Objects: []string{},
+			Needs: part.Needs, Reasons: part.Why,
 		}
 		if r := part.Rendered; r != nil {
 			d.Images = r.Images
@@ -265,7 +265,6 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 }
 
 func objectChangeDocuments(all []install.ObjectChange) (changes []InstallChangeDocument, counts []InstallCountDocument) {
-	changes, counts = []InstallChangeDocument{}, []InstallCountDocument{}
 	byKind := map[string]*InstallCountDocument{}
 	for _, c := range all {
 		changes = append(changes, InstallChangeDocument{Part: c.Part, Object: c.Object.String(), Change: c.Change, Hook: c.Hook})

@@ -46,7 +46,7 @@ func (p *preflightView) document() PreflightDocument {
 	d := PreflightDocument{
 		Head: Head{PreflightVersion, "Preflight"}, Verdict: p.r.Verdict.String(), Summary: PreflightVerdict(p.r, p.o), Objects: p.o.Objects, Pods: p.r.Pods,
 		FromScratch: p.o.FromScratch, DryRun: p.o.Server, Findings: make([]PreflightFindingDocument, 0, len(p.r.Findings)),
-		Placement: none(p.r.Placement), NotChecked: none(p.r.NotChecked), AutoscalerNote: p.r.AutoscalerNote, Gaps: none(p.o.Gaps),
+		Placement: p.r.Placement, NotChecked: p.r.NotChecked, AutoscalerNote: p.r.AutoscalerNote, Gaps: p.o.Gaps,
 	}
 	for i := range p.r.Findings {
 		j := &p.r.Findings[i]

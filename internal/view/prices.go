@@ -108,7 +108,7 @@ type UnitPriceDocument struct {
 
 // NodePrices returns the answer of prices show --nodes.
 func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Output {
-	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
+	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
 	var rows []nodePrice
 	for i := range nodes {
 		r := nodePrice{node: &nodes[i], rates: b.Node(&nodes[i], namespace)}
@@ -160,7 +160,7 @@ func nodePriceColumns(currency string, shown priceFormat) columns[nodePrice] {
 // nodePrices are those of one node, and what all of it costs an hour; nil where
 // that is not known.
 func nodePrices(b *cost.Book, n *metrics.Node, namespace string) (NodePriceDocument, *decimal.Decimal) {
-	d := NodePriceDocument{Name: n.Name, Overrides: none(b.Matched(n, namespace)), Prices: []UnitPriceDocument{}}
+	d := NodePriceDocument{Name: n.Name, Overrides: b.Matched(n, namespace)}
 	rates := b.Node(n, namespace)
 	total, known := decimal.Zero, true
 	add := func(r metrics.Resource, unit string, per decimal.Decimal, p cost.Price) {

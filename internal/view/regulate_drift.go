@@ -35,7 +35,7 @@ func (o RegulationOptions) drifts() []DriftDocument {
 		d := &o.Drifts[i]
 		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		doc := DriftDocument{
-			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
 			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
 		}
 		for _, c := range d.Choices(o.System) {

@@ -9,7 +9,7 @@ import (
 
 // RegulationHistory shows what was done, the oldest first.
 func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace, Records: []RecordDocument{}}
+	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace}
 	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
@@ -24,7 +24,7 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
-		Done: []RecordDocument{}, Failed: []RecordDocument{}, Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
+		Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))

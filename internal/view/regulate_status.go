@@ -221,14 +221,14 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
 	return d
 }
 
 func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
 	out := []HoldDocument{}
 	for _, h := range holds {
-		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes), Operations: []OperationDocument{}}
+		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
 		for _, op := range h.Operations {
 			target := ""
 			if op.Target.Name != "" {

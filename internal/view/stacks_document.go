@@ -102,7 +102,7 @@ type ExcludedDocument struct {
 func (v *stacksView) document() StacksDocument {
 	doc := StacksDocument{
 		Head: Head{APIVersion, "Stacks"}, At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices,
-		Stacks: []StackDocument{}, None: NoneDocument{Count: v.o.Rest}, Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
+		None: NoneDocument{Count: v.o.Rest}, Gaps: v.o.Gaps,
 	}
 	for i := range v.rows {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.rows[i]))
@@ -124,7 +124,7 @@ func (v *stacksView) document() StacksDocument {
 func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
 		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
-		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since()), Causes: []StackCauseDocument{}},
+		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since())},
 		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Cluster,
 	}
 	for _, c := range r.Causes {
