@@ -43,13 +43,13 @@ type Colocation struct {
 
 // ColocatedWorkload is where the pods of a workload are.
 type ColocatedWorkload struct {
-	Ref object.Ref
-	// Replicas are those that are wanted, Pods those that there are.
-	Replicas int32
-	Pods     int
+	Ref object.Ref `json:"id"`
+	// Replicas are those that are wanted, Pods those that exist.
+	Replicas int32 `json:"replicas"`
+	Pods     int   `json:"pods"`
 	// On are the nodes, in order, and how many pods are on each; Zones those of the nodes.
-	On    []NodePods
-	Zones []string
+	On    []NodePods `json:"-"`
+	Zones []string   `json:"zones"`
 }
 
 // NodePods counts pods on a node.
@@ -69,26 +69,28 @@ type ColocatedNode struct {
 
 // WorkloadPods counts pods of a workload.
 type WorkloadPods struct {
-	Ref  object.Ref
-	Pods int
+	Ref  object.Ref `json:"id"`
+	Pods int        `json:"pods"`
 }
 
 // ColocatedClaim is a claim that binds its pods to a place.
 type ColocatedClaim struct {
-	Claim, Workload object.Ref
+	Claim    object.Ref `json:"id"`
+	Workload object.Ref `json:"workload"`
 	// Node is the only one that can mount it; else Zones are those in which it can be
 	// mounted.
-	Node  string
-	Zones []string
+	Node  string   `json:"node,omitempty"`
+	Zones []string `json:"zones"`
 }
 
 // ZoneCrossing says that pods of one workload send requests to another that has no pod in
 // their zone.
 type ZoneCrossing struct {
-	From, To object.Ref
-	// Service is the one that is asked, Zones those of From in which no pod of To is.
-	Service object.Ref
-	Zones   []string
+	From object.Ref `json:"from"`
+	To   object.Ref `json:"to"`
+	// Service is the one that is called, Zones those of From in which no pod of To is.
+	Service object.Ref `json:"service"`
+	Zones   []string   `json:"zones"`
 }
 
 // Colocation says how the pods of a stack lie, and whether they could be kept together.
