@@ -41,7 +41,7 @@ func fields(t *testing.T, typ reflect.Type) map[string]field {
 		switch {
 		case f.Anonymous && name == "":
 			maps.Copy(out, fields(t, f.Type))
-		case name == "-":
+		case name == "-", !f.IsExported() && !f.Anonymous:
 		case name == "":
 			t.Errorf("%s.%s has no name in JSON", typ, f.Name)
 		default:

@@ -38,13 +38,7 @@ func Colocation(found []*check.Colocation, o ColocationOptions) Output {
 
 type colocationView struct{ o ColocationOptions }
 
-// near is how people of a namespace call an object.
-func (v *colocationView) near(r object.Ref) string {
-	if r.Namespace == v.o.Namespace {
-		r.Namespace = ""
-	}
-	return name(r)
-}
+func (v *colocationView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
 
 func colocationLine(called, pods, zone string, what Cell) *TreeRow {
 	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
@@ -61,7 +55,7 @@ func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 	}
 	for i := range c.Workloads {
 		if w := &c.Workloads[i]; w.Pods == 0 {
-			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s exists", colocationCount(int(w.Replicas), "pod")), Warn}))
+			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s exists", counted(int(w.Replicas), "pod")), Warn}))
 		}
 	}
 	for _, p := range c.Pending {
@@ -73,7 +67,7 @@ func (v *colocationView) stack(c *check.Colocation) *TreeRow {
 	}
 	for i := range c.Crossings {
 		x := &c.Crossings[i]
-		text := fmt.Sprintf("! calls %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+		text := fmt.Sprintf("! calls %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), noun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
 		root.Children = append(root.Children, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
 	}
 	root.Children = append(root.Children, v.together(c))
@@ -85,16 +79,16 @@ func colocationHead(c *check.Colocation) string {
 	if len(c.Nodes) == 0 {
 		return "on no node"
 	}
-	text := "on " + colocationCount(len(c.Nodes), "node")
+	text := "on " + counted(len(c.Nodes), "node")
 	switch unread := colocationUnread(c); {
 	case unread == len(c.Nodes):
 		return text + "; zones unknown: the nodes were not read"
 	case len(c.Zones) == 0:
 		return text + ", which have no zones"
 	case len(c.ZonesThere) > len(c.Zones):
-		text += fmt.Sprintf(" in %d of %s", len(c.Zones), colocationCount(len(c.ZonesThere), "zone"))
+		text += fmt.Sprintf(" in %d of %s", len(c.Zones), counted(len(c.ZonesThere), "zone"))
 	default:
-		text += " in " + colocationCount(len(c.Zones), "zone")
+		text += " in " + counted(len(c.Zones), "zone")
 	}
 	return text
 }
@@ -129,7 +123,7 @@ func (v *colocationView) bound(x *check.ColocatedClaim) string {
 	if x.Node != "" {
 		return fmt.Sprintf("binds %s to node %s: no other can mount it", v.near(x.Workload), x.Node)
 	}
-	return fmt.Sprintf("binds %s to %s %s", v.near(x.Workload), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+	return fmt.Sprintf("binds %s to %s %s", v.near(x.Workload), noun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
 }
 
 // The verdicts on whether all of a stack could be kept on one node.
@@ -206,17 +200,6 @@ func firstFew(names []string) string {
 		return strings.Join(names, ", ")
 	}
 	return strings.Join(names[:few-1], ", ") + fmt.Sprintf(" and %d more", len(names)-few+1)
-}
-
-func colocationCount(n int, what string) string {
-	return strconv.Itoa(n) + " " + colocationNoun(n, what)
-}
-
-func colocationNoun(n int, what string) string {
-	if n == 1 {
-		return what
-	}
-	return what + "s"
 }
 
 // placedPods are the pods of a workload of a stack on a node.

@@ -242,12 +242,8 @@ func (v *drainView) elsewhere() []*TreeRow {
 	return []*TreeRow{line}
 }
 
-// name is an object as people write it who look at a whole cluster: the group goes without
-// saying.
-func name(r object.Ref) string {
-	r.Group = ""
-	return r.String()
-}
+// name is an object for people who look at a whole cluster: with its namespace, without its group.
+func name(r object.Ref) string { return written(r, "", nil) }
 
 func refTexts(refs []object.Ref) []string {
 	out := make([]string, 0, len(refs))

@@ -120,11 +120,14 @@ func (v *impactView) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, what string) string {
+func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, noun(n, what)) }
+
+// noun is the singular or plural of a word.
+func noun(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return what + "s"
 }
 
 // stackWords says what happens to a stack, and to several.
@@ -177,7 +180,7 @@ func isAre(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + " is"
 	}
-	return fmt.Sprintf("%d %ss are", n, what)
+	return counted(n, what) + " are"
 }
 
 // describe is what happens to a dependent, and why.

@@ -115,7 +115,7 @@ func (v *impactView) stackDocument(s *graph.StackImpact) ImpactStackDocument {
 }
 
 func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
-	out := []DeletionDocument{}
+	var out []DeletionDocument
 	for i := range all {
 		d := &all[i]
 		out = append(out, DeletionDocument{
@@ -128,7 +128,7 @@ func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
 
 func (v *impactView) dependentDocuments(all []graph.Dependent) []DependentDocument {
 	g := v.Graph
-	out := []DependentDocument{}
+	var out []DependentDocument
 	for i := range all {
 		d := &all[i]
 		out = append(out, DependentDocument{

@@ -41,7 +41,7 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 		if hanging == 0 {
 			return "impossible: not everything can start"
 		}
-		return fmt.Sprintf("impossible: %d of %s would not start", hanging, someObjects(max(o.Objects, hanging)))
+		return fmt.Sprintf("impossible: %d of %s would not start", hanging, counted(max(o.Objects, hanging), "object"))
 	case schedule.Unknown:
 		open := 0
 		for i := range r.Findings {
@@ -55,31 +55,17 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 		return fmt.Sprintf("unknown: %d checks could not be made, and none found an obstacle", open)
 	}
 	if r.Pods == 0 {
-		return fmt.Sprintf("fits: %s, without new pods to place", someObjects(o.Objects))
+		return fmt.Sprintf("fits: %s, without new pods to place", counted(o.Objects, "object"))
 	}
 	nodes := map[string]bool{}
 	for _, at := range r.Placement {
 		nodes[at.Node] = true
 	}
-	pods := fmt.Sprintf("%d pods", r.Pods)
-	if r.Pods == 1 {
-		pods = "1 pod"
-	}
+	pods := counted(r.Pods, "pod")
 	if len(nodes) == 0 {
 		return "fits: " + pods + ", as the cluster is now"
 	}
-	on := fmt.Sprintf("%d nodes", len(nodes))
-	if len(nodes) == 1 {
-		on = "1 node"
-	}
-	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, on)
-}
-
-func someObjects(n int) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
+	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, counted(len(nodes), "node"))
 }
 
 // hangingObjects counts the objects of which something is impossible.

@@ -30,7 +30,7 @@ type DriftChoiceDocument struct {
 }
 
 func (o RegulationOptions) drifts() []DriftDocument {
-	out := []DriftDocument{}
+	var out []DriftDocument
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
 		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]

@@ -136,7 +136,7 @@ func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 
 // recordDocuments are all records of an outcome.
 func recordDocuments(out *regulate.Outcome) []RecordDocument {
-	docs := []RecordDocument{}
+	var docs []RecordDocument
 	if out == nil {
 		return docs
 	}

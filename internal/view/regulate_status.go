@@ -226,7 +226,7 @@ func (v *statusView) document() RegulationStatusDocument {
 }
 
 func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
-	out := []HoldDocument{}
+	var out []HoldDocument
 	for _, h := range holds {
 		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
 		for _, op := range h.Operations {

@@ -126,7 +126,7 @@ func (v *stacksView) columns() columns[*StackRow] {
 	return columns[*StackRow]{
 		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1}, cell: v.namespace},
 		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: 18}, cell: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
-		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, cell: v.kinds, raw: func(r *StackRow) string { return strings.Join(refNames(r.Roots), " ") }},
+		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, cell: v.kinds, raw: func(r *StackRow) string { return strings.Join(refIDs(r.Roots), " ") }},
 		{Column: Column{Name: "HEALTH"}, cell: func(r *StackRow) Cell { return HealthCell(r.Status()) }, raw: func(r *StackRow) string { return string(r.Status()) }},
 		{Column: number("SINCE", 0), in: wideOnly, cell: text(func(r *StackRow) string { return age(v.o.Now, r.since()) }), raw: func(r *StackRow) string { return moment(r.since()) }},
 		{Column: Column{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3}, in: tableOnly, cell: text(v.cause)},

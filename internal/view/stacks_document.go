@@ -123,9 +123,9 @@ func (v *stacksView) document() StacksDocument {
 
 func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
-		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
+		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refIDs(r.Roots), Objects: r.Objects,
 		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since())},
-		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Cluster,
+		Created: moment(r.Created), Shared: refIDs(r.Shared), Cluster: r.Cluster,
 	}
 	for _, c := range r.Causes {
 		d.Health.Causes = append(d.Health.Causes, StackCauseDocument{c.Object.String(), string(c.Health.Status), c.Health.Reason, c.Health.Message, moment(c.Health.Since)})
@@ -137,10 +137,11 @@ func (v *stacksView) stack(r *StackRow) StackDocument {
 	return d
 }
 
-func refNames(list []object.Ref) []string {
-	names := make([]string, 0, len(list))
+// refIDs writes objects as documents do.
+func refIDs(list []object.Ref) []string {
+	ids := make([]string, 0, len(list))
 	for _, r := range list {
-		names = append(names, r.String())
+		ids = append(ids, r.String())
 	}
-	return names
+	return ids
 }

@@ -132,7 +132,7 @@ func (v *systemView) causeOf(a *regulate.AppState) string {
 // needs are the apps that an app needs: as the graph tells, where it was asked, else as
 // the manifest says.
 func (v *systemView) needs(app string) []SystemNeedDocument {
-	out := []SystemNeedDocument{}
+	var out []SystemNeedDocument
 	if state := v.state(app); state != nil {
 		for _, n := range state.Needs {
 			out = append(out, shownNeed(n))

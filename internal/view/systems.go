@@ -55,7 +55,7 @@ func Systems(rows []SystemRow, now time.Time) Output {
 		r := &rows[i]
 		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()
 		doc.Systems = append(doc.Systems, SystemDocument{
-			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
+			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refIDs(r.Members), Created: moment(r.Created),
 		})
 		a.Names = append(a.Names, name)
 	}

@@ -40,30 +40,30 @@ func Severities() []Severity { return graph.Severities() }
 type Finding struct {
 	// Severity is that of the rule, where it is zero; a rule may find something milder or
 	// graver than what it mostly finds.
-	Severity Severity
+	Severity Severity `json:"severity"`
 	// Object is the one to mend, or the nearest that is known.
-	Object object.Ref
-	// Field is where it is in the object (spec.template.spec.containers[web].resources),
-	// and Value what stands there; empty where nothing does.
-	Field string
-	Value string
+	Object object.Ref `json:"object"`
+	// Field is the path in the object (spec.template.spec.containers[web].resources), and Value
+	// what it holds; empty for nothing.
+	Field string `json:"field,omitempty"`
+	Value string `json:"value,omitempty"`
 	// Message says what is wrong, in one sentence without a full stop.
-	Message string
+	Message string `json:"message"`
 	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch; of
 	// either there may be none, then the rule's Fix stands.
-	Remedy string
-	Patch  string
+	Remedy string `json:"remedy,omitempty"`
+	Patch  string `json:"patch,omitempty"`
 	// Related are other objects that have to do with it.
-	Related []object.Ref
+	Related []object.Ref `json:"related"`
 	// Waived is set where somebody said that it is to be so.
-	Waived *Waiver
+	Waived *Waiver `json:"-"`
 }
 
 // Unknown is something that a rule could not decide.
 type Unknown struct {
-	Object object.Ref
-	// Reason says what is not known, in one sentence without a full stop.
-	Reason string
+	Object object.Ref `json:"object"`
+	// Reason says what is unknown, in one sentence without a full stop.
+	Reason string `json:"reason"`
 }
 
 // Result is what a rule says of a subject.

@@ -5,11 +5,11 @@ import "fmt"
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
 	// Model is who published it, Year when.
-	Model string
-	Year  int
+	Model string `json:"model"`
+	Year  int    `json:"year"`
 	// Number is its place in their list, from 1; Principle its words, shortened.
-	Number    int
-	Principle string
+	Number    int    `json:"number"`
+	Principle string `json:"principle"`
 }
 
 // The two models.
