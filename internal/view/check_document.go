@@ -131,7 +131,7 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Passed: len(r.Passed),
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Passed: len(r.Passed), Unknowns: r.Unknowns,
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
