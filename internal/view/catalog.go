@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
-// CatalogRow is an entry of a catalogue.
+// CatalogRow is an entry of a catalog.
 type CatalogRow struct {
 	Entry catalog.Entry
-	// Origin is the catalogue that it came from.
+	// Origin is the catalog that it came from.
 	Origin string
 	// Matched says what was found of a search.
 	Matched []string
-	// Installed is the version that is on the cluster, where that was asked for.
+	// Installed is the version that is on the cluster, where the cluster was read.
 	Installed string
 }
 

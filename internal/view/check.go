@@ -43,7 +43,7 @@ type checkView struct {
 	twice  map[string]bool
 }
 
-// checkGroup is what is told of together: a stack, or an operator and the definitions that
+// checkGroup is the subjects that are shown together: a stack, or an operator and the CRDs that
 // it acts on.
 type checkGroup struct {
 	title    string
@@ -133,7 +133,7 @@ func twiceKinds(refs []object.Ref) map[string]bool {
 
 func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }
 
-// troubled are the objects about which something was found that nobody waived, each once
+// troubled are the objects with findings that are not waived, each once
 // and in order.
 func (v *checkView) troubled() []string {
 	var refs []object.Ref

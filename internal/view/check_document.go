@@ -22,7 +22,7 @@ type CheckScoresDocument struct {
 	Overall CheckScoreDocument `json:"overall"`
 	// Categories has those in which something was asked.
 	Categories map[string]CheckScoreDocument `json:"categories"`
-	// Found counts the findings that nobody waived, by severity.
+	// Found counts the findings that are not waived, by severity.
 	Found map[string]int `json:"found"`
 }
 

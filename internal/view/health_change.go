@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HealthChange is that an object, or a stack, fares otherwise than before.
+// HealthChange is a change of the health of an object or a stack.
 type HealthChange struct {
 	Time time.Time
 	// Stack is the name of the stack; empty where it is about an object.

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HealthDocument is how stacks fare, and each of their objects (docs/schema/health.json).
+// HealthDocument is the health of stacks and of each of their objects (docs/schema/health.json).
 type HealthDocument struct {
 	Head    `json:",inline"`
 	Stacks  []HealthStackDocument  `json:"stacks"`
@@ -16,7 +16,7 @@ type HealthDocument struct {
 	Gaps    []object.Gap           `json:"gaps"`
 }
 
-// HealthStackDocument is how a stack fares. Moments are RFC 3339, and left out where they
+// HealthStackDocument is the health of a stack. Times are RFC 3339, and left out where they
 // are not known.
 type HealthStackDocument struct {
 	// Name is what the stack is called on the command line: its root, or helm/NAME.
@@ -52,7 +52,7 @@ type EventDocument struct {
 	Last    string `json:"last,omitempty"`
 }
 
-// HealthObjectDocument is how one object fares.
+// HealthObjectDocument is the health of one object.
 type HealthObjectDocument struct {
 	ID string `json:"id"`
 	// OwnHealth is what it says of itself; PartsHealth the worst of what it owns and needs.

@@ -66,7 +66,7 @@ func (v *healthTree) line() []*TreeRow {
 	return []*TreeRow{top}
 }
 
-// right says that nothing of a branch needs to be looked at.
+// right says that everything of a branch is Healthy and unchanged.
 func (v *healthTree) right(b *graph.Branch) bool {
 	own := v.a.OwnHealth(b.ID)
 	if own.Status != "" && own.Status != health.Healthy || v.changed(own) {
@@ -193,7 +193,7 @@ func (t *tally) one(r object.Ref) {
 	}
 }
 
-// add counts what was judged of a branch, each object once.
+// add counts the objects of a branch that have health, each object once.
 func (v *healthTree) add(t *tally, b *graph.Branch) {
 	if !b.Repeated && !v.printed[b.ID] {
 		v.printed[b.ID] = true

@@ -17,7 +17,7 @@ type ImpactOf struct {
 }
 
 // Impact returns the answer of the impact command: what happens to stacks, and to which of
-// their objects; what is deleted along; what was not looked at.
+// their objects; what is deleted along; what was not read.
 func Impact(of ImpactOf) Output {
 	v := newImpactView(of)
 	doc := v.document()
@@ -46,7 +46,7 @@ func newImpactView(of ImpactOf) *impactView {
 	return v
 }
 
-// allNames are those of what is deleted, and of whom that does something to.
+// allNames are those of what is deleted, and of what is affected.
 func (v *impactView) allNames() []string {
 	var ids []graph.ID
 	for i := range v.Impact.Deleted {

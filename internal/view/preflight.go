@@ -9,20 +9,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// PreflightOptions say how what is foreseen is shown.
+// PreflightOptions say how a preflight is shown.
 type PreflightOptions struct {
 	// Namespace is that of the user, which need not be written.
 	Namespace string
 	// Objects counts those of the batch.
 	Objects int
-	// Server says that a server was asked; Anew that the batch is a stack which is there.
+	// Server says that a dry run was sent; FromScratch that the batch is a stack of the cluster.
 	Server, FromScratch bool
 	// Gaps are what could not be read.
 	Gaps []object.Gap
 }
 
 // Preflight shows whether all of a batch will start. The tree is for people: what is wrong
-// first, with its proof and a way out, and then what was looked at.
+// first, with its evidence and a fix, and then what was checked.
 func Preflight(r *preflight.Report, o PreflightOptions) Output {
 	p := &preflightView{r: r, o: o}
 	return Output{Tree: p.tree(), Table: p.columns().table(r.Findings), Wide: p.columns().wideTable(p.placements()), Document: p.document(), Names: p.names(), Findings: p.findings()}
@@ -139,7 +139,7 @@ func (p *preflightView) drop(t *Tree, column int) {
 	walk(t.Roots)
 }
 
-// line is a judgement, with its proof and what to do below it.
+// line is a finding, with its evidence and fix below it.
 func (p *preflightView) line(j *preflight.Finding) *TreeRow {
 	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.name(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
 	if j.Field != "" && j.Verdict != schedule.Fits {

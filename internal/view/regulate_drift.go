@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// DriftDocument is a field of a held target that somebody changed since.
+// DriftDocument is a field of a held target that was changed since.
 type DriftDocument struct {
 	App    string `json:"app"`
 	Signal string `json:"signal"`
@@ -23,7 +23,7 @@ type DriftDocument struct {
 	Choices []DriftChoiceDocument `json:"choices"`
 }
 
-// DriftChoiceDocument is what can be done about it.
+// DriftChoiceDocument is a way to resolve a drift.
 type DriftChoiceDocument struct {
 	Description string `json:"description"`
 	Command     string `json:"command"`

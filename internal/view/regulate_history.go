@@ -19,7 +19,7 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 }
 
 // RegulationDone shows what was done just now, what could not be, and what of the plan
-// waits or was refused; r says how what was let go is, and may be nil.
+// waits or was refused; r is the health of what was recovered, and may be nil.
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
 	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
@@ -77,11 +77,11 @@ type RegulationDoneDocument struct {
 	Failed    []RecordDocument      `json:"failed"`
 	Pending   []PlanPendingDocument `json:"pending"`
 	Refused   []PlanRefusalDocument `json:"refused"`
-	// Restored is how the apps are that were let go; absent where there are none.
+	// Restored is the health of the recovered apps; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }
 
-// RestoredDocument is how objects are that an undo brought back.
+// RestoredDocument is the health of the objects that an undo restored.
 type RestoredDocument struct {
 	Healthy bool     `json:"healthy"`
 	Message string   `json:"message,omitempty"`
@@ -121,7 +121,7 @@ type RegulationRun struct {
 	// Left says why the neighbours are left held; empty where they are not.
 	Left        string
 	Held, Freed *regulate.Outcome // nil for none
-	// Restored is how those are that were let go; nil for none.
+	// Restored is the health of those that were recovered; nil for none.
 	Restored *restored.Report
 }
 
@@ -160,6 +160,6 @@ type RegulationRunDocument struct {
 	StillHeld string           `json:"stillHeld,omitempty"`
 	Held      []RecordDocument `json:"held"`
 	Recovered []RecordDocument `json:"recovered"`
-	// Restored is how those are that were let go; absent where there are none.
+	// Restored is the health of those that were recovered; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }

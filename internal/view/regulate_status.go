@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// RegulationStatus shows what is held, by what, and since when. The world is nil where the
-// apps were not looked at.
+// RegulationStatus shows what is held, by what, and since when. The state is nil where the
+// apps were not read.
 func RegulationStatus(j *regulate.Journal, p *regulate.Plan, w *regulate.SystemState, now time.Time, o RegulationOptions) Output {
 	v := &statusView{j: j, p: p, w: w, now: now, o: o}
 	a := Output{Tree: v.tree(), Table: v.table(), Document: v.document()}

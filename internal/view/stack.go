@@ -14,7 +14,7 @@ type StackOptions struct {
 	Depth int
 	// Kinds shows only these (and, in the tree, what leads to them).
 	Kinds func(object.Ref) bool
-	// Boundary shows what the stack stands on, for people; a document always does.
+	// Boundary shows the boundaries of the stack, for people; a document always does.
 	Boundary bool
 	// Why adds the evidence to the tree.
 	Why bool
@@ -87,7 +87,7 @@ type stackView struct {
 	names names
 	roots map[graph.ID]bool
 	all   []graph.ID // with boundaries
-	shown []graph.ID // without, unless asked for
+	shown []graph.ID // without, unless o.Boundary
 }
 
 func (v *stackView) wants(id graph.ID) bool { return v.o.Kinds == nil || v.o.Kinds(v.g.Ref(id)) }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// StacksDocument is the stacks that were found, with how they fare, what they use and
-// what they cost (docs/schema/stacks.json). Moments are RFC 3339. CPU is in cores, memory
+// StacksDocument is the stacks that were found, with their health, usage and
+// cost (docs/schema/stacks.json). Times are RFC 3339. CPU is in cores, memory
 // and storage in bytes; what is not known is left out.
 type StacksDocument struct {
 	Head `json:",inline"`
@@ -33,7 +33,7 @@ type StackDocument struct {
 	GroupedBy string `json:"groupedBy,omitempty"`
 	// Roots are the workloads and custom resources that it was found by.
 	Roots []string `json:"roots"`
-	// Objects is how many are in it, without what it stands on.
+	// Objects is how many are in it, without boundaries.
 	Objects int                 `json:"objects"`
 	Health  StackHealthDocument `json:"health"`
 	Pods    StackPodsDocument   `json:"pods"`
@@ -50,14 +50,14 @@ type StackDocument struct {
 	Cluster bool `json:"cluster"`
 }
 
-// StackHealthDocument is how a stack fares.
+// StackHealthDocument is the health of a stack.
 type StackHealthDocument struct {
 	Status string               `json:"status"`
 	Since  string               `json:"since,omitempty"`
 	Causes []StackCauseDocument `json:"causes"`
 }
 
-// StackCauseDocument is what makes a stack as it is, the deepest first.
+// StackCauseDocument is a cause of the health of a stack, the deepest first.
 type StackCauseDocument struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
@@ -82,10 +82,10 @@ type StackSum struct {
 	Cost   CostDocument    `json:"cost"`
 }
 
-// NoneDocument is what belongs to no stack, and is nothing that a stack stands on.
+// NoneDocument is what belongs to no stack, without boundaries.
 type NoneDocument struct {
 	Count int `json:"count"`
-	// Objects are these, where they are asked for (--all).
+	// Objects are these, with --all.
 	Objects []ExcludedDocument `json:"objects,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 type SystemOptions struct {
 	// Namespace is that of the System.
 	Namespace string
-	// World is how its apps are; nil where nobody was asked.
+	// World is the state of its apps; nil where no cluster was read.
 	World *regulate.SystemState
 	Gaps  []object.Gap
 }

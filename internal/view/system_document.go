@@ -31,7 +31,7 @@ type SystemAppDocument struct {
 	GitOps   string   `json:"gitops,omitempty"`
 	// Resources are those that the manifest brings along.
 	Resources []string `json:"resources"`
-	// Health is that of its own part; it is left out where nobody was asked.
+	// Health is that of its own part; it is left out where no cluster was read.
 	Health  string `json:"health,omitempty"`
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -124,7 +124,7 @@ func (v *systemView) appDocument(a *system.App) SystemAppDocument {
 type SystemsCheckedDocument struct {
 	Head  `json:",inline"`
 	Files []SystemCheckedDocument `json:"files"`
-	// Offline says that no cluster was asked for the objects that are named.
+	// Offline says that no cluster was read for the objects that are named.
 	Offline bool `json:"offline"`
 }
 
