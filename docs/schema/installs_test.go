@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -81,10 +79,7 @@ func TestInstallsAreAsTheSchemasSay(t *testing.T) {
 	for name, answers := range samples() {
 		schema := compile(t, name)
 		for _, a := range answers {
-			text, err := yaml.Marshal(a.Document)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := document(t, a)
 			if err := schema.Validate(instance(t, text)); err != nil {
 				t.Errorf("%s: %v\n%s", name, err, text)
 			}

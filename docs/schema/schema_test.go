@@ -21,6 +21,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/demotest"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
 // schemas are the files beside this one.
@@ -78,6 +80,16 @@ func instance(t *testing.T, document []byte) any {
 		t.Fatal(err)
 	}
 	return v
+}
+
+// document is that of an answer, as it is written.
+func document(t *testing.T, a view.Output) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	if err := render.Write(&out, "json", a, render.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
 }
 
 func TestEverySchemaIsListed(t *testing.T) {

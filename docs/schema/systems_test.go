@@ -4,8 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
@@ -23,10 +21,7 @@ func TestSystemsOfAClusterAreAsTheSchemasSay(t *testing.T) {
 		{Name: "broken", Namespace: "shop", Wrong: "no manifest"},
 	}
 	for name, a := range map[string]view.Output{"system-change": view.SystemChanges(change), "systems": view.Systems(rows, time.Unix(9, 0))} {
-		text, err := yaml.Marshal(a.Document)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := document(t, a)
 		if err := compile(t, name).Validate(instance(t, text)); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, text)
 		}

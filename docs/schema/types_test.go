@@ -1,6 +1,7 @@
 package schema_test
 
 import (
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"go/ast"
@@ -40,7 +41,8 @@ func fields(t *testing.T, typ reflect.Type) map[string]field {
 		switch {
 		case f.Anonymous && name == "":
 			maps.Copy(out, fields(t, f.Type))
-		case name == "" || name == "-":
+		case name == "-", !f.IsExported() && !f.Anonymous:
+		case name == "":
 			t.Errorf("%s.%s has no name in JSON", typ, f.Name)
 		default:
 			out[name] = field{f.Type, strings.Contains(options, "omit")}
@@ -89,18 +91,22 @@ func (c checker) check(at string, typ reflect.Type, schema map[string]any) {
 		}
 		return
 	}
+	if typ.Implements(reflect.TypeFor[encoding.TextMarshaler]()) {
+		want = "string"
+	}
 	_, isConst := schema["const"].(string)
 	if got := schema["type"]; got != want && (!isConst || want != "string") {
 		c.Errorf("%s: type %v, want %s", at, got, want)
 	}
-	switch typ.Kind() {
-	case reflect.Slice:
+	switch {
+	case want == "string":
+	case typ.Kind() == reflect.Slice:
 		items, _ := schema["items"].(map[string]any)
 		c.check(at+"[]", typ.Elem(), items)
-	case reflect.Map:
+	case typ.Kind() == reflect.Map:
 		values, _ := schema["additionalProperties"].(map[string]any)
 		c.check(at+"[]", typ.Elem(), values)
-	case reflect.Struct:
+	case typ.Kind() == reflect.Struct:
 		if seen := at + ">" + typ.Name(); strings.Count(seen, "rows[]") < 3 { // A row holds rows.
 			c.properties(at, fields(c.T, typ), schema)
 		}

@@ -101,7 +101,7 @@ func (l *StacksResult) evaluate() {
 			continue
 		}
 		row := l.row(f, stacks[i], holders)
-		row.Row, row.Well = figures[row.Name], well[row.Name]
+		row.Row, row.HealthyPods = figures[row.Name], well[row.Name]
 		// How it fares is told as health tells it, of all that it needs.
 		row.Health = l.assessment.Stack(l.Graph.Stack(f.Roots, opts))
 		for _, c := range row.Health.Causes {
@@ -128,7 +128,7 @@ func (l *StacksResult) wants(f graph.FoundStack) bool {
 }
 
 func (l *StacksResult) row(f graph.FoundStack, s *graph.Stack, holders map[graph.ID]int) view.StackRow {
-	row := view.StackRow{Name: f.Ref(l.Graph), By: f.Group.By, Created: l.created.earliest(l.Graph, f.TopObjects), Ground: l.Session.IsClusterSystem(l.Graph, f)}
+	row := view.StackRow{Name: f.Ref(l.Graph), By: f.Group.By, Created: l.created.earliest(l.Graph, f.TopObjects), Cluster: l.Session.IsClusterSystem(l.Graph, f)}
 	for _, id := range f.TopObjects {
 		row.Roots = append(row.Roots, l.Graph.Ref(id))
 	}

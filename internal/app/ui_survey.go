@@ -161,7 +161,7 @@ func (l *PageState) evaluate(v *Page) {
 		one := surveyStack{tops: s.Roots}
 		if l.findings.Stacks != nil {
 			f := l.findings.Stacks[i]
-			one.tops, one.By, one.Ground = f.TopObjects, f.Group.By, l.Session.IsClusterSystem(l.Graph, f)
+			one.tops, one.By, one.Cluster = f.TopObjects, f.Group.By, l.Session.IsClusterSystem(l.Graph, f)
 		}
 		opts.SameRoot = map[graph.ID]graph.ID{} // The roots of one stack share nothing with each other.
 		for _, id := range s.Roots {
@@ -180,7 +180,7 @@ func (l *PageState) evaluate(v *Page) {
 				one.Objects++
 			}
 		}
-		one.Well, one.Created = well[s.Ref], v.Created.earliest(l.Graph, one.tops)
+		one.HealthyPods, one.Created = well[s.Ref], v.Created.earliest(l.Graph, one.tops)
 		one.Shared = func(id graph.ID) bool { return in[id] > 1 }
 		if v.wants(l, &one) {
 			l.Found = append(l.Found, one)
@@ -196,7 +196,7 @@ func (v *Page) wants(l *PageState, s *surveyStack) bool {
 	if v.Selector != nil && len(v.Request.Args) == 0 && !slices.ContainsFunc(s.tops, func(id graph.ID) bool { return v.Selector.Matches(labels.Set(l.Graph.Labels(id))) }) {
 		return false
 	}
-	return v.Ground || !s.Ground
+	return v.Ground || !s.Cluster
 }
 
 // commonLabels are those that costs are shown by, where objects have them.

@@ -25,7 +25,7 @@ type stacksOptions struct {
 }
 
 func newStacks(env Env) *cobra.Command {
-	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "svg", "html", "name")}
+	o := &stacksOptions{common: newCommon(env, "table", "wide", "json", "yaml", "csv", "svg", "html", "name")}
 	cmd := &cobra.Command{
 		Use:   "stacks",
 		Short: "List application stacks with health, usage and cost",

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/app"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/web"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
@@ -89,7 +91,14 @@ func (a *uiAPI) check(ctx context.Context, _ url.Values) (json.RawMessage, error
 	if err != nil {
 		return nil, err
 	}
-	return json.Marshal(view.Check(report, checkShown(run, false)).Document)
+	return document(view.Check(report, checkShown(run, false)))
+}
+
+// document is the document of an answer, as -o json writes it.
+func document(answer view.Output) (json.RawMessage, error) {
+	var out bytes.Buffer
+	err := render.JSONLine(&out, answer.Document)
+	return out.Bytes(), err
 }
 
 // quiet reads the same as the page, in another namespace if one is named, and says nothing.

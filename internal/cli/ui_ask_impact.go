@@ -29,5 +29,5 @@ func (a *uiAPI) impact(_ context.Context, query url.Values) (json.RawMessage, er
 			return nil, web.Bad("%w", err)
 		}
 	}
-	return json.Marshal(impactOf(l.Graph, id, o).Document)
+	return document(impactOf(l.Graph, id, o))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/render"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -112,9 +113,9 @@ type impactTwin struct {
 func TestImpactWords(t *testing.T) {
 	v, _ := surveyOfDemo(t, true)
 	g := v.Last.Graph
-	twins := []impactTwin{impactTwinOf(view.Impact(everyImpact(t, g)))}
+	twins := []impactTwin{impactTwinOf(t, view.Impact(everyImpact(t, g)))}
 	for _, text := range []string{"Deployment.apps/moodle/moodle-1", "PersistentVolumeClaim/moodle/wordpress-content", "StorageClass.storage.k8s.io/standard"} {
-		twins = append(twins, impactTwinOf(impactOf(g, nodeOf(t, g, text), graph.ImpactOptions{})))
+		twins = append(twins, impactTwinOf(t, impactOf(g, nodeOf(t, g, text), graph.ImpactOptions{})))
 	}
 	got, err := json.Marshal(twins)
 	if err != nil {
@@ -134,12 +135,17 @@ func TestImpactWords(t *testing.T) {
 	}
 }
 
-func impactTwinOf(a view.Output) impactTwin {
+func impactTwinOf(t *testing.T, a view.Output) impactTwin {
+	t.Helper()
 	type deep struct {
 		line  *view.TreeRow
 		depth string
 	}
-	tw := impactTwin{Document: a.Document}
+	var document bytes.Buffer
+	if err := render.JSONLine(&document, a.Document); err != nil {
+		t.Fatal(err)
+	}
+	tw := impactTwin{Document: json.RawMessage(document.Bytes())}
 	next := []deep{{line: a.Tree.Roots[0]}}
 	for len(next) > 0 {
 		at := next[0]

@@ -54,7 +54,7 @@ func (r *regulationAnswer) add(ctx context.Context, o *regulateOptions, namespac
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(status.Document)
+	text, err := document(status)
 	if err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	}
 	if m := l.SingleStackReport(ctx, id, stack); m != nil {
 		of.Report, of.Ledger, of.Placement, of.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
-		one.Well = m.HealthyPods(l.Assessment)[one.Name]
+		one.HealthyPods = m.HealthyPods(l.Assessment)[one.Name]
 	}
 	of.Stacks = []view.UIFound{one}
 	a.v.Mu.Lock()

@@ -46,13 +46,13 @@ type Placement struct {
 
 // Workload is where the pods of a workload are.
 type Workload struct {
-	Ref object.Ref
-	// Replicas is the desired number of pods, Pods the existing one.
-	Replicas int32
-	Pods     int
+	Ref object.Ref `json:"id"`
+	// Replicas are those that are wanted, Pods those that exist.
+	Replicas int32 `json:"replicas"`
+	Pods     int   `json:"pods"`
 	// On are the nodes, in order, and how many pods are on each; Zones those of the nodes.
-	On    []NodePods
-	Zones []string
+	On    []NodePods `json:"-"`
+	Zones []string   `json:"zones"`
 }
 
 // NodePods counts pods on a node.
@@ -72,26 +72,28 @@ type Node struct {
 
 // WorkloadPods counts pods of a workload.
 type WorkloadPods struct {
-	Ref  object.Ref
-	Pods int
+	Ref  object.Ref `json:"id"`
+	Pods int        `json:"pods"`
 }
 
 // Claim is a claim that binds its pods to a place.
 type Claim struct {
-	Claim, Workload object.Ref
+	Claim    object.Ref `json:"id"`
+	Workload object.Ref `json:"workload"`
 	// Node is the only one that can mount it; else Zones are those in which it can be
 	// mounted.
-	Node  string
-	Zones []string
+	Node  string   `json:"node,omitempty"`
+	Zones []string `json:"zones"`
 }
 
 // Crossing says that pods of one workload send requests to another that has no pod in
 // their zone.
 type Crossing struct {
-	From, To object.Ref
-	// Service is the one that receives them, Zones those of From in which no pod of To is.
-	Service object.Ref
-	Zones   []string
+	From object.Ref `json:"from"`
+	To   object.Ref `json:"to"`
+	// Service is the one that is called, Zones those of From in which no pod of To is.
+	Service object.Ref `json:"service"`
+	Zones   []string   `json:"zones"`
 }
 
 // Measure finds where the pods of a stack run, and whether one node could hold them all.

@@ -29,9 +29,10 @@ type SingleNode struct {
 
 // PodSelector is a setting by which the pods of a workload choose nodes or neighbours.
 type PodSelector struct {
-	Workload object.Ref
-	// Field is where it is, in the workload or its pod; Value what it says.
-	Field, Value string
+	Workload object.Ref `json:"workload"`
+	// Field is the path in the workload or its pod.
+	Field string `json:"field"`
+	Value string `json:"value"`
 }
 
 // singleNode checks the pods that run until they are deleted.

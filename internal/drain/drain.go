@@ -18,87 +18,90 @@ import (
 type Outcome struct {
 	// Node is the one that is drained; Read says that it was read, Cordoned that it takes no
 	// new pods already.
-	Node     object.Ref
-	Read     bool
-	Cordoned bool
-	Zone     string
+	Node     object.Ref `json:"node"`
+	Read     bool       `json:"-"`
+	Zone     string     `json:"zone,omitempty"`
+	Cordoned bool       `json:"cordoned"`
 	// Stacks are those with pods there, those that break first, and in order.
-	Stacks []Stack
-	// LeftAlone are the pods that a drain does not touch: of DaemonSets, and static ones.
-	LeftAlone []Pod
+	Stacks []Stack `json:"stacks"`
 	// Evicted are all pods that it evicts, in order, in whatever stack they are; NoStack
 	// those that are in none of the stacks.
-	Evicted []Pod
-	NoStack []Pod
-	// Budgets are those that guard pods there, those that block first, and in order.
-	Budgets []Budget
-	// Flags are those without which kubectl drain refuses to begin: --force.
-	Flags []string
-	// Elsewhere says whether the evicted pods would find other nodes (World.Elsewhere); nil
-	// where that was not evaluated.
-	Elsewhere *schedule.Result
-	// Open says what is not known, a sentence each, without a full stop.
-	Open []string
+	Evicted []Pod `json:"-"`
+	NoStack []Pod `json:"noStack"`
+	// LeftAlone are the pods that a drain ignores: of DaemonSets, and static ones.
+	LeftAlone []Pod `json:"ignored"`
+	// Budgets are those of pods there, those that block first, and in order.
+	Budgets []Budget `json:"budgets"`
+	// Flags are those that kubectl drain requires: --force.
+	Flags []string `json:"flags"`
+	// Elsewhere says whether the evicted pods would find other nodes (ClusterState.Elsewhere);
+	// nil where that was not checked.
+	Elsewhere *schedule.Result `json:"rescheduling,omitempty"`
+	// Open says what is unknown, a sentence each, without a full stop.
+	Open []string `json:"unknown"`
 }
 
 // Stack is a stack with pods on the node.
 type Stack struct {
-	Ref object.Ref
-	// Workloads are those with pods there, in order.
-	Workloads []Workload
-	// Breaks says that one of these has no pod left that is ready; Blocked that a pod of it
+	Ref object.Ref `json:"id"`
+	// Breaks says that one of its workloads has no ready pod left; Blocked that a pod of it
 	// cannot be evicted.
-	Breaks, Blocked bool
+	Breaks  bool `json:"breaks"`
+	Blocked bool `json:"blocked"`
+	// Workloads are those with pods there, in order.
+	Workloads []Workload `json:"workloads"`
 }
 
-// Workload is a workload with pods on the node. Pods that operators make
+// Workload is a workload with pods on the node. Pods that operators create
 // themselves are together under their owner.
 type Workload struct {
-	Ref object.Ref
-	// Replicas is the desired number; Here are its pods on the node, Left those elsewhere
-	// that are ready, and Waiting those elsewhere that are not.
-	Replicas      int32
-	Here          []Pod
-	Left, Waiting int
-	// Breaks says that no ready pod is left, until one is made elsewhere.
-	Breaks bool
+	Ref object.Ref `json:"id"`
+	// Replicas are those that are wanted; Left the pods elsewhere that are ready, Waiting those
+	// elsewhere that are not.
+	Replicas int32 `json:"replicas"`
+	Left     int   `json:"remaining"`
+	Waiting  int   `json:"waiting"`
+	// Breaks says that no ready pod is left, until one is created elsewhere.
+	Breaks bool `json:"breaks"`
+	// Here are its pods on the node.
+	Here []Pod `json:"pods"`
 }
 
 // Pod is a pod on the node.
 type Pod struct {
-	Pod object.Ref
+	Pod object.Ref `json:"id"`
 	// Ready says that it is ready today.
-	Ready bool
-	// Why says why it is left alone: DaemonSet, static.
-	Why string
-	// Lost says that it is not replaced, since it has no controller.
-	Lost bool
-	// Volatile are its emptyDir volumes: what is in them is lost. Memory ones are not among
-	// them.
-	Volatile []string
-	// Pinned are its claims with a volume that only this node can mount: the pod that
-	// takes its place waits until the node is back.
-	Pinned []object.Ref
-	// Budgets are those that select it.
-	Budgets []object.Ref
+	Ready bool `json:"ready"`
+	// Why says why a drain ignores it: DaemonSet, static.
+	Why string `json:"ignored,omitempty"`
+	// Lost says that nothing recreates it, since it has no controller.
+	Lost bool `json:"lost"`
 	// Refused says why its eviction is refused, in one sentence; empty where it is not.
-	Refused string
+	Refused string `json:"refused,omitempty"`
 	// Waits says that it is evicted only after others are up elsewhere, as its budget does
 	// not let all go at once.
-	Waits bool
+	Waits bool `json:"waits"`
+	// Volatile are its emptyDir volumes, whose data is lost. Memory ones are not among them.
+	Volatile []string `json:"volatile"`
+	// Pinned are its claims with a volume that only this node can mount: the pod that
+	// takes its place waits until the node is back.
+	Pinned []object.Ref `json:"pinned"`
+	// Budgets are those that select it.
+	Budgets []object.Ref `json:"budgets"`
 }
 
 // Budget is a disruption budget with pods on the node.
 type Budget struct {
-	Ref object.Ref
-	// Pods are those on the node that have to be let go, Allowed how many it lets go today.
-	Pods    int
-	Allowed int32
-	// Blocks says that it lets none go; Never that waiting does not help, since all of its
+	Ref object.Ref `json:"id"`
+	// Pods counts those on the node that must be evicted, Allowed how many may be today.
+	Pods    int   `json:"pods"`
+	Allowed int32 `json:"allowed"`
+	// Blocks says that none may be evicted; Never that waiting does not help, since all of its
 	// pods are healthy.
-	Blocks, Never bool
+	Blocks bool `json:"blocks"`
+	Never  bool `json:"-"`
 	// Message says so in one sentence.
-	Message string
+	Message string `json:"message"`
 }
 
 // Predict says what the drain of a node would do, by its name, and which stacks it hits.

@@ -12,12 +12,12 @@ import (
 // ObjectChange is what a run does to an object: what it makes, changes or deletes. What stays
 // as it is, is left out; what controllers make of the objects is not known beforehand.
 type ObjectChange struct {
-	Part   string
-	Object object.Ref
+	Part   string     `json:"part,omitempty"`
+	Object object.Ref `json:"object"`
 	// Change is ObjectAdded, ObjectChanged or ObjectRemoved.
-	Change string
+	Change string `json:"change"`
 	// Hook says that it is made at a point of the life of its release, and may be gone after.
-	Hook bool
+	Hook bool `json:"hook,omitempty"`
 }
 
 // objectChanges are what the steps do to objects, in the order of the steps.

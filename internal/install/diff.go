@@ -24,7 +24,7 @@ const (
 type Difference struct {
 	Object object.Ref `json:"object"`
 	// What is ObjectAdded, ObjectRemoved or ObjectChanged.
-	What   string            `json:"what"`
+	What   string            `json:"change"`
 	Fields []FieldDifference `json:"fields,omitempty"`
 
 	live, want *unstructured.Unstructured // without what is not compared, masked
@@ -35,8 +35,8 @@ type Difference struct {
 type FieldDifference struct {
 	Path string `json:"path"`
 	// Was and Is are JSON, empty for nothing, and masked in a Secret.
-	Was string `json:"was,omitempty"`
-	Is  string `json:"is,omitempty"`
+	Was string `json:"before,omitempty"`
+	Is  string `json:"after,omitempty"`
 }
 
 // Diff compares objects as they would be with those that are there, each once, in the order

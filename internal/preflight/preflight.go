@@ -96,19 +96,21 @@ func Topics() []Topic { return []Topic{Admitted, References, Quota, Limits, Stor
 
 // Finding is one result of the preflight.
 type Finding struct {
-	Topic   Topic
-	Verdict schedule.Verdict
-	// Object is what it is about: an object of the batch. Origin is where it was written.
-	Object object.Ref
-	Origin string
+	Verdict schedule.Verdict `json:"verdict"`
+	Topic   Topic            `json:"topic"`
+	// Object is what it is about: an object of the batch. Origin is the place in a file.
+	Object object.Ref `json:"object,omitzero"`
+	Origin string     `json:"origin,omitempty"`
 	// Field and Value are the evidence, where there is one field.
-	Field, Value string
+	Field string `json:"field,omitempty"`
+	Value string `json:"value,omitempty"`
 	// Reason is one word, Message one sentence without a full stop.
-	Reason, Message string
+	Reason  string `json:"reason"`
+	Message string `json:"message"`
 	// Remedy is a way out, where one is known.
-	Remedy string
-	// Nodes say why each node is out, where it is about nodes.
-	Nodes []schedule.NodeReason
+	Remedy string `json:"remedy,omitempty"`
+	// Nodes say why each node is excluded, where it is about nodes.
+	Nodes []schedule.NodeReason `json:"nodes,omitempty"`
 }
 
 // Report is the result for the whole batch.

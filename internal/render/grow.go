@@ -19,7 +19,7 @@ type row struct {
 
 // drawing is how deep branches are drawn. A level is three columns wide, so that
 // a stack of ten thousand would be a line of thirty thousand. Deeper than most,
-// the levels on the left go, half of most at a time, and their number is told
+// the levels on the left go, half of most at a time, and their number is shown
 // instead: what leads to a line from near by is always drawn.
 type drawing struct {
 	maxRows int

@@ -10,9 +10,9 @@ import (
 )
 
 // asJUnit writes findings in the XML of JUnit, as CI systems read it: what was checked is a
-// testsuite, a rule is a testcase. One with errors or warnings that nobody waived has
+// testsuite, a rule is a testcase. One with errors or warnings that are not waived has
 // failed, in one failure element: many readers take no more than one. One that could not be
-// decided is skipped. A habit (info) fails nothing, and is told on its output, as waived
+// decided is skipped. A habit (info) fails nothing, and is written to its output, as waived
 // findings are. Nothing is timed: time is 0, for readers that want a number.
 func asJUnit(w io.Writer, a view.Output, _ Options) error {
 	f := a.Findings

@@ -50,7 +50,7 @@ func marshal(a view.Output) ([]byte, error) {
 	enc := json.NewEncoder(&text)
 	enc.SetIndent("", "  ")
 	enc.SetEscapeHTML(false)
-	err := enc.Encode(a.Document)
+	err := enc.Encode(complete(a.Document))
 	return strict.PlainNumbers(text.Bytes()), err
 }
 

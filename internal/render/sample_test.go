@@ -1,6 +1,9 @@
 package render_test
 
-import "github.com/kubectl-sysop/kubectl-sysop/internal/view"
+import (
+	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+)
 
 func plain(texts ...string) []view.Cell {
 	cells := make([]view.Cell, len(texts))
@@ -102,5 +105,6 @@ func document(message string) view.GraphDocument {
 		Problems: []view.ProblemDocument{
 			{Object: "Shop.example.com/web/shop", Severity: "warning", Reason: "OwnerAbsent", Message: message},
 		},
+		Gaps: []object.Gap{},
 	}
 }

@@ -16,7 +16,7 @@ const (
 	cardHeight = 74
 	// minNodes equal leaves stand by themselves; more are one card (ui/src/shape.ts).
 	minNodes = 3
-	// trouble is the first number of health that somebody should look at.
+	// trouble is the first number of health that needs attention.
 	trouble = 4
 )
 

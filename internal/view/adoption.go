@@ -2,63 +2,48 @@ package view
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
-// SystemChange is what makes a System known in a cluster, or takes that back.
+// SystemChange is what makes a System an ApplySet in a cluster, or undoes that.
 type SystemChange struct {
-	System, Namespace string
+	System    string `json:"system"`
+	Namespace string `json:"namespace"`
 	// Action is adopt or release.
-	Action string
+	Action string `json:"action"`
 	// Set is the ID of the ApplySet.
-	Set string
-	// DryRun says that nothing is written: client where the server is not asked either, server
-	// where it admits everything and keeps nothing; else none.
-	DryRun string
-	Steps  []SystemStep
+	Set string `json:"applySet"`
+	// DryRun says that nothing is written: client where no server is asked either, server where
+	// the server admits everything and stores nothing; else none.
+	DryRun string       `json:"dryRun"`
+	Steps  []SystemStep `json:"changes"`
 }
 
 // SystemStep is what becomes of one object: create, update, delete, label, unlabel, left or
 // none.
 type SystemStep struct {
-	Object object.Ref
-	Change string
-	Why    string
+	Object object.Ref `json:"id"`
+	Change string     `json:"change"`
+	Why    string     `json:"reason,omitempty"`
 }
 
-// SystemChangeDocument is what makes a System known in a cluster, or takes that back
-// (docs/schema/system-change.json).
+// SystemChangeDocument is a change of a System (docs/schema/system-change.json).
 type SystemChangeDocument struct {
-	Head      `json:",inline"`
-	System    string               `json:"system"`
-	Namespace string               `json:"namespace"`
-	Action    string               `json:"action"`
-	ApplySet  string               `json:"applySet"`
-	DryRun    string               `json:"dryRun"`
-	Changes   []SystemStepDocument `json:"changes"`
-}
-
-// SystemStepDocument is what becomes of one object.
-type SystemStepDocument struct {
-	ID     string `json:"id"`
-	Change string `json:"change"`
-	Reason string `json:"reason,omitempty"`
+	Head         `json:",inline"`
+	SystemChange `json:",inline"`
 }
 
 // SystemChanges returns the answer of system adopt and system release. Names are the objects
 // that change.
 func SystemChanges(c SystemChange) Output {
-	doc := SystemChangeDocument{
-		Head: Head{APIVersion, "SystemChange"}, System: c.System, Namespace: c.Namespace, Action: c.Action, ApplySet: c.Set, DryRun: c.DryRun,
-		Changes: []SystemStepDocument{},
-	}
-	t := &Table{Columns: []Column{{Name: "CHANGE"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
 	tones := map[string]Tone{"none": Faint, "left": Warn, "delete": Bad, "unlabel": Warn}
-	a := Output{Table: t, Wide: t}
+	t := columns[SystemStep]{
+		{Column: Column{Name: "CHANGE"}, cell: func(s SystemStep) Cell { return Cell{s.Change, tones[s.Change]} }},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(s SystemStep) string { return s.Object.String() })},
+		{Column: Column{Name: "WHY", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s SystemStep) string { return s.Why })},
+	}.table(c.Steps)
+	a := Output{Table: t, Wide: t, Document: SystemChangeDocument{Head{APIVersion, "SystemChange"}, c}}
 	for _, s := range c.Steps {
-		doc.Changes = append(doc.Changes, SystemStepDocument{ID: s.Object.String(), Change: s.Change, Reason: s.Why})
-		t.Rows = append(t.Rows, []Cell{{s.Change, tones[s.Change]}, {s.Object.String(), Plain}, {s.Why, Faint}})
 		if s.Change != "none" && s.Change != "left" {
 			a.Names = append(a.Names, s.Object.String())
 		}
 	}
-	a.Document = doc
 	return a
 }

@@ -7,14 +7,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/catalog"
 )
 
-// CatalogRow is an entry of a catalogue.
+// CatalogRow is an entry of a catalog.
 type CatalogRow struct {
 	Entry catalog.Entry
-	// Origin is the catalogue that it came from.
+	// Origin is the catalog that it came from.
 	Origin string
 	// Matched says what was found of a search.
 	Matched []string
-	// Installed is the version that is on the cluster, where that was asked for.
+	// Installed is the version that is on the cluster, where the cluster was read.
 	Installed string
 }
 
@@ -37,30 +37,41 @@ type CatalogRowDocument struct {
 
 // Catalog returns the answer of a list of entries. Names are those of the entries.
 func Catalog(rows []CatalogRow) Output {
-	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}, Entries: []CatalogRowDocument{}}
-	t := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSION"}, {Name: "KINDS"}, {Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
-	wide := &Table{Columns: []Column{{Name: "NAME"}, {Name: "VERSIONS"}, {Name: "KINDS"}, {Name: "CATALOG"}, {Name: "MATCHED"}, {Name: "DESCRIPTION"}}}
-	a := Output{Table: t, Wide: wide}
+	c := columns[CatalogRow]{
+		{Column: Column{Name: "NAME"}, cell: text(func(r CatalogRow) string { return r.Entry.Name })},
+		{Column: Column{Name: "VERSION"}, in: tableOnly, cell: func(r CatalogRow) Cell {
+			if v, ok := r.Entry.Latest(); ok {
+				return Cell{Text: v.Version}
+			}
+			return Cell{"-", Faint}
+		}},
+		{Column: Column{Name: "VERSIONS"}, in: wideOnly, cell: text(func(r CatalogRow) string { return strings.Join(versionNames(&r.Entry), ", ") })},
+		{Column: Column{Name: "KINDS"}, cell: text(func(r CatalogRow) string { return fmt.Sprint(len(r.Entry.Kinds)) })},
+		{Column: Column{Name: "CATALOG"}, in: wideOnly, cell: text(func(r CatalogRow) string { return r.Origin })},
+		{Column: Column{Name: "MATCHED"}, in: wideOnly, cell: faint(func(r CatalogRow) string { return strings.Join(r.Matched, ", ") })},
+		{Column: Column{Name: "DESCRIPTION", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(r CatalogRow) string { return r.Entry.Description })},
+	}
+	doc := CatalogDocument{Head: Head{APIVersion, "Catalog"}}
+	a := Output{Table: c.table(rows), Wide: c.wideTable(rows)}
 	for _, r := range rows {
 		e := &r.Entry
-		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: []string{}, Kinds: []string{}, Matched: r.Matched}
-		for i := range e.Versions {
-			d.Versions = append(d.Versions, e.Versions[i].Version)
-		}
+		d := CatalogRowDocument{Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin, Versions: versionNames(e), Matched: r.Matched}
 		for _, k := range e.Kinds {
 			d.Kinds = append(d.Kinds, k.Kind)
 		}
 		doc.Entries = append(doc.Entries, d)
-		latest := Cell{"-", Faint}
-		if v, ok := e.Latest(); ok {
-			latest = Cell{v.Version, Plain}
-		}
-		t.Rows = append(t.Rows, []Cell{{e.Name, Plain}, latest, {fmt.Sprint(len(e.Kinds)), Plain}, {e.Description, Plain}})
-		wide.Rows = append(wide.Rows, []Cell{{e.Name, Plain}, {strings.Join(d.Versions, ", "), Plain}, {fmt.Sprint(len(e.Kinds)), Plain}, {r.Origin, Plain}, {strings.Join(r.Matched, ", "), Faint}, {e.Description, Plain}})
 		a.Names = append(a.Names, e.Name)
 	}
 	a.Document = doc
 	return a
+}
+
+func versionNames(e *catalog.Entry) []string {
+	names := []string{}
+	for i := range e.Versions {
+		names = append(names, e.Versions[i].Version)
+	}
+	return names
 }
 
 // CatalogProblemsDocument is what is wrong with a catalogue (docs/schema/catalog-validate.json).
@@ -70,14 +81,12 @@ type CatalogProblemsDocument struct {
 	Problems []string `json:"problems"`
 }
 
-// CatalogProblems returns the answer of what is wrong with a catalogue. Names are the problems.
+// CatalogProblems returns the answer of catalog validate. Names are the problems.
 func CatalogProblems(entries int, problems []string) Output {
+	c := columns[string]{{Column: Column{Name: "PROBLEM", Truncate: End, MinWidth: leastWhy}, cell: func(p string) Cell { return Cell{p, Bad} }}}
 	if problems == nil {
-		problems = []string{}
+		problems = []string{} // There are names, but none to write.
 	}
-	t := &Table{Columns: []Column{{Name: "PROBLEM", Truncate: End, MinWidth: leastWhy}}}
-	for _, p := range problems {
-		t.Rows = append(t.Rows, []Cell{{p, Bad}})
-	}
+	t := c.table(problems)
 	return Output{Table: t, Wide: t, Names: problems, Document: CatalogProblemsDocument{Head: Head{APIVersion, "CatalogProblems"}, Entries: entries, Problems: problems}}
 }

@@ -1,8 +1,6 @@
 package view
 
-import "strconv"
-
-// OutdatedRow is an entry of a catalogue, and what its own source lists beyond it.
+// OutdatedRow is an entry of a catalog, and the newer versions that its source publishes.
 type OutdatedRow struct {
 	Name string
 	// Has is the newest version of the chart that the entry has, Newer what is published after
@@ -10,34 +8,41 @@ type OutdatedRow struct {
 	Has   string
 	Newer []string
 	From  string
-	// Unread says why the source tells nothing. Empty where it does.
+	// Unread says why the source could not be read.
 	Unread string
 }
 
-// Outdated returns the answer of catalog outdated. The names are those of entries that are behind.
+// Outdated returns the answer of catalog outdated. Names are those of entries with newer versions.
 func Outdated(rows []OutdatedRow) Output {
-	t := &Table{Columns: []Column{
-		{Name: "OPERATOR"},
-		{Name: "CATALOG"},
-		{Name: "PUBLISHED"},
-		{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1},
-		{Name: "NOTE", Truncate: End, MinWidth: leastWhy},
-	}}
-	var names []string
-	for _, r := range rows {
-		published, note, tone := Cell{r.Has, Faint}, "current", Faint
-		switch {
-		case r.Unread != "":
-			published, note, tone = Cell{"", Faint}, r.Unread, Warn
-		case len(r.Newer) == 1:
-			published, note, tone = Cell{r.Newer[0], Warn}, "1 newer version", Plain
-		case len(r.Newer) > 1:
-			published, note, tone = Cell{r.Newer[0], Warn}, strconv.Itoa(len(r.Newer))+" newer versions", Plain
-		}
-		if len(r.Newer) > 0 {
-			names = append(names, r.Name)
-		}
-		t.Rows = append(t.Rows, []Cell{{r.Name, Plain}, {r.Has, Plain}, published, {r.From, Faint}, {note, tone}})
+	c := columns[OutdatedRow]{
+		{Column: Column{Name: "OPERATOR"}, cell: text(func(r OutdatedRow) string { return r.Name })},
+		{Column: Column{Name: "CATALOG"}, cell: text(func(r OutdatedRow) string { return r.Has })},
+		{Column: Column{Name: "PUBLISHED"}, cell: func(r OutdatedRow) Cell {
+			switch {
+			case r.Unread != "":
+				return Cell{}
+			case len(r.Newer) == 0:
+				return Cell{r.Has, Faint}
+			}
+			return Cell{r.Newer[0], Warn}
+		}},
+		{Column: Column{Name: "FROM", Truncate: Middle, MinWidth: leastName, DropOrder: 1}, cell: faint(func(r OutdatedRow) string { return r.From })},
+		{Column: Column{Name: "NOTE", Truncate: End, MinWidth: leastWhy}, cell: func(r OutdatedRow) Cell {
+			switch {
+			case r.Unread != "":
+				return Cell{r.Unread, Warn}
+			case len(r.Newer) == 0:
+				return Cell{"current", Faint}
+			}
+			return Cell{Text: counted(len(r.Newer), "newer version")}
+		}},
 	}
-	return Output{Table: t, Wide: t, Names: names}
+	a := Output{Table: c.table(rows)}
+	a.Wide = a.Table
+	for _, r := range rows {
+		if len(r.Newer) > 0 {
+			a.Names = append(a.Names, r.Name)
+		}
+	}
+	return a
 }

@@ -34,17 +34,17 @@ func CatalogEntry(r CatalogRow, v *catalog.Version) Output {
 	e := &r.Entry
 	doc := CatalogEntryDocument{
 		Head: Head{APIVersion, "CatalogEntry"}, Name: e.Name, Title: e.Title, Description: e.Description, Origin: r.Origin,
-		Source: none(e.Source), Kinds: []CatalogKindDocument{}, Versions: none(e.Versions),
+		Source: e.Source, Versions: e.Versions,
 	}
-	kinds := &Table{Columns: []Column{{Name: "KIND"}, {Name: "VERSIONS"}, {Name: "CREATES", Truncate: End, MinWidth: leastWhy}}}
 	for _, k := range e.Kinds {
 		doc.Kinds = append(doc.Kinds, CatalogKindDocument{k.Kind, k.Plural, k.Versions, k.ClusterScoped, k.Composes})
-		kinds.Rows = append(kinds.Rows, []Cell{{k.Kind, Plain}, {strings.Join(k.Versions, ", "), Plain}, {strings.Join(k.Composes, ", "), Faint}})
 	}
-	var versions []string
-	for i := range e.Versions {
-		versions = append(versions, e.Versions[i].Version)
-	}
+	kinds := columns[CatalogKindDocument]{
+		{Column: Column{Name: "KIND"}, cell: text(func(k CatalogKindDocument) string { return k.Kind })},
+		{Column: Column{Name: "VERSIONS"}, cell: text(func(k CatalogKindDocument) string { return strings.Join(k.Versions, ", ") })},
+		{Column: Column{Name: "CREATES", Truncate: End, MinWidth: leastWhy}, cell: faint(func(k CatalogKindDocument) string { return strings.Join(k.Composes, ", ") })},
+	}.table(doc.Kinds)
+	versions := versionNames(e)
 	page := &Page{Sections: []Section{{Title: "NAME", Blocks: append([]Block{{Text: e.Title + " - " + e.Description}},
 		pairsOf(Pair{"Entry", e.Name}, Pair{"Catalog", r.Origin}, Pair{"Versions", strings.Join(versions, ", ")}, Pair{"Published", strings.Join(e.Source, ", ")})...)}}}
 	if v != nil {

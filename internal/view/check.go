@@ -28,7 +28,8 @@ func Check(r *check.Report, o CheckOptions) Output {
 	v.twice = twiceKinds(v.objects())
 	a := Output{Document: v.document(), Names: v.troubled(), Findings: v.findings()}
 	if o.Summary {
-		a.Tree, a.Table, a.Wide = v.scoresTree(), v.scoresTable(false), v.scoresTable(true)
+		c, rows := v.scoreColumns(), v.scoreRows()
+		a.Tree, a.Table, a.Wide = v.scoresTree(), c.table(rows), c.wideTable(rows)
 		return a
 	}
 	a.Tree, a.Table, a.Wide = v.tree(), v.table(), v.wide()
@@ -42,7 +43,7 @@ type checkView struct {
 	twice  map[string]bool
 }
 
-// checkGroup is what is told of together: a stack, or an operator and the definitions that
+// checkGroup is the subjects that are shown together: a stack, or an operator and the CRDs that
 // it acts on.
 type checkGroup struct {
 	title    string
@@ -132,7 +133,7 @@ func twiceKinds(refs []object.Ref) map[string]bool {
 
 func (v *checkView) name(r object.Ref) string { return written(r, v.o.Namespace, v.twice) }
 
-// troubled are the objects about which something was found that nobody waived, each once
+// troubled are the objects with findings that are not waived, each once
 // and in order.
 func (v *checkView) troubled() []string {
 	var refs []object.Ref

@@ -22,7 +22,7 @@ type CheckScoresDocument struct {
 	Overall CheckScoreDocument `json:"overall"`
 	// Categories has those in which something was asked.
 	Categories map[string]CheckScoreDocument `json:"categories"`
-	// Found counts the findings that nobody waived, by severity.
+	// Found counts the findings that are not waived, by severity.
 	Found map[string]int `json:"found"`
 }
 
@@ -60,55 +60,34 @@ type CheckResultDocument struct {
 	// Passed counts the objects without findings.
 	Passed   int                    `json:"passed"`
 	Findings []CheckFindingDocument `json:"findings"`
-	Unknowns []CheckUnknownDocument `json:"unknown"`
+	Unknowns []check.Unknown        `json:"unknown"`
 }
 
-// CheckFindingDocument is one thing that is wrong.
+// CheckFindingDocument is a finding. Its waiver is written otherwise: with a day, and with no
+// object where it waives a rule for all.
 type CheckFindingDocument struct {
-	Severity string `json:"severity"`
-	Object   string `json:"object"`
-	Field    string `json:"field,omitempty"`
-	Value    string `json:"value,omitempty"`
-	Message  string `json:"message"`
-	// Remedy is what to do, Patch the same as YAML of a merge patch.
-	Remedy  string               `json:"remedy,omitempty"`
-	Patch   string               `json:"patch,omitempty"`
-	Related []string             `json:"related"`
-	Waived  *CheckWaiverDocument `json:"waived,omitempty"`
-}
-
-// CheckUnknownDocument is an object for which the rule could not be evaluated.
-type CheckUnknownDocument struct {
-	Object string `json:"object"`
-	Reason string `json:"reason"`
+	check.Finding `json:",inline"`
+	Waived        *CheckWaiverDocument `json:"waived,omitempty"`
 }
 
 // CheckRuleDocument is a rule, in words.
 type CheckRuleDocument struct {
-	ID         string                   `json:"id"`
-	Category   string                   `json:"category"`
-	Scope      string                   `json:"scope"`
-	Severity   string                   `json:"severity"`
-	Title      string                   `json:"title"`
-	Reason     string                   `json:"reason"`
-	Fix        string                   `json:"fix,omitempty"`
-	Guidelines []CheckGuidelineDocument `json:"guidelines"`
+	ID         string            `json:"id"`
+	Category   string            `json:"category"`
+	Scope      string            `json:"scope"`
+	Severity   string            `json:"severity"`
+	Title      string            `json:"title"`
+	Reason     string            `json:"reason"`
+	Fix        string            `json:"fix,omitempty"`
+	Guidelines []check.Guideline `json:"guidelines"`
 	// Uncheckable says why no reading of a cluster can decide it.
 	Uncheckable string `json:"uncheckable,omitempty"`
 }
 
-// CheckGuidelineDocument is the principle that a rule comes from.
-type CheckGuidelineDocument struct {
-	Model     string `json:"model"`
-	Year      int    `json:"year"`
-	Number    int    `json:"number"`
-	Principle string `json:"principle"`
-}
-
 // CheckWaiversDocument is what is to be told of waivers.
 type CheckWaiversDocument struct {
-	Unused    []CheckUnusedDocument    `json:"unused"`
-	Malformed []CheckMalformedDocument `json:"malformed"`
+	Unused    []CheckUnusedDocument   `json:"unused"`
+	Malformed []check.MalformedWaiver `json:"malformed"`
 }
 
 // CheckWaiverDocument is a waiver. Until is its last day.
@@ -126,16 +105,10 @@ type CheckUnusedDocument struct {
 	Message             string `json:"message"`
 }
 
-// CheckMalformedDocument is a piece of an annotation that is no waiver.
-type CheckMalformedDocument struct {
-	Object  string `json:"object"`
-	Message string `json:"message"`
-}
-
 func (v *checkView) document() CheckDocument {
 	doc := CheckDocument{
-		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores), Subjects: []CheckSubjectDocument{}, Rules: []CheckRuleDocument{},
-		Waivers: CheckWaiversDocument{Unused: []CheckUnusedDocument{}, Malformed: []CheckMalformedDocument{}}, Gaps: none(v.r.Gaps),
+		Head: Head{APIVersion, "CheckReport"}, Scores: checkScores(&v.r.Scores),
+		Waivers: CheckWaiversDocument{}, Gaps: v.r.Gaps,
 	}
 	for _, s := range v.r.Subjects {
 		doc.Subjects = append(doc.Subjects, checkSubject(s))
@@ -147,21 +120,18 @@ func (v *checkView) document() CheckDocument {
 		u := &v.r.Unused[i]
 		doc.Waivers.Unused = append(doc.Waivers.Unused, CheckUnusedDocument{checkWaiver(&u.Waiver), u.Why})
 	}
-	for _, m := range v.r.Malformed {
-		doc.Waivers.Malformed = append(doc.Waivers.Malformed, CheckMalformedDocument{m.Object.String(), m.Why})
-	}
+	doc.Waivers.Malformed = v.r.Malformed
 	return doc
 }
 
 func checkSubject(s *check.Subject) CheckSubjectDocument {
 	scores := check.Scored(s)
 	d := CheckSubjectDocument{
-		Scope: string(s.Scope), Name: s.Name, ID: s.Ref.String(), Operator: s.Operator, Scores: checkScores(&scores), Results: []CheckResultDocument{},
+		Scope: string(s.Scope), Name: s.Name, ID: s.Ref.String(), Operator: s.Operator, Scores: checkScores(&scores),
 	}
 	for _, r := range s.Results {
 		result := CheckResultDocument{
-			Rule: r.Rule.ID, Category: string(r.Rule.Category), Guidelines: []string{}, Passed: len(r.Passed),
-			Findings: []CheckFindingDocument{}, Unknowns: []CheckUnknownDocument{},
+			Rule: r.Rule.ID, Category: string(r.Rule.Category), Passed: len(r.Passed), Unknowns: r.Unknowns,
 		}
 		for _, g := range r.Rule.Guidelines {
 			result.Guidelines = append(result.Guidelines, g.String())
@@ -169,22 +139,14 @@ func checkSubject(s *check.Subject) CheckSubjectDocument {
 		for i := range r.Findings {
 			result.Findings = append(result.Findings, checkFinding(r.Rule, &r.Findings[i]))
 		}
-		for _, o := range r.Unknowns {
-			result.Unknowns = append(result.Unknowns, CheckUnknownDocument{o.Object.String(), o.Reason})
-		}
 		d.Results = append(d.Results, result)
 	}
 	return d
 }
 
 func checkFinding(rule *check.Rule, f *check.Finding) CheckFindingDocument {
-	d := CheckFindingDocument{
-		Severity: f.Severity.String(), Object: f.Object.String(), Field: f.Field, Value: f.Value, Message: f.Message,
-		Remedy: remedy(rule, f), Patch: f.Patch, Related: []string{},
-	}
-	for _, r := range f.Related {
-		d.Related = append(d.Related, r.String())
-	}
+	d := CheckFindingDocument{Finding: *f}
+	d.Remedy = remedy(rule, f)
 	if f.Waived != nil {
 		waived := checkWaiver(f.Waived)
 		d.Waived = &waived
@@ -205,11 +167,8 @@ func checkWaiver(w *check.Waiver) CheckWaiverDocument {
 
 func checkRule(r *check.Rule) CheckRuleDocument {
 	d := CheckRuleDocument{
-		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Reason: r.Why, Fix: r.Fix,
-		Guidelines: []CheckGuidelineDocument{}, Uncheckable: r.Uncheckable,
-	}
-	for _, g := range r.Guidelines {
-		d.Guidelines = append(d.Guidelines, CheckGuidelineDocument(g))
+		ID: r.ID, Category: string(r.Category), Scope: string(r.Scope()), Severity: r.Severity.String(), Title: r.Title, Reason: r.Why, Fix: r.Fix, Guidelines: r.Guidelines,
+		Uncheckable: r.Uncheckable,
 	}
 	return d
 }

@@ -41,7 +41,7 @@ type foundKey struct {
 	object                                object.Ref // where none are to be one
 }
 
-// found returns what was found of a group that nobody waived, or what somebody did: the
+// found returns the findings of a group that are not waived, or those that are: the
 // gravest first, then in the order of the rules. Findings that say the same of several
 // objects are one, unless all are wanted.
 func (v *checkView) found(g *checkGroup, waived, all bool) []mergedFinding {
@@ -94,7 +94,7 @@ func (o *folder) add(rule *check.Rule, f *check.Finding) {
 	o.out[n].objects = append(o.out[n].objects, f.Object)
 }
 
-// open returns what could not be decided of a group, and leaves out what nobody can decide.
+// open returns what is unknown of a group, without what is uncheckable.
 func (v *checkView) open(g *checkGroup) []checkUnknown { return v.opens(g.subjects, false) }
 
 // openFolded is the same with a line for each reason, unless all is wanted: what was not
@@ -120,7 +120,7 @@ func (v *checkView) openFolded(g *checkGroup) []checkUnknown {
 	return out
 }
 
-// uncheckable returns what no reading of a cluster can decide.
+// uncheckable returns the rules that reading a cluster cannot evaluate.
 func (v *checkView) uncheckable() []checkUnknown { return v.opens(v.r.Subjects, true) }
 
 func (v *checkView) opens(subjects []*check.Subject, uncheckable bool) []checkUnknown {

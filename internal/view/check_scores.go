@@ -34,91 +34,76 @@ func (v *checkView) categories() []check.Category {
 	return out
 }
 
-// scoreColumns are those of the summary. Of the categories the last go first.
-func (v *checkView) scoreColumns(wide bool) []Column {
-	columns := []Column{
-		{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "ERRORS", Right: true},
-		{Name: "WARNINGS", Right: true},
-	}
-	if wide {
-		columns = append(columns, Column{Name: "INFO", Right: true}, Column{Name: "UNKNOWN", Right: true}, Column{Name: "WAIVED", Right: true}, Column{Name: "KEPT", Right: true})
-	}
-	columns = append(columns, Column{Name: "SCORE", Right: true})
-	for i, c := range v.categories() {
-		name := shortCategory(c)
-		if wide {
-			name = strings.ToUpper(string(c))
-		}
-		columns = append(columns, Column{Name: name, Right: true, DropOrder: i + 1})
-	}
-	if !wide {
-		columns = append(columns, Column{Name: "UNKNOWN", Right: true, DropOrder: len(columns)})
-	}
-	return columns
+// scoreRow is a row of the summary.
+type scoreRow struct {
+	name Cell
+	*check.Scores
 }
 
-// scoreCells are those of the columns behind the name.
-func (v *checkView) scoreCells(s *check.Scores, wide bool) []Cell {
-	cells := []Cell{countCell(s.Found[check.Error], Bad), countCell(s.Found[check.Warning], Warn)}
-	if wide {
-		cells = append(cells, countCell(s.Found[check.Info], Plain), countCell(s.All.Unknown, Plain), countCell(s.All.Waived, Plain), Cell{Text: keptOf(s.All)})
-	}
-	cells = append(cells, Cell{Text: s.All.String()})
-	for _, c := range v.categories() {
-		by := s.By[c]
-		text := by.String()
-		if wide && by.Known() {
-			text += " " + keptOf(by)
+// scoreColumns are those of the summary. Of the categories the last go first.
+func (v *checkView) scoreColumns() columns[scoreRow] {
+	count := func(of func(scoreRow) int, tone Tone) func(scoreRow) Cell {
+		return func(r scoreRow) Cell {
+			if n := of(r); n > 0 {
+				return Cell{strconv.Itoa(n), tone}
+			}
+			return Cell{"0", Faint}
 		}
-		cells = append(cells, Cell{Text: text})
 	}
-	if !wide {
-		cells = append(cells, countCell(s.All.Unknown, Plain))
+	found := func(s check.Severity) func(scoreRow) int { return func(r scoreRow) int { return r.Found[s] } }
+	unknown := count(func(r scoreRow) int { return r.All.Unknown }, Plain)
+	c := columns[scoreRow]{
+		{Column: Column{Name: "SUBJECT", Truncate: Middle, MinWidth: leastName}, cell: func(r scoreRow) Cell { return r.name }},
+		{Column: Column{Name: "ERRORS", Right: true}, cell: count(found(check.Error), Bad)},
+		{Column: Column{Name: "WARNINGS", Right: true}, cell: count(found(check.Warning), Warn)},
+		{Column: Column{Name: "INFO", Right: true}, in: wideOnly, cell: count(found(check.Info), Plain)},
+		{Column: Column{Name: "UNKNOWN", Right: true}, in: wideOnly, cell: unknown},
+		{Column: Column{Name: "WAIVED", Right: true}, in: wideOnly, cell: count(func(r scoreRow) int { return r.All.Waived }, Plain)},
+		{Column: Column{Name: "KEPT", Right: true}, in: wideOnly, cell: text(func(r scoreRow) string { return keptOf(r.All) })},
+		{Column: Column{Name: "SCORE", Right: true}, cell: text(func(r scoreRow) string { return r.All.String() })},
 	}
-	return cells
+	categories := v.categories()
+	for i, category := range categories {
+		c = append(c,
+			column[scoreRow]{Column: Column{Name: shortCategory(category), Right: true, DropOrder: i + 1}, in: tableOnly, cell: text(func(r scoreRow) string { return r.By[category].String() })},
+			column[scoreRow]{Column: Column{Name: strings.ToUpper(string(category)), Right: true}, in: wideOnly, cell: text(func(r scoreRow) string {
+				by := r.By[category]
+				if by.Known() {
+					return by.String() + " " + keptOf(by)
+				}
+				return by.String()
+			})})
+	}
+	return append(c, column[scoreRow]{Column: Column{Name: "UNKNOWN", Right: true, DropOrder: len(categories) + 1}, in: tableOnly, cell: unknown})
 }
 
 func keptOf(s check.Score) string { return fmt.Sprintf("%d/%d", s.Kept, s.Of) }
 
-func countCell(n int, tone Tone) Cell {
-	if n == 0 {
-		tone = Faint
-	}
-	return Cell{strconv.Itoa(n), tone}
-}
-
-// scoresTable has a row for each thing that was checked, and one for all.
-func (v *checkView) scoresTable(wide bool) *Table {
-	t := &Table{Columns: v.scoreColumns(wide)}
+// scoreRows has a row for each subject, and one for all.
+func (v *checkView) scoreRows() []scoreRow {
+	var rows []scoreRow
 	for i := range v.groups {
-		g := &v.groups[i]
-		t.Rows = append(t.Rows, append([]Cell{{Text: g.title}}, v.scoreCells(&g.scores, wide)...))
+		rows = append(rows, scoreRow{Cell{Text: v.groups[i].title}, &v.groups[i].scores})
 	}
 	if len(v.groups) > 1 {
-		t.Rows = append(t.Rows, append([]Cell{{v.inAll(), Faint}}, v.scoreCells(&v.r.Scores, wide)...))
+		rows = append(rows, scoreRow{Cell{fmt.Sprintf("all %d", len(v.groups)), Faint}, &v.r.Scores})
 	}
-	return t
+	return rows
 }
 
-func (v *checkView) inAll() string { return fmt.Sprintf("all %d", len(v.groups)) }
-
-// scoresTree is the same, with the parts of operators under them.
+// scoresTree is the summary with the CRDs of operators under them.
 func (v *checkView) scoresTree() *Tree {
-	t := &Tree{Columns: v.scoreColumns(false)}
+	c := v.scoreColumns()
+	t := c.tree(v.scoreRows())
 	for i := range v.groups {
 		g := &v.groups[i]
-		line := &TreeRow{Name: Cell{Text: g.title}, Cells: v.scoreCells(&g.scores, false)}
 		for _, s := range g.subjects {
 			if len(g.subjects) > 1 && s.Scope == check.OfDefinition {
 				scores := check.Scored(s)
-				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: s.Name}, Cells: v.scoreCells(&scores, false)})
+				cells := c.table([]scoreRow{{Cell{Text: s.Name}, &scores}}).Rows[0]
+				t.Roots[i].Children = append(t.Roots[i].Children, &TreeRow{Name: cells[0], Cells: cells[1:]})
 			}
 		}
-		t.Roots = append(t.Roots, line)
-	}
-	if len(v.groups) > 1 {
-		t.Roots = append(t.Roots, &TreeRow{Name: Cell{v.inAll(), Faint}, Cells: v.scoreCells(&v.r.Scores, false)})
 	}
 	return t
 }
@@ -130,7 +115,7 @@ func scoreWord(s *check.Scores) string { return "score " + s.All.String() }
 // 92, security 61.
 func scoreLine(s *check.Scores) string {
 	if !s.All.Known() {
-		return fmt.Sprintf("none of %s could be evaluated", several(s.All.Unknown, "rule"))
+		return fmt.Sprintf("none of %s could be evaluated", counted(s.All.Unknown, "rule"))
 	}
 	var parts []string
 	for _, c := range check.Categories() {
@@ -142,12 +127,5 @@ func scoreLine(s *check.Scores) string {
 	if s.All.Unknown > 0 {
 		open = fmt.Sprintf(", %d unknown", s.All.Unknown)
 	}
-	return fmt.Sprintf("%d of %s passed%s: %s", s.All.Kept, several(s.All.Of, "rule"), open, strings.Join(parts, ", "))
-}
-
-func several(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d of %s passed%s: %s", s.All.Kept, counted(s.All.Of, "rule"), open, strings.Join(parts, ", "))
 }

@@ -232,7 +232,7 @@ func TestCheckDocument(t *testing.T) {
 	if doc.Subjects[1].Operator != "shop-operator" || doc.Subjects[1].Scores.Overall.Score == nil {
 		t.Errorf("%+v", doc.Subjects[1])
 	}
-	if f := doc.Subjects[0].Results[0].Findings[0]; f.Severity != "error" || f.Field != "rules[3].verbs" || f.Related[0] != "Deployment.apps/shop/web" || f.Patch == "" {
+	if f := doc.Subjects[0].Results[0].Findings[0]; f.Severity != check.Error || f.Field != "rules[3].verbs" || f.Related[0].String() != "Deployment.apps/shop/web" || f.Patch == "" {
 		t.Errorf("%+v", f)
 	}
 	// A remedy that no finding has of its own is that of the rule.

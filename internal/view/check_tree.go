@@ -83,7 +83,7 @@ func (v *checkView) ruleLine(all []mergedFinding, text string) *TreeRow {
 	return line
 }
 
-// ruleText is what is not so, and how to mend it if no finding says that itself. A title
+// ruleText is the violated rule, and its fix if no finding has its own. A title
 // alone would read as if all was well.
 func ruleText(r *check.Rule, all []mergedFinding) string {
 	text := "violated: " + r.Title

@@ -38,13 +38,7 @@ func Colocation(found []*colocation.Placement, o ColocationOptions) Output {
 
 type colocationView struct{ o ColocationOptions }
 
-// near is how people of a namespace call an object.
-func (v *colocationView) near(r object.Ref) string {
-	if r.Namespace == v.o.Namespace {
-		r.Namespace = ""
-	}
-	return name(r)
-}
+func (v *colocationView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
 
 func colocationLine(called, pods, zone string, what Cell) *TreeRow {
 	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
@@ -61,7 +55,7 @@ func (v *colocationView) stack(c *colocation.Placement) *TreeRow {
 	}
 	for i := range c.Workloads {
 		if w := &c.Workloads[i]; w.Pods == 0 {
-			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s exists", colocationCount(int(w.Replicas), "pod")), Warn}))
+			root.Children = append(root.Children, colocationLine(v.near(w.Ref), "0", "", Cell{fmt.Sprintf("! none of %s exists", counted(int(w.Replicas), "pod")), Warn}))
 		}
 	}
 	for _, p := range c.Pending {
@@ -73,7 +67,7 @@ func (v *colocationView) stack(c *colocation.Placement) *TreeRow {
 	}
 	for i := range c.Crossings {
 		x := &c.Crossings[i]
-		text := fmt.Sprintf("! calls %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+		text := fmt.Sprintf("! calls %s, and no pod of %s is in its %s %s: requests leave the zone", v.near(x.Service), v.near(x.To), noun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
 		root.Children = append(root.Children, colocationLine(v.near(x.From), "", "", Cell{text, Warn}))
 	}
 	root.Children = append(root.Children, v.together(c))
@@ -85,16 +79,16 @@ func colocationHead(c *colocation.Placement) string {
 	if len(c.Nodes) == 0 {
 		return "on no node"
 	}
-	text := "on " + colocationCount(len(c.Nodes), "node")
+	text := "on " + counted(len(c.Nodes), "node")
 	switch unread := colocationUnread(c); {
 	case unread == len(c.Nodes):
 		return text + "; zones unknown: the nodes were not read"
 	case len(c.Zones) == 0:
 		return text + ", which have no zones"
 	case len(c.ZonesThere) > len(c.Zones):
-		text += fmt.Sprintf(" in %d of %s", len(c.Zones), colocationCount(len(c.ZonesThere), "zone"))
+		text += fmt.Sprintf(" in %d of %s", len(c.Zones), counted(len(c.ZonesThere), "zone"))
 	default:
-		text += " in " + colocationCount(len(c.Zones), "zone")
+		text += " in " + counted(len(c.Zones), "zone")
 	}
 	return text
 }
@@ -129,7 +123,7 @@ func (v *colocationView) bound(x *colocation.Claim) string {
 	if x.Node != "" {
 		return fmt.Sprintf("binds %s to node %s: no other can mount it", v.near(x.Workload), x.Node)
 	}
-	return fmt.Sprintf("binds %s to %s %s", v.near(x.Workload), colocationNoun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
+	return fmt.Sprintf("binds %s to %s %s", v.near(x.Workload), noun(len(x.Zones), "zone"), strings.Join(x.Zones, ", "))
 }
 
 // The verdicts on whether all of a stack could be kept on one node.
@@ -173,7 +167,7 @@ func (v *colocationView) together(c *colocation.Placement) *TreeRow {
 		line.Children = append(line.Children, colocationLine("obstacle", "", "", Cell{Text: text}))
 	}
 	for _, s := range t.Selectors {
-		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: fieldAndValue(s.Field, s.Value)}))
+		line.Children = append(line.Children, colocationLine("set of "+v.near(s.Workload), "", "", Cell{Text: evidence(s.Field, s.Value)}))
 	}
 	for i := range t.Settable {
 		s := &t.Settable[i]
@@ -208,30 +202,31 @@ func firstFew(names []string) string {
 	return strings.Join(names[:few-1], ", ") + fmt.Sprintf(" and %d more", len(names)-few+1)
 }
 
-func colocationCount(n int, what string) string {
-	return strconv.Itoa(n) + " " + colocationNoun(n, what)
+// placedPods are the pods of a workload of a stack on a node.
+type placedPods struct {
+	stack    object.Ref
+	node     *colocation.Node
+	workload colocation.WorkloadPods
 }
 
-func colocationNoun(n int, what string) string {
-	if n == 1 {
-		return what
-	}
-	return what + "s"
-}
-
-// table has a row for each workload on each node.
+// table has a row for each workload on each node, and one for each pod that waits for a node.
 func (v *colocationView) table(found []*colocation.Placement) *Table {
-	t := &Table{Columns: []Column{{Name: "STACK", Truncate: Middle, MinWidth: leastName}, {Name: "NODE"}, {Name: "ZONE"}, {Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, {Name: "PODS", Right: true}}}
+	var rows []placedPods
 	for _, c := range found {
 		for i := range c.Nodes {
-			n := &c.Nodes[i]
-			for _, w := range n.Workloads {
-				t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: n.Name}, {Text: n.Zone}, {Text: v.near(w.Ref)}, {Text: strconv.Itoa(w.Pods)}})
+			for _, w := range c.Nodes[i].Workloads {
+				rows = append(rows, placedPods{c.Stack, &c.Nodes[i], w})
 			}
 		}
 		for _, p := range c.Pending {
-			t.Rows = append(t.Rows, []Cell{{Text: v.near(c.Stack)}, {Text: "-"}, {}, {Text: v.near(p)}, {Text: "1"}})
+			rows = append(rows, placedPods{c.Stack, &colocation.Node{Name: "-"}, colocation.WorkloadPods{Ref: p, Pods: 1}})
 		}
 	}
-	return t
+	return columns[placedPods]{
+		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.stack) })},
+		{Column: Column{Name: "NODE"}, cell: text(func(r placedPods) string { return r.node.Name })},
+		{Column: Column{Name: "ZONE"}, cell: text(func(r placedPods) string { return r.node.Zone })},
+		{Column: Column{Name: "WORKLOAD", Truncate: Middle, MinWidth: leastName}, cell: text(func(r placedPods) string { return v.near(r.workload.Ref) })},
+		{Column: Column{Name: "PODS", Right: true}, cell: text(func(r placedPods) string { return strconv.Itoa(r.workload.Pods) })},
+	}.table(rows)
 }

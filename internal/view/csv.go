@@ -38,7 +38,7 @@ const (
 	JSONCell
 )
 
-// MetricsCSV makes a sheet of a report: a row for each leaf of it, so that the
+// MetricsCSV makes a CSV table of a report: a row for each leaf of it, so that the
 // numbers of a column add up to the total, and for the containers of pods, which
 // have no cost of their own and are parts of the row above them.
 //
@@ -248,7 +248,7 @@ func hostNetwork(row *cost.Row) string {
 	return ""
 }
 
-// shareOf is the share of a row and of how many; nothing where nobody pays, or
+// shareOf is the share of a row and of how many; nothing where there is no share, or
 // where a row holds things of several shares.
 func shareOf(row *cost.Row) []string {
 	if row.Of == 0 {

@@ -108,11 +108,3 @@ func nodeDocument(g *graph.Graph, id graph.ID) NodeDocument {
 		UID: string(n.UID), State: n.State.String(), Boundary: n.Boundary,
 	}
 }
-
-// none makes an empty list of a nil one: a machine's reader wants [] and not null.
-func none[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
-}

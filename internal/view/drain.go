@@ -14,7 +14,7 @@ import (
 // Drain returns the answer of the impact command about a node: what a drain of it would hit.
 func Drain(d *drain.Outcome, gaps []object.Gap) Output {
 	v := &drainView{d: d}
-	a := Output{Document: drainDocument(d, gaps), Tree: v.tree()}
+	a := Output{Document: DrainDocument{Head{APIVersion, "Drain"}, *d, gaps}, Tree: v.tree()}
 	for i := range d.Stacks {
 		a.Names = append(a.Names, d.Stacks[i].Ref.String())
 	}
@@ -242,12 +242,8 @@ func (v *drainView) elsewhere() []*TreeRow {
 	return []*TreeRow{line}
 }
 
-// name is an object as people write it who look at a whole cluster: the group goes without
-// saying.
-func name(r object.Ref) string {
-	r.Group = ""
-	return r.String()
-}
+// name is an object for people who look at a whole cluster: with its namespace, without its group.
+func name(r object.Ref) string { return written(r, "", nil) }
 
 func refTexts(refs []object.Ref) []string {
 	out := make([]string, 0, len(refs))

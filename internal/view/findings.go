@@ -51,7 +51,7 @@ type Suite struct {
 // Property is a figure with its name.
 type Property struct{ Name, Value string }
 
-// Case is what one rule says of a suite. Where there are errors or warnings that nobody
+// Case is what one rule says of a suite. Where there are errors or warnings that are not
 // waived it has failed; where there are none and something is open it is unknown; else
 // it has passed.
 type Case struct {
@@ -78,11 +78,11 @@ type CaseFinding struct {
 	// empty.
 	Remedy, Patch string
 	Related       []object.Ref
-	// Waived is set where somebody said that it is to be so.
+	// Waived is set where the finding is accepted.
 	Waived *CaseWaiver
 }
 
-// CaseWaiver is who said that a finding is meant so.
+// CaseWaiver is why a finding is accepted, and where that is written.
 type CaseWaiver struct {
 	Reason, Origin string
 	// InSource says that it stands at the object itself, and not in a file beside.
@@ -96,7 +96,7 @@ type CaseUnknown struct {
 	Why    string
 }
 
-// Failed says that something is wrong, that nobody waived it, and that it is more than a
+// Failed says that there is a finding that is not waived, and that it is more than a
 // habit (check.Info).
 func (c *Case) Failed() bool {
 	return slices.ContainsFunc(c.Findings, func(f CaseFinding) bool { return f.Waived == nil && f.Severity <= check.Warning })

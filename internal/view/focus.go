@@ -30,7 +30,7 @@ type FocusOptions struct {
 	Sharing cost.Options
 	// Tags returns the labels of an item or of the root of a stack; may be nil.
 	Tags func(object.Ref) map[string]string
-	// Tenant is who pays, which every charge is tagged with; empty where nobody is named.
+	// Tenant is who pays, which every charge is tagged with; empty where no tenant is named.
 	Tenant string
 }
 

@@ -12,11 +12,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HealthOptions say what is shown of how stacks fare.
+// HealthOptions say what is shown of the health of stacks.
 type HealthOptions struct {
 	// Namespace is that of the user: objects of others are shown with theirs.
 	Namespace string
-	// Now is the moment that ages are told from.
+	// Now is the time from which ages are counted.
 	Now time.Time
 	// Since expands what changed after it, besides what is wrong; zero for nothing.
 	Since time.Time
@@ -28,7 +28,7 @@ type HealthOptions struct {
 	Objects []graph.ID
 }
 
-// Event is something that was told of an object, once or several times.
+// Event is a Warning event about an object, seen once or several times.
 type Event struct {
 	Reason  string
 	Message string
@@ -36,7 +36,7 @@ type Event struct {
 	Last    time.Time
 }
 
-// HealthStack is a stack and how it fares.
+// HealthStack is a stack and its health.
 type HealthStack struct {
 	// Name is what the stack is called: its root, or helm/NAME.
 	Name   object.Ref
@@ -56,10 +56,12 @@ func Health(a *health.Assessment, g *graph.Graph, stacks []HealthStack, o Health
 	v.names = newNames(g, o.Namespace, v.ids)
 	answer := Output{Document: v.document(), Names: v.troubled()}
 	if o.All {
-		answer.Tree, answer.Table, answer.Wide = v.byStatus(), v.list(false), v.list(true)
+		c := v.objectColumns()
+		answer.Tree, answer.Table, answer.Wide = v.byStatus(), c.table(v.ids), c.wideTable(v.ids)
 		return answer
 	}
-	answer.Tree, answer.Table, answer.Wide = v.tree(), v.table(false), v.table(true)
+	c, rows := v.causeColumns(), v.causes()
+	answer.Tree, answer.Table, answer.Wide = v.tree(), c.table(rows), c.wideTable(rows)
 	return answer
 }
 
@@ -72,7 +74,7 @@ type healthView struct {
 	names  names
 }
 
-// troubled are the objects that are not in order, each once: the causes, or of all
+// troubled are the unhealthy objects, each once: the causes, or of all
 // objects those that are neither healthy nor suspended.
 func (v *healthView) troubled() []string {
 	found := map[graph.ID]bool{}

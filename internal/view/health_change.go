@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HealthChange is that an object, or a stack, fares otherwise than before.
+// HealthChange is a change of the health of an object or a stack.
 type HealthChange struct {
 	Time time.Time
 	// Stack is the name of the stack; empty where it is about an object.
@@ -58,14 +58,10 @@ func Change(c HealthChange, home string) Output {
 // name is what changed, with its namespace where that is not the user's.
 func (c HealthChange) name(home string) string {
 	r := c.Object
-	kind := r.Kind
 	if c.Stack != "" {
-		kind = "stack " + kind
+		r.Kind = "stack " + r.Kind
 	}
-	if r.Namespace != "" && r.Namespace != home {
-		return kind + "/" + r.Namespace + "/" + r.Name
-	}
-	return kind + "/" + r.Name
+	return written(r, home, nil)
 }
 
 func (c HealthChange) text() string {

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// HealthDocument is how stacks fare, and each of their objects (docs/schema/health.json).
+// HealthDocument is the health of stacks and of each of their objects (docs/schema/health.json).
 type HealthDocument struct {
 	Head    `json:",inline"`
 	Stacks  []HealthStackDocument  `json:"stacks"`
@@ -16,7 +16,7 @@ type HealthDocument struct {
 	Gaps    []object.Gap           `json:"gaps"`
 }
 
-// HealthStackDocument is how a stack fares. Moments are RFC 3339, and left out where they
+// HealthStackDocument is the health of a stack. Times are RFC 3339, and left out where they
 // are not known.
 type HealthStackDocument struct {
 	// Name is what the stack is called on the command line: its root, or helm/NAME.
@@ -52,7 +52,7 @@ type EventDocument struct {
 	Last    string `json:"last,omitempty"`
 }
 
-// HealthObjectDocument is how one object fares.
+// HealthObjectDocument is the health of one object.
 type HealthObjectDocument struct {
 	ID string `json:"id"`
 	// OwnHealth is what it says of itself; PartsHealth the worst of what it owns and needs.
@@ -87,7 +87,7 @@ func ruleError(h health.Health) *RuleErrorDocument {
 }
 
 func (v *healthView) document() HealthDocument {
-	doc := HealthDocument{Head: Head{APIVersion, "Health"}, Stacks: []HealthStackDocument{}, Objects: []HealthObjectDocument{}, Gaps: none(v.g.Gaps())}
+	doc := HealthDocument{Head: Head{APIVersion, "Health"}, Gaps: v.g.Gaps()}
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}
@@ -99,7 +99,7 @@ func (v *healthView) document() HealthDocument {
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
 			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(below[id]), Reason: h.Reason, Message: h.Message,
-			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: none(refs(v.g, v.a.DerivedFrom(id))), Counts: counts[id], RuleError: ruleError(h),
+			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: ruleError(h),
 		})
 	}
 	return doc
@@ -120,7 +120,7 @@ func (v *healthView) own(id graph.ID) health.Health {
 func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 	d := HealthStackDocument{
 		Name: StackName(s.Name), Roots: refs(v.g, s.Stack.Roots()), Health: string(s.Health.Status), Since: moment(s.Health.Since),
-		Counts: map[string]int{}, Causes: []HealthCauseDocument{},
+		Counts: map[string]int{},
 	}
 	if d.Health == "" {
 		d.Health = string(health.Unknown)
@@ -131,7 +131,7 @@ func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 	for _, c := range s.Health.Causes {
 		cause := HealthCauseDocument{
 			ID: v.g.Ref(c.ID).String(), Health: string(c.Health.Status), Reason: c.Health.Reason, Message: c.Health.Message,
-			Since: moment(c.Health.Since), Depth: c.Depth, Events: []EventDocument{},
+			Since: moment(c.Health.Since), Depth: c.Depth,
 		}
 		if !c.Root {
 			cause.Parent, cause.Why = v.g.Ref(c.Of).String(), c.Edge.Why()

@@ -9,44 +9,61 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// table has a row for each cause of each stack, and one for a stack without any.
-func (v *healthView) table(wide bool) *Table {
-	t := &Table{Columns: []Column{
-		{Name: "STACK", Truncate: Middle, MinWidth: leastName},
-		{Name: "HEALTH"},
-		{Name: "CAUSE", Truncate: Middle, MinWidth: leastName},
-		{Name: "SINCE", DropOrder: 2, Right: true},
-		{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy},
-	}}
-	if wide {
-		t.Columns = []Column{{Name: "STACK"}, {Name: "HEALTH"}, {Name: "CAUSE"}, {Name: "STATUS"}, {Name: "SINCE", Right: true}, {Name: "DEPTH", Right: true}, {Name: "OF"}, {Name: "WHY"}, {Name: "MESSAGE"}, {Name: "LAST WARNING"}}
-	}
+// causeRow is a stack with one of its causes; nil for a stack without any.
+type causeRow struct {
+	s *HealthStack
+	c *health.Cause
+}
+
+// causes has a row for each cause of each stack, and one for a stack without any.
+func (v *healthView) causes() []causeRow {
+	var rows []causeRow
 	for i := range v.stacks {
 		s := &v.stacks[i]
-		w := &healthTree{healthView: v, s: s}
-		title, status := Cell{Text: w.title()}, HealthCell(s.Health.Status)
 		if len(s.Health.Causes) == 0 {
-			row := []Cell{title, status}
-			for len(row) < len(t.Columns) {
-				row = append(row, Cell{})
-			}
-			t.Rows = append(t.Rows, row)
+			rows = append(rows, causeRow{s, nil})
 		}
-		for _, c := range s.Health.Causes {
-			name, since, message := Cell{Text: v.names.text(c.ID)}, Cell{Text: v.since(c.Health.Since)}, Cell{Text: verdict(c.Health.Reason, c.Health.Message)}
-			if !wide {
-				t.Rows = append(t.Rows, []Cell{title, status, name, since, message})
-				continue
-			}
-			message.Text = withRuleError(message.Text, c.Health)
-			of, why := "", ""
-			if !c.Root {
-				of, why = v.names.text(c.Of), c.Edge.Why()
-			}
-			t.Rows = append(t.Rows, []Cell{title, status, name, HealthCell(c.Health.Status), since, {Text: strconv.Itoa(c.Depth)}, {Text: of}, {Text: why}, message, {Text: v.last(c.ID)}})
+		for j := range s.Health.Causes {
+			rows = append(rows, causeRow{s, &s.Health.Causes[j]})
 		}
 	}
-	return t
+	return rows
+}
+
+func (v *healthView) causeColumns() columns[causeRow] {
+	cause := func(cell func(*health.Cause) Cell) func(causeRow) Cell {
+		return func(r causeRow) Cell {
+			if r.c == nil {
+				return Cell{}
+			}
+			return cell(r.c)
+		}
+	}
+	return columns[causeRow]{
+		{Column: Column{Name: "STACK", Truncate: Middle, MinWidth: leastName}, cell: text(func(r causeRow) string { return written(r.s.Name, v.o.Namespace, nil) })},
+		{Column: Column{Name: "HEALTH"}, cell: func(r causeRow) Cell { return HealthCell(r.s.Health.Status) }},
+		{Column: Column{Name: "CAUSE", Truncate: Middle, MinWidth: leastName}, cell: cause(text(func(c *health.Cause) string { return v.names.text(c.ID) }))},
+		{Column: Column{Name: "STATUS"}, in: wideOnly, cell: cause(func(c *health.Cause) Cell { return HealthCell(c.Health.Status) })},
+		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, cell: cause(text(func(c *health.Cause) string { return v.since(c.Health.Since) }))},
+		{Column: Column{Name: "DEPTH", Right: true}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return strconv.Itoa(c.Depth) }))},
+		{Column: Column{Name: "OF"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+			if c.Root {
+				return ""
+			}
+			return v.names.text(c.Of)
+		}))},
+		{Column: Column{Name: "WHY"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+			if c.Root {
+				return ""
+			}
+			return c.Edge.Why()
+		}))},
+		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, in: tableOnly, cell: cause(text(func(c *health.Cause) string { return verdict(c.Health.Reason, c.Health.Message) }))},
+		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string {
+			return withRuleError(verdict(c.Health.Reason, c.Health.Message), c.Health)
+		}))},
+		{Column: Column{Name: "LAST WARNING"}, in: wideOnly, cell: cause(text(func(c *health.Cause) string { return v.lastWarning(c.ID) }))},
+	}
 }
 
 // withRuleError adds to a message that the rule of the kind could not be evaluated.
@@ -60,29 +77,28 @@ func withRuleError(message string, h health.Health) string {
 	return message + "; " + h.RuleError.Error()
 }
 
-func (v *healthView) last(id graph.ID) string {
+func (v *healthView) lastWarning(id graph.ID) string {
 	for _, e := range v.o.Events[v.g.Ref(id)] {
 		return fmt.Sprintf("%s ×%d: %s", e.Reason, max(e.Count, 1), e.Message)
 	}
 	return ""
 }
 
-// list has a row for every object, in order.
-func (v *healthView) list(wide bool) *Table {
-	t := &Table{Columns: []Column{{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "HEALTH"}, {Name: "SINCE", DropOrder: 2, Right: true}, {Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
-	if wide {
-		t.Columns = []Column{{Name: "OBJECT"}, {Name: "HEALTH"}, {Name: "SINCE", Right: true}, {Name: "REASON"}, {Name: "EVALUATED BY"}, {Name: "DERIVED FROM"}, {Name: "MESSAGE"}}
+// objectColumns are those of a row for every object.
+func (v *healthView) objectColumns() columns[graph.ID] {
+	own := func(of func(health.Health) string) func(graph.ID) Cell {
+		return text(func(id graph.ID) string { return of(v.a.OwnHealth(id)) })
 	}
-	for _, id := range v.ids {
-		h := v.a.OwnHealth(id)
-		name, since := Cell{Text: v.names.text(id)}, Cell{Text: v.since(h.Since)}
-		if !wide {
-			t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: verdict(h.Reason, h.Message)}})
-			continue
-		}
-		t.Rows = append(t.Rows, []Cell{name, HealthCell(h.Status), since, {Text: h.Reason}, {Text: h.Stage}, {Text: v.kinds(v.a.DerivedFrom(id))}, {Text: withRuleError(h.Message, h)}})
+	return columns[graph.ID]{
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(v.names.text)},
+		{Column: Column{Name: "HEALTH"}, cell: func(id graph.ID) Cell { return HealthCell(v.a.OwnHealth(id).Status) }},
+		{Column: Column{Name: "SINCE", DropOrder: 2, Right: true}, cell: own(func(h health.Health) string { return v.since(h.Since) })},
+		{Column: Column{Name: "REASON"}, in: wideOnly, cell: own(func(h health.Health) string { return h.Reason })},
+		{Column: Column{Name: "EVALUATED BY"}, in: wideOnly, cell: own(func(h health.Health) string { return h.Stage })},
+		{Column: Column{Name: "DERIVED FROM"}, in: wideOnly, cell: text(func(id graph.ID) string { return v.kinds(v.a.DerivedFrom(id)) })},
+		{Column: Column{Name: "MESSAGE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, in: tableOnly, cell: own(func(h health.Health) string { return verdict(h.Reason, h.Message) })},
+		{Column: Column{Name: "MESSAGE"}, in: wideOnly, cell: own(func(h health.Health) string { return withRuleError(h.Message, h) })},
 	}
-	return t
 }
 
 // byStatus lists every object that is not healthy under its status, the worst first, and

@@ -62,19 +62,11 @@ func (v *healthTree) line() []*TreeRow {
 		return lines
 	}
 	h := v.s.Health
-	top := &TreeRow{Name: Cell{Text: v.title()}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
+	top := &TreeRow{Name: Cell{Text: written(v.s.Name, v.o.Namespace, nil)}, Children: lines, Cells: []Cell{{}, HealthCell(h.Status), {v.since(h.Since), Plain}, {}}}
 	return []*TreeRow{top}
 }
 
-func (v *healthTree) title() string {
-	n := v.s.Name
-	if n.Namespace != "" && n.Namespace != v.o.Namespace {
-		return n.Kind + "/" + n.Namespace + "/" + n.Name
-	}
-	return n.Kind + "/" + n.Name
-}
-
-// right says that nothing of a branch needs to be looked at.
+// right says that everything of a branch is Healthy and unchanged.
 func (v *healthTree) right(b *graph.Branch) bool {
 	own := v.a.OwnHealth(b.ID)
 	if own.Status != "" && own.Status != health.Healthy || v.changed(own) {
@@ -201,7 +193,7 @@ func (t *tally) one(r object.Ref) {
 	}
 }
 
-// add counts what was judged of a branch, each object once.
+// add counts the objects of a branch that have health, each object once.
 func (v *healthTree) add(t *tally, b *graph.Branch) {
 	if !b.Repeated && !v.printed[b.ID] {
 		v.printed[b.ID] = true

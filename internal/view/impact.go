@@ -17,7 +17,7 @@ type ImpactOf struct {
 }
 
 // Impact returns the answer of the impact command: what happens to stacks, and to which of
-// their objects; what is deleted along; what was not looked at.
+// their objects; what is deleted along; what was not read.
 func Impact(of ImpactOf) Output {
 	v := newImpactView(of)
 	doc := v.document()
@@ -34,7 +34,7 @@ type impactView struct {
 
 func newImpactView(of ImpactOf) *impactView {
 	im := &of.Impact
-	v := &impactView{ImpactOf: of, all: im.Dependents(), unlooked: []string{}}
+	v := &impactView{ImpactOf: of, all: im.Dependents()}
 	for _, gk := range of.Graph.Unlooked(im.Object) {
 		v.unlooked = append(v.unlooked, gk.String())
 	}
@@ -46,7 +46,7 @@ func newImpactView(of ImpactOf) *impactView {
 	return v
 }
 
-// allNames are those of what is deleted, and of whom that does something to.
+// allNames are those of what is deleted, and of what is affected.
 func (v *impactView) allNames() []string {
 	var ids []graph.ID
 	for i := range v.Impact.Deleted {
@@ -120,11 +120,14 @@ func (v *impactView) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, what string) string {
+func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, noun(n, what)) }
+
+// noun is the singular or plural of a word.
+func noun(n int, what string) string {
 	if n == 1 {
-		return "1 " + what
+		return what
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return what + "s"
 }
 
 // stackWords says what happens to a stack, and to several.
@@ -177,7 +180,7 @@ func isAre(n int, what string) string {
 	if n == 1 {
 		return "1 " + what + " is"
 	}
-	return fmt.Sprintf("%d %ss are", n, what)
+	return counted(n, what) + " are"
 }
 
 // describe is what happens to a dependent, and why.

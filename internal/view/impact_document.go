@@ -81,10 +81,10 @@ func (v *impactView) document() ImpactDocument {
 	g, im := v.Graph, &v.Impact
 	doc := ImpactDocument{
 		Head: Head{APIVersion, "Impact"}, Object: g.Ref(im.Object).String(), Cascade: v.Cascade.String(), Summary: v.summary(),
-		AppliesWhen: g.Acts(im.Object), Finalizers: none(g.Finalizers(im.Object)), Stacks: []ImpactStackDocument{}, Deleted: []string{},
-		Deletions: v.deletions(im.Deleted), MayBeDeleted: v.deletions(im.MayGo), Retained: []RetainedDocument{},
+		AppliesWhen: g.Acts(im.Object), Finalizers: g.Finalizers(im.Object),
+		Deletions: v.deletions(im.Deleted), MayBeDeleted: v.deletions(im.MayGo),
 		Direct: v.dependentDocuments(im.Direct), Indirect: v.dependentDocuments(im.Indirect), Served: v.dependentDocuments(im.Bereft),
-		UnreadKinds: v.unlooked, Gaps: none(g.Gaps()),
+		UnreadKinds: v.unlooked, Gaps: g.Gaps(),
 	}
 	if im.Remaker >= 0 {
 		doc.RecreatedBy = &RecreatedByDocument{ID: g.Ref(im.Remaker).String(), Known: im.RemakerKnown}
@@ -102,7 +102,7 @@ func (v *impactView) document() ImpactDocument {
 }
 
 func (v *impactView) stackDocument(s *graph.StackImpact) ImpactStackDocument {
-	doc := ImpactStackDocument{Stack: s.Stack.Ref(v.Graph).String(), Effect: s.Effect.String(), Inferred: s.Inferred, Deleted: s.Deleted, Objects: []string{}}
+	doc := ImpactStackDocument{Stack: s.Stack.Ref(v.Graph).String(), Effect: s.Effect.String(), Inferred: s.Inferred, Deleted: s.Deleted}
 	if s.Gone {
 		doc.Effect = "deleted"
 	} else {
@@ -115,12 +115,12 @@ func (v *impactView) stackDocument(s *graph.StackImpact) ImpactStackDocument {
 }
 
 func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
-	out := []DeletionDocument{}
+	var out []DeletionDocument
 	for i := range all {
 		d := &all[i]
 		out = append(out, DeletionDocument{
 			ID: v.Graph.Ref(d.ID).String(), Cause: v.Graph.Ref(d.By).String(), Removal: d.Removal.String(), Why: d.Edge.Why(), Blocks: d.Blocks,
-			Finalizers: none(v.Graph.Finalizers(d.ID)),
+			Finalizers: v.Graph.Finalizers(d.ID),
 		})
 	}
 	return out
@@ -128,7 +128,7 @@ func (v *impactView) deletions(all []graph.Deletion) []DeletionDocument {
 
 func (v *impactView) dependentDocuments(all []graph.Dependent) []DependentDocument {
 	g := v.Graph
-	out := []DependentDocument{}
+	var out []DependentDocument
 	for i := range all {
 		d := &all[i]
 		out = append(out, DependentDocument{

@@ -222,7 +222,7 @@ func (v *impactView) byKind(all []*graph.Deletion) []*TreeRow {
 	return lines
 }
 
-// unlookedLines say who may miss the object and was not looked at.
+// unlookedLines name the kinds that may need the object and were not all read.
 func (v *impactView) unlookedLines() []*TreeRow {
 	if len(v.unlooked) == 0 {
 		return nil

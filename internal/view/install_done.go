@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -68,14 +69,17 @@ const InstallNothing = "nothing"
 func InstallDone(i install.Installation, r install.Report) Output {
 	doc := InstallDoneDocument{
 		Head: Head{APIVersion, "InstallDone"}, Installation: i.Name, Namespace: i.Namespace, Action: string(r.Action), Run: r.Run,
-		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Steps: []InstallResultDocument{}, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
+		Result: cmp.Or(r.Result, InstallNothing), Reason: r.Why, Releases: releaseDocuments(r.Releases), Restored: installRestoredDocument(r.Restored),
 	}
-	t := &Table{Columns: []Column{{Name: "STEP"}, {Name: "RESULT"}, {Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}}}
-	tones := map[install.Phase]Tone{install.Done: Good, install.NotUndone: Bad, install.Started: Warn, install.Undone: Faint}
 	for _, s := range r.Steps {
 		doc.Steps = append(doc.Steps, InstallResultDocument{ID: s.ID, Kind: string(s.Kind), Part: s.Part, Phase: string(s.Phase), Note: s.Note})
-		t.Rows = append(t.Rows, []Cell{{s.ID, Plain}, {string(s.Phase), tones[s.Phase]}, {s.Note, Faint}})
 	}
+	tones := map[string]Tone{string(install.Done): Good, string(install.NotUndone): Bad, string(install.Started): Warn, string(install.Undone): Faint}
+	t := columns[InstallResultDocument]{
+		{Column: Column{Name: "STEP"}, cell: text(func(s InstallResultDocument) string { return s.ID })},
+		{Column: Column{Name: "RESULT"}, cell: func(s InstallResultDocument) Cell { return Cell{s.Phase, tones[s.Phase]} }},
+		{Column: Column{Name: "NOTE", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: faint(func(s InstallResultDocument) string { return s.Note })},
+	}.table(doc.Steps)
 	a := Output{Table: t, Wide: t, Document: doc}
 	for _, rel := range r.Releases {
 		a.Names = append(a.Names, "helm/"+rel.Release)
@@ -125,22 +129,12 @@ type InstallRunDocument struct {
 
 // InstallHistory returns the answer of history. Names are the revisions.
 func InstallHistory(j *install.Journal, process install.Liveness, now time.Time) Output {
-	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace, Runs: []InstallRunDocument{}}
-	t := &Table{Columns: []Column{{Name: "REVISION"}, {Name: "ACTION"}, {Name: "RESULT"}, {Name: "RELEASES", Truncate: End, MinWidth: leastName}, {Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, {Name: "AGE"}}}
-	a := Output{Table: t, Wide: t}
-	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultPartlyUndone: Bad}
-	row := func(d InstallRunDocument, revision string) {
-		var releases []string
-		for _, r := range d.Releases {
-			releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
-		}
-		t.Rows = append(t.Rows, []Cell{{revision, Plain}, {d.Action, Plain}, {resultWords(d), tones[d.Result]}, {strings.Join(releases, ", "), Plain}, {d.StartedBy, Faint}, {age(now, d.Started), Plain}})
-	}
+	doc := InstallHistoryDocument{Head: Head{APIVersion, "InstallHistory"}, Installation: j.Installation.Name, Namespace: j.Installation.Namespace}
+	var a Output
 	for _, p := range j.Runs {
 		ended := p.Ended
 		d := InstallRunDocument{Revision: p.Revision, Run: p.ID, Action: string(p.Action), StartedBy: p.By, Started: p.Started, Ended: &ended, Result: p.Result, Reason: p.Why, NotUndone: p.Left, LostData: p.Lost, RemainingClaims: p.Stayed, To: p.To, Releases: releaseDocuments(p.Releases)}
 		doc.Runs = append(doc.Runs, d)
-		row(d, fmt.Sprint(p.Revision))
 		a.Names = append(a.Names, fmt.Sprint(p.Revision))
 	}
 	if r := j.Run; r != nil {
@@ -149,10 +143,37 @@ func InstallHistory(j *install.Journal, process install.Liveness, now time.Time)
 			result = "undoing"
 		}
 		doc.Current = &InstallRunDocument{Run: r.ID, Action: string(r.Action), StartedBy: r.By, Started: r.Started, Result: result, Reason: r.Why, To: r.To, Process: string(process)}
-		row(*doc.Current, "-")
 	}
-	a.Document = doc
+	rows := doc.Runs
+	if doc.Current != nil {
+		rows = append(slices.Clip(rows), *doc.Current)
+	}
+	a.Table = runColumns(now).table(rows)
+	a.Wide, a.Document = a.Table, doc
 	return a
+}
+
+func runColumns(now time.Time) columns[InstallRunDocument] {
+	tones := map[string]Tone{install.ResultDone: Good, install.ResultUndone: Faint, install.ResultPartlyUndone: Bad}
+	return columns[InstallRunDocument]{
+		{Column: Column{Name: "REVISION"}, cell: text(func(d InstallRunDocument) string {
+			if d.Ended == nil {
+				return "-"
+			}
+			return fmt.Sprint(d.Revision)
+		})},
+		{Column: Column{Name: "ACTION"}, cell: text(func(d InstallRunDocument) string { return d.Action })},
+		{Column: Column{Name: "RESULT"}, cell: func(d InstallRunDocument) Cell { return Cell{resultWords(d), tones[d.Result]} }},
+		{Column: Column{Name: "RELEASES", Truncate: End, MinWidth: leastName}, cell: text(func(d InstallRunDocument) string {
+			var releases []string
+			for _, r := range d.Releases {
+				releases = append(releases, strings.TrimSpace(r.Part+" "+r.Version))
+			}
+			return strings.Join(releases, ", ")
+		})},
+		{Column: Column{Name: "BY", DropOrder: 2, Truncate: Middle, MinWidth: 8}, cell: faint(func(d InstallRunDocument) string { return d.StartedBy })},
+		{Column: Column{Name: "AGE"}, cell: text(func(d InstallRunDocument) string { return age(now, d.Started) })},
+	}
 }
 
 // resultWords are the result of a run for people: what stayed of one that was undone, what

@@ -32,51 +32,43 @@ type InstallPlanDocument struct {
 	Parts        []InstallPartDocument `json:"parts"`
 	Steps        []InstallStepDocument `json:"steps"`
 	// Changes are the objects that it makes, changes or deletes, Counts these by kind.
-	Changes []InstallChangeDocument `json:"changes"`
-	Counts  []InstallCountDocument  `json:"counts"`
+	Changes []install.ObjectChange `json:"changes"`
+	Counts  []InstallCountDocument `json:"counts"`
 	// Grants are all rules of RBAC that it grants, those that are new in front.
 	Grants []InstallGrantDocument `json:"grants"`
 	// To is the revision of the history that a rollback goes back to.
-	To          int                      `json:"to,omitempty"`
-	Unchanged   []string                 `json:"unchanged,omitempty"`
-	Refusals    []InstallRefusalDocument `json:"refusals,omitempty"`
-	Notes       []string                 `json:"notes,omitempty"`
-	Fingerprint string                   `json:"fingerprint"`
+	To          int               `json:"to,omitempty"`
+	Unchanged   []string          `json:"unchanged,omitempty"`
+	Refusals    []install.Refusal `json:"refusals,omitempty"`
+	Notes       []string          `json:"notes,omitempty"`
+	Fingerprint string            `json:"fingerprint"`
 }
 
 // InstallPartDocument is what is installed together, as one release.
 type InstallPartDocument struct {
-	Name      string   `json:"name"`
-	App       bool     `json:"app,omitempty"`
-	Version   string   `json:"version,omitempty"`
-	Release   string   `json:"release"`
-	Namespace string   `json:"namespace"`
-	Source    string   `json:"source,omitempty"`
-	Needs     []string `json:"needs,omitempty"`
-	Reasons   []string `json:"reasons,omitempty"`
-	Objects   []string `json:"objects"`
-	Images    []string `json:"images,omitempty"`
+	Name      string       `json:"name"`
+	App       bool         `json:"app,omitempty"`
+	Version   string       `json:"version,omitempty"`
+	Release   string       `json:"release"`
+	Namespace string       `json:"namespace"`
+	Source    string       `json:"source,omitempty"`
+	Needs     []string     `json:"needs,omitempty"`
+	Reasons   []string     `json:"reasons,omitempty"`
+	Objects   []object.Ref `json:"objects"`
+	Images    []string     `json:"images,omitempty"`
 }
 
 // InstallStepDocument is one thing to do.
 type InstallStepDocument struct {
-	ID           string   `json:"id"`
-	Kind         string   `json:"kind"`
-	Part         string   `json:"part,omitempty"`
-	Release      string   `json:"release,omitempty"`
-	Namespace    string   `json:"namespace,omitempty"`
-	From         string   `json:"from,omitempty"`
-	Version      string   `json:"version,omitempty"`
-	Objects      []string `json:"objects,omitempty"`
-	Irreversible string   `json:"irreversible,omitempty"`
-}
-
-// InstallChangeDocument is what becomes of an object: added, changed or removed.
-type InstallChangeDocument struct {
-	Part   string `json:"part,omitempty"`
-	Object string `json:"object"`
-	Change string `json:"change"`
-	Hook   bool   `json:"hook,omitempty"`
+	ID           string       `json:"id"`
+	Kind         string       `json:"kind"`
+	Part         string       `json:"part,omitempty"`
+	Release      string       `json:"release,omitempty"`
+	Namespace    string       `json:"namespace,omitempty"`
+	From         string       `json:"from,omitempty"`
+	Version      string       `json:"version,omitempty"`
+	Objects      []object.Ref `json:"objects,omitempty"`
+	Irreversible string       `json:"irreversible,omitempty"`
 }
 
 // InstallCountDocument is how many objects of a kind are added, changed or removed.
@@ -87,25 +79,16 @@ type InstallCountDocument struct {
 	Removed int    `json:"removed,omitempty"`
 }
 
-// InstallGrantDocument is a rule that somebody is granted.
+// InstallGrantDocument is a rule of RBAC that is granted.
 type InstallGrantDocument struct {
 	Part       string        `json:"part"`
-	Role       string        `json:"role"`
-	Binding    string        `json:"binding,omitempty"`
+	Role       object.Ref    `json:"role"`
+	Binding    object.Ref    `json:"binding,omitzero"`
 	Namespace  string        `json:"namespace,omitempty"`
 	Subjects   []string      `json:"subjects,omitempty"`
 	Rule       *install.Rule `json:"rule,omitempty"`
 	Aggregated bool          `json:"aggregated,omitempty"`
 	New        bool          `json:"new"`
-}
-
-// InstallRefusalDocument is why a run must not be begun.
-type InstallRefusalDocument struct {
-	Topic   string `json:"topic"`
-	Part    string `json:"part,omitempty"`
-	Object  string `json:"object,omitempty"`
-	Message string `json:"message"`
-	Hint    string `json:"hint,omitempty"`
 }
 
 // InstallPlanned returns the answer of what a run is to do. Names are what it makes,
@@ -227,19 +210,19 @@ func stepWhat(s *install.Step) string {
 func installPlanDocument(p InstallPlan) InstallPlanDocument {
 	doc := InstallPlanDocument{
 		Head: Head{APIVersion, "InstallPlan"}, Installation: p.Installation.Name, Namespace: p.Installation.Namespace, System: p.Installation.System,
-		Action: string(p.Action), DryRun: p.DryRun, Parts: []InstallPartDocument{}, Steps: []InstallStepDocument{},
+		Action: string(p.Action), DryRun: p.DryRun,
 		Unchanged: p.Unchanged, Notes: p.Notes, Fingerprint: p.Fingerprint,
 	}
 	for _, part := range p.Parts {
 		d := InstallPartDocument{
 			Name: part.Name, App: part.App, Version: part.Version, Release: part.Release, Namespace: part.Namespace, Source: p.Fetched[part.Name],
-			Needs: part.Needs, Reasons: part.Why, Objects: []string{},
+			Needs: part.Needs, Reasons: part.Why,
 		}
 		if r := part.Rendered; r != nil {
 			d.Images = r.Images
 			for _, o := range r.Objects {
 				gvk := o.GroupVersionKind()
-				d.Objects = append(d.Objects, object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}.String())
+				d.Objects = append(d.Objects, object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()})
 			}
 		}
 		doc.Parts = append(doc.Parts, d)
@@ -248,27 +231,19 @@ func installPlanDocument(p InstallPlan) InstallPlanDocument {
 		s := &p.Steps[i]
 		doc.Steps = append(doc.Steps, InstallStepDocument{
 			ID: s.ID, Kind: string(s.Kind), Part: s.Part, Release: s.Release, Namespace: s.Namespace, From: s.From, Version: s.Version,
-			Objects: objectIDs(s.Objects), Irreversible: s.Irreversible,
+			Objects: s.Objects, Irreversible: s.Irreversible,
 		})
 	}
 	doc.To = p.To
-	doc.Changes, doc.Counts = objectChangeDocuments(p.Changes)
+	doc.Changes, doc.Counts, doc.Refusals = p.Changes, countChanges(p.Changes), p.Refusals
 	doc.Grants = grantDocuments(p.Grants)
-	for _, r := range p.Refusals {
-		d := InstallRefusalDocument{Topic: r.Topic, Part: r.Part, Message: r.Message, Hint: r.Hint}
-		if r.Object != (object.Ref{}) {
-			d.Object = r.Object.String()
-		}
-		doc.Refusals = append(doc.Refusals, d)
-	}
 	return doc
 }
 
-func objectChangeDocuments(all []install.ObjectChange) (changes []InstallChangeDocument, counts []InstallCountDocument) {
-	changes, counts = []InstallChangeDocument{}, []InstallCountDocument{}
+// countChanges counts changes by kind.
+func countChanges(all []install.ObjectChange) []InstallCountDocument {
 	byKind := map[string]*InstallCountDocument{}
 	for _, c := range all {
-		changes = append(changes, InstallChangeDocument{Part: c.Part, Object: c.Object.String(), Change: c.Change, Hook: c.Hook})
 		kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
 		if byKind[kind] == nil {
 			byKind[kind] = &InstallCountDocument{Kind: kind}
@@ -282,33 +257,22 @@ func objectChangeDocuments(all []install.ObjectChange) (changes []InstallChangeD
 			byKind[kind].Removed++
 		}
 	}
+	var counts []InstallCountDocument
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		counts = append(counts, *byKind[kind])
 	}
-	return changes, counts
+	return counts
 }
 
 func grantDocuments(all []install.Grant) []InstallGrantDocument {
-	out := []InstallGrantDocument{}
+	var out []InstallGrantDocument
 	for _, g := range all {
-		d := InstallGrantDocument{Part: g.Part, Role: g.Role.String(), Namespace: g.Namespace, Subjects: g.Subjects, Aggregated: g.Aggregated, New: g.New}
-		if g.Binding != (object.Ref{}) {
-			d.Binding = g.Binding.String()
-		}
+		d := InstallGrantDocument{Part: g.Part, Role: g.Role, Binding: g.Binding, Namespace: g.Namespace, Subjects: g.Subjects, Aggregated: g.Aggregated, New: g.New}
 		if g.Known && !g.Aggregated {
 			rule := g.Rule
 			d.Rule = &rule
 		}
 		out = append(out, d)
-	}
-	return out
-}
-
-// objectIDs writes objects as documents do.
-func objectIDs(refs []object.Ref) []string {
-	var out []string
-	for _, r := range refs {
-		out = append(out, r.String())
 	}
 	return out
 }

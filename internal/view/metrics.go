@@ -20,7 +20,7 @@ type MetricsOptions struct {
 	// the rows stand for.
 	Prices  string
 	Sharing cost.Sharing
-	// Tenant is who pays; empty where nobody is named.
+	// Tenant is who pays; empty where no tenant is named.
 	Tenant string
 	By     string
 	// Depth is how many levels below the first people are shown; 0 is all of them.

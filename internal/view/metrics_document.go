@@ -115,7 +115,7 @@ func (v *metricsView) document() MetricsDocument {
 	r := v.o.Reading
 	doc := MetricsDocument{
 		Head: Head{APIVersion, "Metrics"}, At: r.To.UTC().Format(time.RFC3339), Currency: v.r.Currency, Prices: v.o.Prices, Sharing: string(v.o.Sharing), Tenant: v.o.Tenant, GroupBy: v.o.By,
-		Rows: []MetricsRowDocument{}, Total: v.rowDocument(&v.r.Total), Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
+		Total: v.rowDocument(&v.r.Total), Gaps: v.o.Gaps,
 	}
 	if doc.GroupBy == "" {
 		doc.GroupBy = "stack"

@@ -153,7 +153,7 @@ func (v *metricsView) each(f func(*cost.Row)) {
 	walk(v.r.Rows, 0)
 }
 
-// extended are the extended resources that anybody asks for.
+// extended are the extended resources that are requested.
 func (v *metricsView) extended() []metrics.Resource {
 	all := map[metrics.Resource]bool{}
 	for r := range v.r.Total.Requested {

@@ -75,3 +75,11 @@ func surely(word string, e graph.Edge) string {
 	}
 	return word
 }
+
+// refID is the id of an object in documents; empty for none.
+func refID(r object.Ref) string {
+	if r.Kind == "" {
+		return ""
+	}
+	return r.String()
+}

@@ -9,23 +9,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/schedule"
 )
 
-// PreflightOptions say how what is foreseen is shown.
+// PreflightOptions say how a preflight is shown.
 type PreflightOptions struct {
 	// Namespace is that of the user, which need not be written.
 	Namespace string
 	// Objects counts those of the batch.
 	Objects int
-	// Server says that a server was asked; Anew that the batch is a stack which is there.
+	// Server says that a dry run was sent; FromScratch that the batch is a stack of the cluster.
 	Server, FromScratch bool
 	// Gaps are what could not be read.
 	Gaps []object.Gap
 }
 
 // Preflight shows whether all of a batch will start. The tree is for people: what is wrong
-// first, with its proof and a way out, and then what was looked at.
+// first, with its evidence and a fix, and then what was checked.
 func Preflight(r *preflight.Report, o PreflightOptions) Output {
 	p := &preflightView{r: r, o: o}
-	return Output{Tree: p.tree(), Table: p.table(false), Wide: p.table(true), Document: p.document(), Names: p.names(), Findings: p.findings()}
+	return Output{Tree: p.tree(), Table: p.columns().table(r.Findings), Wide: p.columns().wideTable(p.placements()), Document: p.document(), Names: p.names(), Findings: p.findings()}
 }
 
 type preflightView struct {
@@ -41,7 +41,7 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 		if hanging == 0 {
 			return "impossible: not everything can start"
 		}
-		return fmt.Sprintf("impossible: %d of %s would not start", hanging, someObjects(max(o.Objects, hanging)))
+		return fmt.Sprintf("impossible: %d of %s would not start", hanging, counted(max(o.Objects, hanging), "object"))
 	case schedule.Unknown:
 		open := 0
 		for i := range r.Findings {
@@ -55,31 +55,17 @@ func PreflightVerdict(r *preflight.Report, o PreflightOptions) string {
 		return fmt.Sprintf("unknown: %d checks could not be made, and none found an obstacle", open)
 	}
 	if r.Pods == 0 {
-		return fmt.Sprintf("fits: %s, without new pods to place", someObjects(o.Objects))
+		return fmt.Sprintf("fits: %s, without new pods to place", counted(o.Objects, "object"))
 	}
 	nodes := map[string]bool{}
 	for _, at := range r.Placement {
 		nodes[at.Node] = true
 	}
-	pods := fmt.Sprintf("%d pods", r.Pods)
-	if r.Pods == 1 {
-		pods = "1 pod"
-	}
+	pods := counted(r.Pods, "pod")
 	if len(nodes) == 0 {
 		return "fits: " + pods + ", as the cluster is now"
 	}
-	on := fmt.Sprintf("%d nodes", len(nodes))
-	if len(nodes) == 1 {
-		on = "1 node"
-	}
-	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, on)
-}
-
-func someObjects(n int) string {
-	if n == 1 {
-		return "1 object"
-	}
-	return fmt.Sprintf("%d objects", n)
+	return fmt.Sprintf("fits: %s on %s, as the cluster is now", pods, counted(len(nodes), "node"))
 }
 
 // hangingObjects counts the objects of which something is impossible.
@@ -106,16 +92,12 @@ func VerdictCell(v schedule.Verdict) Cell {
 	return Cell{}
 }
 
-// near is how people of a namespace call an object.
-func (p *preflightView) near(r object.Ref) string {
+// name is an object for people. A placed pod is known by its name alone.
+func (p *preflightView) name(r object.Ref) string {
 	if r.Kind == "" {
-		return ""
+		return r.Name
 	}
-	r.Group = ""
-	if r.Namespace == p.o.Namespace {
-		r.Namespace = ""
-	}
-	return r.String()
+	return written(r, p.o.Namespace, nil)
 }
 
 func (p *preflightView) tree() *Tree {
@@ -157,11 +139,11 @@ func (p *preflightView) drop(t *Tree, column int) {
 	walk(t.Roots)
 }
 
-// line is a judgement, with its proof and what to do below it.
+// line is a finding, with its evidence and fix below it.
 func (p *preflightView) line(j *preflight.Finding) *TreeRow {
-	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.near(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
+	l := &TreeRow{Name: VerdictCell(j.Verdict), Cells: []Cell{{string(j.Topic), Plain}, {p.name(j.Object), Plain}, {j.Origin, Faint}, {j.Message, Plain}}}
 	if j.Field != "" && j.Verdict != schedule.Fits {
-		l.Children = append(l.Children, detailRow("field", fieldAndValue(j.Field, j.Value)))
+		l.Children = append(l.Children, detailRow("field", evidence(j.Field, j.Value)))
 	}
 	for _, n := range j.Nodes {
 		l.Children = append(l.Children, detailRow(nodesNamed(n.Nodes), n.Message))
@@ -176,13 +158,6 @@ func detailRow(name, text string) *TreeRow {
 	return &TreeRow{Name: Cell{name, Faint}, Cells: []Cell{{}, {}, {}, {text, Plain}}}
 }
 
-func fieldAndValue(field, value string) string {
-	if value == "" {
-		return field
-	}
-	return field + " = " + value
-}
-
 // nodesNamed names few nodes, and counts many.
 func nodesNamed(nodes []string) string {
 	if len(nodes) == 1 {
@@ -191,28 +166,35 @@ func nodesNamed(nodes []string) string {
 	return fmt.Sprintf("%d nodes", len(nodes))
 }
 
-// table has a row for each judgement; where there is room, also for each pod that finds a
-// node.
-func (p *preflightView) table(wide bool) *Table {
-	t := &Table{Columns: []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}}
-	if wide {
-		t.Columns = []Column{{Name: "VERDICT"}, {Name: "TOPIC"}, {Name: "OBJECT"}, {Name: "SOURCE"}, {Name: "REASON"}, {Name: "FIELD"}, {Name: "MESSAGE"}, {Name: "FIX"}}
+// columns are those of a row for each finding; the wide table also has one for each pod
+// that is placed on a node.
+func (p *preflightView) columns() columns[preflight.Finding] {
+	return columns[preflight.Finding]{
+		{Column: Column{Name: "VERDICT"}, cell: func(j preflight.Finding) Cell {
+			if j.Topic == topicPlacement {
+				return Cell{}
+			}
+			return VerdictCell(j.Verdict)
+		}},
+		{Column: Column{Name: "TOPIC"}, cell: text(func(j preflight.Finding) string { return string(j.Topic) })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(j preflight.Finding) string { return p.name(j.Object) })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Origin })},
+		{Column: Column{Name: "REASON"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Reason })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return evidence(j.Field, j.Value) })},
+		{Column: Column{Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}, cell: text(func(j preflight.Finding) string { return j.Message })},
+		{Column: Column{Name: "FIX"}, in: wideOnly, cell: text(func(j preflight.Finding) string { return j.Remedy })},
 	}
-	for i := range p.r.Findings {
-		j := &p.r.Findings[i]
-		verdict, topic, obj, message := VerdictCell(j.Verdict), Cell{Text: string(j.Topic)}, Cell{Text: p.near(j.Object)}, Cell{Text: j.Message}
-		if wide {
-			t.Rows = append(t.Rows, []Cell{verdict, topic, obj, {Text: j.Origin}, {Text: j.Reason}, {Text: fieldAndValue(j.Field, j.Value)}, message, {Text: j.Remedy}})
-			continue
-		}
-		t.Rows = append(t.Rows, []Cell{verdict, topic, obj, message})
-	}
+}
+
+// topicPlacement is that of the rows for pods that are placed.
+const topicPlacement preflight.Topic = "placement"
+
+func (p *preflightView) placements() []preflight.Finding {
+	rows := slices.Clone(p.r.Findings)
 	for _, at := range p.r.Placement {
-		if wide {
-			t.Rows = append(t.Rows, []Cell{{}, {Text: "placement"}, {Text: at.Pod}, {}, {}, {}, {Text: "finds room on " + at.Node}, {}})
-		}
+		rows = append(rows, preflight.Finding{Topic: topicPlacement, Object: object.Ref{Name: at.Pod}, Message: "finds room on " + at.Node})
 	}
-	return t
+	return rows
 }
 
 // names are the objects of which something is impossible or unknown.

@@ -58,7 +58,7 @@ func (p *preflightView) findings() *Findings {
 	return &Findings{Name: "preflight", Rules: preflightRules(), Suites: []Suite{suite}, Gaps: p.o.Gaps, Notes: p.r.NotChecked}
 }
 
-// withNodes is the message of a judgement with what it says of nodes, which has no field of
+// withNodes is the message of a finding with its reasons by node, which has no field of
 // its own elsewhere.
 func withNodes(j *preflight.Finding) string {
 	if len(j.Nodes) == 0 {

@@ -15,39 +15,46 @@ import (
 // Prices returns the answer of prices show. Its document is the book itself
 // (docs/schema/prices.json).
 func Prices(b *cost.Book) Output {
-	columns := func(least int) []Column {
-		return []Column{
-			{Name: "PRICE", Truncate: Middle, MinWidth: 16},
-			{Name: "UNIT"},
-			{Name: "IN " + b.Currency, Right: true},
-			{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2},
-			{Name: "PER MONTH", Right: true, DropOrder: 1},
-			{Name: "SCOPE", Truncate: End, MinWidth: least},
+	toned := func(of func(cost.Line) string) func(cost.Line) Cell {
+		return func(l cost.Line) Cell {
+			if l.NotCharged {
+				return Cell{of(l), Faint}
+			}
+			return Cell{Text: of(l)}
 		}
 	}
-	table, wide := &Table{Columns: columns(12)}, &Table{Columns: columns(0)}
-	for _, l := range b.Lines() {
-		tone, where := Plain, l.Where
-		if l.NotCharged {
-			tone, where = Faint, "not charged"
+	list := func(shown priceFormat) columns[cost.Line] {
+		return columns[cost.Line]{
+			{Column: Column{Name: "PRICE", Truncate: Middle, MinWidth: 16}, cell: toned(func(l cost.Line) string { return l.SKU })},
+			{Column: Column{Name: "UNIT"}, cell: faint(func(l cost.Line) string { return l.Unit })},
+			{Column: Column{Name: "IN " + b.Currency, Right: true}, cell: toned(func(l cost.Line) string { return shown(l.List, 9) })},
+			{Column: Column{Name: "AFTER DISCOUNT", Right: true, DropOrder: 2}, cell: toned(func(l cost.Line) string {
+				if l.Net.Equal(l.List) {
+					return ""
+				}
+				return shown(l.Net, 9)
+			})},
+			{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, cell: toned(func(l cost.Line) string {
+				if !l.Timed {
+					return ""
+				}
+				return shown(perMonth(l.Net), 4)
+			})},
+			{Column: Column{Name: "SCOPE", Truncate: End, MinWidth: 12}, cell: faint(func(l cost.Line) string {
+				if l.NotCharged {
+					return "not charged"
+				}
+				return l.Where
+			})},
 		}
-		row := func(shown func(decimal.Decimal, int32) string) []Cell {
-			net, month := "", ""
-			if !l.Net.Equal(l.List) {
-				net = shown(l.Net, 9)
-			}
-			if l.Timed {
-				month = shown(l.Net.Mul(decimal.NewFromInt(cost.HoursPerMonth)).Round(monthDigits), 4)
-			}
-			return []Cell{{l.SKU, tone}, {l.Unit, Faint}, {shown(l.List, 9), tone}, {net, tone}, {month, tone}, {where, Faint}}
-		}
-		table.Rows = append(table.Rows, row(rounded))
-		wide.Rows = append(wide.Rows, row(whole))
 	}
-	return Output{Table: table, Wide: wide, Document: b.Document()}
+	return Output{Table: list(rounded).table(b.Lines()), Wide: list(whole).wideTable(b.Lines()), Document: b.Document()}
 }
 
-// rounded writes a price for people. One that would be nothing is written whole.
+// priceFormat writes a price, rounded to so many decimals or whole.
+type priceFormat func(decimal.Decimal, int32) string
+
+// rounded writes a price for people, whole where rounding would make it zero.
 func rounded(d decimal.Decimal, places int32) string {
 	if short := d.Round(places); !short.IsZero() {
 		return short.String()
@@ -58,9 +65,11 @@ func rounded(d decimal.Decimal, places int32) string {
 // whole writes a price to its last digit.
 func whole(d decimal.Decimal, _ int32) string { return d.String() }
 
-// monthDigits are the decimals of a month's price: a price that was given by the month
-// comes out as it was given.
-const monthDigits = 12
+// perMonth is a price an hour by the month. It is rounded to 12 decimals, so that a price that
+// was given by the month comes out as it was given.
+func perMonth(hour decimal.Decimal) decimal.Decimal {
+	return hour.Mul(decimal.NewFromInt(cost.HoursPerMonth)).Round(12)
+}
 
 // NodePricesDocument is what nodes cost (docs/schema/prices-nodes.json).
 type NodePricesDocument struct {
@@ -99,45 +108,59 @@ type UnitPriceDocument struct {
 
 // NodePrices returns the answer of prices show --nodes.
 func NodePrices(b *cost.Book, nodes []metrics.Node, namespace string, gaps []object.Gap) Output {
-	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Nodes: []NodePriceDocument{}, Gaps: none(gaps)}
-	head := []Column{
-		{Name: "NODE", Truncate: Middle, MinWidth: leastName},
-		{Name: "PER CORE", Right: true},
-		{Name: "PER GIB", Right: true},
-		{Name: "PER DEVICE", Right: true, DropOrder: 3},
-		{Name: b.Currency + " PER HOUR", Right: true},
-		{Name: "PER MONTH", Right: true, DropOrder: 1},
-		{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2},
-	}
-	table, wide := &Table{Columns: head}, &Table{Columns: head}
+	doc := NodePricesDocument{Head: Head{APIVersion, "NodePrices"}, Book: b.Name, Currency: b.Currency, Namespace: namespace, Gaps: gaps}
+	var rows []nodePrice
 	for i := range nodes {
-		n := &nodes[i]
-		d, hour := nodePrices(b, n, namespace)
-		doc.Nodes = append(doc.Nodes, d)
-		rates := b.Node(n, namespace)
-		row := func(shown func(decimal.Decimal, int32) string) []Cell {
+		r := nodePrice{node: &nodes[i], rates: b.Node(&nodes[i], namespace)}
+		r.doc, r.hour = nodePrices(b, &nodes[i], namespace)
+		rows = append(rows, r)
+		doc.Nodes = append(doc.Nodes, r.doc)
+	}
+	return Output{Table: nodePriceColumns(b.Currency, rounded).table(rows), Wide: nodePriceColumns(b.Currency, whole).wideTable(rows), Document: doc}
+}
+
+// nodePrice is a node with its rates, and what all of it costs an hour; nil where that is unknown.
+type nodePrice struct {
+	node  *metrics.Node
+	rates cost.Rates
+	doc   NodePriceDocument
+	hour  *decimal.Decimal
+}
+
+func nodePriceColumns(currency string, shown priceFormat) columns[nodePrice] {
+	return columns[nodePrice]{
+		{Column: Column{Name: "NODE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r nodePrice) string { return r.node.Name })},
+		{Column: Column{Name: "PER CORE", Right: true}, cell: text(func(r nodePrice) string { return shown(r.rates.CPU.Net, 6) })},
+		{Column: Column{Name: "PER GIB", Right: true}, cell: text(func(r nodePrice) string { return shown(r.rates.Memory.Net, 6) })},
+		{Column: Column{Name: "PER DEVICE", Right: true, DropOrder: 3}, cell: text(func(r nodePrice) string {
 			var pieces []string
-			for _, r := range slices.Sorted(maps.Keys(rates.Extended)) {
-				if n.Capacity[r].IsPositive() {
-					pieces = append(pieces, string(r)+" "+shown(rates.Extended[r].Net, 6))
+			for _, res := range slices.Sorted(maps.Keys(r.rates.Extended)) {
+				if r.node.Capacity[res].IsPositive() {
+					pieces = append(pieces, string(res)+" "+shown(r.rates.Extended[res].Net, 6))
 				}
 			}
-			all, month := Cell{"unknown", Warn}, Cell{}
-			if hour != nil {
-				all, month = Cell{shown(*hour, 6), Plain}, Cell{shown(hour.Mul(decimal.NewFromInt(cost.HoursPerMonth)).Round(monthDigits), 2), Plain}
+			return strings.Join(pieces, ", ")
+		})},
+		{Column: Column{Name: currency + " PER HOUR", Right: true}, cell: func(r nodePrice) Cell {
+			if r.hour == nil {
+				return Cell{"unknown", Warn}
 			}
-			return []Cell{{n.Name, Plain}, {shown(rates.CPU.Net, 6), Plain}, {shown(rates.Memory.Net, 6), Plain}, {strings.Join(pieces, ", "), Plain}, all, month, {strings.Join(d.Overrides, ", "), Faint}}
-		}
-		table.Rows = append(table.Rows, row(rounded))
-		wide.Rows = append(wide.Rows, row(whole))
+			return Cell{Text: shown(*r.hour, 6)}
+		}},
+		{Column: Column{Name: "PER MONTH", Right: true, DropOrder: 1}, cell: text(func(r nodePrice) string {
+			if r.hour == nil {
+				return ""
+			}
+			return shown(perMonth(*r.hour), 2)
+		})},
+		{Column: Column{Name: "OVERRIDES", Truncate: End, MinWidth: 9, DropOrder: 2}, cell: faint(func(r nodePrice) string { return strings.Join(r.doc.Overrides, ", ") })},
 	}
-	return Output{Table: table, Wide: wide, Document: doc}
 }
 
 // nodePrices are those of one node, and what all of it costs an hour; nil where
 // that is not known.
 func nodePrices(b *cost.Book, n *metrics.Node, namespace string) (NodePriceDocument, *decimal.Decimal) {
-	d := NodePriceDocument{Name: n.Name, Overrides: none(b.Matched(n, namespace)), Prices: []UnitPriceDocument{}}
+	d := NodePriceDocument{Name: n.Name, Overrides: b.Matched(n, namespace)}
 	rates := b.Node(n, namespace)
 	total, known := decimal.Zero, true
 	add := func(r metrics.Resource, unit string, per decimal.Decimal, p cost.Price) {

@@ -1,43 +1,47 @@
 package view
 
-import "github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+import (
+	"slices"
 
-// Problems returns what is wrong with a stack as an answer of its own. namespace
-// is that of the user, as in StackOptions.
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
+)
+
+// Problems returns the problems of a stack as an answer of its own. namespace is that of the
+// user, as in StackOptions.
 func Problems(s *graph.Stack, problems []graph.Problem, namespace string) Output {
-	doc := ProblemsDocument{Head: Head{APIVersion, "Problems"}, Roots: refs(s.Graph(), s.Roots()), Problems: problemDocuments(problems), Gaps: none(s.Graph().Gaps())}
-	a := Output{Document: doc, Names: []string{}, Tree: &Tree{}, Table: &Table{}, Wide: &Table{}}
-	a.Tree.Columns = []Column{{Name: "SEVERITY", MinWidth: len("SEVERITY")}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "REASON", DropOrder: 1}, {Name: "MESSAGE", OwnLine: true}}
-	a.Table.Columns = []Column{{Name: "SEVERITY"}, {Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, {Name: "REASON", DropOrder: 1}, {Name: "MESSAGE", Truncate: End, MinWidth: leastWhy}}
-	a.Wide.Columns = []Column{{Name: "SEVERITY"}, {Name: "OBJECT"}, {Name: "REASON"}, {Name: "RELATED"}, {Name: "FIELD"}, {Name: "MESSAGE"}}
-	n := newNames(s.Graph(), namespace, s.Members())
-	named := map[string]bool{}
-	for i, p := range doc.Problems {
-		severity := Cell{p.Severity, toneOf(problems[i].Severity)}
-		object := Cell{p.Object, Plain}
-		if id, ok := s.Graph().Find(problems[i].Object); ok {
-			object.Text = n.text(id)
-		}
-		reason, message := Cell{p.Reason, Plain}, Cell{p.Message, Plain}
-		a.Tree.Roots = append(a.Tree.Roots, &TreeRow{Name: severity, Cells: []Cell{object, reason, message}})
-		a.Table.Rows = append(a.Table.Rows, []Cell{severity, object, reason, message})
-		a.Wide.Rows = append(a.Wide.Rows, []Cell{severity, {p.Object, Plain}, reason, {p.Related, Plain}, {p.Field, Plain}, message})
-		if !named[p.Object] {
-			named[p.Object] = true
-			a.Names = append(a.Names, p.Object)
+	g := s.Graph()
+	n := newNames(g, namespace, s.Members())
+	rows := make([]*graph.Problem, 0, len(problems))
+	names := []string{}
+	for i := range problems {
+		p := &problems[i]
+		rows = append(rows, p)
+		if name := p.Object.String(); !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	return a
+	c := columns[*graph.Problem]{
+		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, cell: func(p *graph.Problem) Cell { return Cell{p.Severity.String(), toneOf(p.Severity)} }},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, in: tableOnly, cell: text(func(p *graph.Problem) string {
+			if id, ok := g.Find(p.Object); ok {
+				return n.text(id)
+			}
+			return p.Object.String()
+		})},
+		{Column: Column{Name: "OBJECT"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Object.String() })},
+		{Column: Column{Name: "REASON", DropOrder: 1}, cell: text(func(p *graph.Problem) string { return p.Reason })},
+		{Column: Column{Name: "RELATED"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return refID(p.Related) })},
+		{Column: Column{Name: "FIELD"}, in: wideOnly, cell: text(func(p *graph.Problem) string { return p.Field })},
+		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: leastWhy}, cell: text(func(p *graph.Problem) string { return p.Message })},
+	}
+	doc := ProblemsDocument{Head: Head{APIVersion, "Problems"}, Roots: refs(g, s.Roots()), Problems: problemDocuments(problems), Gaps: g.Gaps()}
+	return Output{Document: doc, Names: names, Tree: c.tree(rows), Table: c.table(rows), Wide: c.wideTable(rows)}
 }
 
 func problemDocuments(problems []graph.Problem) []ProblemDocument {
 	out := make([]ProblemDocument, 0, len(problems))
 	for _, p := range problems {
-		d := ProblemDocument{Object: p.Object.String(), Severity: p.Severity.String(), Reason: p.Reason, Message: p.Message, Field: p.Field}
-		if p.Related.Kind != "" {
-			d.Related = p.Related.String()
-		}
-		out = append(out, d)
+		out = append(out, ProblemDocument{Object: p.Object.String(), Severity: p.Severity.String(), Reason: p.Reason, Message: p.Message, Related: refID(p.Related), Field: p.Field})
 	}
 	return out
 }

@@ -5,7 +5,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// DriftDocument is a field of a held target that somebody changed since.
+// DriftDocument is a field of a held target that was changed since.
 type DriftDocument struct {
 	App    string `json:"app"`
 	Signal string `json:"signal"`
@@ -23,19 +23,19 @@ type DriftDocument struct {
 	Choices []DriftChoiceDocument `json:"choices"`
 }
 
-// DriftChoiceDocument is what can be done about it.
+// DriftChoiceDocument is a way to resolve a drift.
 type DriftChoiceDocument struct {
 	Description string `json:"description"`
 	Command     string `json:"command"`
 }
 
 func (o RegulationOptions) drifts() []DriftDocument {
-	out := []DriftDocument{}
+	var out []DriftDocument
 	for i := range o.Drifts {
 		d := &o.Drifts[i]
 		now := changeDocuments([]regulate.Change{{Path: d.Change.Path, ExistedBefore: d.Change.ExistsAfter, Before: d.Change.After, ExistsAfter: d.Has, After: d.Is}})[0]
 		doc := DriftDocument{
-			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(), Choices: []DriftChoiceDocument{},
+			App: d.App, Signal: d.Signal, Hold: d.Hold, Path: now.Path, Held: now.Before, Current: now.After, Manager: d.By, At: moment(d.At), Message: d.Text(),
 			Target: object.Ref{Kind: d.Target.Kind, Group: groupOf(d.Target.APIVersion), Namespace: d.Target.Namespace, Name: d.Target.Name}.String(),
 		}
 		for _, c := range d.Choices(o.System) {

@@ -9,7 +9,7 @@ import (
 
 // RegulationHistory shows what was done, the oldest first.
 func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
-	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace, Records: []RecordDocument{}}
+	d := RegulationHistoryDocument{Head: Head{APIVersion, "RegulationHistory"}, System: o.System, Namespace: o.Namespace}
 	a := Output{Table: recordTable(records, time.RFC3339)}
 	for i := range records {
 		d.Records = append(d.Records, recordDocument(&records[i]))
@@ -19,12 +19,12 @@ func RegulationHistory(records []regulate.Record, o RegulationOptions) Output {
 }
 
 // RegulationDone shows what was done just now, what could not be, and what of the plan
-// waits or was refused; r says how what was let go is, and may be nil.
+// waits or was refused; r is the health of what was recovered, and may be nil.
 func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report, o RegulationOptions) Output {
 	plan := (&planView{p: p, w: &regulate.SystemState{}, o: o}).document()
 	d := RegulationDoneDocument{
 		Head: Head{APIVersion, "RegulationDone"}, System: o.System, Namespace: o.Namespace,
-		Done: []RecordDocument{}, Failed: []RecordDocument{}, Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
+		Pending: plan.Pending, Refused: plan.Refused, Restored: restoredDocument(r),
 	}
 	for i := range out.Done {
 		d.Done = append(d.Done, recordDocument(&out.Done[i]))
@@ -43,23 +43,19 @@ func RegulationDone(out *regulate.Outcome, p *regulate.Plan, r *restored.Report,
 }
 
 func recordTable(records []regulate.Record, layout string) *Table {
-	t := &Table{Columns: []Column{
-		{Name: "TIME", DropOrder: 3},
-		{Name: "SIGNAL"},
-		{Name: "APP"},
-		{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2},
-		{Name: "RESULT", Truncate: End, MinWidth: 16},
-		{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1},
-	}}
-	for i := range records {
-		r := &records[i]
-		result := Cell{Text: r.Result}
-		if r.Error {
-			result.Tone = Bad
-		}
-		t.Rows = append(t.Rows, []Cell{{r.At.UTC().Format(layout), Faint}, {Text: r.Signal}, {Text: r.App}, {Text: r.Target}, result, {r.Why, Faint}})
-	}
-	return t
+	return columns[regulate.Record]{
+		{Column: Column{Name: "TIME", DropOrder: 3}, cell: faint(func(r regulate.Record) string { return r.At.UTC().Format(layout) })},
+		{Column: Column{Name: "SIGNAL"}, cell: text(func(r regulate.Record) string { return r.Signal })},
+		{Column: Column{Name: "APP"}, cell: text(func(r regulate.Record) string { return r.App })},
+		{Column: Column{Name: "TARGET", Truncate: Middle, MinWidth: leastName, DropOrder: 2}, cell: text(func(r regulate.Record) string { return r.Target })},
+		{Column: Column{Name: "RESULT", Truncate: End, MinWidth: 16}, cell: func(r regulate.Record) Cell {
+			if r.Error {
+				return Cell{r.Result, Bad}
+			}
+			return Cell{Text: r.Result}
+		}},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy, DropOrder: 1}, cell: faint(func(r regulate.Record) string { return r.Why })},
+	}.table(records)
 }
 
 // RegulationHistoryDocument is what was done, for machines
@@ -81,11 +77,11 @@ type RegulationDoneDocument struct {
 	Failed    []RecordDocument      `json:"failed"`
 	Pending   []PlanPendingDocument `json:"pending"`
 	Refused   []PlanRefusalDocument `json:"refused"`
-	// Restored is how the apps are that were let go; absent where there are none.
+	// Restored is the health of the recovered apps; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }
 
-// RestoredDocument is how objects are that an undo brought back.
+// RestoredDocument is the health of the objects that an undo restored.
 type RestoredDocument struct {
 	Healthy bool     `json:"healthy"`
 	Message string   `json:"message,omitempty"`
@@ -125,7 +121,7 @@ type RegulationRun struct {
 	// Left says why the neighbours are left held; empty where they are not.
 	Left        string
 	Held, Freed *regulate.Outcome // nil for none
-	// Restored is how those are that were let go; nil for none.
+	// Restored is the health of those that were recovered; nil for none.
 	Restored *restored.Report
 }
 
@@ -140,7 +136,7 @@ func RegulationRan(r RegulationRun, o RegulationOptions) Output {
 
 // recordDocuments are all records of an outcome.
 func recordDocuments(out *regulate.Outcome) []RecordDocument {
-	docs := []RecordDocument{}
+	var docs []RecordDocument
 	if out == nil {
 		return docs
 	}
@@ -164,6 +160,6 @@ type RegulationRunDocument struct {
 	StillHeld string           `json:"stillHeld,omitempty"`
 	Held      []RecordDocument `json:"held"`
 	Recovered []RecordDocument `json:"recovered"`
-	// Restored is how those are that were let go; absent where there are none.
+	// Restored is the health of those that were recovered; absent where there are none.
 	Restored *RestoredDocument `json:"restored,omitempty"`
 }

@@ -12,7 +12,7 @@ import (
 // NeighbourOptions say whose neighbours are shown.
 type NeighbourOptions struct {
 	RegulationOptions
-	// Apps are whose neighbours are asked for; none means those of every app.
+	// Apps are those whose neighbours are shown; none means every app.
 	Apps []string
 	// Cascade shows those at any depth, whatever the rules say.
 	Cascade bool
@@ -22,14 +22,14 @@ type NeighbourOptions struct {
 // NeighbourRule is what a rule of a system says of who is signalled.
 type NeighbourRule struct {
 	Name, Signal string
-	// App is whose trouble is meant; empty for any.
+	// App is the one in trouble; empty for any.
 	App string
 	// To are the apps that get the signal; none means the neighbours.
 	To      []string
 	Cascade bool
 }
 
-// Neighbours shows who is signalled when an app is in trouble, and by what it is known that
+// Neighbours shows who is signalled when an app is in trouble, and by which evidence
 // they need it.
 func Neighbours(w *regulate.SystemState, o NeighbourOptions) Output {
 	v := &neighbourView{w: w, o: o}

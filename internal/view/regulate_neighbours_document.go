@@ -54,13 +54,13 @@ type NeedDocument struct {
 }
 
 func (v *neighbourView) document() NeighboursDocument {
-	doc := NeighboursDocument{Head: Head{APIVersion, "Neighbours"}, System: v.o.System, Namespace: v.o.Namespace, Apps: []NeighboursOfDocument{}, Gaps: none(v.o.Gaps)}
+	doc := NeighboursDocument{Head: Head{APIVersion, "Neighbours"}, System: v.o.System, Namespace: v.o.Namespace, Gaps: v.o.Gaps}
 	for i := range v.apps {
 		app := &v.apps[i]
 		stop, back := v.orders(app)
-		one := NeighboursOfDocument{App: app.app, Neighbours: []NeighbourDocument{}, StopOrder: none(stop), RecoverOrder: none(back)}
+		one := NeighboursOfDocument{App: app.app, StopOrder: stop, RecoverOrder: back}
 		for _, s := range app.neighbours {
-			n := NeighbourDocument{App: s.app, Path: []NeedDocument{}, Signals: []NeighbourSignalDocument{}}
+			n := NeighbourDocument{App: s.app}
 			from := s.app
 			for j := range s.way {
 				n.Path = append(n.Path, needDocument(from, &s.way[j]))

@@ -17,7 +17,7 @@ type RegulationOptions struct {
 	System, Namespace string
 	// Gaps are what could not be read.
 	Gaps []object.Gap
-	// Drifts are what somebody changed of what is held.
+	// Drifts are changes of held targets by other clients.
 	Drifts []regulate.Drift
 }
 

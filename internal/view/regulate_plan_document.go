@@ -87,8 +87,8 @@ type PlanAppDocument struct {
 func (v *planView) document() PlanDocument {
 	d := PlanDocument{
 		Head: Head{APIVersion, "RegulationPlan"}, System: v.o.System, Namespace: v.o.Namespace, At: moment(v.p.At),
-		Steps: []PlanStepDocument{}, Pending: []PlanPendingDocument{}, Refused: []PlanRefusalDocument{}, Apps: []PlanAppDocument{},
-		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: none(v.o.Gaps),
+
+		NextCheck: moment(v.p.NextCheck), Drift: v.o.drifts(), Gaps: v.o.Gaps,
 	}
 	for i := range v.p.Steps {
 		d.Steps = append(d.Steps, stepDocument(&v.p.Steps[i]))
@@ -100,7 +100,7 @@ func (v *planView) document() PlanDocument {
 		d.Refused = append(d.Refused, PlanRefusalDocument{App: r.App, Signal: r.Signal, Rule: r.Rule, Reason: r.Reason, Message: r.Message, Until: moment(r.Until)})
 	}
 	for _, a := range v.p.Apps {
-		doc := PlanAppDocument{App: a.App, State: string(a.State), Reason: a.Why, Needs: []string{}}
+		doc := PlanAppDocument{App: a.App, State: string(a.State), Reason: a.Why}
 		if s, ok := v.w.App(a.App); ok {
 			doc.Health, doc.Message = string(s.Health), s.Message
 			for _, n := range s.Needs {

@@ -7,14 +7,12 @@ import (
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/duration"
-
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// RegulationStatus shows what is held, by what, and since when. The world is nil where the
-// apps were not looked at.
+// RegulationStatus shows what is held, by what, and since when. The state is nil where the
+// apps were not read.
 func RegulationStatus(j *regulate.Journal, p *regulate.Plan, w *regulate.SystemState, now time.Time, o RegulationOptions) Output {
 	v := &statusView{j: j, p: p, w: w, now: now, o: o}
 	a := Output{Tree: v.tree(), Table: v.table(), Document: v.document()}
@@ -90,13 +88,9 @@ func (v *statusView) app(a *regulate.AppState) *TreeRow {
 }
 
 func (v *statusView) hold(h *regulate.Hold) *TreeRow {
-	var why []string
-	for _, c := range h.Causes {
-		why = append(why, c.Why)
-	}
 	line := &TreeRow{
 		Name:  Cell{Text: fmt.Sprintf("%s #%d", h.Signal, h.ID)},
-		Cells: []Cell{{string(h.Phase), phaseTone(h.Phase)}, {Text: v.ago(h.At)}, {strings.Join(why, "; "), Plain}},
+		Cells: []Cell{phaseCell(h), {Text: v.ago(h.At)}, {Text: causesOf(h)}},
 	}
 	for _, op := range h.Operations {
 		line.Children = append(line.Children, v.operation(op))
@@ -112,11 +106,19 @@ func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	return line
 }
 
-func phaseTone(p regulate.Phase) Tone {
-	if p == regulate.Held {
-		return Plain
+func phaseCell(h *regulate.Hold) Cell {
+	if h.Phase == regulate.Held {
+		return Cell{Text: string(h.Phase)}
 	}
-	return Warn
+	return Cell{string(h.Phase), Warn}
+}
+
+func causesOf(h *regulate.Hold) string {
+	var why []string
+	for _, c := range h.Causes {
+		why = append(why, c.Why)
+	}
+	return strings.Join(why, "; ")
 }
 
 func (v *statusView) operation(op *regulate.Operation) *TreeRow {
@@ -140,30 +142,18 @@ func (v *statusView) operation(op *regulate.Operation) *TreeRow {
 	return &TreeRow{Name: Cell{Text: name}, Cells: []Cell{{string(op.State), tone}, {Text: v.ago(op.At)}, {text, Faint}}}
 }
 
-func (v *statusView) ago(at time.Time) string {
-	if at.IsZero() {
-		return ""
-	}
-	return duration.HumanDuration(v.now.Sub(at))
-}
+func (v *statusView) ago(at time.Time) string { return age(v.now, at) }
 
-// table is a line a hold.
+// table has a row for each hold, and one for each change of what is held.
 func (v *statusView) table() *Table {
-	t := &Table{Columns: []Column{{Name: "APP"}, {Name: "SIGNAL"}, {Name: "PHASE"}, {Name: "SINCE", Right: true}, {Name: "TARGETS", Right: true}, {Name: "WHY", Truncate: End, MinWidth: leastWhy}}}
-	for _, h := range slices.Concat(v.j.Holds, v.j.Conflicts) {
-		var why []string
-		for _, c := range h.Causes {
-			why = append(why, c.Why)
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{Text: h.App},
-			{Text: h.Signal},
-			{string(h.Phase), phaseTone(h.Phase)},
-			{Text: v.ago(h.At)},
-			{Text: fmt.Sprint(len(h.Operations))},
-			{Text: strings.Join(why, "; ")},
-		})
-	}
+	t := columns[*regulate.Hold]{
+		{Column: Column{Name: "APP"}, cell: text(func(h *regulate.Hold) string { return h.App })},
+		{Column: Column{Name: "SIGNAL"}, cell: text(func(h *regulate.Hold) string { return h.Signal })},
+		{Column: Column{Name: "PHASE"}, cell: phaseCell},
+		{Column: Column{Name: "SINCE", Right: true}, cell: text(func(h *regulate.Hold) string { return v.ago(h.At) })},
+		{Column: Column{Name: "TARGETS", Right: true}, cell: text(func(h *regulate.Hold) string { return fmt.Sprint(len(h.Operations)) })},
+		{Column: Column{Name: "WHY", Truncate: End, MinWidth: leastWhy}, cell: text(causesOf)},
+	}.table(slices.Concat(v.j.Holds, v.j.Conflicts))
 	for i := range v.o.Drifts {
 		d := &v.o.Drifts[i]
 		t.Rows = append(t.Rows, []Cell{{Text: d.App}, {Text: d.Signal}, {"changed since", Warn}, {Text: v.ago(d.At)}, {Text: d.Target.String()}, {Text: d.Text()}})
@@ -231,14 +221,14 @@ func changeDocuments(changes []regulate.Change) []ChangeDocument {
 
 func (v *statusView) document() RegulationStatusDocument {
 	plan := &planView{p: v.p, w: v.w, o: v.o}
-	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: none(v.o.Gaps)}
+	d := RegulationStatusDocument{Head: Head{APIVersion, "RegulationStatus"}, System: v.o.System, Namespace: v.o.Namespace, Holds: v.holds(v.j.Holds), Conflicts: v.holds(v.j.Conflicts), Apps: plan.document().Apps, Drift: v.o.drifts(), Gaps: v.o.Gaps}
 	return d
 }
 
 func (v *statusView) holds(holds []*regulate.Hold) []HoldDocument {
-	out := []HoldDocument{}
+	var out []HoldDocument
 	for _, h := range holds {
-		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes), Operations: []OperationDocument{}}
+		doc := HoldDocument{ID: h.ID, App: h.App, Signal: h.Signal, Phase: string(h.Phase), At: moment(h.At), Failed: h.Failed, Causes: causeDocuments(h.Causes)}
 		for _, op := range h.Operations {
 			target := ""
 			if op.Target.Name != "" {

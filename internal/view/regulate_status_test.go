@@ -38,7 +38,7 @@ func TestStatusShowsWhatWasLeft(t *testing.T) {
 		t.Errorf("%+v, names %v", a.Table.Rows, a.Names)
 	}
 	doc, err := json.Marshal(a.Document)
-	if err != nil || !strings.Contains(string(doc), `"holds":[],"conflicts":[{"id":3,"app":"web","signal":"Stop","phase":"Left"`) || !strings.Contains(string(doc), `{"path":"/spec/replicas","before":"3","after":"0"}`) {
+	if err != nil || !strings.Contains(string(doc), `"holds":null,"conflicts":[{"id":3,"app":"web","signal":"Stop","phase":"Left"`) || !strings.Contains(string(doc), `{"path":"/spec/replicas","before":"3","after":"0"}`) {
 		t.Errorf("%v: %s", err, doc)
 	}
 }

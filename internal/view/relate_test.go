@@ -87,7 +87,7 @@ func TestPathNotFound(t *testing.T) {
 	ends := find(t, g, "Pod/a", "Pod/b")
 	a := view.Path(g, ends[0], ends[1], nil, false)
 	doc := a.Document.(view.PathDocument)
-	if doc.Found || doc.Steps == nil || a.Names == nil || len(a.Table.Rows)+len(a.Tree.Roots)+len(a.Diagram.Nodes) > 0 {
+	if doc.Found || len(doc.Steps) > 0 || a.Names == nil || len(a.Table.Rows)+len(a.Tree.Roots)+len(a.Diagram.Nodes) > 0 {
 		t.Errorf("answer %+v", a)
 	}
 	if a = view.Path(g, ends[0], ends[0], nil, true); len(a.Names) != 1 || len(a.Table.Rows) != 1 {
@@ -140,7 +140,7 @@ func TestImpactOfNothing(t *testing.T) {
 	id := find(t, g, "Pod/a")[0]
 	a := view.Impact(view.ImpactOf{Graph: g, Impact: g.Impact(id, graph.ImpactOptions{})})
 	doc := a.Document.(view.ImpactDocument)
-	if doc.Deleted == nil || doc.Retained == nil || doc.Direct == nil || doc.Indirect == nil || doc.Gaps == nil || a.Names == nil || len(a.Table.Rows) > 0 {
+	if len(doc.Deleted)+len(doc.Retained)+len(doc.Direct)+len(doc.Indirect) > 0 || a.Names == nil || len(a.Table.Rows) > 0 {
 		t.Errorf("answer %+v", a)
 	}
 }

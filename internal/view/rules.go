@@ -49,7 +49,7 @@ type CountedRule struct {
 
 func ruleDocument(r CountedRule) RuleDocument {
 	d := RuleDocument{
-		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, From: []string{}, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
+		Name: r.Name, Origin: originOf(r.Origin), Source: r.Source, Relation: r.Relation.String(), To: r.To, Via: r.Via.String(),
 		Field: r.Field, Edges: r.Edges, CrossNamespace: r.CrossNamespace, Terminal: r.Terminal, Peer: r.Peer, Manages: r.Manages, Exposes: r.Exposes,
 	}
 	for _, gk := range r.From {
@@ -67,33 +67,37 @@ func originOf(origin string) string {
 
 // Rules returns the answer of rules list.
 func Rules(rules []CountedRule, gaps []object.Gap) Output {
-	doc := RuleListDocument{Head: Head{APIVersion, "RuleList"}, Rules: []RuleDocument{}, Gaps: none(gaps)}
-	t := &Table{Columns: []Column{
-		{Name: "RULE", Truncate: Middle, MinWidth: 20},
-		{Name: "FROM", DropOrder: 2, Truncate: End, MinWidth: 8},
-		{Name: "RELATION"},
-		{Name: "TO", Truncate: End, MinWidth: 10},
-		{Name: "FIELD", DropOrder: 3, Truncate: Middle, MinWidth: 16},
-		{Name: "VIA", DropOrder: 4},
-		{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12},
-		{Name: "EDGES", Right: true},
-	}}
-	var names []string
+	// A rule without edges is faint.
+	toned := func(of func(CountedRule) string) func(CountedRule) Cell {
+		return func(r CountedRule) Cell {
+			if r.Edges == 0 {
+				return Cell{of(r), Faint}
+			}
+			return Cell{Text: of(r)}
+		}
+	}
+	c := columns[CountedRule]{
+		{Column: Column{Name: "RULE", Truncate: Middle, MinWidth: 20}, cell: toned(func(r CountedRule) string { return r.Name })},
+		{Column: Column{Name: "FROM", DropOrder: 2, Truncate: End, MinWidth: 8}, cell: toned(readers)},
+		{Column: Column{Name: "RELATION"}, cell: toned(func(r CountedRule) string { return r.Relation.String() })},
+		{Column: Column{Name: "TO", Truncate: End, MinWidth: 10}, cell: toned(func(r CountedRule) string { return r.To })},
+		{Column: Column{Name: "FIELD", DropOrder: 3, Truncate: Middle, MinWidth: 16}, cell: faint(func(r CountedRule) string { return r.Field })},
+		{Column: Column{Name: "VIA", DropOrder: 4}, cell: faint(func(r CountedRule) string { return r.Via.String() })},
+		{Column: Column{Name: "ORIGIN", DropOrder: 1, Truncate: Middle, MinWidth: 12}, cell: faint(func(r CountedRule) string { return originOf(r.Origin) })},
+		{Column: Column{Name: "EDGES", Right: true}, cell: toned(func(r CountedRule) string { return strconv.Itoa(r.Edges) })},
+	}
+	doc := RuleListDocument{Head: Head{APIVersion, "RuleList"}, Gaps: gaps}
+	a := Output{Table: c.table(rules)}
+	a.Wide = a.Table
 	for _, r := range rules {
 		doc.Rules = append(doc.Rules, ruleDocument(r))
-		names = append(names, r.Name)
-		tone := Plain
-		if r.Edges == 0 {
-			tone = Faint
-		}
-		t.Rows = append(t.Rows, []Cell{
-			{r.Name, tone}, {readers(r.Rule), tone}, {r.Relation.String(), tone}, {r.To, tone}, {r.Field, Faint}, {r.Via.String(), Faint}, {originOf(r.Origin), Faint}, {strconv.Itoa(r.Edges), tone},
-		})
+		a.Names = append(a.Names, r.Name)
 	}
-	return Output{Table: t, Wide: t, Document: doc, Names: names}
+	a.Document = doc
+	return a
 }
 
-func readers(r relation.Rule) string {
+func readers(r CountedRule) string {
 	if len(r.From) == 0 {
 		return "any kind"
 	}
@@ -134,7 +138,7 @@ func Meaning(r relation.Relation) string {
 
 // ExplainEdges returns the answer of rules explain for two objects.
 func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source func(graph.Edge) string) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Outgoing: []RuleDocument{}, Incoming: []RuleDocument{}, Gaps: none(g.Gaps())}
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Gaps: g.Gaps()}
 	tree := &Tree{Columns: []Column{{Name: "EDGE", Truncate: Middle, MinWidth: 20}, {Name: "MEANING", OwnLine: true, Truncate: End, MinWidth: 40}}}
 	var names []string
 	for _, e := range edges {
@@ -173,7 +177,7 @@ func edgeText(e graph.Edge, d ExplainedEdge) string {
 // ExplainKind returns the answer of rules explain for a kind: the rules that read
 // it, and those by which others point at it.
 func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object.Gap) Output {
-	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Edges: []ExplainedEdge{}, Outgoing: []RuleDocument{}, Incoming: []RuleDocument{}, Gaps: none(gaps)}
+	doc := RuleExplanationDocument{Head: Head{APIVersion, "RuleExplanation"}, Subject: subject, Gaps: gaps}
 	tree := &Tree{Columns: []Column{
 		{Name: "RULE", Truncate: Middle, MinWidth: 24}, {Name: "FIELD", OwnLine: true, Truncate: Middle, MinWidth: 30}, {Name: "ORIGIN", DropOrder: 1}, {Name: "EDGES", Right: true},
 	}}
@@ -191,7 +195,7 @@ func ExplainKind(subject string, outgoing, incoming []CountedRule, gaps []object
 		tree.Roots = append(tree.Roots, root)
 	}
 	group("relations of a "+subject, outgoing, func(r CountedRule) string { return r.Relation.String() + " " + r.To }, &doc.Outgoing)
-	group("relations to a "+subject, incoming, func(r CountedRule) string { return readers(r.Rule) + " " + r.Relation.String() + " it" }, &doc.Incoming)
+	group("relations to a "+subject, incoming, func(r CountedRule) string { return readers(r) + " " + r.Relation.String() + " it" }, &doc.Incoming)
 	return Output{Tree: tree, Document: doc, Names: names}
 }
 
@@ -228,17 +232,18 @@ func (f LintFinding) Place() string {
 
 // Lint returns the answer of rules lint.
 func Lint(rules int, findings []LintFinding, gaps []object.Gap) Output {
-	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: none(findings), Gaps: none(gaps)}
-	// A message that is cut tells nothing: for people it stands below its place.
-	tree := &Tree{Columns: []Column{{Name: "SEVERITY", MinWidth: len("SEVERITY")}, {Name: "WHERE", Truncate: Middle, MinWidth: 16}, {Name: "MESSAGE", OwnLine: true}}}
-	t := &Table{Columns: []Column{{Name: "SEVERITY"}, {Name: "WHERE", Truncate: Middle, MinWidth: 16}, {Name: "MESSAGE", Truncate: End, MinWidth: 30}}}
-	var names []string
-	for _, f := range findings {
-		tone := map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]
-		severity, place, message := Cell{f.Severity, tone}, Cell{f.Place(), Plain}, Cell{f.Message, Plain}
-		tree.Roots = append(tree.Roots, &TreeRow{Name: severity, Cells: []Cell{place, message}})
-		t.Rows = append(t.Rows, []Cell{severity, place, message})
-		names = append(names, f.Place())
+	c := columns[LintFinding]{
+		{Column: Column{Name: "SEVERITY", MinWidth: len("SEVERITY")}, cell: func(f LintFinding) Cell {
+			return Cell{f.Severity, map[string]Tone{"error": Bad, "warning": Warn}[f.Severity]}
+		}},
+		{Column: Column{Name: "WHERE", Truncate: Middle, MinWidth: 16}, cell: text(LintFinding.Place)},
+		{Column: Column{Name: "MESSAGE", OwnLine: true, Truncate: End, MinWidth: 30}, cell: text(func(f LintFinding) string { return f.Message })},
 	}
-	return Output{Tree: tree, Table: t, Wide: t, Document: doc, Names: names}
+	doc := LintDocument{Head: Head{APIVersion, "RuleLint"}, Rules: rules, Findings: findings, Gaps: gaps}
+	a := Output{Tree: c.tree(findings), Table: c.table(findings), Document: doc}
+	a.Wide = a.Table
+	for _, f := range findings {
+		a.Names = append(a.Names, f.Place())
+	}
+	return a
 }

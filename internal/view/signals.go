@@ -1,7 +1,6 @@
 package view
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/manual"
@@ -9,14 +8,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// SignalListDocument is how objects are held, by kind (docs/schema/signals.json).
+// SignalListDocument is the signals of kinds (docs/schema/signals.json).
 type SignalListDocument struct {
 	Head    `json:",inline"`
 	Signals []SignalDocument `json:"signals"`
 	Gaps    []object.Gap     `json:"gaps"`
 }
 
-// SignalDocument is a signal. Of a kind that is meant by a pattern, Kind is the kind.
+// SignalDocument is a signal. Where a pattern covers the kind, Kind is the kind.
 type SignalDocument struct {
 	regulate.Signal `json:",inline"`
 	// AllowStop says that a manifest must allow it.
@@ -25,33 +24,43 @@ type SignalDocument struct {
 
 // Signals returns the answer of regulate signals, in the order of the signals.
 func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
-	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Signals: []SignalDocument{}, Gaps: none(gaps)}
-	head := []Column{
-		{Name: "KIND", Truncate: Middle, MinWidth: leastName},
-		{Name: "PRESET"},
-		{Name: "MODE", DropOrder: 2},
-		{Name: "NEEDS", DropOrder: 1},
-		{Name: "PATCH", Truncate: Middle, MinWidth: 20},
-		{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24},
+	// A kind that no preset covers is faint.
+	toned := func(of func(regulate.Signal) string) func(regulate.Signal) Cell {
+		return func(s regulate.Signal) Cell {
+			if s.Other {
+				return Cell{of(s), Faint}
+			}
+			return Cell{Text: of(s)}
+		}
 	}
-	table, wide := &Table{Columns: head}, &Table{Columns: []Column{head[0], head[1], head[2], head[3], {Name: "PATCH"}, {Name: "EFFECT"}, {Name: "CAVEAT"}, {Name: "SOURCE"}}}
-	var names []string
+	c := columns[regulate.Signal]{
+		{Column: Column{Name: "KIND", Truncate: Middle, MinWidth: leastName}, cell: toned(func(s regulate.Signal) string { return s.Kind })},
+		{Column: Column{Name: "PRESET"}, cell: toned(func(s regulate.Signal) string {
+			if s.Other {
+				return "(" + s.Preset + ")"
+			}
+			return s.Preset
+		})},
+		{Column: Column{Name: "MODE", DropOrder: 2}, cell: faint(func(s regulate.Signal) string { return string(s.Mode) })},
+		{Column: Column{Name: "NEEDS", DropOrder: 1}, cell: func(s regulate.Signal) Cell {
+			if s.NeedsAllowStop() {
+				return Cell{"allowStop", Warn}
+			}
+			return Cell{}
+		}},
+		{Column: Column{Name: "PATCH", Truncate: Middle, MinWidth: 20}, cell: toned(func(s regulate.Signal) string { return s.Text() })},
+		{Column: Column{Name: "EFFECT", DropOrder: 3, Truncate: End, MinWidth: 24}, cell: faint(func(s regulate.Signal) string { return s.Effect })},
+		{Column: Column{Name: "CAVEAT"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return s.Warning() })},
+		{Column: Column{Name: "SOURCE"}, in: wideOnly, cell: faint(func(s regulate.Signal) string { return strings.TrimSpace(s.Source) })},
+	}
+	doc := SignalListDocument{Head: Head{APIVersion, "SignalList"}, Gaps: gaps}
+	a := Output{Table: c.table(signals), Wide: c.wideTable(signals)}
 	for _, s := range signals {
 		doc.Signals = append(doc.Signals, SignalDocument{Signal: s, AllowStop: s.NeedsAllowStop()})
-		names = append(names, s.Kind)
-		needs, tone := "", Plain
-		if s.NeedsAllowStop() {
-			needs = "allowStop"
-		}
-		preset := s.Preset
-		if s.Other { // No preset means it.
-			preset, tone = "("+s.Preset+")", Faint
-		}
-		row := []Cell{{s.Kind, tone}, {preset, tone}, {string(s.Mode), Faint}, {needs, Warn}, {s.Text(), tone}, {s.Effect, Faint}}
-		table.Rows = append(table.Rows, row)
-		wide.Rows = append(wide.Rows, append(slices.Clip(row), Cell{s.Warning(), Faint}, Cell{strings.TrimSpace(s.Source), Faint}))
+		a.Names = append(a.Names, s.Kind)
 	}
-	return Output{Table: table, Wide: wide, Document: doc, Names: names}
+	a.Document = doc
+	return a
 }
 
 // signalsSection tells in a manual how an object is paused and stopped.

@@ -14,7 +14,7 @@ type StackOptions struct {
 	Depth int
 	// Kinds shows only these (and, in the tree, what leads to them).
 	Kinds func(object.Ref) bool
-	// Boundary shows what the stack stands on, for people; a document always does.
+	// Boundary shows the boundaries of the stack, for people; a document always does.
 	Boundary bool
 	// Why adds the evidence to the tree.
 	Why bool
@@ -87,13 +87,13 @@ type stackView struct {
 	names names
 	roots map[graph.ID]bool
 	all   []graph.ID // with boundaries
-	shown []graph.ID // without, unless asked for
+	shown []graph.ID // without, unless o.Boundary
 }
 
 func (v *stackView) wants(id graph.ID) bool { return v.o.Kinds == nil || v.o.Kinds(v.g.Ref(id)) }
 
 func (v *stackView) document() GraphDocument {
-	doc := GraphDocument{Head: Head{APIVersion, "Graph"}, Roots: []string{}, Nodes: []NodeDocument{}, Edges: []EdgeDocument{}}
+	doc := GraphDocument{Head: Head{APIVersion, "Graph"}}
 	for _, id := range v.s.Roots() {
 		doc.Roots = append(doc.Roots, v.g.Ref(id).String())
 	}
@@ -113,30 +113,28 @@ func (v *stackView) document() GraphDocument {
 		doc.Context = append(doc.Context, nodeDocument(v.g, id))
 	}
 	doc.Problems = problemDocuments(v.o.Problems)
-	doc.Gaps = none(v.g.Gaps())
+	doc.Gaps = v.g.Gaps()
 	return doc
 }
 
 func (v *stackView) table() *Table {
-	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", DropOrder: 1, Truncate: Middle, MinWidth: 12},
-		{Name: "OBJECT", Truncate: Middle, MinWidth: leastName},
-		{Name: "STATE"},
-		{Name: "SHARED", DropOrder: 2},
-	}}
-	if v.o.Boundary {
-		t.Columns = append(t.Columns, Column{Name: "BOUNDARY", DropOrder: 3})
+	c := columns[graph.ID]{
+		{Column: Column{Name: "NAMESPACE", DropOrder: 1, Truncate: Middle, MinWidth: 12}, cell: text(func(id graph.ID) string { return v.g.Ref(id).Namespace })},
+		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(id graph.ID) string {
+			r := v.g.Ref(id)
+			return object.Ref{Group: r.Group, Kind: r.Kind, Name: r.Name}.String()
+		})},
+		{Column: Column{Name: "STATE"}, cell: func(id graph.ID) Cell {
+			state := v.g.State(id)
+			return Cell{state.String(), mark(state, false).Tone}
+		}},
+		{Column: Column{Name: "SHARED", DropOrder: 2}, cell: text(func(id graph.ID) string { return yes(v.s.Shared(id)) })},
+		{Column: Column{Name: "BOUNDARY", DropOrder: 3}, cell: text(func(id graph.ID) string { return yes(v.s.Boundary(id)) })},
 	}
-	for _, id := range v.shown {
-		r := v.g.Ref(id)
-		state := v.g.State(id)
-		row := []Cell{{r.Namespace, Plain}, {object.Ref{Group: r.Group, Kind: r.Kind, Name: r.Name}.String(), Plain}, {state.String(), mark(state, false).Tone}, {yes(v.s.Shared(id)), Plain}}
-		if v.o.Boundary {
-			row = append(row, Cell{yes(v.s.Boundary(id)), Plain})
-		}
-		t.Rows = append(t.Rows, row)
+	if !v.o.Boundary {
+		c = c.withoutNamed("BOUNDARY")
 	}
-	return t
+	return c.table(v.shown)
 }
 
 func yes(b bool) string {
@@ -146,13 +144,17 @@ func yes(b bool) string {
 	return ""
 }
 
-// wide is every edge with all that is known of it; nothing of it is ever cut.
+// wide has a row for every edge.
 func (v *stackView) wide(edges []EdgeDocument) *Table {
-	t := &Table{Columns: []Column{{Name: "FROM"}, {Name: "RELATION"}, {Name: "TO"}, {Name: "VIA"}, {Name: "RULE"}, {Name: "NOTE"}, {Name: "WHY"}}}
-	for _, e := range v.visible(edges) {
-		t.Rows = append(t.Rows, []Cell{{e.From, Plain}, {e.Relation, Plain}, {e.To, Plain}, {e.Via, Plain}, {e.Rule, Plain}, {note(e), Plain}, {e.Why, Plain}})
-	}
-	return t
+	return columns[EdgeDocument]{
+		{Column: Column{Name: "FROM"}, cell: text(func(e EdgeDocument) string { return e.From })},
+		{Column: Column{Name: "RELATION"}, cell: text(func(e EdgeDocument) string { return e.Relation })},
+		{Column: Column{Name: "TO"}, cell: text(func(e EdgeDocument) string { return e.To })},
+		{Column: Column{Name: "VIA"}, cell: text(func(e EdgeDocument) string { return e.Via })},
+		{Column: Column{Name: "RULE"}, cell: text(func(e EdgeDocument) string { return e.Rule })},
+		{Column: Column{Name: "NOTE"}, cell: text(note)},
+		{Column: Column{Name: "WHY"}, cell: text(func(e EdgeDocument) string { return e.Why })},
+	}.wideTable(v.visible(edges))
 }
 
 func note(e EdgeDocument) string {

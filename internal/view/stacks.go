@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/shopspring/decimal"
+
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
@@ -16,22 +18,21 @@ import (
 
 // StacksOptions say what is shown of the stacks that were found.
 type StacksOptions struct {
-	// Namespace is the one that need not be written; empty where there are several.
+	// Namespace is that of all rows, which the table leaves out; empty where there are several.
 	Namespace string
-	// Now is the moment that ages are told from.
+	// Now is the time from which ages are counted.
 	Now time.Time
 	// Kind is what a kind is called on the command line: Deployment, or with its group
 	// where that is not enough.
 	Kind func(object.Ref) string
-	// Reading is what the figures are of, and Prices the name of the price book.
+	// Reading is the usage report that the figures are from, Prices the name of the price book.
 	Reading *metrics.UsageReport
 	Prices  string
 	// Money is what is shown of the cost of each row in a month.
 	Money    cost.Money
 	Currency string
 	Gaps     []object.Gap
-	// Rest is how many objects are in none of the stacks; Others are these, where they are
-	// asked for.
+	// Rest counts the objects that are in none of the stacks; Others are these, with --all.
 	Rest   int
 	Others []OtherObject
 }
@@ -41,29 +42,31 @@ type StackRow struct {
 	// Name is what the stack is called: its root, or helm/NAME in the namespace of the
 	// release.
 	Name object.Ref
-	// By is how its roots say that they belong together: helm, app, applyset; empty for
-	// one that stands for itself.
+	// By is how its roots declare that they belong together: helm, app, applyset; empty for
+	// a stack of one root.
 	By string
 	// Roots are what it was found by.
 	Roots []object.Ref
-	// Objects is how many there are in it, without what it stands on.
+	// Objects counts its objects, without boundaries.
 	Objects int
 	Health  *health.Stack
 	// Causes are those of Health, the deepest first.
 	Causes []StackCause
 	// Row is what it uses and costs.
 	Row *cost.Row
-	// Well is how many of its pods are Healthy.
-	Well int
-	// Created is when the first of its roots was; zero where that is not known.
+	// HealthyPods counts its Healthy pods.
+	HealthyPods int
+	// Created is when its first root was created; zero where that is unknown.
 	Created time.Time
-	// Shared are objects that other stacks have as well, the topmost of them.
+	// Shared are the topmost of the objects that other stacks have as well.
 	Shared []object.Ref
-	// Ground says that it is one of the cluster itself.
-	Ground bool
+	// Cluster says that the stack is part of the cluster itself, as its DNS is.
+	Cluster bool
+
+	other *OtherObject // set in place of the rest for an object that is in no stack
 }
 
-// StackCause is what makes a stack as it is.
+// StackCause is a cause of a stack's health.
 type StackCause struct {
 	Object object.Ref
 	Health health.Health
@@ -80,7 +83,23 @@ type OtherObject struct {
 // Stacks returns the answer of the stacks command.
 func Stacks(rows []StackRow, total *cost.Row, o StacksOptions) Output {
 	v := stacksView{rows: rows, total: total, o: o}
-	return Output{Table: v.table(), Wide: v.wide(), Document: v.document(), Names: v.list()}
+	var lines []*StackRow
+	for i := range rows {
+		lines = append(lines, &rows[i])
+	}
+	for i := range o.Others {
+		lines = append(lines, &StackRow{Name: o.Others[i].Object, other: &o.Others[i]})
+	}
+	c := v.columns()
+	a := Output{Wide: c.wideTable(lines), CSV: c.csv(lines), Document: v.document(), Names: []string{}}
+	for _, l := range lines { // Each is a ROOT that means the same wherever it is typed.
+		a.Names = append(a.Names, l.Name.String())
+	}
+	if o.Namespace != "" {
+		c = c.withoutNamed("NAMESPACE")
+	}
+	a.Table = c.table(lines)
+	return a
 }
 
 type stacksView struct {
@@ -89,98 +108,67 @@ type stacksView struct {
 	o     StacksOptions
 }
 
-// table is a line for each stack. What a narrow terminal can do without goes first: the
-// kinds of the roots, the pods, what is used.
-func (v *stacksView) table() *Table {
-	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1},
-		{Name: "NAME", Truncate: Middle, MinWidth: 18},
-		{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7},
-		{Name: "HEALTH"},
-		{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3},
-		{Name: "PODS", Right: true, DropOrder: 4},
-		{Name: "CPU", Right: true, DropOrder: 6},
-		{Name: "MEMORY", Right: true, DropOrder: 6},
-		{Name: v.o.Currency + "/MONTH", Right: true, DropOrder: 2},
-		{Name: "AGE", Right: true, DropOrder: 5},
-	}}
-	for i := range v.rows {
-		r := &v.rows[i]
-		t.Rows = append(t.Rows, []Cell{
-			{Text: r.Name.Namespace},
-			v.name(r),
-			{Text: v.kinds(r.Roots)},
-			HealthCell(r.Status()),
-			{Text: v.cause(r)},
-			v.pods(r),
-			v.used(r, metrics.CPU), v.used(r, metrics.Memory), v.month(r.Row),
-			{Text: age(v.o.Now, r.Created)},
+// columns of stacks. What a narrow terminal can do without goes first: the kinds of the roots,
+// the pods, what is used.
+func (v *stacksView) columns() columns[*StackRow] {
+	number := func(name string, drop int) Column { return Column{Name: name, Right: true, DropOrder: drop} }
+	amount := func(of func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) string {
+		return stackFigure(func(r *cost.Row) string { return amount(of(r), res) })
+	}
+	money := func(factor int64) func(*StackRow) string {
+		return stackFigure(func(r *cost.Row) string {
+			if !r.Priced() {
+				return ""
+			}
+			return r.Cost.Mul(decimal.NewFromInt(factor)).String()
 		})
 	}
-	for _, other := range v.o.Others {
-		row := make([]Cell, len(t.Columns))
-		row[0], row[1], row[2] = Cell{other.Object.Namespace, Faint}, Cell{v.short(other.Object), Faint}, Cell{"(" + other.Why + ")", Faint}
-		row[3] = HealthCell(other.Health.Status)
-		if other.Health.Status.Worse(health.Healthy) {
-			row[4] = Cell{Text: verdict(other.Health.Reason, other.Health.Message)}
-		}
-		t.Rows = append(t.Rows, row)
+	return columns[*StackRow]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: 8, DropOrder: 1}, cell: v.namespace},
+		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: 18}, cell: v.name, raw: func(r *StackRow) string { return r.Name.String() }},
+		{Column: Column{Name: "ROOTS", Truncate: End, MinWidth: 10, DropOrder: 7}, cell: v.kinds, raw: func(r *StackRow) string { return strings.Join(refIDs(r.Roots), " ") }},
+		{Column: Column{Name: "HEALTH"}, cell: func(r *StackRow) Cell { return HealthCell(r.Status()) }, raw: func(r *StackRow) string { return string(r.Status()) }},
+		{Column: number("SINCE", 0), in: wideOnly, cell: text(func(r *StackRow) string { return age(v.o.Now, r.since()) }), raw: func(r *StackRow) string { return moment(r.since()) }},
+		{Column: Column{Name: "CAUSE", Truncate: End, MinWidth: 20, DropOrder: 3}, in: tableOnly, cell: text(v.cause)},
+		{Column: Column{Name: "CAUSE"}, in: wideOnly, cell: text(v.causes)},
+		{Column: number("OBJECTS", 0), in: wideOnly, cell: text(func(r *StackRow) string { return stackCount(r, r.Objects) })},
+		{Column: number("PODS", 4), cell: stackCell(v.pods), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Pods) })},
+		{Column: number("", 0), key: "pods_healthy", in: csvOnly, raw: func(r *StackRow) string { return stackCount(r, r.HealthyPods) }},
+		{Column: number("MEASURED", 0), key: "pods_measured", in: wideOnly, cell: stackCell(v.measured), raw: stackFigure(func(r *cost.Row) string { return strconv.Itoa(r.Measured) })},
+		{Column: number("CPU", 6), key: "cpu_used_cores", cell: v.used(metrics.CPU), raw: amount(used, metrics.CPU)},
+		{Column: number("CPU REQ", 0), key: "cpu_requested_cores", in: wideOnly, cell: v.amount(requested, metrics.CPU), raw: amount(requested, metrics.CPU)},
+		{Column: number("MEMORY", 6), key: "memory_used_bytes", cell: v.used(metrics.Memory), raw: amount(used, metrics.Memory)},
+		{Column: number("MEM REQ", 0), key: "memory_requested_bytes", in: wideOnly, cell: v.amount(requested, metrics.Memory), raw: amount(requested, metrics.Memory)},
+		{Column: number("STORAGE", 0), key: "storage_claimed_bytes", in: wideOnly, cell: v.amount(claimed, metrics.Storage), raw: amount(claimed, metrics.Storage)},
+		{Column: Column{}, key: "currency", in: csvOnly, raw: stackFigure(func(*cost.Row) string { return v.o.Currency })},
+		{Column: number(v.o.Currency+"/HOUR", 0), key: "cost_hour", in: wideOnly, cell: stackCell(v.hour), raw: money(1)},
+		{Column: number(v.o.Currency+"/MONTH", 2), key: "cost_month", cell: stackCell(v.month), raw: money(cost.HoursPerMonth)},
+		{Column: number("AGE", 5), key: "created", cell: text(func(r *StackRow) string { return age(v.o.Now, r.Created) }), raw: func(r *StackRow) string { return moment(r.Created) }},
+		{Column: Column{}, key: "exclusion_reason", in: csvOnly, raw: func(r *StackRow) string {
+			if r.other == nil {
+				return ""
+			}
+			return r.other.Why
+		}},
+		{Column: Column{Name: "SHARED WITH OTHERS"}, in: wideOnly, cell: text(v.shared)},
 	}
-	if v.o.Namespace != "" {
-		t = withoutColumn(t, 0)
-	}
-	return t
 }
 
-// wide is the same with all that is known; nothing of it is cut.
-func (v *stacksView) wide() *Table {
-	t := &Table{Columns: []Column{{Name: "NAMESPACE"}, {Name: "NAME"}, {Name: "ROOTS"}, {Name: "HEALTH"}, {Name: "SINCE", Right: true}, {Name: "CAUSE"}}}
-	for _, name := range []string{"OBJECTS", "PODS", "MEASURED", "CPU", "CPU REQ", "MEMORY", "MEM REQ", "STORAGE", v.o.Currency + "/HOUR", v.o.Currency + "/MONTH", "AGE"} {
-		t.Columns = append(t.Columns, Column{Name: name, Right: true})
-	}
-	t.Columns = append(t.Columns, Column{Name: "SHARED WITH OTHERS"})
-	for i := range v.rows {
-		r := &v.rows[i]
-		row := []Cell{
-			{Text: r.Name.Namespace},
-			v.name(r),
-			{Text: v.kinds(r.Roots)},
-			HealthCell(r.Status()),
-			{Text: age(v.o.Now, r.since())},
-			{Text: v.causes(r)},
-			{Text: strconv.Itoa(r.Objects)},
-			v.pods(r), v.measured(r), v.used(r, metrics.CPU), amountCell(r.Row, requested, metrics.CPU),
-			v.used(r, metrics.Memory), amountCell(r.Row, requested, metrics.Memory), amountCell(r.Row, claimed, metrics.Storage),
-			v.hour(r.Row), v.month(r.Row),
-			{Text: age(v.o.Now, r.Created)},
-			{Text: v.shared(r)},
-		}
-		t.Rows = append(t.Rows, row)
-	}
-	for _, other := range v.o.Others {
-		row := make([]Cell, len(t.Columns))
-		row[0], row[1], row[2], row[3] = Cell{Text: other.Object.Namespace}, Cell{Text: v.short(other.Object)}, Cell{Text: "(" + other.Why + ")"}, HealthCell(other.Health.Status)
-		row[4], row[5] = Cell{Text: age(v.o.Now, other.Health.Since)}, Cell{Text: verdict(other.Health.Reason, other.Health.Message)}
-		t.Rows = append(t.Rows, row)
-	}
-	return t
-}
+func (v *stacksView) namespace(r *StackRow) Cell { return Cell{r.Name.Namespace, r.tone()} }
 
-// withoutColumn leaves a column out.
-func withoutColumn(t *Table, column int) *Table {
-	t.Columns = slices.Delete(slices.Clone(t.Columns), column, column+1)
-	for i := range t.Rows {
-		t.Rows[i] = slices.Delete(t.Rows[i], column, column+1)
+// tone is faint for what is of the cluster itself, and for what is in no stack.
+func (r *StackRow) tone() Tone {
+	if r.other != nil {
+		return Faint
 	}
-	return t
+	return Plain
 }
 
 func (v *stacksView) name(r *StackRow) Cell {
-	tone := Plain
-	if r.Ground {
-		tone = Faint
+	if r.Cluster {
+		return Cell{v.short(r.Name), Faint}
 	}
-	return Cell{v.short(r.Name), tone}
+	return Cell{v.short(r.Name), r.tone()}
 }
 
 // short writes an object, or a group, as it is typed in its namespace.
@@ -191,11 +179,14 @@ func (v *stacksView) short(r object.Ref) string {
 	return v.o.Kind(r) + "/" + r.Name
 }
 
-// kinds counts the kinds of some objects: Prometheus, Deployment ×3.
-func (v *stacksView) kinds(refs []object.Ref) string {
+// kinds counts the kinds of the roots: Prometheus, Deployment ×3.
+func (v *stacksView) kinds(row *StackRow) Cell {
+	if row.other != nil {
+		return Cell{"(" + row.other.Why + ")", Faint}
+	}
 	var kinds []string
 	n := map[string]int{}
-	for _, r := range refs {
+	for _, r := range row.Roots {
 		if n[r.Kind]++; n[r.Kind] == 1 {
 			kinds = append(kinds, r.Kind)
 		}
@@ -205,11 +196,14 @@ func (v *stacksView) kinds(refs []object.Ref) string {
 			kinds[i] = fmt.Sprintf("%s ×%d", k, n[k])
 		}
 	}
-	return strings.Join(kinds, ", ")
+	return Cell{Text: strings.Join(kinds, ", ")}
 }
 
-// Status is that of the stack. Where nothing in it says anything, nothing is known.
+// Status is that of the stack; Unknown where no object of it has one.
 func (r *StackRow) Status() health.Status {
+	if r.other != nil {
+		return r.other.Health.Status
+	}
 	if r.Health == nil || r.Health.Status == "" {
 		return health.Unknown
 	}
@@ -217,21 +211,27 @@ func (r *StackRow) Status() health.Status {
 }
 
 func (r *StackRow) since() time.Time {
-	if r.Health == nil {
+	switch {
+	case r.other != nil:
+		return r.other.Health.Since
+	case r.Health == nil:
 		return time.Time{}
 	}
 	return r.Health.Since
 }
 
-// cause is the first of those that make the stack as it is, why before what: it may be
-// cut. And how many there are besides.
+// cause is the first cause of the stack's status, the reason before the object since the end
+// may be cut, and how many more there are.
 func (v *stacksView) cause(r *StackRow) string {
+	if r.other != nil && r.Status().Worse(health.Healthy) {
+		return verdict(r.other.Health.Reason, r.other.Health.Message)
+	}
 	if len(r.Causes) == 0 {
 		return ""
 	}
 	first := r.Causes[max(0, slices.IndexFunc(r.Causes, func(c StackCause) bool { return c.Health.Status == r.Status() }))]
 	text := verdict(first.Health.Reason, "")
-	if verdict(first.Health.Reason, "-") == "-" { // The word is one of ours, and says less than the message.
+	if verdict(first.Health.Reason, "-") == "-" { // A reason of ours says less than the message.
 		text = verdict("", first.Health.Message)
 	}
 	if first.Health.Status == health.Missing {
@@ -246,8 +246,11 @@ func (v *stacksView) cause(r *StackRow) string {
 	return text
 }
 
-// causes are all of them, with what is said of each.
+// causes are all of them, each with its message.
 func (v *stacksView) causes(r *StackRow) string {
+	if r.other != nil {
+		return verdict(r.other.Health.Reason, r.other.Health.Message)
+	}
 	var all []string
 	for _, c := range r.Causes {
 		text := verdict(c.Health.Reason, c.Health.Message)
@@ -273,16 +276,4 @@ func (v *stacksView) shared(r *StackRow) string {
 		all = append(all, v.relativeName(r, s))
 	}
 	return strings.Join(all, ", ")
-}
-
-// list is each stack as a ROOT that means the same wherever it is typed.
-func (v *stacksView) list() []string {
-	names := []string{}
-	for i := range v.rows {
-		names = append(names, v.rows[i].Name.String())
-	}
-	for _, other := range v.o.Others {
-		names = append(names, other.Object.String())
-	}
-	return names
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// StacksDocument is the stacks that were found, with how they fare, what they use and
-// what they cost (docs/schema/stacks.json). Moments are RFC 3339. CPU is in cores, memory
+// StacksDocument is the stacks that were found, with their health, usage and
+// cost (docs/schema/stacks.json). Times are RFC 3339. CPU is in cores, memory
 // and storage in bytes; what is not known is left out.
 type StacksDocument struct {
 	Head `json:",inline"`
@@ -33,7 +33,7 @@ type StackDocument struct {
 	GroupedBy string `json:"groupedBy,omitempty"`
 	// Roots are the workloads and custom resources that it was found by.
 	Roots []string `json:"roots"`
-	// Objects is how many are in it, without what it stands on.
+	// Objects is how many are in it, without boundaries.
 	Objects int                 `json:"objects"`
 	Health  StackHealthDocument `json:"health"`
 	Pods    StackPodsDocument   `json:"pods"`
@@ -50,14 +50,14 @@ type StackDocument struct {
 	Cluster bool `json:"cluster"`
 }
 
-// StackHealthDocument is how a stack fares.
+// StackHealthDocument is the health of a stack.
 type StackHealthDocument struct {
 	Status string               `json:"status"`
 	Since  string               `json:"since,omitempty"`
 	Causes []StackCauseDocument `json:"causes"`
 }
 
-// StackCauseDocument is what makes a stack as it is, the deepest first.
+// StackCauseDocument is a cause of the health of a stack, the deepest first.
 type StackCauseDocument struct {
 	ID      string `json:"id"`
 	Status  string `json:"status"`
@@ -82,10 +82,10 @@ type StackSum struct {
 	Cost   CostDocument    `json:"cost"`
 }
 
-// NoneDocument is what belongs to no stack, and is nothing that a stack stands on.
+// NoneDocument is what belongs to no stack, without boundaries.
 type NoneDocument struct {
 	Count int `json:"count"`
-	// Objects are these, where they are asked for (--all).
+	// Objects are these, with --all.
 	Objects []ExcludedDocument `json:"objects,omitempty"`
 }
 
@@ -102,7 +102,7 @@ type ExcludedDocument struct {
 func (v *stacksView) document() StacksDocument {
 	doc := StacksDocument{
 		Head: Head{APIVersion, "Stacks"}, At: v.o.Reading.To.UTC().Format(time.RFC3339), Currency: v.o.Currency, Prices: v.o.Prices,
-		Stacks: []StackDocument{}, None: NoneDocument{Count: v.o.Rest}, Notes: []NoteDocument{}, Gaps: none(v.o.Gaps),
+		None: NoneDocument{Count: v.o.Rest}, Gaps: v.o.Gaps,
 	}
 	for i := range v.rows {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.rows[i]))
@@ -123,24 +123,25 @@ func (v *stacksView) document() StacksDocument {
 
 func (v *stacksView) stack(r *StackRow) StackDocument {
 	d := StackDocument{
-		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refNames(r.Roots), Objects: r.Objects,
-		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since()), Causes: []StackCauseDocument{}},
-		Created: moment(r.Created), Shared: refNames(r.Shared), Cluster: r.Ground,
+		Name: r.Name.String(), Namespace: r.Name.Namespace, GroupedBy: r.By, Roots: refIDs(r.Roots), Objects: r.Objects,
+		Health:  StackHealthDocument{Status: string(r.Status()), Since: moment(r.since())},
+		Created: moment(r.Created), Shared: refIDs(r.Shared), Cluster: r.Cluster,
 	}
 	for _, c := range r.Causes {
 		d.Health.Causes = append(d.Health.Causes, StackCauseDocument{c.Object.String(), string(c.Health.Status), c.Health.Reason, c.Health.Message, moment(c.Health.Since)})
 	}
 	if r.Row != nil {
-		d.Pods = StackPodsDocument{r.Row.Pods, r.Row.Measured, r.Well}
+		d.Pods = StackPodsDocument{r.Row.Pods, r.Row.Measured, r.HealthyPods}
 		d.Used, d.Requests, d.Claimed, d.Cost = amountsDocument(r.Row.Used), amountsDocument(r.Row.Requested), amountsDocument(r.Row.Claimed), costDocument(r.Row, true)
 	}
 	return d
 }
 
-func refNames(list []object.Ref) []string {
-	names := make([]string, 0, len(list))
+// refIDs writes objects as documents do.
+func refIDs(list []object.Ref) []string {
+	ids := make([]string, 0, len(list))
 	for _, r := range list {
-		names = append(names, r.String())
+		ids = append(ids, r.String())
 	}
-	return names
+	return ids
 }

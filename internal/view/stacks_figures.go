@@ -8,15 +8,42 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
-// pods is how many there are, and how many of them are well.
+// stackCell is the cell of a stack; an object that is in none has an empty one.
+func stackCell(cell func(*StackRow) Cell) func(*StackRow) Cell {
+	return func(r *StackRow) Cell {
+		if r.other != nil {
+			return Cell{}
+		}
+		return cell(r)
+	}
+}
+
+// stackFigure is a figure of the cost row of a stack; empty where it has none.
+func stackFigure(of func(*cost.Row) string) func(*StackRow) string {
+	return func(r *StackRow) string {
+		if r.Row == nil {
+			return ""
+		}
+		return of(r.Row)
+	}
+}
+
+func stackCount(r *StackRow, n int) string {
+	if r.other != nil {
+		return ""
+	}
+	return strconv.Itoa(n)
+}
+
+// pods counts the Healthy pods, of all.
 func (v *stacksView) pods(r *StackRow) Cell {
 	switch {
 	case r.Row == nil || r.Row.Pods == 0:
 		return Cell{Text: "0"}
-	case r.Well < r.Row.Pods:
-		return Cell{fmt.Sprintf("%d/%d", r.Well, r.Row.Pods), Warn}
+	case r.HealthyPods < r.Row.Pods:
+		return Cell{fmt.Sprintf("%d/%d", r.HealthyPods, r.Row.Pods), Warn}
 	}
-	return Cell{Text: fmt.Sprintf("%d/%d", r.Well, r.Row.Pods)}
+	return Cell{Text: fmt.Sprintf("%d/%d", r.HealthyPods, r.Row.Pods)}
 }
 
 func (v *stacksView) measured(r *StackRow) Cell {
@@ -27,18 +54,21 @@ func (v *stacksView) measured(r *StackRow) Cell {
 }
 
 // unknownFigure is shown for a figure that is unknown.
-const unknownFigure = "-"
+var unknownFigure = Cell{"-", Faint}
 
-// used is what a stack uses. Where it is not that of all of its pods it is no less.
-func (v *stacksView) used(r *StackRow, res metrics.Resource) Cell {
-	switch c := amountCell(r.Row, used, res); {
-	case c.Text == "" || c.Text == unknownFigure:
-		return Cell{unknownFigure, Faint}
-	case r.Row.Measured < r.Row.Pods:
-		return Cell{"≥" + c.Text, Warn}
-	default:
+// used is the usage of a stack: a lower bound where not every pod was measured.
+func (v *stacksView) used(res metrics.Resource) func(*StackRow) Cell {
+	return stackCell(func(r *StackRow) Cell {
+		c := amountCell(r.Row, used, res)
+		if c != unknownFigure && r.Row.Measured < r.Row.Pods {
+			return Cell{"≥" + c.Text, Warn}
+		}
 		return c
-	}
+	})
+}
+
+func (v *stacksView) amount(of func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) Cell {
+	return stackCell(func(r *StackRow) Cell { return amountCell(r.Row, of, res) })
 }
 
 func used(r *cost.Row) metrics.Amounts      { return r.Used }
@@ -47,31 +77,31 @@ func claimed(r *cost.Row) metrics.Amounts   { return r.Claimed }
 
 func amountCell(r *cost.Row, of func(*cost.Row) metrics.Amounts, res metrics.Resource) Cell {
 	if r == nil {
-		return Cell{unknownFigure, Faint}
+		return unknownFigure
 	}
 	n, known := of(r)[res]
 	switch {
 	case !known:
-		return Cell{unknownFigure, Faint}
+		return unknownFigure
 	case res == metrics.CPU:
 		return Cell{Text: cores(n)}
 	}
 	return Cell{Text: binary(n)}
 }
 
-func (v *stacksView) month(r *cost.Row) Cell {
-	if r == nil {
-		return Cell{unknownFigure, Faint}
+func (v *stacksView) month(r *StackRow) Cell {
+	if r.Row == nil {
+		return unknownFigure
 	}
-	if c := money(v.o.Money, r, monthPlaces); c.Text != "" {
+	if c := money(v.o.Money, r.Row, monthPlaces); c.Text != "" {
 		return c
 	}
-	return Cell{unknownFigure, Faint}
+	return unknownFigure
 }
 
-func (v *stacksView) hour(r *cost.Row) Cell {
-	if r == nil || !r.Priced() {
-		return Cell{unknownFigure, Faint}
+func (v *stacksView) hour(r *StackRow) Cell {
+	if r.Row == nil || !r.Row.Priced() {
+		return unknownFigure
 	}
-	return Cell{Text: r.Cost.StringFixed(hourPlaces)}
+	return Cell{Text: r.Row.Cost.StringFixed(hourPlaces)}
 }

@@ -12,7 +12,7 @@ import (
 type SystemOptions struct {
 	// Namespace is that of the System.
 	Namespace string
-	// World is how its apps are; nil where nobody was asked.
+	// World is the state of its apps; nil where no cluster was read.
 	World *regulate.SystemState
 	Gaps  []object.Gap
 }
@@ -132,7 +132,7 @@ func (v *systemView) causeOf(a *regulate.AppState) string {
 // needs are the apps that an app needs: as the graph tells, where it was asked, else as
 // the manifest says.
 func (v *systemView) needs(app string) []SystemNeedDocument {
-	out := []SystemNeedDocument{}
+	var out []SystemNeedDocument
 	if state := v.state(app); state != nil {
 		for _, n := range state.Needs {
 			out = append(out, shownNeed(n))

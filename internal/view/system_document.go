@@ -31,7 +31,7 @@ type SystemAppDocument struct {
 	GitOps   string   `json:"gitops,omitempty"`
 	// Resources are those that the manifest brings along.
 	Resources []string `json:"resources"`
-	// Health is that of its own part; it is left out where nobody was asked.
+	// Health is that of its own part; it is left out where no cluster was read.
 	Health  string `json:"health,omitempty"`
 	Cause   string `json:"cause,omitempty"`
 	Message string `json:"message,omitempty"`
@@ -76,9 +76,9 @@ func (v *systemView) document() SystemShownDocument {
 	s := v.s
 	doc := SystemShownDocument{
 		Head: Head{APIVersion, "SystemShown"}, Name: s.Name, Namespace: v.o.Namespace, Description: s.Description,
-		Apps: []SystemAppDocument{}, Rules: []SystemRuleDocument{}, Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
-		Bounds: s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
-		Waivers: []SystemWaiverDocument{}, Gaps: none(v.o.Gaps),
+		Signals: append([]string{system.Stop, system.Recover}, s.Regulation.Signals...),
+		Bounds:  s.Regulation.Words(), Tenant: s.Chargeback.Tenant, Prices: s.Chargeback.Prices, Sharing: string(s.Chargeback.Sharing),
+		Gaps: v.o.Gaps,
 	}
 	for i := range s.Apps {
 		doc.Apps = append(doc.Apps, v.appDocument(&s.Apps[i]))
@@ -98,13 +98,13 @@ func (v *systemView) document() SystemShownDocument {
 }
 
 func (v *systemView) appDocument(a *system.App) SystemAppDocument {
-	d := SystemAppDocument{Name: a.Name, Roots: rootTexts(a.Roots), Operator: a.Operator, GitOps: string(a.GitOps), Resources: []string{}, Needs: v.needs(a.Name), On: []SystemOnDocument{}}
+	d := SystemAppDocument{Name: a.Name, Roots: rootTexts(a.Roots), Operator: a.Operator, GitOps: string(a.GitOps), Needs: v.needs(a.Name)}
 	for _, o := range a.Resources {
 		gk := o.GroupVersionKind().GroupKind()
 		d.Resources = append(d.Resources, object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}.String())
 	}
 	for _, signal := range a.Signals() {
-		on := SystemOnDocument{Signal: signal, Actions: []string{}}
+		on := SystemOnDocument{Signal: signal}
 		actions := a.On[signal]
 		for i := range actions {
 			on.Actions = append(on.Actions, actions[i].Words())
@@ -124,7 +124,7 @@ func (v *systemView) appDocument(a *system.App) SystemAppDocument {
 type SystemsCheckedDocument struct {
 	Head  `json:",inline"`
 	Files []SystemCheckedDocument `json:"files"`
-	// Offline says that no cluster was asked for the objects that are named.
+	// Offline says that no cluster was read for the objects that are named.
 	Offline bool `json:"offline"`
 }
 

@@ -39,26 +39,23 @@ type SystemDocument struct {
 	Created string   `json:"created,omitempty"`
 }
 
-// Systems returns the answer of system list; now is the moment that ages are told from.
+// Systems returns the answer of system list; now is the time from which ages are counted.
 func Systems(rows []SystemRow, now time.Time) Output {
-	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}, Systems: []SystemDocument{}}
-	t := &Table{Columns: []Column{
-		{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName},
-		{Name: "NAME", Truncate: Middle, MinWidth: leastName},
-		{Name: "APPS", Right: true, DropOrder: 3},
-		{Name: "MEMBERS", Right: true, DropOrder: 2},
-		{Name: "RULES", Right: true, DropOrder: 4},
-		{Name: "AGE", Right: true, DropOrder: 1},
-	}}
-	a := Output{Table: t}
+	doc := SystemsDocument{Head: Head{APIVersion, "Systems"}}
+	c := columns[SystemRow]{
+		{Column: Column{Name: "NAMESPACE", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Namespace })},
+		{Column: Column{Name: "NAME", Truncate: Middle, MinWidth: leastName}, cell: text(func(r SystemRow) string { return r.Name })},
+		{Column: Column{Name: "APPS", Right: true, DropOrder: 3}, cell: func(r SystemRow) Cell { return mayCount(r.Apps) }},
+		{Column: Column{Name: "MEMBERS", Right: true, DropOrder: 2}, cell: text(func(r SystemRow) string { return strconv.Itoa(len(r.Members)) })},
+		{Column: Column{Name: "RULES", Right: true, DropOrder: 4}, cell: func(r SystemRow) Cell { return mayCount(r.Rules) }},
+		{Column: Column{Name: "AGE", Right: true, DropOrder: 1}, cell: text(func(r SystemRow) string { return age(now, r.Created) })},
+	}
+	a := Output{Table: c.table(rows)}
 	for i := range rows {
 		r := &rows[i]
 		name := object.Ref{Kind: "system", Namespace: r.Namespace, Name: r.Name}.String()
 		doc.Systems = append(doc.Systems, SystemDocument{
-			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refNames(r.Members), Created: moment(r.Created),
-		})
-		t.Rows = append(t.Rows, []Cell{
-			{r.Namespace, Plain}, {r.Name, Plain}, mayCount(r.Apps), {strconv.Itoa(len(r.Members)), Plain}, mayCount(r.Rules), {age(now, r.Created), Plain},
+			Name: name, System: r.Name, Namespace: r.Namespace, Apps: r.Apps, Rules: r.Rules, Error: r.Wrong, Members: refIDs(r.Members), Created: moment(r.Created),
 		})
 		a.Names = append(a.Names, name)
 	}
@@ -66,7 +63,7 @@ func Systems(rows []SystemRow, now time.Time) Output {
 	return a
 }
 
-// mayCount is a number that may not be known.
+// mayCount is a number that may be unknown.
 func mayCount(n *int) Cell {
 	if n == nil {
 		return Cell{"-", Faint}

@@ -2,8 +2,8 @@ package view
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
-// UIState is what the page shows: the objects that were read, the stacks that they are in, how
-// each fares, what it uses and what it costs, and why each edge is there
+// UIState is what the page shows: the objects that were read, the stacks that they are in, with
+// each one's health, usage and cost, and why each edge is there
 // (docs/schema/ui-state.json). It is made for machines that draw: objects, kinds and namespaces
 // are numbers, and whatever is absent is not known or nothing. Parts says of what is not in it
 // why not.
@@ -15,7 +15,7 @@ type UIState struct {
 	Title   string `json:"title"`
 	// At is when it was read, RFC 3339.
 	At string `json:"at"`
-	// Mode is live, snapshot (which does not change), or file (which has nobody to ask).
+	// Mode is live, snapshot (which does not change), or file (which has no server to ask).
 	Mode string `json:"mode"`
 	// Source says where it comes from: the context of a kubeconfig, or a snapshot.
 	Source string `json:"source,omitempty"`
@@ -85,16 +85,16 @@ type UIEdge struct {
 	Via  string `json:"v"`
 	Why  string `json:"w,omitempty"`
 	Rule int    `json:"u"`
-	// Inferred is that of a guess, Optional of one that is told to do without.
+	// Inferred is that of a guess, Optional of one whose reference is optional.
 	Inferred bool `json:"i,omitempty"`
 	Optional bool `json:"o,omitempty"`
 	// Follow says how far a stack follows it, as a sum: 1 not at all (it is aside), 2 no further (a
-	// leaf), 4 only from a manager that is asked for. The page needs it to tell what suffers.
+	// leaf), 4 only from a manager that is a root. The page needs it to show what is affected.
 	Follow int `json:"f,omitempty"`
 }
 
 // UIUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
-// rest in bytes. An absent figure is not known, or was not asked for.
+// rest in bytes. An absent figure is not known, or was not requested.
 type UIUsage struct {
 	CPU           *int64 `json:"c,omitempty"`
 	Memory        *int64 `json:"m,omitempty"`
@@ -130,7 +130,7 @@ type UIStack struct {
 	Roots []int `json:"roots"`
 	// Tree is the places in preorder.
 	Tree []UIPosition `json:"tree"`
-	// Objects is how many are in it, without what it stands on.
+	// Objects is how many are in it, without boundaries.
 	Objects int       `json:"objects"`
 	Health  int       `json:"health,omitempty"`
 	Since   int64     `json:"since,omitempty"`
@@ -172,7 +172,7 @@ type UIPosition struct {
 	Charges map[string]int64 `json:"g,omitempty"`
 }
 
-// UICause is what makes a stack as it is.
+// UICause is a cause of the health of a stack.
 type UICause struct {
 	Node int `json:"n"`
 	// Of is who leads to it; -1 for a root.

@@ -52,10 +52,11 @@ type UIFound struct {
 	Objects int
 	// Shared says of a member that other stacks have it as well; nil is that of the Stack.
 	Shared func(graph.ID) bool
-	// Well is how many of its pods are Healthy.
-	Well    int
-	Created time.Time
-	Ground  bool
+	// HealthyPods counts its Healthy pods.
+	HealthyPods int
+	Created     time.Time
+	// Cluster says that the stack is part of the cluster itself.
+	Cluster bool
 }
 
 // UIGrouping is a report by something else than stacks.
@@ -67,7 +68,7 @@ type UIGrouping struct {
 
 // NewUIState makes a UIState. Objects have the numbers of n, which is that of the session.
 func NewUIState(of UIInput, n *Numbering) *UIState {
-	b := &picturing{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
+	b := &stateBuilder{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "UIState"}
 	if b.MaxNodes == 0 {
 		b.MaxNodes = MaxUINodes
@@ -87,7 +88,7 @@ func NewUIState(of UIInput, n *Numbering) *UIState {
 // UIStackOf makes one stack with the numbers of a UIState that was made with n before. Of
 // what has no number there, it has nothing.
 func UIStackOf(of UIInput, n *Numbering) *UIStack {
-	b := &picturing{UIInput: of, n: n, held: map[graph.ID]bool{}}
+	b := &stateBuilder{UIInput: of, n: n, held: map[graph.ID]bool{}}
 	for id := range graph.ID(of.Graph.Len()) {
 		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
 			b.held[id] = true
@@ -98,8 +99,8 @@ func UIStackOf(of UIInput, n *Numbering) *UIStack {
 	return &s
 }
 
-// picturing makes one UIState.
-type picturing struct {
+// stateBuilder makes one UIState.
+type stateBuilder struct {
 	UIInput
 	n    *Numbering
 	p    UIState
@@ -113,7 +114,7 @@ type picturing struct {
 }
 
 // choose chooses the objects that the UIState holds.
-func (b *picturing) choose() {
+func (b *stateBuilder) choose() {
 	g := b.Graph
 	const sick, member, other = 0, 1, 2
 	rank := map[graph.ID]int{}
@@ -152,7 +153,7 @@ func (b *picturing) choose() {
 
 // nodes makes the nodes, in the order of the graph: numbers that are new are given so, whatever
 // else there is.
-func (b *picturing) nodes() {
+func (b *stateBuilder) nodes() {
 	b.pods = map[object.Ref]*metrics.Pod{}
 	if b.Reading != nil {
 		for i := range b.Reading.Pods {
@@ -175,9 +176,9 @@ func (b *picturing) nodes() {
 	b.claims()
 }
 
-func (b *picturing) number(id graph.ID) int { return b.n.nodes.indexOf(b.Graph.Ref(id)) }
+func (b *stateBuilder) number(id graph.ID) int { return b.n.nodes.indexOf(b.Graph.Ref(id)) }
 
-func (b *picturing) node(id graph.ID) *UINode {
+func (b *stateBuilder) node(id graph.ID) *UINode {
 	ref := b.Graph.Ref(id)
 	n := &UINode{
 		Kind: b.n.kinds.indexOf(UIKind{ref.Kind, ref.Group}), Namespace: b.n.namespaces.indexOf(ref.Namespace), Name: ref.Name,
@@ -205,7 +206,7 @@ func (b *picturing) node(id graph.ID) *UINode {
 }
 
 // edges are those that leave a node to others that are held.
-func (b *picturing) edges(id graph.ID) []UIEdge {
+func (b *stateBuilder) edges(id graph.ID) []UIEdge {
 	var out []UIEdge
 	for e := range b.Graph.Out(id) {
 		if !b.held[e.To] || b.NoInferred && e.Inferred {
@@ -232,7 +233,7 @@ func follow(e graph.Edge) (sum int) {
 	return sum
 }
 
-// whyOf is the field and the value that say so, without what nobody can read: the UID of an
+// whyOf is the field and the value that say so, without what is unreadable: the UID of an
 // owner, and the end of a long selector.
 func whyOf(e graph.Edge) string {
 	if e.Via == relation.Owner {
@@ -247,9 +248,9 @@ func whyOf(e graph.Edge) string {
 	return string(r[:most-1]) + "…"
 }
 
-// labels are those that somebody chose. What a controller writes to tell its own pods apart is
+// labels are those that users chose. What a controller writes to tell its own pods apart is
 // left out: each of them is of one object alone, or of one revision.
-func (b *picturing) labels(id graph.ID) []int {
+func (b *stateBuilder) labels(id graph.ID) []int {
 	labels := b.Graph.Labels(id)
 	keys := make([]string, 0, len(labels))
 	for key := range labels {

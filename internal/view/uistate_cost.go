@@ -21,7 +21,7 @@ type payments struct {
 }
 
 // costs puts the charges in order.
-func (b *picturing) costs() {
+func (b *stateBuilder) costs() {
 	b.rows, b.paid = map[object.Ref]*cost.Row{}, map[object.Ref]*payments{}
 	if b.Report == nil {
 		return
@@ -49,7 +49,7 @@ func (b *picturing) costs() {
 }
 
 // column is that of the money that is shown: of a month at the rates of now, or of the window.
-func (b *picturing) column() cost.Column {
+func (b *stateBuilder) column() cost.Column {
 	if b.Reading.Instant() {
 		return cost.ColumnMonth
 	}
@@ -62,7 +62,7 @@ func cents(d decimal.Decimal) int64 { return d.Shift(2).IntPart() }
 // attribute says what each place of a stack costs, and what is at none of them. The exact costs
 // go up along the tree; what is shown is shared out downwards, by largest remainder, so that it
 // adds up at every place.
-func (b *picturing) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []UIUnattributed) {
+func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (*int64, []UIUnattributed) {
 	shown, known := b.money[row]
 	if !known || !row.Priced() {
 		return nil, nil
@@ -121,7 +121,7 @@ func chargesSum(charges []*cost.Charge) decimal.Decimal {
 }
 
 // parts are what is paid of a thing, by what is paid for.
-func (b *picturing) parts(charges []*cost.Charge, total int64) map[string]int64 {
+func (b *stateBuilder) parts(charges []*cost.Charge, total int64) map[string]int64 {
 	by := map[string]decimal.Decimal{}
 	for _, c := range charges {
 		by[string(c.Resource)] = by[string(c.Resource)].Add(c.Cost)
@@ -130,7 +130,7 @@ func (b *picturing) parts(charges []*cost.Charge, total int64) map[string]int64 
 }
 
 // split shares what is shown of a sum out among its parts.
-func (b *picturing) split(by map[string]decimal.Decimal, total int64) map[string]int64 {
+func (b *stateBuilder) split(by map[string]decimal.Decimal, total int64) map[string]int64 {
 	names := slices.Sorted(maps.Keys(by))
 	exact := make([]decimal.Decimal, 0, len(names))
 	for _, name := range names {
@@ -144,7 +144,7 @@ func (b *picturing) split(by map[string]decimal.Decimal, total int64) map[string
 }
 
 // way is the nodes by which the cost of a thing goes to a stack, the topmost first.
-func (b *picturing) way(stack, item object.Ref) []int {
+func (b *stateBuilder) way(stack, item object.Ref) []int {
 	place := b.Placement.Of[item]
 	if !slices.Contains(place.Stacks, stack) {
 		return nil
@@ -201,7 +201,7 @@ func shareText(charges []*cost.Charge) string {
 }
 
 // groupings are the totals by something else.
-func (b *picturing) groupings() {
+func (b *stateBuilder) groupings() {
 	for _, g := range b.Costs {
 		b.p.Costs = append(b.p.Costs, b.grouping(g))
 	}
@@ -209,11 +209,11 @@ func (b *picturing) groupings() {
 
 // UICostsOf sums a report of a reading up as a UIState does.
 func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
-	b := &picturing{UIInput: UIInput{Report: r, Reading: of}}
+	b := &stateBuilder{UIInput: UIInput{Report: r, Reading: of}}
 	return b.grouping(UIGrouping{by, r})
 }
 
-func (b *picturing) grouping(g UIGrouping) UICosts {
+func (b *stateBuilder) grouping(g UIGrouping) UICosts {
 	out := UICosts{GroupBy: g.By, Rows: []UICostRow{}}
 	money := cost.Round(g.Report, b.column(), 2)
 	for _, row := range g.Report.Rows {

@@ -20,7 +20,7 @@ func NewNumbering() *Numbering {
 	return n
 }
 
-// numbers gives numbers, from 0, in the order in which they are asked for.
+// numbers gives numbers, from 0, in the order of the first use.
 type numbers[T comparable] struct {
 	at  map[T]int
 	all []T

@@ -6,10 +6,10 @@ import (
 )
 
 // stack makes a stack of the UIState.
-func (b *picturing) stack(f *UIFound) UIStack {
+func (b *stateBuilder) stack(f *UIFound) UIStack {
 	s := UIStack{
 		Name: f.Name.String(), Namespace: f.Name.Namespace, GroupedBy: f.By, Roots: []int{}, Tree: []UIPosition{}, Objects: f.Objects,
-		Created: unix(f.Created), Cluster: f.Ground,
+		Created: unix(f.Created), Cluster: f.Cluster,
 	}
 	for _, id := range f.Stack.Roots() {
 		if b.held[id] {
@@ -23,13 +23,13 @@ func (b *picturing) stack(f *UIFound) UIStack {
 	t := b.grow(f)
 	s.Tree = t.places
 	if row := b.rows[f.Name]; row != nil {
-		s.Pods, s.Usage = []int{row.Pods, row.Measured, f.Well}, b.rowUsage(row)
+		s.Pods, s.Usage = []int{row.Pods, row.Measured, f.HealthyPods}, b.rowUsage(row)
 		s.Cost, s.Rest = b.attribute(f.Name, row, t)
 	}
 	return s
 }
 
-func (b *picturing) causes(all []health.Cause) []UICause {
+func (b *stateBuilder) causes(all []health.Cause) []UICause {
 	var out []UICause
 	for _, c := range all {
 		if !b.held[c.ID] {
@@ -54,8 +54,8 @@ type stackTree struct {
 }
 
 // grow lays the forest of a stack out. What is not held has no place, and what is below it moves
-// up; nor has what the stack stands on, unless it is in trouble that counts.
-func (b *picturing) grow(f *UIFound) *stackTree {
+// up; nor has a boundary, unless it is in trouble that counts.
+func (b *stateBuilder) grow(f *UIFound) *stackTree {
 	t := &stackTree{places: []UIPosition{}, at: map[graph.ID]int{}}
 	for _, root := range f.Stack.Forest() {
 		b.put(f, t, root, -1, 0)
@@ -63,7 +63,7 @@ func (b *picturing) grow(f *UIFound) *stackTree {
 	return t
 }
 
-func (b *picturing) put(f *UIFound, t *stackTree, branch *graph.Branch, above, depth int) {
+func (b *stateBuilder) put(f *UIFound, t *stackTree, branch *graph.Branch, above, depth int) {
 	part, judged := health.Part{}, false
 	if f.Health != nil {
 		part, judged = f.Health.Part(branch.ID)

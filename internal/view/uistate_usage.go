@@ -10,20 +10,20 @@ import (
 )
 
 // podUsage is what a pod uses and asks for; nil where nothing of that is known.
-func (b *picturing) podUsage(pod *metrics.Pod) *UIUsage {
+func (b *stateBuilder) podUsage(pod *metrics.Pod) *UIUsage {
 	u := b.usage(pod.Used, pod.Requested, pod.Limited)
 	u.Unmeasured = pod.Unmeasured
 	return some(u)
 }
 
 // rowUsage is the sum of a stack.
-func (b *picturing) rowUsage(r *cost.Row) *UIUsage {
+func (b *stateBuilder) rowUsage(r *cost.Row) *UIUsage {
 	u := b.usage(r.Used, r.Requested, r.Limited)
 	u.Storage, u.Claimed = b.amount(r.Used, metrics.Storage, 0), b.amount(r.Claimed, metrics.Storage, 0)
 	return some(u)
 }
 
-func (b *picturing) usage(used, requested, limited metrics.Amounts) UIUsage {
+func (b *stateBuilder) usage(used, requested, limited metrics.Amounts) UIUsage {
 	const milli = 3
 	return UIUsage{
 		CPU: b.amount(used, metrics.CPU, milli), Memory: b.amount(used, metrics.Memory, 0),
@@ -33,7 +33,7 @@ func (b *picturing) usage(used, requested, limited metrics.Amounts) UIUsage {
 }
 
 // claims adds to the nodes of volume claims what they hold.
-func (b *picturing) claims() {
+func (b *stateBuilder) claims() {
 	if b.Reading == nil {
 		return
 	}
@@ -52,7 +52,7 @@ func (b *picturing) claims() {
 }
 
 // amount is a mean rate of the reading, in units of 10^-places; nil where it is not known.
-func (b *picturing) amount(of metrics.Amounts, what metrics.Resource, places int32) *int64 {
+func (b *stateBuilder) amount(of metrics.Amounts, what metrics.Resource, places int32) *int64 {
 	n, known := of[what]
 	if !known {
 		return nil
@@ -60,7 +60,7 @@ func (b *picturing) amount(of metrics.Amounts, what metrics.Resource, places int
 	return b.mean(n, places)
 }
 
-func (b *picturing) mean(n decimal.Decimal, places int32) *int64 {
+func (b *stateBuilder) mean(n decimal.Decimal, places int32) *int64 {
 	if !b.Reading.Hours.IsPositive() {
 		return nil
 	}

@@ -1,5 +1,5 @@
-// Package view says what is shown, before how: trees, tables, nets of nodes and
-// edges, documents for machines. It knows no colour, no escape code and no
+// Package view turns results into trees, tables, diagrams of nodes and edges, and
+// documents for machines; package render writes them. It knows no colour, no escape code and no
 // markup; text from the cluster is handed on as it is, for a format to escape.
 package view
 
@@ -13,7 +13,7 @@ type Output struct {
 	Page     *Page
 	Document any
 	Names    []string
-	// CSV is for spreadsheets, Focus the same for FinOps tools: a FOCUS file.
+	// CSV is for spreadsheets; Focus is a FOCUS file for FinOps tools.
 	CSV   *CSVTable
 	Focus *CSVTable
 	// Families are for Prometheus.
@@ -43,7 +43,7 @@ const (
 	UIShape
 )
 
-// Tone says what a piece of text means, so that a format may tell it by colour
+// Tone says what a piece of text means, so that a format may show it by colour
 // besides the word.
 type Tone uint8
 
@@ -141,6 +141,6 @@ type DiagramNode struct {
 type DiagramEdge struct {
 	From, To string
 	Label    string
-	// Dashed is how a guess is drawn.
+	// Dashed is how an inferred edge is drawn.
 	Dashed bool
 }

@@ -40,30 +40,30 @@ func Severities() []Severity { return graph.Severities() }
 type Finding struct {
 	// Severity is that of the rule, where it is zero; a rule may find something less or more
 	// severe than it mostly does.
-	Severity Severity
+	Severity Severity `json:"severity"`
 	// Object is the one to correct, or the nearest that is known.
-	Object object.Ref
+	Object object.Ref `json:"object"`
 	// Field is where it is in the object (spec.template.spec.containers[web].resources), and
 	// Value its content; empty where it has none.
-	Field string
-	Value string
+	Field string `json:"field,omitempty"`
+	Value string `json:"value,omitempty"`
 	// Message says what is wrong, in one sentence without a full stop.
-	Message string
+	Message string `json:"message"`
 	// Remedy is what to do, Patch the same for kubectl patch, as YAML of a merge patch;
 	// without either the rule's Fix counts.
-	Remedy string
-	Patch  string
+	Remedy string `json:"remedy,omitempty"`
+	Patch  string `json:"patch,omitempty"`
 	// Related are other objects that have to do with it.
-	Related []object.Ref
+	Related []object.Ref `json:"related"`
 	// Waived is the waiver that accepts the finding; nil where none does.
-	Waived *Waiver
+	Waived *Waiver `json:"-"`
 }
 
 // Unknown is something that a rule could not decide.
 type Unknown struct {
-	Object object.Ref
-	// Reason says what is not known, in one sentence without a full stop.
-	Reason string
+	Object object.Ref `json:"object"`
+	// Reason says what is unknown, in one sentence without a full stop.
+	Reason string `json:"reason"`
 }
 
 // Result is what a rule says of a subject.

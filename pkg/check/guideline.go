@@ -7,11 +7,11 @@ import (
 // Guideline is a principle that a rule comes from.
 type Guideline struct {
 	// Model is the list that it is from, Year when that was published.
-	Model string
-	Year  int
+	Model string `json:"model"`
+	Year  int    `json:"year"`
 	// Number is its place in their list, from 1; Principle its words, shortened.
-	Number    int
-	Principle string
+	Number    int    `json:"number"`
+	Principle string `json:"principle"`
 }
 
 // The two models.

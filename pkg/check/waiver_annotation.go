@@ -14,9 +14,9 @@ import (
 
 // MalformedWaiver is a piece of an annotation that waives nothing.
 type MalformedWaiver struct {
-	Object object.Ref
+	Object object.Ref `json:"object"`
 	// Why says what is wrong, in one sentence without a full stop.
-	Why string
+	Why string `json:"message"`
 }
 
 func waiverOrigin(file string, n *yaml.Node) string { return fmt.Sprintf("%s:%d", file, n.Line) }

@@ -26,6 +26,9 @@ func (s Severity) String() string {
 	return [...]string{Error: "error", Warning: "warning", Info: "info"}[s]
 }
 
+// MarshalText writes the word in documents.
+func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // Problem is something about an object that is wrong or odd, as far as the graph
 // can tell: an owner that is not there, a reference to nothing, a Service that
 // selects no pod. What was not read is never a problem.

@@ -4,7 +4,9 @@
 package object
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -58,6 +60,31 @@ func ParseRef(s string) (Ref, error) {
 		return Ref{}, fmt.Errorf("object id %q: expected Kind[.group]/[namespace/]name", s)
 	}
 	return r, nil
+}
+
+// MarshalText writes r in documents as String does; empty for the zero Ref.
+func (r Ref) MarshalText() ([]byte, error) {
+	if r == (Ref{}) {
+		return nil, nil
+	}
+	return []byte(r.String()), nil
+}
+
+// UnmarshalJSON reads what MarshalText writes, and the form with a field a part that journals of
+// earlier versions have.
+func (r *Ref) UnmarshalJSON(text []byte) error {
+	if bytes.HasPrefix(text, []byte("{")) {
+		type parts Ref
+		return json.Unmarshal(text, (*parts)(r))
+	}
+	var id string
+	if err := json.Unmarshal(text, &id); err != nil || id == "" {
+		*r = Ref{}
+		return err
+	}
+	var err error
+	*r, err = ParseRef(id)
+	return err
 }
 
 // Compare orders references by group, kind, namespace and name. It is the one

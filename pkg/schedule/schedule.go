@@ -31,6 +31,9 @@ func (v Verdict) String() string {
 	return [...]string{"", "impossible", "unknown", "fits"}[v]
 }
 
+// MarshalText writes the word in documents.
+func (v Verdict) MarshalText() ([]byte, error) { return []byte(v.String()), nil }
+
 // Cluster is what the scheduler reads.
 type Cluster struct {
 	Nodes []*corev1.Node
@@ -101,12 +104,12 @@ type NodeReason struct {
 
 // Result is the result for pods together.
 type Result struct {
-	Verdict Verdict
+	Verdict Verdict `json:"verdict"`
 	// Placement has a node for each pod; also where the verdict is Unknown, if all were
 	// placed.
-	Placement []Placed
+	Placement []Placed `json:"placement"`
 	// Proofs are why the pods do not fit.
-	Proofs []Reason
+	Proofs []Reason `json:"reasons"`
 	// Unknown says what could not be found out, each a sentence without a full stop.
-	Unknown []string
+	Unknown []string `json:"unknown"`
 }

@@ -1,0 +1,96 @@
+package render
+
+import (
+	"encoding"
+	"encoding/json"
+	"reflect"
+	"strings"
+	"time"
+)
+
+// complete returns a copy of a document as all documents are written: a list is never null, and
+// a time is UTC in whole seconds. So results need not be prepared to be documents.
+func complete(document any) any {
+	if document == nil {
+		return nil
+	}
+	v := reflect.New(reflect.TypeOf(document)).Elem()
+	v.Set(reflect.ValueOf(document))
+	completer{}.complete(v)
+	return v.Interface()
+}
+
+// completer remembers of types whether a value of them holds lists or times.
+type completer map[reflect.Type]bool
+
+var (
+	timeType        = reflect.TypeFor[time.Time]()
+	marshalerType   = reflect.TypeFor[json.Marshaler]()
+	textMarshalType = reflect.TypeFor[encoding.TextMarshaler]()
+)
+
+func (c completer) complete(v reflect.Value) {
+	t := v.Type()
+	switch {
+	case !c.concerned(t):
+	case t == timeType:
+		at := v.Interface().(time.Time)
+		v.Set(reflect.ValueOf(at.UTC().Truncate(time.Second)))
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			// An empty list is no zero value: omitzero would write it.
+			if f := t.Field(i); isWritten(f) && !(v.Field(i).IsZero() && strings.Contains(f.Tag.Get("json"), ",omitzero")) {
+				c.complete(v.Field(i))
+			}
+		}
+	case t.Kind() == reflect.Pointer && !v.IsNil():
+		to := reflect.New(t.Elem())
+		to.Elem().Set(v.Elem())
+		c.complete(to.Elem())
+		v.Set(to)
+	case t.Kind() == reflect.Slice:
+		list := reflect.MakeSlice(t, v.Len(), v.Len())
+		reflect.Copy(list, v)
+		for i := 0; i < list.Len() && c.concerned(t.Elem()); i++ {
+			c.complete(list.Index(i))
+		}
+		v.Set(list)
+	case t.Kind() == reflect.Map && !v.IsNil():
+		values := reflect.MakeMapWithSize(t, v.Len())
+		for key, value := range v.Seq2() {
+			to := reflect.New(t.Elem()).Elem()
+			to.Set(value)
+			c.complete(to)
+			values.SetMapIndex(key, to)
+		}
+		v.Set(values)
+	}
+}
+
+// concerned says whether a value of a type holds anything to complete. What writes itself is
+// left to itself.
+func (c completer) concerned(t reflect.Type) bool {
+	if known, ok := c[t]; ok {
+		return known
+	}
+	c[t] = true // A row holds rows: its own answer is that of its other fields.
+	is := false
+	switch {
+	case t == timeType:
+		is = true
+	case t.Implements(marshalerType), t.Implements(textMarshalType):
+	case t.Kind() == reflect.Slice:
+		is = true
+	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Map:
+		is = c.concerned(t.Elem())
+	case t.Kind() == reflect.Struct:
+		for i := 0; i < t.NumField() && !is; i++ {
+			is = isWritten(t.Field(i)) && c.concerned(t.Field(i).Type)
+		}
+	}
+	c[t] = is
+	return is
+}
+
+// isWritten says whether encoding/json writes a field.
+func isWritten(f reflect.StructField) bool { return f.IsExported() && f.Tag.Get("json") != "-" }
