@@ -3,6 +3,7 @@ package check
 import (
 	"reflect"
 	"strings"
+	"sync"
 
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
@@ -18,33 +19,35 @@ import (
 
 // schemaBuiltInFields are the field names of the types of Kubernetes that definitions
 // embed. Types of one field are left out: their shape says nothing.
-var schemaBuiltInFields = schemaFieldsOf(
-	corev1.PodSpec{}, corev1.Container{}, corev1.EphemeralContainer{},
-	corev1.Affinity{}, corev1.NodeAffinity{}, corev1.PodAffinity{}, corev1.PodAffinityTerm{}, corev1.WeightedPodAffinityTerm{},
-	corev1.NodeSelectorTerm{}, corev1.NodeSelectorRequirement{}, corev1.PreferredSchedulingTerm{},
-	corev1.Toleration{}, corev1.TopologySpreadConstraint{},
-	corev1.ResourceRequirements{}, corev1.VolumeResourceRequirements{}, corev1.ResourceClaim{},
-	corev1.EnvVar{}, corev1.EnvVarSource{}, corev1.EnvFromSource{}, corev1.ObjectFieldSelector{}, corev1.ResourceFieldSelector{},
-	corev1.SecretKeySelector{}, corev1.ObjectReference{}, corev1.TypedLocalObjectReference{}, corev1.TypedObjectReference{},
-	corev1.Volume{}, corev1.VolumeSource{}, corev1.VolumeMount{}, corev1.VolumeDevice{}, corev1.KeyToPath{},
-	corev1.SecretVolumeSource{}, corev1.ConfigMapVolumeSource{}, corev1.EmptyDirVolumeSource{}, corev1.CSIVolumeSource{},
-	corev1.ProjectedVolumeSource{}, corev1.VolumeProjection{}, corev1.ServiceAccountTokenProjection{}, corev1.ClusterTrustBundleProjection{}, corev1.PodCertificateProjection{},
-	corev1.HostPathVolumeSource{}, corev1.NFSVolumeSource{},
-	corev1.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimStatus{}, corev1.PersistentVolumeClaim{}, corev1.PersistentVolumeSource{},
-	corev1.Probe{}, corev1.Lifecycle{}, corev1.LifecycleHandler{}, corev1.HTTPGetAction{}, corev1.ContainerPort{},
-	corev1.SecurityContext{}, corev1.PodSecurityContext{}, corev1.SELinuxOptions{}, corev1.Capabilities{},
-	corev1.HostAlias{}, corev1.PodDNSConfig{},
-	corev1.Service{}, corev1.ServiceSpec{}, corev1.ServicePort{}, corev1.ServiceStatus{},
-	appsv1.DeploymentSpec{}, appsv1.DeploymentStrategy{}, appsv1.StatefulSetSpec{}, appsv1.StatefulSetUpdateStrategy{}, appsv1.DaemonSetSpec{},
-	batchv1.JobSpec{}, batchv1.CronJobSpec{},
-	autoscalingv2.HorizontalPodAutoscalerSpec{}, autoscalingv2.HorizontalPodAutoscalerBehavior{}, autoscalingv2.HPAScalingRules{}, autoscalingv2.MetricSpec{},
-	networkingv1.IngressSpec{}, networkingv1.NetworkPolicySpec{}, networkingv1.NetworkPolicyPort{}, networkingv1.NetworkPolicyPeer{},
-	policyv1.PodDisruptionBudgetSpec{},
-	admissionregistrationv1.NamedRuleWithOperations{}, admissionregistrationv1.ParamRef{}, admissionregistrationv1.MatchResources{},
-	rbacv1.PolicyRule{}, rbacv1.Subject{}, rbacv1.RoleRef{},
-	metav1.ObjectMeta{}, metav1.LabelSelector{}, metav1.LabelSelectorRequirement{}, metav1.Condition{},
-	apiextensionsv1.JSONSchemaProps{},
-)
+var schemaBuiltInFields = sync.OnceValue(func() []map[string]bool {
+	return schemaFieldsOf(
+		corev1.PodSpec{}, corev1.Container{}, corev1.EphemeralContainer{},
+		corev1.Affinity{}, corev1.NodeAffinity{}, corev1.PodAffinity{}, corev1.PodAffinityTerm{}, corev1.WeightedPodAffinityTerm{},
+		corev1.NodeSelectorTerm{}, corev1.NodeSelectorRequirement{}, corev1.PreferredSchedulingTerm{},
+		corev1.Toleration{}, corev1.TopologySpreadConstraint{},
+		corev1.ResourceRequirements{}, corev1.VolumeResourceRequirements{}, corev1.ResourceClaim{},
+		corev1.EnvVar{}, corev1.EnvVarSource{}, corev1.EnvFromSource{}, corev1.ObjectFieldSelector{}, corev1.ResourceFieldSelector{},
+		corev1.SecretKeySelector{}, corev1.ObjectReference{}, corev1.TypedLocalObjectReference{}, corev1.TypedObjectReference{},
+		corev1.Volume{}, corev1.VolumeSource{}, corev1.VolumeMount{}, corev1.VolumeDevice{}, corev1.KeyToPath{},
+		corev1.SecretVolumeSource{}, corev1.ConfigMapVolumeSource{}, corev1.EmptyDirVolumeSource{}, corev1.CSIVolumeSource{},
+		corev1.ProjectedVolumeSource{}, corev1.VolumeProjection{}, corev1.ServiceAccountTokenProjection{}, corev1.ClusterTrustBundleProjection{}, corev1.PodCertificateProjection{},
+		corev1.HostPathVolumeSource{}, corev1.NFSVolumeSource{},
+		corev1.PersistentVolumeClaimSpec{}, corev1.PersistentVolumeClaimStatus{}, corev1.PersistentVolumeClaim{}, corev1.PersistentVolumeSource{},
+		corev1.Probe{}, corev1.Lifecycle{}, corev1.LifecycleHandler{}, corev1.HTTPGetAction{}, corev1.ContainerPort{},
+		corev1.SecurityContext{}, corev1.PodSecurityContext{}, corev1.SELinuxOptions{}, corev1.Capabilities{},
+		corev1.HostAlias{}, corev1.PodDNSConfig{},
+		corev1.Service{}, corev1.ServiceSpec{}, corev1.ServicePort{}, corev1.ServiceStatus{},
+		appsv1.DeploymentSpec{}, appsv1.DeploymentStrategy{}, appsv1.StatefulSetSpec{}, appsv1.StatefulSetUpdateStrategy{}, appsv1.DaemonSetSpec{},
+		batchv1.JobSpec{}, batchv1.CronJobSpec{},
+		autoscalingv2.HorizontalPodAutoscalerSpec{}, autoscalingv2.HorizontalPodAutoscalerBehavior{}, autoscalingv2.HPAScalingRules{}, autoscalingv2.MetricSpec{},
+		networkingv1.IngressSpec{}, networkingv1.NetworkPolicySpec{}, networkingv1.NetworkPolicyPort{}, networkingv1.NetworkPolicyPeer{},
+		policyv1.PodDisruptionBudgetSpec{},
+		admissionregistrationv1.NamedRuleWithOperations{}, admissionregistrationv1.ParamRef{}, admissionregistrationv1.MatchResources{},
+		rbacv1.PolicyRule{}, rbacv1.Subject{}, rbacv1.RoleRef{},
+		metav1.ObjectMeta{}, metav1.LabelSelector{}, metav1.LabelSelectorRequirement{}, metav1.Condition{},
+		apiextensionsv1.JSONSchemaProps{},
+	)
+})
 
 func schemaFieldsOf(types ...any) []map[string]bool {
 	out := make([]map[string]bool, 0, len(types))
@@ -75,7 +78,7 @@ func schemaBuiltIn(p *apiextensionsv1.JSONSchemaProps) bool {
 	if len(p.Properties) < 2 {
 		return false
 	}
-	for _, fields := range schemaBuiltInFields {
+	for _, fields := range schemaBuiltInFields() {
 		if schemaHasFields(p, fields) {
 			return true
 		}

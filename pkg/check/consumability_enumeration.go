@@ -1,23 +1,24 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 var (
 	// enumerationWords begin a list of all values in a description; the second group is
 	// there where the words say that it is one of values, and not of something else.
-	enumerationWords = regexp.MustCompile(`(?i)(?:\bone of|\beither|(\b(?:valid|allowed|possible|supported|accepted|permitted|available|legal) (?:values?|options?|choices?|settings?)(?: for [a-z]+)?(?: are| is| include)?(?: one of| either)?))(?: the following)?(?: values?| options?)?(?: are| is)?:? +`)
+	enumerationWords = lazyregexp.New(`(?i)(?:\bone of|\beither|(\b(?:valid|allowed|possible|supported|accepted|permitted|available|legal) (?:values?|options?|choices?|settings?)(?: for [a-z]+)?(?: are| is| include)?(?: one of| either)?))(?: the following)?(?: values?| options?)?(?: are| is)?:? +`)
 	// enumerationValue is one value: in quotes, or plain; with a note in brackets, or without.
-	enumerationValue = regexp.MustCompile("^[\\s(\\[{]*(?:\"([^\" ]{1,40})\"|'([^' ]{1,40})'|`([^` ]{1,40})`|([A-Za-z][A-Za-z0-9_-]{0,39}))(?:\\s*\\([^)]*\\))?[)\\]}]*")
+	enumerationValue = lazyregexp.New("^[\\s(\\[{]*(?:\"([^\" ]{1,40})\"|'([^' ]{1,40})'|`([^` ]{1,40})`|([A-Za-z][A-Za-z0-9_-]{0,39}))(?:\\s*\\([^)]*\\))?[)\\]}]*")
 	// enumerationNext is what stands between two values, enumerationEnd what follows the
 	// last of plain ones.
-	enumerationNext = regexp.MustCompile(`^\s*(?:,\s*(?:and|or)\s+|\s(?:and|or)\s+|,|\||/)\s*`)
-	enumerationEnd  = regexp.MustCompile(`^\s*(?:[.;)]|$)`)
+	enumerationNext = lazyregexp.New(`^\s*(?:,\s*(?:and|or)\s+|\s(?:and|or)\s+|,|\||/)\s*`)
+	enumerationEnd  = lazyregexp.New(`^\s*(?:[.;)]|$)`)
 	// enumerationOpen are words that say that the list is not all, or only an example.
-	enumerationOpen = regexp.MustCompile(`(?i)e\.g\.|i\.e\.|for example|for instance|such as|\betc\b|\bcustom|any other|\bother values|regex|expression|plugin|among others|https?://|case[- ]insensitive|additional|extension|implementation|depends on|provider`)
+	enumerationOpen = lazyregexp.New(`(?i)e\.g\.|i\.e\.|for example|for instance|such as|\betc\b|\bcustom|any other|\bother values|regex|expression|plugin|among others|https?://|case[- ]insensitive|additional|extension|implementation|depends on|provider`)
 )
 
 // enumerationOf returns the values that a description says a text has; nil where it names

@@ -1,9 +1,10 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // A field is an order, and no wish, where setting it makes something happen once. Nothing
@@ -20,7 +21,7 @@ import (
 // restart); for the others their values or their description must say it.
 
 // imperativeDeeds are the ends of kinds of which an object is one deed.
-var imperativeDeeds = regexp.MustCompile(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
+var imperativeDeeds = lazyregexp.New(`(Request|Run|Job|Task|Operation|Action|Backup|Restore|Recovery|Experiment|Chaos|Workflow|Execution|Test|Migration|Snapshot|Command|Order|Challenge|Upgrade|Rebalance|Replay|Export|Import)$`)
 
 // imperativeVerbs are values of a field by which somebody orders a deed.
 var imperativeVerbs = map[string]bool{
@@ -33,22 +34,22 @@ var imperativeVerbs = map[string]bool{
 
 var (
 	// imperativeFlag are booleans that can only mean a deed.
-	imperativeFlag = regexp.MustCompile(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
+	imperativeFlag = lazyregexp.New(`^(restart|reboot|redeploy|rerun|retrigger|resync|trigger|run|execute|rollback)$|(?i:^(force)?(rolling)?(restart|reboot|redeploy|rerun|resync|rebuild|reload|rollout|failover|switchover|backup|restore|upgrade|repair)requested$)|` +
 		`^force(Rolling)?(Restart|Reboot|Redeploy|Resync|Failover|Switchover|Reconcile|Reload|Rollout)$|` +
 		`^(run|do|perform|execute|trigger|start|take|make|request)(Full)?(Restart|Backup|Restore|Upgrade|Rollback|Failover|Switchover|Reload|Cleanup|Repair|Sync|Resync|Rebalance|Reset|Snapshot|Dump|Rebuild|Build|Reboot|Deploy|Redeploy|Compaction)$`)
 	// imperativeNow are names of any type that ask for a deed at once.
-	imperativeNow = regexp.MustCompile(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
+	imperativeNow = lazyregexp.New(`^([a-z]+[A-Z][a-zA-Z]*|[a-z]{3,})Now$`)
 	// imperativeNonce are texts and numbers of which any change is an order.
-	imperativeNonce = regexp.MustCompile(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
+	imperativeNonce = lazyregexp.New(`(?i)^(force)?(re-?start|re-?deploy(ment)?|re-?boot|re-?load|re-?sync|re-?run|rollout|savepoint|failover|restore|upgrade|backup|reconcile)\w*?(nonce|token|trigger|reason|counter)$|TriggerNonce$`)
 	// imperativeChosen are fields whose values show whether they trigger an action.
-	imperativeChosen = regexp.MustCompile(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
+	imperativeChosen = lazyregexp.New(`^(action|command|operation|verb|order|(desired|requested|admin)(Action|Command|Operation))$`)
 	// imperativeOnce are words of a description by which an operator takes back what users
 	// set: then it was no wish.
-	imperativeOnce = regexp.MustCompile(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
+	imperativeOnce = lazyregexp.New(`(?i)(set|reset|revert|switch|turn|flip|chang)(s|ed|ted|ped|es)?( it| this| the (field|flag|value))? (back )?to false (once|after|when|by the|as soon)|back to false|automatically (reset|cleared|unset)|(cleared|unset|removed) by the (operator|controller) (once|after|when)|one[- ](time|shot) (action|operation|trigger|restart)`)
 	// imperativeIf are words by which an action runs only when something else happens.
-	imperativeIf = regexp.MustCompile(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
+	imperativeIf = lazyregexp.New(`(?i)\b(if|when|whenever|upon|on failure|in case|fails?|violat\w+)\b`)
 	// imperativeRule are words of a description by which an action is that of a rule.
-	imperativeRule = regexp.MustCompile(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
+	imperativeRule = lazyregexp.New(`(?i)\b(allow|deny|drop|reject|keep|match|rule|polic|if |when|traffic|request|relabel|violat|enforc|alert|on failure|fails)`)
 )
 
 // crdImperative looks for fields of the spec that are orders.

@@ -1,11 +1,11 @@
 package check
 
 import (
-	"regexp"
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // fieldNameForm is how Kubernetes writes the names of fields.
-var fieldNameForm = regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
+var fieldNameForm = lazyregexp.New(`^[a-z][a-zA-Z0-9]*$`)
 
 // crdFieldNames wants the names of fields in the form of every other kind. Names that begin
 // with a sign ($ref, x-kubernetes-..., _id) are words of another language, and stay.

@@ -239,7 +239,7 @@ func TestBuiltInShapes(t *testing.T) {
 		}
 		return p
 	}
-	for _, known := range schemaBuiltInFields {
+	for _, known := range schemaBuiltInFields() {
 		var fields []string
 		for f := range known {
 			fields = append(fields, f)

@@ -1,9 +1,10 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // settable returns the field by which users can set something about the pods of a custom
@@ -40,7 +41,7 @@ func (d *Definition) settableAt(what setting) (path string, aside, ok bool) {
 
 // settableAuxiliaryName are the names of parts that run beside what a custom resource is for:
 // what is set of them is not set of the rest.
-var settableAuxiliaryName = regexp.MustCompile(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
+var settableAuxiliaryName = lazyregexp.New(`(?i)backup|restore|exporter|metrics|monitor|bootstrap|sidecar|\binit|job|hook|migration|recovery|upgrade|cleanup|test`)
 
 // isAuxiliaryField says that a field is one of a part beside the others. Of a kind that is
 // itself for backups that says nothing.

@@ -1,11 +1,12 @@
 package check
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // setting is something about pods that users may want to set through a custom resource.
@@ -172,7 +173,7 @@ func settableTolerations(n *schemaNode) bool {
 	return settableSome(item, 2, "key", "operator", "effect", "value", "tolerationSeconds") || settableFree(item)
 }
 
-var settableAccountName = regexp.MustCompile(`(?i)^(pods?|driver|executor|workload)?serviceAccount(Name|Template)?$`)
+var settableAccountName = lazyregexp.New(`(?i)^(pods?|driver|executor|workload)?serviceAccount(Name|Template)?$`)
 
 func settableServiceAccount(n *schemaNode) bool {
 	if !settableAccountName.MatchString(n.name) || settableLogin(n) {
@@ -208,12 +209,12 @@ func settableSecurityContext(n *schemaNode) bool {
 }
 
 var (
-	settableLabelsName = regexp.MustCompile(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
-	settablePodParts   = regexp.MustCompile(`(?i)pod|template`)
-	settablePod        = regexp.MustCompile(`(?i)pod([^d]|$)`)
+	settableLabelsName = lazyregexp.New(`(?i)^(pods?|additional|extra|common|custom|workload|template)_?labels$|^(additional|extra)PodLabels$`)
+	settablePodParts   = lazyregexp.New(`(?i)pod|template`)
+	settablePod        = lazyregexp.New(`(?i)pod([^d]|$)`)
 	// settableOtherParts are the names of what is made beside pods, and of what labels
 	// select.
-	settableOtherParts = regexp.MustCompile(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
+	settableOtherParts = lazyregexp.New(`(?i)service|ingress|secret|volume|claim|pvc|storage|pdb|budget|configmap|selector|match|backup|monitor|route|balancer|certificate|namespace|bucket|issuer|rule|expose`)
 )
 
 // settablePodLabels is a map of labels for pods: by its name, as labels of the metadata of
