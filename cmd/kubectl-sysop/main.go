@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
+	_ "github.com/kubectl-sysop/kubectl-sysop/internal/startup" // puts the first garbage collection off
 )
 
 func main() {
@@ -16,7 +17,6 @@ func main() {
 	// A second signal ends the process at once.
 	context.AfterFunc(ctx, stop)
 	cli.HushCompletion(os.Args)
-	cli.PutOffCollection()
 	code := cli.Main(ctx, cli.Process(examples.Demo()), os.Args[1:])
 	stop()
 	os.Exit(code)

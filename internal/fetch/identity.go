@@ -11,9 +11,10 @@ import (
 	"io/fs"
 	"net/url"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // IdentityFile is the file at the root of a catalog that says which one it is. It is signed
@@ -30,7 +31,7 @@ type Identity struct {
 
 const maxIdentityBytes = 4 << 10
 
-var identityName = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
+var identityName = lazyregexp.New(`^[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?$`)
 
 // ReadIdentity returns the identity of a catalog; nil where it has none.
 func ReadIdentity(files fs.FS) (*Identity, error) {

@@ -2,8 +2,9 @@ package fetch
 
 import (
 	"net/url"
-	"regexp"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // Shown is the address of a catalog, a chart or a manifest for people: in errors, notes and
@@ -34,7 +35,7 @@ func shown(u *url.URL) string {
 	return u.String()
 }
 
-var addresses = regexp.MustCompile(`https?://[^\s"'<>]+`)
+var addresses = lazyregexp.New(`https?://[^\s"'<>]+`)
 
 // withoutSecrets shows the addresses in a text of others as shown does: the errors of
 // libraries have them whole.

@@ -1,9 +1,10 @@
 package web
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // What a manifest shows. Whatever is in none of these tables is not shown.
@@ -134,22 +135,22 @@ func named(key string) bool {
 
 // Forms of values. What is shown has one of them, wherever it stands, but for messages.
 var (
-	aWord   = regexp.MustCompile(`^[\w.:/@+*~-]{1,253}$`)
-	aKey    = regexp.MustCompile(`^[A-Za-z0-9_*$][\w./*:~-]{0,316}$`)
-	aLabel  = regexp.MustCompile(`^[\w.-]{0,63}$`)
-	aChoice = regexp.MustCompile(`^[A-Z][A-Za-z]{1,40}$`)
-	amount  = regexp.MustCompile(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?([numkKMGTPE]i?|%)?$`)
-	aTime   = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
-	aSpan   = regexp.MustCompile(`^([0-9]{1,6}(\.[0-9]{1,3})?(ns|us|ms|s|m|h|d))+$`)
-	aCron   = regexp.MustCompile(`^(@[a-z]{4,9}|([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})( ([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})){4,5})$`)
+	aWord   = lazyregexp.New(`^[\w.:/@+*~-]{1,253}$`)
+	aKey    = lazyregexp.New(`^[A-Za-z0-9_*$][\w./*:~-]{0,316}$`)
+	aLabel  = lazyregexp.New(`^[\w.-]{0,63}$`)
+	aChoice = lazyregexp.New(`^[A-Z][A-Za-z]{1,40}$`)
+	amount  = lazyregexp.New(`^[+-]?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?([numkKMGTPE]i?|%)?$`)
+	aTime   = lazyregexp.New(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$`)
+	aSpan   = lazyregexp.New(`^([0-9]{1,6}(\.[0-9]{1,3})?(ns|us|ms|s|m|h|d))+$`)
+	aCron   = lazyregexp.New(`^(@[a-z]{4,9}|([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})( ([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})){4,5})$`)
 
 	// userinfo is who, and with which password, in a URL. A text that begins with both looks as an
 	// image with its digest does.
-	userinfo = regexp.MustCompile(`://[^/\s]*@`)
-	both     = regexp.MustCompile(`^[^/@\s]*:[^/@\s]*@`)
-	digest   = regexp.MustCompile(`@sha(256|512):[0-9a-f]{32,}$`)
+	userinfo = lazyregexp.New(`://[^/\s]*@`)
+	both     = lazyregexp.New(`^[^/@\s]*:[^/@\s]*@`)
+	digest   = lazyregexp.New(`@sha(256|512):[0-9a-f]{32,}$`)
 	// tokens are of forms that are known, wherever they stand.
-	tokens = regexp.MustCompile(`-----BEGIN|\beyJ[\w-]{8,}\.|\b(AKIA|ASIA)[A-Z0-9]{12,}|\b(gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|sk_live_|npm_|hvs\.|AIza)[\w-]{8,}`)
+	tokens = lazyregexp.New(`-----BEGIN|\beyJ[\w-]{8,}\.|\b(AKIA|ASIA)[A-Z0-9]{12,}|\b(gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|sk_live_|npm_|hvs\.|AIza)[\w-]{8,}`)
 )
 
 // lets tells whether a text lets somebody in, by its form.

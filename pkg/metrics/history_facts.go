@@ -2,9 +2,9 @@ package metrics
 
 import (
 	"cmp"
-	"regexp"
 	"strings"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
@@ -188,7 +188,7 @@ func (n *Node) Label(key string) (string, bool) {
 	return value, ok
 }
 
-var humps = regexp.MustCompile(`([a-z0-9])([A-Z])`)
+var humps = lazyregexp.New(`([a-z0-9])([A-Z])`)
 
 // Label returns the value of a label, by its true key, of an object or of a pod that is
 // gone: the labels of such a pod have the names that kube-state-metrics makes of keys

@@ -4,14 +4,15 @@ import (
 	"cmp"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // cgroupUID matches the cgroup forms of the UID of a pod: with dashes, with underscores (systemd), and the
 // hash of a static pod.
-var cgroupUID = regexp.MustCompile(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})`)
+var cgroupUID = lazyregexp.New(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})`)
 
 // uidOf is the UID of the pod of a cAdvisor series: its own label where a scraper adds
 // one, or out of the path of the cgroup.

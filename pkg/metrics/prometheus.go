@@ -8,12 +8,13 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // queryFunc sends one query of the HTTP API and returns the status and the body.
@@ -28,7 +29,7 @@ const (
 )
 
 var (
-	serviceForm = regexp.MustCompile(`^(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
+	serviceForm = lazyregexp.New(`^(?:(https?):)?([a-z0-9-]+)/([a-z0-9-]+)(?::([a-z0-9-]+))?(/.*)?$`)
 	targetForms = "write its URL (http://prometheus:9090, https://user:password@mimir/prometheus), " +
 		"or a Service to be reached through the API server (svc:monitoring/prometheus-k8s:9090, svc:https:NAMESPACE/NAME:PORT)"
 )
@@ -158,7 +159,7 @@ func (e *QueryError) Error() string {
 	return fmt.Sprintf("HTTP status %d, %s: %s", e.Status, e.Type, e.Message)
 }
 
-var largeForm = regexp.MustCompile(`(?i)too many|too large|too long|exceed|max-samples|maximum|limit|timed? ?out|timeout|resource exhausted|not enough memory`)
+var largeForm = lazyregexp.New(`(?i)too many|too large|too long|exceed|max-samples|maximum|limit|timed? ?out|timeout|resource exhausted|not enough memory`)
 
 // tooLarge says that a query over less time may pass. A proxy hides what a server
 // said with status 422, and so does it.

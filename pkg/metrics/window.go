@@ -3,10 +3,11 @@ package metrics
 import (
 	"fmt"
 	"math"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // Window is a span of time, half-open: (From, To]. What a sample at From says is of
@@ -25,8 +26,8 @@ const windowForms = "write a duration (90m, 24h, 7d, 2w), today, yesterday, week
 	"or two times with a slash between: dates (2026-11-01/2026-11-15), RFC 3339, unix seconds or now"
 
 var (
-	durationForm = regexp.MustCompile(`^(\d+[smhdw])+$`)
-	durationPart = regexp.MustCompile(`\d+[smhdw]`)
+	durationForm = lazyregexp.New(`^(\d+[smhdw])+$`)
+	durationPart = lazyregexp.New(`\d+[smhdw]`)
 )
 
 // ParseWindow reads a window as a user writes it: 90m, 24h, 7d, 2w (and 1d12h) up to

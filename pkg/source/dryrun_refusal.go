@@ -5,11 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // What the API server says in words, since no field of its answers tells it:
@@ -17,11 +18,11 @@ import (
 // pkg/admission/plugin/webhook/errors (dry runs), pkg/admission/plugin/webhook/... (failed
 // calling), and rbac's escalation check.
 var (
-	mayNot     = regexp.MustCompile(`(User|user) ".*" cannot (create|patch|update|get) resource`)
-	escalates  = regexp.MustCompile(`is attempting to grant RBAC permissions not currently held`)
-	noDryRun   = regexp.MustCompile(`admission webhook "([^"]*)" does not support dry run`)
-	failedCall = regexp.MustCompile(`failed calling webhook "([^"]*)"`)
-	duplicate  = regexp.MustCompile(`duplicate entries for key`)
+	mayNot     = lazyregexp.New(`(User|user) ".*" cannot (create|patch|update|get) resource`)
+	escalates  = lazyregexp.New(`is attempting to grant RBAC permissions not currently held`)
+	noDryRun   = lazyregexp.New(`admission webhook "([^"]*)" does not support dry run`)
+	failedCall = lazyregexp.New(`failed calling webhook "([^"]*)"`)
+	duplicate  = lazyregexp.New(`duplicate entries for key`)
 )
 
 // triedOf tells a refusal from what says nothing of the object: who asks may not, or the

@@ -2,7 +2,9 @@ package source
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -180,7 +183,7 @@ func convert(e entry, o object.Object, fields map[string]any, into runtime.Objec
 	if !ok {
 		return o, fmt.Errorf("%s: %s has no metadata", e.at, o.Ref)
 	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body); err != nil {
+	if err := intoTyped(fields, body); err != nil {
 		return o, fmt.Errorf("%s: %s: %w", e.at, o.Ref, err)
 	}
 	if neverWhole(o.GroupKind()) {
@@ -189,6 +192,17 @@ func convert(e entry, o object.Object, fields map[string]any, into runtime.Objec
 	}
 	o.Meta, o.Body = body, body
 	return o, nil
+}
+
+// intoTyped goes by way of JSON: the converter of apimachinery copies all it knows of fields
+// for each field that it sees first, which is most of what reading a small file takes. It is
+// asked where JSON is stricter (3.0 is no whole number there), and for what is wrong.
+func intoTyped(fields map[string]any, body whole) error {
+	if raw, err := json.Marshal(fields); err == nil && utiljson.Unmarshal(raw, body) == nil {
+		return nil
+	}
+	reflect.ValueOf(body).Elem().SetZero()
+	return runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body)
 }
 
 // secretType is the type of a Secret. The server takes one that names none for Opaque;

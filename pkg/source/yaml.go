@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"regexp"
 	"strconv"
 	"strings"
 
 	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -98,7 +98,7 @@ func mayAlias(doc []byte) bool {
 	}
 }
 
-var yamlLine = regexp.MustCompile(`\bline (\d+): ?`)
+var yamlLine = lazyregexp.New(`\bline (\d+): ?`)
 
 // yamlError says what is wrong with YAML, and in which line of the file.
 func yamlError(at Position, err error) error {

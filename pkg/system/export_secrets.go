@@ -3,12 +3,12 @@ package system
 import (
 	"cmp"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
@@ -119,14 +119,14 @@ func itemKeys(volume map[string]any) []string {
 }
 
 var (
-	credentialName = regexp.MustCompile(`(?i)(passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|(^|[-_.])pwd($|[-_.]))`)
+	credentialName = lazyregexp.New(`(?i)(passw(or)?d|passphrase|secret|token|api[-_]?key|access[-_]?key|private[-_]?key|credential|(^|[-_.])pwd($|[-_.]))`)
 	// reference are names that say where a credential is, and not what.
-	reference = regexp.MustCompile(`(?i)(name|ref|refs|file|path|dir|namespace|kind|class|enabled|url|uri|ttl|expir[a-z]*|expirationseconds|audience|automount[a-z]*|create|type|version|selector|policy|mode|size|length|count|max|min|user|provider)$`)
+	reference = lazyregexp.New(`(?i)(name|ref|refs|file|path|dir|namespace|kind|class|enabled|url|uri|ttl|expir[a-z]*|expirationseconds|audience|automount[a-z]*|create|type|version|selector|policy|mode|size|length|count|max|min|user|provider)$`)
 	// withPassword is a user with a password before the host of an address.
-	withPassword = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@]*:[^/\s@$][^/\s@]*@`)
-	privateKey   = regexp.MustCompile(`-----BEGIN ([A-Z]+ )*PRIVATE KEY-----`)
+	withPassword = lazyregexp.New(`[A-Za-z][A-Za-z0-9+.-]*://[^/\s:@]*:[^/\s@$][^/\s@]*@`)
+	privateKey   = lazyregexp.New(`-----BEGIN ([A-Z]+ )*PRIVATE KEY-----`)
 	// flag is an argument that carries a value: --password=x, -token x, PGPASSWORD=x.
-	flag = regexp.MustCompile(`(?s)^-{0,2}([A-Za-z][A-Za-z0-9._-]*)=(.+)$`)
+	flag = lazyregexp.New(`(?s)^-{0,2}([A-Za-z][A-Za-z0-9._-]*)=(.+)$`)
 )
 
 // credentials warns of fields that look like credentials, without their values.

@@ -2,11 +2,11 @@ package system
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -74,7 +74,7 @@ func (r *reader) input(s scope, n *yaml.Node) {
 }
 
 // subdomain is what the names of Secrets and ConfigMaps are.
-var subdomain = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+var subdomain = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
 // objectName reads the name of an object.
 func (s scope) objectName(n *yaml.Node) string {

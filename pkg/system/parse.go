@@ -5,13 +5,13 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/check/all"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
@@ -217,7 +217,7 @@ func sharings() []string {
 }
 
 // amounts are decimal numbers as they are written.
-var amounts = regexp.MustCompile(`^[0-9]{1,12}(\.[0-9]{1,12})?$`)
+var amounts = lazyregexp.New(`^[0-9]{1,12}(\.[0-9]{1,12})?$`)
 
 func (r *reader) chargeback(s scope, n *yaml.Node) {
 	c := &r.sys.Chargeback

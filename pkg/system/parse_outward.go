@@ -2,18 +2,18 @@ package system
 
 import (
 	"net/url"
-	"regexp"
 
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
 var (
 	// variables are names of the environment, headers are names of HTTP.
-	variables = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	headers   = regexp.MustCompile(`^[A-Za-z0-9-]+$`)
+	variables = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	headers   = lazyregexp.New(`^[A-Za-z0-9-]+$`)
 )
 
 func (s scope) http(n *yaml.Node) *HTTP {

@@ -1,13 +1,13 @@
 package system
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -31,7 +31,7 @@ func (r *reader) regulation(s scope, n *yaml.Node) {
 	)
 }
 
-var signalNames = regexp.MustCompile(`^[A-Za-z][-A-Za-z0-9]{0,62}$`)
+var signalNames = lazyregexp.New(`^[A-Za-z][-A-Za-z0-9]{0,62}$`)
 
 // newSignal reads the name of a signal of the user's own.
 func (r *reader) newSignal(s scope, n *yaml.Node) {

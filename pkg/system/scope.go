@@ -2,7 +2,6 @@ package system
 
 import (
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
@@ -147,7 +147,7 @@ func (s scope) name(n *yaml.Node) string {
 	return text
 }
 
-var label = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+var label = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
 
 func isLabel(text string) bool { return len(text) <= 63 && label.MatchString(text) }
 
@@ -197,7 +197,7 @@ func (s scope) count(n *yaml.Node) int {
 }
 
 // durations are how a time is written; Go reads more.
-var durations = regexp.MustCompile(`^([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h))+$`)
+var durations = lazyregexp.New(`^([0-9]{1,9}(\.[0-9]{1,9})?(ms|s|m|h))+$`)
 
 func (s scope) duration(n *yaml.Node) time.Duration {
 	text := s.text(n)

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
@@ -70,7 +70,7 @@ func templateInput(sys *System) map[string]any {
 }
 
 // inTemplate is where text/template says that something is wrong.
-var inTemplate = regexp.MustCompile(`^template: [^:]*:(\d+)(?::\d+)?: `)
+var inTemplate = lazyregexp.New(`^template: [^:]*:(\d+)(?::\d+)?: `)
 
 // templateProblem finds the line of the manifest. A block of text begins on the line after
 // its |; in quotes it is all on one line.
@@ -242,7 +242,7 @@ func (b *bounds) quote(v any) (string, error) {
 }
 
 // wide are widths and positions by which a short format makes a long text.
-var wide = regexp.MustCompile(`[0-9]{4,}|%[^a-zA-Z%]*[*\[]`)
+var wide = lazyregexp.New(`[0-9]{4,}|%[^a-zA-Z%]*[*\[]`)
 
 func (b *bounds) printf(format string, args ...any) (string, error) {
 	if len(format) > 1000 || wide.MatchString(format) {

@@ -3,6 +3,8 @@ package definition
 import (
 	"slices"
 	"strings"
+
+	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 var (

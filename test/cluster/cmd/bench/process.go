@@ -13,7 +13,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 )
 
@@ -57,24 +56,22 @@ func median[T cmp.Ordered](all []measured, of func(measured) T) T {
 }
 
 func (b *bench) once(ctx context.Context, program string, args []string) (measured, error) {
-	cmd := exec.CommandContext(ctx, program, args...)
+	cmd := exec.CommandContext(ctx, b.programs.usage, append([]string{program}, args...)...)
 	cmd.Env = append(os.Environ(), "KUBECONFIG="+b.cluster.Kubeconfig, "KUBECACHEDIR="+b.dir+"/cache", "HOME="+b.dir)
 	var out, talk bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &talk
+	cmd.Stderr = &talk
+	if program == b.programs.floor {
+		cmd.Stdout = &out
+	}
 	start := time.Now()
 	if err := cmd.Run(); err != nil {
 		return measured{}, fmt.Errorf("%s %s: %w\n%s", program, strings.Join(args, " "), err, talk.String())
 	}
-	m := measured{wall: time.Since(start).Seconds()}
-	usage, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage)
-	if !ok {
-		return m, fmt.Errorf("no account of the process on this system")
-	}
-	m.cpu = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
-	m.rss = float64(usage.Maxrss) * 1024 / 1e6
 	text := out.String() + talk.String()
-	m.requests, m.bytes = count(text, "requests"), count(text, "bytes")
-	return m, nil
+	return measured{
+		wall: time.Since(start).Seconds(), cpu: float64(count(text, "cpu_ns")) / 1e9, rss: float64(count(text, "peak_kib")) * 1024 / 1e6,
+		requests: count(text, "requests"), bytes: count(text, "bytes"),
+	}, nil
 }
 
 // count reads "requests 12" or "requests=12" out of what a program told.
@@ -94,8 +91,8 @@ func numbers(list string) ([]int, error) {
 	var out []int
 	for s := range strings.SplitSeq(list, ",") {
 		n, err := strconv.Atoi(strings.TrimSpace(s))
-		if err != nil || n <= deployments*(perTree+1) {
-			return nil, fmt.Errorf("size %q: want a number above %d", s, deployments*(perTree+1))
+		if err != nil || n <= objects(deployments) {
+			return nil, fmt.Errorf("size %q: want a number above %d", s, objects(deployments))
 		}
 		out = append(out, n)
 	}

@@ -23,6 +23,7 @@ type floor struct {
 	namespace string
 	limit     int64
 	encoding  string
+	without   string // a group that is left out
 	parallel  int
 }
 
@@ -150,7 +151,7 @@ func (f floor) discover(cfg *rest.Config) (resources []schema.GroupVersionResour
 		}
 		for i := range l.APIResources {
 			r := &l.APIResources[i]
-			if slices.Contains(r.Verbs, "list") && (f.namespace == "" || r.Namespaced) && !skipped(gv.Group, r.Name) {
+			if slices.Contains(r.Verbs, "list") && (f.namespace == "" || r.Namespaced) && !skipped(gv.Group, r.Name) && (f.without == "" || gv.Group != f.without) {
 				resources = append(resources, gv.WithResource(r.Name))
 			}
 		}

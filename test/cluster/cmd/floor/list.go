@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 )
@@ -18,6 +19,7 @@ const (
 	mixed    = "mixed"
 	whole    = "json"
 	metaOnly = "metadata"
+	fields   = "fields"
 )
 
 // lister lists one page.
@@ -37,8 +39,10 @@ func (f floor) lister(cfg *rest.Config) (lister, error) {
 		return f.metadata(cfg)
 	case mixed:
 		return f.mixed(cfg)
+	case fields:
+		return f.fields(cfg)
 	}
-	return nil, fmt.Errorf("unknown encoding %q: want %s, %s or %s", f.encoding, mixed, metaOnly, whole)
+	return nil, fmt.Errorf("unknown encoding %q: want %s, %s, %s or %s", f.encoding, mixed, metaOnly, fields, whole)
 }
 
 // metadata asks for PartialObjectMetadata in protobuf.
@@ -67,6 +71,42 @@ func (f floor) mixed(cfg *rest.Config) (lister, error) {
 			return list(ctx, o)
 		}
 		return others(ctx, gvr, o)
+	}, nil
+}
+
+// fields takes built-in kinds whole, in protobuf, but Secrets and ConfigMaps, and custom
+// resources in JSON.
+func (f floor) fields(cfg *rest.Config) (lister, error) {
+	others, err := f.metadata(cfg)
+	if err != nil {
+		return nil, err
+	}
+	custom, err := dynamic.NewForConfig(cfg)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	clients := map[schema.GroupVersion]*rest.RESTClient{}
+	for _, gv := range scheme.Scheme.PrioritizedVersionsAllGroups() {
+		c := rest.CopyConfig(cfg)
+		c.ContentType, c.AcceptContentTypes = runtime.ContentTypeProtobuf, runtime.ContentTypeProtobuf
+		c.GroupVersion, c.NegotiatedSerializer, c.APIPath = &gv, scheme.Codecs.WithoutConversion(), "/apis"
+		if gv.Group == "" {
+			c.APIPath = "/api"
+		}
+		if clients[gv], err = rest.RESTClientFor(c); err != nil {
+			return nil, fmt.Errorf("make a client: %w", err)
+		}
+	}
+	return func(ctx context.Context, gvr schema.GroupVersionResource, o metav1.ListOptions) (runtime.Object, error) {
+		client := clients[gvr.GroupVersion()]
+		switch {
+		case client == nil:
+			return custom.Resource(gvr).Namespace(f.namespace).List(ctx, o)
+		case gvr.Group == "" && (gvr.Resource == "secrets" || gvr.Resource == "configmaps"):
+			return others(ctx, gvr, o)
+		}
+		return client.Get().NamespaceIfScoped(f.namespace, f.namespace != "").Resource(gvr.Resource).
+			VersionedParams(&o, scheme.ParameterCodec).Do(ctx).Get()
 	}, nil
 }
 

@@ -4,8 +4,9 @@
 //
 // It asks for discovery, then for every kind that can be listed, Events and
 // Leases excepted. With -encoding mixed, pods and workloads come whole and in
-// protobuf, all else as metadata in protobuf; the answers are decoded, then
-// dropped.
+// protobuf, all else as metadata in protobuf; with -encoding fields, all built-in
+// kinds whole but Secrets and ConfigMaps, and custom resources in JSON. The answers
+// are decoded, then dropped.
 package main
 
 import (
@@ -23,7 +24,8 @@ func main() {
 	kubeconfig := flag.String("kubeconfig", os.Getenv("KUBECONFIG"), "kubeconfig `file`")
 	flag.StringVar(&f.namespace, "n", "", "list in this `namespace` only; all, and what is cluster-wide, without")
 	flag.Int64Var(&f.limit, "limit", 500, "objects in one page; 0 for all in one")
-	flag.StringVar(&f.encoding, "encoding", mixed, "`mixed|metadata|json`: see above; metadata of all; everything whole, in JSON")
+	flag.StringVar(&f.encoding, "encoding", mixed, "`mixed|fields|metadata|json`: see above; metadata of all; everything whole, in JSON")
+	flag.StringVar(&f.without, "without", "", "API `group` to leave out")
 	flag.IntVar(&f.parallel, "parallel", 16, "lists at a time")
 	flag.Parse()
 
