@@ -1,6 +1,6 @@
-// Package annotations reads the relationships that a CustomResourceDefinition
-// declares in its annotations, and makes rules of them. It reads the five keys
-// that KubePlus publishes, in the spellings of every period:
+// Package annotations reads the relationships that a CustomResourceDefinition declares in its
+// annotations, and returns rules. It reads the five keys that KubePlus publishes, in the spellings
+// of all its versions:
 //
 //	resource/usage                      <configmap>.<key> | <namespace>.<configmap>.<key>
 //	resource/composition                Kind, Kind, ...
@@ -9,26 +9,26 @@
 //	                                    on:Kind[;Kind...], key:<label>, value:<expr>
 //	resource/specproperty-relationship  on:INSTANCE.spec.<path>, value:Kind.spec.metadata.name
 //
-// and the one of this project, a YAML list in the grammar of catalogue entries:
+// and the one of this project, a YAML list in the grammar of catalog entries:
 //
 //	sysop.dev/relationships             - {to: Secret, relation: needs, field: spec.secretName}
 //
-// The words of the package:
+// The terms of the package:
 //
 //   - Instance, a custom resource of the definition; INSTANCE in a value.
-//   - Carrier, an object that carries the annotation or the label of a
-//     relationship, of one of the kinds after "on:".
-//   - Template, a value with INSTANCE.<path> in it. Where that is the name of the
-//     instance it is read backwards: the carrier's value tells the instance.
-//   - Kind, written Kind or Kind.group. A bare kind of a built-in group means
-//     that one, whatever definitions share its name.
+//   - Carrier, an object with the annotation or the label of a relationship, of one of the
+//     kinds after "on:".
+//   - Template, a value with INSTANCE.<path> in it. If that is the name of the instance, it is
+//     inverted: the carrier's value gives the instance.
+//   - Kind, written Kind or Kind.group. A bare kind of a built-in group is the built-in one,
+//     even if a definition has the same name.
 //
-// An expression is evaluated and compared as a whole; nothing is searched for,
-// so moodle1 never means moodle10. Parse computes and does not fetch.
+// An expression is evaluated and compared as a whole, without substring search, so moodle1 never
+// matches moodle10. Parse does no I/O.
 //
-// What cannot be read is a finding of the annotation that it is in, with the nearest name
-// where a word is unknown; the rest of the annotation holds. The rules go into a
-// [relation.Set] beside the built-in ones.
+// An error is a finding of its annotation, with the nearest name for an unknown word; the rest of
+// the annotation stays in effect. The rules go into a [relation.Set] together with the built-in
+// ones.
 package annotations
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// dangling finds references to what is known not to be there. Where a Deployment,
-// its ReplicaSets and their pods all name it, the Deployment is told of, once.
+// dangling finds references to objects that are known to be missing. If a Deployment, its
+// ReplicaSets and their pods all have the reference, it reports the Deployment once.
 func (d *diagnosis) dangling() {
 	by := map[ID][]*edge{}
 	for _, id := range d.s.members {
@@ -28,9 +28,8 @@ func (d *diagnosis) dangling() {
 	}
 }
 
-// isProblemIfMissing says whether it is a problem if there is nothing at the end of an edge.
-// Of an edge that the target says the object itself knows nothing; what was
-// guessed need not be; and what is out of work breaks no more.
+// isProblemIfMissing reports whether a missing target of an edge is a problem. It is not if the
+// target itself declares the edge, if the edge is inferred, or if the object is inactive.
 func (g *Graph) isProblemIfMissing(e *edge) bool {
 	r := &g.rules[e.rule]
 	if e.flags&(inferred|backward|dormant) != 0 || r.Peer || givenToAll(g.Ref(e.to)) {
@@ -39,10 +38,10 @@ func (g *Graph) isProblemIfMissing(e *edge) bool {
 	if g.consequence(e).severity == 0 {
 		return false
 	}
-	return !g.ownedBack(e) // that is told as an owner that is absent
+	return !g.ownedBack(e) // that is reported as an absent owner
 }
 
-// ownedBack says whether the source of an edge says that the target owns it.
+// ownedBack reports whether the source of an edge has an owner reference to the target.
 func (g *Graph) ownedBack(e *edge) bool {
 	for back := range g.between(e.to, e.from) {
 		if g.relation(back) == relation.Owns && back.flags&backward != 0 {
@@ -52,17 +51,17 @@ func (g *Graph) ownedBack(e *edge) bool {
 	return false
 }
 
-// givenToAll tells what the control plane makes in every namespace or cluster, and makes
-// anew: a dump that does not have it was picked by hand.
+// givenToAll reports whether the control plane creates and recreates the object in every namespace
+// or cluster: a dump without it is a selection.
 func givenToAll(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap" || r.Kind == "Service") && IsBoundary(r)
 }
 
-// checkMissing tells of one missing object who names it: by object the reference that
-// matters most, and by chain of controllers the topmost object.
+// checkMissing reports the references to one missing object: the most severe one of each object,
+// and of each chain of controllers the topmost object.
 func (d *diagnosis) checkMissing(edges []*edge) {
 	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
-		// Who makes it is named where it is needed.
+		// The makers are named in the message of those that need it.
 		edges = slices.DeleteFunc(edges, d.g.makes)
 	}
 	working := d.g.working(edges)
@@ -72,7 +71,7 @@ func (d *diagnosis) checkMissing(edges []*edge) {
 			worst[e.from] = e
 		}
 	}
-	told := map[ID]int{} // and how many below say the same
+	told := map[ID]int{} // by object, the number of objects below with the same reference
 	for from, e := range worst {
 		top := d.topmost(from, func(id ID) bool { return worst[id] != nil && d.g.lack(worst[id], working) <= d.g.lack(e, working) })
 		if told[top] += 0; top != from {
@@ -85,8 +84,8 @@ func (d *diagnosis) checkMissing(edges []*edge) {
 	}
 }
 
-// lack is how much it matters that the target of an edge is missing. What counts when
-// something is made anew only warns where that was made before.
+// lack returns the severity of the missing target of an edge. If only new objects need it, it is a
+// warning as long as some exist.
 func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 	c := g.consequence(e)
 	switch {
@@ -98,8 +97,7 @@ func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 	return c.severity
 }
 
-// missing tells of a reference to what is missing. maker says who is to make it, where
-// somebody is.
+// missing reports a reference to a missing object. maker names who is to make it, if known.
 func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
 	p := Problem{Object: self, Reason: ReferenceMissing, Severity: severity, Related: to, Field: field}

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// selecting is the rule by which Services choose pods.
+// selecting is the rule by which Services select pods.
 const selecting = "service-selector"
 
 var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
 
-// ended tells of Services whose pods have all run and will not run again: a pod that
-// has ended has no endpoint. It is told only where all pods of the namespace were read.
+// ended reports Services whose pods have all finished: a finished pod has no endpoint. It requires
+// that all pods of the namespace were read.
 func (d *diagnosis) ended() {
 	over := map[ID]bool{}
 	for id := range d.g.evidenceLinks(relation.PodFinished) {
@@ -34,8 +34,8 @@ func (d *diagnosis) ended() {
 	}
 }
 
-// behind returns the pods that a Service selects, if all of them are over; jobs says
-// that they are of Jobs, which end as they should.
+// behind returns the pods that a Service selects, if all of them have finished; jobs is set if they
+// belong to Jobs, which are meant to end.
 func (d *diagnosis) behind(id ID, over map[ID]bool) (found pods, jobs bool) {
 	jobs = true
 	for i := d.g.out[id]; i < d.g.out[id+1]; i++ {

@@ -84,8 +84,8 @@ func TestImpact(t *testing.T) {
 	}
 }
 
-// Nobody is hit twice, each by something that is hit itself, over an edge between
-// the two; and the garbage collector agrees with the slow way.
+// Each object is affected once, by an object that is affected itself, with an edge between the two;
+// and the garbage collection agrees with a naive one.
 func TestImpactHoldsTogether(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 5))

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// connect lays the edges out by source, and an index of them by target. Edges
-// of one node are ordered by relation, target, rule and field, so that the order
-// of arrival does not show.
+// connect sorts the edges by source, and indexes them by target. Edges of one node are ordered by
+// relation, target, rule and field, so that the order of arrival has no effect.
 func (g *Graph) connect(raw []rawEdge) {
 	n := len(g.rows)
 	g.out, g.in = make([]uint32, n+1), make([]uint32, n+1)
@@ -44,8 +43,7 @@ func (g *Graph) connect(raw []rawEdge) {
 	}
 }
 
-// compareEdges orders the edges of a node. Those that it cannot tell apart say
-// the same.
+// compareEdges orders the edges of a node. Edges that compare equal are duplicates.
 func (g *Graph) compareEdges(a, b edge) int {
 	if c := cmp.Or(cmp.Compare(g.relation(&a), g.relation(&b)), cmp.Compare(a.to, b.to), cmp.Compare(a.rule, b.rule)); c != 0 {
 		return c
@@ -56,8 +54,8 @@ func (g *Graph) compareEdges(a, b edge) int {
 	return cmp.Compare(g.inv.Text(a.field), g.inv.Text(b.field))
 }
 
-// compareAll puts, of edges that say the same, the strongest one first, so that
-// it does not depend on the order of arrival which of them stays.
+// compareAll puts the strongest of duplicate edges first, so that compact does not depend on the
+// order of arrival.
 func (g *Graph) compareAll(a, b edge) int {
 	if c := g.compareEdges(a, b); c != 0 {
 		return c
@@ -65,9 +63,8 @@ func (g *Graph) compareAll(a, b edge) int {
 	return cmp.Or(cmp.Compare(a.flags&(inferred|optional|backward), b.flags&(inferred|optional|backward)), cmp.Compare(g.value(&a), g.value(&b)))
 }
 
-// compact drops an edge that says the same as one before it: of an object that two
-// groups serve, or by a second rule that reads the same field. Of a guess and a
-// declaration the declaration stays.
+// compact drops duplicates of an earlier edge: of an object that two groups serve, or by a second
+// rule that reads the same field. A declared edge wins over an inferred one.
 func (g *Graph) compact() {
 	n := len(g.rows)
 	kept := uint32(0)
@@ -91,8 +88,7 @@ func (g *Graph) compact() {
 	g.edges = g.edges[:kept]
 }
 
-// saidBefore returns the edge, among those from first to end, that says on the
-// evidence of the same field what e says.
+// saidBefore returns the edge between first and end with the same meaning and evidence as e.
 func (g *Graph) saidBefore(first, end uint32, e *edge) *edge {
 	for k := end; k > first; k-- {
 		before := &g.edges[k-1]

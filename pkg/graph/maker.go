@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// promise is what an object says that it owns, of what is known not to be there. That alone
-// is no edge: it may not have been made yet, or not be made here.
+// promise is an object's claim to own one that is known to be missing. Alone it is no edge: the
+// object may not have been created yet, or may be created elsewhere.
 type promise struct {
 	from, to inventory.ID
 	link     *link
@@ -23,13 +23,13 @@ func (r *resolver) promise(from, to inventory.ID, l *link) {
 	}
 }
 
-// promised makes edges of the promises for which others wait: who needs what is missing is
-// told who is to make it.
+// promised makes edges of the promises of missing objects that others need, so that a message can
+// name the maker.
 func (r *resolver) promised() {
 	if len(r.promises) == 0 {
 		return
 	}
-	waiting := map[inventory.ID][]inventory.ID{} // by what is missing, two who need it
+	waiting := map[inventory.ID][]inventory.ID{} // by missing object, two that need it
 	for _, p := range r.promises {
 		waiting[r.canonical(p.to)] = nil
 	}
@@ -48,18 +48,18 @@ func (r *resolver) promised() {
 	}
 }
 
-// Makers returns who makes an object, in order: the custom resources that own it, by an
-// owner reference or by what a rule says, be it there already or not. A Certificate makes a
-// Secret, and a PostgresCluster the one with its credentials.
+// Makers returns the makers of an object, in order: the custom resources that own it, by an owner
+// reference or by a rule, whether it exists or not. A Certificate makes a Secret, and a
+// PostgresCluster the one with its credentials.
 //
-// None has a custom resource, which says itself how it fares, a workload, or a boundary. No
-// maker is a workload, a manager (it installs what others wrote), or an owner that is known
-// not to be there; one that could not be read is.
+// A custom resource (it has a status of its own), a workload and a boundary have no maker.
+// Workloads, managers (they install what others wrote) and missing owners are not makers; an unread
+// owner is.
 func (g *Graph) Makers(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.makes(e) && o.follows(g, e) })
 }
 
-// makes says whether the source of an edge is a maker of its target.
+// makes reports whether the source of an edge is a maker of its target.
 func (g *Graph) makes(e *edge) bool {
 	if !g.owns(e) || !isCustom(g, e.from) || g.State(e.from) == Missing {
 		return false
@@ -69,22 +69,22 @@ func (g *Graph) makes(e *edge) bool {
 	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
 }
 
-// awaited says whether an object that is there owns a node: what is missing it is to make.
+// awaited reports whether an existing object owns a missing node and is to make it.
 func (g *Graph) awaited(id ID, o StackOptions) bool {
 	return slices.ContainsFunc(g.ownersOf(id, o), func(owner ID) bool { return g.State(owner) == Present })
 }
 
-// Provenance says whether a member belongs to the stack for no other reason than that it
-// makes what is needed there, or that a maker needs it. It is judged with the stack, and is
-// no part of it: what else it owns, uses or costs belongs to others.
+// Provenance reports whether a member is in the stack only because it makes what is needed there,
+// or because a maker needs it. It counts for the health of the stack, but is no part of it: what
+// else it owns, uses or costs belongs to others.
 func (s *Stack) Provenance(id ID) bool { return s.provenance[id] }
 
-// madeBy says whether an edge leads from a maker that is in the stack as such.
+// madeBy reports whether an edge starts at a maker that is provenance of the stack.
 func (s *Stack) madeBy(e *edge) bool {
 	return s.provenance[e.from] && s.g.makes(e) && s.opts.follows(s.g, e)
 }
 
-// needs takes in what a node needs, in the way that is given, and who makes that.
+// needs adds what a node needs, in the given way, and the makers of that.
 func (w *walker) needs(v visit, e *edge, how uint8) {
 	w.add(e.to, v.root, how)
 	made, known := w.made[e.to]
@@ -99,7 +99,7 @@ func (w *walker) needs(v visit, e *edge, how uint8) {
 	}
 }
 
-// provenance follows a maker: what it needs, and who makes that.
+// provenance follows a maker: what it needs, and the makers of that.
 func (w *walker) provenance(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
@@ -109,8 +109,8 @@ func (w *walker) provenance(v visit) {
 	}
 }
 
-// isBelow says whether an owner owns a node, at any depth: what it makes for those is its own
-// affair. Owners that are further up than any real one are not looked for.
+// isBelow reports whether an owner owns a node, at any depth: what it makes for those is internal
+// to it. The search is limited to maxChain.
 func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	above := []ID{id}
 	for next := 0; next < len(above); next++ {
@@ -126,7 +126,7 @@ func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	return false
 }
 
-// madeForOthers returns what a node makes and somebody needs whom it does not own.
+// madeForOthers returns what a node makes and an object needs that it does not own.
 func (w *walker) madeForOthers(id ID) []ID {
 	var below map[ID]bool
 	var out []ID
@@ -145,8 +145,7 @@ func (w *walker) madeForOthers(id ID) []ID {
 	return out
 }
 
-// maker says who is to make what is missing, and what to do about it; nothing where nobody
-// is.
+// maker returns text that names the maker of a missing object and what to do; "" if there is none.
 func (d *diagnosis) maker(id ID) string {
 	makers := d.g.Makers(id, d.s.opts)
 	if len(makers) == 0 {
@@ -169,8 +168,8 @@ func (d *diagnosis) maker(id ID) string {
 	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", who, near(d.g.Ref(lack.to), self), of)
 }
 
-// hindrance returns what keeps makers from making: the nearest need for what is missing, and
-// which nobody is to make in turn.
+// hindrance returns what blocks makers: the nearest need for a missing object that has no maker
+// itself.
 func (d *diagnosis) hindrance(makers []ID) *edge {
 	var first *edge
 	seen := map[ID]bool{}

@@ -59,7 +59,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// Where every group is one root and nobody has two owners, Divide and Apart say the same.
+// If every group is one root and no object has two owners, Divide and PartOf agree.
 func TestDivideIsApart(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 7))

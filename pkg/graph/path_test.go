@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// way writes a path: a >needs> b <owns< c.
+// way formats a path: a >needs> b <owns< c.
 func way(g *graph.Graph, from graph.ID, steps []graph.Step) string {
 	words := []string{nameOf(g.Ref(from))}
 	for _, s := range steps {
@@ -31,7 +31,7 @@ func TestPath(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines, from, to string
 		opts            graph.StackOptions
-		want            string // empty where there is none
+		want            string // empty if there is none
 	}{
 		"itself":                     {"a", "a", "a", graph.StackOptions{}, "a"},
 		"forward":                    {"a owns b\nb needs c", "a", "c", graph.StackOptions{}, "a >owns> b >needs> c"},
@@ -76,7 +76,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// A path is connected, and no longer than what breadth first finds.
+// A path is connected, and as short as a breadth-first search finds.
 func TestPathIsShortest(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 4))
@@ -120,8 +120,8 @@ func TestPathIsShortest(t *testing.T) {
 	}
 }
 
-// price is what makes one path better than another of its length: guesses, edges
-// that are not of owners, and edges that serve.
+// price is the order among paths of equal length: inferred edges, edges other than owns, and
+// serves.
 func price(steps []graph.Step) (of [3]int) {
 	for _, s := range steps {
 		if s.Edge.Inferred {
@@ -137,7 +137,7 @@ func price(steps []graph.Step) (of [3]int) {
 	return of
 }
 
-// cheapest tries every way of the least length, from its end.
+// cheapest tries every path of the least length, from its end.
 func cheapest(g *graph.Graph, from, to graph.ID, far map[graph.ID]int) [3]int {
 	var best *[3]int
 	var walk func(at graph.ID, steps []graph.Step)
@@ -171,7 +171,7 @@ func cheapest(g *graph.Graph, from, to graph.ID, far map[graph.ID]int) [3]int {
 	return *best
 }
 
-// awaited says that something that is there owns it.
+// awaited reports whether an existing object owns the node.
 func awaited(g *graph.Graph, id graph.ID) bool {
 	return slices.ContainsFunc(g.OwnersOf(id), func(owner graph.ID) bool { return g.State(owner) == graph.Present })
 }

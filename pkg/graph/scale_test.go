@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What is kept of an object is small, and does not grow with their number.
+// The memory for an object is small, and does not grow with the number of objects.
 func TestMemoryPerObject(t *testing.T) {
 	if testing.Short() {
 		t.Skip("reads 110,000 objects")

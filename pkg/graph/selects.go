@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// checkSelectors finds members that serve what they select, and select nothing.
+// checkSelectors finds members whose selectors match nothing.
 func (d *diagnosis) checkSelectors() {
 	var resting map[string][]scaledToZero
 	for i := range d.g.emptySelectors {
@@ -33,7 +33,7 @@ func (d *diagnosis) checkSelectors() {
 	}
 }
 
-// readWhole says whether all that a selector could find was read.
+// readWhole reports whether everything that a selector could match was read.
 func (g *Graph) readWhole(t relation.Target) bool {
 	if g.kinds.NotServed(t.Kind) {
 		return true
@@ -47,8 +47,7 @@ func (g *Graph) readWhole(t relation.Target) bool {
 	return g.inv.Covered(t.Kind, t.Namespace)
 }
 
-// scaledToZero is a workload that is scaled to 0, and the labels that its pods would
-// have.
+// scaledToZero is a workload that is scaled to 0, with the labels of its pod template.
 type scaledToZero struct {
 	id     ID
 	labels labels.Set
@@ -102,8 +101,8 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 	d.problems = append(d.problems, p)
 }
 
-// standby says whether a Service is for copies of what runs: but for the role of a
-// replica its selector fits pods. A database of one instance has none.
+// standby reports whether a Service is for replicas of running pods: without the label for the role
+// its selector matches pods. A database of one instance has no replicas.
 func (d *diagnosis) standby(t relation.Target) (string, bool) {
 	rest, role := maps.Clone(t.Selector.Labels), ""
 	for key, value := range rest {
@@ -120,7 +119,7 @@ func (d *diagnosis) standby(t relation.Target) (string, bool) {
 	return role, len(d.index().Select(t.Kind, t.Namespace, false, one)) > 0
 }
 
-// emptyReason says which labels no pod has, and where to look.
+// emptyReason says which labels no pod has, and what to check.
 func (d *diagnosis) emptyReason(t relation.Target) (why, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {

@@ -22,8 +22,8 @@ const (
 `
 )
 
-// A link whose kind another object says comes with that object, in whatever order they
-// are read, and is a reference like any other.
+// A link whose kind another object gives is resolved with that object, in whatever order both
+// arrive, and is a reference like any other.
 func TestKindStatedByAnother(t *testing.T) {
 	small := object.Ref{Kind: "ConfigMap", Namespace: "guard", Name: "small"}
 	for name, c := range map[string]struct {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Select finds what the selectors of Kubernetes find.
+// Select matches what the selectors of Kubernetes match.
 func TestSelectAgrees(t *testing.T) {
 	hits := 0
 	for seed := range uint64(300) {
@@ -78,7 +78,7 @@ func selector(random *rand.Rand) metav1.LabelSelector {
 		}
 		if e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn {
 			for range 1 + random.IntN(3) {
-				e.Values = append(e.Values, word(random)) // the same one twice, at times
+				e.Values = append(e.Values, word(random)) // sometimes a duplicate
 			}
 		}
 		s.MatchExpressions = append(s.MatchExpressions, e)
@@ -131,8 +131,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// Very many selectors over very many rows, of which each finds one: no question
-// may pass over all rows.
+// Many selectors over many rows, each with one match: no query may visit all rows.
 func TestSelectIsIndexed(t *testing.T) {
 	const n = 30_000
 	inv := New([]string{"note"})

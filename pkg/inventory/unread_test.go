@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// TestUnread holds that what was read before is neither present nor missing, is found by its
-// labels and its UID, and never replaces what is read.
+// TestUnread: an object that was read before is neither present nor missing, is found by its labels
+// and its UID, and never replaces one that is read.
 func TestUnread(t *testing.T) {
 	both, structure := 0, 0
 	inv := New(nil, func(object.Object) func(*Inventory, ID) { both++; return nil })

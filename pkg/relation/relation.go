@@ -1,26 +1,25 @@
-// Package relation knows the relationship rules: what one object says about
-// others. A rule is a value and pure, object -> links; it sees one object and
-// never another. The graph alone resolves what a link points at.
+// Package relation has the relationship rules: which references an object has to others. A rule is
+// a pure function, object -> links; it sees one object and never another. Only the graph resolves
+// what a link refers to.
 //
-// The words of the house:
+// The terms of the package:
 //
-//   - Relation, what a link means: From owns To, From needs To, From serves To.
-//   - Via, how it is known: an owner reference, a label, an annotation, a field
+//   - Relation, the meaning of a link: From owns To, From needs To, From serves To.
+//   - Via, the kind of field it comes from: an owner reference, a label, an annotation, a field
 //     of the spec, an environment variable.
-//   - Target, what it points at: a name, a UID or a selector.
-//   - Evidence, the field and the value that say so.
+//   - Target, what it refers to: a name, a UID or a selector.
+//   - Evidence, the field and the value that prove it.
 //
 // # Use
 //
-// [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits
-// a [Link] for each thing that this says of another:
+// [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits a
+// [Link] for each reference that it finds:
 //
 //	set := relation.NewSet(relation.BuiltIn()...)
 //	set.Links(o, func(rule int, l relation.Link) { ... })
 //
-// A field that is absent or of another shape gives no link, and no error. A link is what is
-// written: whether its target is there, and may be meant, the graph says. A Set is not
-// changed once it is made, and several goroutines may use it at once.
+// A field that is absent or of another shape gives no link, and no error. The graph finds out
+// whether the target of a link exists. A Set is immutable and safe for concurrent use.
 package relation
 
 import (
@@ -274,8 +273,8 @@ func (s *Set) Annotations() []string {
 	return keys
 }
 
-// Crossing returns the kinds with links into a namespace from outside it, and Namespace if a rule
-// selects by their labels.
+// Crossing returns the kinds with links into a namespace from outside it, and the kind Namespace if
+// a rule selects namespaces by label.
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {

@@ -12,10 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// What the API server says in words, since no field of its answers tells it:
-// k8s.io/apiserver, pkg/endpoints/handlers/responsewriters (may not),
-// pkg/admission/plugin/webhook/errors (dry runs), pkg/admission/plugin/webhook/... (failed
-// calling), and rbac's escalation check.
+// Messages of the API server that no field of its responses expresses: k8s.io/apiserver,
+// pkg/endpoints/handlers/responsewriters (forbidden), pkg/admission/plugin/webhook/errors (dry
+// runs), pkg/admission/plugin/webhook/... (failed calling), and rbac's escalation check.
 var (
 	mayNot     = regexp.MustCompile(`(User|user) ".*" cannot (create|patch|update|get) resource`)
 	escalates  = regexp.MustCompile(`is attempting to grant RBAC permissions not currently held`)
@@ -24,8 +23,8 @@ var (
 	duplicate  = regexp.MustCompile(`duplicate entries for key`)
 )
 
-// triedOf tells a refusal from what says nothing of the object: who asks may not, or the
-// server, or a webhook, cannot tell now.
+// triedOf separates a refusal of the object from errors that do not concern it: the user lacks
+// permission, or the server or a webhook is unavailable.
 func triedOf(err error) DryRunResult {
 	status, said := apiStatus(err)
 	message := oneLine(err)
@@ -57,8 +56,8 @@ func triedOf(err error) DryRunResult {
 	return DryRunResult{Reason: reason, Message: message, Code: int(status.Code)}
 }
 
-// illTyped is how server-side apply says that a field is of another type. It says so with the
-// status of a failure of its own, and would always.
+// illTyped is how server-side apply reports a field of a wrong type, with the status of an internal
+// error although a retry cannot succeed.
 const illTyped = "failed to create typed patch object"
 
 func apiStatus(err error) (metav1.Status, bool) {
@@ -69,8 +68,8 @@ func apiStatus(err error) (metav1.Status, bool) {
 	return status.Status(), true
 }
 
-// oneLine is what an error says, in one line of bearable length. Unlike say it keeps the
-// name of the object: it is the evidence.
+// oneLine returns an error as one line of limited length. Unlike say it keeps the name of the
+// object, which is the evidence.
 func oneLine(err error) string {
 	msg := strings.Join(strings.Fields(err.Error()), " ")
 	const long = 1000
