@@ -8,16 +8,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Compare returns what changes where a definition takes the place of another: first what is
-// about the whole definition, then version by version in the order of the former, each by
-// field. The status of the former says in which versions objects are stored; where it has
-// none, that is its storage version. Labels, annotations and the status are not compared.
+// Compare returns the changes from one definition to another: first those of the whole definition,
+// then version by version in the order of the former, each by field. The status of the former has
+// the versions in which objects are stored; the default is its storage version. Labels, annotations
+// and the status are not compared.
 //
-// Schemas are compared as the API server understands structural ones: a field that is not
-// named is pruned unless x-kubernetes-preserve-unknown-fields or additionalProperties keep
-// it, apiVersion, kind and metadata are there without being named. Where it cannot be told
-// that every object which the former accepts is accepted, the change is Unsafe. An error
-// says where one of the two is malformed.
+// Schemas are compared as the API server interprets structural ones: an undeclared field is pruned
+// unless x-kubernetes-preserve-unknown-fields or additionalProperties keep it; apiVersion, kind and
+// metadata are always declared. If it cannot be decided that every valid object stays valid, the
+// change is Unsafe. The error says where one of the two is malformed.
 func Compare(former, next *unstructured.Unstructured) ([]Change, error) {
 	was, err := readDefinition(former)
 	if err != nil {
@@ -50,16 +49,16 @@ func Compare(former, next *unstructured.Unstructured) ([]Change, error) {
 	return c.changes, c.err
 }
 
-// comparer collects changes, and the first thing that is malformed.
+// comparer collects changes, and the first error.
 type comparer struct {
 	changes    []Change
 	severities map[string]Severity
 	version    string
 	// name is that of the definition, for errors.
 	name string
-	// keepsAll says that the former definition prunes nothing.
+	// keepsAll is set if the former definition prunes nothing.
 	keepsAll bool
-	// reworded counts descriptions of the version that are others.
+	// reworded counts the changed descriptions of the version.
 	reworded int
 	err      error
 }
@@ -72,7 +71,7 @@ func newComparer(was, is *definition) *comparer {
 	return c
 }
 
-// add notes a change. What is said of it comes after the field and the version.
+// add records a change. The formatted text follows the field and the version.
 func (c *comparer) add(rule, at string, was, is any, format string, args ...any) {
 	change := Change{Rule: rule, Severity: c.severities[rule], Version: c.version, Field: at, Was: short(was), Is: short(is)}
 	what := fmt.Sprintf(format, args...)
@@ -98,7 +97,7 @@ func (c *comparer) malformed(at, format string, args ...any) {
 	}
 }
 
-// definitions compares what is about the whole.
+// definitions compares the fields outside of versions.
 func (c *comparer) definitions(was, is *definition) {
 	for _, f := range []struct {
 		rule, at string
@@ -147,7 +146,7 @@ func specKnown(key string) bool {
 	return false
 }
 
-// listKind and singular are what the API server fills in.
+// listKind and singular return the defaults of the API server.
 func (d *definition) listKind() string {
 	if s, _ := d.names["listKind"].(string); s != "" {
 		return s
@@ -178,7 +177,7 @@ func (c *comparer) conversions(was, is *definition) {
 	c.unknown(at, was.conversion, is.conversion, func(key string) bool { return key == "strategy" || key == "webhook" })
 }
 
-// unknown notes what differs besides the keys that are known.
+// unknown records differences in keys that no other rule covers.
 func (c *comparer) unknown(at string, was, is map[string]any, known func(string) bool) {
 	for _, key := range keysOf(was, is) {
 		if !known(key) && !sameKeyword(key, was[key], is[key]) {

@@ -6,16 +6,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// schemaPath is where in objects a schema holds.
+// schemaPath is the place of a schema in objects.
 type schemaPath struct {
 	path string
-	// root and embedded say that it is a whole object: apiVersion, kind and metadata are there
-	// without being named.
+	// root and embedded are set for a whole object: apiVersion, kind and metadata are always
+	// declared.
 	root, embedded bool
-	// metadata says that it is that of the root, of which the API server knows the fields.
+	// metadata is set for that of the root, whose fields the API server declares.
 	metadata bool
-	// counted says that here, or in what holds it, the number or the combination of fields
-	// is limited: a default that is filled in may be one too many.
+	// counted is set if the number or the combination of fields is limited here or above: a default
+	// may exceed it.
 	counted bool
 }
 
@@ -25,11 +25,10 @@ func (p schemaPath) child(path string, was, is map[string]any) schemaPath {
 	return next
 }
 
-// schema compares the schema of a place with another. Where the type itself is another, what
-// is below it is not compared.
+// schema compares the schemas of a place. If the type differs, it does not compare what is below.
 func (c *comparer) schema(at schemaPath, was, is map[string]any) {
 	if leaf(was) && leaf(is) && sameSchema(was, is) {
-		return // most are: so the rules are not asked one by one
+		return // most are equal, and this is faster than each rule
 	}
 	at.counted = at.counted || counts(is)
 	if !c.types(at, was, is) {
@@ -58,12 +57,13 @@ func (c *comparer) schema(at schemaPath, was, is map[string]any) {
 	c.unknownKeywords(at, was, is)
 }
 
-// leaf says that a schema has no others in it, so that comparing it as a whole is cheap.
+// leaf reports whether a schema has no nested ones, so that comparing it as a whole is cheap.
 func leaf(schema map[string]any) bool {
 	return schema["properties"] == nil && schema["items"] == nil && schema["additionalProperties"] == nil
 }
 
-// unknownKeywords notes what no rule reads. Most schemas have none, so it costs a look.
+// unknownKeywords records differences that no rule covers. Most schemas have no such keywords, so
+// it is cheap.
 func (c *comparer) unknownKeywords(at schemaPath, was, is map[string]any) {
 	for key, v := range was {
 		if !keywordKnown(key) && !sameKeyword(key, v, is[key]) {
@@ -93,7 +93,7 @@ func keywordKnown(key string) bool {
 	return false
 }
 
-// counts says that a schema limits how many fields there are, or which together.
+// counts reports whether a schema limits the number or the combination of fields.
 func counts(schema map[string]any) bool {
 	for _, key := range []string{"maxProperties", "enum", "allOf", "anyOf", "oneOf", "not"} {
 		if schema[key] != nil {
@@ -103,7 +103,7 @@ func counts(schema map[string]any) bool {
 	return false
 }
 
-// types compares what a value is at all, and says whether it is worth going on.
+// types compares the types of a value, and reports whether to compare further.
 func (c *comparer) types(at schemaPath, was, is map[string]any) bool {
 	const either = "x-kubernetes-int-or-string"
 	if was[either] == true != (is[either] == true) {
@@ -145,7 +145,7 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// fieldsOf returns the properties of a schema, with those that every object has.
+// fieldsOf returns the properties of a schema, including those of every object.
 func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any {
 	named, ok := schema["properties"].(map[string]any)
 	if !ok && schema["properties"] != nil {
@@ -167,7 +167,7 @@ func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any
 	return implied
 }
 
-// open says that a schema lets fields through that it does not name.
+// open reports whether a schema keeps undeclared fields.
 func (c *comparer) open(schema map[string]any) bool {
 	return c.keepsAll || schema["x-kubernetes-preserve-unknown-fields"] == true || additionalOf(schema) != nil
 }
@@ -229,7 +229,7 @@ func (c *comparer) required(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// isAlwaysPresent says that a whole object cannot be without the field.
+// isAlwaysPresent reports whether every object has the field.
 func isAlwaysPresent(at schemaPath, name string) bool {
 	return (at.root || at.embedded) && (name == "apiVersion" || name == "kind") || at.root && name == "metadata"
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// additionalOf returns the schema of keys that are not named: true, an object, or nil for none.
+// additionalOf returns the schema of undeclared keys: true, an object, or nil for none.
 func additionalOf(schema map[string]any) any {
 	switch v := schema["additionalProperties"].(type) {
 	case bool:
@@ -43,7 +43,7 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 	case sub && scalar(former):
 		c.add(additionalRelaxed, path, typeOf(former), "any", "any value is accepted")
 	case sub:
-		// Below additionalProperties: true nothing is named, and the API server drops it.
+		// The API server drops undeclared fields below additionalProperties: true.
 		c.add(additionalTightened, path, typeOf(former), "any", "the fields of values are dropped, since the schema does not name them")
 	default:
 		c.add(additionalTightened, path, "any", typeOf(latter), "values have a schema")
@@ -95,7 +95,7 @@ func (c *comparer) lists(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// rule is one of x-kubernetes-validations: what it asks, and what it says to people.
+// rule is one of x-kubernetes-validations: its expression and its message.
 type rule struct{ asks, says string }
 
 func (c *comparer) rulesAt(at schemaPath, v any) []rule {
@@ -125,7 +125,7 @@ func (c *comparer) rulesAt(at schemaPath, v any) []rule {
 	return all
 }
 
-// validations compares rules in CEL by their text: whether one follows from another is not decided.
+// validations compares CEL rules by their text; it does not decide whether one implies another.
 func (c *comparer) validations(at schemaPath, was, is map[string]any) {
 	const key = "x-kubernetes-validations"
 	if was[key] == nil && is[key] == nil {
@@ -146,5 +146,5 @@ func (c *comparer) validations(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// anyKey is the path of the values of a map.
+// anyKey returns the path of the values of a map.
 func anyKey(at string) string { return strings.TrimPrefix(at+".*", ".") }

@@ -2,7 +2,7 @@ package crd
 
 import "slices"
 
-// values compares defaults and lists of values.
+// values compares defaults and enumerations.
 func (c *comparer) values(at schemaPath, was, is map[string]any) {
 	before, had := was["default"]
 	after, has := is["default"]
@@ -42,7 +42,7 @@ func (c *comparer) enum(at schemaPath, was, is any) {
 	}
 }
 
-// difference returns the values of a that b has not.
+// difference returns the values of a that are not in b.
 func difference(a, b []any) []any {
 	var rest []any
 	for _, v := range a {
@@ -53,13 +53,13 @@ func difference(a, b []any) []any {
 	return rest
 }
 
-// bound is a keyword that limits from one side.
+// bound is a keyword that limits in one direction.
 type bound struct {
 	key string
-	// exclusive is the keyword that says that the bound itself is not meant.
+	// exclusive is the keyword that excludes the bound itself.
 	exclusive string
 	lower     bool
-	// counted says that 0 is as good as none.
+	// counted is set if 0 is equal to none.
 	counted bool
 }
 

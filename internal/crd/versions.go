@@ -2,7 +2,7 @@ package crd
 
 import "strings"
 
-// versions compares a version with itself.
+// versions compares two definitions of one version.
 func (c *comparer) versions(was, is version) {
 	switch {
 	case was.served && !is.served:
@@ -32,7 +32,7 @@ func versionKnown(key string) bool {
 	return false
 }
 
-// schemas compares those of a version.
+// schemas compares the schemas of a version.
 func (c *comparer) schemas(was, is map[string]any) {
 	if (was == nil) != (is == nil) {
 		c.add(unknownChange, "", given(was), given(is), "the schema as a whole")
@@ -52,7 +52,7 @@ func given(m map[string]any) string {
 	return "given"
 }
 
-// removed says what becomes of those who use a version that is gone.
+// removed records a removed version, which breaks its clients.
 func (c *comparer) removed(was *definition, v version) {
 	switch {
 	case v.served:
@@ -62,7 +62,7 @@ func (c *comparer) removed(was *definition, v version) {
 	}
 }
 
-// stored looks for the versions in which objects are stored.
+// stored checks that all versions in which objects are stored remain.
 func (c *comparer) stored(was, is *definition) {
 	for _, name := range was.stored {
 		if _, ok := is.version(name); !ok {
@@ -73,8 +73,8 @@ func (c *comparer) stored(was, is *definition) {
 	c.version = ""
 }
 
-// added looks at a new version. Without conversion only apiVersion changes between it and
-// the storage version, so fields of only one of them are lost.
+// added checks a new version. Without conversion only apiVersion changes between it and the storage
+// version, so fields of only one of them are lost.
 func (c *comparer) added(is *definition, v version) {
 	c.add(versionAdded, "", nil, nil, "the version was added")
 	storage, _ := is.version(is.storage)
@@ -101,13 +101,13 @@ func dropsFields(rule string) bool {
 	return false
 }
 
-// storage compares the former storage version with the new one, which reads what is stored.
+// storage compares the former storage version with the new one, which must read the stored objects.
 func (c *comparer) storage(was, is *definition) {
 	if was.storage == is.storage {
 		return
 	}
 	if _, there := is.version(was.storage); !there {
-		return // stored says it
+		return // stored reports it
 	}
 	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be undone by itself")
 	before, _ := was.version(was.storage)

@@ -11,11 +11,10 @@ import (
 // walker finds the fields of a schema, in the order of their paths.
 type walker struct{ found []found }
 
-// maxDepth bounds the walk: no schema that a server takes is deeper.
+// maxDepth limits the walk: no schema that a server accepts is deeper.
 const maxDepth = 64
 
-// children walks the fields of an object. within is the nearest field above that
-// need not be there.
+// children walks the fields of an object. within is the nearest optional parent.
 func (w *walker) children(at, within string, schema map[string]any, depth int, always bool) {
 	properties := mapOf(schema, "properties")
 	required := textsOf(schema, "required")
@@ -28,7 +27,7 @@ func (w *walker) children(at, within string, schema map[string]any, depth int, a
 			continue
 		}
 		path := join(at, name)
-		spec := path == "spec" // without it there is nothing to say
+		spec := path == "spec" // an object without it has no content
 		is := spec || slices.Contains(required, name)
 		below := depth + 1
 		if spec || path == "status" {
@@ -77,11 +76,11 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 			break
 		}
 	}
-	// What a list or a map holds is there only where somebody put it in.
+	// The items of a list or a map are optional.
 	w.children(path+mark, within, inner, depth, always && mark == "")
 }
 
-// enumOf returns the values that a field, or an item of it, may have.
+// enumOf returns the allowed values of a field, or of its items.
 func enumOf(schema map[string]any) []string {
 	if items := mapOf(schema, "items"); items != nil {
 		return enumOf(items)
@@ -94,7 +93,7 @@ func enumOf(schema map[string]any) []string {
 	return out
 }
 
-// typeOf says of which type a field is.
+// typeOf returns the type of a field.
 func typeOf(schema map[string]any) string {
 	kind := textOf(schema, "type")
 	items, values := mapOf(schema, "items"), mapOf(schema, "additionalProperties")

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// explain says why nothing satisfies a question: it leaves out what the last search had to do
-// with, one by one, while there is still no answer without it.
+// explain explains why a question has no solution: it drops the reasons of the last search, one by
+// one, as long as there is still no solution without them.
 func (s *search) explain(ctx context.Context) error {
 	var left []*reason
 	for _, g := range s.reasons {
@@ -21,7 +21,7 @@ func (s *search) explain(ctx context.Context) error {
 			left = append(left, g)
 		}
 	}
-	// A choice between providers is asked for only where nothing else is wrong: it is left out first.
+	// A choice between providers is reported only if nothing else is wrong, so it is dropped first.
 	first := func(g *reason) int {
 		if g.Kind == unclear {
 			return 0
@@ -30,8 +30,8 @@ func (s *search) explain(ctx context.Context) error {
 	}
 	slices.SortFunc(left, func(a, b *reason) int { return cmp.Or(first(a)-first(b), a.order-b.order) })
 	s.left = maxSteps
-	// Without a need, what it brought along is gone too: what mattered may matter no more. So
-	// it ends with a round that leaves nothing out.
+	// Without a need, its own needs disappear too, and earlier reasons may become irrelevant. So
+	// the loop ends with a round that drops nothing.
 	for i, kept := 0, 0; kept < len(left); i %= len(left) {
 		left[i].ignored = true
 		ok, err := s.run(ctx)
@@ -86,8 +86,8 @@ func (s *search) ambiguous(api API, left []*reason) error {
 	return e
 }
 
-// conflict puts reasons in order, each after what leads to it: wants, then what the wanted
-// packages need, and what these need.
+// conflict sorts reasons, each after what leads to it: wants, then what the wanted packages need,
+// and what these need.
 func (s *search) conflict(left []*reason) error {
 	depth := map[string]int{}
 	for more := true; more; {
@@ -116,7 +116,7 @@ func (s *search) conflict(left []*reason) error {
 	return e
 }
 
-// text is a reason in words.
+// text formats a reason.
 func (s *search) text(g *reason, left []*reason) string {
 	who := s.named(g, left) + s.wanter(g, left)
 	switch g.Kind {
@@ -137,8 +137,8 @@ func (s *search) text(g *reason, left []*reason) string {
 	return who + " is installed and stays as it is"
 }
 
-// named is a package with those of its versions that a reason is about and that the other
-// reasons leave.
+// named formats a package with those of its versions that a reason is about and that the other
+// reasons allow.
 func (s *search) named(g *reason, left []*reason) string {
 	versions := slices.DeleteFunc(slices.Clone(g.versions), func(v *candidate) bool { return !s.isLeft(v, left) })
 	if len(versions) == 0 {
@@ -147,7 +147,7 @@ func (s *search) named(g *reason, left []*reason) string {
 	return short(g.Package) + " " + several(versions)
 }
 
-// isLeft says that no requirement by name, and nothing installed, excludes a version.
+// isLeft reports whether no requirement by name, and nothing installed, excludes a version.
 func (s *search) isLeft(v *candidate, left []*reason) bool {
 	return !slices.ContainsFunc(left, func(g *reason) bool {
 		if g.Kind == Stays || g.Kind == NotDown {
@@ -157,7 +157,7 @@ func (s *search) isLeft(v *candidate, left []*reason) bool {
 	})
 }
 
-// wanter says why the package of a reason is there, where no other reason says so.
+// wanter says why the package of a reason is needed, if no other reason does.
 func (s *search) wanter(g *reason, left []*reason) string {
 	if slices.ContainsFunc(left, func(o *reason) bool {
 		return o.Package == g.Package && (o.Kind == Stays || o.Kind == NotDown) || (o.Kind == Wanted || o.Kind == Needed) && slices.Contains(s.targets(o.Requirement), g.Package)
@@ -175,7 +175,7 @@ func (s *search) wanter(g *reason, left []*reason) string {
 	return ""
 }
 
-// ends says what the reasons come to: which versions there are of what cannot be had.
+// ends returns the conclusion of the reasons: the existing versions of what is not available.
 func (s *search) ends(left []*reason) string {
 	asked := map[string]int{}
 	for _, g := range left {
@@ -223,7 +223,7 @@ func (s *search) noProvider(a API) string {
 	return fmt.Sprintf("no package brings %s%s", short(a.Kind), object.DidYouMean(object.Nearest(a.Kind, slices.Sorted(maps.Keys(s.offers)))))
 }
 
-// several joins versions, the oldest first, and leaves out the middle of many.
+// several joins versions, oldest first, and omits the middle of many.
 func several(versions []*candidate) string {
 	var out []string
 	for _, v := range slices.SortedFunc(slices.Values(versions), func(a, b *candidate) int { return a.at.Compare(b.at) }) {

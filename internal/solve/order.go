@@ -6,19 +6,19 @@ import (
 	"slices"
 )
 
-// answer is what is chosen, while it is put in order.
+// answer is the set of chosen packages while it is sorted.
 type answer struct {
 	*search
 	chosen map[string]*candidate
 	why    map[string][]string
-	// needs are the packages that a package needs, sorted: true where they must be before it.
+	// needs are the packages that a package needs, sorted: true if they must come before it.
 	needs map[string]map[string]bool
 	path  []string
 	done  map[string]bool
 	out   []Choice
 }
 
-// answer puts what wants need, and what is changed with what that needs, in order.
+// answer sorts what wants need, and what changes with its own needs.
 func (s *search) answer() ([]Choice, error) {
 	a := &answer{search: s, chosen: map[string]*candidate{}, why: map[string][]string{}, needs: map[string]map[string]bool{}, done: map[string]bool{}}
 	var queue []string
@@ -55,7 +55,7 @@ func (s *search) answer() ([]Choice, error) {
 	return a.out, nil
 }
 
-// follow takes what a version needs.
+// follow visits what a version needs.
 func (a *answer) follow(v *candidate, take func(name, why string)) {
 	for _, r := range v.Requires {
 		name := a.providerOf(r, v)
@@ -70,7 +70,7 @@ func (a *answer) follow(v *candidate, take func(name, why string)) {
 	}
 }
 
-// order finds what a version needs of what is chosen.
+// order finds what a version needs among the chosen packages.
 func (a *answer) order(v *candidate) {
 	needs := map[string]bool{}
 	for _, r := range v.Requires {
@@ -81,8 +81,8 @@ func (a *answer) order(v *candidate) {
 	a.needs[v.Name] = needs
 }
 
-// providerOf names the chosen package that meets a requirement; for an API that the asking
-// package brings itself, that one. Empty where the cluster does, or nobody.
+// providerOf names the chosen package that meets a requirement; for an API that the asking package
+// provides itself, that one. It is empty if the cluster provides it, or nothing does.
 func (a *answer) providerOf(r Requirement, asking *candidate) string {
 	if r.Package == "" && asking != nil && asking.provides(r.API) {
 		return asking.Name
@@ -104,8 +104,8 @@ func (a *answer) providerOf(r Requirement, asking *candidate) string {
 	return found.name
 }
 
-// put puts a package into the answer, after what must be before it, and after what better is
-// where that closes no circle.
+// put adds a package to the answer, after what must come before it, and after what should, unless
+// that closes a cycle.
 func (a *answer) put(name string) error {
 	if i := slices.Index(a.path, name); i >= 0 {
 		e := &LoopError{}
@@ -141,7 +141,7 @@ func (a *answer) put(name string) error {
 	return nil
 }
 
-// mustFollow says that a package must come after one that is not put yet.
+// mustFollow reports whether a package must come after one that is not added yet.
 func (a *answer) mustFollow(name string, seen map[string]bool) bool {
 	if slices.Contains(a.path, name) {
 		return true

@@ -7,21 +7,20 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// History is what tells which of the objects that an owner keeps as the history of what
-// it did is the last one: of such an object, and of the owner.
+// History tells which of the objects that an owner keeps as a history is the last one. Both these
+// objects and the owner have it.
 type History struct {
-	// Owners are the kinds of owners that keep the object so, Kind.group; * for all but its
-	// own kind. There are none for what is only an owner.
+	// Owners are the kinds of owners that keep the object so, Kind.group; * for all but its own
+	// kind. It is empty for an owner.
 	Owners []string
-	// Revision is the one that the owner is at, or that the object was made for; empty
-	// where nothing tells.
+	// Revision is the owner's current one, or the one that the object was made for; empty if
+	// unknown.
 	Revision string
 	// Made is when the object was created.
 	Made time.Time
 }
 
-// history is what the rule of its kind says of the object as a part of a history; nil for
-// nothing.
+// history returns the result of the rule's history expressions; nil without one.
 func (j *Evaluator) history(s *subject) *History {
 	e := j.entryOf(s)
 	if e == nil || len(e.rule.History) == 0 && e.rule.Revision == "" {
@@ -39,7 +38,7 @@ func (j *Evaluator) history(s *subject) *History {
 	return h
 }
 
-// observed judges by the rule of its kind whether the status is of the object as it is.
+// observed evaluates, by the rule of its kind, whether the status is current.
 func (j *Evaluator) observed(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil || e.rule.Observed == "" {
@@ -47,7 +46,7 @@ func (j *Evaluator) observed(s *subject) (Health, bool) {
 	}
 	c, err := e.compiled()
 	if err != nil {
-		return Health{}, false // the rule is asked once more, and that is told then
+		return Health{}, false // the rule is evaluated again, and reports the error then
 	}
 	of := s.variables()
 	if of == nil {
@@ -58,7 +57,7 @@ func (j *Evaluator) observed(s *subject) (Health, bool) {
 	return h, behind
 }
 
-// behind says whether the status is of an older generation than the one wanted.
+// behind reports whether the status is of an older generation than the object.
 func behind(observed cel.Program, of map[string]any, want int64, by meter) (Health, bool, error) {
 	out, err := by.eval(observed, of)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// call says what the result of a function may be.
+// call returns what the result of a function may be.
 func (f *fieldReads) call(e ast.Expr, in scope) operand {
 	c := e.AsCall()
 	var args []operand
@@ -60,7 +60,7 @@ func (f *fieldReads) call(e ast.Expr, in scope) operand {
 	return operand{}
 }
 
-// index is what stands by a key, or at an index.
+// index returns the value at a key or an index.
 func (f *fieldReads) index(id int64, of, key operand) operand {
 	if len(key.literals) == 1 && len(key.places) == 0 {
 		if name, ok := key.literals[0].(string); ok {
@@ -77,15 +77,15 @@ func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
 
 func (f *fieldReads) use(o operand, want string) {
 	if want == "" {
-		return // Whatever it is will do.
+		return // any type will do
 	}
 	for _, path := range paths(o.places) {
 		f.note(Read{Path: path, Want: want}, o.at)
 	}
 }
 
-// compare notes that two are held against each other. What stands for a field that is absent
-// (orValue) is no value of it.
+// compare records that two operands are compared. The default of an absent field (orValue) is no
+// value of it.
 func (f *fieldReads) compare(a, b operand) {
 	for _, side := range [...][2]operand{{a, b}, {b, a}} {
 		of, with := side[0], side[1]
@@ -100,7 +100,7 @@ func (f *fieldReads) compare(a, b operand) {
 	}
 }
 
-// otherwise is what an operand may be with what stands for it where it is absent.
+// otherwise returns an operand with the default that replaces it if it is absent.
 func (o operand) otherwise(other operand) operand {
 	for _, p := range o.places {
 		p.compare(other.literals...)
@@ -117,7 +117,7 @@ func (o operand) ordered() {
 	}
 }
 
-// against are the literals that are not what another one is where it is absent.
+// against returns the literals that are not a default of another operand.
 func (o operand) against(other operand) []any {
 	var all []any
 	for _, l := range o.literals {
@@ -132,7 +132,7 @@ func (o operand) against(other operand) []any {
 	return all
 }
 
-// isIn notes that a value is looked for in a list, or a key in a map.
+// isIn records that a value is searched in a list, or a key in a map.
 func (f *fieldReads) isIn(what, list operand) {
 	if list.items != nil {
 		f.compare(what, *list.items)
@@ -150,7 +150,7 @@ func (f *fieldReads) isIn(what, list operand) {
 	}
 }
 
-// condition is the condition of a type: a map of the texts that it has.
+// condition returns the condition of a type: a map of its texts.
 func (f *fieldReads) condition(at position, of, name operand) operand {
 	out := operand{at: at}
 	for _, p := range of.places {

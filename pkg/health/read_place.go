@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// place is a field of an object that an expression reads, with what it takes it for.
+// place is a field of an object that an expression reads, with its expected type.
 type place struct {
 	path   string
 	fields map[string]*place // of a map
-	item   *place            // of a list, or of a map whose keys it does not name
+	item   *place            // of a list, or of a map with computed keys
 	keyed  bool              // item is the value of a map
-	// conditions are the conditions in the list below this map that it asks for by name.
+	// conditions are the conditions in the list of this map that are read by name.
 	conditions map[string]*place
-	// values are those that it is compared with, or has where it is absent.
+	// values are those that it is compared with, and its defaults.
 	values []any
 	number bool // it is compared by order
 }
@@ -55,7 +55,7 @@ func (p *place) compare(values ...any) {
 	}
 }
 
-// paths are those of places, each once.
+// paths returns the paths of places, each once.
 func paths(of []*place) []string {
 	var all []string
 	for _, p := range of {

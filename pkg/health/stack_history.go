@@ -7,13 +7,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// anyOwner stands for all kinds of owners but the kind itself: what a Workflow makes of
-// Workflows are steps, and no history.
+// anyOwner matches all kinds of owners but the kind itself: the Workflows of a Workflow are steps,
+// and no history.
 const anyOwner = "*"
 
-// outlived says that an object has ended, and that what came of it is of no more
-// interest: its owner is not in trouble for it, or has made a newer one. A ReplicaSet
-// makes another pod for one that was evicted, a Job for one that failed.
+// outlived reports whether an object has ended and its result no longer matters: its owner is well,
+// or has made a newer one. A ReplicaSet replaces an evicted pod, a Job a failed one.
 func (a *Assessment) outlived(id graph.ID) bool {
 	if a.past(id) {
 		return true
@@ -38,7 +37,7 @@ func isJob(g *graph.Graph, id graph.ID) bool {
 	return r.Group == "batch" && r.Kind == "Job"
 }
 
-// succeeded says whether the owner of a Job has a newer one.
+// succeeded reports whether the owner of a Job has a newer one.
 func (a *Assessment) succeeded(owner, id graph.ID) bool {
 	for _, other := range a.g.Owned(owner) {
 		h := a.own[other]
@@ -49,8 +48,8 @@ func (a *Assessment) succeeded(owner, id graph.ID) bool {
 	return false
 }
 
-// past says that an owner keeps the object as the history of what it did, and that it is
-// not the last one of what that did at its present revision.
+// past reports whether an owner keeps the object as a history, and it is not the last one at the
+// owner's current revision.
 func (a *Assessment) past(id graph.ID) bool {
 	h := a.own[id].History
 	if h == nil || len(h.Owners) == 0 {
@@ -69,7 +68,7 @@ func (a *Assessment) past(id graph.ID) bool {
 	return kept
 }
 
-// keptBy says whether an owner keeps objects of this kind as history.
+// keptBy reports whether an owner keeps objects of this kind as a history.
 func (h *History) keptBy(owner, kept object.Ref) bool {
 	if slices.Contains(h.Owners, owner.GroupKind().String()) {
 		return true
@@ -77,8 +76,8 @@ func (h *History) keptBy(owner, kept object.Ref) bool {
 	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != kept.GroupKind()
 }
 
-// isLast says whether an object is of the revision that its owner is at, and none of its
-// kind was made after it for that.
+// isLast reports whether an object has the current revision of its owner, and none of its kind was
+// made later for that.
 func (a *Assessment) isLast(owner, id graph.ID) bool {
 	is := a.own[id].History
 	revision := is.Revision

@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// suspension finds objects that were told to pause: by their spec, by an annotation or
-// by a label.
+// suspension finds objects that were told to pause: by their spec, by an annotation or by a label.
 func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if s.fields == nil {
 		return Health{}, false
@@ -30,13 +29,13 @@ func halt(by string) Health {
 	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + by}
 }
 
-// yields reports whether a suspension replaces this health: an object that is paused makes
-// no progress, and a healthy one is stopped on purpose. A failure stays a failure.
+// yields reports whether a suspension replaces this health: a paused object makes no progress, and
+// a healthy one was stopped on purpose. A failure stays a failure.
 func (h Health) yields() bool {
 	return h.Status == Healthy || h.Status == Progressing
 }
 
-// pausedBy returns the field of a spec that tells to pause, or nothing.
+// pausedBy returns the field of a spec that requests a pause, or "".
 func pausedBy(spec map[string]any, depth int) string {
 	first := ""
 	for key, value := range spec {
@@ -62,7 +61,7 @@ func pausedBy(spec map[string]any, depth int) string {
 	return first
 }
 
-// pausedIn looks into a part of a spec.
+// pausedIn searches a part of a spec.
 func pausedIn(key string, part map[string]any, depth int) string {
 	switch squeeze(key) {
 	case "suspension", "hibernation", "suspend", "pause":
@@ -83,7 +82,7 @@ func anyTrue(m map[string]any) string {
 	return ""
 }
 
-// nests reports the parts of a spec that say how the whole is run.
+// nests reports the parts of a spec that configure how the whole runs.
 func nests(key string) bool {
 	switch key {
 	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction", "schedule":
@@ -92,7 +91,7 @@ func nests(key string) bool {
 	return strings.HasSuffix(strings.ToLower(key), "strategy")
 }
 
-// stops reports booleans that tell to pause.
+// stops reports booleans that request a pause.
 func stops(key string, value bool) bool {
 	switch squeeze(key) {
 	case "suspend", "suspended", "pause", "paused", "hibernate", "hibernated", "hibernation", "stop", "stopped", "shutdown",
@@ -107,7 +106,7 @@ func stops(key string, value bool) bool {
 	return false
 }
 
-// stopsAs reports words that tell to pause.
+// stopsAs reports words that request a pause.
 func stopsAs(key, value string) bool {
 	if b, ok := truth(value); ok && stops(key, b) {
 		return true
@@ -123,8 +122,8 @@ func stopsAs(key, value string) bool {
 	return false
 }
 
-// pausing reports annotations and labels that tell to pause, by the part of their key
-// that is behind the prefix.
+// pausing reports annotations and labels that request a pause, by the part of their key after the
+// prefix.
 func pausing(key, value string) bool {
 	_, name, ok := strings.Cut(key, "/")
 	if !ok {
@@ -151,8 +150,7 @@ func pausing(key, value string) bool {
 	return false
 }
 
-// squeeze writes a name without signs and in lower case, so that skip-reconcile and
-// skipReconcile are one.
+// squeeze removes signs and case from a name, so that skip-reconcile and skipReconcile are equal.
 func squeeze(s string) string {
 	var buf [maxState]byte
 	out := buf[:0]

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// evaluate says what a condition of an object of a certain nature means.
+// evaluate returns the meaning of a condition of an object.
 func (c *condition) evaluate(of nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
@@ -49,8 +49,8 @@ func (c *condition) evaluate(of nature) finding {
 	return f
 }
 
-// stopped judges a condition that is True while nothing is done for the object. Who stopped for
-// what is wrong is in trouble: Disabled, because of TemplateNotFound.
+// stopped evaluates a condition that is True while nothing is done for the object. If it stopped
+// because of an error, that is trouble: Disabled, because of TemplateNotFound.
 func (c *condition) stopped(f *finding) {
 	if c.said != yes {
 		return
@@ -61,7 +61,7 @@ func (c *condition) stopped(f *finding) {
 	}
 }
 
-// positive judges a condition that is True where all is well.
+// positive evaluates a condition that is True if all is well.
 func (c *condition) positive(p phrase, of nature, f *finding) {
 	switch {
 	case c.said == broken:
@@ -78,20 +78,20 @@ func (c *condition) positive(p phrase, of nature, f *finding) {
 	case c.said == unclear:
 		c.assessUnknown(p, of, f)
 	case !p.whole && moot(c.reason):
-		// A part of it is not asked for: MetricsReady is False, because of Disabled.
+		// A part of it is not requested: MetricsReady is False, because of Disabled.
 	default:
 		c.assessFalse(p, of, f)
 	}
 }
 
-// assessUnknown judges a condition that should be True, and of which nobody knows yet.
+// assessUnknown evaluates a condition that should be True and is Unknown.
 func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
 	status, soft := c.cause(of)
 	switch reason := read(c.reason); {
 	case soft:
 	case status == Suspended && reason.sense == paused && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
-		// Who should tell has stopped: LeaseUpdateStopped.
+		// The reporter has stopped: LeaseUpdateStopped.
 		f.Status, f.soft = Degraded, false
 	case status == Suspended:
 		f.Status, f.soft = status, false
@@ -100,7 +100,7 @@ func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 	}
 }
 
-// assessFalse judges a condition that should be True, and is not.
+// assessFalse evaluates a condition that should be True and is False.
 func (c *condition) assessFalse(p phrase, of nature, f *finding) {
 	f.Status, f.soft = c.cause(of)
 	if f.Status == "" {
@@ -115,8 +115,8 @@ func (c *condition) assessFalse(p phrase, of nature, f *finding) {
 	f.slight = f.slight || f.soft && (p.trait&(step|idle) != 0 || !p.whole && unmoved(c.message))
 }
 
-// unmoved reports texts that tell why something is not so, and of no lack: a different strategy is
-// used.
+// unmoved reports texts that explain why something is not so, without a lack: a different strategy
+// is used.
 func unmoved(message string) bool {
 	if message == "" || text(message) != neutral || complaint(message) {
 		return false
@@ -131,7 +131,7 @@ func unmoved(message string) bool {
 	return !counts(message)
 }
 
-// counts reports texts that tell how many are there of how many: 2/3 are ready.
+// counts reports texts with an actual and a desired number: 2/3 are ready.
 func counts(message string) bool {
 	for i := 1; i < len(message)-1; i++ {
 		if message[i] == '/' && digit(message[i-1]) && digit(message[i+1]) {
@@ -143,7 +143,7 @@ func counts(message string) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// moot reports reasons that say that something is not asked for.
+// moot reports reasons that mean that something is not requested.
 func moot(reason string) bool {
 	p := read(reason)
 	if p.sense == paused && !p.negated {
@@ -164,7 +164,7 @@ func moot(reason string) bool {
 	return false
 }
 
-// negative judges a condition that is True where something is wrong.
+// negative evaluates a condition that is True if something is wrong.
 func (c *condition) negative(p phrase, of nature, f *finding) {
 	switch c.said {
 	case yes, broken:
@@ -180,7 +180,7 @@ func (c *condition) negative(p phrase, of nature, f *finding) {
 	}
 }
 
-// asleep reports reasons that say that somebody stopped it, and of no trouble: HibernatingOrStopping.
+// asleep reports reasons for an intended stop, without trouble: HibernatingOrStopping.
 func asleep(reason string) bool {
 	var buf [maxPhraseWords]string
 	stopped := false
@@ -194,7 +194,7 @@ func asleep(reason string) bool {
 	return stopped
 }
 
-// isFinished reports reasons that say that something has come to its end.
+// isFinished reports reasons that mean an end.
 func isFinished(reason string) bool {
 	if p := read(reason); p.sense != good || p.negated {
 		return false
@@ -206,7 +206,7 @@ func isFinished(reason string) bool {
 	return false
 }
 
-// denied judges a condition that names the lack of something good, or a lack of trouble.
+// denied evaluates a condition that names the lack of something good, or a lack of trouble.
 func (c *condition) denied(p phrase, of nature, f *finding) {
 	switch {
 	case p.sense == good && p.negated: // NoErrors
@@ -229,17 +229,17 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 	}
 }
 
-// underway judges a condition that is True while something goes on.
+// underway evaluates a condition that is True during an activity.
 func (c *condition) underway(f *finding) {
 	reason := read(c.reason)
 	switch {
 	case c.said == yes && isFinished(c.reason):
-		// Progressing because it has come to an end: as Deployments say it.
+		// Progressing because it has ended: as in Deployments.
 	case reason.sense == paused && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
-		// What is tried again and again may be on its way, or in trouble.
+		// Retries may be progress, or trouble.
 		f.soft = strings.Contains(c.reason, "Retry")
 	case c.said == unclear:
 		f.Status, f.soft, f.slight = Progressing, true, false
@@ -250,7 +250,7 @@ func (c *condition) underway(f *finding) {
 	}
 }
 
-// plainTrouble reports texts that tell of an error of a kind that is no part of any way.
+// plainTrouble reports texts about an error that is never part of normal progress.
 func plainTrouble(s string) bool {
 	s = strings.ToLower(s)
 	for _, error := range [...]string{"connection refused", "permission denied", "access denied", "no such host", "crashloopbackoff", "imagepullbackoff", "errimagepull", "back-off ", "unauthorized", "panic:"} {
@@ -261,8 +261,8 @@ func plainTrouble(s string) bool {
 	return false
 }
 
-// strange judges a condition whose type nobody knows: its reason may tell of trouble,
-// and never of health.
+// strange evaluates a condition with an unknown type: its reason may mean trouble, but never
+// health.
 func (c *condition) strange(f *finding) {
 	f.foreign = true
 	offer := offersKind(c.kind)
@@ -284,23 +284,23 @@ func (c *condition) strange(f *finding) {
 	}
 }
 
-// offersKind reports types that tell what could be done.
+// offersKind reports types that name a possibility.
 func offersKind(kind string) bool {
 	return strings.HasSuffix(kind, "able") || strings.HasSuffix(kind, "Available")
 }
 
-// cause tells by reason and message whether what is not so is trouble or a matter of
-// time. soft says that neither told.
+// cause decides by reason and message whether a False condition is trouble or only takes time. soft
+// is set if neither decides.
 func (c *condition) cause(of nature) (status Status, soft bool) {
 	reason := read(c.reason)
 	if reason.sense == neutral && goesOn(c.reason) {
 		reason.sense = moving
 	}
 	if reason.trait&plain != 0 && reason.sense != good {
-		reason.sense = neutral // NotReady says nothing that we did not know
+		reason.sense = neutral // NotReady adds nothing
 	}
 	if reason.negated && reason.sense == bad {
-		reason.sense = neutral // as NotAvailable does
+		reason.sense = neutral // nor does NotAvailable
 	}
 	passes := reason.trait&passing != 0
 	if reason.sense == neutral || reason.sense == good || reason.sense == ambiguous {
@@ -334,13 +334,13 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 	return "", true
 }
 
-// awaits reports sentences that begin by waiting: of what is waited for they may tell trouble.
+// awaits reports sentences that start with waiting: what they wait for may sound like trouble.
 func awaits(s string) bool {
 	var buf [4]string
 	return slices.ContainsFunc(split(buf[:0], s), waits)
 }
 
-// absent reports reasons that say that something is not there. It may come yet.
+// absent reports reasons that mean that something does not exist. It may come yet.
 func absent(reason string) bool {
 	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], reason))
