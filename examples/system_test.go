@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// The manifest of the shop is right, and names what its objects have.
+// The manifest of the shop is valid, and names its objects.
 func TestSystem(t *testing.T) {
 	text, err := os.ReadFile("system/system.yaml")
 	if err != nil {

@@ -9,12 +9,12 @@ import (
 
 const (
 	changelog = "CHANGELOG.md"
-	// heading is that under which the section on top tells programs what breaks.
+	// heading is the heading of breaking changes in the top section.
 	heading = "### Changed in the library"
 )
 
-// announced says whether the section on top of the changelog tells of breaks: it has the
-// heading, and something below it. Without a changelog nothing is announced.
+// announced reports whether the top section of the changelog announces breaking changes: it has the
+// heading, with content. Without a changelog nothing is announced.
 func announced(top string) (bool, error) {
 	text, err := os.ReadFile(filepath.Join(top, changelog))
 	if errors.Is(err, os.ErrNotExist) {

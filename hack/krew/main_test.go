@@ -13,7 +13,7 @@ import (
 
 const manifest = "../../plugins.yaml"
 
-// checksums writes sums of archives that there are not, but for those left out.
+// checksums writes sums of archives that do not exist, except those in without.
 func checksums(t *testing.T, without ...string) string {
 	t.Helper()
 	s, err := suite.Read(manifest)

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReleaseIsBuiltCheckedAndVerified goes the way of docs/releasing.md with a small module:
-// build, sha256sum, verify against the sums, licences; then the same with a sum that is wrong.
+// TestReleaseIsBuiltCheckedAndVerified follows docs/releasing.md with a small module: build,
+// sha256sum, verify against the sums, licences; then the same with a wrong sum.
 func TestReleaseIsBuiltCheckedAndVerified(t *testing.T) {
 	root, out := filepath.Join(t.TempDir(), "checkout"), filepath.Join(t.TempDir(), "dist")
 	if err := os.CopyFS(root, os.DirFS("../../internal/release/testdata/tiny")); err != nil {

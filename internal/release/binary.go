@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// binary is an executable, and what it says is in it.
+// binary is an executable with its build information.
 type binary struct {
 	info *debug.BuildInfo
 	// sum is the SHA-256 of the file.
@@ -21,18 +21,18 @@ type binary struct {
 	needs []string
 }
 
-// module is a module that is in a binary.
+// module is a module in a binary.
 type module struct {
 	path, version, sum string
-	// dir is where it is on disk, and folders those in it that packages come from.
+	// dir is its directory, and folders the directories in it that packages come from.
 	dir     string
 	folders []string
-	// needs are the modules whose packages its own import.
+	// needs are the modules that its packages import.
 	needs []string
 }
 
-// readBinary reads what an executable says it was built of, and wants that to be the same as
-// what go list told of its packages.
+// readBinary reads the build information of an executable, and requires that it agrees with the
+// packages of go list.
 func readBinary(executable string, packages []goPackage) (binary, error) {
 	info, err := buildinfo.ReadFile(executable)
 	if err != nil {
@@ -65,7 +65,7 @@ func readBinary(executable string, packages []goPackage) (binary, error) {
 	return b, nil
 }
 
-// modulesOf puts packages together by their modules, and says what the main one needs.
+// modulesOf groups packages by module, and returns what the main one needs.
 func modulesOf(packages []goPackage) (modules []module, main []string) {
 	of := map[string]string{} // modules by packages
 	for _, p := range packages {
@@ -99,7 +99,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 	return modules, slices.Compact(main)
 }
 
-// moduleOf is the module of a package: empty for the main one.
+// moduleOf returns the module of a package, "" for the main one.
 func moduleOf(p goPackage) string {
 	switch {
 	case p.Standard || p.Module == nil:
@@ -110,7 +110,7 @@ func moduleOf(p goPackage) string {
 	return p.Module.Path
 }
 
-// needs are the other modules that a package imports.
+// needs returns the other modules that a package imports.
 func needs(p goPackage, of map[string]string) []string {
 	var out []string
 	for _, i := range p.Imports {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// Diff returns what leads from a UIState to another; nil where that is nothing but the time.
-// Names of stacks are unique in each. What has become fewer nodes ends in nulls.
+// Diff returns the difference between two UIStates; nil if only the time differs. Names of stacks
+// are unique in each. If there are fewer nodes, the list ends in nulls.
 func Diff(old, now *view.UIState) *view.UIDelta {
 	change := &view.UIDelta{
 		Head:   headChange(old, now),
