@@ -116,9 +116,9 @@ func TestImports(t *testing.T) {
 	ours := 0
 	for path := range strings.Lines(string(list)) {
 		path = strings.TrimSpace(path)
-		under, ok := strings.CutPrefix(path, "github.com/kubectl-sysop/kubectl-sysop/")
+		relative, ok := strings.CutPrefix(path, "github.com/kubectl-sysop/kubectl-sysop/")
 		switch {
-		case ok && strings.HasPrefix(under, "pkg/"):
+		case ok && strings.HasPrefix(relative, "pkg/"):
 			ours++
 		case ok || strings.Contains(path, "."):
 			t.Errorf("imports %s", path)

@@ -72,9 +72,9 @@ func clean(t *testing.T, dir string) {
 	if err != nil || strings.Contains(trees, "\n") {
 		t.Errorf("worktrees are left: %s, %v", trees, err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "apidiff-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("folders are left: %v, %v", left, err)
+	rest, err := filepath.Glob(filepath.Join(os.TempDir(), "apidiff-*"))
+	if err != nil || len(rest) > 0 {
+		t.Errorf("folders are left: %v, %v", rest, err)
 	}
 }
 
@@ -188,13 +188,13 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func fails(t *testing.T, ctx context.Context, dir string, args []string, told ...string) { //nolint:revive // t comes first in helpers of tests
+func fails(t *testing.T, ctx context.Context, dir string, args []string, wants ...string) { //nolint:revive // t comes first in helpers of tests
 	t.Helper()
 	var out, errOut bytes.Buffer
 	if code := run(ctx, args, dir, &out, &errOut); code != exitError || out.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, &out)
 	}
-	for _, s := range told {
+	for _, s := range wants {
 		if !strings.Contains(errOut.String(), s) {
 			t.Errorf("%s\nsays nothing of %s", &errOut, s)
 		}

@@ -23,7 +23,7 @@ func announced(top string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sections, below := 0, false
+	sections, content := 0, false
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -32,8 +32,8 @@ func announced(top string) (bool, error) {
 				return false, nil
 			}
 		case strings.HasPrefix(line, "### "):
-			below = sections == 1 && line == heading
-		case below && line != "":
+			content = sections == 1 && line == heading
+		case content && line != "":
 			return true, nil
 		}
 	}

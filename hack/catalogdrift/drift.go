@@ -118,9 +118,9 @@ var named = regexp.MustCompile(`(?i)(refs?|names?|secrets?|configmaps?|storagecl
 // references returns the fields of the newest version that may name an object, are not in the old
 // definition, and are not read by a relation.
 func (d *drift) references(gk schema.GroupKind, owner *entry) []string {
-	is, _ := d.new.Kind(gk)
+	current, _ := d.new.Kind(gk)
 	was, _ := d.old.Kind(gk)
-	versions := is.Versions()
+	versions := current.Versions()
 	if len(versions) == 0 {
 		return nil
 	}
@@ -144,17 +144,17 @@ func (d *drift) references(gk schema.GroupKind, owner *entry) []string {
 			if err != nil || at == "" && name != "spec" || depth == 0 {
 				continue
 			}
-			below, _ := s.Field(name)
+			shape, _ := s.Field(name)
 			if !slices.ContainsFunc(known, func(k field.Shape) bool { return p.Check(k) == nil }) {
 				if named.MatchString(name) && !owner.reads(gk, path) {
 					all = append(all, path)
 					continue
 				}
 			}
-			walk(below, path, depth-1)
+			walk(shape, path, depth-1)
 		}
 	}
-	walk(is.Shapes(versions[0])[0], "", 20)
+	walk(current.Shapes(versions[0])[0], "", 20)
 	return all
 }
 
@@ -189,20 +189,20 @@ func (d *drift) rewrite(source string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	by := map[string][]map[string]any{}
+	byFile := map[string][]map[string]any{}
 	for _, crd := range d.crds {
 		var one lint.Definitions
 		gk := one.Add(crd)
 		if owner := d.owner(gk); owner != nil {
-			by[owner.Name] = append(by[owner.Name], crd)
+			byFile[owner.Name] = append(byFile[owner.Name], crd)
 		}
 	}
 	for _, e := range d.entries {
-		if len(by[e.Name]) == 0 {
+		if len(byFile[e.Name]) == 0 {
 			continue
 		}
 		f := d.file(e.Name)
-		f.Replace(source, by[e.Name])
+		f.Replace(source, byFile[e.Name])
 		name := filepath.Join(d.folder, f.Name+skeleton.Extension)
 		if err := os.WriteFile(name, []byte(f.Text(shapes)), 0o600); err != nil {
 			return err

@@ -20,7 +20,7 @@ type claim struct {
 }
 
 func tested(words string, tests ...string) claim { return claim{words: words, tests: tests} }
-func untested(words, why string) claim           { return claim{words: words, why: why} }
+func untested(words, reason string) claim        { return claim{words: words, why: reason} }
 
 // claims are in the order of SECURITY.md.
 var claims = []claim{
@@ -149,9 +149,9 @@ func cmpOr(err, other error) error {
 // TestSecurityIsTested: each claim is in SECURITY.md, its tests exist, and every statement has a
 // claim.
 func TestSecurityIsTested(t *testing.T) {
-	all, there := statements(t), testsOf(t)
-	if len(all) < 30 || len(there) < 1000 {
-		t.Fatalf("%d statements and %d tests were found", len(all), len(there))
+	all, tests := statements(t), testsOf(t)
+	if len(all) < 30 || len(tests) < 1000 {
+		t.Fatalf("%d statements and %d tests were found", len(all), len(tests))
 	}
 	claimed := map[string]bool{}
 	for _, c := range claims {
@@ -168,7 +168,7 @@ func TestSecurityIsTested(t *testing.T) {
 			t.Errorf("%q has neither tests nor a reason for that, or both", c.words)
 		}
 		for _, name := range c.tests {
-			if !there[name] {
+			if !tests[name] {
 				t.Errorf("%q: there is no test %s", c.words, name)
 			}
 		}

@@ -105,8 +105,8 @@ func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error
 		return "", fmt.Errorf("%s: %q is neither a file nor a directory", name, h.Name)
 	}
 	full := strings.ReplaceAll(h.Name, `\`, "/")
-	if why := outside(full); why != "" {
-		return "", fmt.Errorf("%s: the path %q %s", name, h.Name, why)
+	if reason := outside(full); reason != "" {
+		return "", fmt.Errorf("%s: the path %q %s", name, h.Name, reason)
 	}
 	if u.files++; u.files > u.limits.Files {
 		return "", fmt.Errorf("%s has more than %d files", name, u.limits.Files)
@@ -143,11 +143,11 @@ func outside(p string) string {
 }
 
 func (u *unpacker) file(name, at string, h *tar.Header, r io.Reader) (*archive.BufferedFile, error) {
-	left := u.limits.Unpacked - u.bytes
-	if h.Size > left {
+	limit := u.limits.Unpacked - u.bytes
+	if h.Size > limit {
 		return nil, u.tooLarge(name, h.Name)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, left+1))
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: read %q: %w", name, h.Name, err)
 	}
@@ -185,11 +185,11 @@ func inChart(name string) (inner string, folders int, subchart bool) {
 			return name, folders, false
 		}
 		folders++
-		_, below, ok := strings.Cut(rest, "/")
+		_, remainder, ok := strings.Cut(rest, "/")
 		if !ok {
 			return rest, folders, true
 		}
-		name = below
+		name = remainder
 	}
 }
 

@@ -113,7 +113,7 @@ func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
 		return nil, err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, more yaml.Node
+	var doc, next yaml.Node
 	err := dec.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
 		return nil, nil
@@ -121,11 +121,11 @@ func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
 	if err != nil {
 		return nil, plainYAML(err)
 	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
 		if err != nil {
 			return nil, plainYAML(err)
 		}
-		return nil, fmt.Errorf("line %d: expected one document, got another", more.Line)
+		return nil, fmt.Errorf("line %d: expected one document, got another", next.Line)
 	}
 	return doc.Content[0], grows.Take(doc.Content[0])
 }

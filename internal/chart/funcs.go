@@ -57,11 +57,11 @@ func randoms() template.FuncMap {
 	for c := ' '; c <= '~'; c++ {
 		ascii.WriteRune(c)
 	}
-	of := func(alphabet string) func(int) (string, error) {
+	generate := func(alphabet string) func(int) (string, error) {
 		return func(n int) (string, error) { return random(n, alphabet) }
 	}
 	return template.FuncMap{
-		"randAlphaNum": of(digits + letters), "randAlpha": of(letters), "randNumeric": of(digits), "randAscii": of(ascii.String()),
+		"randAlphaNum": generate(digits + letters), "randAlpha": generate(letters), "randNumeric": generate(digits), "randAscii": generate(ascii.String()),
 	}
 }
 

@@ -177,15 +177,15 @@ func (p *splitter) mark(o *unstructured.Unstructured) {
 	}
 }
 
-func annotate(o *unstructured.Unstructured, more map[string]string) {
-	if len(more) == 0 {
+func annotate(o *unstructured.Unstructured, annotations map[string]string) {
+	if len(annotations) == 0 {
 		return
 	}
 	a := o.GetAnnotations()
 	if a == nil {
 		a = map[string]string{}
 	}
-	maps.Copy(a, more)
+	maps.Copy(a, annotations)
 	o.SetAnnotations(a)
 }
 
@@ -257,13 +257,13 @@ func (p *splitter) sort() {
 	}
 	byKind := func(a, b *unstructured.Unstructured) int {
 		x, known := rank[a.GetKind()]
-		y, also := rank[b.GetKind()]
+		y, ranked := rank[b.GetKind()]
 		switch {
-		case known && also:
+		case known && ranked:
 			return cmp.Compare(x, y)
 		case known:
 			return -1
-		case also:
+		case ranked:
 			return 1
 		}
 		return cmp.Compare(a.GetKind(), b.GetKind())

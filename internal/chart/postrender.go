@@ -98,10 +98,10 @@ func (p *PostRenderer) read(stream string) ([]document, map[string]string, error
 
 // compare refuses a set of objects that differs from the plan.
 func (p *PostRenderer) compare(emitted []Object) error {
-	var more, less []string
+	var added, less []string
 	for _, e := range emitted {
 		if _, ok := slices.BinarySearchFunc(p.planned.Emitted, e, compareEmitted); !ok {
-			more = append(more, e.String())
+			added = append(added, e.String())
 		}
 	}
 	for _, e := range p.planned.Emitted {
@@ -109,12 +109,12 @@ func (p *PostRenderer) compare(emitted []Object) error {
 			less = append(less, e.String())
 		}
 	}
-	if more == nil && less == nil {
+	if added == nil && less == nil {
 		return nil
 	}
 	var parts []string
-	if more != nil {
-		parts = append(parts, "it now has "+listNames(more)+", which was not planned")
+	if added != nil {
+		parts = append(parts, "it now has "+listNames(added)+", which was not planned")
 	}
 	if less != nil {
 		parts = append(parts, "it lacks "+listNames(less)+", which was planned")

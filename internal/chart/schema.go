@@ -41,11 +41,11 @@ func closeSchemas(c *helm.Chart) ([]string, error) {
 		}
 	}
 	for _, sub := range c.Dependencies() {
-		more, err := closeSchemas(sub)
+		subWarnings, err := closeSchemas(sub)
 		if err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, more...)
+		warnings = append(warnings, subWarnings...)
 	}
 	return warnings, nil
 }

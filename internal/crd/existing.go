@@ -39,8 +39,8 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		if gvk.Group != d.spec["group"] || gvk.Kind != d.names["kind"] {
 			return nil, fmt.Errorf("validate %s %s against the CRD %s: it is not one of its objects", gvk.GroupKind(), u.GetName(), d.name)
 		}
-		v, there := d.version(gvk.Version)
-		if !there {
+		v, served := d.version(gvk.Version)
+		if !served {
 			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", refOf(u), gvk.Version)})
 			continue
 		}
@@ -98,14 +98,14 @@ func rulesBelow(at string, schema map[string]any) []string {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range keysOf(properties, nil) {
-		below, _ := properties[name].(map[string]any)
-		places = append(places, rulesBelow(field.Join(at, name), below)...)
+		child, _ := properties[name].(map[string]any)
+		places = append(places, rulesBelow(field.Join(at, name), child)...)
 	}
-	if below, ok := schema["additionalProperties"].(map[string]any); ok {
-		places = append(places, rulesBelow(anyKey(at), below)...)
+	if child, ok := schema["additionalProperties"].(map[string]any); ok {
+		places = append(places, rulesBelow(anyKey(at), child)...)
 	}
-	if below, ok := schema["items"].(map[string]any); ok {
-		places = append(places, rulesBelow(at+"[]", below)...)
+	if child, ok := schema["items"].(map[string]any); ok {
+		places = append(places, rulesBelow(at+"[]", child)...)
 	}
 	return places
 }

@@ -88,8 +88,8 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	content := runtime.DeepCopyJSON(u.Object)
 	var broken []InvalidObject
 	if !r.keepsAll {
-		lost := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-		for _, path := range lost {
+		dropped := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+		for _, path := range dropped {
 			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the CRD has no such field", ref, path)})
 		}
 	}
@@ -146,7 +146,7 @@ func fill(v any, s *schema.Structural) {
 		fillNulls(v, s)
 		for name := range s.Properties {
 			given := s.Properties[name].Default.Object
-			if _, there := v[name]; !there && given != nil {
+			if _, present := v[name]; !present && given != nil {
 				v[name] = runtime.DeepCopyJSONValue(given)
 			}
 		}

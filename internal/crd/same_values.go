@@ -68,7 +68,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for k, v := range x {
-			if w, there := y[k]; !there || !same(v, w) {
+			if w, found := y[k]; !found || !same(v, w) {
 				return false
 			}
 		}
@@ -141,10 +141,10 @@ func sameProperties(a, b any) bool {
 		return false
 	}
 	for name, p := range x {
-		q, there := y[name]
+		q, found := y[name]
 		one, ok := p.(map[string]any)
 		other, too := q.(map[string]any)
-		if !there || ok != too || !ok && !same(p, q) || !sameSchema(one, other) {
+		if !found || ok != too || !ok && !same(p, q) || !sameSchema(one, other) {
 			return false
 		}
 	}
@@ -189,9 +189,9 @@ func topology(key string, v any) string {
 
 // sameConversion compares the conversion of definitions. If the second has no certificate
 // authority, the first may have one, which an injector adds.
-func sameConversion(was, is map[string]any) bool {
+func sameConversion(was, now map[string]any) bool {
 	before, _ := was["webhook"].(map[string]any)
-	after, _ := is["webhook"].(map[string]any)
+	after, _ := now["webhook"].(map[string]any)
 	if !same(before["conversionReviewVersions"], after["conversionReviewVersions"]) {
 		return false
 	}

@@ -19,42 +19,42 @@ type schemaPath struct {
 	counted bool
 }
 
-func (p schemaPath) child(path string, was, is map[string]any) schemaPath {
+func (p schemaPath) child(path string, was, now map[string]any) schemaPath {
 	next := schemaPath{path: path, counted: p.counted}
-	next.embedded = is["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
+	next.embedded = now["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
 	return next
 }
 
 // schema compares the schemas of a place. If the type differs, it does not compare what is below.
-func (c *comparer) schema(at schemaPath, was, is map[string]any) {
-	if leaf(was) && leaf(is) && sameSchema(was, is) {
+func (c *comparer) schema(at schemaPath, was, now map[string]any) {
+	if leaf(was) && leaf(now) && sameSchema(was, now) {
 		return // most are equal, and this is faster than each rule
 	}
-	at.counted = at.counted || counts(is)
-	if !c.types(at, was, is) {
+	at.counted = at.counted || counts(now)
+	if !c.types(at, was, now) {
 		return
 	}
-	c.flags(at, was, is)
-	c.values(at, was, is)
-	c.numbers(at, was, is)
-	c.text(at, was, is)
-	c.required(at, was, is)
-	c.properties(at, was, is)
-	c.additional(at, was, is)
-	c.items(at, was, is)
-	c.lists(at, was, is)
-	c.validations(at, was, is)
+	c.flags(at, was, now)
+	c.values(at, was, now)
+	c.numbers(at, was, now)
+	c.text(at, was, now)
+	c.required(at, was, now)
+	c.properties(at, was, now)
+	c.additional(at, was, now)
+	c.items(at, was, now)
+	c.lists(at, was, now)
+	c.validations(at, was, now)
 	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
-		if !sameKeyword(key, was[key], is[key]) {
-			c.add(compositionChanged, at.path, was[key], is[key], "%s changed", key)
+		if !sameKeyword(key, was[key], now[key]) {
+			c.add(compositionChanged, at.path, was[key], now[key], "%s changed", key)
 		}
 	}
 	for _, key := range []string{"description", "title", "example", "externalDocs"} {
-		if !sameKeyword(key, was[key], is[key]) {
+		if !sameKeyword(key, was[key], now[key]) {
 			c.reworded++
 		}
 	}
-	c.unknownKeywords(at, was, is)
+	c.unknownKeywords(at, was, now)
 }
 
 // leaf reports whether a schema has no nested ones, so that comparing it as a whole is cheap.
@@ -64,16 +64,16 @@ func leaf(schema map[string]any) bool {
 
 // unknownKeywords records differences that no rule covers. Most schemas have no such keywords, so
 // it is cheap.
-func (c *comparer) unknownKeywords(at schemaPath, was, is map[string]any) {
+func (c *comparer) unknownKeywords(at schemaPath, was, now map[string]any) {
 	for key, v := range was {
-		if !keywordKnown(key) && !sameKeyword(key, v, is[key]) {
-			c.unknown(at.path, was, is, keywordKnown)
+		if !keywordKnown(key) && !sameKeyword(key, v, now[key]) {
+			c.unknown(at.path, was, now, keywordKnown)
 			return
 		}
 	}
-	for key, v := range is {
+	for key, v := range now {
 		if _, both := was[key]; !both && !keywordKnown(key) && !sameKeyword(key, nil, v) {
-			c.unknown(at.path, was, is, keywordKnown)
+			c.unknown(at.path, was, now, keywordKnown)
 			return
 		}
 	}
@@ -104,14 +104,14 @@ func counts(schema map[string]any) bool {
 }
 
 // types compares the types of a value, and reports whether to compare further.
-func (c *comparer) types(at schemaPath, was, is map[string]any) bool {
+func (c *comparer) types(at schemaPath, was, now map[string]any) bool {
 	const either = "x-kubernetes-int-or-string"
-	if was[either] == true != (is[either] == true) {
-		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(is), "another type")
+	if was[either] == true != (now[either] == true) {
+		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(now), "another type")
 		return false
 	}
-	if !sameKeyword("type", was["type"], is["type"]) {
-		c.add(typeChanged, at.path, typeOf(was), typeOf(is), "another type")
+	if !sameKeyword("type", was["type"], now["type"]) {
+		c.add(typeChanged, at.path, typeOf(was), typeOf(now), "another type")
 		return false
 	}
 	return true
@@ -127,7 +127,7 @@ func typeOf(schema map[string]any) any {
 	return schema["type"]
 }
 
-func (c *comparer) flags(at schemaPath, was, is map[string]any) {
+func (c *comparer) flags(at schemaPath, was, now map[string]any) {
 	for _, f := range []struct {
 		key, given, withdrawn, more, less string
 	}{
@@ -135,7 +135,7 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 		{"x-kubernetes-preserve-unknown-fields", pruningEnded, pruningStarted, "unknown fields are stored", "unknown fields are dropped"},
 		{"x-kubernetes-embedded-resource", embeddedChanged, embeddedChanged, "it is an embedded object", "it is no longer an embedded object"},
 	} {
-		had, has := was[f.key] == true, is[f.key] == true
+		had, has := was[f.key] == true, now[f.key] == true
 		switch {
 		case had && !has:
 			c.add(f.withdrawn, at.path, nil, nil, "%s", f.less)
@@ -172,8 +172,8 @@ func (c *comparer) open(schema map[string]any) bool {
 	return c.keepsAll || schema["x-kubernetes-preserve-unknown-fields"] == true || additionalOf(schema) != nil
 }
 
-func (c *comparer) properties(at schemaPath, was, is map[string]any) {
-	before, after := c.fieldsOf(at, was), c.fieldsOf(at, is)
+func (c *comparer) properties(at schemaPath, was, now map[string]any) {
+	before, after := c.fieldsOf(at, was), c.fieldsOf(at, now)
 	if len(before) == 0 && len(after) == 0 {
 		return
 	}
@@ -193,9 +193,9 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 		}
 		switch {
 		case had && has:
-			below := at.child(path, former, latter)
-			below.metadata = (at.root || at.embedded) && name == "metadata"
-			c.schema(below, former, latter)
+			inner := at.child(path, former, latter)
+			inner.metadata = (at.root || at.embedded) && name == "metadata"
+			c.schema(inner, former, latter)
 		case had:
 			c.add(fieldRemoved, path, nil, nil, "the field was removed")
 		case c.open(was):
@@ -208,9 +208,9 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) required(at schemaPath, was, is map[string]any) {
-	before, after := c.namesAt(at, was["required"]), c.namesAt(at, is["required"])
-	fields := c.fieldsOf(at, is)
+func (c *comparer) required(at schemaPath, was, now map[string]any) {
+	before, after := c.namesAt(at, was["required"]), c.namesAt(at, now["required"])
+	fields := c.fieldsOf(at, now)
 	for _, name := range after {
 		if contains(before, name) || isAlwaysPresent(at, name) {
 			continue

@@ -16,20 +16,20 @@ func Same(former, next *unstructured.Unstructured) bool {
 	if err != nil {
 		return false
 	}
-	is, err := readDefinition(next)
+	now, err := readDefinition(next)
 	if err != nil {
 		return false
 	}
-	if was.name != is.name || !isSubset(next.GetLabels(), former.GetLabels()) || !isSubset(next.GetAnnotations(), former.GetAnnotations()) {
+	if was.name != now.name || !isSubset(next.GetLabels(), former.GetLabels()) || !isSubset(next.GetAnnotations(), former.GetAnnotations()) {
 		return false
 	}
-	return was.sameSpec(is) && was.sameVersions(is)
+	return was.sameSpec(now) && was.sameVersions(now)
 }
 
 // isSubset reports whether every pair of a is in b.
 func isSubset(a, b map[string]string) bool {
 	for k, v := range a {
-		if w, there := b[k]; !there || v != w {
+		if w, found := b[k]; !found || v != w {
 			return false
 		}
 	}
@@ -67,8 +67,8 @@ func (d *definition) sameVersions(other *definition) bool {
 		return false
 	}
 	return !slices.ContainsFunc(d.versions, func(v version) bool {
-		w, there := other.version(v.name)
-		return !there || !sameVersion(v, w)
+		w, found := other.version(v.name)
+		return !found || !sameVersion(v, w)
 	})
 }
 

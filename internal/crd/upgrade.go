@@ -106,7 +106,7 @@ func Restorable(former, current *unstructured.Unstructured) (bool, string) {
 	if err != nil {
 		return false, err.Error()
 	}
-	is, err := readDefinition(current)
+	now, err := readDefinition(current)
 	if err != nil {
 		return false, err.Error()
 	}
@@ -114,25 +114,25 @@ func Restorable(former, current *unstructured.Unstructured) (bool, string) {
 		at      string
 		was, is any
 	}{
-		{"metadata.name", was.name, is.name},
-		{"spec.group", was.spec["group"], is.spec["group"]},
-		{"spec.names.kind", was.names["kind"], is.names["kind"]},
-		{"spec.names.plural", was.names["plural"], is.names["plural"]},
-		{"spec.scope", was.spec["scope"], is.spec["scope"]},
+		{"metadata.name", was.name, now.name},
+		{"spec.group", was.spec["group"], now.spec["group"]},
+		{"spec.names.kind", was.names["kind"], now.names["kind"]},
+		{"spec.names.plural", was.names["plural"], now.names["plural"]},
+		{"spec.scope", was.spec["scope"], now.spec["scope"]},
 	} {
 		if !same(f.was, f.is) {
 			return false, fmt.Sprintf("%s is %s, and was %s: it is another resource", f.at, orNothing(short(f.is)), orNothing(short(f.was)))
 		}
 	}
-	var lost []string
-	for _, name := range is.stored {
-		if _, there := was.version(name); !there {
-			lost = append(lost, name)
+	var unserved []string
+	for _, name := range now.stored {
+		if _, found := was.version(name); !found {
+			unserved = append(unserved, name)
 		}
 	}
-	if len(lost) > 0 {
+	if len(unserved) > 0 {
 		return false, fmt.Sprintf("objects of %s may already be stored in %s (status.storedVersions), which the former CRD does not have: rewrite them in %s, and remove %s from status.storedVersions, first",
-			is.name, strings.Join(lost, ", "), was.storage, strings.Join(lost, ", "))
+			now.name, strings.Join(unserved, ", "), was.storage, strings.Join(unserved, ", "))
 	}
 	return true, ""
 }

@@ -94,11 +94,11 @@ func compile(key string, v any, about string, depth int) *SchemaHints {
 		d.Items = compile(key, s["items"], words, depth+1)
 	case "object", "":
 		d.object(key, words, properties, depth)
-		if of, ok := s["additionalProperties"].(map[string]any); ok && len(properties) == 0 {
-			if of["type"] == "string" {
+		if items, ok := s["additionalProperties"].(map[string]any); ok && len(properties) == 0 {
+			if items["type"] == "string" {
 				d.Free = true
 			} else {
-				d.Items = compile("", of, "", depth+1)
+				d.Items = compile("", items, "", depth+1)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func onlyGroup(properties map[string]any) *string {
 // copy it for Secrets.
 func refersToA(words string, properties map[string]any) string {
 	if k, ok := properties["key"].(map[string]any); ok {
-		if said, _ := k["description"].(string); strings.HasPrefix(said, "The key of the secret to select from") {
+		if description, _ := k["description"].(string); strings.HasPrefix(description, "The key of the secret to select from") {
 			return "secret"
 		}
 	}
@@ -178,11 +178,11 @@ func refersToA(words string, properties map[string]any) string {
 		return ""
 	}
 	lower := strings.ToLower(words)
-	is, other := mentions(lower, "secret"), mentions(lower, "configmap") || mentions(lower, "config map")
+	secret, other := mentions(lower, "secret"), mentions(lower, "configmap") || mentions(lower, "config map")
 	switch {
-	case is && !other && !external(lower):
+	case secret && !other && !external(lower):
 		return "secret"
-	case other && !is:
+	case other && !secret:
 		return "configmap"
 	}
 	return ""

@@ -154,9 +154,9 @@ func (t *table) like(stem string, self object.Ref) (kind, bool) {
 			n++
 		}
 	}
-	if of, ok := strings.CutSuffix(stem, "cluster"); ok && n == 0 {
-		if i := slices.IndexFunc(t.named[of], in); i >= 0 {
-			return t.named[of][i], true
+	if base, ok := strings.CutSuffix(stem, "cluster"); ok && n == 0 {
+		if i := slices.IndexFunc(t.named[base], in); i >= 0 {
+			return t.named[base][i], true
 		}
 	}
 	return found, n == 1

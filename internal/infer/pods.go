@@ -30,29 +30,29 @@ func (k podKeys) has(key string) bool {
 // secrets, as a pod spec; one with variables, as a container. Names and shapes must be those of a
 // pod.
 func (w *walker) podParts(m, parent map[string]any) podKeys {
-	var of podKeys
+	var keys podKeys
 	spec := eachIs(m["containers"], isContainer) || eachIs(m["initContainers"], isContainer) || eachIs(m["imagePullSecrets"], isName)
 	if spec {
-		of |= ofSpec
+		keys |= ofSpec
 	}
 	if eachIs(m["volumes"], isVolume) {
-		of |= ofVolumes
+		keys |= ofVolumes
 	}
-	if of != 0 {
-		w.part(m, parent, of)
+	if keys != 0 {
+		w.part(m, parent, keys)
 	}
 	_, image := m["image"].(string)
 	if eachIs(m["env"], isVariable) || eachIs(m["envFrom"], isSource) || image && (eachIs(m["args"], isText) || eachIs(m["command"], isText)) {
-		of |= ofContainer
+		keys |= ofContainer
 		w.pod(relation.PodPart{Path: w.field(""), Shape: relation.Container, Fields: m, Inferred: true})
 	}
-	return of
+	return keys
 }
 
 // part passes on a pod spec, with its template. If it is no whole pod spec, it passes on the
 // matching parts.
-func (w *walker) part(m, parent map[string]any, of podKeys) {
-	if of&ofSpec == 0 {
+func (w *walker) part(m, parent map[string]any, keys podKeys) {
+	if keys&ofSpec == 0 {
 		m = map[string]any{"volumes": m["volumes"]}
 	}
 	last := w.path[len(w.path)-1]
@@ -74,13 +74,13 @@ func (w *walker) pod(p relation.PodPart) {
 }
 
 // eachIs reports whether a value is a list whose items all have a shape.
-func eachIs(v any, is func(any) bool) bool {
+func eachIs(v any, match func(any) bool) bool {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
 		return false
 	}
 	for i := range list {
-		if !is(list[i]) {
+		if !match(list[i]) {
 			return false
 		}
 	}

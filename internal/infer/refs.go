@@ -42,10 +42,10 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 
 // refersTo reads a reference with a telling key.
 func (w *walker) refersTo(stem, name string, m map[string]any, at place, optional bool) bool {
-	said, _ := m["kind"].(string)
+	kindField, _ := m["kind"].(string)
 	group := groupOf(m)
-	if said == "" && at.schema != nil {
-		said = at.schema.Kind
+	if kindField == "" && at.schema != nil {
+		kindField = at.schema.Kind
 		if group == nil {
 			group = at.schema.Group
 		}
@@ -60,8 +60,8 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 		rule = product
 	}
 	k, ok := kind{}, false
-	if said != "" {
-		k, ok = w.statedKind(said, group, w.self.Group)
+	if kindField != "" {
+		k, ok = w.statedKind(kindField, group, w.self.Group)
 	} else if rule != target {
 		k, ok = w.refKind(stem)
 		ok = ok && (group == nil || *group == k.Group)
@@ -74,8 +74,8 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 
 // means reports whether the kind in a reference, if any, is this one.
 func (w *walker) means(m map[string]any, k kind) bool {
-	said, group := m["kind"], groupOf(m)
-	return (said == nil || said == "" || said == k.Kind) && (group == nil || *group == k.Group)
+	kindField, group := m["kind"], groupOf(m)
+	return (kindField == nil || kindField == "" || kindField == k.Kind) && (group == nil || *group == k.Group)
 }
 
 // inside returns the namespace in a reference, or that of the object.

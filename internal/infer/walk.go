@@ -100,10 +100,10 @@ func (w *walker) list(key string, list []any, in map[string]any, at place) {
 
 // fields reads the fields of an object, parts of pods first: what belongs to one is not read again.
 func (w *walker) fields(m, parent map[string]any, at place) {
-	of := w.podParts(m, parent)
+	keys := w.podParts(m, parent)
 	schema := at.schema
 	for key, v := range m {
-		if !of.has(key) {
+		if !keys.has(key) {
 			at.schema, at.free = schema.field(key), schema != nil && schema.Free
 			w.value(key, v, m, at)
 		}
@@ -221,8 +221,8 @@ func (w *walker) refKind(stem string) (kind, bool) {
 		}
 	}
 	// Crossplane: vpcIdRef refers to a VPC.
-	if of, ok := strings.CutSuffix(stem, "id"); ok {
-		if k, ok := near(w.named[of], w.self.Group); ok {
+	if base, ok := strings.CutSuffix(stem, "id"); ok {
+		if k, ok := near(w.named[base], w.self.Group); ok {
 			return k, true
 		}
 	}
@@ -259,7 +259,7 @@ func hasPort(in map[string]any) bool {
 }
 
 // link emits a valid reference.
-func (w *walker) link(rule int, k kind, namespace, name string, optional bool, below ...string) {
+func (w *walker) link(rule int, k kind, namespace, name string, optional bool, suffix ...string) {
 	switch {
 	case !validName(name):
 		return
@@ -275,8 +275,8 @@ func (w *walker) link(rule int, k kind, namespace, name string, optional bool, b
 		return
 	}
 	last := ""
-	if len(below) > 0 {
-		last = below[0]
+	if len(suffix) > 0 {
+		last = suffix[0]
 	}
 	w.emit(rule, relation.Link{
 		Target: relation.Target{Kind: k.GroupKind, Namespace: namespace, Name: name, IfPresent: true},
@@ -288,7 +288,7 @@ func (w *walker) push(s step) { w.path = append(w.path, s) }
 func (w *walker) pop()        { w.path = w.path[:len(w.path)-1] }
 
 // field returns the path of the walker, and of a field below it.
-func (w *walker) field(below string) string {
+func (w *walker) field(suffix string) string {
 	var b strings.Builder
 	for i, s := range w.path {
 		switch {
@@ -307,9 +307,9 @@ func (w *walker) field(below string) string {
 			b.WriteByte(']')
 		}
 	}
-	if below != "" {
+	if suffix != "" {
 		b.WriteByte('.')
-		b.WriteString(below)
+		b.WriteString(suffix)
 	}
 	return b.String()
 }

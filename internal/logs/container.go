@@ -104,12 +104,12 @@ func (c *Collector) addPod(ref object.Ref, containers []Container) {
 
 // addNode records a node that is not ready.
 func (c *Collector) addNode(node *corev1.Node) {
-	why := ""
+	reason := ""
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
-			why = "node " + node.Name + " is not ready"
+			reason = "node " + node.Name + " is not ready"
 			if condition.Reason != "" {
-				why += ": " + condition.Reason
+				reason += ": " + condition.Reason
 			}
 		}
 	}
@@ -118,7 +118,7 @@ func (c *Collector) addNode(node *corev1.Node) {
 	if c.lost == nil {
 		c.lost = map[string]string{}
 	}
-	c.lost[node.Name] = why
+	c.lost[node.Name] = reason
 }
 
 // Of returns the containers of a pod: first the init containers, then the main ones, then the

@@ -86,11 +86,11 @@ func (t *tail) run(ctx context.Context, held bool) {
 	}()
 	for wait := soonest; ctx.Err() == nil; {
 		c, gone := t.state()
-		over := c.Instance == "" || c.Instance == t.read && t.whole && !c.Running
-		if gone && (over || !held) {
+		finished := c.Instance == "" || c.Instance == t.read && t.whole && !c.Running
+		if gone && (finished || !held) {
 			return
 		}
-		if over {
+		if finished {
 			t.sleep(ctx, -1)
 			continue
 		}
@@ -155,16 +155,16 @@ func (t *tail) turn(ctx context.Context) bool {
 
 // sleep waits for a time, or for a change; without a limit if negative.
 func (t *tail) sleep(ctx context.Context, limit time.Duration) {
-	var over <-chan time.Time
+	var timeout <-chan time.Time
 	if limit >= 0 {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
-		over = timer.C
+		timeout = timer.C
 	}
 	select {
 	case <-ctx.Done():
 	case <-t.changed:
-	case <-over:
+	case <-timeout:
 	}
 }
 

@@ -138,8 +138,8 @@ func (c *checker) number(at string, schema map[string]any, n float64) {
 	if most, ok := numberOf(schema, "maximum"); ok && (n > most || n == most && boolOf(schema, "exclusiveMaximum")) {
 		c.report(at, "is %v, too large", n)
 	}
-	if of, ok := numberOf(schema, "multipleOf"); ok && of > 0 && math.Abs(math.Remainder(n, of)) > 1e-9 {
-		c.report(at, "is %v, not a multiple of %v", n, of)
+	if divisor, ok := numberOf(schema, "multipleOf"); ok && divisor > 0 && math.Abs(math.Remainder(n, divisor)) > 1e-9 {
+		c.report(at, "is %v, not a multiple of %v", n, divisor)
 	}
 }
 
@@ -223,7 +223,7 @@ func (c *checker) combined(at string, schema map[string]any, v any) {
 	if n, ok := count("oneOf"); ok && n != 1 {
 		c.report(at, "matches %d of its alternatives, not one", n)
 	}
-	if not := mapOf(schema, "not"); not != nil && holds(not) {
+	if negated := mapOf(schema, "not"); negated != nil && holds(negated) {
 		c.report(at, "matches what its schema forbids")
 	}
 }

@@ -92,7 +92,7 @@ func (b *builder) defaults(schema, object map[string]any) {
 		case nil, map[string]any, []any:
 			continue
 		}
-		if _, there := spec[name]; there {
+		if _, present := spec[name]; present {
 			continue
 		}
 		if spec[name] = v; len(Check(schema, object)) > before {

@@ -78,8 +78,8 @@ func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, below := range v {
-			out[k] = clone(below)
+		for k, value := range v {
+			out[k] = clone(value)
 		}
 		return out
 	case []any:

@@ -37,8 +37,8 @@ func unchecked(at string, schema map[string]any, v any, add func(string)) {
 			}
 		}
 	case []any:
-		for _, below := range v {
-			unchecked(at+"[]", mapOf(schema, "items"), below, add)
+		for _, value := range v {
+			unchecked(at+"[]", mapOf(schema, "items"), value, add)
 		}
 	}
 }

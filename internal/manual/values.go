@@ -46,9 +46,9 @@ func (b *builder) completed(name string, schema map[string]any, v any) any {
 	if !ok || valid(schema, v) {
 		return v
 	}
-	if made, ok := b.object(name, withoutKey(schema, "default")).(map[string]any); ok {
-		maps.Copy(made, m)
-		return made
+	if object, ok := b.object(name, withoutKey(schema, "default")).(map[string]any); ok {
+		maps.Copy(object, m)
+		return object
 	}
 	return v
 }
@@ -67,11 +67,11 @@ func valid(schema map[string]any, v any) bool {
 
 // alternatives generates a value of the schema and, if that is invalid, of the schema merged with
 // one of its alternatives (oneOf, anyOf) and all of allOf.
-func (b *builder) alternatives(schema map[string]any, made func(map[string]any) any) any {
+func (b *builder) alternatives(schema map[string]any, build func(map[string]any) any) any {
 	for _, s := range mapsOf(schema, "allOf") {
 		schema = merged(schema, s)
 	}
-	first := made(schema)
+	first := build(schema)
 	one, anyOf := mapsOf(schema, "oneOf"), mapsOf(schema, "anyOf")
 	if len(one)+len(anyOf) == 0 || valid(schema, first) {
 		return first
@@ -81,7 +81,7 @@ func (b *builder) alternatives(schema map[string]any, made func(map[string]any) 
 			if b.left--; b.left < 0 {
 				return first
 			}
-			if v := made(merged(merged(schema, x), y)); valid(schema, v) {
+			if v := build(merged(merged(schema, x), y)); valid(schema, v) {
 				return v
 			}
 		}
@@ -90,30 +90,30 @@ func (b *builder) alternatives(schema map[string]any, made func(map[string]any) 
 }
 
 // merged adds to a schema the requirements of an alternative.
-func merged(schema, more map[string]any) map[string]any {
+func merged(schema, alternative map[string]any) map[string]any {
 	switch {
-	case len(more) == 0:
+	case len(alternative) == 0:
 		return schema
 	case schema == nil:
-		return more
+		return alternative
 	}
 	out := maps.Clone(schema)
-	for key, v := range more {
+	for key, v := range alternative {
 		switch key {
 		case "required":
-			out[key] = anys(slices.Compact(slices.Sorted(slices.Values(append(textsOf(schema, key), textsOf(more, key)...)))))
+			out[key] = anys(slices.Compact(slices.Sorted(slices.Values(append(textsOf(schema, key), textsOf(alternative, key)...)))))
 		case "properties":
 			properties := maps.Clone(mapOf(schema, key))
 			if properties == nil {
 				properties = map[string]any{}
 			}
-			for name := range mapOf(more, key) {
-				properties[name] = merged(mapOf(properties, name), mapOf(more, key, name))
+			for name := range mapOf(alternative, key) {
+				properties[name] = merged(mapOf(properties, name), mapOf(alternative, key, name))
 			}
 			out[key] = properties
 		case "items", "additionalProperties":
-			if below, ok := v.(map[string]any); ok {
-				v = merged(mapOf(schema, key), below)
+			if sub, ok := v.(map[string]any); ok {
+				v = merged(mapOf(schema, key), sub)
 			}
 			out[key] = v
 		case "oneOf", "anyOf", "allOf", "not":
@@ -248,8 +248,8 @@ func number(name string, schema map[string]any) any {
 	if high && n > most {
 		n = most
 	}
-	if of, ok := numberOf(schema, "multipleOf"); ok && of > 0 {
-		n = math.Ceil(n/of) * of
+	if divisor, ok := numberOf(schema, "multipleOf"); ok && divisor > 0 {
+		n = math.Ceil(n/divisor) * divisor
 	}
 	if whole || n == math.Trunc(n) {
 		return int64(math.Ceil(n))

@@ -15,7 +15,7 @@ type walker struct{ found []found }
 const maxDepth = 64
 
 // children walks the fields of an object. within is the nearest optional parent.
-func (w *walker) children(at, within string, schema map[string]any, depth int, always bool) {
+func (w *walker) children(at, optionalParent string, schema map[string]any, depth int, mandatory bool) {
 	properties := mapOf(schema, "properties")
 	required := textsOf(schema, "required")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -28,12 +28,12 @@ func (w *walker) children(at, within string, schema map[string]any, depth int, a
 		}
 		path := join(at, name)
 		spec := path == "spec" // an object without it has no content
-		is := spec || slices.Contains(required, name)
-		below := depth + 1
+		needed := spec || slices.Contains(required, name)
+		depthBelow := depth + 1
 		if spec || path == "status" {
-			below = 0
+			depthBelow = 0
 		}
-		w.field(path, name, within, s, below, is, always && is)
+		w.field(path, name, optionalParent, s, depthBelow, needed, mandatory && needed)
 	}
 }
 
@@ -48,11 +48,11 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-func (w *walker) field(path, name, within string, schema map[string]any, depth int, required, always bool) {
-	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
+func (w *walker) field(path, name, optionalParent string, schema map[string]any, depth int, required, mandatory bool) {
+	f := found{name: name, depth: depth, always: mandatory, long: strings.TrimSpace(textOf(schema, "description"))}
 	f.Path, f.Type, f.Required = path, typeOf(schema), required
-	if required && !always {
-		f.OptionalParent = within
+	if required && !mandatory {
+		f.OptionalParent = optionalParent
 	}
 	if v, ok := schema["default"]; ok {
 		f.Default = literal(v)
@@ -63,8 +63,8 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 	if depth > maxDepth {
 		return
 	}
-	if !always {
-		within = path
+	if !mandatory {
+		optionalParent = path
 	}
 	inner, mark := schema, ""
 	for range maxDepth {
@@ -77,7 +77,7 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 		}
 	}
 	// The items of a list or a map are optional.
-	w.children(path+mark, within, inner, depth, always && mark == "")
+	w.children(path+mark, optionalParent, inner, depth, mandatory && mark == "")
 }
 
 // enumOf returns the allowed values of a field, or of its items.

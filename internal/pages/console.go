@@ -64,12 +64,12 @@ func console(text string) (all []step) {
 			continue
 		}
 		last := &all[len(all)-1]
-		more, prompt := strings.CutPrefix(line, "> ")
+		continued, prompt := strings.CutPrefix(line, "> ")
 		if line == ">" {
-			more, prompt = "", true
+			continued, prompt = "", true
 		}
 		if inCommand && (prompt || continues(last.text)) {
-			last.text += more + "\n"
+			last.text += continued + "\n"
 			last.last = i + 1
 			continue
 		}

@@ -178,12 +178,12 @@ func (r *pageRun) ended(s step, o outcome) bool {
 	if o.at > 1 && o.at <= len(lines) {
 		line += o.at - 1
 	}
-	what := strings.TrimSpace(lines[line-s.line])
+	command := strings.TrimSpace(lines[line-s.line])
 	switch {
 	case o.hung:
 		r.find(s.line, "%s: it has not ended after %v, and was ended; it wrote\n%s", strings.TrimSpace(s.text), r.timeout(), o.output)
 	case o.over:
-		r.find(line, "%s: it ended the session with code %d; it wrote\n%s", what, o.code, o.output)
+		r.find(line, "%s: it ended the session with code %d; it wrote\n%s", command, o.code, o.output)
 	case s.fails && o.code == 0:
 		r.find(s.last, "%s: it has to fail, and ended with 0; it wrote\n%s", strings.TrimSpace(s.text), o.output)
 	default:
@@ -203,11 +203,11 @@ func (r *pageRun) differs(s step, got []string, at int) []string {
 		r.result.Updated = append(r.result.Updated, Finding{r.page.Path, s.line, message})
 		return now
 	}
-	here := "there is more output than the page has"
+	message := "there is more output than the page has"
 	if at < len(s.want) {
-		here = "not found: " + s.want[at]
+		message = "not found: " + s.want[at]
 	}
-	r.find(min(s.last+1+at, s.last+max(len(s.want), 1)), "$ %s\n%s\ngot\n%s\nwant\n%s\n(-update writes it)", strings.TrimSpace(s.text), here, indent(got), indent(s.want))
+	r.find(min(s.last+1+at, s.last+max(len(s.want), 1)), "$ %s\n%s\ngot\n%s\nwant\n%s\n(-update writes it)", strings.TrimSpace(s.text), message, indent(got), indent(s.want))
 	return s.want
 }
 

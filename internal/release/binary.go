@@ -67,9 +67,9 @@ func readBinary(executable string, packages []goPackage) (binary, error) {
 
 // modulesOf groups packages by module, and returns what the main one needs.
 func modulesOf(packages []goPackage) (modules []module, main []string) {
-	of := map[string]string{} // modules by packages
+	moduleOfPackage := map[string]string{} // modules by packages
 	for _, p := range packages {
-		of[p.ImportPath] = moduleOf(p)
+		moduleOfPackage[p.ImportPath] = moduleOf(p)
 	}
 	all := map[string]*module{}
 	for _, p := range packages {
@@ -77,7 +77,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 		case p.Module == nil:
 			continue
 		case p.Module.Main:
-			main = append(main, needs(p, of)...)
+			main = append(main, needs(p, moduleOfPackage)...)
 			continue
 		}
 		m := all[p.Module.Path]
@@ -86,7 +86,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 			all[m.path] = m
 		}
 		m.folders = append(m.folders, between(m.dir, p.Dir)...)
-		m.needs = append(m.needs, needs(p, of)...)
+		m.needs = append(m.needs, needs(p, moduleOfPackage)...)
 	}
 	for _, m := range all {
 		slices.Sort(m.folders)
@@ -111,10 +111,10 @@ func moduleOf(p goPackage) string {
 }
 
 // needs returns the other modules that a package imports.
-func needs(p goPackage, of map[string]string) []string {
+func needs(p goPackage, moduleOfPackage map[string]string) []string {
 	var out []string
 	for _, i := range p.Imports {
-		if m, ok := of[i]; ok && m != "" && m != moduleOf(p) {
+		if m, ok := moduleOfPackage[i]; ok && m != "" && m != moduleOf(p) {
 			out = append(out, m)
 		}
 	}

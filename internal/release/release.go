@@ -154,12 +154,12 @@ func buildOne(ctx context.Context, o Options, t toolchain, p suite.Platform, out
 	if err := writeArchive(archive, files, o.Epoch); err != nil {
 		return nil, err
 	}
-	beside := filepath.Join(out, BillName(o.Suite, o.Version, p))
-	if err := os.WriteFile(beside, bill, 0o644); err != nil {
+	billPath := filepath.Join(out, BillName(o.Suite, o.Version, p))
+	if err := os.WriteFile(billPath, bill, 0o644); err != nil {
 		return nil, err
 	}
 	var artifacts []Artifact
-	for _, path := range []string{archive, beside} {
+	for _, path := range []string{archive, billPath} {
 		sum, size, err := sumFile(path)
 		if err != nil {
 			return nil, err

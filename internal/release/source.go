@@ -27,11 +27,11 @@ func takeSource(ctx context.Context, o Options, dir string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if lines := strings.Split(strings.TrimRight(string(changed), "\n"), "\n"); lines[0] != "" {
-		more := ""
+		suffix := ""
 		if len(lines) > 1 {
-			more = fmt.Sprintf(" and %d more", len(lines)-1)
+			suffix = fmt.Sprintf(" and %d more", len(lines)-1)
 		}
-		return time.Time{}, fmt.Errorf("%s has changes that are not committed (%s%s): commit or stash them, or try it out with --allow-dirty", o.Root, strings.TrimSpace(lines[0]), more)
+		return time.Time{}, fmt.Errorf("%s has changes that are not committed (%s%s): commit or stash them, or try it out with --allow-dirty", o.Root, strings.TrimSpace(lines[0]), suffix)
 	}
 	if err := checkTag(ctx, o); err != nil {
 		return time.Time{}, err

@@ -35,24 +35,24 @@ func sourceOf(l Licensed) string {
 }
 
 func writeTexts(out *strings.Builder, title string, all []Licensed, notices bool) {
-	of := map[string][]string{}
+	modules := map[string][]string{}
 	var order []string
 	for _, l := range all {
 		for _, t := range l.Texts {
 			if t.Notice != notices {
 				continue
 			}
-			if of[t.Text] == nil {
+			if modules[t.Text] == nil {
 				order = append(order, t.Text)
 			}
-			of[t.Text] = append(of[t.Text], fmt.Sprintf("%s %s, %s", l.Module, l.Version, t.Name))
+			modules[t.Text] = append(modules[t.Text], fmt.Sprintf("%s %s, %s", l.Module, l.Version, t.Name))
 		}
 	}
 	// Longest lists first: those of most modules.
-	slices.SortStableFunc(order, func(a, b string) int { return len(of[b]) - len(of[a]) })
+	slices.SortStableFunc(order, func(a, b string) int { return len(modules[b]) - len(modules[a]) })
 	line := strings.Repeat("=", 80)
 	fmt.Fprintf(out, "\n%s\n%s\n%s\n", line, title, line)
 	for _, text := range order {
-		fmt.Fprintf(out, "\nOf %s:\n\n%s\n%s\n", strings.Join(of[text], "\n   "), text, strings.Repeat("-", 80))
+		fmt.Fprintf(out, "\nOf %s:\n\n%s\n%s\n", strings.Join(modules[text], "\n   "), text, strings.Repeat("-", 80))
 	}
 }

@@ -42,11 +42,11 @@ func (r *reader) fields(lines []line) (map[string]any, error) {
 		if rest == "" {
 			continue
 		}
-		is, err := r.typeOf(rest, l)
+		schema, err := r.typeOf(rest, l)
 		if err != nil {
 			return nil, err
 		}
-		s.put(is)
+		s.put(schema)
 	}
 	return root, nil
 }
@@ -145,17 +145,17 @@ func (s slot) require() {
 }
 
 // put sets the schema of the slot. A shared subtree is not copied.
-func (s slot) put(is map[string]any) {
+func (s slot) put(schema map[string]any) {
 	switch {
-	case is["any*"] != nil:
+	case schema["any*"] != nil:
 		s.parent[s.key] = true
 	case s.parent == nil:
 		delete(s.schema, "type")
-		maps.Copy(s.schema, is)
+		maps.Copy(s.schema, schema)
 	case s.name != "":
-		s.parent["properties"].(map[string]any)[s.name] = is
+		s.parent["properties"].(map[string]any)[s.name] = schema
 	default:
-		s.parent[s.key] = is
+		s.parent[s.key] = schema
 	}
 }
 
@@ -163,27 +163,27 @@ func (s slot) put(is map[string]any) {
 func (r *reader) typeOf(text string, l line) (map[string]any, error) {
 	switch {
 	case strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">"):
-		is, err := r.subtree(text[1 : len(text)-1])
+		schema, err := r.subtree(text[1 : len(text)-1])
 		if err != nil {
 			return nil, r.refuse(l, "%v", err)
 		}
-		return is, nil
+		return schema, nil
 	case strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
 		return r.object(text[1:len(text)-1], l)
 	}
 	name, values, enum := strings.Cut(text, "=")
-	is := scalar(name)
-	if is == nil {
+	schema := scalar(name)
+	if schema == nil {
 		return nil, r.refuse(l, "%q is not a type", text)
 	}
 	if enum {
-		list, ok := enumOf(values, is["type"])
+		list, ok := enumOf(values, schema["type"])
 		if !ok {
 			return nil, r.refuse(l, "%q is not a list of values", values)
 		}
-		is["enum"] = list
+		schema["enum"] = list
 	}
-	return is, nil
+	return schema, nil
 }
 
 func scalar(name string) map[string]any {
@@ -275,11 +275,11 @@ func (r *reader) object(text string, l line) (map[string]any, error) {
 		if required {
 			s.require()
 		}
-		is, err := r.typeOf(kind, l)
+		schema, err := r.typeOf(kind, l)
 		if err != nil {
 			return nil, err
 		}
-		s.put(is)
+		s.put(schema)
 	}
 	return root, nil
 }

@@ -83,27 +83,27 @@ func (r *reader) parts(text string) error {
 
 // subtree parses a type or a shape.
 func (r *reader) subtree(name string) (map[string]any, error) {
-	if is, begun := r.made[name]; begun {
-		if is == nil {
+	if schema, begun := r.made[name]; begun {
+		if schema == nil {
 			return nil, fmt.Errorf("read the skeletons: %s: %s is part of itself", r.name, name)
 		}
-		return is, nil
+		return schema, nil
 	}
 	lines, own := r.subtrees[name]
 	if !own {
-		is := r.shapes[name]
-		if is == nil {
+		schema := r.shapes[name]
+		if schema == nil {
 			return nil, fmt.Errorf("read the skeletons: %s: nothing says what %s is", r.name, name)
 		}
-		return is, nil
+		return schema, nil
 	}
 	r.made[name] = nil
-	is, err := r.fields(lines)
+	schema, err := r.fields(lines)
 	if err != nil {
 		return nil, err
 	}
-	r.made[name] = is
-	return is, nil
+	r.made[name] = schema
+	return schema, nil
 }
 
 // kinds returns a definition of each kind.

@@ -56,11 +56,11 @@ func (r reducer) reduce(schema map[string]any) map[string]any {
 	if items, ok := schema["items"].(map[string]any); ok {
 		out["items"] = r.reduce(items)
 	}
-	switch more := schema["additionalProperties"].(type) {
+	switch additional := schema["additionalProperties"].(type) {
 	case map[string]any:
-		out["additionalProperties"] = r.reduce(more)
+		out["additionalProperties"] = r.reduce(additional)
 	case bool:
-		if more {
+		if additional {
 			out["additionalProperties"] = true
 		}
 	}
@@ -108,14 +108,14 @@ func (h hasher) key(schema map[string]any) string {
 	}
 	flat := map[string]any{}
 	for name, value := range schema {
-		switch below := value.(type) {
+		switch child := value.(type) {
 		case map[string]any:
 			if name != "properties" {
-				flat[name] = h.key(below)
+				flat[name] = h.key(child)
 				continue
 			}
 			keys := map[string]any{}
-			for name, p := range below {
+			for name, p := range child {
 				keys[name] = h.key(p.(map[string]any))
 			}
 			flat[name] = keys

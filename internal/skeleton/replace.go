@@ -20,8 +20,8 @@ func (f *File) Replace(source string, crds []map[string]any) {
 	f.Sources[at] = source
 	for _, crd := range crds {
 		k := Kind{Source: at, Definition: crd}
-		i, there := slices.BinarySearchFunc(f.Kinds, k, compareKinds)
-		if there {
+		i, found := slices.BinarySearchFunc(f.Kinds, k, compareKinds)
+		if found {
 			f.Kinds[i] = k
 		} else {
 			f.Kinds = slices.Insert(f.Kinds, i, k)

@@ -82,8 +82,8 @@ func leaves(s map[string]any) int {
 		n += leaves(p.(map[string]any))
 	}
 	for _, key := range []string{"items", "additionalProperties"} {
-		if below, ok := s[key].(map[string]any); ok {
-			n += leaves(below)
+		if child, ok := s[key].(map[string]any); ok {
+			n += leaves(child)
 		}
 	}
 	return max(n, 1)
@@ -153,9 +153,9 @@ func (w *writer) fields(at string, s map[string]any, root bool) {
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		w.field(join(at, name), properties[name].(map[string]any), slices.Contains(required, any(name)))
 	}
-	switch more := s["additionalProperties"].(type) {
+	switch additional := s["additionalProperties"].(type) {
 	case map[string]any:
-		w.field(at+"{}", more, false)
+		w.field(at+"{}", additional, false)
 	case bool:
 		fmt.Fprintf(&w.out, "%s{} any*\n", at)
 	}

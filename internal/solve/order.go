@@ -22,9 +22,9 @@ type answer struct {
 func (s *search) answer() ([]Choice, error) {
 	a := &answer{search: s, chosen: map[string]*candidate{}, why: map[string][]string{}, needs: map[string]map[string]bool{}, done: map[string]bool{}}
 	var queue []string
-	take := func(name, why string) {
-		if why != "" && !slices.Contains(a.why[name], why) {
-			a.why[name] = append(a.why[name], why)
+	take := func(name, reason string) {
+		if reason != "" && !slices.Contains(a.why[name], reason) {
+			a.why[name] = append(a.why[name], reason)
 		}
 		if a.chosen[name] == nil {
 			a.chosen[name] = s.chosen[s.level[s.packs[name]]]
@@ -56,17 +56,17 @@ func (s *search) answer() ([]Choice, error) {
 }
 
 // follow visits what a version needs.
-func (a *answer) follow(v *candidate, take func(name, why string)) {
+func (a *answer) follow(v *candidate, take func(name, reason string)) {
 	for _, r := range v.Requires {
 		name := a.providerOf(r, v)
 		if r.Optional || name == "" || name == v.Name {
 			continue
 		}
-		why := v.Name + " " + v.Version
+		reason := v.Name + " " + v.Version
 		if r.Package == "" {
-			why += " (" + r.API.Kind + ")"
+			reason += " (" + r.API.Kind + ")"
 		}
-		take(name, why)
+		take(name, reason)
 	}
 }
 
@@ -131,8 +131,8 @@ func (a *answer) put(name string) error {
 	}
 	a.path, a.done[name] = a.path[:len(a.path)-1], true
 	c := Choice{Package: *a.chosen[name].Package, Why: a.why[name], Needs: needs}
-	if is := a.packs[name].installed; is != nil {
-		c.Was = is.Version
+	if installed := a.packs[name].installed; installed != nil {
+		c.Was = installed.Version
 		if len(c.Why) == 0 {
 			c.Why = []string{fmt.Sprintf("%s %s is installed, and does not go with the rest", name, c.Was)}
 		}

@@ -44,11 +44,11 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 			if need.Optional {
 				continue
 			}
-			by := installedProviders(installed, need)
-			if slices.ContainsFunc(by, func(n string) bool { return !slices.Contains(names, n) }) {
+			providers := installedProviders(installed, need)
+			if slices.ContainsFunc(providers, func(n string) bool { return !slices.Contains(names, n) }) {
 				continue
 			}
-			for _, n := range by {
+			for _, n := range providers {
 				out = append(out, Dependant{Name: i.Name, Version: i.Version, Of: n, Needs: need})
 			}
 		}

@@ -24,8 +24,8 @@ type search struct {
 // levels are choices, by their index in chosen.
 type levels map[int]bool
 
-func (l levels) add(of ...int) levels {
-	for _, i := range of {
+func (l levels) add(indices ...int) levels {
+	for _, i := range indices {
 		if i >= 0 {
 			l[i] = true
 		}
@@ -105,8 +105,8 @@ func (s *search) try(ctx context.Context) (ok bool, blame levels, err error) {
 		if s.left%256 == 0 && ctx.Err() != nil {
 			return false, nil, ctx.Err()
 		}
-		if why := s.against(v); why != nil {
-			blame.add(why...)
+		if conflicts := s.against(v); conflicts != nil {
+			blame.add(conflicts...)
 			continue
 		}
 		s.push(v, c)
@@ -209,29 +209,29 @@ func (s *search) options(c *constraint) []*candidate {
 // preferredProviders returns the packages that may be added for an API: the first preferred one,
 // else the only one.
 func (s *search) preferredProviders(c *constraint) []*pack {
-	var there, others, able []*pack
+	var chosen, candidates, able []*pack
 	for _, p := range c.providers {
 		switch {
 		case p.installed != nil || p.wanted:
-			there = append(there, p) // chosen already, unless the want is ignored
+			chosen = append(chosen, p) // chosen already, unless the want is ignored
 			continue
 		case slices.ContainsFunc(p.versions, func(v *candidate) bool {
 			return c.has(v) && v.at.Prerelease() == "" && !slices.ContainsFunc(v.refused, func(g *reason) bool { return g.Kind == Kubernetes })
 		}):
 			able = append(able, p)
 		}
-		others = append(others, p)
+		candidates = append(candidates, p)
 	}
 	switch {
 	case len(able) == 0:
-		return append(there, others...)
+		return append(chosen, candidates...)
 	case len(able) == 1 || slices.Contains(s.q.Prefer, able[0].name):
-		return append(there, able[0])
+		return append(chosen, able[0])
 	case c.unclear.ignored:
-		return append(there, able...)
+		return append(chosen, able...)
 	}
 	c.unclear.used = true
-	return there
+	return chosen
 }
 
 // against returns the choices that conflict with a version, -1 for none of them; nil without a
@@ -252,7 +252,7 @@ func (s *search) against(v *candidate) []int {
 		}
 	}
 	first := len(s.chosen)
-	var why *constraint
+	var blocking *constraint
 	for _, c := range v.constraints {
 		if c.ignored || c.pack == nil {
 			continue
@@ -268,13 +268,13 @@ func (s *search) against(v *candidate) []int {
 			continue
 		}
 		if !c.has(other) && i < first {
-			first, why = i, c
+			first, blocking = i, c
 		}
 	}
-	if why == nil {
+	if blocking == nil {
 		return nil
 	}
-	why.used = true
+	blocking.used = true
 	return []int{first}
 }
 

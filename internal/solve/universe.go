@@ -101,9 +101,9 @@ func newUniverse(q *Question) (*universe, error) {
 
 // gather groups all packages by name.
 func (u *universe) gather() error {
-	take := func(p *Package, of string) error {
+	take := func(p *Package, origin string) error {
 		if p.Name == "" {
-			return fmt.Errorf("%s has no name (its version is %q)", of, p.Version)
+			return fmt.Errorf("%s has no name (its version is %q)", origin, p.Version)
 		}
 		u.all[p.Name] = append(u.all[p.Name], p)
 		for _, a := range p.Provides {
@@ -175,17 +175,17 @@ func (u *universe) pack(name string) (*pack, error) {
 	p := &pack{name: name}
 	p.wanted = slices.ContainsFunc(u.q.Wants, func(w Want) bool { return w.Package == name && !w.Optional })
 	i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
-	for _, of := range u.all[name] {
-		if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
+	for _, version := range u.all[name] {
+		if u.size += 1 + len(version.Requires) + len(version.Conflicts) + len(version.Provides); u.size > maxSize {
 			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: use a catalog with fewer", maxSize)
 		}
-		at, err := ParseVersion(of.Version)
+		at, err := ParseVersion(version.Version)
 		if err != nil {
 			return nil, fmt.Errorf("package %s: %w", name, err)
 		}
-		v := &candidate{Package: of, pack: p, at: at}
+		v := &candidate{Package: version, pack: p, at: at}
 		p.versions = append(p.versions, v)
-		if i >= 0 && of == &u.q.Installed[i].Package {
+		if i >= 0 && version == &u.q.Installed[i].Package {
 			p.installed, p.fixed = v, u.q.Installed[i].Fixed
 		}
 	}
@@ -245,11 +245,11 @@ func (u *universe) stay(p *pack) {
 }
 
 func (u *universe) askedBy(v *candidate) error {
-	within, err := ParseRange(v.Kubernetes)
+	versions, err := ParseRange(v.Kubernetes)
 	if err != nil {
 		return fmt.Errorf("kubernetes: %w", err)
 	}
-	if u.cluster != nil && v.Kubernetes != "" && v != v.pack.installed && !within.Contains(u.cluster) {
+	if u.cluster != nil && v.Kubernetes != "" && v != v.pack.installed && !versions.Contains(u.cluster) {
 		v.refused = append(v.refused, u.reason(Kubernetes, v.Name, "", Requirement{Range: v.Kubernetes}, v))
 	}
 	for _, r := range v.Requires {
@@ -281,8 +281,8 @@ func (u *universe) add(kind ReasonKind, v *candidate, r Requirement) error {
 
 // constraint prepares a requirement or a conflict; nil if it requires nothing. Equal ones of a
 // package are shared.
-func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requirement) (*constraint, error) {
-	within, err := ParseRange(r.Range)
+func (u *universe) constraint(kind ReasonKind, v *candidate, source string, r Requirement) (*constraint, error) {
+	versions, err := ParseRange(r.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -295,7 +295,7 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 	if p == nil && (r.Optional || kind == Apart || served) || kind == Apart && p == v.pack {
 		return nil, nil
 	}
-	g := u.reason(kind, name, by, r, v)
+	g := u.reason(kind, name, source, r, v)
 	if i := slices.IndexFunc(g.asks, func(c *constraint) bool { return c.installed == installed }); i >= 0 {
 		return g.asks[i], nil
 	}
@@ -306,10 +306,10 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 		c.providers = u.providers(c)
 		c.unclear = u.reason(unclear, "", "", Requirement{API: r.API}, nil)
 	case kind == Apart:
-		c.meets = func(o *candidate) bool { return !within.overlaps(o.at) }
+		c.meets = func(o *candidate) bool { return !versions.overlaps(o.at) }
 	default:
 		c.meets = func(o *candidate) bool {
-			return within.Contains(o.at) || r.Range == "" && o == o.pack.installed
+			return versions.Contains(o.at) || r.Range == "" && o == o.pack.installed
 		}
 	}
 	if installed {
@@ -325,11 +325,11 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 }
 
 // reason returns a reason, shared by all versions with it; v is one of these.
-func (u *universe) reason(kind ReasonKind, name, by string, r Requirement, v *candidate) *reason {
-	key := fmt.Sprintf("%s %q %q %q %q %q %t", kind, name, by, r.Package, r.Range, r.API, r.Optional)
+func (u *universe) reason(kind ReasonKind, name, source string, r Requirement, v *candidate) *reason {
+	key := fmt.Sprintf("%s %q %q %q %q %q %t", kind, name, source, r.Package, r.Range, r.API, r.Optional)
 	g := u.reasons[key]
 	if g == nil {
-		g = &reason{Reason: Reason{Kind: kind, Package: name, Requirement: r, By: by}, order: len(u.reasons)}
+		g = &reason{Reason: Reason{Kind: kind, Package: name, Requirement: r, By: source}, order: len(u.reasons)}
 		u.reasons[key] = g
 	}
 	if v != nil && !slices.Contains(g.versions, v) {

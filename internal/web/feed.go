@@ -64,37 +64,37 @@ type event struct {
 func (f *feed) follow(ctx context.Context, tell func(event) error) error {
 	beat := time.NewTicker(pulse)
 	defer beat.Stop()
-	var told news
+	var sent news
 	var wait <-chan time.Time // until the next change may be sent
 	for {
 		now, wake := f.get()
-		if now.state != told.state && wait == nil {
-			if e, ok := difference(told.state, now); ok {
+		if now.state != sent.state && wait == nil {
+			if e, ok := difference(sent.state, now); ok {
 				if err := tell(e); err != nil {
 					return err
 				}
 				wait = time.After(pace)
 			}
-			told.state, told.number = now.state, now.number
+			sent.state, sent.number = now.state, now.number
 		}
-		if now.stale != told.stale {
-			if err := tell(event{"stale", told.number, map[string]string{"why": now.stale}}); err != nil {
+		if now.stale != sent.stale {
+			if err := tell(event{"stale", sent.number, map[string]string{"why": now.stale}}); err != nil {
 				return err
 			}
-			told.stale = now.stale
+			sent.stale = now.stale
 		}
 		select {
 		case <-wake:
 		case <-wait:
 			wait = nil
 		case <-beat.C:
-			if err := tell(event{"beat", told.number, map[string]string{"at": at(told.state)}}); err != nil {
+			if err := tell(event{"beat", sent.number, map[string]string{"at": at(sent.state)}}); err != nil {
 				return err
 			}
 		case <-f.over:
-			return tell(event{"end", told.number, struct{}{}})
+			return tell(event{"end", sent.number, struct{}{}})
 		case <-ctx.Done():
-			return f.farewell(ctx, tell, told.number)
+			return f.farewell(ctx, tell, sent.number)
 		}
 	}
 }

@@ -90,12 +90,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// A deadline outlives its response on a connection that is reused.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	defer func() {
-		if why := recover(); why != nil {
+		if cause := recover(); cause != nil {
 			// A half-written response cannot be replaced: net/http closes the connection then.
-			if err, ok := why.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(why)
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause)
 			}
-			s.options.Log("%s %q: %v", r.Method, r.URL.Path, why)
+			s.options.Log("%s %q: %v", r.Method, r.URL.Path, cause)
 			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: its terminal shows which"})
 		}
 	}()

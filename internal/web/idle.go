@@ -33,10 +33,10 @@ func (i *idle) enter() (leave func()) {
 }
 
 // change changes the state, and restarts the timer.
-func (i *idle) change(what func()) {
+func (i *idle) change(apply func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	what()
+	apply()
 	if i.timer != nil {
 		i.timer.Stop()
 		i.timer = nil

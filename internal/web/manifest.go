@@ -111,12 +111,12 @@ func leaves(v any) int {
 	n := 0
 	switch v := v.(type) {
 	case map[string]any:
-		for _, below := range v {
-			n += leaves(below)
+		for _, child := range v {
+			n += leaves(child)
 		}
 	case []any:
-		for _, below := range v {
-			n += leaves(below)
+		for _, child := range v {
+			n += leaves(child)
 		}
 	default:
 		n = 1
@@ -155,12 +155,12 @@ func (m *manifest) value(at place, v any) any {
 		return m.fields(at, v)
 	case []any:
 		out := make([]any, len(v))
-		for i, below := range v {
+		for i, child := range v {
 			if at.mode != dark && environments[strings.ToLower(at.key)] {
-				out[i] = m.variable(below)
+				out[i] = m.variable(child)
 				continue
 			}
-			out[i] = m.value(at, below)
+			out[i] = m.value(at, child)
 		}
 		return out
 	case nil:
@@ -183,21 +183,21 @@ func (m *manifest) value(at place, v any) any {
 // fields returns the visible fields of a map, by its purpose.
 func (m *manifest) fields(at place, v map[string]any) any {
 	out := map[string]any{}
-	for key, below := range v {
-		text, isText := below.(string)
+	for key, child := range v {
+		text, isText := child.(string)
 		switch {
 		case at.mode == dark:
-			m.field(out, at, key, below)
+			m.field(out, at, key, child)
 		case key == "openAPIV3Schema":
 			out[key] = "(a schema)"
 		case at.key == "metadata":
-			m.metadata(out, at, key, below)
+			m.metadata(out, at, key, child)
 		case environments[strings.ToLower(at.key)]:
-			out[m.key(key)] = m.variable(below)
+			out[m.key(key)] = m.variable(child)
 		case isText && (labelled[at.key] || strings.HasSuffix(at.key, "Selector") && at.mode == open):
 			out[m.key(key)] = m.label(text)
 		default:
-			m.field(out, at, key, below)
+			m.field(out, at, key, child)
 		}
 	}
 	return out
@@ -205,17 +205,17 @@ func (m *manifest) fields(at place, v map[string]any) any {
 
 // metadata writes the metadata of an object, or of a template.
 func (m *manifest) metadata(out map[string]any, at place, key string, v any) {
-	below, isMap := v.(map[string]any)
+	child, isMap := v.(map[string]any)
 	switch {
 	case key == "labels" && isMap:
 		labels := map[string]any{}
-		for name, value := range below {
+		for name, value := range child {
 			text, _ := value.(string)
 			labels[m.key(name)] = m.label(text)
 		}
 		out[key] = labels
 	case key == "annotations" && isMap:
-		if notes := m.annotations(below); len(notes) > 0 {
+		if notes := m.annotations(child); len(notes) > 0 {
 			out[key] = notes
 		}
 	case metadata[key] || key == "ownerReferences":
@@ -250,12 +250,12 @@ func (m *manifest) variable(v any) any {
 		return m.value(place{mode: dark}, v)
 	}
 	out := map[string]any{}
-	for key, below := range fields {
+	for key, child := range fields {
 		switch key {
 		case "name", "valueFrom":
-			m.field(out, place{}, key, below)
+			m.field(out, place{}, key, child)
 		default:
-			m.field(out, place{mode: dark}, key, below)
+			m.field(out, place{mode: dark}, key, child)
 		}
 	}
 	return out

@@ -136,8 +136,8 @@ func (s *Server) Publish(p *view.UIState) {
 }
 
 // Stale reports that the published state is no longer updated, and why; "" that it is again.
-func (s *Server) Stale(why string) {
-	s.feed.set(func(n *news) { n.stale = why })
+func (s *Server) Stale(reason string) {
+	s.feed.set(func(n *news) { n.stale = reason })
 }
 
 // Serve serves until ctx ends, and then returns nil after all its goroutines have ended. It is

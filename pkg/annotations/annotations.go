@@ -126,7 +126,7 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	if !served && hasRelationships(entries) {
 		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: expected an established CRD named <plural>.<group>", field.Shorten(d.CRD))
 	}
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	for _, e := range entries {
 		r.key, r.text = e.key, e.value
 		switch e.family {
@@ -145,8 +145,8 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 			}
 		default:
 			// The same value under an older key adds nothing.
-			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
-				said[same] = true
+			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !seen[same] {
+				seen[same] = true
 				rules, specs := r.relationship(e.family)
 				if len(rules) > 0 && len(specs) == 0 {
 					d.unsaid(e)

@@ -135,9 +135,9 @@ func parseRef(s span) (ref, int, *problem) {
 		return ref{}, 0, s.problem("%s has no path: expected %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
 	}
 	text := s.text[dot+1:]
-	for what, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
+	for kind, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
 		if rest, ok := strings.CutPrefix(text, known); ok && (rest == "" || !field.InWord(rest[0]) && rest[0] != '[') {
-			return ref{what: refKind(what)}, dot + 1 + len(known), nil
+			return ref{what: refKind(kind)}, dot + 1 + len(known), nil
 		}
 	}
 	p, n, err := field.Read(text, field.InWord)

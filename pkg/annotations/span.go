@@ -30,8 +30,8 @@ func (s span) problem(format string, args ...any) *problem {
 
 // trim removes the white space on both ends.
 func (s span) trim() span {
-	left := strings.TrimLeftFunc(s.text, unicode.IsSpace)
-	return span{strings.TrimSpace(left), s.at + len(s.text) - len(left)}
+	trimmed := strings.TrimLeftFunc(s.text, unicode.IsSpace)
+	return span{strings.TrimSpace(trimmed), s.at + len(s.text) - len(trimmed)}
 }
 
 // unquote removes one pair of quotes around the whole part, and the white space inside them.

@@ -8,12 +8,12 @@ import (
 )
 
 // mentions reports whether the value has a reference of that kind.
-func (e expr) mentions(what refKind) bool { return e.count(what) > 0 }
+func (e expr) mentions(kind refKind) bool { return e.count(kind) > 0 }
 
-func (e expr) count(what refKind) int {
+func (e expr) count(kind refKind) int {
 	n := 0
 	for _, r := range e.refs {
-		if r.what == what {
+		if r.what == kind {
 			n++
 		}
 	}

@@ -39,18 +39,18 @@ func core(s declare.Spec) declare.Spec {
 
 // write is Write without the check that Parse reads the same back.
 func write(s declare.Spec, self string) (family, value string, ok bool) {
-	others := s.To
+	kinds := s.To
 	if !slices.Equal(s.From, []string{self}) {
-		others = s.From
+		kinds = s.From
 	}
-	on := "on:" + strings.Join(others, ";")
+	on := "on:" + strings.Join(kinds, ";")
 	family = "annotation"
 	if s.Label != "" {
 		family = "label"
 	}
 	switch {
-	case s.Field != "" && len(others) == 1:
-		return "specproperty", "on:INSTANCE." + s.Field + ", value:" + others[0] + ".metadata.name", true
+	case s.Field != "" && len(kinds) == 1:
+		return "specproperty", "on:INSTANCE." + s.Field + ", value:" + kinds[0] + ".metadata.name", true
 	case s.Selector != "":
 		return "label", on + ", value:INSTANCE." + s.Selector, true
 	case s.Label+s.Annotation == "":

@@ -41,9 +41,9 @@ func (g *Graph) controller(id ID) (ID, bool) {
 // the nodes themselves), those that are exposed, and those that are in the stack of no other. Of
 // several that contain each other it returns the first. Each topmost owner is in the stack of at
 // least one of the results.
-func (g *Graph) TopOwners(of []ID, o StackOptions) []ID {
+func (g *Graph) TopOwners(ids []ID, o StackOptions) []ID {
 	set := map[ID]bool{}
-	for _, id := range of {
+	for _, id := range ids {
 		if path := g.OwnerPath(id, o); len(path) > 0 {
 			id = path[0]
 		}
@@ -61,15 +61,15 @@ func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bo
 	for _, top := range tops {
 		s := g.Stack([]ID{top}, o)
 		for _, id := range s.members {
-			if _, is := slices.BinarySearch(tops, id); is && id != top && hides(s, id) {
+			if _, isTop := slices.BinarySearch(tops, id); isTop && id != top && hides(s, id) {
 				holds[top] = append(holds[top], id)
 			}
 		}
 	}
-	left, found := tops, apexes
+	remaining, found := tops, apexes
 	// Containment is not transitive, since a stack ends at leaves. So tops that no apex contains
 	// are examined again.
-	for len(left) > 0 {
+	for len(remaining) > 0 {
 		covered := map[ID]bool{}
 		for _, id := range found {
 			covered[id] = true
@@ -77,9 +77,9 @@ func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bo
 				covered[in] = true
 			}
 		}
-		left = slices.DeleteFunc(slices.Clone(left), func(id ID) bool { return covered[id] })
-		if len(left) > 0 {
-			found = unheld(left, holds)
+		remaining = slices.DeleteFunc(slices.Clone(remaining), func(id ID) bool { return covered[id] })
+		if len(remaining) > 0 {
+			found = unheld(remaining, holds)
 			apexes = append(apexes, found...)
 		}
 	}
@@ -137,7 +137,7 @@ func (g *Graph) PartOf(roots []ID, o StackOptions) map[ID]ID {
 	const hops = 3
 	for range hops {
 		for id := range g.fronting(part, o) {
-			if root, alone := g.servesOnly(id, part, o); alone {
+			if root, exclusive := g.servesOnly(id, part, o); exclusive {
 				part[id] = root
 			}
 		}
@@ -166,11 +166,11 @@ func (g *Graph) servesOnly(id ID, part map[ID]ID, o StackOptions) (ID, bool) {
 		if g.relation(e) != relation.Serves || !o.follows(g, e) {
 			continue
 		}
-		of, in := part[e.to]
-		if !in || found && of != root {
+		partRoot, in := part[e.to]
+		if !in || found && partRoot != root {
 			return 0, false
 		}
-		root, found = of, true
+		root, found = partRoot, true
 	}
 	return root, found
 }
@@ -196,7 +196,7 @@ func unheld(tops []ID, holds map[ID][]ID) []ID {
 // IsOwnPart reports whether the node is part of this stack alone: a member that is neither a
 // boundary, nor a leaf, nor provenance, nor part of another root.
 func (s *Stack) IsOwnPart(id ID) bool {
-	if root, apart := s.opts.PartOf[id]; apart && !s.isRoot(root) {
+	if root, separate := s.opts.PartOf[id]; separate && !s.isRoot(root) {
 		return false
 	}
 	return s.Has(id) && !s.leaves[id] && !s.provenance[id] && !s.Boundary(id)

@@ -33,29 +33,29 @@ func (d *diagnosis) refused() {
 // attached reports a route if the Gateway has the listeners that it requests, and none of them
 // accepts it.
 func (d *diagnosis) attached(id, gateway ID, asks *link, listeners []*link) {
-	route, why, first := d.g.Ref(id), "", ""
+	route, reason, first := d.g.Ref(id), "", ""
 	for _, l := range listeners {
 		t := d.g.selectors[l.target]
 		switch {
 		case !d.chooses(asks, l):
 			continue
 		case t.Kind != route.GroupKind():
-			if why == "" {
-				why, first = "takes no "+route.Kind, d.g.inv.Text(l.field)
+			if reason == "" {
+				reason, first = "takes no "+route.Kind, d.g.inv.Text(l.field)
 			}
 		case d.admits(t, route):
 			return
 		default:
-			why, first = fmt.Sprintf("takes no %s of the namespace %s", route.Kind, route.Namespace), d.g.inv.Text(l.field)
+			reason, first = fmt.Sprintf("takes no %s of the namespace %s", route.Kind, route.Namespace), d.g.inv.Text(l.field)
 		}
 	}
-	if why == "" {
+	if reason == "" {
 		return
 	}
 	it := d.g.Ref(gateway)
 	d.problems = append(d.problems, Problem{
 		Object: route, Reason: NotAllowedByListeners, Severity: Error, Related: it, Field: d.g.inv.Text(asks.field),
-		Message: fmt.Sprintf("%s %s, so no endpoint serves it: see %s.allowedRoutes there", near(it, route), why, first),
+		Message: fmt.Sprintf("%s %s, so no endpoint serves it: see %s.allowedRoutes there", near(it, route), reason, first),
 	})
 }
 

@@ -109,7 +109,7 @@ func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inv
 		uid inventory.UID
 		ref object.Ref
 	}
-	of := func(id inventory.ID) served {
+	identity := func(id inventory.ID) served {
 		s := served{inv.RawUID(id), inv.Ref(id)}
 		s.ref.Group = ""
 		return s
@@ -117,15 +117,15 @@ func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inv
 	best := map[served]inventory.ID{}
 	for _, twin := range inv.Twins() {
 		for _, id := range twin {
-			if have, ok := best[of(id)]; !ok || better(inv.Ref(id), inv.Ref(have)) {
-				best[of(id)] = id
+			if have, ok := best[identity(id)]; !ok || better(inv.Ref(id), inv.Ref(have)) {
+				best[identity(id)] = id
 			}
 		}
 	}
 	alias := map[inventory.ID]inventory.ID{}
 	for _, twin := range inv.Twins() {
 		for _, id := range twin {
-			if to := best[of(id)]; to != id {
+			if to := best[identity(id)]; to != id {
 				alias[id] = to
 			}
 		}
@@ -171,15 +171,15 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 // granted resolves a reference into another namespace that counts only with a ReferenceGrant there.
 // If the grants could not be read, the edge is inferred.
 func (r *resolver) granted(from, to inventory.ID, l *link) {
-	said, target := r.inv.Ref(from), r.inv.Ref(to)
+	referrer, target := r.inv.Ref(from), r.inv.Ref(to)
 	allowed := func(key string) bool {
 		return len(r.index.Select(relation.ReferenceGrant, target.Namespace, false, inventory.Query{Key: key})) > 0
 	}
 	switch {
-	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
+	case target.Namespace == "" || target.Namespace == referrer.Namespace || slices.ContainsFunc(relation.GrantKeys(referrer, target), allowed):
 		r.add(from, to, l)
 	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
-		r.problem(said, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+		r.problem(referrer, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
 	default:
 		guess := *l
 		guess.flags |= inferred
@@ -189,8 +189,8 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 }
 
 // add adds an edge, in its true direction. It drops edges from a node to itself.
-func (r *resolver) add(said, target inventory.ID, l *link) {
-	from, to := r.canonical(said), r.canonical(target)
+func (r *resolver) add(source, target inventory.ID, l *link) {
+	from, to := r.canonical(source), r.canonical(target)
 	if from == to {
 		return
 	}

@@ -195,7 +195,7 @@ func TestGraphReads(t *testing.T) {
 	b := node(t, g, "b")
 	label, _ := g.Label(b, "app")
 	note, _ := g.Annotation(b, "note")
-	if _, kept := g.Annotation(b, "other"); kept || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
+	if _, found := g.Annotation(b, "other"); found || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
 		t.Errorf("label %q, note %q, labels %v", label, note, g.Labels(b))
 	}
 }

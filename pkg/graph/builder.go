@@ -149,10 +149,10 @@ func (b *Builder) settled(inv *inventory.Inventory, id inventory.ID) []link {
 	start := len(b.links)
 	for _, f := range b.waiting[id] {
 		t := f.link.Target
-		by, named := inv.Find(*t.KindBy)
-		gk, states := b.stated[by]
+		stater, named := inv.Find(*t.KindBy)
+		gk, states := b.stated[stater]
 		k, served := b.kinds.Kind(gk)
-		if !named || !inv.WasRead(by) || !states || !served || k.Namespaced != (t.Namespace != "") {
+		if !named || !inv.WasRead(stater) || !states || !served || k.Namespaced != (t.Namespace != "") {
 			continue
 		}
 		t.Kind, t.KindBy = gk, nil

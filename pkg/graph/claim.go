@@ -27,11 +27,11 @@ func (d *diagnosis) unmounted(id ID) {
 		return
 	}
 	p := Problem{Object: self, Reason: ClaimUnmounted, Severity: Info}
-	keeper, left := d.claimOwner(id)
+	keeper, scaledDown := d.claimOwner(id)
 	volume, bound := d.volume(id)
 	unread := d.unreadCarriers(self.Namespace)
 	switch {
-	case left:
+	case scaledDown:
 		p.Related = d.g.Ref(keeper)
 		p.Message = fmt.Sprintf("no pod mounts it: it remains from more replicas of %s, for when it scales up again; delete it if the data is not needed", near(p.Related, self))
 	case keeper >= 0:
@@ -71,7 +71,7 @@ func (d *diagnosis) used(id ID) bool {
 
 // claimOwner returns the owner of the claim, or -1; left is set if it is a StatefulSet that was
 // scaled down.
-func (d *diagnosis) claimOwner(id ID) (keeper ID, left bool) {
+func (d *diagnosis) claimOwner(id ID) (keeper ID, scaledDown bool) {
 	keeper = -1
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
 		e := &d.g.edges[i]
@@ -110,8 +110,8 @@ func (d *diagnosis) unreadCarriers(namespace string) string {
 		}
 	}
 	const few = 3
-	if more := len(unread) - few; more > 0 {
-		unread = append(unread[:few], fmt.Sprintf("and %d more", more))
+	if hidden := len(unread) - few; hidden > 0 {
+		unread = append(unread[:few], fmt.Sprintf("and %d more", hidden))
 	}
 	return strings.Join(unread, ", ")
 }

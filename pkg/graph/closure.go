@@ -30,7 +30,7 @@ const (
 type rootMark [ways][2]ID
 
 // member reports whether the node is in a stack, and whether in those of two roots.
-func (m *rootMark) member() (is, shared bool) {
+func (m *rootMark) member() (isMember, shared bool) {
 	first := cmp.Or(m[member][0], m[leaf][0], m[making][0])
 	for _, way := range [...]int{member, leaf, making} {
 		for _, root := range m[way] {
@@ -88,9 +88,9 @@ func (w *walker) run(roots []ID) {
 	}
 }
 
-func (w *walker) add(id, root ID, how uint8) {
+func (w *walker) add(id, root ID, way uint8) {
 	m := w.seen[id]
-	roots := &m[how]
+	roots := &m[way]
 	switch {
 	case roots[0] == root+1 || roots[1] == root+1:
 		return
@@ -102,7 +102,7 @@ func (w *walker) add(id, root ID, how uint8) {
 		return
 	}
 	w.seen[id] = m
-	w.todo = append(w.todo, visit{id, root, how})
+	w.todo = append(w.todo, visit{id, root, way})
 }
 
 func (w *walker) expand(v visit) {
@@ -128,8 +128,8 @@ func (w *walker) expand(v visit) {
 
 // elsewhere reports whether a node is a part of the stack of another root.
 func (w *walker) elsewhere(v visit) bool {
-	root, apart := w.opts.PartOf[v.id]
-	return apart && w.as(root) != v.root
+	root, separate := w.opts.PartOf[v.id]
+	return separate && w.as(root) != v.root
 }
 
 // members follows the closure: what the node owns and needs, and what serves it.
@@ -226,9 +226,9 @@ func (w *walker) above(v visit) {
 // fronts adds the Services by which others need a root: those in front of objects that the root
 // owns, at any depth, with the owners in between.
 func (w *walker) fronts(root, as ID) {
-	below := w.g.descendants(root, w.opts)
+	descendants := w.g.descendants(root, w.opts)
 	needed := map[ID]bool{} // by front, which may be in front of all of them
-	for t := range below {
+	for t := range descendants {
 		for _, i := range w.g.into[w.g.in[t]:w.g.in[t+1]] {
 			e := &w.g.edges[i]
 			if w.g.relation(e) != relation.Serves || !w.opts.follows(w.g, e) {
@@ -236,19 +236,19 @@ func (w *walker) fronts(root, as ID) {
 			}
 			yes, known := needed[e.from]
 			if !known {
-				yes = w.g.isNeededByOthers(e.from, below, w.opts)
+				yes = w.g.isNeededByOthers(e.from, descendants, w.opts)
 				needed[e.from] = yes
 			}
 			if yes {
 				w.add(e.from, as, member)
-				w.between(t, as, below)
+				w.between(t, as, descendants)
 			}
 		}
 	}
 }
 
 // between adds a descendant of the root, and its owners up to the root.
-func (w *walker) between(id, root ID, below map[ID]bool) {
+func (w *walker) between(id, root ID, descendants map[ID]bool) {
 	next := []ID{id}
 	seen := map[ID]bool{id: true}
 	for len(next) > 0 {
@@ -256,7 +256,7 @@ func (w *walker) between(id, root ID, below map[ID]bool) {
 		next = next[:len(next)-1]
 		w.add(at, root, member)
 		for _, owner := range w.g.ownersOf(at, w.opts) {
-			if below[owner] && !seen[owner] {
+			if descendants[owner] && !seen[owner] {
 				seen[owner] = true
 				next = append(next, owner)
 			}
@@ -266,19 +266,19 @@ func (w *walker) between(id, root ID, below map[ID]bool) {
 
 // descendants returns a node and all that it owns, at any depth.
 func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
-	below := map[ID]bool{id: true}
+	descendants := map[ID]bool{id: true}
 	next := []ID{id}
 	for len(next) > 0 {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for i := g.out[at]; i < g.out[at+1]; i++ {
-			if e := &g.edges[i]; g.owns(e) && o.follows(g, e) && !below[e.to] {
-				below[e.to] = true
+			if e := &g.edges[i]; g.owns(e) && o.follows(g, e) && !descendants[e.to] {
+				descendants[e.to] = true
 				next = append(next, e.to)
 			}
 		}
 	}
-	return below
+	return descendants
 }
 
 // needed reports whether any object needs a node.

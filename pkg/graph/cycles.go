@@ -30,7 +30,7 @@ func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 			peel = append(peel, ID(i))
 		}
 	}
-	left := len(g.rows) - len(peel)
+	remaining := len(g.rows) - len(peel)
 	for len(peel) > 0 {
 		id := peel[len(peel)-1]
 		peel = peel[:len(peel)-1]
@@ -38,12 +38,12 @@ func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 			if keep(&e) {
 				if degree[e.to]--; degree[e.to] == 0 {
 					peel = append(peel, e.to)
-					left--
+					remaining--
 				}
 			}
 		}
 	}
-	if left == 0 {
+	if remaining == 0 {
 		return nil
 	}
 	return g.components(degree, keep)
@@ -81,8 +81,8 @@ func (g *Graph) ownerCycles() []Problem {
 		for _, id := range set[:min(len(set), 5)] {
 			names = append(names, g.Ref(id).String())
 		}
-		if more := len(set) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
+		if hidden := len(set) - len(names); hidden > 0 {
+			names = append(names, fmt.Sprintf("and %d more", hidden))
 		}
 		out = append(out, Problem{Object: g.Ref(set[0]), Reason: OwnerCycle, Severity: Warning, Related: g.Ref(set[1]), Message: "owners in a cycle: " + strings.Join(names, ", ")})
 	}

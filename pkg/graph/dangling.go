@@ -12,19 +12,19 @@ import (
 // dangling finds references to objects that are known to be missing. If a Deployment, its
 // ReplicaSets and their pods all have the reference, it reports the Deployment once.
 func (d *diagnosis) dangling() {
-	by := map[ID][]*edge{}
+	byTarget := map[ID][]*edge{}
 	for _, id := range d.s.members {
 		if d.g.State(id) != Present || d.s.Boundary(id) {
 			continue
 		}
 		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
 			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
-				by[e.to] = append(by[e.to], e)
+				byTarget[e.to] = append(byTarget[e.to], e)
 			}
 		}
 	}
-	for _, to := range slices.Sorted(maps.Keys(by)) {
-		d.checkMissing(by[to])
+	for _, to := range slices.Sorted(maps.Keys(byTarget)) {
+		d.checkMissing(byTarget[to])
 	}
 }
 
@@ -43,8 +43,8 @@ func (g *Graph) isProblemIfMissing(e *edge) bool {
 
 // ownedBack reports whether the source of an edge has an owner reference to the target.
 func (g *Graph) ownedBack(e *edge) bool {
-	for back := range g.between(e.to, e.from) {
-		if g.relation(back) == relation.Owns && back.flags&backward != 0 {
+	for reverse := range g.between(e.to, e.from) {
+		if g.relation(reverse) == relation.Owns && reverse.flags&backward != 0 {
 			return true
 		}
 	}
@@ -71,16 +71,16 @@ func (d *diagnosis) checkMissing(edges []*edge) {
 			worst[e.from] = e
 		}
 	}
-	told := map[ID]int{} // by object, the number of objects below with the same reference
+	reported := map[ID]int{} // by object, the number of objects below with the same reference
 	for from, e := range worst {
 		top := d.topmost(from, func(id ID) bool { return worst[id] != nil && d.g.lack(worst[id], working) <= d.g.lack(e, working) })
-		if told[top] += 0; top != from {
-			told[top]++
+		if reported[top] += 0; top != from {
+			reported[top]++
 		}
 	}
 	maker := d.maker(edges[0].to)
-	for from, below := range told {
-		d.missing(worst[from], below, d.g.lack(worst[from], working), maker)
+	for from, count := range reported {
+		d.missing(worst[from], count, d.g.lack(worst[from], working), maker)
 	}
 }
 
@@ -98,21 +98,21 @@ func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 }
 
 // missing reports a reference to a missing object. maker names who is to make it, if known.
-func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string) {
+func (d *diagnosis) missing(e *edge, occurrences int, severity Severity, maker string) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
 	p := Problem{Object: self, Reason: ReferenceMissing, Severity: severity, Related: to, Field: field}
 	follows := d.g.consequence(e).follows
-	what, out := "which does not exist", "create it, or correct "
+	problem, out := "which does not exist", "create it, or correct "
 	if d.g.kinds.NotServed(to.GroupKind()) {
-		what, out = "of a kind that the cluster does not serve", "install what provides it, or correct "
+		problem, out = "of a kind that the cluster does not serve", "install what provides it, or correct "
 	}
 	if d.g.relation(e) == relation.Owns {
 		out = "see the status of the owner, or correct "
 	} else if maker != "" {
 		out = maker + ", or correct "
 	}
-	if below > 0 {
-		what += fmt.Sprintf(" (%s in it name it too)", count(below, "object"))
+	if occurrences > 0 {
+		problem += fmt.Sprintf(" (%s in it name it too)", count(occurrences, "object"))
 	}
 	at := field
 	if value := d.g.value(e); value != to.Name && value != "" {
@@ -120,9 +120,9 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string)
 	}
 	if e.flags&optional != 0 {
 		p.Reason = ReferenceMissingOptional
-		p.Message = fmt.Sprintf("would use %s, %s: it works without it, as %s says", near(to, self), what, at)
+		p.Message = fmt.Sprintf("would use %s, %s: it works without it, as %s says", near(to, self), problem, at)
 	} else {
-		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
+		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), problem, follows, out, at)
 	}
 	d.problems = append(d.problems, p)
 }

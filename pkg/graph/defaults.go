@@ -15,7 +15,7 @@ import (
 // initial flow control. A complete list of the kind has them, so a dump without any is a selection.
 // more reports further names: those of system:, and any Namespace, which exists if it contains
 // something.
-func defaultsOf(gk schema.GroupKind, namespace string) (names []string, more func(name string) bool) {
+func defaultsOf(gk schema.GroupKind, namespace string) (names []string, isDefault func(name string) bool) {
 	none := func(string) bool { return false }
 	system := func(name string) bool { return strings.HasPrefix(name, "system:") }
 	switch gk.String() + "/" + namespace {
@@ -48,8 +48,8 @@ func missing(inv *inventory.Inventory, row inventory.ID) bool {
 
 // leftOut reports whether every cluster has the object and none of its group was read.
 func leftOut(inv *inventory.Inventory, r object.Ref) bool {
-	names, more := defaultsOf(r.GroupKind(), r.Namespace)
-	if !slices.Contains(names, r.Name) && !more(r.Name) {
+	names, isDefault := defaultsOf(r.GroupKind(), r.Namespace)
+	if !slices.Contains(names, r.Name) && !isDefault(r.Name) {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {

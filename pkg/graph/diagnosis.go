@@ -151,9 +151,9 @@ func near(r, from object.Ref) string {
 }
 
 // count formats a number with its noun: 1 pod, 3 pods.
-func count(n int, what string) string {
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -126,8 +126,8 @@ func (f *finder) tops() []ID {
 	}
 	f.carried(seen)
 	for top := range seen {
-		if why := f.exclusionReason(top); why != 0 {
-			f.excluded[top] = why
+		if reason := f.exclusionReason(top); reason != 0 {
+			f.excluded[top] = reason
 		}
 	}
 	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.excluded[id] != 0 })
@@ -200,11 +200,11 @@ func (f *finder) exclusionReason(top ID) ExclusionReason {
 
 // accessory reports whether a custom resource needs a running one of the same operator, or a part
 // of it.
-func (f *finder) accessory(of, needed ID) bool {
+func (f *finder) accessory(dependent, needed ID) bool {
 	if path := f.g.OwnerPath(needed, f.opts); len(path) > 0 {
 		needed = path[0]
 	}
-	return needed != of && isCustom(f.g, needed) && f.runs(needed) && sameOperator(f.g.Ref(of).Group, f.g.Ref(needed).Group)
+	return needed != dependent && isCustom(f.g, needed) && f.runs(needed) && sameOperator(f.g.Ref(dependent).Group, f.g.Ref(needed).Group)
 }
 
 // runs reports whether a node owns a permanent workload. It computes that for tops of other
@@ -213,8 +213,8 @@ func (f *finder) runs(id ID) bool {
 	if f.within == "" || f.lasts[id] {
 		return f.lasts[id]
 	}
-	for below := range f.g.descendants(id, f.opts) {
-		if f.lasting(below) {
+	for child := range f.g.descendants(id, f.opts) {
+		if f.lasting(child) {
 			return true
 		}
 	}

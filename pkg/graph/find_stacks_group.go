@@ -44,8 +44,8 @@ func (f *finder) roots(stacks []FoundStack, at map[Group]int) {
 		if !f.g.WasRead(id) {
 			continue
 		}
-		for _, by := range [...]string{ByHelm, ByApp} {
-			if p, ok := f.g.groupOf(id, by); ok {
+		for _, mark := range [...]string{ByHelm, ByApp} {
+			if p, ok := f.g.groupOf(id, mark); ok {
 				if i, found := at[p]; found {
 					stacks[i].Roots = append(stacks[i].Roots, id)
 				}

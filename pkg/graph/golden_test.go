@@ -124,11 +124,11 @@ func readGraph(t *testing.T, files string, random *rand.Rand) *graph.Graph {
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := source.Parse(p, bytes.NewReader(text))
+		parsed, err := source.Parse(p, bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs = append(docs, more...)
+		docs = append(docs, parsed...)
 	}
 	if random != nil {
 		random.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
@@ -162,10 +162,10 @@ func graphOfSnapshot(t *testing.T, snapshot *source.Snapshot) *graph.Graph {
 		kind, _ := kinds.Kind(d.Kind)
 		schemas[d.Kind] = infer.Compile(crd.(*unstructured.Unstructured).Object, kind.Version)
 	}
-	said := relation.NewSet(rules...)
+	ruleSet := relation.NewSet(rules...)
 	var guessed []schema.GroupKind
 	for _, k := range kinds.All() {
-		if k.Custom && !said.Reads(k.GroupKind()) {
+		if k.Custom && !ruleSet.Reads(k.GroupKind()) {
 			guessed = append(guessed, k.GroupKind())
 		}
 	}

@@ -49,13 +49,13 @@ func (p Group) Ref() object.Ref {
 
 // InGroup returns the objects of a release or an instance, with also, that no other one of it owns,
 // in order. An empty namespace matches all.
-func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
-	all := slices.Clone(also)
+func (g *Graph) InGroup(mark, namespace, name string, extra ...ID) []ID {
+	all := slices.Clone(extra)
 	for id := range ID(g.Len()) {
 		if !g.WasRead(id) {
 			continue
 		}
-		if p, ok := g.groupOf(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
+		if p, ok := g.groupOf(id, mark); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
 			all = append(all, id)
 		}
 	}
@@ -86,9 +86,9 @@ func (g *Graph) unowned(ids []ID) []ID {
 }
 
 // groupOf returns the release or the instance that a node declares.
-func (g *Graph) groupOf(id ID, by string) (Group, bool) {
-	p := Group{By: by}
-	switch by {
+func (g *Graph) groupOf(id ID, mark string) (Group, bool) {
+	p := Group{By: mark}
+	switch mark {
 	case ByHelm:
 		p.Name, _ = g.Annotation(id, HelmName)
 		p.Namespace, _ = g.Annotation(id, HelmNamespace)

@@ -98,7 +98,7 @@ func failures(g *graph.Graph) map[failure]bool {
 
 // agrees: what an impact calls broken and not inferred is an error of the diagnosis once the object
 // and what is deleted with it are removed. It returns their number.
-func agrees(t *testing.T, g *graph.Graph, without func(gone map[object.Ref]bool) *graph.Graph, id graph.ID, before map[failure]bool) int {
+func agrees(t *testing.T, g *graph.Graph, rebuild func(gone map[object.Ref]bool) *graph.Graph, id graph.ID, before map[failure]bool) int {
 	t.Helper()
 	im := g.Impact(id, graph.ImpactOptions{})
 	foretold := map[string]bool{}
@@ -111,18 +111,18 @@ func agrees(t *testing.T, g *graph.Graph, without func(gone map[object.Ref]bool)
 	for _, id := range im.Gone() {
 		gone[g.Ref(id)] = true
 	}
-	told := map[string]bool{}
-	for f := range failures(without(gone)) {
+	reported := map[string]bool{}
+	for f := range failures(rebuild(gone)) {
 		// A problem that existed before may move to another object, if its own was deleted.
 		if !before[f] && (f.reason != graph.ReferenceMissing || gone[f.related]) {
-			told[f.object.String()] = true
+			reported[f.object.String()] = true
 		}
 	}
-	if !maps.Equal(foretold, told) {
+	if !maps.Equal(foretold, reported) {
 		t.Errorf("%s: the impact breaks %q, and the diagnosis without it has errors of %q", g.Ref(id),
-			slices.Sorted(maps.Keys(foretold)), slices.Sorted(maps.Keys(told)))
+			slices.Sorted(maps.Keys(foretold)), slices.Sorted(maps.Keys(reported)))
 	}
-	return len(told)
+	return len(reported)
 }
 
 // TestImpactAgrees: impact and diagnosis agree for each object of the examples, of the fixtures of
@@ -184,14 +184,14 @@ func TestImpactAgreesAtRandom(t *testing.T) {
 		if g.State(id) != graph.Present {
 			continue
 		}
-		there := maps.Clone(w.gone)
-		without := func(gone map[object.Ref]bool) *graph.Graph {
-			w.gone = maps.Clone(there)
+		missing := maps.Clone(w.gone)
+		rebuild := func(gone map[object.Ref]bool) *graph.Graph {
+			w.gone = maps.Clone(missing)
 			maps.Copy(w.gone, gone)
-			defer func() { w.gone = there }()
+			defer func() { w.gone = missing }()
 			return w.build(nil)
 		}
-		broken += agrees(t, g, without, id, failures(g))
+		broken += agrees(t, g, rebuild, id, failures(g))
 	}
 	if broken < 100 {
 		t.Errorf("only %d are broken in all", broken)

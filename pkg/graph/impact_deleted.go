@@ -37,8 +37,8 @@ func (c *collector) run() {
 		c.takeVolumes(at)
 		c.takeAddresses(at)
 	}
-	for child, left := range c.left {
-		if left > 0 {
+	for child, remaining := range c.left {
+		if remaining > 0 {
 			c.kept = append(c.kept, Kept{child, c.lost[child], AnotherOwner})
 		}
 	}

@@ -180,10 +180,10 @@ func (h *harm) needing(id ID, at grade) []ID {
 // climb returns the owners of broken or deleted objects, and what fronts them if it is needed. An
 // owner that has pods left only has fewer.
 func (h *harm) climb(ids []ID, at grade) []ID {
-	over := map[ID]Dependent{}
+	reached := map[ID]Dependent{}
 	for _, id := range ids {
 		h.eachAbove(id, func(e *edge) {
-			if _, met := over[e.from]; met {
+			if _, met := reached[e.from]; met {
 				return
 			}
 			d := Dependent{ID: e.from, Cause: id, Edge: h.g.edge(*e), Follows: "what it owns does not work"}
@@ -193,12 +193,12 @@ func (h *harm) climb(ids []ID, at grade) []ID {
 			case h.gone[id]:
 				d.Follows = "until what it owns is recreated"
 			}
-			over[e.from] = d
+			reached[e.from] = d
 		})
 	}
 	var out []ID
-	for _, id := range slices.Sorted(maps.Keys(over)) {
-		d := over[id]
+	for _, id := range slices.Sorted(maps.Keys(reached)) {
+		d := reached[id]
 		if h.podsLeft(d, at) {
 			continue
 		}

@@ -95,7 +95,7 @@ func (h *harm) another(e *edge) bool {
 func (h *harm) gather(worst map[ID]*Dependent) {
 	d := diagnosis{g: h.g, wrong: h.misowned}
 	tops := map[ID]*Dependent{}
-	below := map[ID][]ID{}
+	children := map[ID][]ID{}
 	for id, w := range worst {
 		if w.Effect.Broken() {
 			h.mark(id, gradeOf(w.Effect, w.Inferred))
@@ -104,17 +104,17 @@ func (h *harm) gather(worst map[ID]*Dependent) {
 	for id, w := range worst {
 		top := d.topmost(id, func(id ID) bool { return worst[id] != nil && worst[id].class() <= w.class() })
 		if tops[top] = worst[top]; top != id {
-			below[top] = append(below[top], id)
+			children[top] = append(children[top], id)
 		}
 	}
 	for top, w := range tops {
-		slices.Sort(below[top])
-		for _, id := range below[top] {
+		slices.Sort(children[top])
+		for _, id := range children[top] {
 			if worst[id].rank() < w.rank() {
 				w.Effect, w.Inferred, w.Follows = worst[id].Effect, worst[id].Inferred, worst[id].Follows
 			}
 		}
-		w.Below = below[top]
+		w.Below = children[top]
 		if have := h.found[top]; have == nil || w.rank() < have.rank() || w.rank() == have.rank() && w.Cause < have.Cause {
 			h.found[top] = w
 		}

@@ -42,8 +42,8 @@ func (im *Impact) StacksOf(g *Graph, stacks []FoundStack, o StackOptions) []Stac
 	}
 	for i := range all {
 		note(all[i].ID, i)
-		for _, below := range all[i].Below {
-			note(below, i)
+		for _, child := range all[i].Below {
+			note(child, i)
 		}
 	}
 	gone := map[ID]bool{}
@@ -74,7 +74,7 @@ type stackLook struct {
 
 func (l *stackLook) look(f FoundStack, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
-	lost, met := ID(-1), map[int]bool{}
+	deleted, met := ID(-1), map[int]bool{}
 	for _, id := range l.stack.Members() {
 		if !l.stack.IsOwnPart(id) && !l.stack.Provenance(id) {
 			continue
@@ -87,26 +87,26 @@ func (l *stackLook) look(f FoundStack, o StackOptions) StackImpact {
 			if id != l.im.Object {
 				s.Deleted++
 			}
-			if lost < 0 || id == l.im.Object {
-				lost = id
+			if deleted < 0 || id == l.im.Object {
+				deleted = id
 			}
 		}
 	}
 	slices.SortFunc(s.Members, func(a, b int) int { return cmp.Or(l.all[a].rank()-l.all[b].rank(), a-b) })
-	if s.Gone || len(s.Members) == 0 && lost < 0 {
+	if s.Gone || len(s.Members) == 0 && deleted < 0 {
 		return s
 	}
-	l.worst(&s, lost, o)
+	l.worst(&s, deleted, o)
 	return s
 }
 
 // worst sets the worst effect on a member. An effect on an inferred member is inferred as well.
-func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
+func (l *stackLook) worst(s *StackImpact, deleted ID, o StackOptions) {
 	o.NoInferred = true
 	sure := l.stack.g.Stack(s.Stack.Roots, o)
-	if lost >= 0 {
-		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.IsOwnPart(lost) && !sure.Provenance(lost)
-		if isWorkload(l.stack.g.Ref(lost)) && (lost != l.im.Object || !l.im.RemakerKnown) {
+	if deleted >= 0 {
+		s.Effect, s.Because, s.Inferred = Bereaved, deleted, !sure.IsOwnPart(deleted) && !sure.Provenance(deleted)
+		if isWorkload(l.stack.g.Ref(deleted)) && (deleted != l.im.Object || !l.im.RemakerKnown) {
 			s.Effect = Breaks
 		}
 	}

@@ -114,8 +114,8 @@ func TestImpactHoldsTogether(t *testing.T) {
 			hit[d.ID] = true
 		}
 		for _, d := range all {
-			for _, below := range d.Below {
-				hit[below] = true
+			for _, child := range d.Below {
+				hit[child] = true
 			}
 		}
 		for _, d := range all {
@@ -131,14 +131,14 @@ func slowCollect(g *graph.Graph, id graph.ID) set {
 	for size := 0; size != len(gone); {
 		size = len(gone)
 		for n := range g.Nodes() {
-			lost, kept := false, false
+			deleted, owned := false, false
 			for e := range g.In(n.ID) {
 				if e.Rule == "owner-reference" {
-					lost = lost || gone[e.From]
-					kept = kept || !gone[e.From] && g.State(e.From) != graph.Missing
+					deleted = deleted || gone[e.From]
+					owned = owned || !gone[e.From] && g.State(e.From) != graph.Missing
 				}
 			}
-			if lost && !kept {
+			if deleted && !owned {
 				gone[n.ID] = true
 			}
 		}

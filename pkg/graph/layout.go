@@ -67,16 +67,16 @@ func (g *Graph) compareAll(a, b edge) int {
 // rule that reads the same field. A declared edge wins over an inferred one.
 func (g *Graph) compact() {
 	n := len(g.rows)
-	kept := uint32(0)
+	count := uint32(0)
 	start := uint32(0)
 	for i := range n {
 		end := g.out[i+1]
-		first := kept
+		first := count
 		for j := start; j < end; j++ {
 			e := g.edges[j]
-			if same := g.saidBefore(first, kept, &e); same == nil {
-				g.edges[kept] = e
-				kept++
+			if same := g.saidBefore(first, count, &e); same == nil {
+				g.edges[count] = e
+				count++
 			} else if same.flags&inferred != 0 && e.flags&inferred == 0 {
 				*same = e
 			}
@@ -84,8 +84,8 @@ func (g *Graph) compact() {
 		start = end
 		g.out[i] = first
 	}
-	g.out[n] = kept
-	g.edges = g.edges[:kept]
+	g.out[n] = count
+	g.edges = g.edges[:count]
 }
 
 // saidBefore returns the edge between first and end with the same meaning and evidence as e.

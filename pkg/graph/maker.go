@@ -35,14 +35,14 @@ func (r *resolver) promised() {
 	}
 	for i := range r.edges {
 		e := &r.edges[i]
-		who, promised := waiting[e.to]
-		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(who) < 2 && !slices.Contains(who, e.from) {
-			waiting[e.to] = append(who, e.from)
+		needer, promised := waiting[e.to]
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(needer) < 2 && !slices.Contains(needer, e.from) {
+			waiting[e.to] = append(needer, e.from)
 		}
 	}
 	for _, p := range r.promises {
 		from := r.canonical(p.from)
-		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(who inventory.ID) bool { return who != from }) {
+		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(needer inventory.ID) bool { return needer != from }) {
 			r.add(p.from, p.to, p.link)
 		}
 	}
@@ -85,14 +85,14 @@ func (s *Stack) madeBy(e *edge) bool {
 }
 
 // needs adds what a node needs, in the given way, and the makers of that.
-func (w *walker) needs(v visit, e *edge, how uint8) {
-	w.add(e.to, v.root, how)
-	made, known := w.made[e.to]
+func (w *walker) needs(v visit, e *edge, way uint8) {
+	w.add(e.to, v.root, way)
+	makers, known := w.made[e.to]
 	if !known {
-		made = w.g.Makers(e.to, w.opts)
-		w.made[e.to] = made
+		makers = w.g.Makers(e.to, w.opts)
+		w.made[e.to] = makers
 	}
-	for _, maker := range made {
+	for _, maker := range makers {
 		if !w.g.isBelow(v.id, maker, w.opts) {
 			w.add(maker, v.root, making)
 		}
@@ -128,17 +128,17 @@ func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 
 // madeForOthers returns what a node makes and an object needs that it does not own.
 func (w *walker) madeForOthers(id ID) []ID {
-	var below map[ID]bool
+	var descendants map[ID]bool
 	var out []ID
 	for i := w.g.out[id]; i < w.g.out[id+1]; i++ {
 		e := &w.g.edges[i]
 		if !w.g.makes(e) || !w.opts.follows(w.g, e) {
 			continue
 		}
-		if below == nil {
-			below = w.g.descendants(id, w.opts)
+		if descendants == nil {
+			descendants = w.g.descendants(id, w.opts)
 		}
-		if w.g.isNeededByOthers(e.to, below, w.opts) {
+		if w.g.isNeededByOthers(e.to, descendants, w.opts) {
 			out = append(out, e.to)
 		}
 	}
@@ -156,16 +156,16 @@ func (d *diagnosis) maker(id ID) string {
 	for i, m := range makers {
 		names[i] = near(d.g.Ref(m), self)
 	}
-	who := strings.Join(names, " or ") + " creates it"
+	needer := strings.Join(names, " or ") + " creates it"
 	lack := d.hindrance(makers)
 	if lack == nil {
-		return who + ": see its status"
+		return needer + ": see its status"
 	}
-	of := "that"
+	subject := "that"
 	if !slices.Contains(makers, lack.from) {
-		of = near(d.g.Ref(lack.from), self)
+		subject = near(d.g.Ref(lack.from), self)
 	}
-	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", who, near(d.g.Ref(lack.to), self), of)
+	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", needer, near(d.g.Ref(lack.to), self), subject)
 }
 
 // hindrance returns what blocks makers: the nearest need for a missing object that has no maker
@@ -185,14 +185,14 @@ func (d *diagnosis) hindrance(makers []ID) *edge {
 			if d.g.relation(e) != relation.Needs || e.flags&optional != 0 || !d.s.opts.follows(d.g, e) {
 				continue
 			}
-			made := d.g.Makers(e.to, d.s.opts)
+			creators := d.g.Makers(e.to, d.s.opts)
 			if d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
-				if len(made) == 0 {
+				if len(creators) == 0 {
 					return e
 				}
 				first = cmp.Or(first, e)
 			}
-			next = append(append(next, e.to), made...)
+			next = append(append(next, e.to), creators...)
 		}
 	}
 	return first

@@ -179,12 +179,12 @@ func TestPromises(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graphOf(t, c.lines)
-			of := "sec:s"
+			target := "sec:s"
 			if strings.Contains(c.lines, "u:s") {
-				of = "u:s"
+				target = "u:s"
 			}
 			var got []graph.ID
-			for e := range g.In(node(t, g, of)) {
+			for e := range g.In(node(t, g, target)) {
 				if e.Field == "spec.promises" || e.Field == "spec.heralds" {
 					got = append(got, e.From)
 				}

@@ -18,15 +18,15 @@ var entryKind = schema.GroupKind{Group: "networking.istio.io", Kind: "ServiceEnt
 // ServiceEntry that was read. Each object is reported once for each Service.
 func (d *diagnosis) unrouted() {
 	type named struct{ from, to object.Ref }
-	told, known := map[named]bool{}, d.g.kinds.NotServed(entryKind) || d.g.inv.Covered(entryKind, "")
+	reported, known := map[named]bool{}, d.g.kinds.NotServed(entryKind) || d.g.inv.Covered(entryKind, "")
 	var entries []string
 	for id, l := range d.g.evidenceLinks(relation.IstioHost) {
 		to := d.g.inv.Ref(inventory.ID(l.target))
 		from := d.g.Ref(id)
-		if !d.s.Has(id) || told[named{from, to}] || d.g.StateOf(to) != Missing {
+		if !d.s.Has(id) || reported[named{from, to}] || d.g.StateOf(to) != Missing {
 			continue
 		}
-		told[named{from, to}] = true
+		reported[named{from, to}] = true
 		if entries == nil {
 			entries = d.g.entries()
 		}

@@ -93,11 +93,11 @@ func (n *naive) closure(e graph.Edge) {
 			n.in[e.To], n.managing[e.To] = true, true
 		}
 	case relation.Needs:
-		made := n.making[e.From] && !n.g.Node(e.From).Boundary
-		if made && !leaf(e) {
+		isMade := n.making[e.From] && !n.g.Node(e.From).Boundary
+		if isMade && !leaf(e) {
 			n.making[e.To] = true
 		}
-		if (made || n.follows(e.From)) && !leaf(e) {
+		if (isMade || n.follows(e.From)) && !leaf(e) {
 			n.makers(e)
 		}
 		if n.follows(e.From) && leaf(e) {
@@ -127,11 +127,11 @@ func (n *naive) connected(e graph.Edge) {
 }
 
 func (n *naive) up(e graph.Edge) {
-	above, below := e.From, e.To
+	above, lower := e.From, e.To
 	if e.Relation == relation.Serves {
-		above, below = below, above
+		above, lower = lower, above
 	}
-	if n.follows(below) {
+	if n.follows(lower) {
 		n.in[above] = true
 	}
 	if n.makes(e) && n.follows(e.From) && n.needed(e.To, n.owned(e.From)) {
@@ -168,9 +168,9 @@ func (n *naive) owned(id graph.ID) set {
 	return found
 }
 
-func (n *naive) needed(id graph.ID, beside set) bool {
+func (n *naive) needed(id graph.ID, except set) bool {
 	return slices.ContainsFunc(n.edges, func(e graph.Edge) bool {
-		return e.Relation == relation.Needs && !leaf(e) && e.To == id && !beside[e.From]
+		return e.Relation == relation.Needs && !leaf(e) && e.To == id && !except[e.From]
 	})
 }
 

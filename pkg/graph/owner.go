@@ -52,9 +52,9 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 
 // same resolves another reference with a UID. If the UID differs, the name was reused by another
 // object, which is no problem.
-func (r *resolver) same(said, target inventory.ID, uid inventory.UID, l *link) {
+func (r *resolver) same(source, target inventory.ID, uid inventory.UID, l *link) {
 	if raw := r.inv.RawUID(target); !r.inv.Present(target) || raw == uid || raw == (inventory.UID{}) {
-		r.add(said, target, l)
+		r.add(source, target, l)
 	}
 }
 

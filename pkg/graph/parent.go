@@ -57,10 +57,10 @@ func (p *parents) members() {
 			continue
 		}
 		in.kinds[p.g.Ref(id).GroupKind()] = true
-		if _, by := p.g.groupOf(id, ByHelm); by {
+		if _, helm := p.g.groupOf(id, ByHelm); helm {
 			in.helm = true
 		}
-		if set, kept := p.g.parentGroup(id, p.opts); kept {
+		if set, grouped := p.g.parentGroup(id, p.opts); grouped {
 			if keeper, known := p.g.Find(set.Parent); known {
 				p.add(in, keeper)
 			}
@@ -92,9 +92,9 @@ func (p *parents) namesakes() {
 func (p *parents) add(in *instance, id ID) {
 	g := p.g
 	group, labelled := g.groupOf(id, ByApp)
-	_, kept := g.parentGroup(id, p.opts)
+	_, grouped := g.parentGroup(id, p.opts)
 	_, released := g.groupOf(id, ByHelm)
-	if isCustom(g, id) && g.WasRead(id) && !kept && !released && (!labelled || group == in.group) {
+	if isCustom(g, id) && g.WasRead(id) && !grouped && !released && (!labelled || group == in.group) {
 		in.parents = append(in.parents, id)
 	}
 }

@@ -65,8 +65,8 @@ func (s *Stack) Parts(id ID) iter.Seq[Part] {
 
 // isForeignPart reports whether a node is a part of a root of another stack.
 func (s *Stack) isForeignPart(id ID) bool {
-	root, apart := s.opts.PartOf[id]
-	return apart && !s.isRoot(root)
+	root, separate := s.opts.PartOf[id]
+	return separate && !s.isRoot(root)
 }
 
 // eachBelow yields what a member owns and needs.

@@ -10,11 +10,11 @@ import "slices"
 // Of two roots, one above the other, the nearer one wins. A node that two groups own, or that is a
 // root of both, is a part of none. also maps further nodes to a group: they count if they have no
 // owner.
-func (g *Graph) Divide(groups [][]ID, also map[ID]ID, o StackOptions) map[ID]ID {
+func (g *Graph) Divide(groups [][]ID, extra map[ID]ID, o StackOptions) map[ID]ID {
 	d := division{g: g, o: o, part: map[ID]ID{}, roots: map[ID]ID{}, both: map[ID]bool{}}
 	for _, group := range groups {
 		for _, root := range group {
-			if of, taken := d.roots[root]; taken && of != group[0] {
+			if owner, taken := d.roots[root]; taken && owner != group[0] {
 				d.both[root] = true
 			}
 			d.roots[root] = group[0]
@@ -23,9 +23,9 @@ func (g *Graph) Divide(groups [][]ID, also map[ID]ID, o StackOptions) map[ID]ID 
 	for _, group := range groups {
 		d.walk(group)
 	}
-	for id, of := range also {
+	for id, owner := range extra {
 		if _, taken := d.part[id]; !taken {
-			d.part[id] = of
+			d.part[id] = owner
 		}
 	}
 	for id := range d.both {
@@ -58,7 +58,7 @@ func (d *division) walk(group []ID) {
 			continue
 		}
 		seen[at] = true
-		if of, taken := d.part[at]; taken && of != group[0] {
+		if owner, taken := d.part[at]; taken && owner != group[0] {
 			d.both[at] = true
 		}
 		if d.both[at] && slices.Contains(group, at) {
@@ -97,8 +97,8 @@ func (d *division) fronts() {
 			if _, root := d.roots[id]; root || d.both[id] {
 				continue
 			}
-			if of, alone := d.g.servesOnly(id, d.part, d.o); alone {
-				d.part[id] = of
+			if owner, exclusive := d.g.servesOnly(id, d.part, d.o); exclusive {
+				d.part[id] = owner
 			}
 		}
 	}

@@ -102,13 +102,13 @@ func TestPathIsShortest(t *testing.T) {
 			}
 			at = b
 		}
-		back, _ := g.Path(to, from, graph.StackOptions{})
-		slices.Reverse(back)
-		for i := range back {
-			back[i].Against = !back[i].Against
+		reverse, _ := g.Path(to, from, graph.StackOptions{})
+		slices.Reverse(reverse)
+		for i := range reverse {
+			reverse[i].Against = !reverse[i].Against
 		}
-		if !slices.Equal(back, steps) {
-			t.Fatalf("seed %d: %q, and backwards %q", seed, way(g, from, steps), way(g, from, back))
+		if !slices.Equal(reverse, steps) {
+			t.Fatalf("seed %d: %q, and backwards %q", seed, way(g, from, steps), way(g, from, reverse))
 		}
 		if cost, best := price(steps), cheapest(g, from, to, far); cost != best {
 			t.Fatalf("seed %d: %q costs %v, and another way %v", seed, way(g, from, steps), cost, best)
@@ -122,19 +122,19 @@ func TestPathIsShortest(t *testing.T) {
 
 // price is the order among paths of equal length: inferred edges, edges other than owns, and
 // serves.
-func price(steps []graph.Step) (of [3]int) {
+func price(steps []graph.Step) (counts [3]int) {
 	for _, s := range steps {
 		if s.Edge.Inferred {
-			of[0]++
+			counts[0]++
 		}
 		if s.Edge.Relation != relation.Owns {
-			of[1]++
+			counts[1]++
 		}
 		if s.Edge.Relation == relation.Serves {
-			of[2]++
+			counts[2]++
 		}
 	}
-	return of
+	return counts
 }
 
 // cheapest tries every path of the least length, from its end.

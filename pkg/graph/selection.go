@@ -111,12 +111,12 @@ func (r *resolver) withoutExcepted(from inventory.ID, t relation.Target, found [
 	if t.Except == nil || len(found) == 0 {
 		return found
 	}
-	not := map[inventory.ID]bool{}
+	excluded := map[inventory.ID]bool{}
 	for _, id := range r.index.Select(t.Kind, r.inv.Ref(from).Namespace, false, query(t.Except)) {
-		not[id] = true
+		excluded[id] = true
 	}
 	// The slice belongs to the index.
-	return slices.DeleteFunc(slices.Clone(found), func(id inventory.ID) bool { return not[id] })
+	return slices.DeleteFunc(slices.Clone(found), func(id inventory.ID) bool { return excluded[id] })
 }
 
 var namespaceKind = schema.GroupKind{Kind: "Namespace"}

@@ -70,11 +70,11 @@ func (p *pods) add(id ID) {
 }
 
 func (p pods) text(g *Graph) string {
-	more := ""
+	suffix := ""
 	if p.n > 1 {
-		more = ", ..."
+		suffix = ", ..."
 	}
-	return fmt.Sprintf("%s (%s%s)", count(p.n, "pod"), g.Ref(p.first).Name, more)
+	return fmt.Sprintf("%s (%s%s)", count(p.n, "pod"), g.Ref(p.first).Name, suffix)
 }
 
 // compare sorts the pods that a workload selects by their owners.
@@ -149,14 +149,14 @@ func (c *comparison) overlap(k pair) {
 		return
 	}
 	it, other, pods := c.g.Ref(k.selects), c.g.Ref(k.owns), c.overlaps[k]
-	said := fmt.Sprintf("%s %q", selectorField, c.g.selector(c.workloads[k.selects]))
+	evidence := fmt.Sprintf("%s %q", selectorField, c.g.selector(c.workloads[k.selects]))
 	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: other, Field: selectorField}
-	p.Message = fmt.Sprintf("%s also selects %s of %s", said, pods.text(c.g), near(other, it))
+	p.Message = fmt.Sprintf("%s also selects %s of %s", evidence, pods.text(c.g), near(other, it))
 	if !c.s.Has(k.selects) {
 		if p.Object, p.Related, p.Field = other, it, ""; !c.s.Has(k.owns) {
 			p.Object = c.g.Ref(pods.first)
 		}
-		p.Message = fmt.Sprintf("%s of %s also selects %s of %s", said, near(it, other), pods.text(c.g), near(other, it))
+		p.Message = fmt.Sprintf("%s of %s also selects %s of %s", evidence, near(it, other), pods.text(c.g), near(other, it))
 	}
 	if both {
 		p.Message += ", and the other way round"
@@ -171,17 +171,17 @@ func (c *comparison) overlap(k pair) {
 func (c *comparison) orphans(id ID, orphans pods, sel *relation.Selector) {
 	it, first := c.g.Ref(id), c.g.Ref(orphans.first)
 	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: first, Field: selectorField}
-	of := ""
+	suffix := ""
 	if !c.s.Has(id) {
 		p.Object, p.Related, p.Field = first, it, ""
-		of = " of " + near(it, first)
+		suffix = " of " + near(it, first)
 	}
 	follows := "a controller that selects it may adopt or delete it"
 	if it.Kind == "Deployment" {
 		follows = "it receives traffic, and no rollout replaces it"
 	}
 	p.Message = fmt.Sprintf("%s %q%s selects %s without a controller: %s; delete it or change its labels",
-		selectorField, sel, of, orphans.text(c.g), follows)
+		selectorField, sel, suffix, orphans.text(c.g), follows)
 	c.problems = append(c.problems, p)
 }
 

@@ -74,9 +74,9 @@ func (g *Graph) resting() map[string][]scaledToZero {
 func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []scaledToZero) {
 	self, field := d.g.Ref(id), d.g.inv.Text(l.field)
 	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
-	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
+	evidence := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
 	if self.GroupKind() != serviceKind || t.Kind != podKind {
-		p.Message = fmt.Sprintf("%s selects no %s%s: it has no effect today", said, t.Kind, scopeText(t))
+		p.Message = fmt.Sprintf("%s selects no %s%s: it has no effect today", evidence, t.Kind, scopeText(t))
 		d.problems = append(d.problems, p)
 		return
 	}
@@ -96,8 +96,8 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 		d.problems = append(d.problems, p)
 		return
 	}
-	why, out := d.emptyReason(t)
-	p.Message = fmt.Sprintf("selects no pod, so no endpoint serves it: %s (%s); %s -n %s", why, said, out, self.Namespace)
+	reason, out := d.emptyReason(t)
+	p.Message = fmt.Sprintf("selects no pod, so no endpoint serves it: %s (%s); %s -n %s", reason, evidence, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
 
@@ -120,7 +120,7 @@ func (d *diagnosis) standby(t relation.Target) (string, bool) {
 }
 
 // emptyReason says which labels no pod has, and what to check.
-func (d *diagnosis) emptyReason(t relation.Target) (why, out string) {
+func (d *diagnosis) emptyReason(t relation.Target) (reason, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {
 		return "there are no pods in " + t.Namespace, "see why none is created: kubectl get events"

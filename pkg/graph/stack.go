@@ -61,7 +61,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s.shared = make(map[ID]bool, len(w.seen))
 	s.stands, s.managing, s.leaves, s.provenance = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 	for id, m := range w.seen {
-		if is, shared := m.member(); is {
+		if isMember, shared := m.member(); isMember {
 			s.members = append(s.members, id)
 			s.shared[id] = shared
 		}

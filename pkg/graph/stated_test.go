@@ -43,14 +43,14 @@ func TestKindStatedByAnother(t *testing.T) {
 			t.Errorf("%s: known %v, want %v: %q", name, ok, c.known, out(g, binding))
 			continue
 		}
-		lost := 0
+		dropped := 0
 		for _, p := range g.Stack([]graph.ID{binding}, graph.StackOptions{}).Diagnose() {
 			if p.Reason == graph.ReferenceMissing && p.Related == small && p.Severity == graph.Error {
-				lost++
+				dropped++
 			}
 		}
-		if want := c.known && c.state == graph.Missing; (lost == 1) != want {
-			t.Errorf("%s: told as missing %d times, want %v", name, lost, want)
+		if want := c.known && c.state == graph.Missing; (dropped == 1) != want {
+			t.Errorf("%s: told as missing %d times, want %v", name, dropped, want)
 		}
 	}
 }

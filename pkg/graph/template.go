@@ -116,8 +116,8 @@ func (r *resolver) front(f *said, s *relation.Selector, w *idle) {
 }
 
 // rarest returns the workloads with the label that the fewest have; false without labels.
-func (w *idle) rarest(of map[string]string) (best []int, ok bool) {
-	for k, v := range of {
+func (w *idle) rarest(labels map[string]string) (best []int, ok bool) {
+	for k, v := range labels {
 		if with := w.by[labelPair{k, v}]; !ok || len(with) < len(best) {
 			best, ok = with, true
 		}

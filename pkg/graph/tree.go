@@ -95,8 +95,8 @@ func (f *forest) complete() bool {
 	return len(f.place)-f.made == len(f.s.members)-len(f.s.provenance)
 }
 
-func (f *forest) put(above *Branch, id ID, how Position, e Edge) *Branch {
-	b := &Branch{ID: id, How: how, Edge: e}
+func (f *forest) put(above *Branch, id ID, position Position, e Edge) *Branch {
+	b := &Branch{ID: id, How: position, Edge: e}
 	f.place[id] = b
 	f.order = append(f.order, id)
 	f.tree[id] = id
@@ -123,18 +123,18 @@ func (f *forest) children(id ID, strict bool) {
 	if f.s.Boundary(id) {
 		return
 	}
-	try := func(to ID, how Position, e *edge) {
+	try := func(to ID, position Position, e *edge) {
 		if f.place[to] != nil || !f.s.Has(to) {
 			return
 		}
-		if strict && how != Owned && f.hasOwner(to) {
+		if strict && position != Owned && f.hasOwner(to) {
 			return
 		}
 		evidence := Edge{}
 		if e != nil {
 			evidence = g.edge(*e)
 		}
-		f.put(above, to, how, evidence)
+		f.put(above, to, position, evidence)
 	}
 	around := f.s.opts.Up || f.s.opts.Connected
 	// Edges of a node are ordered by relation: owned first, then needed.
@@ -217,16 +217,16 @@ func (f *forest) mention() {
 		return
 	}
 	type once struct{ tree, to ID }
-	said := map[once]bool{}
+	mentioned := map[once]bool{}
 	g := f.s.g
-	again := func(id, to ID, how Position, e *edge) {
+	again := func(id, to ID, position Position, e *edge) {
 		key := once{f.tree[id], to}
-		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || said[key] {
+		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || mentioned[key] {
 			return
 		}
-		said[key] = true
+		mentioned[key] = true
 		above := f.place[id]
-		above.Children = append(above.Children, &Branch{ID: to, How: how, Edge: g.edge(*e), Repeated: true})
+		above.Children = append(above.Children, &Branch{ID: to, How: position, Edge: g.edge(*e), Repeated: true})
 	}
 	for _, id := range slices.Clone(f.order) {
 		if f.s.Boundary(id) {

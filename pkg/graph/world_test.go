@@ -178,10 +178,10 @@ func (w *world) link(name, rule string, l relation.Link) {
 func (w *world) rules() *relation.Set {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
 	for _, r := range sayings {
-		said := w.links[strings.TrimPrefix(r.Name, "test-")]
+		links := w.links[strings.TrimPrefix(r.Name, "test-")]
 		r.Via = relation.Spec
 		r.Links = func(o object.Object, emit relation.EmitFunc) {
-			for _, l := range said[o.Ref] {
+			for _, l := range links[o.Ref] {
 				emit(l)
 			}
 		}

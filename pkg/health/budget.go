@@ -36,17 +36,17 @@ func (b *budget) isSpent() bool { return b.spent.Load() >= b.limit }
 type meter struct{ run, rule *budget }
 
 // eval evaluates an expression, unless a budget is used up.
-func (m meter) eval(program cel.Program, of any) (ref.Val, error) {
+func (m meter) eval(program cel.Program, vars any) (ref.Val, error) {
 	switch {
 	case m.run == nil:
-		out, _, err := program.Eval(of)
+		out, _, err := program.Eval(vars)
 		return out, err
 	case m.rule.isSpent():
 		return nil, fmt.Errorf("%w: this rule has spent its budget of this run, %d units of CEL", errSpent, m.rule.limit)
 	case m.run.isSpent():
 		return nil, fmt.Errorf("%w: the health rules have spent the budget of this run, %d units of CEL", errSpent, m.run.limit)
 	}
-	out, details, err := program.Eval(of)
+	out, details, err := program.Eval(vars)
 	cost := costOf(details, err)
 	m.run.spent.Add(cost)
 	m.rule.spent.Add(cost)

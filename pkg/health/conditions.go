@@ -72,8 +72,8 @@ const unexplainedFor = 15 * time.Minute
 // evaluateConditions returns what the conditions of one list mean together: the worst, with two
 // exceptions. A specific finding outweighs one from a word alone, and slight ones do not count if
 // the object reports that it is well as a whole.
-func evaluateConditions(list []condition, of nature) finding {
-	findings, all := evaluateEach(list, of)
+func evaluateConditions(list []condition, subject nature) finding {
+	findings, all := evaluateEach(list, subject)
 	var best, strange finding
 	doubt := false
 	for i, f := range findings {
@@ -106,12 +106,12 @@ type listState struct {
 }
 
 // evaluateEach evaluates the conditions of a list one by one.
-func evaluateEach(list []condition, of nature) ([]finding, listState) {
+func evaluateEach(list []condition, subject nature) ([]finding, listState) {
 	findings := make([]finding, len(list))
 	var all listState
 	newest := observedBy(list)
 	for i := range list {
-		f := list[i].evaluate(of)
+		f := list[i].evaluate(subject)
 		if at := list[i].observed; at != 0 && at < newest {
 			// Its generation is older than that of the others.
 			f.slight, f.whole = true, false

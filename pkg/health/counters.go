@@ -16,7 +16,7 @@ func (s *subject) counted() (short, full finding) {
 			continue
 		}
 		if want, serves, ok := s.wanted(key); ok {
-			if kept := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-kept {
+			if unchanged := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-unchanged {
 				held.Health = Health{Status: Suspended, Reason: "Partition", Message: fmt.Sprintf("%s: %d of %d, and its partition keeps the others", key, have, want)}
 				continue
 			}
@@ -157,7 +157,7 @@ func fraction(key, text string) (have, want int64, ok bool) {
 }
 
 // partition returns how many of a number an update leaves unchanged: a number, or a percentage.
-func (s *subject) partition(of int64) int64 {
+func (s *subject) partition(total int64) int64 {
 	strategy := mapAt(s.spec(), "updateStrategy")
 	for _, m := range []map[string]any{strategy, mapAt(strategy, "rollingUpdate")} {
 		if n, ok := wholeNumber(m["partition"]); ok {
@@ -165,7 +165,7 @@ func (s *subject) partition(of int64) int64 {
 		}
 		text, _ := m["partition"].(string)
 		if percent, err := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64); err == nil {
-			return (of*percent + 99) / 100
+			return (total*percent + 99) / 100
 		}
 	}
 	return 0

@@ -40,8 +40,8 @@ func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
 			worst = h
 		}
 	}
-	if said := a.own[id]; said.Unreported {
-		a.own[id] = a.takenOver(said, worst, len(owned))
+	if own := a.own[id]; own.Unreported {
+		a.own[id] = a.takenOver(own, worst, len(owned))
 	}
 	a.owned[id] = worst
 	return worst
@@ -53,16 +53,16 @@ func (a *Assessment) countsForOwner(id graph.ID) bool {
 	return h.Status != "" && h.Reason != Exists && !h.Unreported && a.weighs(id)
 }
 
-func (a *Assessment) takenOver(said, worst Health, owned int) Health {
-	what := strings.TrimSuffix(said.Message, " yet")
+func (a *Assessment) takenOver(own, worst Health, owned int) Health {
+	message := strings.TrimSuffix(own.Message, " yet")
 	if worst.Status == "" {
-		if owned > 0 && said.Status == Unknown {
-			said.Message += ", and its parts have no state of their own"
+		if owned > 0 && own.Status == Unknown {
+			own.Message += ", and its parts have no state of their own"
 		}
-		return said
+		return own
 	}
 	worst.Unreported, worst.Ended, worst.Stage, worst.Reason = true, false, derivedStage, Derived
-	worst.Message = what + ": worst of its parts"
+	worst.Message = message + ": worst of its parts"
 	return worst
 }
 

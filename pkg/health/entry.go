@@ -148,24 +148,24 @@ func (j *Evaluator) entry(s *subject) (Health, bool) {
 		s.fails(e, "", err)
 		return Health{}, false
 	}
-	of := s.variables()
-	if of == nil {
+	vars := s.variables()
+	if vars == nil {
 		return Health{}, false
 	}
 	for i := range c.states {
 		x := &c.states[i]
-		is, err := x.holds(of, j.meter(e))
+		matches, err := x.holds(vars, j.meter(e))
 		switch {
 		case err != nil:
 			s.fails(e, x.field, err)
 			s.unasked = errors.Is(err, errSpent)
 			return Health{}, false
-		case is && x.status == "":
+		case matches && x.status == "":
 			return Health{Status: Unknown, Reason: NoVerdict, Message: "its status reports no health, its parts do", Unreported: true}, true
-		case is && e.rule.constant():
+		case matches && e.rule.constant():
 			return s.exists(), true
-		case is:
-			h, err := verdict(x, of, c.message, j.meter(e))
+		case matches:
+			h, err := verdict(x, vars, c.message, j.meter(e))
 			s.fails(e, messageField, err)
 			return h, true
 		}

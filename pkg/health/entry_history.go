@@ -31,8 +31,8 @@ func (j *Evaluator) history(s *subject) *History {
 	if err != nil || c.revision == nil {
 		return h
 	}
-	if of := s.variables(); of != nil {
-		h.Revision, err = say(c.revision, of, j.meter(e))
+	if vars := s.variables(); vars != nil {
+		h.Revision, err = say(c.revision, vars, j.meter(e))
 		s.fails(e, revisionField, err)
 	}
 	return h
@@ -48,18 +48,18 @@ func (j *Evaluator) observed(s *subject) (Health, bool) {
 	if err != nil {
 		return Health{}, false // the rule is evaluated again, and reports the error then
 	}
-	of := s.variables()
-	if of == nil {
+	vars := s.variables()
+	if vars == nil {
 		return Health{}, false
 	}
-	h, behind, err := behind(c.observed, of, s.Meta.GetGeneration(), j.meter(e))
+	h, behind, err := behind(c.observed, vars, s.Meta.GetGeneration(), j.meter(e))
 	s.fails(e, observedField, err)
 	return h, behind
 }
 
 // behind reports whether the status is of an older generation than the object.
-func behind(observed cel.Program, of map[string]any, want int64, by meter) (Health, bool, error) {
-	out, err := by.eval(observed, of)
+func behind(observed cel.Program, vars map[string]any, want int64, budget meter) (Health, bool, error) {
+	out, err := budget.eval(observed, vars)
 	if err != nil {
 		return Health{}, false, err
 	}

@@ -18,10 +18,10 @@ func (r *Rule) Covers(version string) bool {
 
 // Second says what is wrong with a rule after others: one of them is for the same kind, and
 // for a version of it that this one is for. Nothing is empty.
-func (r *Rule) Second(others []Rule) string {
+func (r *Rule) Second(rest []Rule) string {
 	kind := cmp.Or(r.Kind, "the kind")
-	for i := range others {
-		o := &others[i]
+	for i := range rest {
+		o := &rest[i]
 		if o.Kind != r.Kind {
 			continue
 		}

@@ -65,8 +65,8 @@ func newEnvironment() (*cel.Env, error) {
 
 // celCondition is the function condition: the condition of a type, in any map with a list of
 // conditions. An absent one has empty texts.
-func celCondition(of, name ref.Val) ref.Val {
-	fields, _ := of.Value().(map[string]any)
+func celCondition(object, name ref.Val) ref.Val {
+	fields, _ := object.Value().(map[string]any)
 	c := conditionOf(fields, fmt.Sprint(name.Value()))
 	out := make(map[string]string, len(conditionKeys))
 	for _, key := range conditionKeys {
@@ -163,32 +163,32 @@ func looksAtStatus(id ast.NavigableExpr) bool {
 // holds reports whether the expression is true of an object. The status of an object without one is
 // unknown, not empty: the expression is true only if it is true for every status. So a rule need
 // not guard against a missing status.
-func (e *expression) holds(of map[string]any, by meter) (bool, error) {
-	if e.silent != nil && len(mapAt(of, "status")) == 0 {
-		vars, err := cel.PartialVars(of, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
+func (e *expression) holds(vars map[string]any, budget meter) (bool, error) {
+	if e.silent != nil && len(mapAt(vars, "status")) == 0 {
+		vars, err := cel.PartialVars(vars, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
 		if err != nil {
 			return false, err
 		}
-		out, err := by.eval(e.silent, vars)
+		out, err := budget.eval(e.silent, vars)
 		if err != nil {
 			return false, err
 		}
 		return out.Value() == true, nil
 	}
-	out, err := by.eval(e.program, of)
+	out, err := budget.eval(e.program, vars)
 	if err != nil {
 		return false, err
 	}
-	is, ok := out.Value().(bool)
+	matches, ok := out.Value().(bool)
 	if !ok {
 		return false, fmt.Errorf("it gives a %s, not a bool", out.Type().TypeName())
 	}
-	return is, nil
+	return matches, nil
 }
 
 // say returns the text of a message expression for an object.
-func say(program cel.Program, of map[string]any, by meter) (string, error) {
-	out, err := by.eval(program, of)
+func say(program cel.Program, vars map[string]any, budget meter) (string, error) {
+	out, err := budget.eval(program, vars)
 	if err != nil {
 		return "", err
 	}

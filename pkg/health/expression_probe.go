@@ -75,16 +75,16 @@ func (r *Rule) expressions() func(func(field, text string) bool) {
 }
 
 // evaluate evaluates the expression at a key.
-func (c *compiled) evaluate(field string, of map[string]any) error {
+func (c *compiled) evaluate(field string, vars map[string]any) error {
 	var err error
 	program := map[string]cel.Program{messageField: c.message, observedField: c.observed, revisionField: c.revision}[field]
 	if program != nil {
-		_, _, err = program.Eval(of)
+		_, _, err = program.Eval(vars)
 		return err
 	}
 	for i := range c.states {
 		if c.states[i].field == field {
-			_, err = c.states[i].holds(of, meter{})
+			_, err = c.states[i].holds(vars, meter{})
 		}
 	}
 	return err

@@ -124,7 +124,7 @@ func isSeparate(key string) bool {
 
 // plain evaluates a text that is not the name of a state: an error, or a field with a yes-or-no
 // answer.
-func (sp *statusSummary) plain(key, value string, beside map[string]any) {
+func (sp *statusSummary) plain(key, value string, siblings map[string]any) {
 	if names(key) {
 		sp.failed(key, value)
 		return
@@ -133,9 +133,9 @@ func (sp *statusSummary) plain(key, value string, beside map[string]any) {
 		return
 	}
 	if b, ok := truth(value); ok {
-		sp.flag(key, b, beside)
+		sp.flag(key, b, siblings)
 	} else if state(value, sp.ends).sense != neutral {
-		sp.word(key, value, beside, 1)
+		sp.word(key, value, siblings, 1)
 	}
 }
 

@@ -59,12 +59,12 @@ func (j *Evaluator) generation(s *subject) (Health, bool) {
 // workload-generation.
 func (s *subject) elsewhere() (seen, want int64, behind bool) {
 	for _, key := range sortedKeys(s.status) {
-		of, ok := strings.CutSuffix(key, "ObservedGeneration")
+		prefix, ok := strings.CutSuffix(key, "ObservedGeneration")
 		if !ok {
 			continue
 		}
 		for _, annotation := range sortedKeys(s.Meta.GetAnnotations()) {
-			if _, name, ok := strings.Cut(annotation, "/"); ok && squeeze(name) == squeeze(of)+"generation" {
+			if _, name, ok := strings.Cut(annotation, "/"); ok && squeeze(name) == squeeze(prefix)+"generation" {
 				seen, ok := wholeNumber(s.status[key])
 				want, known := wholeNumber(s.Meta.GetAnnotations()[annotation])
 				if ok && known && seen < want {

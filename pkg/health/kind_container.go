@@ -28,7 +28,7 @@ func containers(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 // containerTrouble evaluates the containers of a pod that cannot start, or have just failed. The
 // first one gives the reason.
 func containerTrouble(p *corev1.Pod) (Health, bool) {
-	if done, of := completed(p); of > 0 && done == of {
+	if done, total := completed(p); total > 0 && done == total {
 		return Health{}, false // its sidecars are being stopped, which is normal
 	}
 	h := Health{Status: Degraded}
@@ -207,7 +207,7 @@ func waitingReason(p *corev1.Pod) string {
 }
 
 // completed counts the containers that have succeeded, of all.
-func completed(p *corev1.Pod) (done, of int) {
+func completed(p *corev1.Pod) (done, total int) {
 	for i := range p.Status.ContainerStatuses {
 		if end := p.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == 0 {
 			done++

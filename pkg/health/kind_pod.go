@@ -144,8 +144,8 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		crashed.Since = ready.since
 		return crashed
 	}
-	if done, of := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == of {
-		return newHealth(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, of)
+	if done, total := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == total {
+		return newHealth(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, total)
 	}
 	return unreadyPod(s, p, ready)
 }

@@ -170,14 +170,14 @@ func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
 		}
 		return newHealth(Healthy, time.Time{}, available, "%s", count)
 	}
-	kept := int32(0)
+	unchanged := int32(0)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		kept = min(max(*rolling.Partition, 0), wanted)
+		unchanged = min(max(*rolling.Partition, 0), wanted)
 	}
 	switch {
-	case have.UpdatedReplicas < wanted-kept:
-		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
-	case !same && kept == 0:
+	case have.UpdatedReplicas < wanted-unchanged:
+		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-unchanged)
+	case !same && unchanged == 0:
 		return newHealth(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not complete", count, have.UpdateRevision)
 	case !same:
 		return newHealth(Healthy, time.Time{}, "PartitionedRollout", "%s; the partition keeps %d at the older revision", count, have.Replicas-have.UpdatedReplicas)

@@ -220,8 +220,8 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 	p := state(value, actionOf(key))
 	f := finding{}
 	f.Reason, f.Message = value, key+" "+value
-	if why := explanation(m); why != "" {
-		f.Message += ": " + why
+	if reason := explanation(m); reason != "" {
+		f.Message += ": " + reason
 	}
 	switch p.sense {
 	case good:
@@ -250,9 +250,9 @@ func partFlag(key string, value bool, m map[string]any) (finding, bool) {
 	}
 	f := finding{}
 	f.Reason, f.Message = key, fmt.Sprintf("%s is %t", key, value)
-	why := explanation(m)
-	if why != "" {
-		f.Message += ": " + why
+	reason := explanation(m)
+	if reason != "" {
+		f.Message += ": " + reason
 	}
 	switch {
 	case p.sense == good && value:
@@ -261,7 +261,7 @@ func partFlag(key string, value bool, m map[string]any) (finding, bool) {
 		return finding{}, false // not every part is created, configured or enabled
 	case p.sense == good:
 		f.Status = Progressing
-		if p.trait&awaited == 0 || complaint(why) {
+		if p.trait&awaited == 0 || complaint(reason) {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:

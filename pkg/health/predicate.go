@@ -16,19 +16,19 @@ func NewPredicate(field, text string) (*Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	is, refused := newExpression(env, field, text)
+	compiled, refused := newExpression(env, field, text)
 	if refused != nil {
 		return nil, refused
 	}
-	return &Predicate{is}, nil
+	return &Predicate{compiled}, nil
 }
 
 // Holds reports whether it is true of an object. For an object without a status it must be true for
 // every status, as in rules. The error is that it cannot be evaluated on the object.
 func (p *Predicate) Holds(o object.Object) (bool, error) {
-	of := (&subject{Object: o}).variables()
-	if of == nil {
+	vars := (&subject{Object: o}).variables()
+	if vars == nil {
 		return false, errors.New("the object was not read in full")
 	}
-	return p.is.holds(of, meter{})
+	return p.is.holds(vars, meter{})
 }

@@ -132,11 +132,11 @@ func (f *fieldReads) value(e ast.Expr, in scope) operand {
 		return f.identifier(e, in)
 	case ast.SelectKind:
 		s := e.AsSelect()
-		of := f.field(e.ID(), f.value(s.Operand(), in), s.FieldName())
+		selected := f.field(e.ID(), f.value(s.Operand(), in), s.FieldName())
 		if s.IsTestOnly() {
 			return operand{} // has(...) only tests the presence
 		}
-		return of
+		return selected
 	case ast.ListKind:
 		items := operand{}
 		for _, item := range e.AsList().Elements() {
@@ -168,9 +168,9 @@ func (f *fieldReads) identifier(e ast.Expr, in scope) operand {
 }
 
 // field returns a field of an operand.
-func (f *fieldReads) field(id int64, of operand, name string) operand {
+func (f *fieldReads) field(id int64, parent operand, name string) operand {
 	out := operand{at: f.locate(id, name)}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		out.places = append(out.places, p.field(name))
 	}
 	for _, path := range paths(out.places) {
@@ -215,12 +215,12 @@ func (o operand) item() operand {
 
 // comprehension evaluates what the macros expand to: exists, all, map, filter and so on.
 func (f *fieldReads) comprehension(c ast.ComprehensionExpr, in scope) operand {
-	over := f.value(c.IterRange(), in)
+	items := f.value(c.IterRange(), in)
 	inner := scope{}
 	maps.Copy(inner, in)
-	inner[c.IterVar()] = over.item()
+	inner[c.IterVar()] = items.item()
 	if c.HasIterVar2() {
-		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, over.item()
+		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, items.item()
 	}
 	start := f.value(c.AccuInit(), in)
 	inner[c.AccuVar()] = start

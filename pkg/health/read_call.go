@@ -61,16 +61,16 @@ func (f *fieldReads) call(e ast.Expr, in scope) operand {
 }
 
 // index returns the value at a key or an index.
-func (f *fieldReads) index(id int64, of, key operand) operand {
+func (f *fieldReads) index(id int64, parent, key operand) operand {
 	if len(key.literals) == 1 && len(key.places) == 0 {
 		if name, ok := key.literals[0].(string); ok {
-			return f.field(id, of, name)
+			return f.field(id, parent, name)
 		}
 	}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		p.keyed = p.keyed || p.item != nil && slices.Contains(key.places, p.item)
 	}
-	return of.item()
+	return parent.item()
 }
 
 func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
@@ -88,13 +88,13 @@ func (f *fieldReads) use(o operand, want string) {
 // value of it.
 func (f *fieldReads) compare(a, b operand) {
 	for _, side := range [...][2]operand{{a, b}, {b, a}} {
-		of, with := side[0], side[1]
-		for _, p := range of.places {
+		field, with := side[0], side[1]
+		for _, p := range field.places {
 			p.compare(with.literals...)
 		}
-		for _, path := range paths(of.places) {
-			if literals := with.against(of); len(literals) > 0 || len(with.places) > 0 {
-				f.note(Read{Path: path, Literals: literals, With: paths(with.places)}, of.at)
+		for _, path := range paths(field.places) {
+			if literals := with.against(field); len(literals) > 0 || len(with.places) > 0 {
+				f.note(Read{Path: path, Literals: literals, With: paths(with.places)}, field.at)
 			}
 		}
 	}
@@ -133,27 +133,27 @@ func (o operand) against(other operand) []any {
 }
 
 // isIn records that a value is searched in a list, or a key in a map.
-func (f *fieldReads) isIn(what, list operand) {
+func (f *fieldReads) isIn(item, list operand) {
 	if list.items != nil {
-		f.compare(what, *list.items)
+		f.compare(item, *list.items)
 	}
-	if len(what.literals) == 0 {
+	if len(item.literals) == 0 {
 		return
 	}
 	for _, p := range list.places {
-		for _, key := range what.literals {
+		for _, key := range item.literals {
 			if name, ok := key.(string); ok {
 				p.field(name)
 			}
 		}
-		f.compare(what, operand{places: []*place{{path: p.path + "[]"}}, at: list.at})
+		f.compare(item, operand{places: []*place{{path: p.path + "[]"}}, at: list.at})
 	}
 }
 
 // condition returns the condition of a type: a map of its texts.
-func (f *fieldReads) condition(at position, of, name operand) operand {
+func (f *fieldReads) condition(at position, parent, name operand) operand {
 	out := operand{at: at}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		list := field.Join(p.path, "conditions") + "[]"
 		f.note(Read{Path: list + ".type", Literals: name.literals}, at)
 		for _, kind := range name.literals {

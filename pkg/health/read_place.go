@@ -27,14 +27,14 @@ func (p *place) condition(name string) *place {
 	return child(&p.conditions, name, field.Join(p.path, "conditions")+"[]")
 }
 
-func child(of *map[string]*place, name, path string) *place {
-	if *of == nil {
-		*of = map[string]*place{}
+func child(children *map[string]*place, name, path string) *place {
+	if *children == nil {
+		*children = map[string]*place{}
 	}
-	if (*of)[name] == nil {
-		(*of)[name] = &place{path: path}
+	if (*children)[name] == nil {
+		(*children)[name] = &place{path: path}
 	}
-	return (*of)[name]
+	return (*children)[name]
 }
 
 func (p *place) each() *place {
@@ -56,9 +56,9 @@ func (p *place) compare(values ...any) {
 }
 
 // paths returns the paths of places, each once.
-func paths(of []*place) []string {
+func paths(places []*place) []string {
 	var all []string
-	for _, p := range of {
+	for _, p := range places {
 		if !slices.Contains(all, p.path) {
 			all = append(all, p.path)
 		}

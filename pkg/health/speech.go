@@ -23,18 +23,18 @@ type statusSummary struct {
 }
 
 // word records a word that names a state.
-func (sp *statusSummary) word(key, value string, beside map[string]any, rank int) {
+func (sp *statusSummary) word(key, value string, siblings map[string]any, rank int) {
 	p := state(value, sp.ends)
 	f := finding{}
-	f.Reason, f.Message = value, explanation(beside)
-	f.Since = firstTime(beside, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
+	f.Reason, f.Message = value, explanation(siblings)
+	f.Since = firstTime(siblings, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
 	if f.Message == "" {
 		f.Message = key + " is " + value
 	}
 	switch p.sense {
 	case good:
 		f.Status = Healthy
-		if of := stepOf(key); of != "" && state(firstText(beside, of), sp.ends).sense != good {
+		if step := stepOf(key); step != "" && state(firstText(siblings, step), sp.ends).sense != good {
 			f.Status = Progressing
 		}
 		if complains(f.Message) {
@@ -49,7 +49,7 @@ func (sp *statusSummary) word(key, value string, beside map[string]any, rank int
 			f.Status = Missing
 		}
 	case moving:
-		f.Status = hindered(f.Message, beside)
+		f.Status = hindered(f.Message, siblings)
 	case paused:
 		f.Status = Suspended
 	default:
@@ -73,8 +73,8 @@ func outcome(key string) bool {
 
 // hindered returns the status of an object that is progressing by its state, and may have hit an
 // error: by the text next to it, by its reason, or because of many retries.
-func hindered(message string, beside map[string]any) Status {
-	reason := firstText(beside, "reason")
+func hindered(message string, siblings map[string]any) Status {
+	reason := firstText(siblings, "reason")
 	p := read(reason)
 	switch {
 	case awaitsLeave(reason), awaitsLeave(message):
@@ -85,7 +85,7 @@ func hindered(message string, beside map[string]any) Status {
 		return Degraded
 	}
 	for _, key := range [...]string{"retryCount", "retries", "failureCount", "consecutiveFailures", "failures", "restartCount", "attempts", "failedAttempts"} {
-		if n, ok := number(beside[key]); ok && n >= muchRetried {
+		if n, ok := number(siblings[key]); ok && n >= muchRetried {
 			return Degraded
 		}
 	}
@@ -97,10 +97,10 @@ const muchRetried = 3
 
 // complains reports texts that start with a word for an error: ERROR: replication lags.
 func complains(s string) bool {
-	first, _, said := strings.Cut(strings.ToLower(s), ":")
+	first, _, found := strings.Cut(strings.ToLower(s), ":")
 	switch first {
 	case "error", "err", "failure", "failed", "fatal", "critical", "panic":
-		return said
+		return found
 	}
 	return false
 }
@@ -116,7 +116,7 @@ func stepOf(key string) string {
 }
 
 // flag records a boolean whose name says what is true: ready, readyToUse, failed.
-func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
+func (sp *statusSummary) flag(key string, value bool, siblings map[string]any) {
 	p := read(asked(key))
 	if !p.whole && (value || p.trait&plain == 0) {
 		return
@@ -130,7 +130,7 @@ func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 		f.Status = Healthy
 	case p.sense == good && p.trait&(step|idle) == 0 && !value && !p.negated:
 		f.Status = Progressing
-		if key == "healthy" || key == "valid" || text(explanation(beside)) == bad || complaint(explanation(beside)) && !awaits(explanation(beside)) {
+		if key == "healthy" || key == "valid" || text(explanation(siblings)) == bad || complaint(explanation(siblings)) && !awaits(explanation(siblings)) {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:
@@ -142,7 +142,7 @@ func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 	default:
 		return
 	}
-	f.Reason, f.Message = key, explanation(beside)
+	f.Reason, f.Message = key, explanation(siblings)
 	if !value {
 		f.Reason = "Not" + strings.ToUpper(key[:1]) + key[1:]
 	}

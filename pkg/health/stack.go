@@ -142,14 +142,14 @@ func (a *Assessment) weighs(id graph.ID) bool {
 // would report its absence: a ready pod has its node and its volumes. So a dump without nodes, or a
 // user who may not read cluster-scoped objects, does not make every stack Unknown. A custom
 // resource in the same namespace is a part like others: no other object shows its state.
-func (a *Assessment) vouched(by, id graph.ID) bool {
+func (a *Assessment) vouched(dependent, id graph.ID) bool {
 	if a.g.State(id) != graph.Unread {
 		return false
 	}
 	if r := a.g.Ref(id); !Known(r.GroupKind()) && r.Namespace != "" {
 		return false
 	}
-	h := a.own[by]
+	h := a.own[dependent]
 	return h.Status != "" && h.Status != Unknown && h.Reason != Exists && !h.Unreported
 }
 

@@ -55,7 +55,7 @@ func (a *Assessment) past(id graph.ID) bool {
 	if h == nil || len(h.Owners) == 0 {
 		return false
 	}
-	kept := false
+	listed := false
 	for _, owner := range a.g.OwnersOf(id) {
 		if a.g.State(owner) != graph.Present || !h.keptBy(a.g.Ref(owner), a.g.Ref(id)) {
 			continue
@@ -63,24 +63,24 @@ func (a *Assessment) past(id graph.ID) bool {
 		if a.isLast(owner, id) {
 			return false
 		}
-		kept = true
+		listed = true
 	}
-	return kept
+	return listed
 }
 
 // keptBy reports whether an owner keeps objects of this kind as a history.
-func (h *History) keptBy(owner, kept object.Ref) bool {
+func (h *History) keptBy(owner, item object.Ref) bool {
 	if slices.Contains(h.Owners, owner.GroupKind().String()) {
 		return true
 	}
-	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != kept.GroupKind()
+	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != item.GroupKind()
 }
 
 // isLast reports whether an object has the current revision of its owner, and none of its kind was
 // made later for that.
 func (a *Assessment) isLast(owner, id graph.ID) bool {
-	is := a.own[id].History
-	revision := is.Revision
+	history := a.own[id].History
+	revision := history.Revision
 	if at := a.own[owner].History; at != nil && at.Revision != "" && revision != "" && revision != at.Revision {
 		return false
 	}
@@ -89,7 +89,7 @@ func (a *Assessment) isLast(owner, id graph.ID) bool {
 		if other == id || h == nil || a.g.State(other) != graph.Present || a.g.Ref(other).GroupKind() != a.g.Ref(id).GroupKind() {
 			continue
 		}
-		if h.Revision == revision && h.Made.After(is.Made) {
+		if h.Revision == revision && h.Made.After(history.Made) {
 			return false
 		}
 	}

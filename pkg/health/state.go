@@ -32,8 +32,8 @@ func state(s string, ends bool) phrase {
 
 // hedged returns the meaning of a sentence with a good ending and other words.
 func hedged(s string) wordClass {
-	if told := text(s); told == bad || told == moving {
-		return told
+	if sense := text(s); sense == bad || sense == moving {
+		return sense
 	}
 	return neutral
 }

@@ -82,9 +82,9 @@ type nature struct {
 }
 
 func (s *subject) nature() nature {
-	made := s.createdAt()
-	young := !made.IsZero() && s.now.Sub(made) < unexplainedFor
-	if young && !s.now.After(made) {
+	created := s.createdAt()
+	young := !created.IsZero() && s.now.Sub(created) < unexplainedFor
+	if young && !s.now.After(created) {
 		// If the creation is the latest known time, only another time shows that the status is from
 		// then.
 		young = slices.ContainsFunc(s.conditionLists(), func(l listed) bool {
@@ -122,12 +122,12 @@ const newObjectGrace = 5 * time.Minute
 // silent evaluates a custom resource without a status: its operator may still write one, unless it
 // is of a kind that others only read.
 func (s *subject) silent() Health {
-	made := s.Meta.GetCreationTimestamp().Time
-	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Unreported: true}
+	created := s.Meta.GetCreationTimestamp().Time
+	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: created, Unreported: true}
 	switch {
 	case s.settings():
 		h.Message = "it has no status: its kind is configuration for other objects"
-	case made.IsZero() || s.now.Sub(made) < newObjectGrace:
+	case created.IsZero() || s.now.Sub(created) < newObjectGrace:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}
 	return h

@@ -12,21 +12,21 @@ func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if field := pausedBy(s.spec(), 0); field != "" {
 		return halt("spec." + field), true
 	}
-	for _, where := range [...]struct {
+	for _, place := range [...]struct {
 		name string
 		m    map[string]string
 	}{{"annotation ", s.Meta.GetAnnotations()}, {"label ", s.Meta.GetLabels()}} {
-		for _, key := range sortedKeys(where.m) {
-			if pausing(key, where.m[key]) {
-				return halt(where.name + key), true
+		for _, key := range sortedKeys(place.m) {
+			if pausing(key, place.m[key]) {
+				return halt(place.name + key), true
 			}
 		}
 	}
 	return Health{}, false
 }
 
-func halt(by string) Health {
-	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + by}
+func halt(source string) Health {
+	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + source}
 }
 
 // yields reports whether a suspension replaces this health: a paused object makes no progress, and
@@ -129,19 +129,19 @@ func pausing(key, value string) bool {
 	if !ok {
 		return false
 	}
-	said, plain := truth(value)
+	parsed, plain := truth(value)
 	switch squeeze(name) {
 	case "paused", "pause", "pausereconciliation", "pausereconcile", "pauseorchestration", "reconciliationpaused", "skipreconcile",
 		"skipreconciliation", "donotreconcile", "hibernation", "hibernate", "suspend", "suspended", "suspendreconciliation",
 		"disablereconcile", "disablereconciliation", "reconcilepaused", "ignorereconciliation", "stopped", "stopreconcile", "onhold", "hold", "freeze", "frozen", "unmanaged", "pauserollout",
 		"pausedeployment", "maintenancemode", "ispaused":
-		return value == "" || plain && said
+		return value == "" || plain && parsed
 	case "reconcile", "reconciliation", "reconciliationloop", "managed", "reconcilepolicy", "reconciliationpolicy", "actuationmode":
 		switch squeeze(value) {
 		case "disabled", "suspended", "paused", "skip", "stopped", "pause", "suspend", "ignore":
 			return true
 		}
-		return plain && !said
+		return plain && !parsed
 	case "managementstate":
 		return strings.EqualFold(value, "unmanaged")
 	case "pausedreplicas":

@@ -14,7 +14,7 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 	for key, value := range m {
 		n, ok := number(value)
 		if !ok {
-			if text, is := value.(string); is {
+			if text, isText := value.(string); isText {
 				if have, want, ok := fraction(key, text); ok {
 					ps.tally(at, key, have, want, true)
 				}

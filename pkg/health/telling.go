@@ -54,8 +54,8 @@ func mapAt(m map[string]any, key string) map[string]any {
 }
 
 // conditionOf returns the condition of a type in the list of conditions of a map, or nil.
-func conditionOf(of map[string]any, name string) map[string]any {
-	list, _ := of["conditions"].([]any)
+func conditionOf(vars map[string]any, name string) map[string]any {
+	list, _ := vars["conditions"].([]any)
 	for _, item := range list {
 		if c, ok := item.(map[string]any); ok && c["type"] == name {
 			return c
@@ -67,10 +67,10 @@ func conditionOf(of map[string]any, name string) map[string]any {
 // verdict returns the health for a true expression. Its reason and message come from the rule, else
 // from the conditions that the expression names, else from the status if it reads that. The error
 // is that of the message expression, and does not change the status.
-func verdict(x *expression, of map[string]any, message cel.Program, by meter) (Health, error) {
+func verdict(x *expression, vars map[string]any, message cel.Program, budget meter) (Health, error) {
 	var h Health
 	if x.silent != nil {
-		h = wordsFor(mapAt(of, "status"), x.conditions)
+		h = wordsFor(mapAt(vars, "status"), x.conditions)
 	}
 	h.Status = x.status
 	if h.Reason == "" {
@@ -79,9 +79,9 @@ func verdict(x *expression, of map[string]any, message cel.Program, by meter) (H
 	if message == nil {
 		return h, nil
 	}
-	said, err := say(message, of, by)
-	if said != "" {
-		h.Message = said
+	text, err := say(message, vars, budget)
+	if text != "" {
+		h.Message = text
 	}
 	return h, err
 }

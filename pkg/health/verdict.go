@@ -6,7 +6,7 @@ import (
 )
 
 // evaluate returns the meaning of a condition of an object.
-func (c *condition) evaluate(of nature) finding {
+func (c *condition) evaluate(subject nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
@@ -17,7 +17,7 @@ func (c *condition) evaluate(of nature) finding {
 		f.Message = c.defaultMessage()
 	}
 	switch {
-	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
+	case subject.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
 		if c.said == yes {
 			f.Status, f.step = Healthy, true
 		}
@@ -25,11 +25,11 @@ func (c *condition) evaluate(of nature) finding {
 		f.Status = Suspended
 	case p.negated && p.sense == neutral: // NotPaused
 	case p.negated || p.partly && p.sense == good:
-		c.denied(p, of, &f)
+		c.denied(p, subject, &f)
 	case p.sense == good:
-		c.positive(p, of, &f)
+		c.positive(p, subject, &f)
 	case p.sense == bad:
-		c.negative(p, of, &f)
+		c.negative(p, subject, &f)
 	case p.sense == moving:
 		c.underway(&f)
 	case p.sense == paused:
@@ -62,10 +62,10 @@ func (c *condition) stopped(f *finding) {
 }
 
 // positive evaluates a condition that is True if all is well.
-func (c *condition) positive(p phrase, of nature, f *finding) {
+func (c *condition) positive(p phrase, subject nature, f *finding) {
 	switch {
 	case c.said == broken:
-		f.Status, f.soft = c.cause(of)
+		f.Status, f.soft = c.cause(subject)
 		if f.Status == "" {
 			f.Status = Degraded
 		}
@@ -76,18 +76,18 @@ func (c *condition) positive(p phrase, of nature, f *finding) {
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		c.assessUnknown(p, of, f)
+		c.assessUnknown(p, subject, f)
 	case !p.whole && moot(c.reason):
 		// A part of it is not requested: MetricsReady is False, because of Disabled.
 	default:
-		c.assessFalse(p, of, f)
+		c.assessFalse(p, subject, f)
 	}
 }
 
 // assessUnknown evaluates a condition that should be True and is Unknown.
-func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
+func (c *condition) assessUnknown(p phrase, subject nature, f *finding) {
 	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
-	status, soft := c.cause(of)
+	status, soft := c.cause(subject)
 	switch reason := read(c.reason); {
 	case soft:
 	case status == Suspended && reason.sense == paused && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
@@ -101,11 +101,11 @@ func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 }
 
 // assessFalse evaluates a condition that should be True and is False.
-func (c *condition) assessFalse(p phrase, of nature, f *finding) {
-	f.Status, f.soft = c.cause(of)
+func (c *condition) assessFalse(p phrase, subject nature, f *finding) {
+	f.Status, f.soft = c.cause(subject)
 	if f.Status == "" {
 		f.Status = Degraded
-		if p.trait&awaited != 0 || c.severity == "info" || of.young || counts(c.message) {
+		if p.trait&awaited != 0 || c.severity == "info" || subject.young || counts(c.message) {
 			f.Status, f.late = Progressing, !c.since.IsZero()
 		}
 	}
@@ -165,14 +165,14 @@ func moot(reason string) bool {
 }
 
 // negative evaluates a condition that is True if something is wrong.
-func (c *condition) negative(p phrase, of nature, f *finding) {
+func (c *condition) negative(p phrase, subject nature, f *finding) {
 	switch c.said {
 	case yes, broken:
 		f.Status = Degraded
 		switch {
 		case p.trait&passing != 0 && asleep(c.reason):
 			f.Status = Suspended
-		case p.trait&passing != 0 && of.young:
+		case p.trait&passing != 0 && subject.young:
 			f.Status, f.soft = Progressing, true
 		}
 	case no:
@@ -207,7 +207,7 @@ func isFinished(reason string) bool {
 }
 
 // denied evaluates a condition that names the lack of something good, or a lack of trouble.
-func (c *condition) denied(p phrase, of nature, f *finding) {
+func (c *condition) denied(p phrase, subject nature, f *finding) {
 	switch {
 	case p.sense == good && p.negated: // NoErrors
 		switch c.said {
@@ -221,7 +221,7 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 			f.soft = read(c.reason).sense != bad
 		}
 	case c.said == yes: // NotReady, PartiallyReady
-		status, _ := c.cause(of)
+		status, _ := c.cause(subject)
 		if status == "" {
 			status = Degraded
 		}
@@ -291,7 +291,7 @@ func offersKind(kind string) bool {
 
 // cause decides by reason and message whether a False condition is trouble or only takes time. soft
 // is set if neither decides.
-func (c *condition) cause(of nature) (status Status, soft bool) {
+func (c *condition) cause(subject nature) (status Status, soft bool) {
 	reason := read(c.reason)
 	if reason.sense == neutral && goesOn(c.reason) {
 		reason.sense = moving
@@ -314,7 +314,7 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 		reason.sense == moving && c.severity != "info" && !awaits(c.message) && grave(c.message):
 		// VerifyingFirstRun: connection refused
 		reason.sense = bad
-	case reason.sense == bad && passes && of.young:
+	case reason.sense == bad && passes && subject.young:
 		return Progressing, true
 	}
 	switch reason.sense {

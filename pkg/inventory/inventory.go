@@ -124,17 +124,17 @@ func (inv *Inventory) Unread(o object.Object) {
 // Add adds an object, or replaces the one of the same reference.
 func (inv *Inventory) Add(o object.Object) {
 	var keeps [4]func(*Inventory, ID)
-	kept := keeps[:0]
+	stores := keeps[:0]
 	for _, x := range inv.extractors {
 		if k := x(o); k != nil {
-			kept = append(kept, k)
+			stores = append(stores, k)
 		}
 	}
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	id := inv.Named(o.Ref)
 	inv.fill(id, o)
-	for _, k := range kept {
+	for _, k := range stores {
 		k(inv, id)
 	}
 }
@@ -219,7 +219,7 @@ func (inv *Inventory) describe(id ID, o object.Object) {
 	}
 	if len(inv.keptNotes) > 0 {
 		for k, v := range o.Meta.GetAnnotations() {
-			if note, kept := inv.keptNotes[k]; kept {
+			if note, wanted := inv.keptNotes[k]; wanted {
 				inv.pairs = append(inv.pairs, inv.pairOf(note, v))
 			}
 		}

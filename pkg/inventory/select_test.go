@@ -97,7 +97,7 @@ func TestSelect(t *testing.T) {
 	}
 	inv.Add(made(ref("far", "data-web-0"), "", map[string]string{"app": "web"}))
 	inv.Absent(ref("ns", "data-web-7"))
-	is := func(want string) func(string) bool { return func(s string) bool { return s == want } }
+	equals := func(want string) func(string) bool { return func(s string) bool { return s == want } }
 	web := map[string]string{"app": "web"}
 	for name, c := range map[string]struct {
 		q    Query
@@ -108,10 +108,10 @@ func TestSelect(t *testing.T) {
 		"everywhere":             {Query{}, true, "far/data-web-0 ns/data-db-0 ns/data-web-0 ns/data-web-1"},
 		"label":                  {Query{Labels: web}, false, "ns/data-web-0 ns/data-web-1"},
 		"label, everywhere":      {Query{Labels: web}, true, "far/data-web-0 ns/data-web-0 ns/data-web-1"},
-		"name":                   {Query{Name: is("data-web-0")}, false, "ns/data-web-0"},
-		"name and label":         {Query{Name: is("data-web-0"), Labels: web}, true, "far/data-web-0 ns/data-web-0"},
-		"annotation":             {Query{Annotation: "note", Match: is("data-db-0")}, false, "ns/data-db-0"},
-		"annotation and label":   {Query{Annotation: "note", Match: is("data-db-0"), Labels: web}, false, ""},
+		"name":                   {Query{Name: equals("data-web-0")}, false, "ns/data-web-0"},
+		"name and label":         {Query{Name: equals("data-web-0"), Labels: web}, true, "far/data-web-0 ns/data-web-0"},
+		"annotation":             {Query{Annotation: "note", Match: equals("data-db-0")}, false, "ns/data-db-0"},
+		"annotation and label":   {Query{Annotation: "note", Match: equals("data-db-0"), Labels: web}, false, ""},
 		"annotation, everywhere": {Query{Annotation: "note", Match: func(string) bool { return true }}, true, "ns/data-db-0 ns/data-web-0"},
 		"annotation not kept":    {Query{Annotation: "other", Match: func(string) bool { return true }}, false, ""},
 		"unknown operator":       {Query{Expressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near", Values: []string{"web"}}}}, false, ""},

@@ -29,8 +29,8 @@ func TestUnread(t *testing.T) {
 	if rows := inv.Index().Select(gk, "shop", false, Query{Labels: map[string]string{"app": "old"}}); len(rows) != 1 || rows[0] != id {
 		t.Errorf("rows %v", rows)
 	}
-	if by, ok := inv.ByUID(inv.RawUID(id)); !ok || by != id {
-		t.Errorf("by its UID %v, %v", by, ok)
+	if found, ok := inv.ByUID(inv.RawUID(id)); !ok || found != id {
+		t.Errorf("by its UID %v, %v", found, ok)
 	}
 	inv.Add(pod("web", "new"))
 	inv.Unread(pod("web", "old"))

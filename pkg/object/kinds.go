@@ -94,8 +94,8 @@ func (k *Kinds) Fail(groups ...string) {
 
 // With returns the set with more resources appended. An entry of the set wins over one of more with
 // the same group and kind.
-func (k *Kinds) With(more ...Resource) *Kinds {
-	all := NewKinds(slices.Concat(k.list, more))
+func (k *Kinds) With(added ...Resource) *Kinds {
+	all := NewKinds(slices.Concat(k.list, added))
 	all.partial, all.failed, all.known = k.partial, maps.Clone(k.failed), k.known
 	return all
 }

@@ -73,7 +73,7 @@ func TestFindFails(t *testing.T) {
 		if !errors.As(err, &unknown) || strings.Join(unknown.Nearest, " ") != nearest || unknown.Name != name {
 			t.Errorf("%q: %v, want %q", name, err, nearest)
 		}
-		if said := strings.Contains(err.Error(), "did you mean"); said != (nearest != "") {
+		if suggested := strings.Contains(err.Error(), "did you mean"); suggested != (nearest != "") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}

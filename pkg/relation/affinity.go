@@ -102,9 +102,9 @@ func podAffinity(t template, emit EmitFunc) {
 	a, path := t.spec.Affinity.PodAffinity, t.at+"spec.affinity.podAffinity."
 	// If each required term selects the pod itself, the scheduler lets the first pod run alone.
 	required := a.RequiredDuringSchedulingIgnoredDuringExecution
-	alone := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
+	onlySelf := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
 	for i := range required {
-		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
+		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), onlySelf, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }

@@ -102,10 +102,10 @@ func (c *commandLine) script(text string, visit func(namespace, service, shown s
 	if len(text) > longest {
 		return
 	}
-	var told [][2]string
-	once := func(namespace, svc, shown string) {
-		if at := [2]string{namespace, svc}; !slices.Contains(told, at) {
-			told = append(told, at)
+	var seen [][2]string
+	emitOnce := func(namespace, svc, shown string) {
+		if at := [2]string{namespace, svc}; !slices.Contains(seen, at) {
+			seen = append(seen, at)
 			visit(namespace, svc, shown)
 		}
 	}
@@ -118,7 +118,7 @@ func (c *commandLine) script(text string, visit func(namespace, service, shown s
 			w := strings.Trim(word, "\"'`();&|")
 			talk = talk || w == "echo" || w == "printf"
 			if !talk && (isURL(w) || isQualified(w)) {
-				envHost(c.template, w, false, once)
+				envHost(c.template, w, false, emitOnce)
 			}
 			if end := word[len(word)-1]; end == ';' || end == '|' || end == '&' {
 				talk = false

@@ -97,17 +97,17 @@ func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit EmitFunc
 func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", value(s.Spec.NodeName), "spec.nodeName")
 	namedNodes(s.Spec.NodeSelector, "spec.nodeSelector", emit)
-	said := map[string]bool{}
-	once := func(l Link) {
-		if !said[l.Target.Name] {
-			said[l.Target.Name] = true
+	seen := map[string]bool{}
+	emitOnce := func(l Link) {
+		if !seen[l.Target.Name] {
+			seen[l.Target.Name] = true
 			emit(l)
 		}
 	}
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]
-		named(once, node, "", value(d.NodeName), at("spec.devices[", i, "].nodeName"))
-		namedNodes(d.NodeSelector, at("spec.devices[", i, "].nodeSelector"), once)
+		named(emitOnce, node, "", value(d.NodeName), at("spec.devices[", i, "].nodeName"))
+		namedNodes(d.NodeSelector, at("spec.devices[", i, "].nodeSelector"), emitOnce)
 	}
 }
 

@@ -43,17 +43,17 @@ func ServicesAt(text, namespace string, visit func(namespace, service, shown str
 
 // envHost visits each Service that the hosts in a text may be, once.
 func envHost(t template, text string, bare bool, visit func(namespace, service, shown string)) {
-	var told [8][2]string
+	var seen [8][2]string
 	n, shown := 0, ""
 	hostsIn(text, bare, func(h host) {
 		if !bare && !plausible(text, h) {
 			return
 		}
 		servicesOf(h.name, t.namespace, bare || h.port != "", func(namespace, svc string) {
-			if slices.Contains(told[:min(n, len(told))], [2]string{namespace, svc}) {
+			if slices.Contains(seen[:min(n, len(seen))], [2]string{namespace, svc}) {
 				return
 			}
-			told[n%len(told)] = [2]string{namespace, svc}
+			seen[n%len(seen)] = [2]string{namespace, svc}
 			n++
 			if shown == "" {
 				shown = show(text, bare)

@@ -139,7 +139,7 @@ func bare(o object.Object) object.Object {
 }
 
 // resolve returns the objects that a link refers to, as a simple substitute for the graph.
-func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
+func (f *fixture) resolve(referrer object.Ref, l relation.Link) []object.Ref {
 	target := l.Target
 	if target.KindBy != nil && !f.stated(&target) {
 		return nil
@@ -150,11 +150,11 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	if target.Definition {
 		return f.definition(target.Kind)
 	}
-	if target.Granted && target.Namespace != by.Namespace && !f.granted(by, target) {
+	if target.Granted && target.Namespace != referrer.Namespace && !f.granted(referrer, target) {
 		return nil
 	}
 	if target.Selector != nil {
-		return f.selected(by, target)
+		return f.selected(referrer, target)
 	}
 	ref := object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Namespace: target.Namespace, Name: target.Name}
 	wide := ref
@@ -220,25 +220,25 @@ func (f *fixture) definition(gk schema.GroupKind) []object.Ref {
 	return nil
 }
 
-func (f *fixture) granted(by object.Ref, target relation.Target) bool {
-	keys := relation.GrantKeys(by, object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Name: target.Name})
+func (f *fixture) granted(referrer object.Ref, target relation.Target) bool {
+	keys := relation.GrantKeys(referrer, object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Name: target.Name})
 	return slices.ContainsFunc(f.objects, func(o object.Object) bool {
 		return o.GroupKind() == relation.ReferenceGrant && o.Namespace == target.Namespace && slices.ContainsFunc(keys, func(k string) bool { return known(o, k) })
 	})
 }
 
 // known reports whether the object has a further name.
-func known(o object.Object, name string) (is bool) {
-	set().Keys(o, func(key string) { is = is || key == name })
-	return is
+func known(o object.Object, name string) (found bool) {
+	set().Keys(o, func(key string) { found = found || key == name })
+	return found
 }
 
-func (f *fixture) selected(by object.Ref, target relation.Target) []object.Ref {
+func (f *fixture) selected(referrer object.Ref, target relation.Target) []object.Ref {
 	var found []object.Ref
 	for _, o := range f.objects {
 		switch in := target.Namespaces; {
-		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == by:
-		case target.Except != nil && o.Namespace == by.Namespace && carries(o, target.Except):
+		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == referrer:
+		case target.Except != nil && o.Namespace == referrer.Namespace && carries(o, target.Except):
 		case in != nil && !slices.ContainsFunc(f.objects, func(ns object.Object) bool {
 			return ns.Kind == "Namespace" && ns.Name == o.Namespace && carries(ns, in)
 		}):

@@ -20,22 +20,22 @@ func grantRules() []Rule {
 
 // GrantKeys returns the keys (Rule.Keys) of the grants that let an object refer to a target in
 // their namespace: those for this target, and those for all of its kind.
-func GrantKeys(by, target object.Ref) []string {
+func GrantKeys(referrer, target object.Ref) []string {
 	return []string{
-		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), target.Name),
-		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), ""),
+		grantKey(referrer.GroupKind(), referrer.Namespace, target.GroupKind(), target.Name),
+		grantKey(referrer.GroupKind(), referrer.Namespace, target.GroupKind(), ""),
 	}
 }
 
-func grantKey(by schema.GroupKind, namespace string, target schema.GroupKind, name string) string {
-	return "from " + by.String() + "/" + namespace + " to " + target.String() + "/" + name
+func grantKey(referrer schema.GroupKind, namespace string, target schema.GroupKind, name string) string {
+	return "from " + referrer.String() + "/" + namespace + " to " + target.String() + "/" + name
 }
 
 // grants visits the keys of all pairs of from and to; the server accepts at most sixteen of each.
 func grants(o object.Object, key func(string)) {
 	const most = 16
-	by, to := items(o.Fields(), "spec", "from"), items(o.Fields(), "spec", "to")
-	for _, f := range by[:min(len(by), most)] {
+	referrer, to := items(o.Fields(), "spec", "from"), items(o.Fields(), "spec", "to")
+	for _, f := range referrer[:min(len(referrer), most)] {
 		source := refer(f, schema.GroupKind{}, "")
 		for _, t := range to[:min(len(to), most)] {
 			if target := refer(t, schema.GroupKind{}, ""); source.Kind.Kind != "" && source.Namespace != "" && target.Kind.Kind != "" {

@@ -192,9 +192,9 @@ func hostsInList(like host, list string, bare bool, visit func(host)) {
 			return
 		}
 	}
-	for more := true; more; {
+	for remaining := true; remaining; {
 		var part string
-		part, list, more = strings.Cut(list, ",")
+		part, list, remaining = strings.Cut(list, ",")
 		part = trim(part)
 		if strings.IndexByte(part, '=') >= 0 {
 			return // options such as redis:6379,password=... follow the last host
@@ -204,7 +204,7 @@ func hostsInList(like host, list string, bare bool, visit func(host)) {
 			continue
 		}
 		h.scheme, like.scheme = like.scheme, ""
-		if !more && h.path == "" {
+		if !remaining && h.path == "" {
 			h.path = like.path
 		}
 		visit(h)

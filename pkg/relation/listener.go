@@ -46,10 +46,10 @@ func listeners(o object.Object, emit EmitFunc) {
 		value := section(part(l, "name"), part(l, "port"))
 		for _, k := range routeKinds(l) {
 			t := Target{Kind: k, Namespace: o.Namespace, Selector: &Selector{}}
-			who, _ := part(l, "allowedRoutes", "namespaces", "from").(string)
+			scope, _ := part(l, "allowedRoutes", "namespaces", "from").(string)
 			switch sel, ok := SelectorIn(part(l, "allowedRoutes", "namespaces", "selector")); {
-			case who == "" || who == "Same":
-			case who == "Selector" && ok:
+			case scope == "" || scope == "Same":
+			case scope == "Selector" && ok:
 				t.Namespaces = sel
 			default:
 				t.Namespace, t.AllNamespaces = "", true

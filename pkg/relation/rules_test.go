@@ -22,7 +22,7 @@ func TestRules(t *testing.T) {
 	for _, rule := range set.Rules() {
 		t.Run(rule.Name, func(t *testing.T) {
 			f := readFixture(t, rule.Name)
-			got, plain, made := map[string]bool{}, map[string]bool{}, 0
+			got, plain, edges := map[string]bool{}, map[string]bool{}, 0
 			f.links(set, func(o object.Object, r relation.Rule, l relation.Link) {
 				checkEvidence(t, o, r, l)
 				if r.Evidence && r.Name != rule.Name {
@@ -34,13 +34,13 @@ func TestRules(t *testing.T) {
 					if r.Name != rule.Name {
 						continue
 					}
-					made++
+					edges++
 					if !f.want[edge+flags] {
 						t.Errorf("not listed: edge %s%s", edge, flags)
 					}
 				}
 			})
-			if made == 0 {
+			if edges == 0 {
 				t.Error("the rule makes no edge")
 			}
 			for _, edge := range slices.Sorted(maps.Keys(f.want)) {

@@ -33,20 +33,20 @@ func workloadController(o object.Object, emit EmitFunc) {
 // podGroupTemplates visits the templates of a Workload, including those of nested groups.
 func podGroupTemplates(o object.Object, each func(template any, path string)) {
 	const deepest = 4 // the server's limit
-	var within func(at any, path string, depth int)
-	within = func(in any, path string, depth int) {
+	var visit func(at any, path string, depth int)
+	visit = func(in any, path string, depth int) {
 		for i, t := range items(in, "podGroupTemplates") {
 			each(t, at(path+"podGroupTemplates[", i, "]."))
 		}
 		for i, t := range items(in, "compositePodGroupTemplates") {
-			below := at(path+"compositePodGroupTemplates[", i, "].")
-			each(t, below)
+			prefix := at(path+"compositePodGroupTemplates[", i, "].")
+			each(t, prefix)
 			if depth < deepest {
-				within(t, below, depth+1)
+				visit(t, prefix, depth+1)
 			}
 		}
 	}
-	within(part(o.Fields(), "spec"), "spec.", 1)
+	visit(part(o.Fields(), "spec"), "spec.", 1)
 }
 
 func workloadClasses(o object.Object, emit EmitFunc) {

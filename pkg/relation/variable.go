@@ -17,7 +17,7 @@ const (
 // DB_SERVICE_NAME name a Service.
 func variable(name string) meaning {
 	var secret, other, isHost, traces bool
-	words, never := 0, false
+	words, excluded := 0, false
 	previous, last := anyWord, anyWord
 	for start := 0; start < len(name); {
 		end := wordEnd(name, start)
@@ -25,7 +25,7 @@ func variable(name string) meaning {
 			words++
 			previous, last = last, wordClass(name[start:end])
 			traces = traces || last == tracesWord
-			never = never || last == neverWord
+			excluded = excluded || last == neverWord
 			secret = secret || last == secretWord
 			other = other || last == otherWord
 			isHost = isHost || last == hostWord || last == hostOnlyWord || last == serviceWord
@@ -34,7 +34,7 @@ func variable(name string) meaning {
 		}
 	}
 	switch {
-	case never || traces:
+	case excluded || traces:
 		// A program works without the receiver of its traces, and does not call the hosts of
 		// NO_PROXY, ALLOWED_ORIGINS, PUBLIC_URL and LISTEN_ADDR.
 		return otherValue

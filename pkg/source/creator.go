@@ -55,8 +55,8 @@ func creator(managed []managedFieldsEntry) string {
 // fieldsIn counts the fields of a set, including nested ones.
 func fieldsIn(set map[string]any) int {
 	n := len(set)
-	for _, below := range set {
-		if m, ok := below.(map[string]any); ok {
+	for _, child := range set {
+		if m, ok := child.(map[string]any); ok {
 			n += fieldsIn(m)
 		}
 	}
@@ -72,15 +72,15 @@ func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 		return nil, errors.New("find what creates objects: the kinds have not been read yet")
 	}
 	found := &creators{of: map[object.Ref]string{}}
-	by := map[object.Ref][]object.Ref{} // by kind and namespace, without a name
+	grouped := map[object.Ref][]object.Ref{} // by kind and namespace, without a name
 	for _, r := range refs {
 		if sendable(r.Name) && (r.Namespace == "" || sendable(r.Namespace)) {
 			group := object.Ref{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace}
-			by[group] = append(by[group], r)
+			grouped[group] = append(grouped[group], r)
 		}
 	}
 	var jobs []job
-	for group, refs := range by {
+	for group, refs := range grouped {
 		r, ok := c.Current().Kind(group.GroupKind())
 		if !ok || r.Namespaced != (group.Namespace != "") {
 			continue
@@ -103,10 +103,10 @@ type creators struct {
 }
 
 func (c *creators) add(ref object.Ref, o *managedObject) {
-	if who := creator(o.Metadata.ManagedFields); who != "" {
+	if manager := creator(o.Metadata.ManagedFields); manager != "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.of[ref] = who
+		c.of[ref] = manager
 	}
 }
 

@@ -49,14 +49,14 @@ func (s *Snapshot) undefined(defined []object.Resource, names []schema.GroupReso
 		if i < 0 || s.head == nil && builtInGroup(gvk.Group) && !removed || gvk.Kind == "" || gvk.Version == "" {
 			continue
 		}
-		like, told := knows.Kind(gvk.GroupKind())
+		like, scoped := knows.Kind(gvk.GroupKind())
 		if !seen {
 			i = len(out)
 			at[gvk.GroupKind()] = i
 			out = append(out, shown(gvk, like, names))
 		}
 		// A server drops the namespace of a cluster-scoped object; a manifest may have one.
-		if e.body.GetNamespace() != "" && (!told || fromServer(e.body)) {
+		if e.body.GetNamespace() != "" && (!scoped || fromServer(e.body)) {
 			out[i].Namespaced = true
 		}
 	}

@@ -26,10 +26,10 @@ var (
 // triedOf separates a refusal of the object from errors that do not concern it: the user lacks
 // permission, or the server or a webhook is unavailable.
 func triedOf(err error) DryRunResult {
-	status, said := apiStatus(err)
+	status, isStatus := apiStatus(err)
 	message := oneLine(err)
 	switch webhook := noDryRun.FindStringSubmatch(message); {
-	case !said:
+	case !isStatus:
 		return DryRunResult{Unknown: "the dry run failed: " + message}
 	case webhook != nil:
 		return DryRunResult{Unknown: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}

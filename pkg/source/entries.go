@@ -50,8 +50,8 @@ func (s *Snapshot) add(at Position, fields map[string]any) error {
 // and may have items.
 func isList(u *unstructured.Unstructured) bool {
 	items, ok := u.Object["items"]
-	_, many := items.([]any)
-	return strings.HasSuffix(u.GetKind(), "List") && ok && (many || items == nil) && u.GetName() == ""
+	_, isItems := items.([]any)
+	return strings.HasSuffix(u.GetKind(), "List") && ok && (isItems || items == nil) && u.GetName() == ""
 }
 
 // check refuses objects without identity, kinds that a built-in group never had, and two objects of
@@ -89,7 +89,7 @@ func (s *Snapshot) check() error {
 func wrongName(fields map[string]any) string {
 	meta, _ := fields["metadata"].(map[string]any)
 	for _, field := range []string{"name", "namespace"} {
-		if v, there := meta[field]; there && v != nil {
+		if v, present := meta[field]; present && v != nil {
 			if _, text := v.(string); !text {
 				return field
 			}

@@ -27,11 +27,11 @@ type WarningsError struct {
 func (e *WarningsError) Error() string {
 	var parts []string
 	for _, g := range e.Gaps {
-		where := "in all namespaces"
+		scope := "in all namespaces"
 		if g.Namespace != "" {
-			where = "in " + g.Namespace
+			scope = "in " + g.Namespace
 		}
-		parts = append(parts, fmt.Sprintf("list events %s: %s", where, g.Message))
+		parts = append(parts, fmt.Sprintf("list events %s: %s", scope, g.Message))
 	}
 	return strings.Join(parts, "; ")
 }

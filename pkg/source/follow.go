@@ -16,7 +16,7 @@ import (
 // once, and never during a read.
 //
 // A Snapshot is read in one go: it delivers everything at once.
-func Follow(ctx context.Context, s Source, first Query, sink Sink, more func() Query) error {
+func Follow(ctx context.Context, s Source, first Query, sink Sink, next func() Query) error {
 	f := follower{
 		namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{},
 		sink: &coverageSink{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
@@ -31,7 +31,7 @@ func Follow(ctx context.Context, s Source, first Query, sink Sink, more func() Q
 				return err
 			}
 		}
-		if ask = f.unread(more()); ask.Empty() {
+		if ask = f.unread(next()); ask.Empty() {
 			return ctx.Err()
 		}
 	}

@@ -88,10 +88,10 @@ func say(err error) string {
 // absent reports whether the server has no object of this name. A NotFound for an unknown path does
 // not count.
 func absent(err error, name string) bool {
-	var said apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &said) {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
 		return false
 	}
-	details := said.Status().Details
+	details := status.Status().Details
 	return details != nil && details.Name == name
 }

@@ -41,17 +41,17 @@ func (c *Cluster) groups(refs []object.Ref, sink Sink) iter.Seq2[group, []object
 		gk schema.GroupKind
 		ns string
 	}
-	by := map[key][]object.Ref{}
+	grouped := map[key][]object.Ref{}
 	for _, r := range refs {
 		if !sendable(r.Name) || r.Namespace != "" && !sendable(r.Namespace) {
 			sink.Absent(r)
 			continue
 		}
 		k := key{r.GroupKind(), r.Namespace}
-		by[k] = append(by[k], r)
+		grouped[k] = append(grouped[k], r)
 	}
 	return func(yield func(group, []object.Ref) bool) {
-		for k, refs := range by {
+		for k, refs := range grouped {
 			r, ok := c.Current().Kind(k.gk)
 			if ok && r.Namespaced == (k.ns != "") && !yield(group{r, k.ns}, refs) {
 				return

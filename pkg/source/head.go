@@ -37,14 +37,14 @@ type Creator struct {
 }
 
 // CreatorsOf returns the entries of a header for objects and their creators, in order.
-func CreatorsOf(made map[object.Ref]string) []Creator {
-	by := map[string][]string{}
-	for _, ref := range slices.SortedFunc(maps.Keys(made), object.Compare) {
-		by[made[ref]] = append(by[made[ref]], ref.String())
+func CreatorsOf(creators map[object.Ref]string) []Creator {
+	byManager := map[string][]string{}
+	for _, ref := range slices.SortedFunc(maps.Keys(creators), object.Compare) {
+		byManager[creators[ref]] = append(byManager[creators[ref]], ref.String())
 	}
 	var out []Creator
-	for _, who := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, Creator{Manager: who, Objects: by[who]})
+	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
+		out = append(out, Creator{Manager: manager, Objects: byManager[manager]})
 	}
 	return out
 }

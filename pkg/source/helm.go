@@ -75,13 +75,13 @@ func (c *Cluster) lastRevision(ctx context.Context, r object.Resource, namespace
 
 // installed decodes Helm's data: gzipped JSON in base64; in a Secret, base64 twice.
 func (c *Cluster) installed(body []byte, secret bool, namespace string) ([]object.Ref, error) {
-	var kept struct {
+	var object struct {
 		Data map[string]string `json:"data"`
 	}
-	if err := json.Unmarshal(body, &kept); err != nil {
+	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, jsonError(err)
 	}
-	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(kept.Data["release"]))
+	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(object.Data["release"]))
 	if secret {
 		text = base64.NewDecoder(base64.StdEncoding, text)
 	}

@@ -124,8 +124,8 @@ const maxLooks = 5
 // or two. It never serves definitions whose names are taken, so the attempts are limited.
 func (l *Live) lookAgain() {
 	settled := true
-	for name, there := range l.known.names {
-		settled = settled && l.cluster.knows(name) == there
+	for name, exists := range l.known.names {
+		settled = settled && l.cluster.knows(name) == exists
 	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
 	if waiting || settled || l.known.tries == maxLooks {
@@ -152,8 +152,8 @@ func (r *liveRead) recheck(ctx context.Context) error {
 		return ctx.Err() // the kinds and the gaps stay
 	}
 	r.shares = slices.DeleteFunc(r.shares, func(s share) bool {
-		is, served := r.Current().Kind(s.asked.gk)
-		if served && is.Version != s.served.Version {
+		current, served := r.Current().Kind(s.asked.gk)
+		if served && current.Version != s.served.Version {
 			r.signal() // the next Read uses the new version
 			return true
 		}

@@ -204,8 +204,8 @@ func (l *Live) unread(s share) []object.Object {
 		return nil
 	}
 	var newer []scope
-	for other, by := range l.feeds {
-		if other.gk == f.gk && other.labels == "" && (by.objects != nil && by.err == nil || by.refusedAt.After(f.refusedAt)) {
+	for other, feed := range l.feeds {
+		if other.gk == f.gk && other.labels == "" && (feed.objects != nil && feed.err == nil || feed.refusedAt.After(f.refusedAt)) {
 			newer = append(newer, other)
 		}
 	}

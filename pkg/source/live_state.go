@@ -17,18 +17,18 @@ func (f *feed) take(e change) {
 	l := f.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old, there := f.objects[e.object.Ref]
+	old, present := f.objects[e.object.Ref]
 	switch e.event {
 	case watch.Bookmark:
 		return
 	case watch.Deleted:
 		delete(f.objects, e.object.Ref)
-		if !there {
+		if !present {
 			return
 		}
 	default:
 		f.objects[e.object.Ref] = e.object
-		if there && same(old, e.object) {
+		if present && same(old, e.object) {
 			return
 		}
 	}
@@ -93,13 +93,13 @@ func (f *feed) tell(err error) {
 }
 
 // poll records that a list is polled.
-func (f *feed) poll(why error) {
+func (f *feed) poll(cause error) {
 	l := f.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
-		"cannot watch, polling every %s instead: %s", pollEvery, say(why))}
-	if refused(why) {
+		"cannot watch, polling every %s instead: %s", pollEvery, say(cause))}
+	if refused(cause) {
 		f.tryAgain = l.now().Add(refusedFor)
 	}
 	l.signal()

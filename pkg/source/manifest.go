@@ -33,11 +33,11 @@ func manifestError(hint, format string, args ...any) error {
 func ReadManifests(names []string, recursive bool, stdin io.Reader) ([]Document, error) {
 	var docs []Document
 	for _, name := range names {
-		more, err := readManifest(name, recursive, stdin)
+		read, err := readManifest(name, recursive, stdin)
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, more...)
+		docs = append(docs, read...)
 	}
 	if len(docs) == 0 {
 		return nil, manifestError("", "%s: it has no object", strings.Join(names, ", "))
@@ -67,13 +67,13 @@ func readManifest(name string, recursive bool, stdin io.Reader) ([]Document, err
 // readManifests reads the files of a directory, ordered by name.
 func readManifests(dir string, recursive bool) ([]Document, error) {
 	var files []string
-	below := false
+	nested := false
 	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && p != dir && !recursive:
-			below = true
+			nested = true
 			return fs.SkipDir
 		case e.IsDir():
 			return nil
@@ -94,18 +94,18 @@ func readManifests(dir string, recursive bool) ([]Document, error) {
 	}
 	if len(files) == 0 {
 		hint := ""
-		if below {
+		if nested {
 			hint = "-R reads the directories below it, too"
 		}
 		return nil, manifestError(hint, "%s: no .yaml, .yml or .json file", dir)
 	}
 	var docs []Document
 	for _, f := range files {
-		more, err := readManifestFile(f)
+		read, err := readManifestFile(f)
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, more...)
+		docs = append(docs, read...)
 	}
 	return docs, nil
 }

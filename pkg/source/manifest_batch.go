@@ -70,7 +70,7 @@ func copied(fields map[string]any) map[string]any {
 
 // defined adds the kinds that the batch defines.
 func (b *Batch) defined(entries []entry, served *object.Kinds) *object.Kinds {
-	var more []object.Resource
+	var added []object.Resource
 	for _, e := range entries {
 		if e.body.GroupVersionKind().GroupKind() != crdKind {
 			continue
@@ -81,10 +81,10 @@ func (b *Batch) defined(entries []entry, served *object.Kinds) *object.Kinds {
 		}
 		if _, have := served.Kind(r.GroupKind()); !have {
 			b.own[r.GroupKind()] = true
-			more = append(more, r)
+			added = append(added, r)
 		}
 	}
-	return served.With(more...)
+	return served.With(added...)
 }
 
 func (b *Batch) take(e *entry, namespace string) error {

@@ -45,8 +45,8 @@ func (k *MemorySink) Add(o object.Object) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.objects[o.Ref] = fields
-	if who := creatorIn(fields); who != "" {
-		k.made[o.Ref] = who
+	if manager := creatorIn(fields); manager != "" {
+		k.made[o.Ref] = manager
 	}
 }
 
@@ -69,8 +69,8 @@ func (k *MemorySink) Tops() []object.Ref {
 func (k *MemorySink) Creators() map[object.Ref]string {
 	out := map[object.Ref]string{}
 	for _, ref := range k.Tops() {
-		if who := k.made[ref]; who != "" {
-			out[ref] = who
+		if manager := k.made[ref]; manager != "" {
+			out[ref] = manager
 		}
 	}
 	return out

@@ -70,8 +70,8 @@ func readAll(dir fs.FS, name string) ([]Document, error) {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		more, err := Parse(path.Join(name, p), f)
-		docs = append(docs, more...)
+		parsed, err := Parse(path.Join(name, p), f)
+		docs = append(docs, parsed...)
 		return err
 	})
 	if err != nil {

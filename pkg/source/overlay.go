@@ -119,8 +119,8 @@ func (o *Overlay) Whole() *Overlay {
 // Read reads the query from the base, and then delivers the batch. Kinds that only the batch
 // defines are covered: they have no other objects.
 func (o *Overlay) Read(ctx context.Context, ask Query, sink Sink) error {
-	over := &overlaySink{Sink: sink, o: o}
-	if err := o.base.Read(ctx, ask, over); err != nil {
+	layered := &overlaySink{Sink: sink, o: o}
+	if err := o.base.Read(ctx, ask, layered); err != nil {
 		return err
 	}
 	for i := range o.batch.Manifests {
@@ -202,37 +202,37 @@ func (s *overlaySink) Add(o object.Object) {
 	} else {
 		s.Sink.Add(o)
 	}
-	if below := s.o.options.BaseSink; below != nil {
-		below.Add(o)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Add(o)
 	}
 }
 
 func (s *overlaySink) Absent(ref object.Ref) {
-	if _, there := s.o.batch.Find(ref); !there {
+	if _, replaced := s.o.batch.Find(ref); !replaced {
 		s.Sink.Absent(ref)
 	}
-	if below := s.o.options.BaseSink; below != nil {
-		below.Absent(ref)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Absent(ref)
 	}
 }
 
 func (s *overlaySink) Cover(gk schema.GroupKind, namespace string) {
 	s.Sink.Cover(gk, namespace)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Cover(gk, namespace)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Cover(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Reset(gk schema.GroupKind, namespace string) {
 	s.Sink.Reset(gk, namespace)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Reset(gk, namespace)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Reset(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Gap(g object.Gap) {
 	s.Sink.Gap(g)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Gap(g)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Gap(g)
 	}
 }

@@ -50,11 +50,11 @@ func (c *Cluster) recheck(ctx context.Context, gaps []object.Gap, sink Sink) err
 	var jobs []job
 	for _, g := range gaps {
 		was, known := before.kinds.Resource(schema.ParseGroupResource(g.Resource))
-		is, named := now.kinds.Kind(was.GroupKind())
+		current, named := now.kinds.Kind(was.GroupKind())
 		switch {
 		case known && now.kinds.NotServed(was.GroupKind()):
 		case known && named && !slices.Equal(before.versions[was.GroupKind()], now.versions[was.GroupKind()]):
-			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, is, g.Namespace, sink) })
+			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, current, g.Namespace, sink) })
 		default:
 			sink.Gap(g)
 		}

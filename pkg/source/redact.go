@@ -48,15 +48,15 @@ func redact(v any, withEnv bool) {
 				delete(v, key)
 			}
 		}
-		for key, below := range v {
+		for key, child := range v {
 			if !withEnv && isEnv(key) {
-				dropValues(below)
+				dropValues(child)
 			}
-			redact(below, withEnv)
+			redact(child, withEnv)
 		}
 	case []any:
-		for _, below := range v {
-			redact(below, withEnv)
+		for _, child := range v {
+			redact(child, withEnv)
 		}
 	}
 }

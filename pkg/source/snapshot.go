@@ -263,10 +263,10 @@ func (s *Snapshot) cover(ask Query, sink Sink) {
 		gk schema.GroupKind
 		ns string
 	}
-	told := map[scope]bool{}
+	covered := map[scope]bool{}
 	for _, e := range s.entries {
-		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !told[at] && s.reads(at.gk, ask) {
-			told[at] = true
+		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !covered[at] && s.reads(at.gk, ask) {
+			covered[at] = true
 			sink.Cover(at.gk, at.ns)
 		}
 	}
