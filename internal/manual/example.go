@@ -60,10 +60,10 @@ func (e Draft) finish(schema map[string]any) Draft {
 			e.Notes = append(e.Notes, "not valid: "+p)
 		}
 		rules := Unchecked(schema, e.Object)
-		const few = 12
+		const maxShown = 12
 		for i, rule := range rules {
-			if i == few {
-				e.Notes = append(e.Notes, fmt.Sprintf("%d more rules of the schema were not checked", len(rules)-few))
+			if i == maxShown {
+				e.Notes = append(e.Notes, fmt.Sprintf("%d more rules of the schema were not checked", len(rules)-maxShown))
 				break
 			}
 			e.Notes = append(e.Notes, "not checked: "+strings.Join(strings.Fields(rule), " "))

@@ -1,22 +1,22 @@
-// Package pages reads the Markdown pages of a checkout, holds their links and blocks of
-// commands to what is there, and runs the commands.
+// Package pages reads the Markdown pages of a checkout, checks their links and blocks of
+// commands, and runs the commands.
 //
 // The first word after a fence is the language of the block, the others are attributes:
 //
 //	console            "$ command" lines, each with the output that it must have. A line
-//	                   "..." stands for any lines, " ..." at the end of a line for its rest.
-//	                   A command goes on in lines that start with "> ".
+//	                   "..." matches any lines, " ..." at the end of a line for its rest.
+//	                   A command continues in lines that start with "> ".
 //	sh                 a script, which must end with 0; what it writes is not compared
 //	yaml, json, go, text, none, mermaid   no commands
 //	cluster            (console, sh) it needs a cluster, and so does the page
 //	fails              (console, sh) its last command must end with another code than 0
-//	file=NAME          the block is a file of the folder that the page is run in; it is
+//	file=NAME          the block is a file of the directory that the page is run in; it is
 //	                   written, not run
 //	elsewhere=TestName (console, sh) that test of the module runs it
 //	foreign=TOOL       (console, sh) commands of a tool that need not be here: their syntax
-//	                   is looked at. openssl is run where it is
+//	                   is checked. openssl is run where it is
 //
-// The blocks of a page are run in order, in one session of bash and in one folder.
+// The blocks of a page are run in order, in one session of bash and in one directory.
 package pages
 
 import (

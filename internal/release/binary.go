@@ -24,7 +24,7 @@ type binary struct {
 // module is a module in a binary.
 type module struct {
 	path, version, sum string
-	// dir is its directory, and folders the directories in it that packages come from.
+	// dir is its directory, with the directories in it that packages come from.
 	dir     string
 	folders []string
 	// needs are the modules that its packages import.

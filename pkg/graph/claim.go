@@ -50,7 +50,7 @@ func (d *diagnosis) unmounted(id ID) {
 }
 
 // used reports whether an object needs the claim itself. A claim or a snapshot that was copied from
-// it does not count; a StatefulSet that has a replica for it does.
+// it is ignored; a StatefulSet that has a replica for it does.
 func (d *diagnosis) used(id ID) bool {
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
 		e := &d.g.edges[i]
@@ -109,9 +109,9 @@ func (d *diagnosis) unreadCarriers(namespace string) string {
 			unread = append(unread, gk.String())
 		}
 	}
-	const few = 3
-	if hidden := len(unread) - few; hidden > 0 {
-		unread = append(unread[:few], fmt.Sprintf("and %d more", hidden))
+	const maxShown = 3
+	if hidden := len(unread) - maxShown; hidden > 0 {
+		unread = append(unread[:maxShown], fmt.Sprintf("and %d more", hidden))
 	}
 	return strings.Join(unread, ", ")
 }

@@ -30,7 +30,7 @@ type StackOptions struct {
 	// members, and ends there.
 	PartOf map[ID]ID
 	// still is set if a root does not include what it serves or manages: the stack is then the same
-	// whoever asks for it.
+	// for every question.
 	still bool
 }
 

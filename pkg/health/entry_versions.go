@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Covers says whether the rule is for objects of an API version. An object whose version is
-// not known is covered.
+// Covers reports whether the rule applies to objects of an API version. It covers an object of
+// unknown version.
 func (r *Rule) Covers(version string) bool {
 	return len(r.Versions) == 0 || version == "" || slices.Contains(r.Versions, version)
 }

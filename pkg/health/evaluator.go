@@ -104,7 +104,7 @@ func (j *Evaluator) ask(s *subject) Health {
 	return s.noted(s.unknown())
 }
 
-// settle returns Suspended for a custom resource that is told to pause and is otherwise Healthy or
+// settle returns Suspended for a custom resource with a request to pause and is otherwise Healthy or
 // Progressing. A rule with its own suspended expression, and an assessor, take precedence.
 func (j *Evaluator) settle(s *subject, h Health) Health {
 	if !h.yields() || h.Stage == "deletion" || h.Stage == "suspension" || h.Stage == customization {

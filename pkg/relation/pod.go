@@ -120,24 +120,24 @@ func podFinished(o object.Object, emit EmitFunc) {
 
 // templateOf returns the pod spec of every kind that has one.
 func templateOf(o object.Object) template {
-	const inSpec, below = "spec.template.", "spec.template.spec."
+	const inSpec, inPodSpec = "spec.template.", "spec.template.spec."
 	switch b := o.Body.(type) {
 	case *corev1.Pod:
 		return template{spec: &b.Spec, meta: &b.ObjectMeta, namespace: o.Namespace, in: "spec."}
 	case *appsv1.ReplicaSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.Deployment:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.StatefulSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.DaemonSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *batchv1.Job:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *batchv1.CronJob:
 		return templateAt(&b.Spec.JobTemplate.Spec.Template, o, "spec.jobTemplate.spec.template.", "spec.jobTemplate.spec.template.spec.")
 	case *corev1.ReplicationController:
-		return templateAt(b.Spec.Template, o, inSpec, below)
+		return templateAt(b.Spec.Template, o, inSpec, inPodSpec)
 	case *corev1.PodTemplate:
 		return templateAt(&b.Template, o, "template.", "template.spec.")
 	}

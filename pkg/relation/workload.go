@@ -131,7 +131,7 @@ const maxOrdinals = 1000
 
 // statefulSetClaims: claims have no owner reference unless the retention policy sets one, but their
 // names are fixed: TEMPLATE-SET-ORDINAL. The controller uses the claims of its current ordinals by
-// name, whoever created them. Claims left over from a larger size must have the labels as well,
+// name, by any creator. Claims left over from a larger size must have the labels as well,
 // which the controller copies from its selector: a name alone is ambiguous (template a-b of set c,
 // template a of set b-c).
 func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {

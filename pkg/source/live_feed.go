@@ -230,7 +230,7 @@ func (f *feed) drain(w *watching, version *string) (int, error) {
 }
 
 // isConnectionLost reports whether a watch cannot continue from a version: it is too old, the list
-// does not exist, or the server is behind it (it was set up anew).
+// does not exist, or the server is behind it (it was reinstalled).
 func isConnectionLost(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)

@@ -136,10 +136,10 @@ func (s *Snapshot) ConfigMapValues(_ context.Context, namespace, name, prefix st
 }
 
 func noKey(ref object.Ref, key string, keys []string) error {
-	const few = 8
+	const maxShown = 8
 	has := "it has no data"
 	if len(keys) > 0 {
-		has = "it has " + strings.Join(keys[:min(few, len(keys))], ", ")
+		has = "it has " + strings.Join(keys[:min(maxShown, len(keys))], ", ")
 	}
 	return noManual(ref, false, "%s has no data key %q (%s)", ref, key, has)
 }
