@@ -6,6 +6,7 @@ import (
 	"go/token"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -90,7 +91,7 @@ func declarations(t *testing.T) map[string][]declaration {
 }
 
 // eachFile parses the Go files of the program, without tests.
-func eachFile(t *testing.T, visit func(path string, files *token.FileSet, f *ast.File)) {
+func eachFile(t *testing.T, visit func(file string, files *token.FileSet, f *ast.File)) {
 	t.Helper()
 	for _, root := range []string{"../pkg", "../internal", "../cmd"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -276,4 +277,102 @@ var help = "see the " + `+"`old\nfolder`", 0)
 	if got := strings.Join(texts, "|"); got != "see the |old\nfolder" {
 		t.Errorf("texts are %q", got)
 	}
+}
+
+// unfinished returns the packages of glossary.md whose comments and local variables are not in its
+// words yet: false until one of them is found to offend.
+func unfinished(t *testing.T) map[string]bool {
+	t.Helper()
+	out := map[string]bool{}
+	for _, line := range glossaryLines(t, "### Packages whose comments and locals are not done yet") {
+		out[strings.TrimSpace(line)] = false
+	}
+	return out
+}
+
+// TestInside holds comments against the phrases that glossary.md says not to use, and the names of
+// local variables and parameters against the words that are no whole name.
+func TestInside(t *testing.T) {
+	t.Parallel()
+	forbidden, words := commentPhrases(t), glossaryWords(t, "### Not as the whole name of a function")
+	todo := unfinished(t)
+	eachFile(t, func(file string, files *token.FileSet, f *ast.File) {
+		if ast.IsGenerated(f) {
+			return
+		}
+		file = strings.TrimPrefix(filepath.ToSlash(file), "../")
+		dir := path.Dir(file)
+		report := func(at token.Pos, what string) {
+			if _, listed := todo[dir]; listed {
+				todo[dir] = true
+				return
+			}
+			t.Errorf("%s:%d: glossary.md says not to write %q", file, files.Position(at).Line, what)
+		}
+		for _, group := range f.Comments {
+			for _, found := range forbidden.in(group.Text()) {
+				report(group.Pos(), found)
+			}
+		}
+		eachLocal(f, func(name *ast.Ident) {
+			if words[name.Name] {
+				report(name.Pos(), name.Name)
+			}
+		})
+	})
+	for dir, offends := range todo {
+		if !offends {
+			t.Errorf("glossary.md lists %s as not done, and nothing in it offends", dir)
+		}
+	}
+}
+
+// commentPhrases returns the phrases for texts without those that are fine in comments.
+func commentPhrases(t *testing.T) phrases {
+	t.Helper()
+	fine := glossaryLines(t, "### Fine in comments")
+	lines := slices.DeleteFunc(glossaryLines(t, "### Not in what users read"), func(line string) bool { return slices.Contains(fine, line) })
+	return newPhrases(lines)
+}
+
+// eachLocal visits the parameters, results and variables that functions declare.
+func eachLocal(f *ast.File, visit func(name *ast.Ident)) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncType:
+			for _, list := range []*ast.FieldList{n.Params, n.Results} {
+				if list == nil {
+					continue
+				}
+				for _, field := range list.List {
+					for _, name := range field.Names {
+						visit(name)
+					}
+				}
+			}
+		case *ast.AssignStmt:
+			if n.Tok == token.DEFINE {
+				for _, left := range n.Lhs {
+					if name, is := left.(*ast.Ident); is {
+						visit(name)
+					}
+				}
+			}
+		case *ast.RangeStmt:
+			for _, e := range []ast.Expr{n.Key, n.Value} {
+				if name, is := e.(*ast.Ident); is && n.Tok == token.DEFINE {
+					visit(name)
+				}
+			}
+		case *ast.DeclStmt:
+			for _, s := range n.Decl.(*ast.GenDecl).Specs {
+				if s, is := s.(*ast.ValueSpec); is {
+					for _, name := range s.Names {
+						visit(name)
+					}
+				}
+			}
+		}
+		return true
+	})
 }

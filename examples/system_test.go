@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// The manifest of the shop is right, and names what its objects have.
+// The manifest of the shop is valid, and names its objects.
 func TestSystem(t *testing.T) {
 	text, err := os.ReadFile("system/system.yaml")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestSystem(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := map[string]bool{}
+	members := map[string]bool{}
 	for doc := range strings.SplitSeq(string(objects), "\n---\n") {
 		var o struct {
 			Kind     string
@@ -33,13 +33,13 @@ func TestSystem(t *testing.T) {
 		if err := yaml.Unmarshal([]byte(doc), &o); err != nil {
 			t.Fatal(err)
 		}
-		there[strings.ToLower(o.Kind)+"/"+o.Metadata.Name] = o.Metadata.Namespace == s.Namespace
+		members[strings.ToLower(o.Kind)+"/"+o.Metadata.Name] = o.Metadata.Namespace == s.Namespace
 	}
 	roots := 0
 	for _, app := range s.Apps {
 		for _, r := range app.Roots {
 			roots++
-			if !there[r.Type+"/"+r.Name] {
+			if !members[r.Type+"/"+r.Name] {
 				t.Errorf("line %d: %s/%s is not among the objects, or in another namespace", r.Line, r.Type, r.Name)
 			}
 		}

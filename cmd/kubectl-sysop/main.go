@@ -14,7 +14,7 @@ import (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	// A second signal ends the process at once.
+	// A second signal kills the process at once.
 	context.AfterFunc(ctx, stop)
 	cli.HushCompletion(os.Args)
 	code := cli.Main(ctx, cli.Process(examples.Demo()), os.Args[1:])

@@ -33,10 +33,10 @@ func main() {
 	}
 }
 
-// asked reads the command line. The name may stand before the flag, or after it.
+// asked parses the command line. The name may be before the flag, or after it.
 func asked(args []string) (object.Ref, error) {
 	flags := flag.NewFlagSet("secret-users", flag.ContinueOnError)
-	flags.SetOutput(io.Discard) // the error says it all
+	flags.SetOutput(io.Discard) // the error is enough
 	namespace := flags.String("n", "default", "namespace of the Secret")
 	err := flags.Parse(args)
 	name := flags.Arg(0)
@@ -52,13 +52,13 @@ func asked(args []string) (object.Ref, error) {
 	return object.Ref{Kind: "Secret", Namespace: *namespace, Name: name}, nil
 }
 
-// users writes who needs a Secret, by a snapshot.
+// users writes the objects that need a Secret, from a snapshot.
 func users(ctx context.Context, secret object.Ref, in io.Reader, out io.Writer) error {
 	g, err := read(ctx, in)
 	if err != nil {
 		return fmt.Errorf("read the snapshot: %w", err)
 	}
-	// An object that is not there is found as well, where another one names it.
+	// An object that does not exist is a node as well, if another one refers to it.
 	node, ok := g.Find(secret)
 	if !ok {
 		return fmt.Errorf("%s is not in the snapshot, and nothing in it names one", secret)
@@ -79,7 +79,7 @@ func users(ctx context.Context, secret object.Ref, in io.Reader, out io.Writer) 
 	return nil
 }
 
-// read makes the graph of a snapshot: Extract takes links, Build finds what they point at.
+// read returns the graph of a snapshot: Extract collects links, Build resolves their targets.
 func read(ctx context.Context, in io.Reader) (*graph.Graph, error) {
 	snapshot, err := source.Open("-", in, nil)
 	if err != nil {
@@ -89,7 +89,7 @@ func read(ctx context.Context, in io.Reader) (*graph.Graph, error) {
 	if err != nil {
 		return nil, err
 	}
-	// catalog.Rules(kinds) would add what custom resources of known operators say.
+	// catalog.Rules(kinds) would add the rules for custom resources of known operators.
 	b := graph.NewBuilder(relation.NewSet(relation.BuiltIn()...), kinds)
 	inv := inventory.New(nil, b.Extract)
 	if err := snapshot.Read(ctx, source.Query{All: true}, inv); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/examples"
 )
 
-// demo is the example as one stream.
+// demo returns the example as one stream.
 func demo(t *testing.T) string {
 	t.Helper()
 	files, err := fs.Glob(examples.Demo(), "*.yaml")
@@ -51,7 +51,7 @@ func TestDemo(t *testing.T) {
 	}
 }
 
-// Directly, by a template as well, and through the Service in front.
+// Directly, by a template, and through the Service.
 var wanted = []string{
 	`Deployment.apps/moodle/wordpress needs it: spec.template.spec.containers[0].env[2].valueFrom.secretKeyRef.name = "wordpress-db"`,
 	`Service/moodle/wordpress through Pod/moodle/wordpress-56cbb85497-4fhzp: spec.selector = "app=wordpress"`,
@@ -107,7 +107,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// What is to be copied uses nothing that others cannot import, and little of that.
+// The example imports only packages that others can import, and few of them.
 func TestImports(t *testing.T) {
 	list, err := exec.Command("go", "list", "-f", `{{join .Imports "\n"}}`, ".").Output()
 	if err != nil {
@@ -116,9 +116,9 @@ func TestImports(t *testing.T) {
 	ours := 0
 	for path := range strings.Lines(string(list)) {
 		path = strings.TrimSpace(path)
-		under, ok := strings.CutPrefix(path, "github.com/kubectl-sysop/kubectl-sysop/")
+		relative, ok := strings.CutPrefix(path, "github.com/kubectl-sysop/kubectl-sysop/")
 		switch {
-		case ok && strings.HasPrefix(under, "pkg/"):
+		case ok && strings.HasPrefix(relative, "pkg/"):
 			ours++
 		case ok || strings.Contains(path, "."):
 			t.Errorf("imports %s", path)

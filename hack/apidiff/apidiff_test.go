@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// repository has the old module in a commit of its own, and the new one in the checkout.
+// repository has the old module in a commit, and the new one in the checkout.
 func repository(t *testing.T, tag string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, value := range map[string]string{
 		"GIT_CONFIG_GLOBAL": os.DevNull, "GIT_CONFIG_NOSYSTEM": "1",
 		"GIT_AUTHOR_NAME": "a", "GIT_AUTHOR_EMAIL": "a@example.com", "GIT_COMMITTER_NAME": "a", "GIT_COMMITTER_EMAIL": "a@example.com",
-		// A hook of git that runs the tests says where its own repository is.
+		// A git hook that runs the tests sets these to its own repository.
 		"GIT_DIR": "", "GIT_WORK_TREE": "", "GIT_INDEX_FILE": "",
 	} {
 		t.Setenv(name, value)
@@ -44,7 +44,7 @@ func repository(t *testing.T, tag string) string {
 	return dir
 }
 
-// put copies a module of testdata over a folder.
+// put replaces a directory by a module of testdata.
 func put(t *testing.T, dir, module string) {
 	t.Helper()
 	from := os.DirFS(filepath.Join("testdata", module))
@@ -65,16 +65,16 @@ func write(t *testing.T, dir, name, text string) {
 	}
 }
 
-// clean holds that nothing of a comparison is left.
+// clean checks that a comparison leaves nothing behind.
 func clean(t *testing.T, dir string) {
 	t.Helper()
 	trees, err := git(t.Context(), dir, "worktree", "list")
 	if err != nil || strings.Contains(trees, "\n") {
 		t.Errorf("worktrees are left: %s, %v", trees, err)
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), "apidiff-*"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("folders are left: %v, %v", left, err)
+	rest, err := filepath.Glob(filepath.Join(os.TempDir(), "apidiff-*"))
+	if err != nil || len(rest) > 0 {
+		t.Errorf("folders are left: %v, %v", rest, err)
 	}
 }
 
@@ -126,7 +126,7 @@ func TestEachBreak(t *testing.T) {
 	}
 }
 
-// The other way round, what was an addition is a break; with itself, nothing changed.
+// In the other direction an addition is a breaking change; compared with itself, nothing changed.
 func TestNothingChanged(t *testing.T) {
 	dir := repository(t, "v0.1.0")
 	for _, step := range [][]string{{"add", "--all"}, {"commit", "--quiet", "-m", "new"}} {
@@ -188,13 +188,13 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-func fails(t *testing.T, ctx context.Context, dir string, args []string, told ...string) { //nolint:revive // t comes first in helpers of tests
+func fails(t *testing.T, ctx context.Context, dir string, args []string, wants ...string) { //nolint:revive // t comes first in helpers of tests
 	t.Helper()
 	var out, errOut bytes.Buffer
 	if code := run(ctx, args, dir, &out, &errOut); code != exitError || out.Len() > 0 {
 		t.Errorf("exit code %d: %s", code, &out)
 	}
-	for _, s := range told {
+	for _, s := range wants {
 		if !strings.Contains(errOut.String(), s) {
 			t.Errorf("%s\nsays nothing of %s", &errOut, s)
 		}

@@ -10,27 +10,27 @@ import (
 	"strings"
 )
 
-// git runs git in a folder, and returns what it writes, or what it says of its failure.
+// git runs git in a directory, and returns its output, or its stderr as an error.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "git", args...)
 	cmd.Dir = dir
-	var out, said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &said
+	var out, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &stderr
 	if err := cmd.Run(); err != nil {
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(said.String()))
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(out.String()), nil
 }
 
-// root is the top of the checkout that a folder is in.
+// root returns the top of the checkout that a directory is in.
 func root(ctx context.Context, dir string) (string, error) {
 	return git(ctx, dir, "rev-parse", "--show-toplevel")
 }
 
-// latestTag is the nearest tag of a version behind HEAD, empty where there is none.
+// latestTag returns the nearest version tag before HEAD, or "".
 func latestTag(ctx context.Context, top string) (string, error) {
 	tags, err := git(ctx, top, "tag", "--list", "v[0-9]*", "--merged", "HEAD")
 	if err != nil || tags == "" {
@@ -39,8 +39,8 @@ func latestTag(ctx context.Context, top string) (string, error) {
 	return git(ctx, top, "describe", "--tags", "--abbrev=0", "--match", "v[0-9]*")
 }
 
-// worktree checks a revision out beside the checkout, and returns how to remove it again,
-// which also holds where the context has ended.
+// worktree checks a revision out into a temporary worktree. The returned function removes it, even
+// after the context has ended.
 func worktree(ctx context.Context, top, revision string) (string, func(), error) {
 	commit, err := git(ctx, top, "rev-parse", "--verify", "--quiet", "--end-of-options", revision+"^{commit}")
 	if err != nil {
@@ -55,7 +55,7 @@ func worktree(ctx context.Context, top, revision string) (string, func(), error)
 	}
 	dir := filepath.Join(temp, "base")
 	remove := func() {
-		// prune forgets the worktree as soon as its folder is gone, however far git came with it.
+		// prune forgets the worktree once its directory is removed, however far git came.
 		_ = os.RemoveAll(temp)
 		_, _ = git(context.WithoutCancel(ctx), top, "worktree", "prune")
 	}

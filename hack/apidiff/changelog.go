@@ -9,12 +9,12 @@ import (
 
 const (
 	changelog = "CHANGELOG.md"
-	// heading is that under which the section on top tells programs what breaks.
+	// heading is the heading of breaking changes in the top section.
 	heading = "### Changed in the library"
 )
 
-// announced says whether the section on top of the changelog tells of breaks: it has the
-// heading, and something below it. Without a changelog nothing is announced.
+// announced reports whether the top section of the changelog announces breaking changes: it has the
+// heading, with content. Without a changelog nothing is announced.
 func announced(top string) (bool, error) {
 	text, err := os.ReadFile(filepath.Join(top, changelog))
 	if errors.Is(err, os.ErrNotExist) {
@@ -23,7 +23,7 @@ func announced(top string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	sections, below := 0, false
+	sections, content := 0, false
 	for line := range strings.Lines(string(text)) {
 		line = strings.TrimSpace(line)
 		switch {
@@ -32,8 +32,8 @@ func announced(top string) (bool, error) {
 				return false, nil
 			}
 		case strings.HasPrefix(line, "### "):
-			below = sections == 1 && line == heading
-		case below && line != "":
+			content = sections == 1 && line == heading
+		case content && line != "":
 			return true, nil
 		}
 	}

@@ -10,10 +10,10 @@ import (
 	"golang.org/x/exp/apidiff"
 )
 
-// difference is what changed between two checkouts.
+// difference is the result of a comparison of two checkouts.
 type difference struct {
 	packages []packageDiff // those that changed, by path
-	same     int           // how many did not
+	same     int           // number of unchanged ones
 	breaks   int
 	adds     int
 }
@@ -25,7 +25,7 @@ type packageDiff struct {
 	breaks, adds []string
 }
 
-// diff compares packages by their paths. One that is gone is a break.
+// diff compares packages by their paths. A removed one is a breaking change.
 func diff(before, now map[string]*types.Package) difference {
 	paths := maps.Clone(before)
 	maps.Copy(paths, now)

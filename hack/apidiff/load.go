@@ -12,8 +12,8 @@ import (
 	"golang.org/x/tools/go/packages"
 )
 
-// load returns the packages of pkg/ of a checkout, by their path in it (pkg/graph).
-// Those that are internal or commands are nobody's to import, and left out.
+// load returns the packages in pkg/ of a checkout, by their path in it (pkg/graph), without
+// internal packages and commands, which cannot be imported.
 func load(ctx context.Context, top string) (map[string]*types.Package, error) {
 	out := map[string]*types.Package{}
 	switch _, err := os.Stat(filepath.Join(top, "pkg")); {
@@ -22,8 +22,8 @@ func load(ctx context.Context, top string) (map[string]*types.Package, error) {
 	case err != nil:
 		return nil, err
 	}
-	// As make build has it, and without the folder in what is compiled: a package that did
-	// not change is compiled once, wherever it lies.
+	// With the flags of make build, and -trimpath, so that an unchanged package is compiled once,
+	// in any directory.
 	all, err := packages.Load(&packages.Config{
 		Context: ctx, Dir: top, Env: append(os.Environ(), "GOWORK=off", "CGO_ENABLED=0"), BuildFlags: []string{"-trimpath"},
 		Mode: packages.NeedName | packages.NeedTypes | packages.NeedImports | packages.NeedModule,

@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, dir string, out, errOut io.Writer) 
 	return exitDone
 }
 
-// compare writes the report, and says whether something breaks that is not announced.
+// compare writes the report, and reports whether a breaking change is not announced.
 func compare(ctx context.Context, dir, base string, out io.Writer) (bool, error) {
 	top, err := root(ctx, dir)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command cachedir prints where the project keeps what it builds once: tools and
-// the control plane for tests.
+// Command cachedir prints the cache directory of the project: tools and the control plane for
+// tests.
 package main
 
 import (

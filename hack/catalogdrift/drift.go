@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// drift is a catalogue, its skeletons, and new definitions.
+// drift is a catalog, its skeletons, and new definitions.
 type drift struct {
 	folder  string // of the skeletons
 	entries []entry
@@ -66,7 +66,7 @@ func read(folder, crds string) (*drift, error) {
 	return d, nil
 }
 
-// report says what no longer fits, and what is new.
+// report lists what no longer matches, and what is new.
 func (d *drift) report(out io.Writer) {
 	for _, e := range d.entries {
 		for _, f := range lint.Entry(&d.new, &e.Entry, lint.ReadDocument(e.text)) {
@@ -90,7 +90,7 @@ func (d *drift) report(out io.Writer) {
 	}
 }
 
-// owner is the entry that has a kind.
+// owner returns the entry with a kind.
 func (d *drift) owner(gk schema.GroupKind) *entry {
 	for i := range d.entries {
 		if slices.ContainsFunc(d.entries[i].Kinds, func(k catalog.Kind) bool { return declare.GroupKind(k.Kind) == gk }) {
@@ -100,7 +100,7 @@ func (d *drift) owner(gk schema.GroupKind) *entry {
 	return nil
 }
 
-// groupOf says which entry has other kinds of a group.
+// groupOf returns the entry with other kinds of a group.
 func (d *drift) groupOf(group string) string {
 	for _, e := range d.entries {
 		for _, k := range e.Kinds {
@@ -112,15 +112,15 @@ func (d *drift) groupOf(group string) string {
 	return ""
 }
 
-// named are the names of fields that usually name an object.
+// named matches the names of fields that usually name an object.
 var named = regexp.MustCompile(`(?i)(refs?|names?|secrets?|configmaps?|storageclass|serviceaccount|claim|issuer|snapshotclass)$`)
 
-// references are the fields of the newest version that may name an object, that the old
-// definition does not have, and that no relation reads.
+// references returns the fields of the newest version that may name an object, are not in the old
+// definition, and are not read by a relation.
 func (d *drift) references(gk schema.GroupKind, owner *entry) []string {
-	is, _ := d.new.Kind(gk)
+	current, _ := d.new.Kind(gk)
 	was, _ := d.old.Kind(gk)
-	versions := is.Versions()
+	versions := current.Versions()
 	if len(versions) == 0 {
 		return nil
 	}
@@ -144,17 +144,17 @@ func (d *drift) references(gk schema.GroupKind, owner *entry) []string {
 			if err != nil || at == "" && name != "spec" || depth == 0 {
 				continue
 			}
-			below, _ := s.Field(name)
+			shape, _ := s.Field(name)
 			if !slices.ContainsFunc(known, func(k field.Shape) bool { return p.Check(k) == nil }) {
 				if named.MatchString(name) && !owner.reads(gk, path) {
 					all = append(all, path)
 					continue
 				}
 			}
-			walk(below, path, depth-1)
+			walk(shape, path, depth-1)
 		}
 	}
-	walk(is.Shapes(versions[0])[0], "", 20)
+	walk(current.Shapes(versions[0])[0], "", 20)
 	return all
 }
 
@@ -165,7 +165,7 @@ func typeOf(s field.Shape) string {
 	return ""
 }
 
-// reads says whether a relation of the entry reads a field of a kind, or what is in it.
+// reads reports whether a relation of the entry reads a field of a kind, or a field in it.
 func (e *entry) reads(gk schema.GroupKind, path string) bool {
 	plain := strings.NewReplacer("[]", "", ".*", "").Replace
 	for i := range e.Relations {
@@ -183,26 +183,26 @@ func (e *entry) reads(gk schema.GroupKind, path string) bool {
 	return false
 }
 
-// rewrite puts the new definitions into the skeletons of the newest releases.
+// rewrite writes the new definitions into the skeletons of the newest releases.
 func (d *drift) rewrite(source string, out io.Writer) error {
 	shapes, err := skeleton.ReadShapes(os.DirFS(d.folder))
 	if err != nil {
 		return err
 	}
-	by := map[string][]map[string]any{}
+	byFile := map[string][]map[string]any{}
 	for _, crd := range d.crds {
 		var one lint.Definitions
 		gk := one.Add(crd)
 		if owner := d.owner(gk); owner != nil {
-			by[owner.Name] = append(by[owner.Name], crd)
+			byFile[owner.Name] = append(byFile[owner.Name], crd)
 		}
 	}
 	for _, e := range d.entries {
-		if len(by[e.Name]) == 0 {
+		if len(byFile[e.Name]) == 0 {
 			continue
 		}
 		f := d.file(e.Name)
-		f.Replace(source, by[e.Name])
+		f.Replace(source, byFile[e.Name])
 		name := filepath.Join(d.folder, f.Name+skeleton.Extension)
 		if err := os.WriteFile(name, []byte(f.Text(shapes)), 0o600); err != nil {
 			return err
@@ -212,7 +212,7 @@ func (d *drift) rewrite(source string, out io.Writer) error {
 	return nil
 }
 
-// file is that of the newest release of an operator.
+// file returns the skeletons of the newest release of an operator.
 func (d *drift) file(name string) *skeleton.File {
 	i := slices.IndexFunc(d.files, func(f *skeleton.File) bool { return f.Name == name })
 	if i < 0 {

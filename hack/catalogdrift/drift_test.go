@@ -63,7 +63,7 @@ spec:
   versions: [{name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}]
 `
 
-// TestDrift: what no longer fits and what is new is said, and the skeletons are rewritten.
+// TestDrift: what no longer matches and what is new is reported, and the skeletons are rewritten.
 func TestDrift(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -1,6 +1,6 @@
-// Command catalogdrift holds the catalogue against the definitions of a new release: what no
-// longer fits, which kinds and reference-like fields are new, and it rewrites the skeletons of
-// the operators that it was given.
+// Command catalogdrift compares the catalog with the definitions of a new release. It reports what
+// no longer matches, and new kinds and reference-like fields, and rewrites the skeletons of the
+// given operators.
 package main
 
 import (

@@ -61,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return commands[args[0]](ctx, o, *against, stdout)
 }
 
-// complete reads what flags do not say: plugins.yaml and SOURCE_DATE_EPOCH.
+// complete reads the options that are no flags: plugins.yaml and SOURCE_DATE_EPOCH.
 func complete(o *release.Options, platforms string) (err error) {
 	if o.Suite, err = suite.Read(filepath.Join(o.Root, "plugins.yaml")); err != nil {
 		return err

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// TestReleaseIsBuiltCheckedAndVerified goes the way of docs/releasing.md with a small module:
-// build, sha256sum, verify against the sums, licences; then the same with a sum that is wrong.
+// TestReleaseIsBuiltCheckedAndVerified follows docs/releasing.md with a small module: build,
+// sha256sum, verify against the sums, licences; then the same with a wrong sum.
 func TestReleaseIsBuiltCheckedAndVerified(t *testing.T) {
 	root, out := filepath.Join(t.TempDir(), "checkout"), filepath.Join(t.TempDir(), "dist")
 	if err := os.CopyFS(root, os.DirFS("../../internal/release/testdata/tiny")); err != nil {
@@ -22,29 +22,29 @@ func TestReleaseIsBuiltCheckedAndVerified(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "-A"}, {"-c", "user.name=n", "-c", "user.email=e@example.org", "commit", "-q", "-m", "all"}} {
-		if said, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
-			t.Fatalf("git %v: %v: %s", args, err, said)
+		if output, err := exec.Command("git", append([]string{"-C", root}, args...)...).CombinedOutput(); err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, output)
 		}
 	}
 	platform := []string{"--root", root, "--platforms", "linux/amd64"}
-	said := must(t, append([]string{"build", "--version", "v0.1.0", "--out", out}, platform...)...)
-	if !strings.Contains(said, "tiny_v0.1.0_linux_amd64.tar.gz") || !strings.Contains(said, "built with go") {
-		t.Errorf("build said %s", said)
+	output := must(t, append([]string{"build", "--version", "v0.1.0", "--out", out}, platform...)...)
+	if !strings.Contains(output, "tiny_v0.1.0_linux_amd64.tar.gz") || !strings.Contains(output, "built with go") {
+		t.Errorf("build said %s", output)
 	}
 	sums := filepath.Join(out, "checksums.txt")
 	if runtime.GOOS == "linux" {
 		cmd := exec.Command("sha256sum", "--check", "--strict", "checksums.txt")
 		cmd.Dir = out
-		if said, err := cmd.CombinedOutput(); err != nil || strings.Count(string(said), ": OK\n") != 2 {
-			t.Errorf("sha256sum: %v: %s", err, said)
+		if output, err := cmd.CombinedOutput(); err != nil || strings.Count(string(output), ": OK\n") != 2 {
+			t.Errorf("sha256sum: %v: %s", err, output)
 		}
 	}
 	against := append([]string{"verify", "--version", "v0.1.0", "--against", sums}, platform...)
-	if said := must(t, against...); strings.Count(said, "same\n") != 2 {
-		t.Errorf("verify said %s", said)
+	if output := must(t, against...); strings.Count(output, "same\n") != 2 {
+		t.Errorf("verify said %s", output)
 	}
-	if said := must(t, "licences", "--root", root); !strings.Contains(said, "stdlib") {
-		t.Errorf("licences said %s", said)
+	if output := must(t, "licences", "--root", root); !strings.Contains(output, "stdlib") {
+		t.Errorf("licences said %s", output)
 	}
 	b, err := os.ReadFile(sums)
 	if err != nil {

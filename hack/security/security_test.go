@@ -1,4 +1,4 @@
-// Package security_test holds SECURITY.md against the tests of the checkout.
+// Package security_test compares SECURITY.md with the tests of the checkout.
 package security_test
 
 import (
@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// claim is a sentence of SECURITY.md, by words of it, and the tests that fail where it is not
-// true: PACKAGE.TestName. A claim without tests has the reason why nothing can test it.
+// claim is a sentence of SECURITY.md, by words of it, with the tests that fail if it is false:
+// PACKAGE.TestName. A claim without tests has the reason why it cannot be tested.
 type claim struct {
 	words string
 	tests []string
@@ -20,7 +20,7 @@ type claim struct {
 }
 
 func tested(words string, tests ...string) claim { return claim{words: words, tests: tests} }
-func untested(words, why string) claim           { return claim{words: words, why: why} }
+func untested(words, reason string) claim        { return claim{words: words, why: reason} }
 
 // claims are in the order of SECURITY.md.
 var claims = []claim{
@@ -82,9 +82,8 @@ var claims = []claim{
 	tested("krew verifies the sum in its manifest", "test/krew.TestInstallFromCleanHome"),
 }
 
-// statements are the paragraphs, the items and the rows of SECURITY.md, but of the sections and
-// items that are not about what the program does: how to report, and journals, whose own tests
-// are beside them.
+// statements returns the paragraphs, items and rows of SECURITY.md, except the sections and items
+// that are not about the program: how to report, and journals, which have tests of their own.
 func statements(t *testing.T) []string {
 	t.Helper()
 	b, err := os.ReadFile("../../SECURITY.md")
@@ -110,13 +109,13 @@ func statements(t *testing.T) []string {
 	return out
 }
 
-// flat is Markdown without the marks of links and of bold text.
+// flat returns Markdown without the marks of links and of bold text.
 func flat(text string) string {
 	text = regexp.MustCompile(`\[([^\]]*)\]\([^)]*\)`).ReplaceAllString(text, "$1")
 	return strings.ReplaceAll(text, "**", "")
 }
 
-// testsOf are the tests of the checkout: PACKAGE.TestName.
+// testsOf returns the tests of the checkout: PACKAGE.TestName.
 func testsOf(t *testing.T) map[string]bool {
 	t.Helper()
 	out, name := map[string]bool{}, regexp.MustCompile(`(?m)^func (Test[A-Za-z0-9_]+)\(`)
@@ -147,12 +146,12 @@ func cmpOr(err, other error) error {
 	return other
 }
 
-// TestSecurityIsTested holds SECURITY.md against the tests: each claim is in it, its tests are
-// there, and no statement of it is without a claim.
+// TestSecurityIsTested: each claim is in SECURITY.md, its tests exist, and every statement has a
+// claim.
 func TestSecurityIsTested(t *testing.T) {
-	all, there := statements(t), testsOf(t)
-	if len(all) < 30 || len(there) < 1000 {
-		t.Fatalf("%d statements and %d tests were found", len(all), len(there))
+	all, tests := statements(t), testsOf(t)
+	if len(all) < 30 || len(tests) < 1000 {
+		t.Fatalf("%d statements and %d tests were found", len(all), len(tests))
 	}
 	claimed := map[string]bool{}
 	for _, c := range claims {
@@ -169,7 +168,7 @@ func TestSecurityIsTested(t *testing.T) {
 			t.Errorf("%q has neither tests nor a reason for that, or both", c.words)
 		}
 		for _, name := range c.tests {
-			if !there[name] {
+			if !tests[name] {
 				t.Errorf("%q: there is no test %s", c.words, name)
 			}
 		}

@@ -1,5 +1,5 @@
-// Package workflows_test holds the workflows of .github to the Makefile, to .ci/run and to
-// plugins.yaml: what they call is there, and can be done without them.
+// Package workflows_test compares the workflows of .github with the Makefile, .ci/run and
+// plugins.yaml: what they call exists, and works without them.
 package workflows_test
 
 import (
@@ -29,7 +29,7 @@ func read(t *testing.T, name string) string {
 	return string(b)
 }
 
-// workflows are the files, by name, and each as actionlint reads it.
+// workflows returns the files, by name, parsed by actionlint.
 func workflows(t *testing.T) map[string]*actionlint.Workflow {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, ".github", "workflows", "*"))
@@ -56,7 +56,7 @@ func workflows(t *testing.T) map[string]*actionlint.Workflow {
 	return out
 }
 
-// actionlint finds nothing.
+// actionlint has no findings.
 func TestLint(t *testing.T) {
 	linter, err := actionlint.NewLinter(io.Discard, &actionlint.LinterOptions{})
 	if err != nil {
@@ -73,7 +73,7 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// runs are the commands of the steps of a workflow, and uses its actions.
+// steps returns the commands and the actions of a workflow's steps.
 func steps(w *actionlint.Workflow) (runs, uses []string) {
 	for _, job := range w.Jobs {
 		for _, s := range job.Steps {
@@ -93,7 +93,7 @@ var (
 	target = regexp.MustCompile(`(?m)^([a-z][a-z -]*):(?:[^=]|$)`)
 )
 
-// Whatever the workflows and .ci/run make is a target of the Makefile.
+// Everything that the workflows and .ci/run make is a target of the Makefile.
 func TestTargets(t *testing.T) {
 	var targets []string
 	for _, m := range target.FindAllStringSubmatch(read(t, "Makefile"), -1) {
@@ -120,7 +120,7 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// Both go through the one door; the release makes what it uploads.
+// Both call .ci/run; the release makes what it uploads.
 func TestCalls(t *testing.T) {
 	all := workflows(t)
 	for name, want := range map[string][]string{
@@ -150,8 +150,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-// Nobody changes what an action is between two runs; what a run may do is said, and only a
-// release writes.
+// Actions are pinned; permissions are explicit, and only a release may write.
 func TestLeastPower(t *testing.T) {
 	pinned := regexp.MustCompile(`^actions/[a-z-]+@[0-9a-f]{40}$`)
 	for name, w := range workflows(t) {
@@ -178,7 +177,7 @@ func TestLeastPower(t *testing.T) {
 	}
 }
 
-// makes is what a target of the Makefile prints.
+// makes returns the output of a make target.
 func makes(t *testing.T, target string) []string {
 	t.Helper()
 	cmd := exec.Command("make", "-s", "--no-print-directory", target)
@@ -191,7 +190,7 @@ func makes(t *testing.T, target string) []string {
 	return strings.Fields(string(out))
 }
 
-// Platforms are listed once: make reads them from plugins.yaml, and workflows name none.
+// Platforms are listed once: make reads them from plugins.yaml, and workflows have none.
 func TestPlatforms(t *testing.T) {
 	s, err := suite.Read(filepath.Join(root, "plugins.yaml"))
 	if err != nil {
@@ -212,9 +211,8 @@ func TestPlatforms(t *testing.T) {
 	}
 }
 
-// A release waits for what is known against its libraries and for the run beside an older
-// Kubernetes, and the token is for the step that
-// uploads alone; CI runs every week, too.
+// A release waits for the vulnerability check and for the run on an older Kubernetes, and only the
+// uploading step has the token; CI runs every week, too.
 func TestReleaseIsGated(t *testing.T) {
 	release := workflows(t)["release.yaml"].Jobs["release"]
 	var needs []string
@@ -245,8 +243,8 @@ func TestReleaseIsGated(t *testing.T) {
 	}
 }
 
-// TestWritersRunNothing: a job that may write runs nothing that the tag brings: no code is checked
-// out, and its one command uploads.
+// TestWritersRunNothing: a job with write permission runs nothing from the tag: it checks out no
+// code, and its one command uploads.
 func TestWritersRunNothing(t *testing.T) {
 	for name, w := range workflows(t) {
 		for id, job := range w.Jobs {
@@ -266,7 +264,7 @@ func TestWritersRunNothing(t *testing.T) {
 	}
 }
 
-// Every module and the page's packages get later versions proposed.
+// Dependabot covers every module and the page's packages.
 func TestDependabot(t *testing.T) {
 	text := read(t, filepath.Join(".github", "dependabot.yml"))
 	modules, err := filepath.Glob(filepath.Join(root, "test", "*", "*", "go.mod"))

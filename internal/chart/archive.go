@@ -17,28 +17,28 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Limits bound what a chart may be.
+// Limits bound the size of a chart.
 type Limits struct {
-	// Bytes is the most that the archive has, Unpacked what its files have together, those
-	// of packed subcharts included. File is the most that one file has that is read as YAML.
+	// Bytes limits the archive, Unpacked the sum of its files, including those of packed subcharts,
+	// and File a single file that is read as YAML.
 	Bytes, Unpacked, File int64
-	// Files is how many there may be.
+	// Files limits their number.
 	Files int
 }
 
-// DefaultLimits are meant to be met by every honest chart. Helm itself takes 100 MiB unpacked.
+// DefaultLimits exceed every reasonable chart. Helm itself accepts 100 MiB unpacked.
 var DefaultLimits = Limits{Bytes: 64 << 20, Unpacked: 100 << 20, File: 8 << 20, Files: 10000}
 
-// subchartDepth is how deep charts may be in charts, as folders or packed.
+// subchartDepth limits how deep subcharts are nested, as directories or packed.
 const subchartDepth = 8
 
-// unpacker reads archives, all of one chart under the same limits: those in charts/ at any
-// depth count together with the one that they are in, as Helm unpacks and keeps them all.
+// unpacker reads the archives of one chart under common limits: subcharts in charts/ at any depth
+// count with the chart that contains them, since Helm unpacks them all into memory.
 type unpacker struct {
 	limits Limits
 	bytes  int64
 	files  int
-	// grows is what the aliases of all files may add that Helm reads as YAML.
+	// grows limits what aliases may add in all files that Helm reads as YAML.
 	grows *strict.Growth
 }
 
@@ -52,7 +52,7 @@ func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.Buffe
 	if err != nil {
 		return nil, fmt.Errorf("%s is not a chart archive (.tgz): %w", name, err)
 	}
-	// Headers of tar count as well: else an archive could be all headers.
+	// Headers of tar count as well: otherwise an archive could consist of headers only.
 	counted := &countReader{r: unzipped, left: u.limits.Unpacked - u.bytes + int64(u.limits.Files+10)*2048, limit: u.limits.Unpacked}
 	r := tar.NewReader(counted)
 	top := ""
@@ -93,7 +93,7 @@ func (u *unpacker) unpack(name string, data []byte, depth int) ([]*archive.Buffe
 	return files, nil
 }
 
-// entry returns the name of a file inside of the chart's folder, and nothing for what is no file.
+// entry returns the path of a file inside of the chart's directory, and "" for what is no file.
 func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error) {
 	switch h.Typeflag {
 	case tar.TypeXGlobalHeader, tar.TypeXHeader:
@@ -105,8 +105,8 @@ func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error
 		return "", fmt.Errorf("%s: %q is neither a file nor a directory", name, h.Name)
 	}
 	full := strings.ReplaceAll(h.Name, `\`, "/")
-	if why := outside(full); why != "" {
-		return "", fmt.Errorf("%s: the path %q %s", name, h.Name, why)
+	if reason := outside(full); reason != "" {
+		return "", fmt.Errorf("%s: the path %q %s", name, h.Name, reason)
 	}
 	if u.files++; u.files > u.limits.Files {
 		return "", fmt.Errorf("%s has more than %d files", name, u.limits.Files)
@@ -127,7 +127,7 @@ func (u *unpacker) entry(name string, h *tar.Header, top *string) (string, error
 	return rest, nil
 }
 
-// outside says why a path must not be followed; empty if it may.
+// outside returns why a path is unsafe, or "".
 func outside(p string) string {
 	switch {
 	case path.IsAbs(p):
@@ -143,11 +143,11 @@ func outside(p string) string {
 }
 
 func (u *unpacker) file(name, at string, h *tar.Header, r io.Reader) (*archive.BufferedFile, error) {
-	left := u.limits.Unpacked - u.bytes
-	if h.Size > left {
+	limit := u.limits.Unpacked - u.bytes
+	if h.Size > limit {
 		return nil, u.tooLarge(name, h.Name)
 	}
-	data, err := io.ReadAll(io.LimitReader(r, left+1))
+	data, err := io.ReadAll(io.LimitReader(r, limit+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: read %q: %w", name, h.Name, err)
 	}
@@ -161,8 +161,8 @@ func (u *unpacker) tooLarge(name, file string) error {
 	return fmt.Errorf("%s has more than %d bytes unpacked (at %q)", name, u.limits.Unpacked, file)
 }
 
-// packed looks into a subchart that is an archive itself, which Helm unpacks on its own, and
-// at a file that Helm reads as YAML or JSON. Depth is that of the archive that has the file.
+// packed checks a file that Helm reads as YAML or JSON, and unpacks a subchart that is an archive
+// itself, as Helm does. depth is that of the archive with the file.
 func (u *unpacker) packed(name string, f *archive.BufferedFile, depth int) error {
 	inner, folders, ok := inChart(f.Name)
 	if depth+folders > subchartDepth {
@@ -175,9 +175,9 @@ func (u *unpacker) packed(name string, f *archive.BufferedFile, depth int) error
 	return err
 }
 
-// inChart takes the folders of subcharts off the name of a file, and counts them, as the
-// loader of Helm does. It says whether the file itself is in a folder of subcharts: an archive
-// there is a chart.
+// inChart removes the directories of subcharts from the path of a file, and counts them, as the
+// loader of Helm does. subchart is set if the file itself is in a directory of subcharts: an
+// archive there is a chart.
 func inChart(name string) (inner string, folders int, subchart bool) {
 	for {
 		rest, ok := strings.CutPrefix(name, "charts/")
@@ -185,11 +185,11 @@ func inChart(name string) (inner string, folders int, subchart bool) {
 			return name, folders, false
 		}
 		folders++
-		_, below, ok := strings.Cut(rest, "/")
+		_, remainder, ok := strings.Cut(rest, "/")
 		if !ok {
 			return rest, folders, true
 		}
-		name = below
+		name = remainder
 	}
 }
 
@@ -208,7 +208,7 @@ func (c *countReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// pack writes an archive of the files under a folder: the same bytes for the same files.
+// pack returns an archive of the files under a directory, the same bytes for the same files.
 func pack(folder string, files []*archive.BufferedFile) ([]byte, error) {
 	files = slices.Clone(files)
 	slices.SortFunc(files, func(a, b *archive.BufferedFile) int { return strings.Compare(a.Name, b.Name) })

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Capabilities are what templates are told of the cluster, for a run
-// (action.Configuration.Capabilities) as for a plan: the version and the APIs of the options,
-// and what the definitions in crds/ of the chart are going to serve.
+// Capabilities returns what templates can read about the cluster, for a run
+// (action.Configuration.Capabilities) as for a plan: the version and the APIs of the options, and
+// the APIs that the definitions in crds/ of the chart will serve.
 func Capabilities(c *Chart, opts Options) (*common.Capabilities, error) {
 	processed := c.Copy()
 	if err := chartutil.ProcessDependencies(processed, copyValues(opts.Values)); err != nil {
@@ -48,8 +48,8 @@ func capabilities(crds []document, opts Options) (*common.Capabilities, error) {
 	return caps, nil
 }
 
-// ServedBy are the APIs that a definition brings: "cert-manager.io/v1" and
-// "cert-manager.io/v1/Certificate" for each version that it serves.
+// ServedBy returns the APIs of a definition: "cert-manager.io/v1" and
+// "cert-manager.io/v1/Certificate" for each served version.
 func ServedBy(definition *unstructured.Unstructured) []string {
 	group, _, _ := unstructured.NestedString(definition.Object, "spec", "group")
 	kind, _, _ := unstructured.NestedString(definition.Object, "spec", "names", "kind")

@@ -1,5 +1,5 @@
-// Package chart makes of a Helm chart, or of manifests, the objects that are installed:
-// loaded, rendered and parted under bounds, without a cluster.
+// Package chart loads a Helm chart, or manifests, renders it and splits the result into the objects
+// to install, within limits and without a cluster.
 package chart
 
 import (
@@ -16,118 +16,117 @@ import (
 
 // Chart is a chart that was read, or made of manifests.
 type Chart struct {
-	// Helm is what the engine installs. It is not changed by rendering; Helm's own actions
-	// change what they are given, so hand them a Copy.
+	// Helm is what the engine installs. Rendering does not change it. Helm's own actions change
+	// their argument, so pass them a Copy.
 	Helm *helm.Chart
-	// Origin is where it came from, Digest what it is, for people and for the journal.
-	// Digest is sha256:HEX of the archive that Save returns.
+	// Origin is where it was read, Digest its identity, for people and for the journal. Digest is
+	// sha256:HEX of the archive that Save returns.
 	Origin, Digest string
-	// Definitions are those that were set aside: they are no part of Helm, and so never in
-	// the record of a release. Charts made by FromManifests have them here; those of other
-	// charts stay in crds/.
+	// Definitions are the definitions that are not part of Helm, and so never in the record of a
+	// release. FromManifests puts them here; those of other charts stay in crds/.
 	Definitions []*unstructured.Unstructured
 
 	archive []byte
 }
 
-// Options are what a chart is rendered with.
+// Options configure the rendering of a chart.
 type Options struct {
 	Release, Namespace string
 	Values             map[string]any
-	// Kubernetes is the version of the cluster, APIs what it serves ("cert-manager.io/v1",
-	// "cert-manager.io/v1/Certificate"), with those of definitions that are to be installed
-	// before. Empty, they are those that Helm was built for.
+	// Kubernetes is the version of the cluster, APIs the served APIs ("cert-manager.io/v1",
+	// "cert-manager.io/v1/Certificate"), including those of definitions that are installed before.
+	// If empty, they are those that Helm was built for.
 	Kubernetes string
 	APIs       []string
-	// Upgrade says that a release of the name is there, Revision is the one to be made.
+	// Upgrade is set if a release of the name exists; Revision is the next one.
 	Upgrade  bool
 	Revision int
-	// Labels and Annotations are added to every object that is rendered (not to pods of theirs).
+	// Labels and Annotations are added to every rendered object (not to its pod template).
 	Labels, Annotations map[string]string
-	// Namespaced says whether objects of a kind are in namespaces, and whether it is known.
-	// It is asked before what the definitions of the chart say, and those before what is
-	// known of built-in kinds. It may be nil.
+	// Namespaced returns the scope of a kind, if known. It takes precedence over the definitions of
+	// the chart, and those over the built-in kinds. It may be nil.
 	Namespaced func(schema.GroupKind) (namespaced, known bool)
-	// ImageRegistry takes the place of the registry host in the images of pod templates:
-	// mirror.example.com, or mirror.example.com/hub. Empty changes nothing.
+	// ImageRegistry replaces the registry host in the images of pod templates: mirror.example.com,
+	// or mirror.example.com/hub. Empty changes nothing.
 	ImageRegistry string
 	// Set are values that are written into objects after rendering: connections.
 	Set map[object.Ref][]FieldValue
-	// Bounds bound the rendering; where one is 0, that of DefaultBounds is taken.
+	// Bounds limit the rendering; 0 means the value of DefaultBounds.
 	Bounds Bounds
 }
 
-// FieldValue is a value for a field: spec.template.spec.containers[0].image. Maps that lack
-// on the way are made; lists must be there.
+// FieldValue is a value for a field: spec.template.spec.containers[0].image. Absent maps on the
+// path are created; lists must exist.
 type FieldValue struct {
 	Field string
 	Value any
 }
 
-// Bounds are what the rendering of a chart may take.
+// Bounds limit the rendering of a chart.
 type Bounds struct {
 	Time time.Duration
-	// Output is what all templates may write, in bytes; Objects how many objects that may be.
+	// Output limits what all templates write, in bytes; Objects the number of objects.
 	Output  int64
 	Objects int
-	// Memory is how much the memory of the process may grow meanwhile, in bytes.
+	// Memory limits the growth of the process's memory during rendering, in bytes.
 	Memory int64
 }
 
-// DefaultBounds are meant to be met by every honest chart.
+// DefaultBounds exceed every reasonable chart.
 var DefaultBounds = Bounds{Time: 30 * time.Second, Output: 64 << 20, Objects: 5000, Memory: 1 << 30}
 
-// Rendered is a chart with its values filled in, parted.
+// Rendered is a rendered chart, split by purpose.
 type Rendered struct {
-	// Definitions are the CustomResourceDefinitions, of crds/ and of templates alike, in the
-	// order in which they were found; Namespaces are Namespace objects. Neither is left to
-	// the release: deleting it would take data along.
+	// Definitions are the CustomResourceDefinitions, of crds/ and of templates, in the order in
+	// which they were found; Namespaces are Namespace objects. Neither is part of the release:
+	// deleting it would delete data with them.
 	Definitions, Namespaces []*unstructured.Unstructured
-	// Objects is all else of the release, in the order of installation; each has its namespace.
+	// Objects are the other objects of the release, in the order of installation, each with its
+	// namespace.
 	Objects []*unstructured.Unstructured
 	Hooks   []Hook
-	// Tests are hooks that Helm runs on "helm test" alone.
+	// Tests are hooks that Helm runs only on "helm test".
 	Tests []Hook
 	Notes string
-	// Images are those that pod templates name, sorted; those of tests are not among them.
+	// Images are those of pod templates, sorted, without those of tests.
 	Images []string
-	// Warnings say what of the chart is not taken as its author may have meant it.
+	// Warnings say what Render ignores in the chart.
 	Warnings []string
-	// Emitted is who came out of the templates, definitions and namespaces included, sorted.
-	// A run must bring forth the same.
+	// Emitted are the objects that templates emitted, including definitions and namespaces, sorted.
+	// A run must emit the same.
 	Emitted []Object
-	// Record is how large Helm's record of the release is going to be, in bytes.
+	// Record is the size of Helm's record of the release, in bytes.
 	Record int
 }
 
-// Object is an object that came out of a template.
+// Object is an object that a template emitted.
 type Object struct {
 	Ref object.Ref
-	// Hook says that it is one.
+	// Hook is set for a hook.
 	Hook bool
 }
 
-// Hook is an object that Helm makes at a point of a release's life, and does not count to it.
+// Hook is an object that Helm creates at a point of a release's life, outside of the release.
 type Hook struct {
 	Object *unstructured.Unstructured
 	Events []string // pre-install, post-upgrade, ...
-	// Weight orders the hooks of an event, the smallest first.
+	// Weight orders the hooks of an event, smallest first.
 	Weight int
 	// Deletes are its hook-delete-policies.
 	Deletes []string
 }
 
-// Name is the chart's.
+// Name returns the chart's name.
 func (c *Chart) Name() string { return c.Helm.Name() }
 
-// Version is the chart's, as its author wrote it.
+// Version returns the chart's version, as its author wrote it.
 func (c *Chart) Version() string { return c.Helm.Metadata.Version }
 
-// Save returns the chart as an archive (.tgz): the bytes that were read, or for one made here
-// bytes that are the same whenever the content is.
+// Save returns the chart as an archive (.tgz): the bytes that were read, or for a chart of
+// manifests the same bytes for the same content.
 func (c *Chart) Save() []byte { return slices.Clone(c.archive) }
 
-// Copy returns a copy for Helm's actions, which switch subcharts off in what they are given.
+// Copy returns a copy for Helm's actions, which remove disabled subcharts from their argument.
 func (c *Chart) Copy() *helm.Chart { return copyChart(c.Helm) }
 
 func copyChart(c *helm.Chart) *helm.Chart {

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// growth is what the aliases of one stream may add to it.
+// growth returns the limit of what the aliases of one stream may add to it.
 func growth() *strict.Growth { return &strict.Growth{Left: strict.MaxGrowth} }
 
 // document is one object of a template.
@@ -34,8 +34,8 @@ func (d document) String() string {
 	return fmt.Sprintf("%s, document %d", d.template, d.number)
 }
 
-// readFile reads the documents of a rendered template, as Helm parts them. What their aliases
-// add is taken from grows.
+// readFile reads the documents of a rendered template, split as Helm does. It charges the growth by
+// aliases to grows.
 func readFile(template, text string, grows *strict.Growth) ([]document, error) {
 	parts := releaseutil.SplitManifests(text)
 	keys := make([]string, 0, len(parts))
@@ -71,7 +71,7 @@ func readFile(template, text string, grows *strict.Growth) ([]document, error) {
 	return docs, nil
 }
 
-// readDocument reads one YAML document strictly; nil where there is nothing in it.
+// readDocument reads one YAML document strictly; nil if it is empty.
 func readDocument(text []byte, grows *strict.Growth) (map[string]any, error) {
 	n, err := oneNode(text, grows)
 	if err != nil || n == nil {
@@ -113,7 +113,7 @@ func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
 		return nil, err
 	}
 	dec := yaml.NewDecoder(bytes.NewReader(text))
-	var doc, more yaml.Node
+	var doc, next yaml.Node
 	err := dec.Decode(&doc)
 	if errors.Is(err, io.EOF) || err == nil && len(doc.Content) == 0 {
 		return nil, nil
@@ -121,18 +121,18 @@ func oneNode(text []byte, grows *strict.Growth) (*yaml.Node, error) {
 	if err != nil {
 		return nil, plainYAML(err)
 	}
-	if err := dec.Decode(&more); !errors.Is(err, io.EOF) {
+	if err := dec.Decode(&next); !errors.Is(err, io.EOF) {
 		if err != nil {
 			return nil, plainYAML(err)
 		}
-		return nil, fmt.Errorf("line %d: expected one document, got another", more.Line)
+		return nil, fmt.Errorf("line %d: expected one document, got another", next.Line)
 	}
 	return doc.Content[0], grows.Take(doc.Content[0])
 }
 
 func plainYAML(err error) error { return errors.New(strings.TrimPrefix(err.Error(), "yaml: ")) }
 
-// checkYAML looks through all documents of a text for what would grow when it is read.
+// checkYAML checks all documents of a text for excessive growth by aliases.
 func checkYAML(text []byte, grows *strict.Growth) error {
 	if err := strict.CheckNodes(text); err != nil {
 		return err
@@ -158,7 +158,7 @@ func checkYAML(text []byte, grows *strict.Growth) error {
 	}
 }
 
-// flatten makes of a list the objects in it.
+// flatten replaces a list by its objects.
 func flatten(d document) ([]document, error) {
 	items, ok := d.object.Object["items"].([]any)
 	kind, _, _ := unstructured.NestedString(d.object.Object, "kind")

@@ -9,17 +9,17 @@ import (
 	"text/template"
 )
 
-// maxTextBytes is the most that one call of a template function may make, in bytes, and maxItems
-// how many items.
+// maxTextBytes limits the result of one call of a template function, in bytes, and maxItems the
+// number of items.
 const (
 	maxTextBytes = 64 << 20
 	maxItems     = 1_000_000
 )
 
-// EngineFuncs are the template functions that take the place of Helm's in a run
-// (action.Configuration.CustomTemplateFuncs), so that a run renders as the plan did. They do
-// what Helm's do, but refuse to make gigabytes at one stroke; and unless lookup is wanted, it
-// finds nothing.
+// EngineFuncs returns the template functions that replace Helm's in a run
+// (action.Configuration.CustomTemplateFuncs), so that a run renders as the plan did. They return
+// what Helm's do, but refuse to create gigabytes in one call; and without lookup, lookup finds
+// nothing.
 func EngineFuncs(lookup bool) template.FuncMap {
 	funcs := template.FuncMap{
 		"until":     func(n int) ([]int, error) { return sequence(0, n, sign(n)) },
@@ -57,20 +57,20 @@ func randoms() template.FuncMap {
 	for c := ' '; c <= '~'; c++ {
 		ascii.WriteRune(c)
 	}
-	of := func(alphabet string) func(int) (string, error) {
+	generate := func(alphabet string) func(int) (string, error) {
 		return func(n int) (string, error) { return random(n, alphabet) }
 	}
 	return template.FuncMap{
-		"randAlphaNum": of(digits + letters), "randAlpha": of(letters), "randNumeric": of(digits), "randAscii": of(ascii.String()),
+		"randAlphaNum": generate(digits + letters), "randAlpha": generate(letters), "randNumeric": generate(digits), "randAscii": generate(ascii.String()),
 	}
 }
 
-// random returns n characters of an alphabet, each as likely as any other.
+// random returns n characters of an alphabet, uniformly distributed.
 func random(n int, alphabet string) (string, error) {
 	if err := fits(n); err != nil {
 		return "", err
 	}
-	// Bytes from here on would prefer the first characters.
+	// Larger bytes would favour the first characters.
 	fair := 256 - 256%len(alphabet)
 	out := make([]byte, 0, n)
 	buf := make([]byte, 256)

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// textFuncs are functions whose result may be far larger than all that they are given. Each
-// looks at how large it is going to be, and then does what that of Helm does.
+// textFuncs returns the functions whose result may be far larger than their arguments. Each
+// computes the size first, and then calls Helm's function.
 func textFuncs() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	funcs := template.FuncMap{"printf": printf, "seq": seq, "fromYaml": fromYAML, "fromYamlArray": fromYAMLArray}
@@ -34,8 +34,7 @@ func textFuncs() template.FuncMap {
 	return funcs
 }
 
-// checked returns a function that does what f does, unless check, which takes the same, has
-// an error.
+// checked returns a function that calls f, unless check, with the same arguments, returns an error.
 func checked(check, f any) any {
 	c, g := reflect.ValueOf(check), reflect.ValueOf(f)
 	t := g.Type()
@@ -105,8 +104,8 @@ func checkSplitN(sep string, n int, text string) error {
 	return checkSplit(sep, text)
 }
 
-// checkRegexReplace bounds what is written: each match is replaced, and each $ in what takes
-// its place may be all of it.
+// checkRegexReplace limits the result: each match is replaced, and each $ in the replacement may be
+// the whole match.
 func checkRegexReplace(regex, text, with string) error {
 	most := func(matches int) bool {
 		return len(with) > 0 && matches > maxTextBytes/len(with) || strings.Count(with, "$") > maxTextBytes/(len(text)+1)
@@ -141,13 +140,13 @@ func checkRegexItems(regex, text string, n int) error {
 	return nil
 }
 
-// maxWidth is the most that fmt takes as a width or a precision.
+// maxWidth is the largest width or precision that fmt accepts.
 const maxWidth = 1_000_000
 
 var formatNumber = regexp.MustCompile(`[0-9]+|\*`)
 
-// printf bounds what is written by the widths in a format, and by how often the longest
-// argument may come.
+// printf limits the result by the widths in a format, and by the number of times that the longest
+// argument may occur.
 func printf(format string, args ...any) (string, error) {
 	longest := 0
 	for _, a := range args {
@@ -181,7 +180,7 @@ func printf(format string, args ...any) (string, error) {
 	return fmt.Sprintf(format, args...), nil
 }
 
-// seq is that of sprig, which is that of a shell.
+// seq is sprig's, which is a shell's.
 func seq(params ...int) (string, error) {
 	from, to, step := 1, 0, 1
 	switch len(params) {
@@ -203,7 +202,7 @@ func seq(params ...int) (string, error) {
 	return original(params...), nil
 }
 
-// fromYAML is that of Helm, which returns what is wrong as the field Error.
+// fromYAML is Helm's, which returns an error in the field Error.
 func fromYAML(text string) (map[string]any, error) {
 	m := map[string]any{}
 	if err := strict.CheckBounds([]byte(text)); err != nil {

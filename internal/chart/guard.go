@@ -9,19 +9,19 @@ import (
 	"time"
 )
 
-// maxStackBytes is how much the stacks of the process may grow. Go ends a process whose stack
-// has 1 GiB, and nothing can stop that: an endless recursion has to be met before.
+// maxStackBytes limits the growth of the process's stacks. Go aborts a process with a stack of 1
+// GiB, which nothing can recover: an endless recursion must be stopped before.
 const maxStackBytes = 192 << 20
 
-// renderLimit ends a rendering that takes too much. The goroutine of it is left behind: it ends at
-// the next call of tick, and in what it does there is nothing to undo.
+// renderLimit aborts a rendering that takes too much. Its goroutine stays until the next call of
+// tick; it has no side effects.
 type renderLimit struct {
 	bounds Bounds
 	at     atomic.Pointer[string]
 	cause  atomic.Pointer[error]
 }
 
-// funcs are those that instrumented templates call.
+// funcs returns the functions that instrumented templates call.
 func (g *renderLimit) funcs() template.FuncMap {
 	return template.FuncMap{
 		tickFunc: func(file string) (string, error) {
@@ -42,7 +42,7 @@ func (g *renderLimit) funcs() template.FuncMap {
 	}
 }
 
-// stop says why a rendering is ended, once; it returns the first reason.
+// stop records why a rendering is aborted, and returns the first reason.
 func (g *renderLimit) stop(format string, args ...any) error {
 	err := fmt.Errorf(format, args...)
 	if file := g.at.Load(); file != nil {
@@ -52,7 +52,7 @@ func (g *renderLimit) stop(format string, args ...any) error {
 	return *g.cause.Load()
 }
 
-// run does f and returns what it returned, or why it was not waited for.
+// run calls f and returns its error, or why it was aborted.
 func (g *renderLimit) run(ctx context.Context, f func() error) error {
 	if ctx.Err() != nil {
 		return g.stop("rendering was stopped: %w", ctx.Err())
@@ -94,7 +94,7 @@ func (g *renderLimit) run(ctx context.Context, f func() error) error {
 	}
 }
 
-// memory returns the bytes that objects and stacks of the process have.
+// memory returns the size of the heap and of the stacks, in bytes.
 func memory() (heap, stack int64) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/stacks:bytes"}}
 	metrics.Read(samples)

@@ -31,7 +31,7 @@ func podSpec(o *unstructured.Unstructured) map[string]any {
 	return at
 }
 
-// imageFields yields the mappings of a pod template that name an image, and the field of it.
+// imageFields yields the mappings of a pod template that name an image, with the field.
 func imageFields(o *unstructured.Unstructured) iter.Seq2[map[string]any, string] {
 	return func(yield func(map[string]any, string) bool) {
 		spec := podSpec(o)
@@ -72,17 +72,16 @@ func images(r *Rendered) []string {
 	return slices.Compact(all)
 }
 
-// RewriteImages puts a registry in the place of the host of every image that the pod template
-// of a built-in kind names. Fields of custom kinds are not guessed at.
+// RewriteImages replaces the registry host of every image in the pod template of a built-in kind.
+// It ignores custom kinds.
 func RewriteImages(o *unstructured.Unstructured, registry string) {
 	for holder, name := range imageFields(o) {
 		holder[name] = RewriteImage(holder[name].(string), registry)
 	}
 }
 
-// RewriteImage puts a registry (a host, with a path or without) in the place of the host of an
-// image: quay.io/a/b:1 is mirror/a/b:1 then, and nginx is mirror/library/nginx. Tag and digest
-// stay.
+// RewriteImage replaces the host of an image by a registry (a host, with or without a path):
+// quay.io/a/b:1 becomes mirror/a/b:1, and nginx becomes mirror/library/nginx. Tag and digest stay.
 func RewriteImage(image, registry string) string {
 	host, rest, ok := strings.Cut(image, "/")
 	switch {

@@ -2,15 +2,15 @@ package chart
 
 import "strings"
 
-// The functions that instrumented templates call besides those of Helm.
+// Functions that instrumented templates call, in addition to Helm's.
 const (
 	tickFunc = "sysopTick"
 	textFunc = "sysopText"
 )
 
-// instrument adds a call of tickFunc to the begin of every loop and of every named template,
-// and has the text that tpl is given pass through textFunc, so that a template that never
-// ends can be ended. What the template writes stays the same, and so do its lines.
+// instrument adds a call of tickFunc to the start of every loop and of every named template, and
+// passes the text for tpl through textFunc, so that an endless template can be aborted. The output
+// of the template and its line numbers stay the same.
 func instrument(text string) string {
 	var b strings.Builder
 	for {
@@ -29,7 +29,7 @@ func instrument(text string) string {
 		text = after
 		switch keyword(inside) {
 		case "define", "block":
-			// An empty template must stay empty: it does not take the place of another.
+			// An empty template must stay empty: it does not replace another one.
 			if endsAtOnce(after) {
 				continue
 			}
@@ -45,7 +45,7 @@ func instrument(text string) string {
 	}
 }
 
-// actionEnd returns where the }} of an action is; -1 for nowhere.
+// actionEnd returns the offset of the }} of an action, or -1.
 func actionEnd(s string) int {
 	if c := strings.TrimPrefix(s, "- "); strings.HasPrefix(c, "/*") {
 		at := strings.Index(s, "*/")
@@ -96,7 +96,7 @@ func keyword(inside string) string {
 	return s[:end]
 }
 
-// trims says that an action takes away the blanks after it.
+// trims reports whether an action trims the blanks after it.
 func trims(inside string) bool {
 	n := len(inside)
 	return n >= 2 && inside[n-1] == '-' && strings.IndexByte(" \t\r\n", inside[n-2]) >= 0
@@ -119,7 +119,7 @@ func endsAtOnce(after string) bool {
 	}
 }
 
-// wrapTexts has what tpl is given first pass through textFunc.
+// wrapTexts passes the text for tpl through textFunc.
 func wrapTexts(inside string) string {
 	if !strings.Contains(inside, "tpl") || strings.HasPrefix(strings.TrimPrefix(inside, "- "), "/*") {
 		return inside
@@ -149,12 +149,13 @@ func wrapTexts(inside string) string {
 	return b.String()
 }
 
-// inWord says that a byte is of a name, or of a field or variable: .tpl is none of ours.
+// inWord reports whether a byte is part of a name, or of a field or variable: .tpl is not the
+// function.
 func inWord(c byte) bool {
 	return c == '_' || c == '.' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// argumentEnd returns what comes after the argument that begins at i; i if there is none.
+// argumentEnd returns the offset after the argument at i, or i if there is none.
 func argumentEnd(s string, i int) int {
 	depth := 0
 	for i < len(s) {

@@ -19,9 +19,9 @@ import (
 	"helm.sh/helm/v4/pkg/ignore"
 )
 
-// Load reads an archive (.tgz). Origin is where it came from, for people. Zero limits stand
-// for DefaultLimits. Nothing of the archive is handed to Helm before all of it was looked
-// through: its size, its paths, and the YAML in it.
+// Load reads an archive (.tgz). origin is where it was read, for people. Zero limits mean
+// DefaultLimits. It checks the whole archive before Helm reads it: its size, its paths, and its
+// YAML.
 func Load(data []byte, origin string, limits Limits) (*Chart, error) {
 	limits = limits.whole()
 	name := cmp.Or(origin, "the chart")
@@ -69,7 +69,8 @@ func digest(data []byte) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// LoadDir reads a chart from a folder of a file system, without what its .helmignore names.
+// LoadDir reads a chart from a directory of a file system, without the files that its .helmignore
+// excludes.
 func LoadDir(fsys fs.FS, root, origin string, limits Limits) (*Chart, error) {
 	limits = limits.whole()
 	rules, err := ignored(fsys, root)
@@ -138,8 +139,7 @@ func ignored(fsys fs.FS, root string) (*ignore.Rules, error) {
 	return rules, nil
 }
 
-// checkFile looks at a file before Helm reads it as YAML or JSON. Inner is its name in the
-// chart that it is of.
+// checkFile checks a file before Helm reads it as YAML or JSON. inner is its path in its chart.
 func (u *unpacker) checkFile(chart, inner string, f *archive.BufferedFile) error {
 	at := chart + ", " + f.Name
 	most := u.limits.File
@@ -185,7 +185,7 @@ func checkChart(c *helm.Chart) error {
 	return nil
 }
 
-// sortSubcharts brings the subcharts in an order: Helm reads them in that of a map.
+// sortSubcharts orders the subcharts, which Helm reads in the order of a map.
 func sortSubcharts(c *helm.Chart) {
 	subs := slices.Clone(c.Dependencies())
 	slices.SortStableFunc(subs, func(a, b *helm.Chart) int {

@@ -13,16 +13,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// manifestsAnnotation is in Chart.yaml of a chart made of manifests: its crds/ are set aside.
+// manifestsAnnotation marks the Chart.yaml of a chart made of manifests: its crds/ become
+// Chart.Definitions.
 const manifestsAnnotation = "sysop.dev/manifests"
 
-// maxNameLength is how long the name of a chart may be for Helm.
+// maxNameLength is Helm's limit for the name of a chart.
 const maxNameLength = 250
 
-// FromManifests makes a chart of objects, for plain manifests and for what a system
-// generates. Its templates bring forth the very objects, whatever templates or markers are
-// in their text; CustomResourceDefinitions are set aside. Same objects, same bytes. The
-// version must be a semantic one (a leading v is taken off).
+// FromManifests makes a chart of objects, for plain manifests and for generated ones. Its templates
+// render to exactly these objects, whatever template marks are in their text.
+// CustomResourceDefinitions become Chart.Definitions. The same objects give the same bytes. The
+// version must be a semantic one; a leading v is removed.
 func FromManifests(name, version string, objects []*unstructured.Unstructured) (*Chart, error) {
 	v, err := semver.StrictNewVersion(strings.TrimPrefix(version, "v"))
 	if err != nil {
@@ -68,8 +69,8 @@ func FromManifests(name, version string, objects []*unstructured.Unstructured) (
 	return Load(data, name, Limits{})
 }
 
-// ReadManifests reads the objects of files of plain manifests, strictly: a map of file names
-// to their text. Lists are parted into what is in them; nothing is taken as a template.
+// ReadManifests reads the objects in files of plain manifests, strictly; files maps names to
+// content. It splits lists, and renders no templates.
 func ReadManifests(files map[string][]byte) ([]*unstructured.Unstructured, error) {
 	names := make([]string, 0, len(files))
 	for name := range files {
@@ -93,8 +94,8 @@ func ReadManifests(files map[string][]byte) ([]*unstructured.Unstructured, error
 	return objects, nil
 }
 
-// write returns an object as YAML that survives the engine, but for "{{". The engine takes
-// "<no value>" out of what templates bring forth; in JSON it can be written otherwise.
+// write returns an object as YAML that the engine does not change, except "{{". The engine removes
+// "<no value>" from the output of templates; JSON can escape it.
 func write(o *unstructured.Unstructured) (string, error) {
 	text, err := yaml.Marshal(o.Object)
 	if err != nil {
@@ -110,7 +111,7 @@ func write(o *unstructured.Unstructured) (string, error) {
 	return string(escaped) + "\n", nil
 }
 
-// splitCRDs takes the definitions out of the files of a chart made of manifests.
+// splitCRDs separates the definitions from the other files of a chart made of manifests.
 func splitCRDs(files []*archive.BufferedFile) (rest, aside []*archive.BufferedFile, err error) {
 	at := slices.IndexFunc(files, func(f *archive.BufferedFile) bool { return f.Name == "Chart.yaml" })
 	if at < 0 {
@@ -145,8 +146,7 @@ func isNamespace(o *unstructured.Unstructured) bool {
 	return o.GetAPIVersion() == "v1" && o.GetKind() == "Namespace"
 }
 
-// definitions reads those of a chart that are no templates; c is the chart, and processed
-// what of it is switched on.
+// definitions reads the definitions of a chart in crds/; processed has the enabled subcharts.
 func definitions(c *Chart, processed *helm.Chart) ([]document, error) {
 	var docs []document
 	for _, d := range c.Definitions {

@@ -15,23 +15,23 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// filenameAnnotation says in the stream of a post-renderer which template an object is of.
+// filenameAnnotation gives the template of an object in the stream of a post-renderer.
 const filenameAnnotation = "postrenderer.helm.sh/postrender-filename"
 
-// splitter parts what templates brought forth. It is the one way of it, for plans and for runs.
+// splitter splits the output of templates, for plans and for runs.
 type splitter struct {
 	opts   Options
 	scopes scopes
 	out    *Rendered
-	// kept are the documents that are left to the release: objects and hooks, in their order.
+	// kept are the documents of the release: objects and hooks, in their order.
 	kept []document
-	// seen are the documents of regular objects by who they are.
+	// seen are the documents of regular objects by reference.
 	seen map[object.Ref]document
 	// set are those whose values were written.
 	set map[object.Ref]bool
 }
 
-// part parts documents. Crds are the definitions that are no templates.
+// part splits documents. crds are the definitions in crds/.
 func part(docs, crds []document, opts Options) (*splitter, error) {
 	p := &splitter{opts: opts, out: &Rendered{}, seen: map[object.Ref]document{}, set: map[object.Ref]bool{}}
 	if len(docs)+len(crds) > opts.Bounds.Objects {
@@ -65,7 +65,7 @@ func part(docs, crds []document, opts Options) (*splitter, error) {
 	return p, nil
 }
 
-// checkObject says what an object lacks for being one.
+// checkObject returns an error for an incomplete object.
 func checkObject(d document) error {
 	for _, field := range []string{"apiVersion", "kind"} {
 		if s, _, err := unstructured.NestedString(d.object.Object, field); err != nil || s == "" {
@@ -153,7 +153,8 @@ func (p *splitter) claim(d document) error {
 	return nil
 }
 
-// definition takes a definition. One that is in crds/ and in a template alike counts once.
+// definition records a definition. One that is in crds/ and in a template with equal content counts
+// once.
 func (p *splitter) definition(d document) error {
 	ref := refOf(d.object)
 	if first, ok := p.seen[ref]; ok && sameSpec(first.object, d.object) && first.template != d.template {
@@ -176,19 +177,19 @@ func (p *splitter) mark(o *unstructured.Unstructured) {
 	}
 }
 
-func annotate(o *unstructured.Unstructured, more map[string]string) {
-	if len(more) == 0 {
+func annotate(o *unstructured.Unstructured, annotations map[string]string) {
+	if len(annotations) == 0 {
 		return
 	}
 	a := o.GetAnnotations()
 	if a == nil {
 		a = map[string]string{}
 	}
-	maps.Copy(a, more)
+	maps.Copy(a, annotations)
 	o.SetAnnotations(a)
 }
 
-// place gives an object the namespace of the release where it has none and needs one.
+// place sets the namespace of the release on a namespaced object without one.
 func (p *splitter) place(d document) {
 	namespaced, known := p.scopes.scopeOf(d.object.GroupVersionKind().GroupKind())
 	switch {
@@ -248,7 +249,7 @@ func knownEvent(event string) bool {
 	return false
 }
 
-// sort brings objects and hooks in the order in which Helm takes them.
+// sort sorts objects and hooks in Helm's order.
 func (p *splitter) sort() {
 	rank := map[string]int{}
 	for i, kind := range releaseutil.InstallOrder {
@@ -256,13 +257,13 @@ func (p *splitter) sort() {
 	}
 	byKind := func(a, b *unstructured.Unstructured) int {
 		x, known := rank[a.GetKind()]
-		y, also := rank[b.GetKind()]
+		y, ranked := rank[b.GetKind()]
 		switch {
-		case known && also:
+		case known && ranked:
 			return cmp.Compare(x, y)
 		case known:
 			return -1
-		case also:
+		case ranked:
 			return 1
 		}
 		return cmp.Compare(a.GetKind(), b.GetKind())

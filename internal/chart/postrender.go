@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// PostRenderer is what Helm gives its objects to before it makes them
-// (action.Install.PostRenderer). It does to them what Render did for the plan, takes the
-// definitions and namespaces out, and refuses what is not what was planned. It is meant for
-// hooks and objects in one stream (action.PostRenderStrategyCombined, Helm's default), for an
-// action that leaves crds/ (SkipCRDs) and schemas (SkipSchemaValidation) alone.
+// PostRenderer is called by Helm before it creates its objects (action.Install.PostRenderer). It
+// changes them as Render did for the plan, removes the definitions and namespaces, and refuses a
+// set that differs from the plan. It requires hooks and objects in one stream
+// (action.PostRenderStrategyCombined, Helm's default), and an action with SkipCRDs and
+// SkipSchemaValidation.
 type PostRenderer struct {
 	opts    Options
 	planned *Rendered
@@ -24,7 +24,7 @@ type PostRenderer struct {
 }
 
 // NewPostRenderer returns the post-renderer of a chart that was rendered with the options.
-// Options.Set may have other values than the plan had.
+// Options.Set may have other values than in the plan.
 func NewPostRenderer(c *Chart, opts Options, planned *Rendered) *PostRenderer {
 	opts.Bounds = opts.Bounds.whole()
 	p := &PostRenderer{opts: opts, planned: planned}
@@ -34,14 +34,14 @@ func NewPostRenderer(c *Chart, opts Options, planned *Rendered) *PostRenderer {
 	return p
 }
 
-// Run reads a stream of objects that are annotated with their templates and returns that of
-// those that are left to the release, as they are to be made.
+// Run reads a stream of objects that are annotated with their templates, and returns the objects of
+// the release, as they are to be created.
 func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 	docs, files, err := p.read(stream.String())
 	if err != nil {
 		return nil, fmt.Errorf("read the rendered objects of the chart: %w", err)
 	}
-	// Scopes are those of the plan: definitions of crds/ are not in the stream.
+	// Scopes are those of the plan: the stream lacks the definitions of crds/.
 	asked, own := p.opts.Namespaced, ownScopes(p.crds)
 	opts := p.opts
 	opts.Namespaced = scopes{asked: asked, own: own}.scopeOf
@@ -70,8 +70,7 @@ func (p *PostRenderer) Run(stream *bytes.Buffer) (*bytes.Buffer, error) {
 	return &out, nil
 }
 
-// read reads the stream; the annotations are taken off until it is written again. Files are
-// the annotations by the names of documents.
+// read reads the stream and removes the annotations, which it returns by the names of documents.
 func (p *PostRenderer) read(stream string) ([]document, map[string]string, error) {
 	docs, err := readFile("the objects of the release", stream, growth())
 	if err != nil {
@@ -97,12 +96,12 @@ func (p *PostRenderer) read(stream string) ([]document, map[string]string, error
 	return docs, files, nil
 }
 
-// compare refuses what is not the same set as was planned.
+// compare refuses a set of objects that differs from the plan.
 func (p *PostRenderer) compare(emitted []Object) error {
-	var more, less []string
+	var added, less []string
 	for _, e := range emitted {
 		if _, ok := slices.BinarySearchFunc(p.planned.Emitted, e, compareEmitted); !ok {
-			more = append(more, e.String())
+			added = append(added, e.String())
 		}
 	}
 	for _, e := range p.planned.Emitted {
@@ -110,12 +109,12 @@ func (p *PostRenderer) compare(emitted []Object) error {
 			less = append(less, e.String())
 		}
 	}
-	if more == nil && less == nil {
+	if added == nil && less == nil {
 		return nil
 	}
 	var parts []string
-	if more != nil {
-		parts = append(parts, "it now has "+listNames(more)+", which was not planned")
+	if added != nil {
+		parts = append(parts, "it now has "+listNames(added)+", which was not planned")
 	}
 	if less != nil {
 		parts = append(parts, "it lacks "+listNames(less)+", which was planned")
@@ -123,8 +122,8 @@ func (p *PostRenderer) compare(emitted []Object) error {
 	return fmt.Errorf("the chart does not render the planned objects: %s: its templates depend on random names, on the time or on the cluster; set the values that they use", strings.Join(parts, "; "))
 }
 
-// compareRoles refuses what grants other rights than was planned: these were shown, reviewed
-// and agreed to. Other fields may be others from one time to the next (passwords, certificates).
+// compareRoles refuses permissions that differ from the plan, which were reviewed. Other fields may
+// differ each time (passwords, certificates).
 func (p *PostRenderer) compareRoles(docs []document) error {
 	planned := map[string]string{}
 	granting := func(o *unstructured.Unstructured) (key, text string, ok bool) {
@@ -168,7 +167,7 @@ func listNames(names []string) string {
 	return strings.Join(names, ", ")
 }
 
-// String names the object, and says if it is a hook.
+// String names the object, and marks a hook.
 func (e Object) String() string {
 	if e.Hook {
 		return e.Ref.String() + " (hook)"

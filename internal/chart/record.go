@@ -12,11 +12,10 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// maxRecordBytes is what a Secret, in which Helm keeps the record of a release, may have.
+// maxRecordBytes is the limit of a Secret, in which Helm stores the record of a release.
 const maxRecordBytes = 1 << 20
 
-// weigh finds out how large the record of the release is going to be, and refuses one that
-// cannot be kept.
+// weigh computes the size of the record of the release, and refuses one that is too large.
 func (p *splitter) weigh(c *Chart, opts Options) error {
 	rel := &releasev1.Release{
 		Name: opts.Release, Namespace: opts.Namespace, Version: max(opts.Revision, 1),
@@ -46,7 +45,7 @@ func (p *splitter) weigh(c *Chart, opts Options) error {
 	return nil
 }
 
-// recordSize is how many bytes a release has as Helm keeps it: JSON, packed, as text.
+// recordSize returns the size of a release as Helm stores it: JSON, gzipped, in base64.
 func recordSize(rel *releasev1.Release) (int, error) {
 	text, err := json.Marshal(rel)
 	if err != nil {

@@ -20,14 +20,12 @@ import (
 
 const notesFile = "NOTES.txt"
 
-// Render fills the values into a chart and parts what comes out. It asks no cluster, resolves
-// no name, fetches nothing and writes nothing: lookup finds nothing. It is bounded by
-// Options.Bounds; a template that takes more is named. When it is ended, work that was begun
-// may go on for a moment, without an effect.
+// Render renders a chart with values and splits the output. It does no I/O: lookup finds nothing,
+// names are not resolved, and nothing is fetched. Options.Bounds limit it; the error names the
+// template that exceeds them. After that, its goroutine may run for a moment, without effect.
 //
-// Values are checked against the schemas of the chart, as far as these refer to nothing
-// outside of themselves. A run must leave that out (SkipSchemaValidation), since Helm would
-// fetch what they refer to.
+// It validates values against the schemas of the chart, except references outside of these. A run
+// must skip that (SkipSchemaValidation), since Helm would fetch such references.
 func Render(ctx context.Context, c *Chart, opts Options) (*Rendered, error) {
 	opts.Bounds = opts.Bounds.whole()
 	if err := chartutil.ValidateReleaseName(opts.Release); err != nil {
@@ -97,7 +95,7 @@ func render(ctx context.Context, g *renderLimit, c *Chart, opts Options) (*Rende
 	return p.out, p.weigh(c, opts)
 }
 
-// execute has Helm's engine write the files of a chart, whose templates it instruments.
+// execute renders the files of a chart with Helm's engine, on instrumented templates.
 func execute(ctx context.Context, g *renderLimit, c *helm.Chart, values common.Values) (map[string]string, error) {
 	instrumentChart(c)
 	e := engine.Engine{CustomTemplateFuncs: EngineFuncs(false)}
@@ -128,8 +126,8 @@ func instrumentChart(c *helm.Chart) {
 	}
 }
 
-// takeNotes takes the notes out of what templates wrote; those of subcharts are left out, as
-// Helm leaves them out.
+// takeNotes removes the notes from the output of templates, and returns the chart's own; Helm omits
+// those of subcharts.
 func takeNotes(files map[string]string, chart string) string {
 	notes := files[path.Join(chart, "templates", notesFile)]
 	for name := range files {

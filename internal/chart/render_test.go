@@ -57,10 +57,10 @@ func hookRefs(hooks []Hook) []string {
 	return all
 }
 
-func equal(t *testing.T, what string, got, want []string) {
+func equal(t *testing.T, name string, got, want []string) {
 	t.Helper()
 	if !slices.Equal(got, want) {
-		t.Errorf("%s\n got %q\nwant %q", what, got, want)
+		t.Errorf("%s\n got %q\nwant %q", name, got, want)
 	}
 }
 
@@ -394,11 +394,11 @@ func TestRecordKeepsTheChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var kept helm.Chart
-	if err := json.Unmarshal(text, &kept); err != nil {
+	var stored helm.Chart
+	if err := json.Unmarshal(text, &stored); err != nil {
 		t.Fatal(err)
 	}
-	checkVerbatim(t, &Chart{Helm: &kept}, objects)
+	checkVerbatim(t, &Chart{Helm: &stored}, objects)
 }
 
 func TestRenderLeavesTheChartAlone(t *testing.T) {

@@ -11,13 +11,13 @@ import (
 	helm "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// metaSchemas are those that the validator brings along.
+// metaSchemas are the ones that the validator includes.
 const metaSchemas = "http://json-schema.org/draft-04/schema http://json-schema.org/draft-06/schema http://json-schema.org/draft-07/schema " +
 	"https://json-schema.org/draft/2019-09/schema https://json-schema.org/draft/2020-12/schema"
 
-// closeSchemas takes out of the schemas of a chart and its subcharts what they refer to
-// outside of themselves: Helm would fetch it, from anywhere, or read it from files. What is
-// referred to so is not checked then; the warnings say it.
+// closeSchemas removes external references from the schemas of a chart and its subcharts: Helm
+// would fetch them, from anywhere, or read files. What they refer to is not validated; the warnings
+// say so.
 func closeSchemas(c *helm.Chart) ([]string, error) {
 	var warnings []string
 	if len(c.Schema) > 0 {
@@ -41,17 +41,16 @@ func closeSchemas(c *helm.Chart) ([]string, error) {
 		}
 	}
 	for _, sub := range c.Dependencies() {
-		more, err := closeSchemas(sub)
+		subWarnings, err := closeSchemas(sub)
 		if err != nil {
 			return nil, err
 		}
-		warnings = append(warnings, more...)
+		warnings = append(warnings, subWarnings...)
 	}
 	return warnings, nil
 }
 
-// closeSchema takes references out wherever they stand: a default or an enum can be referred
-// to as a schema, too.
+// closeSchema removes references at any place: a default or an enum can be used as a schema, too.
 func closeSchema(v any, found map[string]bool) {
 	switch v := v.(type) {
 	case map[string]any:

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// scopes says which kinds are in namespaces.
+// scopes tells which kinds are namespaced.
 type scopes struct {
 	asked func(schema.GroupKind) (namespaced, known bool)
 	own   map[schema.GroupKind]bool
@@ -30,8 +30,8 @@ func (s scopes) scopeOf(gk schema.GroupKind) (namespaced, known bool) {
 	return !slices.Contains(strings.Fields(clusterScoped), gk.Kind), true
 }
 
-// builtinGroups are those of Kubernetes itself, besides the one without a name; clusterScoped
-// are the kinds in them that are in no namespace.
+// builtinGroups are those of Kubernetes itself, except the core group; clusterScoped are the
+// cluster-scoped kinds in them.
 const (
 	builtinGroups = "admissionregistration.k8s.io apiextensions.k8s.io apiregistration.k8s.io apps authentication.k8s.io " +
 		"authorization.k8s.io autoscaling batch certificates.k8s.io coordination.k8s.io discovery.k8s.io events.k8s.io extensions " +
@@ -45,7 +45,7 @@ const (
 		"ValidatingAdmissionPolicyBinding ValidatingWebhookConfiguration VolumeAttachment VolumeAttributesClass"
 )
 
-// ownScopes are the scopes of the kinds that definitions among the documents define.
+// ownScopes returns the scopes of the kinds that definitions among the documents define.
 func ownScopes(docs []document) map[schema.GroupKind]bool {
 	own := map[schema.GroupKind]bool{}
 	for _, d := range docs {

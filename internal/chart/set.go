@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// connect writes the values that are meant for an object.
+// connect writes Options.Set into an object.
 func (p *splitter) connect(d document) error {
 	ref := refOf(d.object)
 	values, ok := p.opts.Set[ref]
@@ -25,7 +25,7 @@ func (p *splitter) connect(d document) error {
 	return nil
 }
 
-// setField writes a value at a concrete path: no star, no list as a whole.
+// setField writes a value at a concrete path: no star, no whole list.
 func setField(fields map[string]any, path string, value any) error {
 	parsed, err := field.Parse(path)
 	if err != nil {
@@ -48,7 +48,7 @@ func setField(fields map[string]any, path string, value any) error {
 	return put(at, steps[len(steps)-1], copyValue(value))
 }
 
-// enter returns what is at a step. Of mappings that are not there it makes empty ones.
+// enter returns the value at a step. It creates absent mappings.
 func enter(at, s any, list bool) (any, error) {
 	if err := reachable(at, s); err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func put(at, s, value any) error {
 	return nil
 }
 
-// reachable says why there can be no such step in what is there.
+// reachable returns why a step is not possible in a value.
 func reachable(at, s any) error {
 	n, isItem := s.(int)
 	switch holder := at.(type) {
@@ -99,7 +99,7 @@ func reachable(at, s any) error {
 	return nil
 }
 
-// concrete parts a path, as field.Path writes it, into names and positions.
+// concrete parses a path of the form of field.Path into names and indices.
 func concrete(path string) ([]any, error) {
 	var steps []any
 	for path != "" {

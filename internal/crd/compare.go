@@ -8,76 +8,75 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Compare returns what changes where a definition takes the place of another: first what is
-// about the whole definition, then version by version in the order of the former, each by
-// field. The status of the former says in which versions objects are stored; where it has
-// none, that is its storage version. Labels, annotations and the status are not compared.
+// Compare returns the changes from one definition to another: first those of the whole definition,
+// then version by version in the order of the former, each by field. The status of the former has
+// the versions in which objects are stored; the default is its storage version. Labels, annotations
+// and the status are not compared.
 //
-// Schemas are compared as the API server understands structural ones: a field that is not
-// named is pruned unless x-kubernetes-preserve-unknown-fields or additionalProperties keep
-// it, apiVersion, kind and metadata are there without being named. Where it cannot be told
-// that every object which the former accepts is accepted, the change is Unsafe. An error
-// says where one of the two is malformed.
+// Schemas are compared as the API server interprets structural ones: an undeclared field is pruned
+// unless x-kubernetes-preserve-unknown-fields or additionalProperties keep it; apiVersion, kind and
+// metadata are always declared. If it cannot be decided that every valid object stays valid, the
+// change is Unsafe. The error says where one of the two is malformed.
 func Compare(former, next *unstructured.Unstructured) ([]Change, error) {
 	was, err := readDefinition(former)
 	if err != nil {
 		return nil, err
 	}
-	is, err := readDefinition(next)
+	now, err := readDefinition(next)
 	if err != nil {
 		return nil, err
 	}
-	c := newComparer(was, is)
-	c.definitions(was, is)
+	c := newComparer(was, now)
+	c.definitions(was, now)
 	for _, v := range was.versions {
 		c.version = v.name
-		if after, ok := is.version(v.name); ok {
+		if after, ok := now.version(v.name); ok {
 			c.versions(v, after)
 			continue
 		}
 		c.removed(was, v)
 	}
 	c.version = ""
-	c.stored(was, is)
-	for _, v := range is.versions {
+	c.stored(was, now)
+	for _, v := range now.versions {
 		if _, ok := was.version(v.name); !ok {
 			c.version = v.name
-			c.added(is, v)
+			c.added(now, v)
 		}
 	}
 	c.version = ""
-	c.storage(was, is)
+	c.storage(was, now)
 	return c.changes, c.err
 }
 
-// comparer collects changes, and the first thing that is malformed.
+// comparer collects changes, and the first error.
 type comparer struct {
 	changes    []Change
 	severities map[string]Severity
 	version    string
 	// name is that of the definition, for errors.
 	name string
-	// keepsAll says that the former definition prunes nothing.
+	// keepsAll is set if the former definition prunes nothing.
 	keepsAll bool
-	// reworded counts descriptions of the version that are others.
+	// reworded counts the changed descriptions of the version.
 	reworded int
 	err      error
 }
 
-func newComparer(was, is *definition) *comparer {
-	c := &comparer{severities: map[string]Severity{}, name: is.name, keepsAll: was.keepsAll}
+func newComparer(was, now *definition) *comparer {
+	c := &comparer{severities: map[string]Severity{}, name: now.name, keepsAll: was.keepsAll}
 	for _, r := range Rules() {
 		c.severities[r.ID] = r.Severity
 	}
 	return c
 }
 
-// add notes a change. What is said of it comes after the field and the version.
-func (c *comparer) add(rule, at string, was, is any, format string, args ...any) {
-	change := Change{Rule: rule, Severity: c.severities[rule], Version: c.version, Field: at, Was: short(was), Is: short(is)}
-	what := fmt.Sprintf(format, args...)
+// add records a change. The formatted text follows the field and the version.
+func (c *comparer) add(rule, at string, was, now any, format string, args ...any) {
+	change := Change{Rule: rule, Severity: c.severities[rule], Version: c.version, Field: at, Was: short(was), Is: short(now)}
+	message := fmt.Sprintf(format, args...)
 	if change.Was != "" || change.Is != "" {
-		what += ": it was " + orNothing(change.Was) + ", it is " + orNothing(change.Is)
+		message += ": it was " + orNothing(change.Was) + ", it is " + orNothing(change.Is)
 	}
 	place := at
 	if place != "" && c.version != "" {
@@ -86,9 +85,9 @@ func (c *comparer) add(rule, at string, was, is any, format string, args ...any)
 		place = c.version
 	}
 	if place != "" {
-		what = place + ": " + what
+		message = place + ": " + message
 	}
-	change.Message = what
+	change.Message = message
 	c.changes = append(c.changes, change)
 }
 
@@ -98,37 +97,37 @@ func (c *comparer) malformed(at, format string, args ...any) {
 	}
 }
 
-// definitions compares what is about the whole.
-func (c *comparer) definitions(was, is *definition) {
+// definitions compares the fields outside of versions.
+func (c *comparer) definitions(was, now *definition) {
 	for _, f := range []struct {
 		rule, at string
 		was, is  any
 		what     string
 	}{
-		{nameChanged, "metadata.name", was.name, is.name, "another name"},
-		{groupChanged, "spec.group", was.spec["group"], is.spec["group"], "another group"},
-		{nameChanged, "spec.names.plural", was.names["plural"], is.names["plural"], "another plural"},
-		{kindChanged, "spec.names.kind", was.names["kind"], is.names["kind"], "another kind"},
-		{scopeChanged, "spec.scope", was.spec["scope"], is.spec["scope"], "another scope"},
-		{listKindChanged, "spec.names.listKind", was.listKind(), is.listKind(), "another list kind"},
-		{aliasesChanged, "spec.names.singular", was.singular(), is.singular(), "another singular"},
-		{aliasesChanged, "spec.names.shortNames", was.names["shortNames"], is.names["shortNames"], "other short names"},
-		{aliasesChanged, "spec.names.categories", was.names["categories"], is.names["categories"], "other categories"},
+		{nameChanged, "metadata.name", was.name, now.name, "another name"},
+		{groupChanged, "spec.group", was.spec["group"], now.spec["group"], "another group"},
+		{nameChanged, "spec.names.plural", was.names["plural"], now.names["plural"], "another plural"},
+		{kindChanged, "spec.names.kind", was.names["kind"], now.names["kind"], "another kind"},
+		{scopeChanged, "spec.scope", was.spec["scope"], now.spec["scope"], "another scope"},
+		{listKindChanged, "spec.names.listKind", was.listKind(), now.listKind(), "another list kind"},
+		{aliasesChanged, "spec.names.singular", was.singular(), now.singular(), "another singular"},
+		{aliasesChanged, "spec.names.shortNames", was.names["shortNames"], now.names["shortNames"], "other short names"},
+		{aliasesChanged, "spec.names.categories", was.names["categories"], now.names["categories"], "other categories"},
 	} {
 		if !sameKeyword(f.at, f.was, f.is) {
 			c.add(f.rule, f.at, f.was, f.is, "%s", f.what)
 		}
 	}
-	if is.keepsAll != was.keepsAll {
-		rule, what := pruningEnded, "unknown fields are stored"
+	if now.keepsAll != was.keepsAll {
+		rule, message := pruningEnded, "unknown fields are stored"
 		if was.keepsAll {
-			rule, what = pruningStarted, "unknown fields are dropped"
+			rule, message = pruningStarted, "unknown fields are dropped"
 		}
-		c.add(rule, "spec.preserveUnknownFields", was.keepsAll, is.keepsAll, "%s", what)
+		c.add(rule, "spec.preserveUnknownFields", was.keepsAll, now.keepsAll, "%s", message)
 	}
-	c.conversions(was, is)
-	c.unknown("spec.names", was.names, is.names, namesKnown)
-	c.unknown("spec", was.spec, is.spec, specKnown)
+	c.conversions(was, now)
+	c.unknown("spec.names", was.names, now.names, namesKnown)
+	c.unknown("spec", was.spec, now.spec, specKnown)
 }
 
 func namesKnown(key string) bool {
@@ -147,7 +146,7 @@ func specKnown(key string) bool {
 	return false
 }
 
-// listKind and singular are what the API server fills in.
+// listKind and singular return the defaults of the API server.
 func (d *definition) listKind() string {
 	if s, _ := d.names["listKind"].(string); s != "" {
 		return s
@@ -164,25 +163,25 @@ func (d *definition) singular() string {
 	return strings.ToLower(kind)
 }
 
-func (c *comparer) conversions(was, is *definition) {
+func (c *comparer) conversions(was, now *definition) {
 	const at = "spec.conversion"
-	if was.strategy != is.strategy {
+	if was.strategy != now.strategy {
 		if len(was.versions) > 1 || len(was.stored) > 1 {
-			c.add(conversionChanged, at+".strategy", was.strategy, is.strategy, "another conversion, on which %d versions depend", len(was.versions))
+			c.add(conversionChanged, at+".strategy", was.strategy, now.strategy, "another conversion, on which %d versions depend", len(was.versions))
 		} else {
-			c.add(conversionUnused, at+".strategy", was.strategy, is.strategy, "another conversion; there was a single version")
+			c.add(conversionUnused, at+".strategy", was.strategy, now.strategy, "another conversion; there was a single version")
 		}
-	} else if !sameConversion(was.conversion, is.conversion) {
-		c.add(webhookChanged, at+".webhook", was.conversion["webhook"], is.conversion["webhook"], "another webhook")
+	} else if !sameConversion(was.conversion, now.conversion) {
+		c.add(webhookChanged, at+".webhook", was.conversion["webhook"], now.conversion["webhook"], "another webhook")
 	}
-	c.unknown(at, was.conversion, is.conversion, func(key string) bool { return key == "strategy" || key == "webhook" })
+	c.unknown(at, was.conversion, now.conversion, func(key string) bool { return key == "strategy" || key == "webhook" })
 }
 
-// unknown notes what differs besides the keys that are known.
-func (c *comparer) unknown(at string, was, is map[string]any, known func(string) bool) {
-	for _, key := range keysOf(was, is) {
-		if !known(key) && !sameKeyword(key, was[key], is[key]) {
-			c.add(unknownChange, strings.TrimPrefix(at+"."+key, "."), was[key], is[key], "a change that no rule covers")
+// unknown records differences in keys that no other rule covers.
+func (c *comparer) unknown(at string, was, now map[string]any, known func(string) bool) {
+	for _, key := range keysOf(was, now) {
+		if !known(key) && !sameKeyword(key, was[key], now[key]) {
+			c.add(unknownChange, strings.TrimPrefix(at+"."+key, "."), was[key], now[key], "a change that no rule covers")
 		}
 	}
 }

@@ -1,13 +1,13 @@
-// Package crd says whether one CustomResourceDefinition can take the place of another:
-// whether what is stored is still read, what is written still accepted, and what clients
-// rely on still served. It reads and writes nothing.
+// Package crd decides whether one CustomResourceDefinition can replace another: whether stored
+// objects can still be read, manifests are still accepted, and the APIs of clients are still
+// served. It does no I/O.
 package crd
 
-// Severity says what a change means.
+// Severity says whether a change may break something.
 type Severity string
 
 const (
-	// Safe changes break nobody.
+	// Safe changes break nothing.
 	Safe Severity = "safe"
 	// Unsafe changes may break objects or clients: they are refused.
 	Unsafe Severity = "unsafe"
@@ -18,14 +18,14 @@ type Change struct {
 	// Rule names the kind of change: "field-removed". See Rules.
 	Rule     string   `json:"rule"`
 	Severity Severity `json:"severity"`
-	// Version is that of the definition in which it is, empty where it is in none.
+	// Version is the version with the change, or empty for the whole definition.
 	Version string `json:"version,omitempty"`
-	// Field is the path in objects (spec.replicas, spec.rules[].host), or in the definition
-	// itself (spec.scope); empty where it is about a whole version.
+	// Field is the path in objects (spec.replicas, spec.rules[].host), or in the definition itself
+	// (spec.scope); empty for a whole version.
 	Field string `json:"field,omitempty"`
-	// Was and Is are the values, short, for people.
+	// Was and Is are the values, shortened, for people.
 	Was string `json:"was,omitempty"`
 	Is  string `json:"is,omitempty"`
-	// Message says it in a sentence.
+	// Message describes it in a sentence.
 	Message string `json:"message"`
 }

@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// definition is a CustomResourceDefinition, taken apart.
+// definition is a parsed CustomResourceDefinition.
 type definition struct {
 	name       string
 	spec       map[string]any
@@ -18,11 +18,11 @@ type definition struct {
 	storage    string
 	// stored are the versions in which objects may be stored.
 	stored []string
-	// keepsAll says that nothing is pruned at all (spec.preserveUnknownFields).
+	// keepsAll is spec.preserveUnknownFields: nothing is pruned.
 	keepsAll bool
 }
 
-// version is one of them. Its schema is nil where it has none.
+// version is one of them. Its schema may be nil.
 type version struct {
 	name    string
 	served  bool
@@ -40,13 +40,13 @@ func (d *definition) version(name string) (version, bool) {
 	return version{}, false
 }
 
-// malformed says where a definition is not one.
+// malformed returns the error for an invalid definition.
 func malformed(name, at, format string, args ...any) error {
 	return fmt.Errorf("read the CRD %s: %s %s", name, at, fmt.Sprintf(format, args...))
 }
 
-// readDefinition takes a definition apart. It refuses what the API server would not take
-// for one, and does not check all that the API server does.
+// readDefinition parses a definition. It refuses what the API server would refuse, but does not
+// check everything.
 func readDefinition(u *unstructured.Unstructured) (*definition, error) {
 	if u == nil || u.Object == nil {
 		return nil, fmt.Errorf("read a CRD: it is empty")
@@ -121,8 +121,7 @@ func (d *definition) readVersions(name string) error {
 	return nil
 }
 
-// readStored takes status.storedVersions, and the storage version of a definition that no
-// cluster has seen.
+// readStored reads status.storedVersions, or the storage version of a definition without a status.
 func (d *definition) readStored(name string, u *unstructured.Unstructured) error {
 	status, err := mapAt(name, "status", u.Object["status"])
 	if err != nil {
@@ -145,7 +144,7 @@ func (d *definition) readStored(name string, u *unstructured.Unstructured) error
 	return nil
 }
 
-// mapAt returns an object, and nil for nothing.
+// mapAt returns an object, and nil for an absent one.
 func mapAt(name, at string, v any) (map[string]any, error) {
 	m, ok := v.(map[string]any)
 	if !ok && v != nil {

@@ -67,10 +67,10 @@ func fields(pairs ...any) map[string]any {
 	return m
 }
 
-func webhook(name string, more ...any) map[string]any {
+func webhook(name string, extra ...any) map[string]any {
 	client := fields("service", fields("name", name, "namespace", "ops"))
-	for i := 0; i < len(more); i += 2 {
-		client[more[i].(string)] = more[i+1]
+	for i := 0; i < len(extra); i += 2 {
+		client[extra[i].(string)] = extra[i+1]
 	}
 	return fields("strategy", "Webhook", "webhook", fields("conversionReviewVersions", []any{"v1"}, "clientConfig", client))
 }
@@ -155,7 +155,7 @@ func withField(_ *testing.T, u *unstructured.Unstructured) {
 // Each rule of definitions and versions is tripped by a minimal pair, and what is much like it
 // and safe is called safe.
 func TestDefinitionRules(t *testing.T) {
-	made := func(t *testing.T, edit func(*testing.T, *unstructured.Unstructured)) *unstructured.Unstructured {
+	build := func(t *testing.T, edit func(*testing.T, *unstructured.Unstructured)) *unstructured.Unstructured {
 		u := widgets(t, emptySpec)
 		if edit != nil {
 			edit(t, u)
@@ -164,7 +164,7 @@ func TestDefinitionRules(t *testing.T) {
 	}
 	for _, c := range definitionCases() {
 		t.Run(c.rule, func(t *testing.T) {
-			changes := compared(t, made(t, c.was), made(t, c.is))
+			changes := compared(t, build(t, c.was), build(t, c.is))
 			want := append([]string{c.rule}, c.also...)
 			slices.Sort(want)
 			if got := rulesOf(changes); !slices.Equal(got, want) {
@@ -181,7 +181,7 @@ func TestDefinitionRules(t *testing.T) {
 			if c.twinIs == nil && c.twinWas == nil {
 				t.Fatal("an unsafe rule without a safe twin")
 			}
-			if harm := unsafeOf(compared(t, made(t, c.twinWas), made(t, c.twinIs))); len(harm) > 0 {
+			if harm := unsafeOf(compared(t, build(t, c.twinWas), build(t, c.twinIs))); len(harm) > 0 {
 				t.Errorf("the twin is unsafe: %+v", harm)
 			}
 		})

@@ -9,24 +9,24 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// InvalidObject is what a definition does not take of an object that is there.
+// InvalidObject is an existing object that a definition does not accept.
 type InvalidObject struct {
 	Object object.Ref `json:"object"`
-	// Field is the path in the object (spec.rules[2].host); empty for the whole of it.
+	// Field is the path in the object (spec.rules[2].host); empty for the whole object.
 	Field string `json:"field,omitempty"`
-	// Lost says that the field is dropped when the object is next written; else the object
+	// Lost is set if the field is dropped by the next write of the object; otherwise the object
 	// cannot be written at all.
 	Lost    bool   `json:"lost,omitempty"`
 	Message string `json:"message"`
 }
 
-// ValidateExisting holds objects against the schema of their version in a definition, with
-// the API server's own libraries and in its order: fields that the schema does not know are
-// dropped, each of them reported; defaults are filled in; the rest is validated. The objects
-// are not changed. What is broken is in the order of the objects, within each by field.
+// ValidateExisting validates objects against the schema of their version in a definition, with the
+// API server's own libraries and in its order: it drops undeclared fields and reports each, applies
+// defaults, and validates the rest. It does not change the objects. The result is in the order of
+// the objects, within each by field.
 //
-// Rules in CEL (x-kubernetes-validations) are not evaluated: Undecided says where there are
-// some. An error is of the definition, or of an object that is not of it.
+// It does not evaluate CEL rules (x-kubernetes-validations): UnevaluatedRules lists them. The error
+// is for the definition, or for an object of another kind.
 func ValidateExisting(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]InvalidObject, error) {
 	d, err := readDefinition(definition)
 	if err != nil {
@@ -39,8 +39,8 @@ func ValidateExisting(definition *unstructured.Unstructured, objects []*unstruct
 		if gvk.Group != d.spec["group"] || gvk.Kind != d.names["kind"] {
 			return nil, fmt.Errorf("validate %s %s against the CRD %s: it is not one of its objects", gvk.GroupKind(), u.GetName(), d.name)
 		}
-		v, there := d.version(gvk.Version)
-		if !there {
+		v, served := d.version(gvk.Version)
+		if !served {
 			broken = append(broken, InvalidObject{Object: refOf(u), Message: fmt.Sprintf("%s is in version %s, which the CRD does not have", refOf(u), gvk.Version)})
 			continue
 		}
@@ -61,7 +61,7 @@ func refOf(u *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 }
 
-// UnevaluatedRules says which rules in CEL speak of the objects in a definition, a line for each
+// UnevaluatedRules returns the CEL rules of a definition that concern the objects, a line for each
 // version and place; ValidateExisting does not evaluate them.
 func UnevaluatedRules(definition *unstructured.Unstructured, objects []*unstructured.Unstructured) ([]string, error) {
 	d, err := readDefinition(definition)
@@ -90,7 +90,7 @@ func orWhole(at, version string) string {
 	return at + " in " + version
 }
 
-// rulesBelow returns the places of rules in CEL.
+// rulesBelow returns the places of CEL rules.
 func rulesBelow(at string, schema map[string]any) []string {
 	var places []string
 	if !blank(schema["x-kubernetes-validations"]) {
@@ -98,14 +98,14 @@ func rulesBelow(at string, schema map[string]any) []string {
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range keysOf(properties, nil) {
-		below, _ := properties[name].(map[string]any)
-		places = append(places, rulesBelow(field.Join(at, name), below)...)
+		child, _ := properties[name].(map[string]any)
+		places = append(places, rulesBelow(field.Join(at, name), child)...)
 	}
-	if below, ok := schema["additionalProperties"].(map[string]any); ok {
-		places = append(places, rulesBelow(anyKey(at), below)...)
+	if child, ok := schema["additionalProperties"].(map[string]any); ok {
+		places = append(places, rulesBelow(anyKey(at), child)...)
 	}
-	if below, ok := schema["items"].(map[string]any); ok {
-		places = append(places, rulesBelow(at+"[]", below)...)
+	if child, ok := schema["items"].(map[string]any); ok {
+		places = append(places, rulesBelow(at+"[]", child)...)
 	}
 	return places
 }

@@ -90,9 +90,9 @@ func stored(u *unstructured.Unstructured, names ...string) {
 	u.Object["status"] = map[string]any{"storedVersions": list}
 }
 
-func compared(t testing.TB, was, is *unstructured.Unstructured) []Change {
+func compared(t testing.TB, was, now *unstructured.Unstructured) []Change {
 	t.Helper()
-	changes, err := Compare(was, is)
+	changes, err := Compare(was, now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -21,14 +21,14 @@ func TestSafeChangesBreakNothing(t *testing.T) {
 		for range 1 + m.IntN(2) {
 			m.mutate(changed)
 		}
-		was, is := randomDefinition(schema), randomDefinition(changed)
+		was, now := randomDefinition(schema), randomDefinition(changed)
 		objects := fitting(m, was, schema)
-		broken, err := ValidateExisting(is, objects)
+		broken, err := ValidateExisting(now, objects)
 		if err != nil || len(objects) == 0 || !defaultsFit(changed) {
 			continue // the API server takes no such schema, or nothing fits it
 		}
-		changes := compared(t, was, is)
-		if Same(was, is) && len(changes) > 0 {
+		changes := compared(t, was, now)
+		if Same(was, now) && len(changes) > 0 {
 			t.Fatalf("round %d: they are the same, and changes %+v", round, changes)
 		}
 		switch {
@@ -99,7 +99,7 @@ func TestNothingChanges(t *testing.T) {
 // What the definition does not take does not change what it is given.
 func TestValidateExistingLeavesObjectsAlone(t *testing.T) {
 	m := maker{rand.New(rand.NewPCG(5, 5))}
-	lost := 0
+	dropped := 0
 	for range 300 {
 		schema := m.object(3)
 		u := randomWidget(m.fields(schema, 50))
@@ -110,14 +110,14 @@ func TestValidateExistingLeavesObjectsAlone(t *testing.T) {
 		}
 		for _, b := range broken {
 			if b.Lost {
-				lost++
+				dropped++
 			}
 		}
 		if !same(before.Object, u.Object) {
 			t.Fatalf("%v became %v", before.Object, u.Object)
 		}
 	}
-	if lost < 30 {
-		t.Errorf("only %d fields were lost: nothing is said", lost)
+	if dropped < 30 {
+		t.Errorf("only %d fields were lost: nothing is said", dropped)
 	}
 }

@@ -187,9 +187,9 @@ func (m maker) fields(s map[string]any, stray int) any {
 			v[name] = m.value(p, stray)
 		}
 	}
-	if more, ok := s["additionalProperties"].(map[string]any); ok {
+	if additional, ok := s["additionalProperties"].(map[string]any); ok {
 		for range m.IntN(3) {
-			v[m.name()] = m.value(more, stray)
+			v[m.name()] = m.value(additional, stray)
 		}
 	}
 	if s["x-kubernetes-preserve-unknown-fields"] == true || m.chance(stray) {

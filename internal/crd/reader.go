@@ -30,7 +30,7 @@ type reader struct {
 	validator  *validate.SchemaValidator
 }
 
-// newReader makes the reader of a version; that of one without schema takes everything.
+// newReader returns the reader of a version. Without a schema it accepts everything.
 func newReader(d *definition, v version) (*reader, error) {
 	r := &reader{keepsAll: d.keepsAll}
 	if v.schema == nil {
@@ -63,7 +63,7 @@ func newReader(d *definition, v version) (*reader, error) {
 	return r, nil
 }
 
-// eitherType gives what x-kubernetes-int-or-string says as the types that validation reads.
+// eitherType converts x-kubernetes-int-or-string to types that validation understands.
 func eitherType(s *spec.Schema) {
 	if either, _ := s.Extensions.GetBool("x-kubernetes-int-or-string"); either {
 		s.Type = spec.StringOrArray{"integer", "string"}
@@ -88,8 +88,8 @@ func (r *reader) read(u *unstructured.Unstructured) []InvalidObject {
 	content := runtime.DeepCopyJSON(u.Object)
 	var broken []InvalidObject
 	if !r.keepsAll {
-		lost := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-		for _, path := range lost {
+		dropped := pruning.PruneWithOptions(content, r.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+		for _, path := range dropped {
 			broken = append(broken, InvalidObject{Object: ref, Field: path, Lost: true, Message: fmt.Sprintf("%s: %s is dropped when it is next written: the CRD has no such field", ref, path)})
 		}
 	}
@@ -121,7 +121,7 @@ func refused(u *unstructured.Unstructured, path, says string) InvalidObject {
 	return InvalidObject{Object: ref, Field: path, Message: fmt.Sprintf("%s: it does not validate against the CRD: %s", place, says)}
 }
 
-// childSchema returns the schema of a field, nil for one that nothing says anything of.
+// childSchema returns the schema of a field, or nil.
 func childSchema(s *schema.Structural, name string) *schema.Structural {
 	if s == nil {
 		return nil
@@ -135,8 +135,8 @@ func childSchema(s *schema.Structural, name string) *schema.Structural {
 	return nil
 }
 
-// fill drops nulls where none may be, and fills in defaults, from the outside in: a default
-// has defaults in it.
+// fill drops invalid nulls and applies defaults, from the outside in, since defaults contain
+// defaults.
 func fill(v any, s *schema.Structural) {
 	if s == nil {
 		return
@@ -146,7 +146,7 @@ func fill(v any, s *schema.Structural) {
 		fillNulls(v, s)
 		for name := range s.Properties {
 			given := s.Properties[name].Default.Object
-			if _, there := v[name]; !there && given != nil {
+			if _, present := v[name]; !present && given != nil {
 				v[name] = runtime.DeepCopyJSONValue(given)
 			}
 		}
@@ -163,7 +163,7 @@ func fill(v any, s *schema.Structural) {
 	}
 }
 
-// fillNulls replaces nulls where none may be by the default, or drops them.
+// fillNulls replaces invalid nulls by the default, or drops them.
 func fillNulls(fields map[string]any, s *schema.Structural) {
 	for name, value := range fields {
 		sub := childSchema(s, name)
@@ -178,7 +178,7 @@ func fillNulls(fields map[string]any, s *schema.Structural) {
 	}
 }
 
-// bare returns the places of objects of their own that do not say what they are.
+// bare returns the places of embedded objects without apiVersion or kind.
 func bare(path string, v any, s *schema.Structural) []string {
 	if s == nil {
 		return nil

@@ -2,7 +2,7 @@ package crd
 
 //go:generate go test . -run TestDefinitionsPage -update-definitions
 
-// The names of the rules, as Change.Rule has them.
+// The names of the rules, in Change.Rule.
 const (
 	scopeChanged          = "scope-changed"
 	groupChanged          = "group-changed"
@@ -75,18 +75,17 @@ const (
 
 // Rule is a kind of change.
 type Rule struct {
-	// ID is what Change.Rule says.
+	// ID is the value of Change.Rule.
 	ID       string
 	Severity Severity
-	// Final says that nobody can force it: the API server refuses it, or what is stored
-	// could no longer be read.
+	// Final is set if force does not help: the API server refuses it, or stored objects could no
+	// longer be read.
 	Final bool
-	// Description says what changed, Why what comes of it.
+	// Description says what changed, Why what the effect is.
 	Description, Why string
 }
 
-// Rules returns all rules: of the definition, of its versions, of the schemas; within each,
-// those that belong together stand together.
+// Rules returns all rules: of the definition, of its versions, of the schemas, grouped by subject.
 func Rules() []Rule {
 	return append(append(definitionRules(), versionRules()...), schemaRules()...)
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// short writes a value for people; nothing for nil.
+// short formats a value for people; "" for nil.
 func short(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -41,7 +41,7 @@ func orNothing(s string) string {
 
 func contains(list []string, s string) bool { return slices.Contains(list, s) }
 
-// number returns a JSON number. Those that came from YAML may be of any Go type.
+// number returns a JSON number. One from YAML may have any Go type.
 func number(v any) (float64, bool) {
 	switch n := v.(type) {
 	case int64:
@@ -57,7 +57,7 @@ func number(v any) (float64, bool) {
 	return 0, false
 }
 
-// same compares JSON values: 1 and 1.0 are the same, the order of a list counts.
+// same compares JSON values: 1 and 1.0 are equal, and the order of a list matters.
 func same(a, b any) bool {
 	switch x := a.(type) {
 	case nil:
@@ -68,7 +68,7 @@ func same(a, b any) bool {
 			return false
 		}
 		for k, v := range x {
-			if w, there := y[k]; !there || !same(v, w) {
+			if w, found := y[k]; !found || !same(v, w) {
 				return false
 			}
 		}
@@ -92,7 +92,8 @@ func same(a, b any) bool {
 	return ok && too && x == y
 }
 
-// blank says that a keyword with this value is as good as left out: the API server drops it.
+// blank reports whether a keyword with this value is equal to an absent one: the API server drops
+// it.
 func blank(v any) bool {
 	switch v := v.(type) {
 	case nil:
@@ -113,7 +114,7 @@ func blank(v any) bool {
 func sameKeyword(key string, a, b any) bool {
 	switch key {
 	case "default", "example", "enum", "additionalProperties":
-		// An empty value says something here.
+		// An empty value has a meaning here.
 		if sub, ok := a.(map[string]any); ok && key == "additionalProperties" {
 			other, ok := b.(map[string]any)
 			return ok && sameSchema(sub, other)
@@ -140,10 +141,10 @@ func sameProperties(a, b any) bool {
 		return false
 	}
 	for name, p := range x {
-		q, there := y[name]
+		q, found := y[name]
 		one, ok := p.(map[string]any)
 		other, too := q.(map[string]any)
-		if !there || ok != too || !ok && !same(p, q) || !sameSchema(one, other) {
+		if !found || ok != too || !ok && !same(p, q) || !sameSchema(one, other) {
 			return false
 		}
 	}
@@ -160,7 +161,7 @@ func sameSchemas(a, b any) bool {
 	})
 }
 
-// sameSchema compares schemas by what they say, keyword by keyword.
+// sameSchema compares schemas by meaning, keyword by keyword.
 func sameSchema(a, b map[string]any) bool {
 	for k, v := range a {
 		if !sameKeyword(k, v, b[k]) {
@@ -175,7 +176,7 @@ func sameSchema(a, b map[string]any) bool {
 	return true
 }
 
-// topology is how lists and maps are merged, filled in as the API server understands it.
+// topology returns how lists and maps are merged, with the API server's defaults.
 func topology(key string, v any) string {
 	if s, ok := v.(string); ok && s != "" {
 		return s
@@ -186,11 +187,11 @@ func topology(key string, v any) string {
 	return "atomic"
 }
 
-// sameConversion compares what a definition says of conversion. Where the second names no
-// certificate authority, the first may have one: others inject it.
-func sameConversion(was, is map[string]any) bool {
+// sameConversion compares the conversion of definitions. If the second has no certificate
+// authority, the first may have one, which an injector adds.
+func sameConversion(was, now map[string]any) bool {
 	before, _ := was["webhook"].(map[string]any)
-	after, _ := is["webhook"].(map[string]any)
+	after, _ := now["webhook"].(map[string]any)
 	if !same(before["conversionReviewVersions"], after["conversionReviewVersions"]) {
 		return false
 	}

@@ -6,74 +6,74 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// schemaPath is where in objects a schema holds.
+// schemaPath is the place of a schema in objects.
 type schemaPath struct {
 	path string
-	// root and embedded say that it is a whole object: apiVersion, kind and metadata are there
-	// without being named.
+	// root and embedded are set for a whole object: apiVersion, kind and metadata are always
+	// declared.
 	root, embedded bool
-	// metadata says that it is that of the root, of which the API server knows the fields.
+	// metadata is set for that of the root, whose fields the API server declares.
 	metadata bool
-	// counted says that here, or in what holds it, the number or the combination of fields
-	// is limited: a default that is filled in may be one too many.
+	// counted is set if the number or the combination of fields is limited here or above: a default
+	// may exceed it.
 	counted bool
 }
 
-func (p schemaPath) child(path string, was, is map[string]any) schemaPath {
+func (p schemaPath) child(path string, was, now map[string]any) schemaPath {
 	next := schemaPath{path: path, counted: p.counted}
-	next.embedded = is["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
+	next.embedded = now["x-kubernetes-embedded-resource"] == true || was["x-kubernetes-embedded-resource"] == true
 	return next
 }
 
-// schema compares the schema of a place with another. Where the type itself is another, what
-// is below it is not compared.
-func (c *comparer) schema(at schemaPath, was, is map[string]any) {
-	if leaf(was) && leaf(is) && sameSchema(was, is) {
-		return // most are: so the rules are not asked one by one
+// schema compares the schemas of a place. If the type differs, it does not compare what is below.
+func (c *comparer) schema(at schemaPath, was, now map[string]any) {
+	if leaf(was) && leaf(now) && sameSchema(was, now) {
+		return // most are equal, and this is faster than each rule
 	}
-	at.counted = at.counted || counts(is)
-	if !c.types(at, was, is) {
+	at.counted = at.counted || counts(now)
+	if !c.types(at, was, now) {
 		return
 	}
-	c.flags(at, was, is)
-	c.values(at, was, is)
-	c.numbers(at, was, is)
-	c.text(at, was, is)
-	c.required(at, was, is)
-	c.properties(at, was, is)
-	c.additional(at, was, is)
-	c.items(at, was, is)
-	c.lists(at, was, is)
-	c.validations(at, was, is)
+	c.flags(at, was, now)
+	c.values(at, was, now)
+	c.numbers(at, was, now)
+	c.text(at, was, now)
+	c.required(at, was, now)
+	c.properties(at, was, now)
+	c.additional(at, was, now)
+	c.items(at, was, now)
+	c.lists(at, was, now)
+	c.validations(at, was, now)
 	for _, key := range []string{"allOf", "anyOf", "oneOf", "not"} {
-		if !sameKeyword(key, was[key], is[key]) {
-			c.add(compositionChanged, at.path, was[key], is[key], "%s changed", key)
+		if !sameKeyword(key, was[key], now[key]) {
+			c.add(compositionChanged, at.path, was[key], now[key], "%s changed", key)
 		}
 	}
 	for _, key := range []string{"description", "title", "example", "externalDocs"} {
-		if !sameKeyword(key, was[key], is[key]) {
+		if !sameKeyword(key, was[key], now[key]) {
 			c.reworded++
 		}
 	}
-	c.unknownKeywords(at, was, is)
+	c.unknownKeywords(at, was, now)
 }
 
-// leaf says that a schema has no others in it, so that comparing it as a whole is cheap.
+// leaf reports whether a schema has no nested ones, so that comparing it as a whole is cheap.
 func leaf(schema map[string]any) bool {
 	return schema["properties"] == nil && schema["items"] == nil && schema["additionalProperties"] == nil
 }
 
-// unknownKeywords notes what no rule reads. Most schemas have none, so it costs a look.
-func (c *comparer) unknownKeywords(at schemaPath, was, is map[string]any) {
+// unknownKeywords records differences that no rule covers. Most schemas have no such keywords, so
+// it is cheap.
+func (c *comparer) unknownKeywords(at schemaPath, was, now map[string]any) {
 	for key, v := range was {
-		if !keywordKnown(key) && !sameKeyword(key, v, is[key]) {
-			c.unknown(at.path, was, is, keywordKnown)
+		if !keywordKnown(key) && !sameKeyword(key, v, now[key]) {
+			c.unknown(at.path, was, now, keywordKnown)
 			return
 		}
 	}
-	for key, v := range is {
+	for key, v := range now {
 		if _, both := was[key]; !both && !keywordKnown(key) && !sameKeyword(key, nil, v) {
-			c.unknown(at.path, was, is, keywordKnown)
+			c.unknown(at.path, was, now, keywordKnown)
 			return
 		}
 	}
@@ -93,7 +93,7 @@ func keywordKnown(key string) bool {
 	return false
 }
 
-// counts says that a schema limits how many fields there are, or which together.
+// counts reports whether a schema limits the number or the combination of fields.
 func counts(schema map[string]any) bool {
 	for _, key := range []string{"maxProperties", "enum", "allOf", "anyOf", "oneOf", "not"} {
 		if schema[key] != nil {
@@ -103,15 +103,15 @@ func counts(schema map[string]any) bool {
 	return false
 }
 
-// types compares what a value is at all, and says whether it is worth going on.
-func (c *comparer) types(at schemaPath, was, is map[string]any) bool {
+// types compares the types of a value, and reports whether to compare further.
+func (c *comparer) types(at schemaPath, was, now map[string]any) bool {
 	const either = "x-kubernetes-int-or-string"
-	if was[either] == true != (is[either] == true) {
-		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(is), "another type")
+	if was[either] == true != (now[either] == true) {
+		c.add(intOrStringChanged, at.path, typeOf(was), typeOf(now), "another type")
 		return false
 	}
-	if !sameKeyword("type", was["type"], is["type"]) {
-		c.add(typeChanged, at.path, typeOf(was), typeOf(is), "another type")
+	if !sameKeyword("type", was["type"], now["type"]) {
+		c.add(typeChanged, at.path, typeOf(was), typeOf(now), "another type")
 		return false
 	}
 	return true
@@ -127,7 +127,7 @@ func typeOf(schema map[string]any) any {
 	return schema["type"]
 }
 
-func (c *comparer) flags(at schemaPath, was, is map[string]any) {
+func (c *comparer) flags(at schemaPath, was, now map[string]any) {
 	for _, f := range []struct {
 		key, given, withdrawn, more, less string
 	}{
@@ -135,7 +135,7 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 		{"x-kubernetes-preserve-unknown-fields", pruningEnded, pruningStarted, "unknown fields are stored", "unknown fields are dropped"},
 		{"x-kubernetes-embedded-resource", embeddedChanged, embeddedChanged, "it is an embedded object", "it is no longer an embedded object"},
 	} {
-		had, has := was[f.key] == true, is[f.key] == true
+		had, has := was[f.key] == true, now[f.key] == true
 		switch {
 		case had && !has:
 			c.add(f.withdrawn, at.path, nil, nil, "%s", f.less)
@@ -145,7 +145,7 @@ func (c *comparer) flags(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// fieldsOf returns the properties of a schema, with those that every object has.
+// fieldsOf returns the properties of a schema, including those of every object.
 func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any {
 	named, ok := schema["properties"].(map[string]any)
 	if !ok && schema["properties"] != nil {
@@ -167,13 +167,13 @@ func (c *comparer) fieldsOf(at schemaPath, schema map[string]any) map[string]any
 	return implied
 }
 
-// open says that a schema lets fields through that it does not name.
+// open reports whether a schema keeps undeclared fields.
 func (c *comparer) open(schema map[string]any) bool {
 	return c.keepsAll || schema["x-kubernetes-preserve-unknown-fields"] == true || additionalOf(schema) != nil
 }
 
-func (c *comparer) properties(at schemaPath, was, is map[string]any) {
-	before, after := c.fieldsOf(at, was), c.fieldsOf(at, is)
+func (c *comparer) properties(at schemaPath, was, now map[string]any) {
+	before, after := c.fieldsOf(at, was), c.fieldsOf(at, now)
 	if len(before) == 0 && len(after) == 0 {
 		return
 	}
@@ -193,9 +193,9 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 		}
 		switch {
 		case had && has:
-			below := at.child(path, former, latter)
-			below.metadata = (at.root || at.embedded) && name == "metadata"
-			c.schema(below, former, latter)
+			inner := at.child(path, former, latter)
+			inner.metadata = (at.root || at.embedded) && name == "metadata"
+			c.schema(inner, former, latter)
 		case had:
 			c.add(fieldRemoved, path, nil, nil, "the field was removed")
 		case c.open(was):
@@ -208,9 +208,9 @@ func (c *comparer) properties(at schemaPath, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) required(at schemaPath, was, is map[string]any) {
-	before, after := c.namesAt(at, was["required"]), c.namesAt(at, is["required"])
-	fields := c.fieldsOf(at, is)
+func (c *comparer) required(at schemaPath, was, now map[string]any) {
+	before, after := c.namesAt(at, was["required"]), c.namesAt(at, now["required"])
+	fields := c.fieldsOf(at, now)
 	for _, name := range after {
 		if contains(before, name) || isAlwaysPresent(at, name) {
 			continue
@@ -229,7 +229,7 @@ func (c *comparer) required(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// isAlwaysPresent says that a whole object cannot be without the field.
+// isAlwaysPresent reports whether every object has the field.
 func isAlwaysPresent(at schemaPath, name string) bool {
 	return (at.root || at.embedded) && (name == "apiVersion" || name == "kind") || at.root && name == "metadata"
 }

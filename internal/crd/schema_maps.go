@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// additionalOf returns the schema of keys that are not named: true, an object, or nil for none.
+// additionalOf returns the schema of undeclared keys: true, an object, or nil for none.
 func additionalOf(schema map[string]any) any {
 	switch v := schema["additionalProperties"].(type) {
 	case bool:
@@ -19,8 +19,8 @@ func additionalOf(schema map[string]any) any {
 	return nil
 }
 
-func (c *comparer) additional(at schemaPath, was, is map[string]any) {
-	before, after := additionalOf(was), additionalOf(is)
+func (c *comparer) additional(at schemaPath, was, now map[string]any) {
+	before, after := additionalOf(was), additionalOf(now)
 	former, sub := before.(map[string]any)
 	latter, too := after.(map[string]any)
 	path := anyKey(at.path)
@@ -33,7 +33,7 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 		}
 		c.add(additionalRelaxed, path, nil, nil, "other keys are accepted")
 	case after == nil:
-		if is["x-kubernetes-preserve-unknown-fields"] == true {
+		if now["x-kubernetes-preserve-unknown-fields"] == true {
 			c.add(additionalRelaxed, path, nil, nil, "any key is stored")
 			return
 		}
@@ -43,7 +43,7 @@ func (c *comparer) additional(at schemaPath, was, is map[string]any) {
 	case sub && scalar(former):
 		c.add(additionalRelaxed, path, typeOf(former), "any", "any value is accepted")
 	case sub:
-		// Below additionalProperties: true nothing is named, and the API server drops it.
+		// The API server drops undeclared fields below additionalProperties: true.
 		c.add(additionalTightened, path, typeOf(former), "any", "the fields of values are dropped, since the schema does not name them")
 	default:
 		c.add(additionalTightened, path, "any", typeOf(latter), "values have a schema")
@@ -58,36 +58,36 @@ func scalar(schema map[string]any) bool {
 	return schema["x-kubernetes-int-or-string"] == true
 }
 
-func (c *comparer) items(at schemaPath, was, is map[string]any) {
+func (c *comparer) items(at schemaPath, was, now map[string]any) {
 	former, had := was["items"].(map[string]any)
-	latter, has := is["items"].(map[string]any)
+	latter, has := now["items"].(map[string]any)
 	switch {
 	case had && has:
 		path := at.path + "[]"
 		c.schema(at.child(path, former, latter), former, latter)
-	case !same(was["items"], is["items"]):
-		c.add(unknownChange, at.path+"[]", was["items"], is["items"], "the schema of items as a whole")
+	case !same(was["items"], now["items"]):
+		c.add(unknownChange, at.path+"[]", was["items"], now["items"], "the schema of items as a whole")
 	}
 }
 
 // lists compares how lists and maps are merged.
-func (c *comparer) lists(at schemaPath, was, is map[string]any) {
+func (c *comparer) lists(at schemaPath, was, now map[string]any) {
 	for _, f := range []struct{ key, rule, what string }{
 		{"x-kubernetes-list-type", listTypeChanged, "another kind of list"},
 		{"x-kubernetes-map-type", mapTypeChanged, "another kind of map"},
 	} {
-		if was[f.key] == nil && is[f.key] == nil {
+		if was[f.key] == nil && now[f.key] == nil {
 			continue
 		}
-		if before, after := topology(f.key, was[f.key]), topology(f.key, is[f.key]); before != after {
+		if before, after := topology(f.key, was[f.key]), topology(f.key, now[f.key]); before != after {
 			c.add(f.rule, at.path, before, after, "%s", f.what)
 		}
 	}
 	const keys = "x-kubernetes-list-map-keys"
-	if was[keys] == nil && is[keys] == nil || topology("x-kubernetes-list-type", was["x-kubernetes-list-type"]) != topology("x-kubernetes-list-type", is["x-kubernetes-list-type"]) {
+	if was[keys] == nil && now[keys] == nil || topology("x-kubernetes-list-type", was["x-kubernetes-list-type"]) != topology("x-kubernetes-list-type", now["x-kubernetes-list-type"]) {
 		return
 	}
-	before, after := c.namesAt(at, was[keys]), c.namesAt(at, is[keys])
+	before, after := c.namesAt(at, was[keys]), c.namesAt(at, now[keys])
 	slices.Sort(before)
 	slices.Sort(after)
 	if !slices.Equal(before, after) {
@@ -95,7 +95,7 @@ func (c *comparer) lists(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// rule is one of x-kubernetes-validations: what it asks, and what it says to people.
+// rule is one of x-kubernetes-validations: its expression and its message.
 type rule struct{ asks, says string }
 
 func (c *comparer) rulesAt(at schemaPath, v any) []rule {
@@ -125,13 +125,13 @@ func (c *comparer) rulesAt(at schemaPath, v any) []rule {
 	return all
 }
 
-// validations compares rules in CEL by their text: whether one follows from another is not decided.
-func (c *comparer) validations(at schemaPath, was, is map[string]any) {
+// validations compares CEL rules by their text; it does not decide whether one implies another.
+func (c *comparer) validations(at schemaPath, was, now map[string]any) {
 	const key = "x-kubernetes-validations"
-	if was[key] == nil && is[key] == nil {
+	if was[key] == nil && now[key] == nil {
 		return
 	}
-	before, after := c.rulesAt(at, was[key]), c.rulesAt(at, is[key])
+	before, after := c.rulesAt(at, was[key]), c.rulesAt(at, now[key])
 	for _, r := range after {
 		if !slices.ContainsFunc(before, func(b rule) bool { return b.asks == r.asks }) {
 			c.add(validationAdded, at.path, nil, r.asks, "a CEL rule was added")
@@ -146,5 +146,5 @@ func (c *comparer) validations(at schemaPath, was, is map[string]any) {
 	}
 }
 
-// anyKey is the path of the values of a map.
+// anyKey returns the path of the values of a map.
 func anyKey(at string) string { return strings.TrimPrefix(at+".*", ".") }

@@ -2,10 +2,10 @@ package crd
 
 import "slices"
 
-// values compares defaults and lists of values.
-func (c *comparer) values(at schemaPath, was, is map[string]any) {
+// values compares defaults and enumerations.
+func (c *comparer) values(at schemaPath, was, now map[string]any) {
 	before, had := was["default"]
-	after, has := is["default"]
+	after, has := now["default"]
 	switch {
 	case (!had || before == nil) && has && after != nil:
 		c.add(defaultAdded, at.path, nil, after, "a default was added")
@@ -14,13 +14,13 @@ func (c *comparer) values(at schemaPath, was, is map[string]any) {
 	case !same(before, after):
 		c.add(defaultChanged, at.path, before, after, "another default")
 	}
-	c.enum(at, was["enum"], is["enum"])
+	c.enum(at, was["enum"], now["enum"])
 }
 
-func (c *comparer) enum(at schemaPath, was, is any) {
+func (c *comparer) enum(at schemaPath, was, now any) {
 	before, had := was.([]any)
-	after, has := is.([]any)
-	if was != nil && !had || is != nil && !has {
+	after, has := now.([]any)
+	if was != nil && !had || now != nil && !has {
 		c.malformed(at.path, "has an enum that is not a list")
 		return
 	}
@@ -37,12 +37,12 @@ func (c *comparer) enum(at schemaPath, was, is any) {
 	if gone := difference(before, after); len(gone) > 0 {
 		c.add(enumTightened, at.path, before, after, "%s is no longer accepted", short(gone))
 	}
-	if more := difference(after, before); len(more) > 0 {
-		c.add(enumRelaxed, at.path, before, after, "%s is accepted", short(more))
+	if added := difference(after, before); len(added) > 0 {
+		c.add(enumRelaxed, at.path, before, after, "%s is accepted", short(added))
 	}
 }
 
-// difference returns the values of a that b has not.
+// difference returns the values of a that are not in b.
 func difference(a, b []any) []any {
 	var rest []any
 	for _, v := range a {
@@ -53,18 +53,18 @@ func difference(a, b []any) []any {
 	return rest
 }
 
-// bound is a keyword that limits from one side.
+// bound is a keyword that limits in one direction.
 type bound struct {
 	key string
-	// exclusive is the keyword that says that the bound itself is not meant.
+	// exclusive is the keyword that excludes the bound itself.
 	exclusive string
 	lower     bool
-	// counted says that 0 is as good as none.
+	// counted is set if 0 is equal to none.
 	counted bool
 }
 
 // numbers compares bounds.
-func (c *comparer) numbers(at schemaPath, was, is map[string]any) {
+func (c *comparer) numbers(at schemaPath, was, now map[string]any) {
 	for _, b := range []bound{
 		{key: "minimum", exclusive: "exclusiveMinimum", lower: true},
 		{key: "minLength", lower: true, counted: true},
@@ -75,18 +75,18 @@ func (c *comparer) numbers(at schemaPath, was, is map[string]any) {
 		{key: "maxItems"},
 		{key: "maxProperties"},
 	} {
-		if was[b.key] != nil || is[b.key] != nil {
-			c.bound(at, b, was, is)
+		if was[b.key] != nil || now[b.key] != nil {
+			c.bound(at, b, was, now)
 		}
 	}
-	switch before, after := was["multipleOf"], is["multipleOf"]; {
+	switch before, after := was["multipleOf"], now["multipleOf"]; {
 	case same(before, after):
 	case after == nil:
 		c.add(boundRelaxed, at.path, before, nil, "multipleOf was removed")
 	default:
 		c.add(multipleChanged, at.path, before, after, "another multipleOf")
 	}
-	switch had, has := was["uniqueItems"] == true, is["uniqueItems"] == true; {
+	switch had, has := was["uniqueItems"] == true, now["uniqueItems"] == true; {
 	case has && !had:
 		c.add(uniqueAdded, at.path, nil, nil, "items must be unique")
 	case had && !has:
@@ -94,9 +94,9 @@ func (c *comparer) numbers(at schemaPath, was, is map[string]any) {
 	}
 }
 
-func (c *comparer) bound(at schemaPath, b bound, was, is map[string]any) {
+func (c *comparer) bound(at schemaPath, b bound, was, now map[string]any) {
 	before, had := c.limit(at, b, was)
-	after, has := c.limit(at, b, is)
+	after, has := c.limit(at, b, now)
 	tighter := maximumLowered
 	if b.lower {
 		tighter = minimumRaised
@@ -104,20 +104,20 @@ func (c *comparer) bound(at schemaPath, b bound, was, is map[string]any) {
 	switch {
 	case !had && !has:
 	case !had:
-		c.add(boundAdded, at.path, nil, is[b.key], "%s was added", b.key)
+		c.add(boundAdded, at.path, nil, now[b.key], "%s was added", b.key)
 	case !has:
 		c.add(boundRelaxed, at.path, was[b.key], nil, "%s was removed", b.key)
 	case before == after:
-		switch wasOut, isOut := was[b.exclusive] == true, is[b.exclusive] == true; {
+		switch wasOut, isOut := was[b.exclusive] == true, now[b.exclusive] == true; {
 		case isOut && !wasOut:
-			c.add(tighter, at.path, nil, nil, "%s %s is now exclusive (%s)", b.key, short(is[b.key]), b.exclusive)
+			c.add(tighter, at.path, nil, nil, "%s %s is now exclusive (%s)", b.key, short(now[b.key]), b.exclusive)
 		case wasOut && !isOut:
-			c.add(boundRelaxed, at.path, nil, nil, "%s %s is now inclusive", b.key, short(is[b.key]))
+			c.add(boundRelaxed, at.path, nil, nil, "%s %s is now inclusive", b.key, short(now[b.key]))
 		}
 	case (after > before) == b.lower:
-		c.add(tighter, at.path, was[b.key], is[b.key], "%s is tighter", b.key)
+		c.add(tighter, at.path, was[b.key], now[b.key], "%s is tighter", b.key)
 	default:
-		c.add(boundRelaxed, at.path, was[b.key], is[b.key], "%s is wider", b.key)
+		c.add(boundRelaxed, at.path, was[b.key], now[b.key], "%s is wider", b.key)
 	}
 }
 
@@ -134,12 +134,12 @@ func (c *comparer) limit(at schemaPath, b bound, schema map[string]any) (float64
 }
 
 // text compares patterns and formats.
-func (c *comparer) text(at schemaPath, was, is map[string]any) {
+func (c *comparer) text(at schemaPath, was, now map[string]any) {
 	for _, f := range []struct{ key, changed, removed string }{
 		{"pattern", patternChanged, patternRemoved},
 		{"format", formatChanged, formatRemoved},
 	} {
-		before, after := was[f.key], is[f.key]
+		before, after := was[f.key], now[f.key]
 		switch {
 		case sameKeyword(f.key, before, after):
 		case blank(after):

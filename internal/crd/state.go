@@ -6,30 +6,30 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Same says that writing the second definition over the first, which a server may have,
-// changes nothing: their specs are equal in what they mean, and every label and annotation of
-// the second is there. Status, metadata of the server, labels and annotations that only the
-// first has, and what the API server fills in (names, conversion) do not count; the order of
-// versions does not either. Two that cannot be read are not the same.
+// Same reports whether writing the second definition over the first, which a server may have,
+// changes nothing: their specs have the same meaning, and every label and annotation of the second
+// is in the first. It ignores status, metadata of the server, further labels and annotations of the
+// first, defaults of the API server (names, conversion), and the order of versions. Malformed
+// definitions are not the same.
 func Same(former, next *unstructured.Unstructured) bool {
 	was, err := readDefinition(former)
 	if err != nil {
 		return false
 	}
-	is, err := readDefinition(next)
+	now, err := readDefinition(next)
 	if err != nil {
 		return false
 	}
-	if was.name != is.name || !isSubset(next.GetLabels(), former.GetLabels()) || !isSubset(next.GetAnnotations(), former.GetAnnotations()) {
+	if was.name != now.name || !isSubset(next.GetLabels(), former.GetLabels()) || !isSubset(next.GetAnnotations(), former.GetAnnotations()) {
 		return false
 	}
-	return was.sameSpec(is) && was.sameVersions(is)
+	return was.sameSpec(now) && was.sameVersions(now)
 }
 
-// isSubset says that every pair of a is in b.
+// isSubset reports whether every pair of a is in b.
 func isSubset(a, b map[string]string) bool {
 	for k, v := range a {
-		if w, there := b[k]; !there || v != w {
+		if w, found := b[k]; !found || v != w {
 			return false
 		}
 	}
@@ -67,8 +67,8 @@ func (d *definition) sameVersions(other *definition) bool {
 		return false
 	}
 	return !slices.ContainsFunc(d.versions, func(v version) bool {
-		w, there := other.version(v.name)
-		return !there || !sameVersion(v, w)
+		w, found := other.version(v.name)
+		return !found || !sameVersion(v, w)
 	})
 }
 
@@ -93,7 +93,7 @@ func sameVersion(v, w version) bool {
 	return true
 }
 
-// sameColumns compares printer columns: those without a priority have 0.
+// sameColumns compares printer columns; the default priority is 0.
 func sameColumns(a, b any) bool {
 	x, _ := a.([]any)
 	y, _ := b.([]any)

@@ -158,9 +158,9 @@ func BenchmarkCompare(b *testing.B) {
 		}
 		return randomDefinition(fields("type", "object", "properties", properties))
 	}
-	was, is := grown(9), grown(8)
+	was, now := grown(9), grown(8)
 	for b.Loop() {
-		changes, err := Compare(was, is)
+		changes, err := Compare(was, now)
 		if err != nil || len(changes) != 700 {
 			b.Fatal(len(changes), err)
 		}

@@ -8,22 +8,22 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Compatibility says whether a definition may take the place of another.
+// Compatibility says whether a definition may replace another.
 type Compatibility struct {
-	// Changes are all, safe ones too; Broken is what they break of the objects that are there,
-	// which the former definition took.
+	// Changes are all changes, including safe ones; Broken are the existing objects that they make
+	// invalid.
 	Changes []Change
 	Broken  []InvalidObject
-	// Refused are reasons that hold whoever asks: what the API server refuses, what could
-	// not be read any more, objects that break. Unsafe are those that a caller may be told to
-	// pass over (force). Both are sentences.
+	// Refused are reasons that force does not override: the API server refuses it, stored objects
+	// could no longer be read, or objects become invalid. Unsafe are those that force overrides.
+	// Both are sentences.
 	Refused, Unsafe []string
-	// UnevaluatedRules is what could not be told of the objects.
+	// UnevaluatedRules are the rules that were not checked on the objects.
 	UnevaluatedRules []string
 }
 
-// Reasons returns why the definition must not take the place of the other; none for yes.
-// With force unsafe changes pass, as long as no object that is there breaks.
+// Reasons returns why the definition must not replace the other, or nothing. force ignores unsafe
+// changes as long as no existing object becomes invalid.
 func (v Compatibility) Reasons(force bool) []string {
 	if force {
 		return v.Refused
@@ -31,12 +31,11 @@ func (v Compatibility) Reasons(force bool) []string {
 	return append(slices.Clone(v.Refused), v.Unsafe...)
 }
 
-// CheckUpgrade compares two definitions, and holds the objects that are there against the new one.
-// It reads nothing: live are all objects of the definition, of every namespace, each in a
-// version that is served; without them an object that breaks is not found.
+// CheckUpgrade compares two definitions, and validates existing objects against the new one. It
+// does no I/O: live are all objects of the definition, in all namespaces, each in a served version.
 //
-// An unsafe change is refused even where no object breaks: manifests, clients and backups
-// are not seen from here. What was broken by the former definition already is not told.
+// An unsafe change is refused even if no object becomes invalid: manifests, clients and backups are
+// unknown here. Objects that are invalid in the former definition already are not reported.
 func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) (Compatibility, error) {
 	var v Compatibility
 	var err error
@@ -59,7 +58,7 @@ func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.
 		}
 	}
 	if another || len(live) == 0 {
-		return v, nil // of another group or kind, none of the objects is its own
+		return v, nil // the objects are of another group or kind
 	}
 	if v.Broken, err = newlyBroken(former, next, live); err != nil {
 		return Compatibility{}, err
@@ -71,7 +70,7 @@ func CheckUpgrade(former, next *unstructured.Unstructured, live []*unstructured.
 	return v, nil
 }
 
-// newlyBroken returns what only the new definition refuses.
+// newlyBroken returns the objects that only the new definition refuses.
 func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.Unstructured) ([]InvalidObject, error) {
 	broken, err := ValidateExisting(next, live)
 	if err != nil || len(broken) == 0 {
@@ -84,7 +83,7 @@ func newlyBroken(former, next *unstructured.Unstructured, live []*unstructured.U
 	return slices.DeleteFunc(broken, func(b InvalidObject) bool { return slices.Contains(before, b) }), nil
 }
 
-// unevaluatedRules names the rules in CEL that are new: the others hold already.
+// unevaluatedRules names the new CEL rules; existing objects satisfy the others already.
 func unevaluatedRules(changes []Change, live []*unstructured.Unstructured) []string {
 	count := map[string]int{}
 	for _, u := range live {
@@ -99,15 +98,15 @@ func unevaluatedRules(changes []Change, live []*unstructured.Unstructured) []str
 	return open
 }
 
-// Restorable says whether the former definition can be put back in the place of the current
-// one, whose status says in which versions objects may be stored by now, and else why not.
-// It is about storage alone: what the former schema takes of the objects says Judge.
+// Restorable reports whether the former definition can replace the current one again, and otherwise
+// why not. The status of the current one has the versions in which objects may be stored by now. It
+// checks storage only; see CheckUpgrade for the schema.
 func Restorable(former, current *unstructured.Unstructured) (bool, string) {
 	was, err := readDefinition(former)
 	if err != nil {
 		return false, err.Error()
 	}
-	is, err := readDefinition(current)
+	now, err := readDefinition(current)
 	if err != nil {
 		return false, err.Error()
 	}
@@ -115,25 +114,25 @@ func Restorable(former, current *unstructured.Unstructured) (bool, string) {
 		at      string
 		was, is any
 	}{
-		{"metadata.name", was.name, is.name},
-		{"spec.group", was.spec["group"], is.spec["group"]},
-		{"spec.names.kind", was.names["kind"], is.names["kind"]},
-		{"spec.names.plural", was.names["plural"], is.names["plural"]},
-		{"spec.scope", was.spec["scope"], is.spec["scope"]},
+		{"metadata.name", was.name, now.name},
+		{"spec.group", was.spec["group"], now.spec["group"]},
+		{"spec.names.kind", was.names["kind"], now.names["kind"]},
+		{"spec.names.plural", was.names["plural"], now.names["plural"]},
+		{"spec.scope", was.spec["scope"], now.spec["scope"]},
 	} {
 		if !same(f.was, f.is) {
 			return false, fmt.Sprintf("%s is %s, and was %s: it is another resource", f.at, orNothing(short(f.is)), orNothing(short(f.was)))
 		}
 	}
-	var lost []string
-	for _, name := range is.stored {
-		if _, there := was.version(name); !there {
-			lost = append(lost, name)
+	var unserved []string
+	for _, name := range now.stored {
+		if _, found := was.version(name); !found {
+			unserved = append(unserved, name)
 		}
 	}
-	if len(lost) > 0 {
+	if len(unserved) > 0 {
 		return false, fmt.Sprintf("objects of %s may already be stored in %s (status.storedVersions), which the former CRD does not have: rewrite them in %s, and remove %s from status.storedVersions, first",
-			is.name, strings.Join(lost, ", "), was.storage, strings.Join(lost, ", "))
+			now.name, strings.Join(unserved, ", "), was.storage, strings.Join(unserved, ", "))
 	}
 	return true, ""
 }

@@ -87,8 +87,8 @@ func TestRestorable(t *testing.T) {
 		"another scope":          {former, elsewhere, "spec.scope is Cluster, and was Namespaced"},
 		"nothing to be put back": {nil, both, "it is empty"},
 	} {
-		if ok, why := Restorable(c.former, c.current); ok != (c.why == "") || !strings.Contains(why, c.why) {
-			t.Errorf("%s: %v, %q, want %q", name, ok, why, c.why)
+		if ok, reason := Restorable(c.former, c.current); ok != (c.why == "") || !strings.Contains(reason, c.why) {
+			t.Errorf("%s: %v, %q, want %q", name, ok, reason, c.why)
 		}
 	}
 }

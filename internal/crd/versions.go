@@ -2,26 +2,26 @@ package crd
 
 import "strings"
 
-// versions compares a version with itself.
-func (c *comparer) versions(was, is version) {
+// versions compares two definitions of one version.
+func (c *comparer) versions(was, now version) {
 	switch {
-	case was.served && !is.served:
+	case was.served && !now.served:
 		c.add(versionUnserved, "", nil, nil, "the version is no longer served")
-	case !was.served && is.served:
+	case !was.served && now.served:
 		c.add(versionServed, "", nil, nil, "the version is served")
 	}
-	c.subresources(was, is)
-	c.selectable(was.fields["selectableFields"], is.fields["selectableFields"])
-	if !sameColumns(was.fields["additionalPrinterColumns"], is.fields["additionalPrinterColumns"]) {
+	c.subresources(was, now)
+	c.selectable(was.fields["selectableFields"], now.fields["selectableFields"])
+	if !sameColumns(was.fields["additionalPrinterColumns"], now.fields["additionalPrinterColumns"]) {
 		c.add(columnsChanged, "", nil, nil, "other printer columns")
 	}
 	for _, key := range []string{"deprecated", "deprecationWarning"} {
-		if !sameKeyword(key, was.fields[key], is.fields[key]) {
-			c.add(deprecationChanged, "", was.fields[key], is.fields[key], "another deprecation")
+		if !sameKeyword(key, was.fields[key], now.fields[key]) {
+			c.add(deprecationChanged, "", was.fields[key], now.fields[key], "another deprecation")
 		}
 	}
-	c.unknown("", was.fields, is.fields, versionKnown)
-	c.schemas(was.schema, is.schema)
+	c.unknown("", was.fields, now.fields, versionKnown)
+	c.schemas(was.schema, now.schema)
 }
 
 func versionKnown(key string) bool {
@@ -32,14 +32,14 @@ func versionKnown(key string) bool {
 	return false
 }
 
-// schemas compares those of a version.
-func (c *comparer) schemas(was, is map[string]any) {
-	if (was == nil) != (is == nil) {
-		c.add(unknownChange, "", given(was), given(is), "the schema as a whole")
+// schemas compares the schemas of a version.
+func (c *comparer) schemas(was, now map[string]any) {
+	if (was == nil) != (now == nil) {
+		c.add(unknownChange, "", given(was), given(now), "the schema as a whole")
 		return
 	}
 	c.reworded = 0
-	c.schema(schemaPath{root: true}, was, is)
+	c.schema(schemaPath{root: true}, was, now)
 	if c.reworded > 0 {
 		c.add(descriptionsChanged, "", nil, nil, "%d descriptions changed", c.reworded)
 	}
@@ -52,7 +52,7 @@ func given(m map[string]any) string {
 	return "given"
 }
 
-// removed says what becomes of those who use a version that is gone.
+// removed records a removed version, which breaks its clients.
 func (c *comparer) removed(was *definition, v version) {
 	switch {
 	case v.served:
@@ -62,10 +62,10 @@ func (c *comparer) removed(was *definition, v version) {
 	}
 }
 
-// stored looks for the versions in which objects are stored.
-func (c *comparer) stored(was, is *definition) {
+// stored checks that all versions in which objects are stored remain.
+func (c *comparer) stored(was, now *definition) {
 	for _, name := range was.stored {
-		if _, ok := is.version(name); !ok {
+		if _, ok := now.version(name); !ok {
 			c.version = name
 			c.add(storedVersionRemoved, "", nil, nil, "objects may be stored in this version (status.storedVersions has %s), and it was removed", strings.Join(was.stored, ", "))
 		}
@@ -73,22 +73,22 @@ func (c *comparer) stored(was, is *definition) {
 	c.version = ""
 }
 
-// added looks at a new version. Without conversion only apiVersion changes between it and
-// the storage version, so fields of only one of them are lost.
-func (c *comparer) added(is *definition, v version) {
+// added checks a new version. Without conversion only apiVersion changes between it and the storage
+// version, so fields of only one of them are lost.
+func (c *comparer) added(now *definition, v version) {
 	c.add(versionAdded, "", nil, nil, "the version was added")
-	storage, _ := is.version(is.storage)
-	if !v.served || v.storage || is.strategy != "None" || v.schema == nil || storage.schema == nil {
+	storage, _ := now.version(now.storage)
+	if !v.served || v.storage || now.strategy != "None" || v.schema == nil || storage.schema == nil {
 		return
 	}
-	for _, lost := range c.between(storage.schema, v.schema) {
-		if dropsFields(lost.Rule) {
-			c.add(versionLossy, lost.Field, lost.Was, lost.Is, "without a conversion, an object that is stored in %s and written in %s loses it (%s)", storage.name, v.name, lost.Rule)
+	for _, change := range c.between(storage.schema, v.schema) {
+		if dropsFields(change.Rule) {
+			c.add(versionLossy, change.Field, change.Was, change.Is, "without a conversion, an object that is stored in %s and written in %s loses it (%s)", storage.name, v.name, change.Rule)
 		}
 	}
-	for _, lost := range c.between(v.schema, storage.schema) {
-		if lost.Rule == fieldRemoved {
-			c.add(versionLossy, lost.Field, lost.Is, lost.Was, "there is no conversion, and objects are stored in %s, which does not have it", storage.name)
+	for _, change := range c.between(v.schema, storage.schema) {
+		if change.Rule == fieldRemoved {
+			c.add(versionLossy, change.Field, change.Is, change.Was, "there is no conversion, and objects are stored in %s, which does not have it", storage.name)
 		}
 	}
 }
@@ -101,18 +101,18 @@ func dropsFields(rule string) bool {
 	return false
 }
 
-// storage compares the former storage version with the new one, which reads what is stored.
-func (c *comparer) storage(was, is *definition) {
-	if was.storage == is.storage {
+// storage compares the former storage version with the new one, which must read the stored objects.
+func (c *comparer) storage(was, now *definition) {
+	if was.storage == now.storage {
 		return
 	}
-	if _, there := is.version(was.storage); !there {
-		return // stored says it
+	if _, found := now.version(was.storage); !found {
+		return // stored reports it
 	}
-	c.add(storageVersionChanged, "spec.versions", was.storage, is.storage, "objects are stored in another version, which cannot be undone by itself")
+	c.add(storageVersionChanged, "spec.versions", was.storage, now.storage, "objects are stored in another version, which cannot be undone by itself")
 	before, _ := was.version(was.storage)
-	after, _ := is.version(is.storage)
-	if is.strategy != "None" || before.schema == nil || after.schema == nil {
+	after, _ := now.version(now.storage)
+	if now.strategy != "None" || before.schema == nil || after.schema == nil {
 		return
 	}
 	c.version = after.name
@@ -125,21 +125,21 @@ func (c *comparer) storage(was, is *definition) {
 }
 
 // between compares the schemas of two versions.
-func (c *comparer) between(was, is map[string]any) []Change {
+func (c *comparer) between(was, now map[string]any) []Change {
 	sub := &comparer{severities: c.severities, version: c.version, name: c.name, keepsAll: c.keepsAll}
-	sub.schema(schemaPath{root: true}, was, is)
+	sub.schema(schemaPath{root: true}, was, now)
 	if c.err == nil {
 		c.err = sub.err
 	}
 	return sub.changes
 }
 
-func (c *comparer) subresources(was, is version) {
+func (c *comparer) subresources(was, now version) {
 	before, err := mapAt(c.name, was.name+" subresources", was.fields["subresources"])
 	if err != nil && c.err == nil {
 		c.err = err
 	}
-	after, err := mapAt(c.name, is.name+" subresources", is.fields["subresources"])
+	after, err := mapAt(c.name, now.name+" subresources", now.fields["subresources"])
 	if err != nil && c.err == nil {
 		c.err = err
 	}
@@ -155,9 +155,9 @@ func (c *comparer) subresources(was, is version) {
 	c.unknown("subresources", before, after, func(key string) bool { return key == "status" || key == "scale" })
 }
 
-func (c *comparer) scale(was, is any) {
+func (c *comparer) scale(was, now any) {
 	before, had := was.(map[string]any)
-	after, has := is.(map[string]any)
+	after, has := now.(map[string]any)
 	switch {
 	case had && !has:
 		c.add(scaleWithdrawn, "", nil, nil, "the scale subresource was removed")
@@ -177,7 +177,7 @@ func (c *comparer) scale(was, is any) {
 	}
 }
 
-func (c *comparer) selectable(was, is any) {
+func (c *comparer) selectable(was, now any) {
 	paths := func(v any) []string {
 		var all []string
 		list, _ := v.([]any)
@@ -188,7 +188,7 @@ func (c *comparer) selectable(was, is any) {
 		}
 		return all
 	}
-	before, after := paths(was), paths(is)
+	before, after := paths(was), paths(now)
 	for _, p := range before {
 		if !contains(after, p) {
 			c.add(selectableRemoved, p, nil, nil, "objects can no longer be selected by it")

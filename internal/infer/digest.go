@@ -2,22 +2,22 @@ package infer
 
 import "strings"
 
-// Version is that of what Compile makes: a digest of another one is not read.
+// Version is the format of Compile's result: one of another version must not be read.
 const Version = 2
 
-// SchemaHints is what the structural schema of a kind adds to the content of its
-// objects: what a field refers to although its key does not say so. It has a
-// field only where there is something to say, and can be written as JSON.
+// SchemaHints is what the structural schema of a kind adds to the content of its objects: the
+// target of a field whose key does not show it. It has only fields with a hint, and can be encoded
+// as JSON.
 type SchemaHints struct {
 	Fields map[string]*SchemaHints `json:"f,omitempty"`
 	// Items is that of the items of a list, and of the values of a map.
 	Items *SchemaHints `json:"i,omitempty"`
 	// To is the stem of the built-in kind that the field names: secret, configmap.
 	To string `json:"t,omitempty"`
-	// Kind and Group are those of a reference that does not say them itself.
+	// Kind and Group are those of a reference without such fields.
 	Kind  string  `json:"k,omitempty"`
 	Group *string `json:"g,omitempty"`
-	// Free says that it is a map of texts, whose keys are nobody's fields.
+	// Free marks a map of texts with arbitrary keys.
 	Free bool `json:"x,omitempty"`
 }
 
@@ -45,8 +45,7 @@ func (d *SchemaHints) empty() bool {
 	return len(d.Fields) == 0 && d.Items == nil && d.To == "" && d.Kind == "" && !d.Free
 }
 
-// Compile reads the schema of a version out of a CustomResourceDefinition; nil
-// where it says nothing.
+// Compile reads the schema of a version from a CustomResourceDefinition; nil if it has no hints.
 func Compile(crd map[string]any, version string) *SchemaHints {
 	spec, _ := crd["spec"].(map[string]any)
 	versions, _ := spec["versions"].([]any)
@@ -74,8 +73,7 @@ func Compile(crd map[string]any, version string) *SchemaHints {
 	return nil
 }
 
-// compile reads the schema of one field; about is what is said of the list that
-// holds it.
+// compile reads the schema of one field; about is the description of the list that contains it.
 func compile(key string, v any, about string, depth int) *SchemaHints {
 	s, ok := v.(map[string]any)
 	if !ok || depth > maxDepth || skipped(key) {
@@ -96,11 +94,11 @@ func compile(key string, v any, about string, depth int) *SchemaHints {
 		d.Items = compile(key, s["items"], words, depth+1)
 	case "object", "":
 		d.object(key, words, properties, depth)
-		if of, ok := s["additionalProperties"].(map[string]any); ok && len(properties) == 0 {
-			if of["type"] == "string" {
+		if items, ok := s["additionalProperties"].(map[string]any); ok && len(properties) == 0 {
+			if items["type"] == "string" {
 				d.Free = true
 			} else {
-				d.Items = compile("", of, "", depth+1)
+				d.Items = compile("", items, "", depth+1)
 			}
 		}
 	}
@@ -131,8 +129,7 @@ func (d *SchemaHints) object(key, words string, properties map[string]any, depth
 	}
 }
 
-// isReferenceKey says whether a key says by itself what text, or an object, under it
-// refers to.
+// isReferenceKey reports whether the key alone shows the target of a text, or object, under it.
 func isReferenceKey(key string, text bool) bool {
 	form, stem := formOf(key)
 	if form == noForm || text && form == itself && !bareText(stem) {
@@ -143,7 +140,7 @@ func isReferenceKey(key string, text bool) bool {
 	return ok || ofKey
 }
 
-// fixedValue returns the value that a field has where nothing else is said.
+// fixedValue returns the default or only value of a field.
 func fixedValue(v any) string {
 	s, _ := v.(map[string]any)
 	if text, ok := s["default"].(string); ok {
@@ -168,12 +165,12 @@ func onlyGroup(properties map[string]any) *string {
 	return nil
 }
 
-// refersToA returns what an object with a name refers to, by what is said of it:
-// the words of k8s.io/api for a key of a Secret, or else its own. The words for a
-// key of a ConfigMap say nothing: others use them for Secrets.
+// refersToA returns the target of an object with a name, by its description: the text of k8s.io/api
+// for a key of a Secret, or else its own. The text for a key of a ConfigMap is no evidence: others
+// copy it for Secrets.
 func refersToA(words string, properties map[string]any) string {
 	if k, ok := properties["key"].(map[string]any); ok {
-		if said, _ := k["description"].(string); strings.HasPrefix(said, "The key of the secret to select from") {
+		if description, _ := k["description"].(string); strings.HasPrefix(description, "The key of the secret to select from") {
 			return "secret"
 		}
 	}
@@ -181,24 +178,24 @@ func refersToA(words string, properties map[string]any) string {
 		return ""
 	}
 	lower := strings.ToLower(words)
-	is, other := mentions(lower, "secret"), mentions(lower, "configmap") || mentions(lower, "config map")
+	secret, other := mentions(lower, "secret"), mentions(lower, "configmap") || mentions(lower, "config map")
 	switch {
-	case is && !other && !external(lower):
+	case secret && !other && !external(lower):
 		return "secret"
-	case other && !is:
+	case other && !secret:
 		return "configmap"
 	}
 	return ""
 }
 
-// choice says whether a field chooses one of several things.
+// choice reports whether a field selects one of several things.
 func choice(v any) bool {
 	s, _ := v.(map[string]any)
 	list, _ := s["enum"].([]any)
 	return len(list) > 1
 }
 
-// namesA returns what a text is the name of, by what is said of it.
+// namesA returns what a text names, by its description.
 func namesA(key, words string) string {
 	lower := strings.ToLower(words)
 	_, behind, ok := strings.Cut(lower, "name of ")
@@ -228,7 +225,7 @@ func namesA(key, words string) string {
 	return ""
 }
 
-// notThing tells words that make something else of the secret before them.
+// notThing reports words that give the secret before them another meaning.
 func notThing(word string) bool {
 	switch word {
 	case "key", "keys", "engine", "engines", "store", "stores", "server", "rotation", "access", "backend", "field", "manager", "provider", "property", "path", "namespace", "template", "type":
@@ -237,8 +234,8 @@ func notThing(word string) bool {
 	return false
 }
 
-// mentions says whether a text in small letters has a word, or its plural, and
-// means an object by it: a client secret is none, nor is a secret store.
+// mentions reports whether a lower-case text has a word, or its plural, that means an object: a
+// client secret does not, nor does a secret store.
 func mentions(lower, word string) bool {
 	for {
 		i := strings.Index(lower, word)
@@ -269,7 +266,7 @@ func lastWord(s string) string {
 	return s
 }
 
-// value tells words before secret that make it the text that is kept secret.
+// value reports words before secret that make it a secret text.
 func value(word string) bool {
 	switch word {
 	case "client", "shared", "app", "api", "oauth", "oauth2", "jwt", "webhook", "session", "cookie", "signing", "encryption":
@@ -282,8 +279,7 @@ func isWord(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' || c == '_' || c == '-'
 }
 
-// external says whether a text in small letters speaks of secrets that are kept
-// elsewhere.
+// external reports whether a lower-case text is about secrets outside of the cluster.
 func external(lower string) bool {
 	for _, word := range [...]string{"secrets manager", "secret manager", "vault", "aws", "azure", "gcp", "google", "external secret"} {
 		if strings.Contains(lower, word) {

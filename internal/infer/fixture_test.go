@@ -128,9 +128,9 @@ func (f *fixture) want(text string) {
 		if line = strings.Join(strings.Fields(line), " "); line == "" || line[0] == '#' {
 			continue
 		}
-		plain, only := strings.CutSuffix(line, " [schema]")
+		plain, schemaOnly := strings.CutSuffix(line, " [schema]")
 		f.links[plain] = true
-		if !only {
+		if !schemaOnly {
 			f.bare[plain] = true
 		}
 	}
@@ -244,17 +244,17 @@ func TestFixtures(t *testing.T) {
 	}
 }
 
-func compare(t *testing.T, how string, got, want map[string]bool) {
+func compare(t *testing.T, label string, got, want map[string]bool) {
 	t.Helper()
 	var lines []string
 	for l := range want {
 		if !got[l] {
-			lines = append(lines, how+", not found: "+l)
+			lines = append(lines, label+", not found: "+l)
 		}
 	}
 	for l := range got {
 		if !want[l] {
-			lines = append(lines, how+", not listed: "+l)
+			lines = append(lines, label+", not listed: "+l)
 		}
 	}
 	slices.Sort(lines)
@@ -277,8 +277,8 @@ func TestDigestsAreJSON(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			var back *infer.SchemaHints
-			if err := json.Unmarshal(text, &back); err != nil || !reflect.DeepEqual(d, back) {
+			var decoded *infer.SchemaHints
+			if err := json.Unmarshal(text, &decoded); err != nil || !reflect.DeepEqual(d, decoded) {
 				t.Errorf("%s: %s came back as another, %v", gk, text, err)
 			}
 		}

@@ -1,19 +1,16 @@
-// Package infer guesses the relationships of custom resources whose operators
-// declare none. It reads the content of an object and, where it is known, what the
-// schema of its kind adds to that; nothing is fetched.
+// Package infer infers the relationships of custom resources whose operators declare none. It reads
+// the content of an object and, if known, the hints in the schema of its kind; it does no I/O.
 //
-// The words of the package:
+// The terms of the package:
 //
-//   - Reference, a field that has the shape of one: secretName, issuerRef, the
-//     env of a container. A field without that shape says nothing, whatever stands
-//     in it.
-//   - Stem, the part of a key that says the kind: secret in tlsSecretName, and
-//     issuer in issuerRef.
-//   - Digest, what a schema adds: what a reference without a telling key means.
+//   - Reference, a field with the form of one: secretName, issuerRef, the env of a container. A
+//     field without that form is ignored, whatever its value.
+//   - Stem, the part of a key that names the kind: secret in tlsSecretName, and issuer in
+//     issuerRef.
+//   - Digest, the hints of a schema: the target of a reference without a telling key.
 //
-// Every link is a guess: it is marked as inferred, and counts only where the
-// object that it names is there. A wrong edge is worse than a missing one, so
-// what can be read in two ways is not read.
+// Every link is marked as inferred, and counts only if its target exists. A wrong edge is worse
+// than a missing one, so ambiguous fields are ignored.
 package infer
 
 import (
@@ -23,13 +20,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Origin is that of all rules of the package.
+// Origin is the origin of all rules of the package.
 const Origin = "inferred"
 
-// Schemas returns what the schema of a kind adds, nil where it is not known.
+// Schemas returns the hints for a kind, nil if unknown.
 type Schemas func(schema.GroupKind) *SchemaHints
 
-// The places of the rules; behind them come those of pods.
+// The indices of the rules; those of pods follow.
 const (
 	reference = iota
 	target
@@ -38,15 +35,15 @@ const (
 	pods
 )
 
-// Rules returns the rules that guess for objects of the kinds. kinds are those of
-// the source, among which a reference finds its own. schemas may be nil; it is
-// asked while objects are read, from several goroutines.
+// Rules returns the rules that infer links of objects of the kinds. kinds are those of the source,
+// in which references are resolved. schemas may be nil; it is called during reads, from several
+// goroutines.
 //
-//	field-reference  From needs what a field refers to
-//	field-target     From serves what targetRef and scaleTargetRef refer to
-//	field-product    From owns the Secret into which a field says that it writes
-//	field-host       From needs the Service whose host name a field holds
-//	pod-*            the built-in rules, for pod templates and pieces of them
+//	field-reference  From needs the target of a reference
+//	field-target     From serves the target of targetRef and scaleTargetRef
+//	field-product    From owns the Secret that a field says it writes
+//	field-host       From needs the Service whose host name is in a field
+//	pod-*            the built-in rules, for pod templates and parts of them
 func Rules(from []schema.GroupKind, kinds *object.Kinds, schemas Schemas) []relation.Rule {
 	rules := []relation.Rule{
 		reference: {Name: "field-reference", From: from, Relation: relation.Needs, Via: relation.Spec, Field: "*Name, *Ref", Origin: Origin},

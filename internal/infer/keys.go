@@ -2,18 +2,17 @@ package infer
 
 import "strings"
 
-// keyForm is what a key says of its value.
+// keyForm is what a key implies about its value.
 type keyForm uint8
 
 const (
 	noForm   keyForm = iota
-	nameForm         // secretName: text is a name
-	refForm          // secretRef: an object with a name, or text that is one
+	nameForm         // secretName: a text is a name
+	refForm          // secretRef: an object with a name, or a text that is one
 	itself           // secret, storageClass, existingClaim: either
 )
 
-// formOf splits a key into what it says and its stem, in small letters without
-// marks. Plural endings are those of lists.
+// formOf splits a key into its form and its stem, in lower case without signs. A plural is a list.
 func formOf(key string) (keyForm, string) {
 	n := len(key)
 	if n < 3 || n > 64 {
@@ -25,7 +24,7 @@ func formOf(key string) (keyForm, string) {
 		return noForm, ""
 	}
 	if strings.ContainsAny(key, "./") {
-		return noForm, "" // A property of a program.
+		return noForm, "" // a property of a program
 	}
 	one := strings.TrimSuffix(key, "s")
 	if class := strings.HasSuffix(key, "lass"); class {
@@ -47,7 +46,7 @@ func formOf(key string) (keyForm, string) {
 	return noForm, ""
 }
 
-// plain writes a stem in small letters and without marks.
+// plain returns a stem in lower case and without signs.
 func plain(stem string) string {
 	small := true
 	for i := range len(stem) {
@@ -73,9 +72,8 @@ func plain(stem string) string {
 	return string(out)
 }
 
-// bareText says whether a key that is itself the stem holds a name where its
-// value is text. A secret may also be the secret: only what can be no text of a
-// secret is a name of one.
+// bareText reports whether a text under a key that equals the stem may be a name. A field secret
+// may also contain the secret: the value counts only if it cannot be the secret itself.
 func bareText(stem string) bool {
 	for _, end := range [...]string{"storageclass", "priorityclass", "runtimeclass", "ingressclass", "serviceaccount", "configmap", "pvc", "existingclaim", "persistentvolumeclaim"} {
 		if strings.HasSuffix(stem, end) {
@@ -94,21 +92,21 @@ func bareText(stem string) bool {
 	return false
 }
 
-// skipped tells fields that hold no references, whatever their keys look like:
-// what is written on others, what chooses among others, the content of others.
+// skipped reports fields that hold no references, whatever their keys: what is written to other
+// objects, what selects them, their content.
 func skipped(key string) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "matchExpressions", "selector", "affinity", "tolerations", "topologySpreadConstraints",
 		"data", "stringData", "binaryData", "encryptedData", "managedFields", "openAPIV3Schema", "headers", "httpHeaders", "requestHeaders", "attributes", "match", "matches", "exclude", "ownerReferences", "securityContext", "livenessProbe", "readinessProbe", "startupProbe",
-		"secretObjects": // which a driver of secrets makes
+		"secretObjects": // created by a secrets driver
 
 		return true
 	}
 	return strings.HasSuffix(key, "Labels") || strings.HasSuffix(key, "Annotations") || strings.HasSuffix(key, "Selector") && !strings.HasSuffix(key, "KeySelector")
 }
 
-// outward tells parts of an object that say under which addresses it is reached,
-// or whom it looks at without standing on them: what is scraped.
+// outward reports parts of an object with the addresses at which it is reached, or what it only
+// scrapes.
 func outward(key string) bool {
 	switch key {
 	case "ingress", "ingresses", "route", "routes", "httpRoute", "httproute", "virtualHost", "virtualHosts", "virtualhost", "virtualService", "expose", "exposure", "exposed", "cors", "corsPolicy", "listener", "listeners", "dnsNames", "certificate", "certificates", "egress", "image", "images", "controlPlaneEndpoint",
@@ -118,8 +116,8 @@ func outward(key string) bool {
 	return strings.HasSuffix(key, "Ingress")
 }
 
-// cloud tells parts of an object that speak of storage elsewhere, whose classes
-// are no StorageClasses.
+// cloud reports parts of an object about storage outside of the cluster, whose classes are no
+// StorageClasses.
 func cloud(key string) bool {
 	for _, word := range [...]string{"s3", "S3", "gcs", "GCS", "azure", "bucket", "Bucket", "objectStor", "ObjectStor", "barmanObjectStore", "backup"} {
 		if strings.Contains(key, word) {
@@ -129,8 +127,8 @@ func cloud(key string) bool {
 	return false
 }
 
-// mayBeHost sorts out most texts before their keys are read: sentences, words with
-// capitals, numbers. A URL has its marks.
+// mayBeHost excludes most texts before their keys are read: sentences, words with capitals,
+// numbers. A URL has its marks.
 func mayBeHost(s string) bool {
 	letters := false
 	for i := range len(s) {
@@ -146,8 +144,7 @@ func mayBeHost(s string) bool {
 	return letters
 }
 
-// validName says whether a server would take the name for an object: a DNS
-// subdomain.
+// validName reports whether a server would accept the name of an object: a DNS subdomain.
 func validName(s string) bool {
 	if s == "" || len(s) > 253 || !alphanumeric(s[0]) || !alphanumeric(s[len(s)-1]) {
 		return false
@@ -164,7 +161,7 @@ func validName(s string) bool {
 	return true
 }
 
-// validLabel says whether s may name a namespace or a Service.
+// validLabel reports whether s may name a namespace or a Service.
 func validLabel(s string) bool { return len(s) <= 63 && strings.IndexByte(s, '.') < 0 && validName(s) }
 
 func alphanumeric(c byte) bool { return c >= 'a' && c <= 'z' || c >= '0' && c <= '9' }

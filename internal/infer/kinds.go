@@ -12,12 +12,12 @@ import (
 // table finds kinds by the words of keys.
 type table struct {
 	kinds *object.Kinds
-	named map[string][]kind // by the kind in small letters
+	named map[string][]kind // by the kind in lower case
 	// groups are the custom kinds of a group.
 	groups map[string][]kind
 }
 
-// kind is what a reference can mean.
+// kind is a possible target of a reference.
 type kind struct {
 	schema.GroupKind
 	namespaced, custom bool
@@ -36,7 +36,7 @@ func newTable(kinds *object.Kinds) *table {
 	return t
 }
 
-// The kinds that a key may name whatever group it is in.
+// Kinds that a key may name in any group.
 var (
 	secret         = core("Secret")
 	configMap      = core("ConfigMap")
@@ -56,7 +56,7 @@ func core(name string) kind {
 
 func kindOf(r object.Resource) kind { return kind{r.GroupKind(), r.Namespaced, r.Custom} }
 
-// stems are the ends of stems that mean a built-in kind: tlsSecret does.
+// stems are suffixes of stems for a built-in kind: tlsSecret has one.
 var stems = [...]struct {
 	stem string
 	kind kind
@@ -90,8 +90,8 @@ func builtIn(stem string) (kind, bool) {
 	return kind{}, false
 }
 
-// keyOf returns the kind of which a stem means a key, or into which something is
-// written: passwordSecretKey, writeConnectionSecretTo.
+// keyOf returns the kind if a stem is a key in it, or its write target: passwordSecretKey,
+// writeConnectionSecretTo.
 func keyOf(stem string) (kind, bool) {
 	switch {
 	case strings.HasSuffix(stem, "secretkey"), strings.HasSuffix(stem, "secretto"):
@@ -102,10 +102,9 @@ func keyOf(stem string) (kind, bool) {
 	return kind{}, false
 }
 
-// find returns the kind that a stem names for an object of the group: the one of
-// that group, or else of the group that it is part of (ec2.aws.example.com of
-// aws.example.com), or else, where the word is not one that many use, the only one
-// that there is.
+// find returns the kind that a stem names for an object of the group: that of the group, or else of
+// the group above it (aws.example.com for ec2.aws.example.com), or else the only one that exists,
+// unless many systems use the word.
 func (t *table) find(stem, group string) (kind, bool) {
 	all := t.named[stem]
 	if len(all) == 0 {
@@ -120,8 +119,8 @@ func (t *table) find(stem, group string) (kind, bool) {
 	return kind{}, false
 }
 
-// own returns the kind of the object's own group that a whole word names. A word
-// that is a built-in kind, or something that systems keep inside, means that.
+// own returns the kind of the object's own group that a whole word names. A built-in kind, or a
+// word for something internal to systems, has precedence.
 func (w *walker) own(word string) (kind, bool) {
 	mine := w.groups[w.self.Group]
 	i := slices.IndexFunc(mine, func(k kind) bool { return strings.EqualFold(k.Kind, word) })
@@ -135,10 +134,9 @@ func (w *walker) own(word string) (kind, bool) {
 	return mine[i], true
 }
 
-// like returns the kind of the object's own group that the stem of a reference
-// means: the one that it names, or the only one that has it for its last words
-// (projectRef, of an AtlasProject), or the one that it calls a cluster
-// (kafkaClusterRef, of a Kafka).
+// like returns the kind of the object's own group that the stem of a reference refers to: the one
+// that it names, or the only one with it as its last words (projectRef, of an AtlasProject), or the
+// one that it calls a cluster (kafkaClusterRef, of a Kafka).
 func (t *table) like(stem string, self object.Ref) (kind, bool) {
 	in := func(k kind) bool { return k.Group == self.Group && k.custom }
 	if i := slices.IndexFunc(t.named[stem], in); i >= 0 {
@@ -156,9 +154,9 @@ func (t *table) like(stem string, self object.Ref) (kind, bool) {
 			n++
 		}
 	}
-	if of, ok := strings.CutSuffix(stem, "cluster"); ok && n == 0 {
-		if i := slices.IndexFunc(t.named[of], in); i >= 0 {
-			return t.named[of][i], true
+	if base, ok := strings.CutSuffix(stem, "cluster"); ok && n == 0 {
+		if i := slices.IndexFunc(t.named[base], in); i >= 0 {
+			return t.named[base][i], true
 		}
 	}
 	return found, n == 1
@@ -179,8 +177,8 @@ func near(all []kind, group string) (kind, bool) {
 	return found, n == 1
 }
 
-// statedKind returns the kind that a reference says itself. Without a group it is one
-// of the group of the object, or a built-in one, or the only one of its name.
+// statedKind returns the kind that a reference gives itself. Without a group it is one of the group
+// of the object, or a built-in one, or the only one of its name.
 func (t *table) statedKind(name string, group *string, own string) (kind, bool) {
 	if group != nil {
 		r, ok := t.kinds.Kind(schema.GroupKind{Group: *group, Kind: name})
@@ -200,7 +198,7 @@ func (t *table) statedKind(name string, group *string, own string) (kind, bool) 
 	return kind{}, false
 }
 
-// common tells kinds whose names many systems use, for things of their own.
+// common reports kinds whose names many systems use for things of their own.
 func common(stem string) bool {
 	_, found := slices.BinarySearch(commonStems[:], stem)
 	return found
@@ -220,8 +218,8 @@ var commonStems = [...]string{
 	"validator", "variable", "version", "view", "volume", "webhook", "worker", "workflow", "workload", "workspace", "zone",
 }
 
-// inner tells what systems keep inside, so that a name of one need not be that of
-// an object: userName is somebody who logs in.
+// inner reports words for things internal to systems, whose names need not be those of objects:
+// userName is a login.
 func inner(stem string) bool {
 	_, found := slices.BinarySearch(innerStems[:], stem)
 	return found

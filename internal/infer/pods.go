@@ -4,7 +4,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// podKeys are what a piece of a pod takes of an object.
+// podKeys are the keys of an object that belong to a part of a pod.
 type podKeys uint8
 
 const (
@@ -13,7 +13,7 @@ const (
 	ofContainer
 )
 
-// has says whether a field belongs to the piece.
+// has reports whether a field belongs to the part.
 func (k podKeys) has(key string) bool {
 	switch key {
 	case "containers", "initContainers", "ephemeralContainers", "imagePullSecrets", "serviceAccountName", "serviceAccount", "priorityClassName", "runtimeClassName", "resourceClaims", "schedulingGroup":
@@ -26,33 +26,33 @@ func (k podKeys) has(key string) bool {
 	return false
 }
 
-// podParts hands pieces of pods to the rules of pods: an object with containers,
-// volumes or pull secrets, as a pod spec; one with variables, as a container. Each
-// must have the names and the shapes that they have in a pod.
+// podParts passes parts of pods to the pod rules: an object with containers, volumes or pull
+// secrets, as a pod spec; one with variables, as a container. Names and shapes must be those of a
+// pod.
 func (w *walker) podParts(m, parent map[string]any) podKeys {
-	var of podKeys
+	var keys podKeys
 	spec := eachIs(m["containers"], isContainer) || eachIs(m["initContainers"], isContainer) || eachIs(m["imagePullSecrets"], isName)
 	if spec {
-		of |= ofSpec
+		keys |= ofSpec
 	}
 	if eachIs(m["volumes"], isVolume) {
-		of |= ofVolumes
+		keys |= ofVolumes
 	}
-	if of != 0 {
-		w.part(m, parent, of)
+	if keys != 0 {
+		w.part(m, parent, keys)
 	}
 	_, image := m["image"].(string)
 	if eachIs(m["env"], isVariable) || eachIs(m["envFrom"], isSource) || image && (eachIs(m["args"], isText) || eachIs(m["command"], isText)) {
-		of |= ofContainer
+		keys |= ofContainer
 		w.pod(relation.PodPart{Path: w.field(""), Shape: relation.Container, Fields: m, Inferred: true})
 	}
-	return of
+	return keys
 }
 
-// part hands on a pod spec, with the template that it stands in. A piece that is
-// none as a whole is handed on in part.
-func (w *walker) part(m, parent map[string]any, of podKeys) {
-	if of&ofSpec == 0 {
+// part passes on a pod spec, with its template. If it is no whole pod spec, it passes on the
+// matching parts.
+func (w *walker) part(m, parent map[string]any, keys podKeys) {
+	if keys&ofSpec == 0 {
 		m = map[string]any{"volumes": m["volumes"]}
 	}
 	last := w.path[len(w.path)-1]
@@ -73,14 +73,14 @@ func (w *walker) pod(p relation.PodPart) {
 	})
 }
 
-// eachIs says whether a value is a list, and each item has a shape.
-func eachIs(v any, is func(any) bool) bool {
+// eachIs reports whether a value is a list whose items all have a shape.
+func eachIs(v any, match func(any) bool) bool {
 	list, ok := v.([]any)
 	if !ok || len(list) == 0 {
 		return false
 	}
 	for i := range list {
-		if !is(list[i]) {
+		if !match(list[i]) {
 			return false
 		}
 	}
@@ -95,7 +95,7 @@ func isName(v any) bool {
 	return ok
 }
 
-// isContainer: an operator may fill in the image later.
+// isContainer does not require an image: an operator may set it.
 func isContainer(v any) bool {
 	m, _ := v.(map[string]any)
 	if !isName(v) {

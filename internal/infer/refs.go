@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// referred looks at an object under a key as a reference, and says whether there
-// is nothing more in it, be it understood or not.
+// referred reads an object under a key as a reference, and reports whether there is nothing more in
+// it, even if the reference was not resolved.
 func (w *walker) referred(key string, m map[string]any, at place) bool {
 	name, ok := m["name"].(string)
 	if !ok || elsewhere(m) {
@@ -31,7 +31,7 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 			return true
 		}
 	case noForm:
-		// cluster: {name: pg}, where the operator has Clusters.
+		// cluster: {name: pg}, if the operator has Clusters.
 		if k, ok := w.own(key); ok && k.GroupKind != w.self.GroupKind() && small(m) && !at.free && w.means(m, k) {
 			w.link(reference, k, w.inside(m), name, optional, "name")
 			return true
@@ -40,12 +40,12 @@ func (w *walker) referred(key string, m map[string]any, at place) bool {
 	return false
 }
 
-// refersTo looks at a reference whose key says so.
+// refersTo reads a reference with a telling key.
 func (w *walker) refersTo(stem, name string, m map[string]any, at place, optional bool) bool {
-	said, _ := m["kind"].(string)
+	kindField, _ := m["kind"].(string)
 	group := groupOf(m)
-	if said == "" && at.schema != nil {
-		said = at.schema.Kind
+	if kindField == "" && at.schema != nil {
+		kindField = at.schema.Kind
 		if group == nil {
 			group = at.schema.Group
 		}
@@ -53,15 +53,15 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 	rule := reference
 	switch {
 	case slices.Contains([]string{"owner", "claim", "controller", "creator", "involvedobject"}, stem):
-		return true // Whose this object is.
+		return true // the owner of this object
 	case stem == "target", stem == "scaletarget", stem == "policytarget":
 		rule = target
 	case strings.HasPrefix(stem, "write") && strings.HasSuffix(stem, "secretto"):
 		rule = product
 	}
 	k, ok := kind{}, false
-	if said != "" {
-		k, ok = w.statedKind(said, group, w.self.Group)
+	if kindField != "" {
+		k, ok = w.statedKind(kindField, group, w.self.Group)
 	} else if rule != target {
 		k, ok = w.refKind(stem)
 		ok = ok && (group == nil || *group == k.Group)
@@ -69,16 +69,16 @@ func (w *walker) refersTo(stem, name string, m map[string]any, at place, optiona
 	if ok {
 		w.link(rule, k, w.inside(m), name, optional, "name")
 	}
-	return small(m) // What else it holds may be a reference of its own.
+	return small(m) // other content may have references of its own
 }
 
-// means says whether what a reference says of its kind, if anything, is this one.
+// means reports whether the kind in a reference, if any, is this one.
 func (w *walker) means(m map[string]any, k kind) bool {
-	said, group := m["kind"], groupOf(m)
-	return (said == nil || said == "" || said == k.Kind) && (group == nil || *group == k.Group)
+	kindField, group := m["kind"], groupOf(m)
+	return (kindField == nil || kindField == "" || kindField == k.Kind) && (group == nil || *group == k.Group)
 }
 
-// inside returns the namespace that a reference says, or that of the object.
+// inside returns the namespace in a reference, or that of the object.
 func (w *walker) inside(m map[string]any) string {
 	if ns, ok := m["namespace"].(string); ok && ns != "" {
 		return ns
@@ -86,7 +86,7 @@ func (w *walker) inside(m map[string]any) string {
 	return w.self.Namespace
 }
 
-// groupOf returns the API group that a reference says, nil where it says none.
+// groupOf returns the API group in a reference, or nil.
 func groupOf(m map[string]any) *string {
 	for _, key := range [...]string{"group", "apiGroup"} {
 		if g, ok := m[key].(string); ok {
@@ -96,14 +96,14 @@ func groupOf(m map[string]any) *string {
 	if v, ok := m["apiVersion"].(string); ok && v != "" {
 		gv, err := schema.ParseGroupVersion(v)
 		if err != nil {
-			return &v // No group: nothing will be found.
+			return &v // no valid group: nothing will be found
 		}
 		return &gv.Group
 	}
 	return nil
 }
 
-// elsewhere tells a reference to what is not in this cluster.
+// elsewhere reports a reference to something outside of this cluster.
 func elsewhere(m map[string]any) bool {
 	for _, key := range [...]string{"bundle", "resolver", "url", "server", "cluster", "clusterName", "repository"} {
 		if s, ok := m[key].(string); ok && s != "" {
@@ -113,9 +113,8 @@ func elsewhere(m map[string]any) bool {
 	return false
 }
 
-// flat says whether an object holds no other objects, and is not one that the
-// operator is told to make: a reference may come with settings, a blueprint has
-// content.
+// flat reports whether an object has no nested objects, and is not one for the operator to create:
+// a reference may have settings, a template has content.
 func flat(m map[string]any) bool {
 	for _, v := range m {
 		if _, object := v.(map[string]any); object {
@@ -125,7 +124,7 @@ func flat(m map[string]any) bool {
 	return m["create"] != true
 }
 
-// small says whether an object holds what a reference holds, and nothing else.
+// small reports whether an object has only the fields of a reference.
 func small(m map[string]any) bool {
 	for key := range m {
 		switch key {
@@ -137,8 +136,7 @@ func small(m map[string]any) bool {
 	return true
 }
 
-// isManifest tells an object that is written down whole inside another: a
-// blueprint of something else, in another place.
+// isManifest reports a whole object inside of another one: a template of an object elsewhere.
 func isManifest(m map[string]any) bool {
 	if _, ok := m["kind"].(string); !ok {
 		return false

@@ -9,11 +9,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// maxDepth bounds how deep fields are followed; what people write is not deeper.
+// maxDepth limits how deep fields are followed; real content is not deeper.
 const maxDepth = 40
 
-// walker goes through the fields of one object. The work grows with the size of
-// the object, which the server bounds.
+// walker visits the fields of one object. The work grows with the size of the object, which the
+// server limits.
 type walker struct {
 	*table
 	self object.Ref
@@ -21,23 +21,23 @@ type walker struct {
 	path []step
 }
 
-// step is a key, or an index where there is none.
+// step is a key, or an index if the key is empty.
 type step struct {
 	key   string
 	index int
 }
 
-// place is what is known of where the walker is.
+// place is the context of the walker.
 type place struct {
 	schema  *SchemaHints
-	free    bool // in a map whose keys are nobody's fields
-	traces  bool // below a key that speaks of traces
-	outward bool // below a key that speaks of how the object is reached
-	cloud   bool // below a key that speaks of storage elsewhere
+	free    bool // in a map with arbitrary keys
+	traces  bool // below a key for tracing
+	outward bool // below a key for how the object is reached
+	cloud   bool // below a key for storage outside of the cluster
 }
 
-// root walks an object, but for what is not its operator's input: its identity,
-// and its status, which says what was found.
+// root visits an object except what is no input of its operator: its identity, and its status,
+// which is output.
 func (w *walker) root(fields map[string]any, d *SchemaHints) {
 	for key, v := range fields {
 		switch key {
@@ -48,7 +48,7 @@ func (w *walker) root(fields map[string]any, d *SchemaHints) {
 	}
 }
 
-// value looks at what stands under a key of an object.
+// value reads the value of a key of an object.
 func (w *walker) value(key string, v any, in map[string]any, at place) {
 	switch v := v.(type) {
 	case string:
@@ -66,7 +66,7 @@ func (w *walker) value(key string, v any, in map[string]any, at place) {
 		}
 		w.pop()
 	case []any:
-		// A list of metadata is not that of an object: Dapr's are properties.
+		// A list under metadata is not an object's metadata: Dapr's are properties.
 		if len(v) == 0 || skipped(key) && key != "metadata" || len(w.path) > maxDepth {
 			return
 		}
@@ -77,7 +77,7 @@ func (w *walker) value(key string, v any, in map[string]any, at place) {
 	}
 }
 
-// list looks at the items of a list under a key.
+// list reads the items of a list under a key.
 func (w *walker) list(key string, list []any, in map[string]any, at place) {
 	at.schema = at.schema.item()
 	for i := range list {
@@ -98,34 +98,32 @@ func (w *walker) list(key string, list []any, in map[string]any, at place) {
 	}
 }
 
-// fields looks at the fields of an object, pieces of pods first: what belongs to
-// one is not looked at again.
+// fields reads the fields of an object, parts of pods first: what belongs to one is not read again.
 func (w *walker) fields(m, parent map[string]any, at place) {
-	of := w.podParts(m, parent)
+	keys := w.podParts(m, parent)
 	schema := at.schema
 	for key, v := range m {
-		if !of.has(key) {
+		if !keys.has(key) {
 			at.schema, at.free = schema.field(key), schema != nil && schema.Free
 			w.value(key, v, m, at)
 		}
 	}
 }
 
-// enter notes what a key says of all that is below it.
+// enter records what a key implies for everything below it.
 func (p *place) enter(key string) {
 	p.traces = p.traces || relation.IsTracing(key)
 	p.outward = p.outward || outward(key)
 	p.cloud = p.cloud || cloud(key)
 }
 
-// excludes says that a name here is not one of the kind, or is not needed: what a
-// program calls itself in its traces, who may be called or is led to, a class of
-// storage elsewhere.
+// excludes reports whether a name here cannot be one of the kind, or is not needed: a program's
+// name in its traces, peers, a storage class outside of the cluster.
 func (p *place) excludes(k kind) bool {
 	return (p.traces || p.outward) && k == service || p.cloud && k == storageClass
 }
 
-// text looks at a text: the name of an object, or a host.
+// text reads a text: the name of an object, or a host.
 func (w *walker) text(key, v string, in map[string]any, at place) {
 	if v == "" {
 		return
@@ -162,7 +160,7 @@ func (w *walker) text(key, v string, in map[string]any, at place) {
 	})
 }
 
-// textKind returns the kind of which a text under the key is a name.
+// textKind returns the kind that a text under the key names.
 func (w *walker) textKind(key string, at place) (kind, bool) {
 	if at.schema != nil && at.schema.To != "" {
 		return builtIn(at.schema.To)
@@ -182,7 +180,7 @@ func (w *walker) textKind(key string, at place) (kind, bool) {
 		k, ok := w.find(stem, w.self.Group)
 		return k, ok && k.custom && k.GroupKind != w.self.GroupKind()
 	case noForm:
-		// solrCloud: a word that is a kind of the operator's, and little else.
+		// solrCloud: a word that is a kind of the operator's.
 		k, ok := w.own(key)
 		return k, ok && !common(strings.ToLower(key)) && k.GroupKind != w.self.GroupKind()
 	case refForm:
@@ -196,11 +194,11 @@ func (w *walker) textKind(key string, at place) (kind, bool) {
 	return kind{}, false
 }
 
-// refKind returns the kind that the stem of a reference means.
+// refKind returns the kind that the stem of a reference refers to.
 func (w *walker) refKind(stem string) (kind, bool) {
 	switch stem {
 	case "owner", "claim", "controller", "parent", "creator":
-		return kind{}, false // Up, not down; and a claim may be of many kinds.
+		return kind{}, false // an owner; and a claim may be of many kinds
 	}
 	if k, ok := keyOf(stem); ok {
 		return k, true
@@ -222,17 +220,17 @@ func (w *walker) refKind(stem string) (kind, bool) {
 			return w.named[stem][i], true
 		}
 	}
-	// Crossplane: vpcIdRef is of a VPC.
-	if of, ok := strings.CutSuffix(stem, "id"); ok {
-		if k, ok := near(w.named[of], w.self.Group); ok {
+	// Crossplane: vpcIdRef refers to a VPC.
+	if base, ok := strings.CutSuffix(stem, "id"); ok {
+		if k, ok := near(w.named[base], w.self.Group); ok {
 			return k, true
 		}
 	}
 	return kind{}, false
 }
 
-// siblingNamespace returns the namespace that stands beside a name: secretNamespace, or
-// namespace, or that of the object.
+// siblingNamespace returns the namespace next to a name: secretNamespace, or namespace, or that of
+// the object.
 func (w *walker) siblingNamespace(key string, in map[string]any) string {
 	for _, end := range [...]string{"Name", "Ref"} {
 		if stem, ok := strings.CutSuffix(key, end); ok {
@@ -247,7 +245,7 @@ func (w *walker) siblingNamespace(key string, in map[string]any) string {
 	return w.self.Namespace
 }
 
-// hasPort says whether a port stands beside a host.
+// hasPort reports whether there is a port next to a host.
 func hasPort(in map[string]any) bool {
 	for key, v := range in {
 		if n := len(key) - len("port"); n >= 0 && strings.EqualFold(key[n:], "port") {
@@ -260,15 +258,15 @@ func hasPort(in map[string]any) bool {
 	return false
 }
 
-// link emits a reference, where it can be one.
-func (w *walker) link(rule int, k kind, namespace, name string, optional bool, below ...string) {
+// link emits a valid reference.
+func (w *walker) link(rule int, k kind, namespace, name string, optional bool, suffix ...string) {
 	switch {
 	case !validName(name):
 		return
 	case !k.namespaced:
 		namespace = ""
 	case !validLabel(namespace):
-		return // Of a cluster-scoped object, that does not say where.
+		return // a cluster-scoped object that gives no namespace
 	}
 	if k == service && !validLabel(name) {
 		return
@@ -277,8 +275,8 @@ func (w *walker) link(rule int, k kind, namespace, name string, optional bool, b
 		return
 	}
 	last := ""
-	if len(below) > 0 {
-		last = below[0]
+	if len(suffix) > 0 {
+		last = suffix[0]
 	}
 	w.emit(rule, relation.Link{
 		Target: relation.Target{Kind: k.GroupKind, Namespace: namespace, Name: name, IfPresent: true},
@@ -289,8 +287,8 @@ func (w *walker) link(rule int, k kind, namespace, name string, optional bool, b
 func (w *walker) push(s step) { w.path = append(w.path, s) }
 func (w *walker) pop()        { w.path = w.path[:len(w.path)-1] }
 
-// field writes the path at which the walker is, and of a field below it.
-func (w *walker) field(below string) string {
+// field returns the path of the walker, and of a field below it.
+func (w *walker) field(suffix string) string {
 	var b strings.Builder
 	for i, s := range w.path {
 		switch {
@@ -309,14 +307,14 @@ func (w *walker) field(below string) string {
 			b.WriteByte(']')
 		}
 	}
-	if below != "" {
+	if suffix != "" {
 		b.WriteByte('.')
-		b.WriteString(below)
+		b.WriteString(suffix)
 	}
 	return b.String()
 }
 
-// plainKey says whether a key needs no brackets in a path.
+// plainKey reports whether a key needs no brackets in a path.
 func plainKey(key string) bool {
 	return strings.IndexFunc(key, func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '-'

@@ -1,8 +1,8 @@
-// Package krew writes plugin manifests of krew, the plugin manager of kubectl. Whether krew and
-// the CI of its index take them is said by krew itself: test/krew runs both.
+// Package krew writes plugin manifests of krew, the plugin manager of kubectl. test/krew runs krew
+// and the CI of its index on them.
 //
-// A manifest is one plugin in one version, with a platform for each archive that there is of
-// it. An index is a git repository with a manifest for each of its plugins in plugins/.
+// A manifest is one plugin in one version, with a platform for each of its archives. An index is a
+// git repository with a manifest for each of its plugins in plugins/.
 package krew
 
 import (
@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The only type of object that krew reads, in its only version.
+// The only type that krew reads, in its only version.
 const (
 	APIVersion = "krew.googlecontainertools.github.com/v1alpha2"
 	Kind       = "Plugin"
@@ -27,14 +27,14 @@ type Manifest struct {
 	Spec       Spec     `json:"spec"`
 }
 
-// Metadata is the name: krew looks at nothing else.
+// Metadata is the name: krew reads nothing else.
 type Metadata struct {
 	Name string `json:"name"`
 }
 
 // Spec is what an index shows of a plugin, and its platforms.
 type Spec struct {
-	// Version is a whole semantic version with a leading v.
+	// Version is a complete semantic version with a leading v.
 	Version          string     `json:"version"`
 	Homepage         string     `json:"homepage,omitempty"`
 	ShortDescription string     `json:"shortDescription"`
@@ -43,11 +43,11 @@ type Spec struct {
 	Platforms        []Platform `json:"platforms"`
 }
 
-// Platform is an archive, and who gets it.
+// Platform is an archive with the platforms that use it.
 type Platform struct {
 	// Selector selects by the labels os and arch, in Go's words.
 	Selector *metav1.LabelSelector `json:"selector,omitempty"`
-	// URI is where the archive is, by http or https.
+	// URI is the address of the archive, by http or https.
 	URI string `json:"uri"`
 	// SHA256 is the sum of the archive: 64 lower-case hexadecimal digits.
 	SHA256 string `json:"sha256"`
@@ -55,7 +55,7 @@ type Platform struct {
 	Bin string `json:"bin"`
 }
 
-// Parse reads a manifest as krew does: fields that it does not know are dropped.
+// Parse reads a manifest as krew does: it ignores unknown fields.
 func Parse(text []byte) (Manifest, error) {
 	var m Manifest
 	err := yaml.Unmarshal(text, &m)

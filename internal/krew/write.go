@@ -9,12 +9,13 @@ import (
 	"path/filepath"
 )
 
-// ChecksumsFile is the file beside the directory of manifests with the sums they were made from.
+// ChecksumsFile is the file next to the directory of manifests with the sums that they were made
+// from.
 const ChecksumsFile = "checksums.txt"
 
-// WriteIndex makes a directory hold these manifests and nothing else, and writes the sums that
-// they were made from beside it. A directory with a file that [Generate] did not write is refused
-// before anything is written.
+// WriteIndex replaces the content of a directory by these manifests, and writes the sums that they
+// were made from next to it. It refuses a directory with a file that [Generate] did not write,
+// before it writes anything.
 func WriteIndex(dir string, files []GeneratedFile, sums []byte) error {
 	if err := onlyGenerated(dir); err != nil {
 		return err

@@ -13,11 +13,11 @@ func BenchmarkRead(b *testing.B) {
 	for i := range all {
 		pod := fmt.Sprint("p", i)
 		all[i] = named(pod)
-		said := make([]string, lines)
-		for j := range said {
-			said[j] = fmt.Sprintf("request %d of %s took 12 ms", j, pod)
+		texts := make([]string, lines)
+		for j := range texts {
+			texts[j] = fmt.Sprintf("request %d of %s took 12 ms", j, pod)
 		}
-		written[pod] = stamped(i, said...)
+		written[pod] = stamped(i, texts...)
 	}
 	for _, most := range []int{containers, 10} {
 		b.Run(fmt.Sprint(most, " at once"), func(b *testing.B) {

@@ -13,62 +13,58 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Role is what a container is for in its pod.
+// Role is the purpose of a container in its pod.
 type Role uint8
 
 // Roles.
 const (
-	// Main containers do the work; sidecars that are written as init containers are
-	// among them, since they run beside the others.
+	// Main containers do the work, including sidecars that are written as init containers.
 	Main Role = iota
-	// Init containers run before the main ones, and end.
+	// Init containers run to completion before the main ones.
 	Init
-	// Ephemeral containers were put into a running pod, to look at it.
+	// Ephemeral containers were added to a running pod for debugging.
 	Ephemeral
 )
 
-// Words for why a container waits, where nobody has written one.
+// Default reasons why a container waits.
 const (
 	noWord       = "no report yet from its node"
 	notScheduled = "not scheduled"
 )
 
-// Container is a container of a pod, and what is known of its log.
+// Container is a container of a pod, with the state of its log.
 type Container struct {
 	Namespace, Pod, Name string
 	UID                  types.UID // of the pod
-	Node                 string    // empty where the pod has none yet
+	Node                 string    // empty if the pod has none yet
 	Role                 Role
-	// Instance tells a run of the container from the others; it is empty, and Waiting
-	// says why, where there was none. Running says that it still runs.
+	// Instance identifies a run of the container; it is empty, and Waiting has the reason, if there
+	// was none. Running is set while it runs.
 	Instance string
 	Running  bool
 	Waiting  string
-	// Started is when the instance began to run, as the node's clock has it; zero where
-	// that is not known.
+	// Started is when the instance started, by the node's clock; zero if unknown.
 	Started time.Time
-	// Restarted says that there is the log of an instance before.
+	// Restarted is set if the log of a previous instance exists.
 	Restarted bool
-	// Ended says how the pod has ended (Succeeded, or Failed with its reason); it is
-	// empty while the pod may go on.
+	// Ended says how the pod has ended (Succeeded, or Failed with its reason), or is empty.
 	Ended string
-	// Lost says why nothing may come from the node; it is empty where the node is well, or
-	// not known.
+	// Lost says why the node may send nothing; it is empty if the node is ready or unknown.
 	Lost string
 }
 
-// Collector takes out of pods, while they pass, what their containers are, and out of
-// nodes whether they are well. It keeps neither. An object that comes a second time
-// replaces what was kept of it. Of one that was read as metadata only nothing is known.
+// Collector extracts the containers of pods and the readiness of nodes as objects stream by, and
+// stores neither. An object that comes again replaces its data. Objects with metadata only are
+// ignored.
 //
-// The zero value is ready, and safe for use by several at once.
+// The zero value is ready, and safe for concurrent use.
 type Collector struct {
 	mu   sync.Mutex
 	pods map[object.Ref][]Container
-	lost map[string]string // why, by node
+	lost map[string]string // the reason, by node
 }
 
-// Add takes what it needs of an object.
+// Add reads an object.
 func (c *Collector) Add(o object.Object) {
 	if o.Group != "" {
 		return
@@ -85,8 +81,7 @@ func (c *Collector) Add(o object.Object) {
 	}
 }
 
-// bodyOf returns the content of an object as its type; nil where only its metadata was
-// read.
+// bodyOf returns the content of an object as its type; nil if only its metadata was read.
 func bodyOf[T any](o object.Object) *T {
 	if body, ok := any(o.Body).(*T); ok {
 		return body
@@ -107,14 +102,14 @@ func (c *Collector) addPod(ref object.Ref, containers []Container) {
 	c.pods[ref] = containers
 }
 
-// addNode keeps a node that is not ready.
+// addNode records a node that is not ready.
 func (c *Collector) addNode(node *corev1.Node) {
-	why := ""
+	reason := ""
 	for _, condition := range node.Status.Conditions {
 		if condition.Type == corev1.NodeReady && condition.Status != corev1.ConditionTrue {
-			why = "node " + node.Name + " is not ready"
+			reason = "node " + node.Name + " is not ready"
 			if condition.Reason != "" {
-				why += ": " + condition.Reason
+				reason += ": " + condition.Reason
 			}
 		}
 	}
@@ -123,11 +118,11 @@ func (c *Collector) addNode(node *corev1.Node) {
 	if c.lost == nil {
 		c.lost = map[string]string{}
 	}
-	c.lost[node.Name] = why
+	c.lost[node.Name] = reason
 }
 
-// Of returns the containers of a pod: first the init containers, then the main ones,
-// then the ephemeral ones, each in the order of the pod.
+// Of returns the containers of a pod: first the init containers, then the main ones, then the
+// ephemeral ones, each in the order of the pod.
 func (c *Collector) Of(pod object.Ref) []Container {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -170,8 +165,8 @@ func containersOf(pod *corev1.Pod) []Container {
 	return out
 }
 
-// run takes the present run out of the status, as the kubelet does when it is asked for
-// a log: that of a container which waits is that of the run before, if there was one.
+// run reads the current run from the status, as the kubelet does for a log request: for a waiting
+// container that is the previous run, if there was one.
 func (c *Container) run(s *corev1.ContainerStatus) {
 	last := s.LastTerminationState.Terminated
 	c.Restarted = last != nil
@@ -198,7 +193,7 @@ func (c *Container) run(s *corev1.ContainerStatus) {
 	}
 }
 
-// unknown is for a container that has no status.
+// unknown sets the state of a container without a status.
 func (c *Container) unknown(pod *corev1.Pod) {
 	switch {
 	case c.Ended != "":
@@ -211,7 +206,7 @@ func (c *Container) unknown(pod *corev1.Pod) {
 			}
 		}
 	case pod.Status.Phase == corev1.PodRunning:
-		// Who plays the kubelet may leave the statuses out: its server knows better.
+		// A kubelet simulator may omit the statuses, although its server has logs.
 		c.Instance, c.Running = "run", true
 	default:
 		c.Waiting = noWord

@@ -9,29 +9,26 @@ import (
 )
 
 const (
-	// grace is how long the log of a container that is gone may still bring its last
-	// lines.
+	// grace is how long a deleted container's log may still deliver its last lines.
 	grace = 5 * time.Second
-	// slack is how much the clock of a node may be behind ours.
+	// slack is how much a node's clock may be behind the local one.
 	slack = time.Minute
 )
 
-// Follower follows the logs of containers that come, restart and go.
+// Follower follows the logs of containers that start, restart and end.
 type Follower struct {
 	Open OpenFunc
-	// Max is how many logs may be open at once, at least 1. The others wait until one of
-	// these ends, in their order.
+	// Max limits the logs that are open at once, at least 1. The others wait in their order.
 	Max int
-	// Options say where to begin in the logs of what is there from the beginning. What
-	// comes later is read whole.
+	// Options say where to begin in the logs of the first state. Later containers are read from
+	// their start.
 	Options Options
 	// Began is when the following begins: now.
 	Began time.Time
-	// Emit takes the lines of all logs, one at a time, as they come. Its error ends the
-	// following.
+	// Emit receives the lines of all logs, one call at a time, as they arrive. Its error stops the
+	// follower.
 	Emit func(Line) error
-	// Notify takes what happens, one call at a time; what is found out together comes
-	// together.
+	// Notify receives events, one call at a time; events of one state come in one call.
 	Notify func([]Notice)
 
 	stop    context.CancelCauseFunc
@@ -39,7 +36,7 @@ type Follower struct {
 	wg      sync.WaitGroup
 	slots   chan struct{}
 	tails   map[key]*tail
-	mu      sync.Mutex // of Emit, of Tell, and of what follows
+	mu      sync.Mutex // guards Emit, Notify and the fields below
 	stopped bool
 }
 
@@ -48,9 +45,9 @@ type key struct {
 	name string
 }
 
-// Run follows until the context ends, which is no error; or until none of the logs that
-// it is to follow may be read, which is the error of one of them. Each value of states is
-// what there is to follow, in the order in which it is to be begun with.
+// Run follows until the context ends, which is no error, or until none of its logs may be read,
+// which returns the error of one of them. Each value of states has the containers to follow, in the
+// order in which to open them.
 func (f *Follower) Run(ctx context.Context, states <-chan []Container) error {
 	f.tails, f.slots, f.failed = map[key]*tail{}, make(chan struct{}, max(f.Max, 1)), make(chan *tail)
 	following, stop := context.WithCancelCause(ctx)
@@ -83,8 +80,7 @@ func (f *Follower) allOver() bool {
 	return true
 }
 
-// update begins to follow what is new, and tells those that follow the rest what has
-// become of it.
+// update starts to follow new containers, and passes the new state to the others.
 func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 	var notes []Notice
 	seen := map[key]bool{}
@@ -112,7 +108,7 @@ func (f *Follower) update(ctx context.Context, all []Container, first bool) {
 	f.tell(notes...)
 }
 
-// news is what there is to tell of the present state of a container.
+// news returns the events in the current state of a container.
 func (t *tail) news(c Container, first bool) []Notice {
 	var notes []Notice
 	if isWorthReporting(c, first) && !t.waiting[c.Waiting] {
@@ -125,15 +121,15 @@ func (t *tail) news(c Container, first bool) []Notice {
 	t.lost = c.Lost
 	if c.Ended != "" && !t.ended {
 		t.ended = true
-		if !first { // Else it is no news.
+		if !first { // otherwise it is not new
 			notes = append(notes, Notice{Container: c, Event: Ended, Reason: c.Ended})
 		}
 	}
 	return notes
 }
 
-// isWorthReporting says whether it is worth a word that a container waits. All of them are at
-// the beginning; later, those that do not simply come up.
+// isWorthReporting reports whether to notify that a container waits: all of them at first; later,
+// only those that do not simply start.
 func isWorthReporting(c Container, first bool) bool {
 	switch c.Waiting {
 	case "":
@@ -144,10 +140,10 @@ func isWorthReporting(c Container, first bool) bool {
 	return true
 }
 
-// begin starts to follow a container. It has its turn at once where there is one left.
+// begin starts to follow a container, at once if fewer than Max logs are open.
 func (f *Follower) begin(ctx context.Context, c Container, first bool) *tail {
 	t := &tail{f: f, container: c, changed: make(chan struct{}, 1), waiting: map[string]bool{}, began: Options{Follow: true}}
-	// What is old and turns up later was elsewhere until now: its past is not new.
+	// An old container that appears later was not selected before: its past is not new.
 	if first || !c.Started.IsZero() && c.Started.Before(f.Began.Add(-slack)) {
 		t.began = f.Options
 		t.began.Follow = true

@@ -254,11 +254,11 @@ func TestFollowLostNodes(t *testing.T) {
 		w.begin("a")
 		a := runs("a", 1)
 		w.state(a)
-		lost := a
-		lost.Lost = "node n is not ready"
+		unready := a
+		unready.Lost = "node n is not ready"
 		for range 2 {
-			w.state(lost)
-			w.state(lost)
+			w.state(unready)
+			w.state(unready)
 			w.told("a unreached node n is not ready")
 			w.state(a)
 			w.told()

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// silence is the cause of a context that ended because nothing came.
+// silence is the cause of a context that ended without data.
 type silence struct{ after time.Duration }
 
 func (s *silence) Error() string { return fmt.Sprintf("no answer within %s", s.after) }
 
-// openPatiently opens a log and gives it up where nothing comes of it for so long,
-// neither when it is opened nor when it is read: the node may be gone, and those who
-// stand between wait for it for minutes.
+// openPatiently opens a log and cancels it if neither opening nor reading returns data within a
+// time: the node may be down, and proxies wait for it for minutes.
 func openPatiently(ctx context.Context, patience time.Duration, open func(context.Context) (io.ReadCloser, error)) (io.ReadCloser, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	p := &idleTimeoutReader{ctx: ctx, cancel: cancel, timeout: patience}
@@ -38,7 +37,7 @@ type idleTimeoutReader struct {
 	body    io.ReadCloser
 }
 
-// Read counts only while somebody waits for it: a log may well lie for a while.
+// Read counts the time only during a read: a log may stay unread for a while.
 func (p *idleTimeoutReader) Read(b []byte) (int, error) {
 	p.timer.Reset(p.timeout)
 	n, err := p.body.Read(b)

@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// maxLineBytes is how much of a line is kept, in bytes: a program may write for days
-// without ending one.
+// maxLineBytes limits the stored part of a line, in bytes: a program may write for days without a
+// line end.
 const maxLineBytes = 1 << 20
 
-// keptBuffer is how much room a reader keeps for its next line: one long line in each of
-// a thousand logs should not stay.
+// keptBuffer limits the buffer that a reader reuses: one long line in each of a thousand logs
+// should not stay in memory.
 const keptBuffer = 64 << 10
 
 // lineReader reads a log line by line.
@@ -25,9 +25,8 @@ type lineReader struct {
 
 func newLineReader(r io.Reader) *lineReader { return &lineReader{r: bufio.NewReaderSize(r, 16<<10)} }
 
-// next returns the next line, or why there is none; io.EOF where the log is at its end.
-// whole says that the end of the line was there: what stands behind the last end may be a
-// part of a line.
+// next returns the next line, or an error; io.EOF at the end of the log. whole is set if the line
+// had an end: the rest after the last one may be a part of a line.
 func (l *lineReader) next() (line Line, whole bool, err error) {
 	if l.end != nil {
 		return Line{}, false, l.end
@@ -57,7 +56,7 @@ func (l *lineReader) next() (line Line, whole bool, err error) {
 	return line, err == nil, nil
 }
 
-// splitStamp takes the time off a line. What has none is a line of the server's own.
+// splitStamp splits the time off a line. A line without one is the server's own.
 func splitStamp(text string) (time.Time, string, string) {
 	const shortest, longest = len("2006-01-02T15:04:05Z"), len("2006-01-02T15:04:05.000000000+00:00")
 	end := 0

@@ -1,11 +1,10 @@
-// Package logs reads the logs of many containers as lines: what there is of them, in
-// the order of time (Reader), or what comes, as it comes (Follower).
+// Package logs reads the logs of many containers as lines: the existing ones, in the order of time
+// (Reader), or new ones, as they arrive (Follower).
 //
-// A container runs several times where it is restarted. A run is called an instance,
-// and each has a log of its own, of which a server keeps the present and the one
-// before.
+// A container that restarts runs several times. A run is called an instance, and each has a log of
+// its own; a server stores the current and the previous one.
 //
-// Nothing here knows a server: what opens a log is handed in.
+// The package knows no server: the caller passes the function that opens a log.
 package logs
 
 import (
@@ -14,59 +13,58 @@ import (
 	"time"
 )
 
-// Options say what of a log is wanted. The zero value is all that there is.
+// Options select a part of a log. The zero value selects all of it.
 type Options struct {
-	// Follow keeps the log open for what is still to be written.
+	// Follow keeps the log open for new lines.
 	Follow bool
-	// Previous is the log of the instance before.
+	// Previous selects the log of the previous instance.
 	Previous bool
-	// Since leaves out what is older than this, SinceTime what was written before; of
-	// the two one at most is set.
+	// Since omits lines that are older, SinceTime lines from before; at most one of the two is set.
 	Since     time.Duration
 	SinceTime time.Time
-	// Tail is how many lines to begin with, from the end; nil is all of them.
+	// Tail is the number of lines to begin with, from the end; nil is all of them.
 	Tail *int64
 }
 
-// OpenFunc opens the log of a container, each line with its time in RFC 3339 and a space
-// before it. The log ends with the context.
+// OpenFunc opens the log of a container, each line prefixed with its time in RFC 3339 and a space.
+// The log ends with the context.
 type OpenFunc func(ctx context.Context, c Container, o Options) (io.ReadCloser, error)
 
 // Line is a line of a log.
 type Line struct {
 	Container Container
-	// Time is when it was written, and Stamp the same as the server wrote it. A line
-	// that the server put in by itself has none: the zero time, and "".
+	// Time is when it was written, and Stamp the same as the server's text. A line of the server
+	// itself has none: the zero time, and "".
 	Time  time.Time
 	Stamp string
-	// Text is the line without its end, as the program wrote it: it may hold anything.
+	// Text is the line without its end, as the program wrote it: it may contain anything.
 	Text string
-	// Cut is how many bytes were left out behind Text, of a line that is too long.
+	// Cut is the number of bytes omitted after Text, of a line that is too long.
 	Cut int
 }
 
-// Event is what may happen to a log.
+// Event is a change in the state of a log.
 type Event uint8
 
 // Events.
 const (
-	// Waiting: the container has not begun to run.
+	// Waiting: the container has not started.
 	Waiting Event = iota
-	// Queued: as many logs are followed as may be.
+	// Queued: Max logs are open already.
 	Queued
-	// Unreached: the node is not ready, and nothing may come of the log.
+	// NodeNotReady: the node may not send the log.
 	NodeNotReady
 	// Ended: the pod will not run again.
 	Ended
-	// Gone: the container is no longer among those that are followed.
+	// Gone: the container is no longer followed.
 	Gone
 	// Failed: the log cannot be read.
 	Failed
-	// Broken: the log broke off, or could not be opened; it is tried again.
+	// Interrupted: the log broke off, or could not be opened; it is retried.
 	Interrupted
 )
 
-// Notice tells of an event, and why it happened: Err, or a word of the server.
+// Notice is an event with its cause: Err, or a reason of the server.
 type Notice struct {
 	Container Container
 	Event     Event

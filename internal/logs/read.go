@@ -10,22 +10,21 @@ import (
 	"time"
 )
 
-// Reader reads what there is of some logs.
+// Reader reads the existing lines of some logs.
 type Reader struct {
 	Open OpenFunc
-	// Max is how many logs may be open at once, at least 1.
+	// Max limits the logs that are open at once, at least 1.
 	Max int
-	// IdleTimeout is how long to wait for a server that says nothing.
+	// IdleTimeout is how long to wait for a server that sends nothing.
 	IdleTimeout time.Duration
 }
 
-// Read hands the lines of all logs to emit, in the order of their times; where these are
-// equal in the order of the containers, and within a log always as they stand there. It
-// keeps a line of each log in memory, and where there are more than Max of them 64 KiB of
-// each.
+// Read emits the lines of all logs, ordered by time, then by the order of the containers; lines of
+// one log stay in order. It holds a line of each log in memory, and with more than Max of them 64
+// KiB of each.
 //
-// A log that cannot be read, or breaks off, is a note, and does not end the others. The
-// error is that of emit, or of the context.
+// A log that cannot be read, or breaks off, is a notice, and does not stop the others. The error is
+// that of emit, or of the context.
 func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(Line) error) ([]Notice, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -68,16 +67,16 @@ func (r Reader) Read(ctx context.Context, all []Container, o Options, emit func(
 	return notes, ctx.Err()
 }
 
-// stream is one log on its way into the others.
+// stream is one log that is merged with others.
 type stream struct {
 	container Container
 	index     int
 	body      io.ReadCloser
 	lines     *lineReader
 	head      Line
-	at        time.Time // of head, or of the last line before it that had a time
+	at        time.Time // of head, or of the last line before it with a time
 	begun     bool      // there was a line
-	err       error     // why there is no head; io.EOF where the log is at its end
+	err       error     // why there is no head; io.EOF at the end of the log
 }
 
 func (s *stream) advance() {
@@ -102,12 +101,12 @@ func (s *stream) event() Event {
 
 func (s *stream) close() {
 	if s.body != nil {
-		_ = s.body.Close() // It was only read.
+		_ = s.body.Close() // read only
 	}
 }
 
-// openAll opens the logs and reads the first line of each, so many at a time. Where there
-// are more than may be open, each is read to its end, and put aside.
+// openAll opens the logs and reads the first line of each, up to Max at a time. If there are more
+// than Max, it reads each to its end, into a spool.
 func (r Reader) openAll(ctx context.Context, all []Container, o Options) []*stream {
 	streams := make([]*stream, len(all))
 	slots := make(chan struct{}, max(r.Max, 1))
@@ -150,7 +149,7 @@ func (r Reader) open(ctx context.Context, s *stream, o Options, aside bool) erro
 	return nil
 }
 
-// heads orders logs by the line that is next.
+// heads is a heap of logs by their next line.
 type heads []*stream
 
 func (h heads) Len() int      { return len(h) }

@@ -75,7 +75,7 @@ func TestReadKeepsOrder(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	for seed := range uint64(60) {
 		rnd := rand.New(rand.NewPCG(seed, 7))
-		logs, of := map[string]string{}, map[string][]string{}
+		logs, lines := map[string]string{}, map[string][]string{}
 		var all []Container
 		for i := range 1 + rnd.IntN(9) {
 			pod, at := fmt.Sprintf("p%d", i), rnd.IntN(50)
@@ -85,7 +85,7 @@ func TestReadKeepsOrder(t *testing.T) {
 				at += rnd.IntN(4)
 				text := fmt.Sprintf("%s-%d %s", pod, n, strings.Repeat("x", rnd.IntN(1+rnd.IntN(9000))))
 				b.WriteString(stamped(at, text))
-				of[pod] = append(of[pod], text)
+				lines[pod] = append(lines[pod], text)
 			}
 			logs[pod] = b.String()
 		}
@@ -95,23 +95,23 @@ func TestReadKeepsOrder(t *testing.T) {
 				t.Fatalf("seed %d: %s after %s", seed, l.Time, last)
 			}
 			last = l.Time
-			mine := of[l.Container.Pod]
+			mine := lines[l.Container.Pod]
 			if len(mine) == 0 || mine[0] != l.Text {
 				t.Fatalf("seed %d: %.40q is not the next line of %s", seed, l.Text, l.Container.Pod)
 			}
-			of[l.Container.Pod] = mine[1:]
+			lines[l.Container.Pod] = mine[1:]
 			return nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-		for pod, left := range of {
-			if len(left) > 0 {
-				t.Errorf("seed %d: %d lines of %s are missing", seed, len(left), pod)
+		for pod, remaining := range lines {
+			if len(remaining) > 0 {
+				t.Errorf("seed %d: %d lines of %s are missing", seed, len(remaining), pod)
 			}
 		}
 	}
-	if left, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(left) > 0 {
-		t.Errorf("files are left: %v %v", left, err)
+	if remaining, err := os.ReadDir(os.Getenv("TMPDIR")); err != nil || len(remaining) > 0 {
+		t.Errorf("files are left: %v %v", remaining, err)
 	}
 }
 
@@ -139,15 +139,15 @@ func TestReadTellsFailures(t *testing.T) {
 		if !slices.Equal(got, want) {
 			t.Errorf("%d at once: %.200q", most, got)
 		}
-		told := map[string]string{}
+		notices := map[string]string{}
 		for _, n := range notes {
-			told[n.Container.Pod] = fmt.Sprint(n.Event, n.Err)
+			notices[n.Container.Pod] = fmt.Sprint(n.Event, n.Err)
 		}
-		for pod, what := range map[string]string{
+		for pod, event := range map[string]string{
 			"refused": fmt.Sprint(Failed, refused), "broken": fmt.Sprint(Interrupted, broken), "broken-late": fmt.Sprint(Interrupted, broken), "broken-at-once": fmt.Sprint(Failed, broken),
 		} {
-			if told[pod] != what {
-				t.Errorf("%d at once: %s: %q, want %q", most, pod, told[pod], what)
+			if notices[pod] != event {
+				t.Errorf("%d at once: %s: %q, want %q", most, pod, notices[pod], event)
 			}
 		}
 		if len(notes) != 4 {

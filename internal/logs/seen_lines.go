@@ -2,25 +2,25 @@ package logs
 
 import "time"
 
-// seenLines knows which lines of a container were handed on already, for when its log is
-// opened again. Times tell, and of lines of one time their number: a server is asked for
-// the lines since a second.
+// seenLines knows which lines of a container were emitted, for when its log is opened again. It
+// compares times, and counts lines of the same time: a server returns the lines since a whole
+// second.
 type seenLines struct {
 	last time.Time
-	same int // lines at last
-	skip int // of these, still to be left out
+	same int // number of lines at last
+	skip int // how many of these are still to be skipped
 	back bool
-	own  string // the last line that the server put in by itself
+	own  string // the last line of the server itself
 }
 
-// restart says that the log is opened again.
+// restart records that the log is opened again.
 func (p *seenLines) restart() { p.skip, p.back = p.same, !p.last.IsZero() }
 
-// fresh says whether a line is new.
+// fresh reports whether a line is new.
 func (p *seenLines) fresh(l Line) bool {
 	switch at := l.Time; {
 	case at.IsZero():
-		// It would come again each time that the log is opened.
+		// It is repeated each time the log is opened.
 		known := l.Text == p.own
 		p.own = l.Text
 		return !known

@@ -28,14 +28,14 @@ func TestPast(t *testing.T) {
 		for len(got) < len(log) {
 			p.restart()
 			since := p.last.Truncate(time.Second)
-			left := 1 + rnd.IntN(12)
+			count := 1 + rnd.IntN(12)
 			for _, l := range log {
 				if l.Time.Before(since) {
 					continue
 				}
 				if p.fresh(l) {
 					got = append(got, l)
-					if left--; left == 0 {
+					if count--; count == 0 {
 						break
 					}
 				}

@@ -9,12 +9,11 @@ import (
 	"os"
 )
 
-// inMemory is how much of a log is kept in memory, in bytes, where more logs are to be
-// merged than may be open at once. The rest of it goes to a file.
+// inMemory limits the part of a log that is held in memory, in bytes, if more than Max logs are
+// merged. The rest goes to a file.
 const inMemory = 64 << 10
 
-// spool holds a log that was read as far as it went. Where that was not to its end, who
-// reads the spool meets the error there.
+// spool stores a log as far as it could be read. A reader gets the error at its end.
 type spool struct {
 	io.Reader
 	file *os.File // nil for a short log
@@ -23,15 +22,15 @@ type spool struct {
 
 func newSpool(log io.Reader) (*spool, error) {
 	head := &bytes.Buffer{}
-	if _, err := io.CopyN(head, log, inMemory); err != nil { // io.EOF, of a short one
+	if _, err := io.CopyN(head, log, inMemory); err != nil { // io.EOF for a short one
 		return &spool{Reader: head, end: err}, nil
 	}
-	// The file is for its owner alone: logs say more than they should.
+	// Only the owner may read the file: logs often contain secrets.
 	file, err := os.CreateTemp("", "sysop-logs-")
 	if err != nil {
 		return nil, fmt.Errorf("buffer a long log: %w", err)
 	}
-	// Where the system lets it, nobody finds the file, and it goes with the process.
+	// If the system allows it, the file has no name, and is deleted with the process.
 	_ = os.Remove(file.Name())
 	s := &spool{Reader: io.MultiReader(head, file), file: file, end: io.EOF}
 	if _, err := io.Copy(file, log); err != nil {

@@ -10,21 +10,21 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// A log that ended although its container runs is opened again after so long, and twice
-// as long each time that nothing comes of it.
+// A log that ended while its container runs is opened again after this time, and after twice as
+// long each time that it delivers nothing.
 const (
 	soonest = time.Second
 	latest  = 30 * time.Second
 )
 
-// tail follows one container, through all its instances.
+// tail follows one container through all its instances.
 type tail struct {
 	f       *Follower
 	cancel  context.CancelFunc
-	changed chan struct{} // capacity 1: something happened to the container
-	began   Options       // with which the first log is opened
+	changed chan struct{} // capacity 1: the container changed
+	began   Options       // for the first log
 
-	// Of the Follower alone: what was told. queued is set before run begins.
+	// Used by the Follower only: what was reported. queued is set before run begins.
 	waiting             map[string]bool
 	lost                string
 	queued, ended, over bool
@@ -33,17 +33,17 @@ type tail struct {
 	container Container
 	gone      bool
 
-	// Of run alone.
+	// Used by run only.
 	read     string // the instance that was read last
-	whole    bool   // and it was read to its end
+	whole    bool   // it was read to its end
 	past     seenLines
-	late     bool // it was told that it waits for its turn
+	late     bool // Queued was reported
 	reported map[string]bool
-	// refused is why the log may not be read. It is set before the Follower hears of it.
+	// refused is why the log may not be read. It is set before fail.
 	refused error
 }
 
-// become takes the present state of the container.
+// become sets the current state of the container.
 func (t *tail) become(c Container) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -53,7 +53,7 @@ func (t *tail) become(c Container) {
 	t.container = c
 }
 
-// leave says that the container is gone. Its last lines may still be on their way.
+// leave records that the container is gone. Its last lines may still arrive.
 func (t *tail) leave() Container {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,8 +76,8 @@ func (t *tail) state() (c Container, gone bool) {
 	return t.container, t.gone
 }
 
-// run reads each instance of the container as soon as there is one, until the container
-// is gone. held says that it has its turn.
+// run reads each instance of the container as soon as it exists, until the container is gone. held
+// is set if the log may be opened at once.
 func (t *tail) run(ctx context.Context, held bool) {
 	defer func() {
 		if held {
@@ -86,11 +86,11 @@ func (t *tail) run(ctx context.Context, held bool) {
 	}()
 	for wait := soonest; ctx.Err() == nil; {
 		c, gone := t.state()
-		over := c.Instance == "" || c.Instance == t.read && t.whole && !c.Running
-		if gone && (over || !held) {
+		finished := c.Instance == "" || c.Instance == t.read && t.whole && !c.Running
+		if gone && (finished || !held) {
 			return
 		}
-		if over {
+		if finished {
 			t.sleep(ctx, -1)
 			continue
 		}
@@ -107,16 +107,16 @@ func (t *tail) run(ctx context.Context, held bool) {
 			wait = soonest
 		}
 		if now, _ := t.state(); err == nil && (now.Instance != c.Instance || !now.Running) {
-			continue // Nothing has failed: it is over, or the next one is there.
+			continue // no failure: it has ended, or the next one exists
 		}
 		t.sleep(ctx, wait)
 		wait = min(2*wait, latest)
 	}
 }
 
-// settle notes how far a log was read, and says whether it is to be opened again.
+// settle records how far a log was read, and reports whether to open it again.
 func (t *tail) settle(ctx context.Context, c Container, err error) bool {
-	// What a server has not of a container that ended, it will not get.
+	// A server that lacks the log of an ended container will not get it.
 	none := !c.Running && (apierrors.IsBadRequest(err) || apierrors.IsNotFound(err))
 	t.read, t.whole = c.Instance, err == nil || none
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
@@ -127,7 +127,7 @@ func (t *tail) settle(ctx context.Context, c Container, err error) bool {
 	return true
 }
 
-// fail hands over to the Follower that the log may not be read.
+// fail reports to the Follower that the log may not be read.
 func (t *tail) fail(ctx context.Context, err error) {
 	t.refused = err
 	select {
@@ -153,22 +153,22 @@ func (t *tail) turn(ctx context.Context) bool {
 	}
 }
 
-// sleep waits for so long, or for a change; without a limit where it is negative.
+// sleep waits for a time, or for a change; without a limit if negative.
 func (t *tail) sleep(ctx context.Context, limit time.Duration) {
-	var over <-chan time.Time
+	var timeout <-chan time.Time
 	if limit >= 0 {
 		timer := time.NewTimer(limit)
 		defer timer.Stop()
-		over = timer.C
+		timeout = timer.C
 	}
 	select {
 	case <-ctx.Done():
 	case <-t.changed:
-	case <-over:
+	case <-timeout:
 	}
 }
 
-// tellOnce tells why a log broke off, each reason once.
+// tellOnce reports why a log broke off, each reason once.
 func (t *tail) tellOnce(c Container, err error) {
 	if err == nil || t.reported[err.Error()] {
 		return
@@ -180,13 +180,13 @@ func (t *tail) tellOnce(c Container, err error) {
 	t.f.tell(Notice{Container: c, Event: Interrupted, Err: err})
 }
 
-// follow reads a log until it ends, and hands on what was not read before. There is an
-// error where it broke off.
+// follow reads a log until it ends, and emits the new lines. It returns an error if the log broke
+// off.
 func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 	o := Options{Follow: true}
 	switch {
 	case !t.past.last.IsZero():
-		// Also of another instance: it may have been read before there was a word of it.
+		// Also for another instance: it may have been read before it was reported.
 		o.SinceTime = t.past.last
 	case t.read == "" || t.read == c.Instance:
 		o = t.began
@@ -195,7 +195,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = body.Close() }() // It was only read.
+	defer func() { _ = body.Close() }() // read only
 	t.past.restart()
 	for r := newLineReader(body); ; {
 		line, whole, err := r.next()
@@ -206,7 +206,7 @@ func (t *tail) follow(ctx context.Context, c Container) (lines int, err error) {
 			return lines, err
 		}
 		if !whole && !errors.Is(r.end, io.EOF) {
-			continue // A part of a line: it comes whole when the log is opened again.
+			continue // a part of a line: it is complete when the log is opened again
 		}
 		if t.past.fresh(line) {
 			line.Container = c

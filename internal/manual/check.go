@@ -10,9 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// Check returns what a schema says against an object; nothing where it is
-// valid. Fields that the schema does not know count: kubectl refuses them. Rules
-// in CEL (x-kubernetes-validations) are not evaluated; Unchecked lists them.
+// Check returns the errors of an object against a schema. Undeclared fields count, since kubectl
+// refuses them. It does not evaluate CEL rules (x-kubernetes-validations); Unchecked lists them.
 func Check(schema, object map[string]any) []string {
 	c := &checker{}
 	root := maps.Clone(schema)
@@ -20,7 +19,7 @@ func Check(schema, object map[string]any) []string {
 	if properties == nil {
 		properties = map[string]any{}
 	}
-	// Those of every object, of which a definition may leave out the schema.
+	// Fields of every object, whose schema a definition may omit.
 	for _, name := range []string{"apiVersion", "kind"} {
 		properties[name] = map[string]any{"type": "string"}
 	}
@@ -35,7 +34,7 @@ func Check(schema, object map[string]any) []string {
 	return c.problems
 }
 
-// checker collects what is wrong.
+// checker collects errors.
 type checker struct {
 	problems []string
 	depth    int
@@ -51,8 +50,8 @@ func (c *checker) report(at, format string, args ...any) {
 	}
 }
 
-// value checks a value. Within one of several alternatives (branch) a schema
-// names only the fields that it says something of.
+// value checks a value. Within an alternative (branch) a schema declares only the fields that it
+// constrains.
 func (c *checker) value(at string, schema map[string]any, v any, branch bool) {
 	c.depth++
 	defer func() { c.depth-- }()
@@ -139,8 +138,8 @@ func (c *checker) number(at string, schema map[string]any, n float64) {
 	if most, ok := numberOf(schema, "maximum"); ok && (n > most || n == most && boolOf(schema, "exclusiveMaximum")) {
 		c.report(at, "is %v, too large", n)
 	}
-	if of, ok := numberOf(schema, "multipleOf"); ok && of > 0 && math.Abs(math.Remainder(n, of)) > 1e-9 {
-		c.report(at, "is %v, not a multiple of %v", n, of)
+	if divisor, ok := numberOf(schema, "multipleOf"); ok && divisor > 0 && math.Abs(math.Remainder(n, divisor)) > 1e-9 {
+		c.report(at, "is %v, not a multiple of %v", n, divisor)
 	}
 }
 
@@ -224,7 +223,7 @@ func (c *checker) combined(at string, schema map[string]any, v any) {
 	if n, ok := count("oneOf"); ok && n != 1 {
 		c.report(at, "matches %d of its alternatives, not one", n)
 	}
-	if not := mapOf(schema, "not"); not != nil && holds(not) {
+	if negated := mapOf(schema, "not"); negated != nil && holds(negated) {
 		c.report(at, "matches what its schema forbids")
 	}
 }

@@ -11,18 +11,17 @@ import (
 type Owned struct {
 	Kind  schema.GroupKind
 	Count int
-	// Through is the kind of the owner; empty where that is an instance.
+	// Through is the kind of the owner; empty if that is an instance.
 	Through schema.GroupKind
 }
 
-// DeclaredParts is what one source says that instances are made of.
+// DeclaredParts are the parts of instances by one source.
 type DeclaredParts struct {
 	By    string
 	Kinds []schema.GroupKind
 }
 
-// Compose brings together what is declared and what was observed: parts that are
-// declared in the order of their declaration, then the others.
+// Compose merges declared and observed parts: the declared ones in their order, then the others.
 func Compose(declared []DeclaredParts, owned []Owned) []Part {
 	parts := []Part{}
 	find := func(gk schema.GroupKind) *Part {

@@ -11,14 +11,13 @@ type Definition struct {
 	fields map[string]any
 }
 
-// NewDefinition takes over a CustomResourceDefinition as it was read. A nil one
-// says nothing.
+// NewDefinition takes ownership of a CustomResourceDefinition; it may be nil.
 func NewDefinition(fields map[string]any) Definition { return Definition{fields} }
 
-// Known says whether there is one.
+// Known reports whether there is one.
 func (d Definition) Known() bool { return d.fields != nil }
 
-// Name is that of the definition.
+// Name returns the name of the definition.
 func (d Definition) Name() string { return textOf(mapOf(d.fields, "metadata"), "name") }
 
 func (d Definition) versions() []map[string]any { return mapsOf(mapOf(d.fields, "spec"), "versions") }
@@ -32,7 +31,7 @@ func (d Definition) version(name string) map[string]any {
 	return nil
 }
 
-// Served returns the names of the versions that are served.
+// Served returns the names of the served versions.
 func (d Definition) Served() []string {
 	var out []string
 	for _, v := range d.versions() {
@@ -43,16 +42,16 @@ func (d Definition) Served() []string {
 	return out
 }
 
-// Schema returns the schema of a version; nil where there is none.
+// Schema returns the schema of a version, or nil.
 func (d Definition) Schema(version string) map[string]any {
 	if s := mapOf(d.version(version), "schema", "openAPIV3Schema"); s != nil {
 		return s
 	}
-	// apiextensions.k8s.io/v1beta1 has one for all of them.
+	// apiextensions.k8s.io/v1beta1 has one for all versions.
 	return mapOf(d.fields, "spec", "validation", "openAPIV3Schema")
 }
 
-// Columns returns what kubectl get shows of objects in a version.
+// Columns returns the printer columns of a version.
 func (d Definition) Columns(version string) []Column {
 	list := mapsOf(d.version(version), "additionalPrinterColumns")
 	if list == nil {
@@ -70,7 +69,7 @@ func (d Definition) Columns(version string) []Column {
 	return out
 }
 
-// Resource says what the kind is, in the version of r.
+// Resource describes the kind, in the version of r.
 func (d Definition) Resource(r object.Resource) Resource {
 	out := Resource{
 		Kind: r.Kind, Group: r.Group, Version: r.Version, Plural: r.Plural, Singular: r.Singular, ShortNames: texts(r.ShortNames), Categories: texts(r.Categories),

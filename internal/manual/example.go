@@ -9,13 +9,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// exampleName is that of the object in an example.
+// exampleName is the name of the object in an example.
 const exampleName = "example"
 
-// Build makes an example of the schema of r's version: the required fields, and
-// those of the spec that have a default. Values are the default, the first that
-// is allowed, or one that fits the type. Its notes say where that did not come
-// out valid.
+// Build generates an example from the schema of r's version: the required fields, and those of the
+// spec with a default. A value is the default, the first allowed one, or one that fits the type.
+// The notes list validation errors.
 func Build(d Definition, r Resource) Draft {
 	schema := d.Schema(r.Version)
 	object := map[string]any{"apiVersion": apiVersion(r), "kind": r.Kind, "metadata": map[string]any{"name": exampleName}}
@@ -54,17 +53,17 @@ func apiVersion(r Resource) string {
 	return r.Group + "/" + r.Version
 }
 
-// finish checks the example and writes it.
+// finish validates the example and formats it.
 func (e Draft) finish(schema map[string]any) Draft {
 	if schema != nil {
 		for _, p := range Check(schema, e.Object) {
 			e.Notes = append(e.Notes, "not valid: "+p)
 		}
 		rules := Unchecked(schema, e.Object)
-		const few = 12
+		const maxShown = 12
 		for i, rule := range rules {
-			if i == few {
-				e.Notes = append(e.Notes, fmt.Sprintf("%d more rules of the schema were not checked", len(rules)-few))
+			if i == maxShown {
+				e.Notes = append(e.Notes, fmt.Sprintf("%d more rules of the schema were not checked", len(rules)-maxShown))
 				break
 			}
 			e.Notes = append(e.Notes, "not checked: "+strings.Join(strings.Fields(rule), " "))
@@ -78,8 +77,8 @@ func (e Draft) finish(schema map[string]any) Draft {
 	return e
 }
 
-// defaults adds the fields of the spec that have a default of one value: that is
-// what one would look at first. What makes the object invalid is left out again.
+// defaults adds the fields of the spec with a scalar default, which are the most useful ones. It
+// removes those that make the object invalid.
 func (b *builder) defaults(schema, object map[string]any) {
 	spec, ok := object["spec"].(map[string]any)
 	if !ok {
@@ -93,7 +92,7 @@ func (b *builder) defaults(schema, object map[string]any) {
 		case nil, map[string]any, []any:
 			continue
 		}
-		if _, there := spec[name]; there {
+		if _, present := spec[name]; present {
 			continue
 		}
 		if spec[name] = v; len(Check(schema, object)) > before {

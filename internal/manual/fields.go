@@ -17,8 +17,8 @@ type Field struct {
 	Path string `json:"path"`
 	// Type is string, integer, []object, map of string and so on.
 	Type string `json:"type"`
-	// Required says that it must be there where the field that it stands in is;
-	// OptionalParent names that one where it need not be there itself.
+	// Required is set if the parent must have it; OptionalParent names the parent if that is
+	// optional.
 	Required       bool   `json:"required"`
 	OptionalParent string `json:"optionalParent,omitempty"`
 	// Default is JSON.
@@ -29,7 +29,7 @@ type Field struct {
 	HiddenFields int `json:"hiddenFields,omitempty"`
 }
 
-// FieldSelection says which fields are wanted.
+// FieldSelection selects fields.
 type FieldSelection struct {
 	// All is every field of the spec, at any depth.
 	All bool
@@ -37,14 +37,13 @@ type FieldSelection struct {
 	Path string
 }
 
-// maxFields is how many fields are shown where no choice is made.
+// maxFields limits the fields that are shown without a selection.
 const maxFields = 40
 
-// Fields returns the fields of a schema by a choice, and how many of those that
-// one might set are left out. Without a choice these are the required ones, then
-// those of the first level (with a default, an enumeration or a name that is
-// common first, and those that say what they are for), then those of the second
-// level that have a default or an enumeration; so many and no more.
+// Fields returns the selected fields of a schema, and how many settable ones are omitted. Without a
+// selection these are the required ones, then those of the first level (with a default, an
+// enumeration or a common name first, and those with a description), then those of the second level
+// with a default or an enumeration, up to maxFields.
 func Fields(schema map[string]any, c FieldSelection) ([]Field, int, error) {
 	if schema == nil {
 		return []Field{}, 0, nil
@@ -85,16 +84,16 @@ func Fields(schema map[string]any, c FieldSelection) ([]Field, int, error) {
 	return out, len(all) - len(chosen), nil
 }
 
-// found is a field where it was found.
+// found is a field with its place.
 type found struct {
 	Field
 	depth  int  // 1 for the fields of the spec
-	always bool // it and all that it stands in are required
+	always bool // it and all its parents are required
 	name   string
 	long   string
 }
 
-// settable says whether a user may set the field: the status is the operator's.
+// settable reports whether a user may set the field: the status is the operator's.
 func (f *found) settable() bool {
 	return f.Path != "spec" && f.Path != "status" && !f.isUnder("status")
 }
@@ -107,7 +106,7 @@ func (f *found) isUnder(path string) bool {
 // common are names of fields that are set first in kinds of many operators.
 const common = " replicas size version image storage storageSize resources storageClassName secretName schedule backup backups tls selector template ingress service databases users config host domain suspend paused "
 
-// rank is how much a field is worth setting; 0 is most, negative not at all.
+// rank orders fields by usefulness: 0 first, negative not at all.
 func (f *found) rank() int {
 	set := f.Default != "" || len(f.Enum) > 0
 	first := f.depth <= 1
@@ -128,7 +127,7 @@ func (f *found) rank() int {
 	return -1
 }
 
-// worth chooses the fields that are worth setting, required ones first.
+// worth returns the useful fields, required ones first.
 func worth(all []found) []found {
 	var chosen []found
 	for _, f := range all {
@@ -144,12 +143,12 @@ func worth(all []found) []found {
 	return chosen
 }
 
-// comparePaths puts what is below a field right behind it.
+// comparePaths sorts the fields below a field directly after it.
 func comparePaths(a, b string) int {
 	return slices.Compare(strings.Split(a, "."), strings.Split(b, "."))
 }
 
-// fieldsBelow chooses a field and all that is below it.
+// fieldsBelow returns a field and all that is below it.
 func fieldsBelow(schema map[string]any, all []found, text string) ([]Field, int, error) {
 	p, err := field.Parse(text)
 	if err != nil {
@@ -162,7 +161,7 @@ func fieldsBelow(schema map[string]any, all []found, text string) ([]Field, int,
 	want := bare(p.String())
 	var out []Field
 	for _, f := range all {
-		// A list of objects and its items are one place.
+		// A list of objects and its items count as one place.
 		if got := bare(f.Path); got == want {
 			f.Description = f.long
 			out = append(out, f.Field)
@@ -176,7 +175,7 @@ func fieldsBelow(schema map[string]any, all []found, text string) ([]Field, int,
 	return out, 0, nil
 }
 
-// bare takes the marks of lists out of a path.
+// bare removes the marks of lists from a path.
 func bare(path string) string {
 	var b strings.Builder
 	for i := 0; i < len(path); i++ {

@@ -80,7 +80,7 @@ func show(all []manual.Field) string {
 }
 
 func TestFieldsWorthSetting(t *testing.T) {
-	got, left, err := manual.Fields(spec(t, database), manual.FieldSelection{})
+	got, omitted, err := manual.Fields(spec(t, database), manual.FieldSelection{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,15 +106,15 @@ spec.users: []object +1
 spec.users[].role: string default "reader"
 spec["odd.key"]: boolean default false
 `
-	if show(got) != want || left != 3 {
-		t.Errorf("%d left out, got\n%swant\n%s", left, show(got), want)
+	if show(got) != want || omitted != 3 {
+		t.Errorf("%d left out, got\n%swant\n%s", omitted, show(got), want)
 	}
 }
 
 func TestAllFields(t *testing.T) {
-	got, left, err := manual.Fields(spec(t, database), manual.FieldSelection{All: true})
-	if err != nil || left != 0 || len(got) != 24 {
-		t.Errorf("%d fields, %d left out, %v", len(got), left, err)
+	got, omitted, err := manual.Fields(spec(t, database), manual.FieldSelection{All: true})
+	if err != nil || omitted != 0 || len(got) != 24 {
+		t.Errorf("%d fields, %d left out, %v", len(got), omitted, err)
 	}
 	for _, want := range []string{"spec.auth.realm: string - Deep and free.\n", "spec.old: string - Deprecated: use image.\n", "spec.users[].name: string required in spec.users\n"} {
 		if !strings.Contains(show(got), want) {
@@ -170,9 +170,9 @@ func TestFieldsAreBounded(t *testing.T) {
 	for i := range 90 {
 		fmt.Fprintf(&b, "  a%02d: {type: string, description: One of many.}\n", i)
 	}
-	got, left, err := manual.Fields(spec(t, b.String()), manual.FieldSelection{})
-	if err != nil || len(got) != 40 || left != 53 || got[0].Path != "spec.zone" {
-		t.Fatalf("%d fields, %d left out, %v", len(got), left, err)
+	got, omitted, err := manual.Fields(spec(t, b.String()), manual.FieldSelection{})
+	if err != nil || len(got) != 40 || omitted != 53 || got[0].Path != "spec.zone" {
+		t.Fatalf("%d fields, %d left out, %v", len(got), omitted, err)
 	}
 	for _, want := range []string{"spec.replicas", "spec.tier"} {
 		if !slices.ContainsFunc(got, func(f manual.Field) bool { return f.Path == want }) {
@@ -192,11 +192,11 @@ properties:
   data: {type: object, required: [key], properties: {key: {type: string}}}
   status: {type: object, properties: {phase: {type: string}}}
 `)
-	got, left, err := manual.Fields(schema, manual.FieldSelection{})
-	if want := "data: object required\ndata.key: string required\n"; show(got) != want || left != 0 || err != nil {
-		t.Errorf("%d left out, %v, got\n%s", left, err, show(got))
+	got, omitted, err := manual.Fields(schema, manual.FieldSelection{})
+	if want := "data: object required\ndata.key: string required\n"; show(got) != want || omitted != 0 || err != nil {
+		t.Errorf("%d left out, %v, got\n%s", omitted, err, show(got))
 	}
-	if got, left, err := manual.Fields(nil, manual.FieldSelection{}); len(got)+left != 0 || err != nil {
-		t.Errorf("of no schema: %v, %d, %v", got, left, err)
+	if got, omitted, err := manual.Fields(nil, manual.FieldSelection{}); len(got)+omitted != 0 || err != nil {
+		t.Errorf("of no schema: %v, %d, %v", got, omitted, err)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// isFormat knows the formats that a server checks and that occur.
+// isFormat checks the formats that a server checks and that occur in practice.
 func isFormat(format, s string) bool {
 	var err error
 	switch format {

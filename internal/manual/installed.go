@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Owns says whether a ClusterServiceVersion owns the definition.
+// Owns reports whether a ClusterServiceVersion owns the definition.
 func Owns(csv map[string]any, definition string) bool {
 	return slices.ContainsFunc(mapsOf(mapOf(csv, "spec", "customresourcedefinitions"), "owned"), func(m map[string]any) bool { return textOf(m, "name") == definition })
 }
@@ -31,8 +31,8 @@ func Deployments(csv map[string]any) []string {
 // installs.
 func ServiceVersion(csv map[string]any) string { return textOf(mapOf(csv, "spec"), "version") }
 
-// Published returns the first example of the kind that a ClusterServiceVersion
-// carries and that the schema takes. Notes say what is wrong with the others.
+// Published returns the first valid example of the kind in a ClusterServiceVersion. Notes list the
+// errors of the others.
 func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 	text := textOf(mapOf(csv, "metadata", "annotations"), "alm-examples")
 	if text == "" {
@@ -60,7 +60,7 @@ func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 		}
 		delete(o, "status")
 		if meta := mapOf(o, "metadata"); meta != nil {
-			delete(meta, "namespace") // of where it was written
+			delete(meta, "namespace") // that of its author
 		}
 		e := Draft{Object: o}
 		e.Origin, e.Notes = "published with ClusterServiceVersion "+name+" (alm-examples)", []string{}
@@ -69,9 +69,9 @@ func Published(csv map[string]any, d Definition, r Resource) (Draft, []string) {
 	return Draft{}, notes
 }
 
-// InstallerLabels are what a definition carries of whoever installed it.
+// InstallerLabels are the labels of a definition that identify its installer.
 type InstallerLabels struct {
-	// ServiceVersions are those that it was installed with, newest unknown.
+	// ServiceVersions are those that installed it, in no order of age.
 	ServiceVersions []object.Ref
 	// Release is the Helm release; Chart the chart and its version, by a label.
 	Release, ReleaseNamespace, Chart string
@@ -83,7 +83,7 @@ type InstallerLabels struct {
 
 const alongside = "operatorframework.io/installed-alongside-"
 
-// MarksOf reads the marks of a definition.
+// MarksOf reads the installer labels of a definition.
 func MarksOf(d Definition) InstallerLabels {
 	var m InstallerLabels
 	meta := mapOf(d.fields, "metadata")
@@ -109,7 +109,7 @@ func MarksOf(d Definition) InstallerLabels {
 	return m
 }
 
-// Selects says whether the selector of a Service chooses the pods of a workload.
+// Selects reports whether the selector of a Service matches the pods of a workload.
 func Selects(service, workload map[string]any) bool {
 	selector := mapOf(service, "spec", "selector")
 	labels := mapOf(workload, "spec", "template", "metadata", "labels")
@@ -121,7 +121,7 @@ func Selects(service, workload map[string]any) bool {
 	return len(selector) > 0
 }
 
-// RunningOf says what a workload runs.
+// RunningOf describes what a workload runs.
 func RunningOf(ref object.Ref, workload map[string]any, evidence string) Running {
 	r := Running{Workload: ref.String(), Images: []string{}, Evidence: []string{evidence}, Version: textOf(mapOf(workload, "metadata", "labels"), "app.kubernetes.io/version")}
 	for _, c := range mapsOf(mapOf(workload, "spec", "template", "spec"), "containers") {

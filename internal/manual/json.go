@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// These read maps and lists of JSON that may hold anything: what is not of the
-// type that is wanted is not there.
+// These read maps and lists of arbitrary JSON: a value of another type counts as absent.
 
 func mapOf(m map[string]any, keys ...string) map[string]any {
 	for _, k := range keys {
@@ -42,7 +41,7 @@ func textsOf(m map[string]any, key string) []string {
 	return out
 }
 
-// numberOf reads a number, of which JSON has several in Go.
+// numberOf reads a number, for which JSON has several Go types.
 func numberOf(m map[string]any, key string) (float64, bool) {
 	switch n := m[key].(type) {
 	case int64:
@@ -55,7 +54,7 @@ func numberOf(m map[string]any, key string) (float64, bool) {
 	return 0, false
 }
 
-// literal writes a value as JSON does.
+// literal formats a value as JSON.
 func literal(v any) string {
 	var b strings.Builder
 	enc := json.NewEncoder(&b)
@@ -66,7 +65,7 @@ func literal(v any) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// plain writes a value for people: text as it is, where that leaves no doubt.
+// plain formats a value for people: a text without quotes if that is unambiguous.
 func plain(v any) string {
 	if s, ok := v.(string); ok && s != "" && s == strings.TrimSpace(s) {
 		return s
@@ -79,8 +78,8 @@ func clone(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
-		for k, below := range v {
-			out[k] = clone(below)
+		for k, value := range v {
+			out[k] = clone(value)
 		}
 		return out
 	case []any:
@@ -109,7 +108,7 @@ func sentence(s string) string {
 	}
 }
 
-// endsSentence tells a full stop from that of an abbreviation (e.g. this, v1. x).
+// endsSentence distinguishes a full stop from an abbreviation (e.g. this, v1. x).
 func endsSentence(before, after string) bool {
 	word := before[strings.LastIndexByte(before, ' ')+1:]
 	if len(word) < 2 || strings.Contains(word, ".") && len(word) <= 4 || strings.HasPrefix(word, "(") && len(word) <= 5 {

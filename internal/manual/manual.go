@@ -1,19 +1,19 @@
-// Package manual makes a manual of a kind: what it is, who makes it, what it is
-// made of, what it is related to, which fields are worth setting, and an example.
+// Package manual generates a manual of a kind: what it is, who makes it, its parts, its
+// relationships, the most useful fields, and an example.
 //
-// The words of the package:
+// The terms of the package:
 //
-//   - Definition, what a CustomResourceDefinition says of its kind.
+//   - Definition, the CustomResourceDefinition of the kind.
 //   - Schema, the structural schema of a version, as maps and lists of JSON.
-//   - Field, a place in an object by its path: spec.users[].name goes through a
-//     list, spec.targets.*.name through the values of a map.
-//   - Mark, what a definition carries of whoever installed it.
-//   - Part, a kind of objects that instances are made of.
+//   - Field, a path in an object: spec.users[].name goes through a list, spec.targets.*.name
+//     through the values of a map.
+//   - Mark, a label of a definition that identifies its installer.
+//   - Part, a kind of objects that instances consist of.
 //
-// It computes and does not fetch: what it is made of is handed to it.
+// It does no I/O: the caller passes all inputs.
 package manual
 
-// Manual is what is known of one kind.
+// Manual describes one kind.
 type Manual struct {
 	Resource      Resource       `json:"resource"`
 	Operator      Operator       `json:"operator,omitzero"`
@@ -21,19 +21,19 @@ type Manual struct {
 	Instances     Instances      `json:"instances,omitzero"`
 	Composition   []Part         `json:"composition"`
 	Relationships []Relationship `json:"relationships"`
-	// Fields are those that were chosen; FieldsLeftOut counts the others.
+	// Fields are the selected ones; FieldsLeftOut counts the others.
 	Fields        []Field  `json:"fields"`
 	FieldsLeftOut int      `json:"fieldsLeftOut"`
 	Columns       []Column `json:"columns"`
 	Usage         Usage    `json:"usage,omitzero"`
-	// Signals are how its operator is told to pause or to stop an object.
+	// Signals are the ways to pause or stop an object through its operator.
 	Signals []Signal `json:"signals,omitempty"`
 	Example Example  `json:"example,omitzero"`
-	// Notes say what of this could not be told, and where else to look.
+	// Notes list what is unknown, and where else to look it up.
 	Notes []string `json:"notes"`
 }
 
-// Resource is the kind as it is served, and what its definition says.
+// Resource is the kind as it is served, with its definition.
 type Resource struct {
 	Kind       string   `json:"kind"`
 	Group      string   `json:"group,omitempty"`
@@ -44,8 +44,8 @@ type Resource struct {
 	Categories []string `json:"categories"`
 	Namespaced bool     `json:"namespaced"`
 	Custom     bool     `json:"custom"`
-	// Definition is the name of the CustomResourceDefinition; empty where there is
-	// none, or none that could be read.
+	// Definition is the name of the CustomResourceDefinition; empty if there is none, or it is
+	// unread.
 	Definition  string    `json:"definition,omitempty"`
 	Versions    []Version `json:"versions"`
 	Description string    `json:"description,omitempty"`
@@ -55,15 +55,14 @@ type Resource struct {
 type Version struct {
 	Name   string `json:"name"`
 	Served bool   `json:"served"`
-	// Stored says that objects are written in it; WasStored that some may still
-	// lie there in it.
+	// Stored is set for the storage version; WasStored if some objects may still be stored in it.
 	Stored     bool   `json:"stored"`
 	WasStored  bool   `json:"wasStored"`
 	Deprecated bool   `json:"deprecated"`
 	Warning    string `json:"warning,omitempty"`
 }
 
-// Operator is what the catalogue knows of who defines the kind.
+// Operator is the catalog's description of the operator that defines the kind.
 type Operator struct {
 	Name        string   `json:"name"`
 	Title       string   `json:"title"`
@@ -73,78 +72,76 @@ type Operator struct {
 
 // Running is an operator that runs on this cluster.
 type Running struct {
-	// Workload is the id of the Deployment or StatefulSet; empty where only what
-	// installed it is known.
+	// Workload is the id of the Deployment or StatefulSet; empty if only the installer is known.
 	Workload string   `json:"workload,omitempty"`
 	Images   []string `json:"images"`
 	Version  string   `json:"version,omitempty"`
-	// Evidence says how that is known.
+	// Evidence lists the reasons.
 	Evidence []string `json:"evidence"`
 }
 
 // Instances counts the objects of the kind.
 type Instances struct {
-	// Namespace is where was looked; empty for everywhere.
+	// Namespace is where they were counted; empty for all.
 	Namespace string `json:"namespace,omitempty"`
 	Count     int    `json:"count"`
-	// Complete says that all of them could be read.
+	// Complete is set if all of them could be read.
 	Complete bool `json:"complete"`
 }
 
-// Part is a kind of objects that instances of the kind own, or are said to own.
+// Part is a kind of objects that instances own, or are declared to own.
 type Part struct {
 	// Kind is written Kind.group.
 	Kind string `json:"kind"`
-	// Declared says who declares it: the definition, the catalogue.
+	// Declared lists the sources: the definition, the catalog.
 	Declared []string `json:"declared"`
-	// Observed counts objects of it that instances own, as far as was looked.
+	// Observed counts its objects that instances own, among those that were read.
 	Observed int `json:"observed"`
-	// Via is the kind by which instances own it where that is not directly.
+	// Via is the kind through which instances own it indirectly.
 	Via string `json:"via,omitempty"`
 }
 
-// Relationship is a rule that reads the kind, or points to it, seen from it.
+// Relationship is a rule that reads the kind, or refers to it, from the kind's point of view.
 type Relationship struct {
-	// Relation is owns, needs or serves; Reversed that the others do so to the kind.
+	// Relation is owns, needs or serves; Reversed is set if it runs from the others to the kind.
 	Relation string `json:"relation"`
 	Reversed bool   `json:"reversed"`
-	// Kinds are at the other end, written Kind.group, or a word for what they are.
+	// Kinds are at the other end, written Kind.group, or a word for them.
 	Kinds []string `json:"kinds"`
-	// Field is the path that says so, on the kind itself, or on the others where
-	// OnOther is set.
+	// Field is the path of the evidence, in the kind itself, or in the others if OnOther is set.
 	Field   string `json:"field"`
 	OnOther bool   `json:"onOther"`
-	// Origin says where the rule comes from; Rule is its name.
+	// Origin is the source of the rule; Rule is its name.
 	Origin string `json:"origin"`
 	Rule   string `json:"rule"`
 }
 
-// Column is what kubectl get shows of an object.
+// Column is a printer column of kubectl get.
 type Column struct {
 	Name        string `json:"name"`
 	Type        string `json:"type"`
 	Path        string `json:"path"`
 	Description string `json:"description,omitempty"`
-	// Wide says that it is shown with -o wide only.
+	// Wide is set if it is shown with -o wide only.
 	Wide bool `json:"wide"`
 }
 
-// Usage is the text of the manual that the operator's author wrote.
+// Usage is the manual that the operator's author wrote.
 type Usage struct {
-	// ConfigMap is the id of the object that holds it, and Key its data key.
+	// ConfigMap is the id of the object that contains it, and Key its data key.
 	ConfigMap string `json:"configMap"`
 	Key       string `json:"key"`
 	Text      string `json:"text,omitempty"`
-	// Problem says why there is no text.
+	// Problem is why there is no text.
 	Problem string `json:"problem,omitempty"`
 }
 
-// Signal is how an object is paused or stopped.
+// Signal is a way to pause or stop an object.
 type Signal struct {
 	Preset string `json:"preset"` // pause or stop
 	Mode   string `json:"mode"`   // pause-reconcile, stop-workload, ...
 	Writes string `json:"writes"` // spec.paused = true
-	// AllowStop says that the manifest of a System must allow it.
+	// AllowStop is set if the manifest of a System must allow it.
 	AllowStop bool   `json:"allowStop,omitempty"`
 	Effect    string `json:"effect"`
 	Caveat    string `json:"caveat,omitempty"`
@@ -153,11 +150,11 @@ type Signal struct {
 
 // Example is a manifest to start from.
 type Example struct {
-	// Origin says where it is from.
+	// Origin is its source.
 	Origin string `json:"origin"`
 	// Manifest is YAML.
 	Manifest string `json:"manifest"`
-	// Notes say what is to be known before it is applied.
+	// Notes are to be read before it is applied.
 	Notes []string `json:"notes"`
 }
 

@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// podNeeds stands for the kinds that the many rules of pods name, where they hold
-// for a template in a custom resource.
+// podNeeds summarizes the kinds that the pod rules refer to, for a template in a custom resource.
 const podNeeds = "references of the pods"
 
-// Related returns the rules that read the kind or point to it, what the kind
-// itself says first. Rules that read every object, or that may point to any kind,
-// are left out. Those of a pod template in a custom resource are one.
+// Related returns the rules that read the kind or refer to it, its own first. It omits rules that
+// read every object, or that may refer to any kind. Those of a pod template in a custom resource
+// are merged.
 func Related(gk schema.GroupKind, rules []relation.Rule) []Relationship {
 	out := []Relationship{}
 	ofPods := map[string]string{} // the fields of the built-in rules, by name
@@ -28,7 +27,7 @@ func Related(gk schema.GroupKind, rules []relation.Rule) []Relationship {
 	for i := range rules {
 		r := &rules[i]
 		if r.Evidence {
-			continue // It makes no edges.
+			continue // makes no edges
 		}
 		one := Relationship{Relation: r.Relation.String(), Field: r.Field, Origin: cmp.Or(r.Origin, "built-in"), Rule: r.Name}
 		if slices.Contains(r.From, gk) {

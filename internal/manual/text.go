@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// hints are values for fields of a name that ends so, nicer than any text.
+// hints are realistic values for fields, by the suffix of their name.
 var hints = []struct{ end, value string }{
 	{"schedule", "0 3 * * *"},
 	{"cron", "0 3 * * *"},
@@ -34,8 +34,8 @@ var formats = map[string]string{
 	"byte": "ZXhhbXBsZQ==", "password": "example",
 }
 
-// sample returns a text that the schema takes, for a field of the name. Where
-// none is found it is one that says so when it is checked.
+// sample returns a text that the schema accepts, for a field of the name. If it finds none,
+// validation reports the text.
 func sample(name string, schema map[string]any) string {
 	var tries []string
 	if f := formats[textOf(schema, "format")]; f != "" {
@@ -65,7 +65,7 @@ func sample(name string, schema map[string]any) string {
 	return "example"
 }
 
-// fit brings a text to the length that is wanted.
+// fit adjusts the length of a text.
 func fit(s string, schema map[string]any) string {
 	const longest = 1 << 12
 	if n, ok := numberOf(schema, "minLength"); ok && utf8.RuneCountInString(s) < int(n) {
@@ -89,8 +89,7 @@ func matching(pattern string) (string, bool) {
 	return b.String(), err == nil && whole.MatchString(b.String())
 }
 
-// write writes a text for an expression: the first alternative, as few
-// repetitions as may be.
+// write generates a text for an expression: the first alternative, and the fewest repetitions.
 func write(b *strings.Builder, re *syntax.Regexp) {
 	const enough = 1 << 12
 	if b.Len() > enough {
@@ -118,7 +117,7 @@ func write(b *strings.Builder, re *syntax.Regexp) {
 	}
 }
 
-// among chooses a character of a class: a letter or a digit where there is one.
+// among returns a character of a class: a letter or a digit if possible.
 func among(ranges []rune) rune {
 	for _, want := range "ax1A" {
 		for i := 0; i+1 < len(ranges); i += 2 {

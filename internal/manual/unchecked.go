@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Unchecked returns the rules in CEL that concern an object, as their messages
-// have it. Those about a change of it do not: there is nothing to change yet.
+// Unchecked returns the messages of the CEL rules that concern an object. It omits transition
+// rules, since a new object has no old state.
 func Unchecked(schema map[string]any, v any) []string {
 	var out []string
 	unchecked("", schema, v, func(rule string) {
@@ -37,8 +37,8 @@ func unchecked(at string, schema map[string]any, v any, add func(string)) {
 			}
 		}
 	case []any:
-		for _, below := range v {
-			unchecked(at+"[]", mapOf(schema, "items"), below, add)
+		for _, value := range v {
+			unchecked(at+"[]", mapOf(schema, "items"), value, add)
 		}
 	}
 }

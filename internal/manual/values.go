@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// builder makes values. left bounds the work: alternatives within alternatives,
-// and lists of many items within such lists, are many.
+// builder generates values. left limits the work: nested alternatives, and nested lists of many
+// items, multiply.
 type builder struct{ left int }
 
-// value makes a value for a field of the name.
+// value generates a value for a field of the name.
 func (b *builder) value(name string, schema map[string]any) any {
 	if b.left--; b.left < 0 {
 		return nil
@@ -39,16 +39,16 @@ func (b *builder) value(name string, schema map[string]any) any {
 	return b.object(name, schema)
 }
 
-// completed adds to a default what is required beside it: a server does so by
-// the defaults of the fields, and refuses the rest.
+// completed adds required fields to a default: a server adds those with a default, and refuses the
+// rest.
 func (b *builder) completed(name string, schema map[string]any, v any) any {
 	m, ok := v.(map[string]any)
 	if !ok || valid(schema, v) {
 		return v
 	}
-	if made, ok := b.object(name, withoutKey(schema, "default")).(map[string]any); ok {
-		maps.Copy(made, m)
-		return made
+	if object, ok := b.object(name, withoutKey(schema, "default")).(map[string]any); ok {
+		maps.Copy(object, m)
+		return object
 	}
 	return v
 }
@@ -65,13 +65,13 @@ func valid(schema map[string]any, v any) bool {
 	return len(c.problems) == 0
 }
 
-// alternatives makes a value of the schema and, where that is not valid, of it
-// together with one of its alternatives (oneOf, anyOf) and all of allOf.
-func (b *builder) alternatives(schema map[string]any, made func(map[string]any) any) any {
+// alternatives generates a value of the schema and, if that is invalid, of the schema merged with
+// one of its alternatives (oneOf, anyOf) and all of allOf.
+func (b *builder) alternatives(schema map[string]any, build func(map[string]any) any) any {
 	for _, s := range mapsOf(schema, "allOf") {
 		schema = merged(schema, s)
 	}
-	first := made(schema)
+	first := build(schema)
 	one, anyOf := mapsOf(schema, "oneOf"), mapsOf(schema, "anyOf")
 	if len(one)+len(anyOf) == 0 || valid(schema, first) {
 		return first
@@ -81,7 +81,7 @@ func (b *builder) alternatives(schema map[string]any, made func(map[string]any) 
 			if b.left--; b.left < 0 {
 				return first
 			}
-			if v := made(merged(merged(schema, x), y)); valid(schema, v) {
+			if v := build(merged(merged(schema, x), y)); valid(schema, v) {
 				return v
 			}
 		}
@@ -89,31 +89,31 @@ func (b *builder) alternatives(schema map[string]any, made func(map[string]any) 
 	return first
 }
 
-// merged adds to a schema what an alternative demands.
-func merged(schema, more map[string]any) map[string]any {
+// merged adds to a schema the requirements of an alternative.
+func merged(schema, alternative map[string]any) map[string]any {
 	switch {
-	case len(more) == 0:
+	case len(alternative) == 0:
 		return schema
 	case schema == nil:
-		return more
+		return alternative
 	}
 	out := maps.Clone(schema)
-	for key, v := range more {
+	for key, v := range alternative {
 		switch key {
 		case "required":
-			out[key] = anys(slices.Compact(slices.Sorted(slices.Values(append(textsOf(schema, key), textsOf(more, key)...)))))
+			out[key] = anys(slices.Compact(slices.Sorted(slices.Values(append(textsOf(schema, key), textsOf(alternative, key)...)))))
 		case "properties":
 			properties := maps.Clone(mapOf(schema, key))
 			if properties == nil {
 				properties = map[string]any{}
 			}
-			for name := range mapOf(more, key) {
-				properties[name] = merged(mapOf(properties, name), mapOf(more, key, name))
+			for name := range mapOf(alternative, key) {
+				properties[name] = merged(mapOf(properties, name), mapOf(alternative, key, name))
 			}
 			out[key] = properties
 		case "items", "additionalProperties":
-			if below, ok := v.(map[string]any); ok {
-				v = merged(mapOf(schema, key), below)
+			if sub, ok := v.(map[string]any); ok {
+				v = merged(mapOf(schema, key), sub)
 			}
 			out[key] = v
 		case "oneOf", "anyOf", "allOf", "not":
@@ -152,7 +152,7 @@ func (b *builder) fields(name string, schema map[string]any) map[string]any {
 	}
 	for _, field := range textsOf(schema, "required") {
 		if add(field); out[field] == nil {
-			out[field] = exampleName // of an open object
+			out[field] = exampleName // of an object without declared fields
 			if values := mapOf(schema, "additionalProperties"); values != nil {
 				out[field] = b.value(field, values)
 			}
@@ -189,7 +189,7 @@ func (b *builder) list(name string, schema map[string]any) any {
 	return list
 }
 
-// another makes an item unlike the ones before it, where that is easy.
+// another returns an item that differs from the ones before it, if that is easy.
 func another(schema map[string]any, v any, i int) any {
 	switch v := v.(type) {
 	case string:
@@ -211,7 +211,7 @@ func another(schema map[string]any, v any, i int) any {
 	return v
 }
 
-// intOrString prefers a quantity where only a text fits.
+// intOrString prefers a quantity if only a text fits.
 func intOrString(name string, schema map[string]any) any {
 	text := withoutKey(schema, "x-kubernetes-int-or-string")
 	delete(text, "anyOf")
@@ -223,7 +223,7 @@ func intOrString(name string, schema map[string]any) any {
 	return number(name, schema)
 }
 
-// number makes an integer that the bounds allow.
+// number returns an integer within the bounds.
 func number(name string, schema map[string]any) any {
 	n := 1.0
 	if name == "port" {
@@ -248,8 +248,8 @@ func number(name string, schema map[string]any) any {
 	if high && n > most {
 		n = most
 	}
-	if of, ok := numberOf(schema, "multipleOf"); ok && of > 0 {
-		n = math.Ceil(n/of) * of
+	if divisor, ok := numberOf(schema, "multipleOf"); ok && divisor > 0 {
+		n = math.Ceil(n/divisor) * divisor
 	}
 	if whole || n == math.Trunc(n) {
 		return int64(math.Ceil(n))

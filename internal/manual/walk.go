@@ -11,12 +11,11 @@ import (
 // walker finds the fields of a schema, in the order of their paths.
 type walker struct{ found []found }
 
-// maxDepth bounds the walk: no schema that a server takes is deeper.
+// maxDepth limits the walk: no schema that a server accepts is deeper.
 const maxDepth = 64
 
-// children walks the fields of an object. within is the nearest field above that
-// need not be there.
-func (w *walker) children(at, within string, schema map[string]any, depth int, always bool) {
+// children walks the fields of an object. within is the nearest optional parent.
+func (w *walker) children(at, optionalParent string, schema map[string]any, depth int, mandatory bool) {
 	properties := mapOf(schema, "properties")
 	required := textsOf(schema, "required")
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -28,13 +27,13 @@ func (w *walker) children(at, within string, schema map[string]any, depth int, a
 			continue
 		}
 		path := join(at, name)
-		spec := path == "spec" // without it there is nothing to say
-		is := spec || slices.Contains(required, name)
-		below := depth + 1
+		spec := path == "spec" // an object without it has no content
+		needed := spec || slices.Contains(required, name)
+		depthBelow := depth + 1
 		if spec || path == "status" {
-			below = 0
+			depthBelow = 0
 		}
-		w.field(path, name, within, s, below, is, always && is)
+		w.field(path, name, optionalParent, s, depthBelow, needed, mandatory && needed)
 	}
 }
 
@@ -49,11 +48,11 @@ func join(at, name string) string {
 	return at + "." + name
 }
 
-func (w *walker) field(path, name, within string, schema map[string]any, depth int, required, always bool) {
-	f := found{name: name, depth: depth, always: always, long: strings.TrimSpace(textOf(schema, "description"))}
+func (w *walker) field(path, name, optionalParent string, schema map[string]any, depth int, required, mandatory bool) {
+	f := found{name: name, depth: depth, always: mandatory, long: strings.TrimSpace(textOf(schema, "description"))}
 	f.Path, f.Type, f.Required = path, typeOf(schema), required
-	if required && !always {
-		f.OptionalParent = within
+	if required && !mandatory {
+		f.OptionalParent = optionalParent
 	}
 	if v, ok := schema["default"]; ok {
 		f.Default = literal(v)
@@ -64,8 +63,8 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 	if depth > maxDepth {
 		return
 	}
-	if !always {
-		within = path
+	if !mandatory {
+		optionalParent = path
 	}
 	inner, mark := schema, ""
 	for range maxDepth {
@@ -77,11 +76,11 @@ func (w *walker) field(path, name, within string, schema map[string]any, depth i
 			break
 		}
 	}
-	// What a list or a map holds is there only where somebody put it in.
-	w.children(path+mark, within, inner, depth, always && mark == "")
+	// The items of a list or a map are optional.
+	w.children(path+mark, optionalParent, inner, depth, mandatory && mark == "")
 }
 
-// enumOf returns the values that a field, or an item of it, may have.
+// enumOf returns the allowed values of a field, or of its items.
 func enumOf(schema map[string]any) []string {
 	if items := mapOf(schema, "items"); items != nil {
 		return enumOf(items)
@@ -94,7 +93,7 @@ func enumOf(schema map[string]any) []string {
 	return out
 }
 
-// typeOf says of which type a field is.
+// typeOf returns the type of a field.
 func typeOf(schema map[string]any) string {
 	kind := textOf(schema, "type")
 	items, values := mapOf(schema, "items"), mapOf(schema, "additionalProperties")

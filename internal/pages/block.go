@@ -12,12 +12,12 @@ import (
 	"github.com/yuin/goldmark/ast"
 )
 
-// The languages of blocks. Those of the first list have commands.
+// The languages of blocks; the first list has commands.
 func commandLanguages() []string { return []string{"console", "sh"} }
 
 func otherLanguages() []string { return []string{"yaml", "json", "go", "text", "none", "mermaid"} }
 
-// foreignTools are those of which a test machine need not have any.
+// foreignTools are those that a test machine may lack.
 func foreignTools() []string {
 	return []string{"brew", "cosign", "crane", "curl", "docker", "gh", "go", "helm", "krew", "openssl", "skopeo"}
 }
@@ -26,7 +26,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 var hidden = regexp.MustCompile(`(?m)^[ \t]*\$ \S`)
 
-// block reads a fenced block, and says what is wrong with it.
+// block reads a fenced block, and records its errors.
 func (r *reader) block(n *ast.FencedCodeBlock) {
 	b := Block{Line: r.line(n), Text: string(n.Lines().Value(r.source))}
 	if b.Text != "" && !strings.HasSuffix(b.Text, "\n") {
@@ -78,14 +78,14 @@ func closes(line string) bool { return end.MatchString(line) }
 
 var command = regexp.MustCompile(`(?m)^(\$ |kubectl |make |go (run|test|build|install) )`)
 
-// indented finds commands in a block without fences, which has no language.
+// indented reports commands in a block without fences, which has no language.
 func (r *reader) indented(n *ast.CodeBlock) {
 	if command.Match(n.Lines().Value(r.source)) {
 		r.find(r.lineAt(n.Lines().At(0).Start), "commands in an indented block: put them between fences")
 	}
 }
 
-// info reads what stands after the fence.
+// info parses the text after the fence.
 func (b *Block) info(info string) (problems []string) {
 	words := strings.Fields(info)
 	if len(words) == 0 {
@@ -118,7 +118,7 @@ var (
 	fileName = regexp.MustCompile(`^[\w./-]+$`)
 )
 
-// attribute reads one of them, and returns what is wrong with it.
+// attribute parses one attribute, and returns its error.
 func (b *Block) attribute(name, value string, has bool) string {
 	switch name {
 	case "cluster", "fails":
@@ -147,7 +147,7 @@ func (b *Block) attribute(name, value string, has bool) string {
 	return ""
 }
 
-// conflicts are attributes that do not go together.
+// conflicts returns attributes that exclude each other.
 func (b *Block) conflicts() (problems []string) {
 	if !b.Commands() && (b.Cluster || b.Fails || b.Elsewhere != "" || b.Foreign != "") {
 		problems = append(problems, "only file=NAME goes with "+b.Language+": it has no commands")

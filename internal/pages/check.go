@@ -14,8 +14,8 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// All reads every page below root, in the order of their paths. Hidden folders, vendored
-// ones, dist and testdata are left out.
+// All reads every page below root, in the order of their paths. It skips hidden and vendored
+// directories, dist and testdata.
 func All(root string) ([]Page, error) {
 	var all []Page
 	err := fs.WalkDir(os.DirFS(root), ".", func(name string, d fs.DirEntry, err error) error {
@@ -34,8 +34,8 @@ func All(root string) ([]Page, error) {
 	return all, err
 }
 
-// Check holds the links and blocks of all pages of a checkout to what is there, without
-// asking the network. The findings are ordered by path and line.
+// Check checks the links and blocks of all pages of a checkout, without the network. The findings
+// are ordered by path and line.
 func Check(root string, pages []Page) []Finding {
 	c := checker{root: root, pages: map[string]Page{}, links: map[string][]string{}}
 	for _, p := range pages {
@@ -58,12 +58,12 @@ func Check(root string, pages []Page) []Finding {
 
 type checker struct {
 	root string
-	// repository is its address without the scheme, as the module is called.
+	// repository is its address without the scheme, as in the module path.
 	repository string
 	pages      map[string]Page
-	// links are the pages that each page leads to.
+	// links are the pages that each page links to.
 	links map[string][]string
-	// tests are the names of all test functions, read when the first is asked for.
+	// tests are the names of all test functions; lazy.
 	tests    map[string]bool
 	findings []Finding
 }
@@ -98,7 +98,7 @@ func (c *checker) link(p Page, l Link) {
 
 var hostName = regexp.MustCompile(`^([a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?\.)+[a-zA-Z]{2,}$`)
 
-// external holds an address to its form alone.
+// external checks only the form of an address.
 func (c *checker) external(p Page, l Link, u *url.URL) {
 	local := "https://" + c.repository
 	switch {
@@ -114,13 +114,12 @@ func (c *checker) external(p Page, l Link, u *url.URL) {
 
 var ofBranch = regexp.MustCompile(`^/(blob|tree|raw)/(main|master|HEAD)(/|$)`)
 
-// ownFile reports whether an address is that of a file in the main branch. One of a release
-// is another file.
+// ownFile reports whether an address is a file in the main branch. A file of a release may differ.
 func ownFile(rest, target, local string) bool {
 	return strings.HasPrefix(target, local) && ofBranch.MatchString(rest)
 }
 
-// relative looks for the file, and for the heading in it.
+// relative checks that the file, and the heading in it, exist.
 func (c *checker) relative(p Page, l Link, u *url.URL) {
 	target := p.Path
 	if u.Path != "" {
@@ -159,8 +158,8 @@ func (c *checker) relative(p Page, l Link, u *url.URL) {
 	}
 }
 
-// sameCase reports whether every part of a path is written as the file is: some systems do
-// not tell them apart, the others do.
+// sameCase reports whether a path has the case of the files: some systems ignore case, others do
+// not.
 func sameCase(root, target string) bool {
 	for target != "." && target != "/" {
 		entries, err := os.ReadDir(filepath.Join(root, filepath.FromSlash(path.Dir(target))))
@@ -176,7 +175,7 @@ func (p Page) hasAnchor(a string) bool {
 	return slices.Contains(p.Anchors, a) || slices.ContainsFunc(p.Headings, func(h Heading) bool { return h.Anchor == a })
 }
 
-// anchors are the ones of a page that is not long, for a finding.
+// anchors lists the anchors of a short page, for a finding.
 func (p Page) anchors() string {
 	if len(p.Headings) == 0 || len(p.Headings) > 20 {
 		return ""
@@ -188,7 +187,7 @@ func (p Page) anchors() string {
 	return ": it has " + strings.Join(all, ", ")
 }
 
-// reached looks whether a reader who starts at a README comes to each page.
+// reached reports pages that no links from a README lead to.
 func (c *checker) reached(pages []Page) {
 	seen := map[string]bool{}
 	todo := []string{"README.md", "docs/README.md"}
@@ -209,7 +208,7 @@ func (c *checker) reached(pages []Page) {
 
 var testFunction = regexp.MustCompile(`(?m)^func (Test\w+)\(\w+ \*testing\.T\)`)
 
-// elsewhere looks for the test that runs a block.
+// elsewhere checks that the test that runs a block exists.
 func (c *checker) elsewhere(p Page, b Block) {
 	if b.Elsewhere == "" {
 		return

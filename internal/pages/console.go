@@ -7,15 +7,15 @@ import (
 
 // step is a command of a console block, or the script of another.
 type step struct {
-	// line is that of the command in the page, from 1; last that of its last line.
+	// line is the line of the command in the page, from 1; last is its last line.
 	line, last int
 	text       string
-	// want are the lines of output, without their ends.
+	// want are the expected lines of output, without line ends.
 	want  []string
 	fails bool
 }
 
-// steps are what is run of a block.
+// steps returns the commands of a block.
 func (b Block) steps() []step {
 	if b.Language == "sh" {
 		return b.script()
@@ -31,8 +31,8 @@ func (b Block) steps() []step {
 	return all
 }
 
-// script is the block as one step. What has to fail at its end is a step of its own: the last
-// line, with those before it that end with a backslash.
+// script returns the block as one step. A last command that must fail is a step of its own: the
+// last line, with the preceding lines that end with a backslash.
 func (b Block) script() []step {
 	lines := strings.SplitAfter(strings.TrimSuffix(b.Text, "\n"), "\n")
 	all := []step{{line: b.Line + 1, last: b.Line + len(lines), text: b.Text}}
@@ -51,7 +51,7 @@ func (b Block) script() []step {
 	return append(all, tail)
 }
 
-// console parts a block into commands and their output. Lines are counted from 1.
+// console splits a block into commands and their output. Lines are counted from 1.
 func console(text string) (all []step) {
 	inCommand := false
 	for i, line := range strings.Split(strings.TrimSuffix(text, "\n"), "\n") {
@@ -64,12 +64,12 @@ func console(text string) (all []step) {
 			continue
 		}
 		last := &all[len(all)-1]
-		more, prompt := strings.CutPrefix(line, "> ")
+		continued, prompt := strings.CutPrefix(line, "> ")
 		if line == ">" {
-			more, prompt = "", true
+			continued, prompt = "", true
 		}
 		if inCommand && (prompt || continues(last.text)) {
-			last.text += more + "\n"
+			last.text += continued + "\n"
 			last.last = i + 1
 			continue
 		}
@@ -82,14 +82,14 @@ func console(text string) (all []step) {
 	return all
 }
 
-// continues reports whether a command ends with a backslash that takes its line's end away.
+// continues reports whether a command ends with a backslash that escapes the line end.
 func continues(text string) bool {
 	text = strings.TrimSuffix(text, "\n")
 	return (len(text)-len(strings.TrimRight(text, `\`)))%2 == 1
 }
 
-// trimmed leaves out blanks at the ends of lines, and empty lines at the end. Editors take
-// them away, and nobody sees them.
+// trimmed removes blanks at the ends of lines, and empty lines at the end, which editors remove and
+// readers do not see.
 func trimmed(lines []string) []string {
 	out := make([]string, len(lines))
 	for i, line := range lines {
@@ -101,7 +101,7 @@ func trimmed(lines []string) []string {
 	return out
 }
 
-// consoleProblems are what is wrong with a console block. Lines are counted from 1.
+// consoleProblems returns the errors in a console block. Lines are counted from 1.
 func consoleProblems(text string) (out []Finding) {
 	all := console(text)
 	if len(all) == 0 {
@@ -125,7 +125,7 @@ func consoleProblems(text string) (out []Finding) {
 
 func elided(line string) bool { return strings.TrimSpace(line) == "..." }
 
-// hidesAll reports whether an elision is all that there is.
+// hidesAll reports whether the output is one elision.
 func hidesAll(want []string) bool {
 	for _, line := range want {
 		if rest, cut := strings.CutSuffix(line, " ..."); !elided(line) && (!cut || strings.TrimSpace(rest) != "") && line != "" {
@@ -135,7 +135,7 @@ func hidesAll(want []string) bool {
 	return len(want) > 0
 }
 
-// lineMatches reports whether a line of output is the one of the page, up to its elision.
+// lineMatches reports whether a line of output matches that of the page, up to its elision.
 func lineMatches(want, got string) bool {
 	if before, ok := strings.CutSuffix(want, " ..."); ok {
 		return strings.HasPrefix(got, before)
@@ -143,10 +143,10 @@ func lineMatches(want, got string) bool {
 	return want == got
 }
 
-// matches reports whether output is what the page has. Where it is not, mismatch is the
-// index of the first line of the page that is not met, len(want) if there is more output.
+// matches compares output with the page. mismatch is the index of the first line of the page
+// without a match, or len(want) if there is more output.
 func matches(want, got []string) (ok bool, mismatch int) {
-	// As with "*" in a pattern: after an elision, lines are tried one after the other.
+	// As with "*" in a pattern, lines after an elision are tried one after the other.
 	w, g, star, from := 0, 0, -1, 0
 	for g < len(got) {
 		switch {
@@ -170,8 +170,8 @@ func matches(want, got []string) (ok bool, mismatch int) {
 	return w == len(want), max(mismatch, w)
 }
 
-// renewed is new output for the page: where a line of it still fits one that ended with an
-// elision, that line stays, and so does a whole that still fits.
+// renewed returns new output for the page. A line of the page that ends with an elision stays if it
+// still matches, and so does a whole output that matches.
 func renewed(want, got []string) []string {
 	if ok, _ := matches(want, got); ok {
 		return want

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// An offline kubectl: what else it would be asked needs a cluster.
+// A kubectl without a cluster: it runs the plugin, and nothing else.
 const offline = `#!/bin/sh
 if [ "${1-}" = sysop ]; then
   shift
@@ -20,8 +20,8 @@ echo "error: kubectl ${1-}: this page is run without a cluster: only kubectl sys
 exit 1
 `
 
-// furnish makes the folders of a session: bin of the PATH, home, tmp, and work with copies
-// of what a page may name. They are copies so that no page can write into the checkout.
+// furnish creates the directories of a session: bin for the PATH, home, tmp, and work with copies
+// of the files that a page may use. They are copies so that no page can write into the checkout.
 func (r Runner) furnish(dir, root string) error {
 	for _, name := range []string{"bin", "home", "tmp", "work"} {
 		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
@@ -57,7 +57,7 @@ func link(target, name string) error {
 	return os.Symlink(target, name)
 }
 
-// copyFolder copies the regular files below a folder, but for tests and their data.
+// copyFolder copies the regular files below a directory, except tests and testdata.
 func copyFolder(to, from string) error {
 	return fs.WalkDir(os.DirFS(from), ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -78,7 +78,7 @@ func copyFolder(to, from string) error {
 	})
 }
 
-// environment is all that the session knows: nothing of who runs it comes in but the PATH.
+// environment returns the whole environment of the session: of the caller's it has only the PATH.
 func (r Runner) environment(dir string) []string {
 	kubeconfig := r.Kubeconfig
 	if kubeconfig == "" {
@@ -90,7 +90,7 @@ func (r Runner) environment(dir string) []string {
 		"PATH=" + strings.Join([]string{filepath.Join(dir, "bin"), os.Getenv("PATH")}, string(os.PathListSeparator)),
 		"KUBECONFIG=" + kubeconfig,
 		"LC_ALL=C.UTF-8", "NO_COLOR=1", "TZ=UTC",
-		// The race detector waits a second before a process ends, unless told not to.
+		// By default the race detector sleeps a second before a process exits.
 		"GORACE=atexit_sleep_ms=0",
 	}, r.Env)
 }

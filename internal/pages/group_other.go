@@ -4,8 +4,8 @@ package pages
 
 import "os/exec"
 
-// inGroup does nothing where there are no groups of processes.
+// inGroup does nothing without process groups.
 func inGroup(*exec.Cmd) {}
 
-// endGroup ends a process. That it has ended is no error.
+// endGroup kills a process; it may have exited already.
 func endGroup(c *exec.Cmd) { _ = c.Process.Kill() }

@@ -7,8 +7,8 @@ import (
 	"syscall"
 )
 
-// inGroup makes a process the first of a group of its own.
+// inGroup puts a process into a process group of its own.
 func inGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// endGroup ends a process and those that it started. That there are none any more is no error.
+// endGroup kills a process and its children; they may have exited already.
 func endGroup(c *exec.Cmd) { _ = syscall.Kill(-c.Process.Pid, syscall.SIGKILL) }

@@ -1,22 +1,22 @@
-// Package pages reads the Markdown pages of a checkout, holds their links and blocks of
-// commands to what is there, and runs the commands.
+// Package pages reads the Markdown pages of a checkout, checks their links and blocks of
+// commands, and runs the commands.
 //
 // The first word after a fence is the language of the block, the others are attributes:
 //
 //	console            "$ command" lines, each with the output that it must have. A line
-//	                   "..." stands for any lines, " ..." at the end of a line for its rest.
-//	                   A command goes on in lines that start with "> ".
+//	                   "..." matches any lines, " ..." at the end of a line for its rest.
+//	                   A command continues in lines that start with "> ".
 //	sh                 a script, which must end with 0; what it writes is not compared
 //	yaml, json, go, text, none, mermaid   no commands
 //	cluster            (console, sh) it needs a cluster, and so does the page
 //	fails              (console, sh) its last command must end with another code than 0
-//	file=NAME          the block is a file of the folder that the page is run in; it is
+//	file=NAME          the block is a file of the directory that the page is run in; it is
 //	                   written, not run
 //	elsewhere=TestName (console, sh) that test of the module runs it
 //	foreign=TOOL       (console, sh) commands of a tool that need not be here: their syntax
-//	                   is looked at. openssl is run where it is
+//	                   is checked. openssl is run where it is
 //
-// The blocks of a page are run in order, in one session of bash and in one folder.
+// The blocks of a page are run in order, in one session of bash and in one directory.
 package pages
 
 import (
@@ -24,39 +24,39 @@ import (
 	"fmt"
 )
 
-// Page is a page of Markdown.
+// Page is a Markdown page.
 type Page struct {
-	// Root is the folder of the checkout, Path the file below it, with slashes.
+	// Root is the directory of the checkout, Path the file below it, with slashes.
 	Root, Path string
-	// Source is the text as it is in the file.
+	// Source is the text of the file.
 	Source []byte
 	// Blocks, Headings and Links are in the order of the page.
 	Blocks   []Block
 	Headings []Heading
 	Links    []Link
-	// Anchors are those that HTML in the page makes (id, name), besides the headings'.
+	// Anchors are those of HTML in the page (id, name), without the headings'.
 	Anchors []string
-	// Findings are what is wrong with the blocks, before any is run.
+	// Findings are the errors in the blocks that do not require a run.
 	Findings []Finding
 }
 
 // Block is a fenced block of code.
 type Block struct {
-	// Line is that of the opening fence, from 1.
+	// Line is the line of the opening fence, from 1.
 	Line     int
 	Language string
 	Attributes
-	// Text is what is between the fences, with "\n" at the end of each line, and without
-	// the indentation of a list.
+	// Text is the text between the fences, with "\n" at the end of each line, and without the
+	// indentation of a list.
 	Text string
 
-	// content is the range of lines between the fences, from 0, and prefix what each of
-	// them starts with in the file.
+	// content is the range of lines between the fences, from 0, and prefix the prefix of each in
+	// the file.
 	content [2]int
 	prefix  string
 }
 
-// Attributes are what stands after the language of a block.
+// Attributes follow the language of a block.
 type Attributes struct {
 	Cluster, Fails           bool
 	File, Elsewhere, Foreign string
@@ -65,7 +65,7 @@ type Attributes struct {
 // Commands reports whether the block has commands.
 func (b Block) Commands() bool { return b.Language == "console" || b.Language == "sh" }
 
-// Cluster reports whether the page needs a cluster: one of its blocks does.
+// Cluster reports whether one of the blocks, and so the page, needs a cluster.
 func (p Page) Cluster() bool {
 	for _, b := range p.Blocks {
 		if b.Cluster {
@@ -88,7 +88,7 @@ type Link struct {
 	Image  bool
 }
 
-// Finding is something wrong at a line of a page. Its String is "PATH:LINE: MESSAGE".
+// Finding is an error at a line of a page. Its String is "PATH:LINE: MESSAGE".
 type Finding struct {
 	Path    string
 	Line    int

@@ -25,12 +25,12 @@ func Parse(root, path string) (Page, error) {
 	return p, nil
 }
 
-// reader goes through the nodes of a page.
+// reader visits the nodes of a page.
 type reader struct {
 	page *Page
-	// source has "\n" at the ends of its lines, whatever the file has.
+	// source has "\n" as line ends, whatever the file has.
 	source []byte
-	// used counts the anchors, for those that come again.
+	// used counts the anchors, to number repeated ones.
 	used map[string]int
 }
 
@@ -38,7 +38,7 @@ func (p *Page) read() {
 	r := reader{page: p, source: bytes.ReplaceAll(p.Source, []byte("\r\n"), []byte("\n")), used: map[string]int{}}
 	markdown := goldmark.New(goldmark.WithExtensions(extension.GFM))
 	document := markdown.Parser().Parse(text.NewReader(r.source))
-	// The visitor returns no error, and so does Walk.
+	// Walk returns only the visitor's error, which is nil.
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if entering {
 			r.node(n)
@@ -74,7 +74,7 @@ func (r *reader) node(n ast.Node) {
 	}
 }
 
-// line is where a node starts, or the nearest above it that knows, from 1.
+// line returns the line of a node, or of its nearest parent with a line, from 1.
 func (r *reader) line(n ast.Node) int {
 	for ; n != nil; n = n.Parent() {
 		if pos := n.Pos(); pos >= 0 {
@@ -90,7 +90,7 @@ func (r *reader) find(line int, message string) {
 	r.page.Findings = append(r.page.Findings, Finding{r.page.Path, line, message})
 }
 
-// words is the text below a node, as a reader sees it.
+// words returns the text below a node, as a reader sees it.
 func (r *reader) words(n ast.Node) string {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {
@@ -108,11 +108,11 @@ func (r *reader) words(n ast.Node) string {
 	return b.String()
 }
 
-// What GitHub leaves out of an anchor.
+// noAnchor matches what GitHub removes from an anchor.
 var noAnchor = regexp.MustCompile(`[^\p{L}\p{M}\p{N}\p{Pc}\- ]`)
 
-// anchor is GitHub's: in lower case, without punctuation, with "-" for spaces, and a number
-// where it comes again.
+// anchor returns GitHub's anchor: in lower case, without punctuation, with "-" for spaces, and a
+// number if it is repeated.
 func (r *reader) anchor(words string) string {
 	a := strings.ReplaceAll(noAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(words)), ""), " ", "-")
 	seen := r.used[a]
@@ -130,7 +130,7 @@ var (
 	htmlAnchor = regexp.MustCompile(`(?i)<[a-z][^>]*?\s(?:id|name)\s*=\s*["']([^"']+)["']`)
 )
 
-// html takes the links and anchors out of HTML in a page.
+// html collects the links and anchors of HTML in a page.
 func (r *reader) html(text string, line int) {
 	for _, m := range htmlLink.FindAllStringSubmatch(text, -1) {
 		r.page.Links = append(r.page.Links, Link{Line: line, Target: m[2], Image: strings.EqualFold(m[1], "img")})
@@ -142,7 +142,7 @@ func (r *reader) html(text string, line int) {
 
 var reference = regexp.MustCompile(`\[[^\[\]]+\]\[([^\[\]]*)\]`)
 
-// undefined finds links by reference that stayed text: nothing defines the reference.
+// undefined reports links by reference without a definition, which remain text.
 func (r *reader) undefined(n ast.Node) {
 	var b strings.Builder
 	for c := n.FirstChild(); c != nil; c = c.NextSibling() {

@@ -14,35 +14,34 @@ import (
 
 // Runner runs the commands of pages.
 type Runner struct {
-	// Plugin is the binary that is kubectl-sysop and kubectl_complete-sysop on the PATH.
+	// Plugin is the binary for kubectl-sysop and kubectl_complete-sysop on the PATH.
 	Plugin string
-	// Kubectl is the kubectl of the PATH. Without one it is a script that knows nothing but
-	// "kubectl sysop".
+	// Kubectl is the kubectl on the PATH. By default it is a script that supports only "kubectl
+	// sysop".
 	Kubectl string
-	// Kubeconfig is that of a cluster. Without one it names a file that is not there.
+	// Kubeconfig is that of a cluster. By default it names a file that does not exist.
 	Kubeconfig string
-	// Env has more variables, NAME=VALUE.
+	// Env has further variables, NAME=VALUE.
 	Env []string
-	// Timeout is how long one command of a console block, or one script, may take; a minute
-	// if it is 0.
+	// Timeout limits one command of a console block, or one script; 0 is a minute.
 	Timeout time.Duration
-	// Update writes what commands print into the page instead of telling of it.
+	// Update writes different output into the page instead of reporting it.
 	Update bool
 }
 
-// Result is what came of a page.
+// Result is the result of a page.
 type Result struct {
 	// Ran counts the commands of console blocks and the scripts that were run.
 	Ran int
-	// Findings are what was not as the page has it. After a command that failed or hung, the
-	// rest of the page is not run.
+	// Findings are the differences. After a command that failed or hung, the rest of the page is
+	// not run.
 	Findings []Finding
-	// Updated is what Update changed in the file.
+	// Updated lists the changes that Update made in the file.
 	Updated []Finding
 }
 
-// Run runs a page, whether or not it needs a cluster. The error is of the runner itself
-// (no bash, no folder); what is wrong with the page is in the result.
+// Run runs a page, whether or not it needs a cluster. The error is of the runner itself (no bash,
+// no directory); errors in the page are in the result.
 func (r Runner) Run(ctx context.Context, p Page) (Result, error) {
 	dir, err := os.MkdirTemp("", "page-")
 	if err != nil {
@@ -71,7 +70,7 @@ type pageRun struct {
 	session *session
 	dir     string
 	result  Result
-	// written is what the page has from now on between the fences of a block, by its line.
+	// written is the new text between the fences of a block, by its line.
 	written map[int]string
 }
 
@@ -79,7 +78,7 @@ func (r *pageRun) find(line int, format string, args ...any) {
 	r.result.Findings = append(r.result.Findings, Finding{r.page.Path, line, fmt.Sprintf(format, args...)})
 }
 
-// blocks runs them in turn, up to the first command that does not end as it should.
+// blocks runs them in turn, up to the first command with an unexpected end.
 func (r *pageRun) blocks() error {
 	for _, b := range r.page.Blocks {
 		switch {
@@ -105,7 +104,7 @@ func (r *pageRun) blocks() error {
 	return nil
 }
 
-// runsHere reports whether a tool that need not be here is run where it is.
+// runsHere reports whether an optional tool is run if it is installed.
 func runsHere(tool string) bool {
 	if tool != "openssl" {
 		return false
@@ -114,7 +113,7 @@ func runsHere(tool string) bool {
 	return err == nil
 }
 
-// syntax asks bash whether commands can be read.
+// syntax checks the syntax of commands with bash.
 func (r *pageRun) syntax(b Block) error {
 	for _, s := range b.steps() {
 		check := exec.CommandContext(r.session.ctx, "bash", "-n")
@@ -130,7 +129,7 @@ func (r *pageRun) syntax(b Block) error {
 	return nil
 }
 
-// block runs the commands of a block, and reports whether the page goes on.
+// block runs the commands of a block, and reports whether to continue with the page.
 func (r *pageRun) block(b Block) (bool, error) {
 	text := strings.Split(b.Text, "\n")
 	var out []string
@@ -172,19 +171,19 @@ func (r *pageRun) timeout() time.Duration {
 	return time.Minute
 }
 
-// ended tells of a command that did not end as it should, and reports whether it did.
+// ended reports whether a command ended as expected, and records a finding if not.
 func (r *pageRun) ended(s step, o outcome) bool {
-	// What failed in a function of another script tells of a line that is not of this one.
+	// A failure in a function of another script has a line number outside of this one.
 	line, lines := s.line, strings.Split(s.text, "\n")
 	if o.at > 1 && o.at <= len(lines) {
 		line += o.at - 1
 	}
-	what := strings.TrimSpace(lines[line-s.line])
+	command := strings.TrimSpace(lines[line-s.line])
 	switch {
 	case o.hung:
 		r.find(s.line, "%s: it has not ended after %v, and was ended; it wrote\n%s", strings.TrimSpace(s.text), r.timeout(), o.output)
 	case o.over:
-		r.find(line, "%s: it ended the session with code %d; it wrote\n%s", what, o.code, o.output)
+		r.find(line, "%s: it ended the session with code %d; it wrote\n%s", command, o.code, o.output)
 	case s.fails && o.code == 0:
 		r.find(s.last, "%s: it has to fail, and ended with 0; it wrote\n%s", strings.TrimSpace(s.text), o.output)
 	default:
@@ -193,8 +192,7 @@ func (r *pageRun) ended(s step, o outcome) bool {
 	return false
 }
 
-// differs tells of output that is not as the page has it, or writes it, and returns what the
-// page has from now on.
+// differs records different output, or updates it, and returns the new output for the page.
 func (r *pageRun) differs(s step, got []string, at int) []string {
 	if r.runner.Update {
 		now := renewed(s.want, got)
@@ -205,11 +203,11 @@ func (r *pageRun) differs(s step, got []string, at int) []string {
 		r.result.Updated = append(r.result.Updated, Finding{r.page.Path, s.line, message})
 		return now
 	}
-	here := "there is more output than the page has"
+	message := "there is more output than the page has"
 	if at < len(s.want) {
-		here = "not found: " + s.want[at]
+		message = "not found: " + s.want[at]
 	}
-	r.find(min(s.last+1+at, s.last+max(len(s.want), 1)), "$ %s\n%s\ngot\n%s\nwant\n%s\n(-update writes it)", strings.TrimSpace(s.text), here, indent(got), indent(s.want))
+	r.find(min(s.last+1+at, s.last+max(len(s.want), 1)), "$ %s\n%s\ngot\n%s\nwant\n%s\n(-update writes it)", strings.TrimSpace(s.text), message, indent(got), indent(s.want))
 	return s.want
 }
 
@@ -220,7 +218,7 @@ func indent(lines []string) string {
 	return "    " + strings.Join(lines, "\n    ")
 }
 
-// write puts what is new into the file.
+// write writes the updates into the file.
 func (r *pageRun) write() error {
 	if len(r.written) == 0 {
 		return nil

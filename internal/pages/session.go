@@ -14,20 +14,20 @@ import (
 	"time"
 )
 
-// session is a bash that runs one script after another, so that what one of them exports,
-// defines or changes into is there for the next.
+// session is a bash that runs one script after another, so that exports, functions and the current
+// directory of one are available to the next.
 type session struct {
 	ctx     context.Context
 	dir     string
 	command *exec.Cmd
-	// requests are the ways to end of the scripts, answers the codes they ended with.
+	// requests are how each script must end, answers the exit codes.
 	requests io.WriteCloser
 	answers  chan string
 	ended    chan struct{}
 }
 
-// driver is what the bash of a session runs. The trap tells at which line of a script a
-// command failed; set -e ends the session there.
+// driver is the script that the bash of a session runs. The trap reports the line of a failed
+// command; set -e ends the session there.
 const driver = `set -eu
 trap 'printf %s "$LINENO" >"$SYSOP_PAGE/at"' ERR
 while IFS= read -r SYSOP_PAGE_WAY <&3; do
@@ -41,8 +41,7 @@ while IFS= read -r SYSOP_PAGE_WAY <&3; do
 done
 `
 
-// newSession starts one, in the folder work of dir. Its processes end with close, or when
-// ctx does.
+// newSession starts a session in the directory work of dir. Its processes end with close or ctx.
 func newSession(ctx context.Context, dir string, env []string) (*session, error) {
 	theirs, requests, err := os.Pipe()
 	if err != nil {
@@ -75,14 +74,14 @@ func newSession(ctx context.Context, dir string, env []string) (*session, error)
 		}
 	}()
 	go func() {
-		// What it ended with is in its state.
+		// The exit code is in the state.
 		_ = s.command.Wait()
 		close(s.ended)
 	}()
 	return s, nil
 }
 
-// close ends the session and everything that it started.
+// close ends the session and its processes.
 func (s *session) close() {
 	_ = s.requests.Close()
 	endGroup(s.command)
@@ -91,12 +90,12 @@ func (s *session) close() {
 
 // outcome is how a script ended.
 type outcome struct {
-	// output is what it wrote to both streams, in the order in which it wrote it.
+	// output is what it wrote to both streams, in order.
 	output string
 	code   int
-	// at is the line of the script, from 1, at which a command failed; 0 where none did.
+	// at is the line of the script, from 1, of the failed command; 0 without one.
 	at int
-	// over: the session ended with it. hung: it did not end in time, and was ended.
+	// over is set if the session ended with it, hung if it timed out and was killed.
 	over, hung bool
 }
 

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// file is a file of an archive. Of the disk nothing else is taken along: no time, no owner,
-// and of the mode only whether it can be run.
+// file is a file of an archive. It has no time and no owner of the file on disk, and of the mode
+// only whether it is executable.
 type file struct {
 	name       string
 	data       []byte
@@ -31,7 +31,7 @@ func (f file) mode() fs.FileMode {
 	return 0o644
 }
 
-// writeArchive writes a tar.gz or a zip, by the end of its name.
+// writeArchive writes a tar.gz or a zip, by the extension.
 func writeArchive(path string, files []file, at time.Time) (err error) {
 	files, err = inOrder(files)
 	if err != nil {
@@ -53,8 +53,7 @@ func writeArchive(path string, files []file, at time.Time) (err error) {
 	return w.Flush()
 }
 
-// inOrder sorts files by name, and refuses names that could land elsewhere than beside each
-// other: some tools unpack wherever a name leads.
+// inOrder sorts files by name, and refuses names with a directory: some tools unpack to any path.
 func inOrder(files []file) ([]file, error) {
 	files = slices.SortedFunc(slices.Values(files), func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	for i, f := range files {
@@ -69,7 +68,7 @@ func inOrder(files []file) ([]file, error) {
 }
 
 func packTar(w io.Writer, files []file, at time.Time) error {
-	// The header has neither a name nor a time: a zero Header leaves both out.
+	// A zero Header has neither a name nor a time.
 	z := gzip.NewWriter(w)
 	t := tar.NewWriter(z)
 	for _, f := range files {
@@ -90,7 +89,7 @@ func packTar(w io.Writer, files []file, at time.Time) error {
 func packZip(w io.Writer, files []file, at time.Time) error {
 	z := zip.NewWriter(w)
 	for _, f := range files {
-		// In UTC: a zip also has the hour of the wall clock.
+		// In UTC, since a zip also has the local time.
 		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: at.UTC()}
 		h.SetMode(f.mode())
 		one, err := z.CreateHeader(h)

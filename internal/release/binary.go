@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// binary is an executable, and what it says is in it.
+// binary is an executable with its build information.
 type binary struct {
 	info *debug.BuildInfo
 	// sum is the SHA-256 of the file.
@@ -21,18 +21,18 @@ type binary struct {
 	needs []string
 }
 
-// module is a module that is in a binary.
+// module is a module in a binary.
 type module struct {
 	path, version, sum string
-	// dir is where it is on disk, and folders those in it that packages come from.
+	// dir is its directory, with the directories in it that packages come from.
 	dir     string
 	folders []string
-	// needs are the modules whose packages its own import.
+	// needs are the modules that its packages import.
 	needs []string
 }
 
-// readBinary reads what an executable says it was built of, and wants that to be the same as
-// what go list told of its packages.
+// readBinary reads the build information of an executable, and requires that it agrees with the
+// packages of go list.
 func readBinary(executable string, packages []goPackage) (binary, error) {
 	info, err := buildinfo.ReadFile(executable)
 	if err != nil {
@@ -65,11 +65,11 @@ func readBinary(executable string, packages []goPackage) (binary, error) {
 	return b, nil
 }
 
-// modulesOf puts packages together by their modules, and says what the main one needs.
+// modulesOf groups packages by module, and returns what the main one needs.
 func modulesOf(packages []goPackage) (modules []module, main []string) {
-	of := map[string]string{} // modules by packages
+	moduleOfPackage := map[string]string{} // modules by packages
 	for _, p := range packages {
-		of[p.ImportPath] = moduleOf(p)
+		moduleOfPackage[p.ImportPath] = moduleOf(p)
 	}
 	all := map[string]*module{}
 	for _, p := range packages {
@@ -77,7 +77,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 		case p.Module == nil:
 			continue
 		case p.Module.Main:
-			main = append(main, needs(p, of)...)
+			main = append(main, needs(p, moduleOfPackage)...)
 			continue
 		}
 		m := all[p.Module.Path]
@@ -86,7 +86,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 			all[m.path] = m
 		}
 		m.folders = append(m.folders, between(m.dir, p.Dir)...)
-		m.needs = append(m.needs, needs(p, of)...)
+		m.needs = append(m.needs, needs(p, moduleOfPackage)...)
 	}
 	for _, m := range all {
 		slices.Sort(m.folders)
@@ -99,7 +99,7 @@ func modulesOf(packages []goPackage) (modules []module, main []string) {
 	return modules, slices.Compact(main)
 }
 
-// moduleOf is the module of a package: empty for the main one.
+// moduleOf returns the module of a package, "" for the main one.
 func moduleOf(p goPackage) string {
 	switch {
 	case p.Standard || p.Module == nil:
@@ -110,11 +110,11 @@ func moduleOf(p goPackage) string {
 	return p.Module.Path
 }
 
-// needs are the other modules that a package imports.
-func needs(p goPackage, of map[string]string) []string {
+// needs returns the other modules that a package imports.
+func needs(p goPackage, moduleOfPackage map[string]string) []string {
 	var out []string
 	for _, i := range p.Imports {
-		if m, ok := of[i]; ok && m != "" && m != moduleOf(p) {
+		if m, ok := moduleOfPackage[i]; ok && m != "" && m != moduleOf(p) {
 			out = append(out, m)
 		}
 	}

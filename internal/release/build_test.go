@@ -237,8 +237,8 @@ func TestWhatWasThereStays(t *testing.T) {
 			if err != nil || string(b) != earlier {
 				t.Errorf("%s, %v", b, err)
 			}
-			if left, _ := filepath.Glob(filepath.Join(filepath.Dir(o.Out), "*")); len(left) != 1 {
-				t.Errorf("left behind: %v", left)
+			if files, _ := filepath.Glob(filepath.Join(filepath.Dir(o.Out), "*")); len(files) != 1 {
+				t.Errorf("left behind: %v", files)
 			}
 		})
 	}

@@ -10,13 +10,12 @@ import (
 	"strings"
 )
 
-// npm is before the name of a package of npm in Licensed.Module.
+// npm is the prefix of an npm package in Licensed.Module.
 const npm = "npm:"
 
-// bundled are the packages of npm of which something is in the page, and with it in every
-// binary: those that ui/package-lock.json names for more than building. Their texts are in
-// ui/licences/NAME, since a build of the plugin fetches none of them. Without a page there are
-// none.
+// bundled returns the npm packages that are bundled into the page, and so into every binary: those
+// in ui/package-lock.json that are not only for the build. Their licence texts are in
+// ui/licences/NAME, since a build of the plugin does not fetch them. Without a page there are none.
 func bundled(c classifier, dir string) ([]Licensed, error) {
 	lock, err := os.ReadFile(filepath.Join(dir, "ui", "package-lock.json"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -31,7 +30,7 @@ func bundled(c classifier, dir string) ([]Licensed, error) {
 			Integrity string `json:"integrity"`
 			License   string `json:"license"`
 			Dev       bool   `json:"dev"`
-			// DevOptional is needed for building, or by nobody here.
+			// DevOptional packages are for the build only, or unused.
 			DevOptional bool `json:"devOptional"`
 			Optional    bool `json:"optional"`
 			Peer        bool `json:"peer"`

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// ReadChecksums reads a file as sha256sum writes it: sums in lower-case hexadecimal by the
-// names of files. A line of another form, and a name that is there twice, are errors.
+// ReadChecksums reads the output of sha256sum: sums in lower-case hexadecimal by file name. A line
+// of another form, and a duplicate name, are errors.
 func ReadChecksums(path string) (map[string]string, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -37,7 +37,7 @@ func ReadChecksums(path string) (map[string]string, error) {
 	return sums, scanner.Err()
 }
 
-// WriteChecksums writes the sums as sha256sum does, in the order of names.
+// WriteChecksums writes the sums as sha256sum does, ordered by name.
 func WriteChecksums(path string, artifacts []Artifact) error {
 	var text strings.Builder
 	for _, a := range slices.SortedFunc(slices.Values(artifacts), byName) {

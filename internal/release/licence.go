@@ -13,36 +13,36 @@ import (
 	"strings"
 )
 
-// Licensed is a module that is in a binary, and what it asks for. Its standard library, of
-// Go's own version, is one of them.
+// Licensed is a module in a binary, with its licences. The standard library is one, with Go's
+// version.
 type Licensed struct {
-	// Module is its path, stdlib for the standard library and the runtime, npm:NAME for a package of
-	// npm that is in the page.
+	// Module is its path, stdlib for the standard library and the runtime, npm:NAME for an npm
+	// package in the page.
 	Module, Version string
 	// Sum is that of go.sum, or the integrity of npm's lock file; empty for the standard library.
 	Sum string
-	// Licences are SPDX identifiers: all of them hold, each for a part.
+	// Licences are SPDX identifiers: all of them apply, each to a part.
 	Licences []string
-	// Texts are its files of licences, notices and patents, in the order of their names.
+	// Texts are its licence, notice and patent files, ordered by name.
 	Texts []Text
 }
 
-// Expression is the SPDX expression of its licences.
+// Expression returns the SPDX expression of its licences.
 func (l Licensed) Expression() string { return strings.Join(l.Licences, " AND ") }
 
-// Text is a file that goes along with what it is about.
+// Text is a file that must be distributed with its module.
 type Text struct {
 	// Name is the path below the module, with slashes.
 	Name string
-	// Notice is true for a file NOTICE (Apache-2.0, 4d), and what else is no licence itself.
+	// Notice is set for a file NOTICE (Apache-2.0, 4d), and for other files that are no licence.
 	Notice bool
 	Text   string
 }
 
-// stdlib is what databases of vulnerabilities call Go's standard library.
+// stdlib is the name of Go's standard library in vulnerability databases.
 const stdlib = "stdlib"
 
-// allowed are the licences that what we publish may have in it, and why.
+// allowed are the licences that a release may include, with the reason.
 var allowed = map[string]string{
 	"Apache-2.0":   "our own: its text is included, and NOTICE files (4d)",
 	"BSD-2-Clause": "requires its text, which is included",
@@ -52,7 +52,7 @@ var allowed = map[string]string{
 	"MPL-2.0":      "binds the files under it, which are not changed; THIRD_PARTY_LICENSES says where their source is (3.2)",
 }
 
-// noLicences are files that are named like licences and are about something else.
+// noLicences are files that are named like licences and are none.
 var noLicences = map[string]string{
 	"github.com/cyphar/filepath-securejoin COPYING.md": "it says which licence a file has, and repeats both texts, which lie beside it",
 	"github.com/opencontainers/go-digest LICENSE.docs": "it covers the documentation, which no binary includes",
@@ -63,7 +63,7 @@ var (
 	noticeName  = regexp.MustCompile(`(?i)^(notice|patents)(\.(txt|md))?$`)
 )
 
-// collect finds the licences of all that is in a binary.
+// collect finds the licences of everything in a binary.
 func collect(t toolchain, b binary) ([]Licensed, error) {
 	c, err := newClassifier()
 	if err != nil {
@@ -85,7 +85,8 @@ func collect(t toolchain, b binary) ([]Licensed, error) {
 	return all, errors.Join(errs...)
 }
 
-// licensed reads the texts in those folders of a module from which something is in the binary.
+// licensed reads the licence texts in those directories of a module that the binary has packages
+// of.
 func (c classifier) licensed(l Licensed, root string, folders []string) (Licensed, error) {
 	found := map[string]bool{}
 	for _, folder := range folders {
@@ -144,7 +145,7 @@ func (c classifier) read(l *Licensed, root, path string, notice bool, found map[
 	return t, nil
 }
 
-// plain is a text with line feeds alone and nothing at the ends of lines.
+// plain returns a text with line feeds as line ends and without trailing blanks.
 func plain(text string) string {
 	lines := strings.Split(strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\r\n", "\n"), "\n")
 	for i, line := range lines {
@@ -153,9 +154,9 @@ func plain(text string) string {
 	return strings.Trim(strings.Join(lines, "\n"), "\n") + "\n"
 }
 
-// Licences are the modules that are in the binary of any platform, with their licences. No
-// binary is built. A module without a licence, or with one that is unknown or not allowed, is
-// an error that names it and the file.
+// Licences returns the modules in the binary of any platform, with their licences, without
+// building. The error names a module and file without a licence, or with one that is unknown or not
+// allowed.
 func Licences(ctx context.Context, o Options) ([]Licensed, error) {
 	t, err := findToolchain(ctx, o, o.Root)
 	t.temporary = os.TempDir()
@@ -177,7 +178,7 @@ func Licences(ctx context.Context, o Options) ([]Licensed, error) {
 	return collect(t, binary{modules: modules})
 }
 
-// between are the folders from a module's own to that of a package in it.
+// between returns the directories from a module's own to that of a package in it.
 func between(module, dir string) []string {
 	all := []string{module}
 	for dir != module && len(dir) > len(module) {

@@ -17,18 +17,18 @@ import (
 //go:embed licences/*.txt
 var texts embed.FS
 
-// classifier knows licences by their whole text.
+// classifier recognizes licences by their whole text.
 type classifier struct {
 	templates []template
-	// headings and holders are what may stand around a text.
+	// headings and holders are what may surround a licence text.
 	headings *regexp.Regexp
-	// terms are words that grant, ask or deny something: what is left of a file when the
-	// known texts are taken out has none of them.
+	// terms are words that grant, require or deny something: the rest of a file, without the known
+	// texts, must have none of them.
 	terms *regexp.Regexp
 }
 
 type template struct {
-	// licence is an SPDX identifier, empty for what is part of another.
+	// licence is an SPDX identifier, or empty for a part of another.
 	licence string
 	text    *regexp.Regexp
 }
@@ -60,12 +60,12 @@ func newClassifier() (classifier, error) {
 		}
 		c.templates = append(c.templates, template{id, pattern})
 	}
-	// What has the most words first: a text may be part of a longer one.
+	// Longest first: a text may be part of a longer one.
 	slices.SortStableFunc(c.templates, func(a, b template) int { return len(b.text.String()) - len(a.text.String()) })
 	return c, nil
 }
 
-// pattern is the regular expression of a text, over words that are parted by one space.
+// pattern returns the regular expression of a text, over words separated by one space.
 func pattern(text string) string {
 	var out strings.Builder
 	for text != "" {
@@ -79,7 +79,7 @@ func pattern(text string) string {
 		var raw string
 		raw, text, _ = strings.Cut(rest, "}}")
 		out.WriteString(raw)
-		// An expression that can be empty brings its own space.
+		// An expression that may be empty includes its space.
 		if !strings.HasSuffix(raw, " )?") && !strings.HasSuffix(raw, ")? )?") {
 			out.WriteString(" ")
 		}
@@ -87,15 +87,15 @@ func pattern(text string) string {
 	return strings.TrimRight(out.String(), " ")
 }
 
-// words are the letters and digits of a text in lower case, with one space between words.
+// words returns the letters and digits of a text in lower case, with one space between words.
 func words(text string) string {
 	return strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	}), " ")
 }
 
-// classify returns the SPDX identifiers of all licences whose text is in a file, sorted. A
-// file that says more than these texts, names and headings is an error.
+// classify returns the SPDX identifiers of all licences whose text is in a file, sorted. A file
+// with other text than these, names and headings is an error.
 func (c classifier) classify(text string) ([]string, error) {
 	rest := words(text)
 	var found []string

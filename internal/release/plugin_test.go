@@ -80,9 +80,9 @@ func TestThePluginIsTheSameFromTwoFolders(t *testing.T) {
 	if err := os.WriteFile(executable, files[s.Binary], 0o700); err != nil {
 		t.Fatal(err)
 	}
-	said, err := exec.Command(executable, "version").Output()
-	if err != nil || !strings.Contains(string(said), o.Version) {
-		t.Errorf("%s, %v", said, err)
+	output, err := exec.Command(executable, "version").Output()
+	if err != nil || !strings.Contains(string(output), o.Version) {
+		t.Errorf("%s, %v", output, err)
 	}
 }
 
@@ -197,7 +197,7 @@ func validate(t *testing.T, bill []byte) {
 // judgeThirdParty looks for one of each thing that has to go along.
 func judgeThirdParty(t *testing.T, text string) {
 	t.Helper()
-	for what, want := range map[string]string{
+	for name, want := range map[string]string{
 		"the notice of a module under Apache-2.0": "This product includes software developed at\nSoundCloud Ltd.",
 		"a licence below a module":                "third_party/forked/golang/LICENSE",
 		"where the source of MPL-2.0 is":          "https://proxy.golang.org/github.com/cyphar/filepath-securejoin/@v/",
@@ -205,7 +205,7 @@ func judgeThirdParty(t *testing.T, text string) {
 		"a copyright":                             "Copyright (c) 2012-2016 Dave Collins",
 	} {
 		if !strings.Contains(text, want) && !strings.Contains(text, "   "+strings.TrimPrefix(want, "Of ")) {
-			t.Errorf("%s is missing: %q", what, want)
+			t.Errorf("%s is missing: %q", name, want)
 		}
 	}
 	if n := strings.Count(text, "END OF TERMS AND CONDITIONS"); n > 15 {

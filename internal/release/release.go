@@ -1,10 +1,9 @@
-// Package release makes what is published of the suite: an archive for each platform of
-// plugins.yaml, a bill of materials of each, and checksums of all. Whoever has the same commit
-// and the same Go gets the same bytes, wherever and whenever he builds.
+// Package release builds a release of the suite: an archive for each platform of plugins.yaml, a
+// bill of materials of each, and checksums of all. The same commit and the same Go give the same
+// bytes on any machine at any time.
 //
-// The words: a checkout is a folder under git; a source is the copy of its commit that is
-// built; a binary is what was built of it for one platform; an artifact is a file that is
-// published.
+// Its terms: a checkout is a directory under git; a source is the copy of its commit that is built;
+// a binary is what was built of it for one platform; an artifact is a published file.
 package release
 
 import (
@@ -20,46 +19,46 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
-// Options say what is released, and how it is built.
+// Options configure a release and its build.
 type Options struct {
-	// Suite is what plugins.yaml says; cmd/BINARY of the checkout is its main package, and
-	// the variable Version of its internal/cli is set to the version.
+	// Suite is the content of plugins.yaml; cmd/BINARY of the checkout is its main package, and the
+	// variable Version of its internal/cli is set to the version.
 	Suite suite.Suite
-	// Version is a whole semantic version with a leading v.
+	// Version is a complete semantic version with a leading v.
 	Version string
-	// Root is the checkout. What is built is a copy of its commit.
+	// Root is the checkout. The build uses a copy of its commit.
 	Root string
-	// Out is the folder that is written; what an earlier release left there is replaced.
+	// Out is the output directory; an earlier release in it is replaced.
 	Out string
-	// Platforms are those of Suite if there are none.
+	// Platforms default to those of Suite.
 	Platforms []suite.Platform
-	// Epoch is the time that everything in archives has. Zero is the time of the commit.
+	// Epoch is the time of everything in archives. Zero is the time of the commit.
 	Epoch time.Time
-	// AllowDirty builds the checkout as it is, with what is not committed. It need not be
-	// under git then, if Epoch is given.
+	// AllowDirty builds the checkout with its uncommitted changes. It need not be under git then,
+	// if Epoch is set.
 	AllowDirty bool
-	// Cache is Go's build cache, an absolute path; "" is that of the user.
+	// Cache is Go's build cache, an absolute path; "" is the user's.
 	Cache string
-	// Work is where temporary folders are made, "" where the system has them.
+	// Work is the parent of temporary directories, "" is the system's.
 	Work string
-	// Jobs are how many compilers run side by side; 0 is one a processor.
+	// Jobs is the number of parallel compilers; 0 is the number of processors.
 	Jobs int
-	// Log is told what is being done, a line a step.
+	// Log receives a line for each step.
 	Log io.Writer
 }
 
 // Release is what was built.
 type Release struct {
 	Version string
-	// Go is the version of the compiler, as in go1.26.1: others need the same one.
+	// Go is the version of the compiler, as in go1.26.1: a reproduction needs the same one.
 	Go string
-	// Epoch is the time that everything in archives has, in UTC.
+	// Epoch is the time of everything in archives, in UTC.
 	Epoch time.Time
-	// Artifacts are all files but the checksums, in the order of their names.
+	// Artifacts are all files except the checksums, ordered by name.
 	Artifacts []Artifact
 }
 
-// Artifact is a file that is published.
+// Artifact is a published file.
 type Artifact struct {
 	Name     string
 	Platform suite.Platform
@@ -72,8 +71,8 @@ type Artifact struct {
 // Checksums is the name of the file with the sums of all others.
 const Checksums = "checksums.txt"
 
-// Build builds a release and writes it to the folder Out: archives, bills of materials
-// (BillName) and Checksums. If it fails or ctx ends, Out stays as it was.
+// Build builds a release into the directory Out: archives, bills of materials (BillName) and
+// Checksums. If it fails or ctx ends, Out is unchanged.
 func Build(ctx context.Context, o Options) (Release, error) {
 	if err := suite.CheckVersion(o.Version); err != nil {
 		return Release{}, err
@@ -100,7 +99,7 @@ func Build(ctx context.Context, o Options) (Release, error) {
 	return stage(o.Out, func(out string) (Release, error) { return buildAll(ctx, o, dir, out) })
 }
 
-// buildAll makes the artifacts of all platforms, and their checksums.
+// buildAll builds the artifacts of all platforms, and their checksums.
 func buildAll(ctx context.Context, o Options, dir, out string) (Release, error) {
 	t, err := findToolchain(ctx, o, dir)
 	if err != nil {
@@ -120,7 +119,7 @@ func buildAll(ctx context.Context, o Options, dir, out string) (Release, error) 
 	return r, WriteChecksums(filepath.Join(out, Checksums), r.Artifacts)
 }
 
-// buildOne makes the archive of a platform and its bill of materials, in that order.
+// buildOne builds the archive of a platform and its bill of materials, in that order.
 func buildOne(ctx context.Context, o Options, t toolchain, p suite.Platform, out string) ([]Artifact, error) {
 	packages, err := t.packages(ctx, p)
 	if err != nil {
@@ -155,12 +154,12 @@ func buildOne(ctx context.Context, o Options, t toolchain, p suite.Platform, out
 	if err := writeArchive(archive, files, o.Epoch); err != nil {
 		return nil, err
 	}
-	beside := filepath.Join(out, BillName(o.Suite, o.Version, p))
-	if err := os.WriteFile(beside, bill, 0o644); err != nil {
+	billPath := filepath.Join(out, BillName(o.Suite, o.Version, p))
+	if err := os.WriteFile(billPath, bill, 0o644); err != nil {
 		return nil, err
 	}
 	var artifacts []Artifact
-	for _, path := range []string{archive, beside} {
+	for _, path := range []string{archive, billPath} {
 		sum, size, err := sumFile(path)
 		if err != nil {
 			return nil, err
@@ -170,7 +169,7 @@ func buildOne(ctx context.Context, o Options, t toolchain, p suite.Platform, out
 	return artifacts, nil
 }
 
-// contents are the files of an archive: they lie at its top, as krew takes them by default.
+// contents returns the files of an archive, all at its top level, as krew expects by default.
 func contents(o Options, t toolchain, p suite.Platform, executable string, l []Licensed, bill []byte) ([]file, error) {
 	binary, err := os.ReadFile(executable)
 	if err != nil {

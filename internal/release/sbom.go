@@ -15,22 +15,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
-// BillName is the file name of the bill of materials of a version for a platform.
+// BillName returns the file name of the bill of materials of a version for a platform.
 func BillName(s suite.Suite, version string, p suite.Platform) string {
 	return fmt.Sprintf("%s_%s_%s_%s.cdx.json", s.Binary, version, p.OS, p.Arch)
 }
 
-// property names of what CycloneDX has no field for. The sum of go.sum is of a list of files,
-// and so no hash of a component in its sense.
+// Names of properties for which CycloneDX has no field. The sum of go.sum covers a list of files,
+// and so is no component hash.
 const (
 	propertySum   = "sysop.dev:go:sum"
 	propertyNPM   = "sysop.dev:npm:integrity"
 	propertyBuild = "sysop.dev:go:build:"
 )
 
-// writeBill is the bill of materials of a binary, CycloneDX 1.6: the binary, every module in
-// it, which of them needs which, and their licences. The same binary has the same bill: its
-// time is that of the release, and its serial number is of the content.
+// writeBill returns the bill of materials of a binary, CycloneDX 1.6: the binary, every module in
+// it, their dependencies and licences. The same binary has the same bill: its time is that of the
+// release, and its serial number depends on the content.
 func writeBill(o Options, p suite.Platform, b binary, all []Licensed) ([]byte, error) {
 	main := mainComponent(o, p, b)
 	refs := map[string]string{"": main.BOMRef}
@@ -81,7 +81,7 @@ func mainComponent(o Options, p suite.Platform, b binary) cdx.Component {
 	return c
 }
 
-// licences are an expression of SPDX, or the one identifier that it is.
+// licences returns an SPDX expression, or a single identifier.
 func licences(expression string) *cdx.Licenses {
 	if strings.Contains(expression, " ") {
 		return &cdx.Licenses{{Expression: expression}}
@@ -89,8 +89,8 @@ func licences(expression string) *cdx.Licenses {
 	return &cdx.Licenses{{License: &cdx.License{ID: expression}}}
 }
 
-// dependencies are the imports between packages, put together by modules; the plugin needs what
-// is bundled in its page as well.
+// dependencies returns the imports between packages, grouped by module; the plugin also needs what
+// is bundled in its page.
 func dependencies(b binary, bundles []string, refs map[string]string) *[]cdx.Dependency {
 	all := []cdx.Dependency{{Ref: refs[stdlib]}}
 	add := func(name string, needs []string) {
@@ -122,7 +122,7 @@ func encode(bom *cdx.BOM) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// purl is the package URL of a module. The type golang has paths in lower case.
+// purl returns the package URL of a module. The type golang has paths in lower case.
 func purl(path, version string) string {
 	return "pkg:golang/" + strings.ToLower(path) + "@" + strings.ReplaceAll(url.PathEscape(version), "+", "%2B")
 }

@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// takeSource copies what is to be built to dir, and returns the time of the release. It is a
-// copy of the commit: files that git ignores would be embedded too, and line ends changed on
-// checking out.
+// takeSource copies the source to dir, and returns the time of the release. It copies the commit
+// and not the checkout, which may have ignored files that would be embedded, and converted line
+// ends.
 func takeSource(ctx context.Context, o Options, dir string) (time.Time, error) {
 	if o.AllowDirty {
 		return takeDirty(ctx, o, dir)
@@ -27,11 +27,11 @@ func takeSource(ctx context.Context, o Options, dir string) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if lines := strings.Split(strings.TrimRight(string(changed), "\n"), "\n"); lines[0] != "" {
-		more := ""
+		suffix := ""
 		if len(lines) > 1 {
-			more = fmt.Sprintf(" and %d more", len(lines)-1)
+			suffix = fmt.Sprintf(" and %d more", len(lines)-1)
 		}
-		return time.Time{}, fmt.Errorf("%s has changes that are not committed (%s%s): commit or stash them, or try it out with --allow-dirty", o.Root, strings.TrimSpace(lines[0]), more)
+		return time.Time{}, fmt.Errorf("%s has changes that are not committed (%s%s): commit or stash them, or try it out with --allow-dirty", o.Root, strings.TrimSpace(lines[0]), suffix)
 	}
 	if err := checkTag(ctx, o); err != nil {
 		return time.Time{}, err
@@ -46,7 +46,7 @@ func takeSource(ctx context.Context, o Options, dir string) (time.Time, error) {
 	return epoch(ctx, o)
 }
 
-// checkTag wants the tag of the version, where there is one, at the commit that is built.
+// checkTag requires the tag of the version, if it exists, at the commit.
 func checkTag(ctx context.Context, o Options) error {
 	tagged, err := git(ctx, o.Root, "rev-list", "-n", "1", "--ignore-missing", "refs/tags/"+o.Version)
 	if err != nil {
@@ -74,8 +74,8 @@ func epoch(ctx context.Context, o Options) (time.Time, error) {
 	return time.Unix(seconds, 0).UTC(), err
 }
 
-// takeDirty copies the checkout as it is: what git has and would add, or everything that is
-// not hidden where there is no git.
+// takeDirty copies the checkout with its changes: what git has and would add, or without git
+// everything that is not hidden.
 func takeDirty(ctx context.Context, o Options, dir string) (time.Time, error) {
 	at, err := epoch(ctx, o)
 	if err != nil {
@@ -90,7 +90,7 @@ func takeDirty(ctx context.Context, o Options, dir string) (time.Time, error) {
 	}
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(o.Root, filepath.FromSlash(name)))
-		if errors.Is(err, os.ErrNotExist) { // deleted, and not yet committed so
+		if errors.Is(err, os.ErrNotExist) { // deleted without a commit
 			continue
 		}
 		if err == nil {
@@ -164,7 +164,7 @@ func git(ctx context.Context, root string, args ...string) ([]byte, error) {
 	return output(ctx, cmd, "git "+strings.Join(args, " "))
 }
 
-// output runs a command; an error has what it said.
+// output runs a command; the error includes its stderr.
 func output(ctx context.Context, cmd *exec.Cmd, name string) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr

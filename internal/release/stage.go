@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// replaceable wants a folder that is not there, is empty, or has an earlier release and
-// nothing else: it is replaced whole.
+// replaceable requires a directory that does not exist, is empty, or has only an earlier release,
+// which is replaced.
 func replaceable(out string) error {
 	entries, err := os.ReadDir(out)
 	if errors.Is(err, os.ErrNotExist) || err == nil && len(entries) == 0 {
@@ -29,8 +29,7 @@ func replaceable(out string) error {
 	return nil
 }
 
-// stage has a release written beside the folder out, and puts it in its place when it is
-// whole.
+// stage has a release written next to the directory out, and moves it there when it is complete.
 func stage(out string, write func(dir string) (Release, error)) (Release, error) {
 	out = filepath.Clean(out)
 	if err := os.MkdirAll(filepath.Dir(out), 0o755); err != nil {
@@ -41,7 +40,7 @@ func stage(out string, write func(dir string) (Release, error)) (Release, error)
 		return Release{}, err
 	}
 	defer func() { _ = os.RemoveAll(staged) }()
-	// The temporary folder also keeps what was there before, until the new one is in place.
+	// The temporary directory also holds the old content until the new one is in place.
 	fresh, old := filepath.Join(staged, "new"), filepath.Join(staged, "old")
 	if err := os.Mkdir(fresh, 0o755); err != nil {
 		return Release{}, err

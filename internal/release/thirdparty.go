@@ -8,8 +8,8 @@ import (
 	gomodule "golang.org/x/mod/module"
 )
 
-// thirdParty is the file THIRD_PARTY_LICENSES: what is in a binary, where its source is, and
-// every text that has to go along, those that are the same once.
+// thirdParty returns the file THIRD_PARTY_LICENSES: the modules of a binary, the addresses of their
+// sources, and every text that must be distributed, equal ones once.
 func thirdParty(o Options, all []Licensed) []byte {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s %s is built from these modules of others, each unchanged; npm: ones are in\nits page, minified.\n\n", o.Suite.Binary, o.Version)
@@ -21,7 +21,7 @@ func thirdParty(o Options, all []Licensed) []byte {
 	return []byte(out.String())
 }
 
-// sourceOf is where anybody has the source of a module.
+// sourceOf returns the public address of a module's source.
 func sourceOf(l Licensed) string {
 	if name, ok := strings.CutPrefix(l.Module, npm); ok {
 		return "https://registry.npmjs.org/" + name + "/-/" + name[strings.LastIndex(name, "/")+1:] + "-" + l.Version + ".tgz"
@@ -35,24 +35,24 @@ func sourceOf(l Licensed) string {
 }
 
 func writeTexts(out *strings.Builder, title string, all []Licensed, notices bool) {
-	of := map[string][]string{}
+	modules := map[string][]string{}
 	var order []string
 	for _, l := range all {
 		for _, t := range l.Texts {
 			if t.Notice != notices {
 				continue
 			}
-			if of[t.Text] == nil {
+			if modules[t.Text] == nil {
 				order = append(order, t.Text)
 			}
-			of[t.Text] = append(of[t.Text], fmt.Sprintf("%s %s, %s", l.Module, l.Version, t.Name))
+			modules[t.Text] = append(modules[t.Text], fmt.Sprintf("%s %s, %s", l.Module, l.Version, t.Name))
 		}
 	}
-	// Longest lists first: what most modules have is found at once.
-	slices.SortStableFunc(order, func(a, b string) int { return len(of[b]) - len(of[a]) })
+	// Longest lists first: those of most modules.
+	slices.SortStableFunc(order, func(a, b string) int { return len(modules[b]) - len(modules[a]) })
 	line := strings.Repeat("=", 80)
 	fmt.Fprintf(out, "\n%s\n%s\n%s\n", line, title, line)
 	for _, text := range order {
-		fmt.Fprintf(out, "\nOf %s:\n\n%s\n%s\n", strings.Join(of[text], "\n   "), text, strings.Repeat("-", 80))
+		fmt.Fprintf(out, "\nOf %s:\n\n%s\n%s\n", strings.Join(modules[text], "\n   "), text, strings.Repeat("-", 80))
 	}
 }

@@ -18,27 +18,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
-// toolchain is Go, set up so that nothing of its environment gets into what it builds.
+// toolchain is a Go toolchain whose environment does not affect the binaries.
 type toolchain struct {
-	// dir is the source, module its module, and main the package that is built.
+	// dir is the source, module its module, and main the package to build.
 	dir, module, main string
-	// version is Go's, as in go1.26.1; root is where it is installed.
+	// version is Go's, as in go1.26.1; root is its installation.
 	version, root string
-	// temporary is a folder of its own for what Go writes while it builds.
+	// temporary is a directory for Go's temporary files.
 	temporary string
-	// linked are the flags of the linker.
+	// linked are the linker flags.
 	linked string
 	jobs   int
-	// settings are for finding modules and keeping what is built: the user's, wherever he
-	// has set them.
+	// settings are the user's, for module downloads and caches.
 	settings map[string]string
 }
 
-// userSettings are those that say where modules come from and where things are kept. None
-// has a part in the bytes of a binary: go.sum holds what modules are.
+// userSettings say where modules come from and where caches are. None affects the bytes of a
+// binary: go.sum fixes the modules.
 var userSettings = []string{"GOPROXY", "GONOPROXY", "GOPRIVATE", "GOSUMDB", "GONOSUMDB", "GOINSECURE", "GOVCS", "GOAUTH", "GOMODCACHE", "GOCACHE", "GOPATH"}
 
-// needed is what Go cannot do without; online is what it needs besides for downloading modules.
+// needed is what Go requires; online is what module downloads require in addition.
 var (
 	needed = []string{"PATH", "SystemRoot", "LOCALAPPDATA"}
 	online = []string{
@@ -77,12 +76,12 @@ func findToolchain(ctx context.Context, o Options, dir string) (toolchain, error
 	return t, nil
 }
 
-// command is a go command for a platform, with an environment that is all written here but
-// for the variables that are let through.
+// command returns a go command for a platform, whose environment is complete except for the
+// variables of through.
 func (t toolchain) command(ctx context.Context, p suite.Platform, through []string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = t.dir
-	// Compilers end by themselves when go has ended; it is given the time to tidy up.
+	// Compilers end when go has ended; go gets the time to clean up.
 	cmd.Cancel = func() error {
 		if err := cmd.Process.Signal(os.Interrupt); err == nil {
 			return nil
@@ -114,14 +113,14 @@ func (t toolchain) compile(ctx context.Context, p suite.Platform, executable str
 	if t.jobs > 0 {
 		args = append(args, "-p", strconv.Itoa(t.jobs))
 	}
-	// All modules are there since go list: nothing is downloaded, and nobody's home is needed.
+	// go list has downloaded all modules, so the build needs no network and no home.
 	cmd := t.command(ctx, p, nil, append(args, t.main)...)
 	cmd.Env = append(cmd.Env, "GOPROXY=off", "HOME="+t.temporary)
 	_, err := output(ctx, cmd, "go build "+t.main)
 	return err
 }
 
-// goPackage is a package of a binary, as go list tells it.
+// goPackage is a package of a binary, in the output of go list.
 type goPackage struct {
 	ImportPath, Dir string
 	Standard        bool
@@ -135,8 +134,7 @@ type goModule struct {
 	Replace            *goModule
 }
 
-// packages are those that go into the binary of a platform. Modules that are not there yet
-// are downloaded.
+// packages returns those in the binary of a platform. It downloads absent modules.
 func (t toolchain) packages(ctx context.Context, p suite.Platform) ([]goPackage, error) {
 	b, err := output(ctx, t.command(ctx, p, online, "list", "-mod=readonly", "-deps", "-json=ImportPath,Dir,Standard,Imports,Module", t.main), "go list -deps "+t.main)
 	if err != nil {

@@ -13,22 +13,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/suite"
 )
 
-// Compared is an artifact that was made twice.
+// Compared is an artifact that was built twice.
 type Compared struct {
 	Name string
-	// First and Second are SHA-256 sums, empty where there is no such artifact.
+	// First and Second are SHA-256 sums, empty if there is no such artifact.
 	First, Second string
 	// Size is that of the second in bytes.
 	Size int64
 }
 
-// Same says whether both are there and equal bit for bit.
+// Same reports whether both exist and are equal.
 func (c Compared) Same() bool { return c.First != "" && c.First == c.Second }
 
-// Verify builds a release and compares it with published sums, by names (ReadChecksums).
-// Without them it builds twice, a platform after the other: with the build cache of the
-// options, and then from another folder, whose path has another length, with a cache of its
-// own that is empty. Out is not written.
+// Verify builds a release and compares it with published sums, by name (ReadChecksums). Without
+// them it builds twice, a platform after the other: with the build cache of the options, and then
+// in another directory, with a path of another length, and an empty cache of its own. It does not
+// write Out.
 func Verify(ctx context.Context, o Options, published map[string]string) ([]Compared, error) {
 	work, err := os.MkdirTemp(o.Work, "sysop-verify-")
 	if err != nil {
@@ -65,8 +65,8 @@ func Verify(ctx context.Context, o Options, published map[string]string) ([]Comp
 	return all, nil
 }
 
-// twice builds one platform two times. What it needs of the disk, about two gigabytes, is
-// given back before the next.
+// twice builds one platform two times. It frees its disk space, about two gigabytes, before the
+// next.
 func twice(ctx context.Context, o Options, work string) ([]Compared, error) {
 	o.Out = filepath.Join(work, "first")
 	defer func() { _ = os.RemoveAll(o.Out) }()
@@ -92,7 +92,7 @@ func twice(ctx context.Context, o Options, work string) ([]Compared, error) {
 	return compare(sums, second), nil
 }
 
-// chosen are the published sums without those of platforms that are not built.
+// chosen returns the published sums of the platforms that are built.
 func chosen(o Options, published map[string]string) map[string]string {
 	sums := maps.Clone(published)
 	for _, p := range o.Suite.Platforms {

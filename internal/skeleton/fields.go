@@ -11,7 +11,7 @@ import (
 const (
 	preserveUnknown = "x-kubernetes-preserve-unknown-fields"
 	intOrString     = "x-kubernetes-int-or-string"
-	// undescribed marks a schema without a type that says nothing of what is in it.
+	// undescribed marks a schema without a type and without content.
 	undescribed = "unknown"
 )
 
@@ -42,16 +42,16 @@ func (r *reader) fields(lines []line) (map[string]any, error) {
 		if rest == "" {
 			continue
 		}
-		is, err := r.typeOf(rest, l)
+		schema, err := r.typeOf(rest, l)
 		if err != nil {
 			return nil, err
 		}
-		s.put(is)
+		s.put(schema)
 	}
 	return root, nil
 }
 
-// pathEnd is where the path of a line ends: at the first space outside of quotes.
+// pathEnd returns the end of a line's path: the first space outside of quotes.
 func pathEnd(text string) int {
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -67,18 +67,18 @@ func pathEnd(text string) int {
 	return len(text)
 }
 
-// slot is a schema on the way of a path, and how it hangs in the one around it.
+// slot is a schema on a path, with its place in its parent.
 type slot struct {
 	schema, parent map[string]any
-	// name is that of the field in its parent; empty for the items of a list or a map, which
-	// stand at key.
+	// name is that of the field in its parent; empty for the items of a list or a map, which are at
+	// key.
 	name, key string
-	// holder and owner are the object and the field in it that a list or a map is.
+	// holder and owner are the object, and the field in it that is a list or a map.
 	holder map[string]any
 	owner  string
 }
 
-// step goes the first step of a path, and returns what is left of it.
+// step follows the first step of a path, and returns the rest.
 func (s slot) step(path string) (slot, string, bool) {
 	switch {
 	case strings.HasPrefix(path, "[]"):
@@ -127,8 +127,7 @@ func (s slot) field(name string) slot {
 	return slot{schema: next, parent: s.schema, name: name, holder: s.schema, owner: name}
 }
 
-// setKind gives a schema without a type that of what is found in it, but for one that may be
-// anything.
+// setKind sets the type of a schema without one, by its content, unless it may be anything.
 func (s slot) setKind(kind string) {
 	if s.schema["type"] == nil && s.schema[preserveUnknown] == nil {
 		s.schema["type"] = kind
@@ -145,47 +144,46 @@ func (s slot) require() {
 	}
 }
 
-// put sets the schema of the slot: a subtree of others stands there as it is, since several
-// share it.
-func (s slot) put(is map[string]any) {
+// put sets the schema of the slot. A shared subtree is not copied.
+func (s slot) put(schema map[string]any) {
 	switch {
-	case is["any*"] != nil:
+	case schema["any*"] != nil:
 		s.parent[s.key] = true
 	case s.parent == nil:
 		delete(s.schema, "type")
-		maps.Copy(s.schema, is)
+		maps.Copy(s.schema, schema)
 	case s.name != "":
-		s.parent["properties"].(map[string]any)[s.name] = is
+		s.parent["properties"].(map[string]any)[s.name] = schema
 	default:
-		s.parent[s.key] = is
+		s.parent[s.key] = schema
 	}
 }
 
-// typeOf reads a type. The map is new, but for a type or a shape that has a name.
+// typeOf parses a type. The map is new, except for a named type or shape.
 func (r *reader) typeOf(text string, l line) (map[string]any, error) {
 	switch {
 	case strings.HasPrefix(text, "<") && strings.HasSuffix(text, ">"):
-		is, err := r.subtree(text[1 : len(text)-1])
+		schema, err := r.subtree(text[1 : len(text)-1])
 		if err != nil {
 			return nil, r.refuse(l, "%v", err)
 		}
-		return is, nil
+		return schema, nil
 	case strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}"):
 		return r.object(text[1:len(text)-1], l)
 	}
 	name, values, enum := strings.Cut(text, "=")
-	is := scalar(name)
-	if is == nil {
+	schema := scalar(name)
+	if schema == nil {
 		return nil, r.refuse(l, "%q is not a type", text)
 	}
 	if enum {
-		list, ok := enumOf(values, is["type"])
+		list, ok := enumOf(values, schema["type"])
 		if !ok {
 			return nil, r.refuse(l, "%q is not a list of values", values)
 		}
-		is["enum"] = list
+		schema["enum"] = list
 	}
-	return is, nil
+	return schema, nil
 }
 
 func scalar(name string) map[string]any {
@@ -214,10 +212,10 @@ func scalar(name string) map[string]any {
 	return nil
 }
 
-// quantityPattern is that of apimachinery's Quantity, as controller-gen writes it.
+// quantityPattern is the pattern of apimachinery's Quantity that controller-gen writes.
 const quantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
 
-// enumOf reads a|b|"c d".
+// enumOf parses a|b|"c d".
 func enumOf(text string, kind any) ([]any, bool) {
 	var all []any
 	for _, word := range split(text, '|') {
@@ -235,7 +233,7 @@ func enumOf(text string, kind any) ([]any, bool) {
 	return all, true
 }
 
-// split parts a text at a sign outside of quotes, brackets and braces.
+// split splits a text at a sign outside of quotes, brackets and braces.
 func split(text string, at byte) []string {
 	var all []string
 	depth, from, quoted := 0, 0, false
@@ -258,7 +256,7 @@ func split(text string, at byte) []string {
 	return append(all, text[from:])
 }
 
-// object reads the fields of {a,b!,c:integer,d[],e{}:T}.
+// object parses the fields of {a,b!,c:integer,d[],e{}:T}.
 func (r *reader) object(text string, l line) (map[string]any, error) {
 	root := map[string]any{"type": "object"}
 	for _, part := range split(text, ',') {
@@ -277,11 +275,11 @@ func (r *reader) object(text string, l line) (map[string]any, error) {
 		if required {
 			s.require()
 		}
-		is, err := r.typeOf(kind, l)
+		schema, err := r.typeOf(kind, l)
 		if err != nil {
 			return nil, err
 		}
-		s.put(is)
+		s.put(schema)
 	}
 	return root, nil
 }

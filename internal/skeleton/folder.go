@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// ReadFolder returns the CustomResourceDefinitions of a folder and of those below it: of files
-// of YAML and JSON, in which other objects are passed over, and of skeletons. Those of the
-// newest releases come first.
+// ReadFolder returns the CustomResourceDefinitions in a directory and below: in YAML and JSON
+// files, whose other objects it ignores, and in skeletons. Those of the newest releases come first.
 func ReadFolder(name string) ([]map[string]any, error) {
 	var all []map[string]any
 	skeletons := map[string]bool{}
@@ -59,6 +58,6 @@ func parse(name string) ([]source.Document, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = f.Close() }() // it is only read
+	defer func() { _ = f.Close() }() // read only
 	return source.Parse(name, f)
 }

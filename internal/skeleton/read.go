@@ -12,14 +12,14 @@ type line struct {
 	text   string
 }
 
-// reader reads one file: first its parts, then what they mean, since a type may stand after
-// those who name it.
+// reader reads one file: first its parts, then their content, since a type may be defined after its
+// use.
 type reader struct {
 	name    string
 	sources []string
 	shapes  map[string]map[string]any
-	// subtrees are the lines of the types and shapes of the file, by name; made are those
-	// that were read. One that is being read is there, and nil.
+	// subtrees are the lines of the types and shapes of the file, by name; made are the parsed
+	// ones. One that is being parsed is nil.
 	subtrees map[string][]line
 	made     map[string]map[string]any
 	heads    []head
@@ -81,32 +81,32 @@ func (r *reader) parts(text string) error {
 	return nil
 }
 
-// subtree reads a type or a shape.
+// subtree parses a type or a shape.
 func (r *reader) subtree(name string) (map[string]any, error) {
-	if is, begun := r.made[name]; begun {
-		if is == nil {
+	if schema, begun := r.made[name]; begun {
+		if schema == nil {
 			return nil, fmt.Errorf("read the skeletons: %s: %s is part of itself", r.name, name)
 		}
-		return is, nil
+		return schema, nil
 	}
 	lines, own := r.subtrees[name]
 	if !own {
-		is := r.shapes[name]
-		if is == nil {
+		schema := r.shapes[name]
+		if schema == nil {
 			return nil, fmt.Errorf("read the skeletons: %s: nothing says what %s is", r.name, name)
 		}
-		return is, nil
+		return schema, nil
 	}
 	r.made[name] = nil
-	is, err := r.fields(lines)
+	schema, err := r.fields(lines)
 	if err != nil {
 		return nil, err
 	}
-	r.made[name] = is
-	return is, nil
+	r.made[name] = schema
+	return schema, nil
 }
 
-// kinds makes a definition of each kind.
+// kinds returns a definition of each kind.
 func (r *reader) kinds() ([]Kind, error) {
 	all := make([]Kind, 0, len(r.heads))
 	for _, h := range r.heads {
@@ -169,7 +169,7 @@ func (r *reader) kind(h head) (Kind, error) {
 	return k, nil
 }
 
-// versionsOf makes the versions of a definition: versions=v1(stored,served),v1beta1(served).
+// versionsOf returns the versions of a definition: versions=v1(stored,served),v1beta1(served).
 func versionsOf(about map[string]string, schemas map[string]map[string]any) []any {
 	var all []any
 	status := strings.Split(about["status"], ",")

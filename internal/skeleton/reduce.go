@@ -9,14 +9,14 @@ import (
 	"slices"
 )
 
-// Reduce returns of a schema what a skeleton has: names, types, enum values, and what is
-// required. What was read of a skeleton stays as it is.
+// Reduce returns the part of a schema that a skeleton has: names, types, enum values, and required
+// fields. The schema of a skeleton is unchanged.
 func Reduce(schema map[string]any) map[string]any { return reducer{}.reduce(schema) }
 
-// reducer reduces subtrees that are shared once.
+// reducer reduces shared subtrees once.
 type reducer map[uintptr]reduced
 
-// reduced is what became of a schema, which is kept so that no other stands at its address.
+// reduced is a schema with its result; it retains the schema so that its address is not reused.
 type reduced struct{ from, to map[string]any }
 
 func (r reducer) reduce(schema map[string]any) map[string]any {
@@ -56,11 +56,11 @@ func (r reducer) reduce(schema map[string]any) map[string]any {
 	if items, ok := schema["items"].(map[string]any); ok {
 		out["items"] = r.reduce(items)
 	}
-	switch more := schema["additionalProperties"].(type) {
+	switch additional := schema["additionalProperties"].(type) {
 	case map[string]any:
-		out["additionalProperties"] = r.reduce(more)
+		out["additionalProperties"] = r.reduce(additional)
 	case bool:
-		if more {
+		if additional {
 			out["additionalProperties"] = true
 		}
 	}
@@ -79,7 +79,7 @@ func (r reducer) reduceAll(properties map[string]any) map[string]any {
 	return out
 }
 
-// requiredOf are the required fields that there are, in order.
+// requiredOf returns the existing required fields, in order.
 func requiredOf(schema, properties map[string]any) []any {
 	var all []any
 	list, _ := schema["required"].([]any)
@@ -92,7 +92,7 @@ func requiredOf(schema, properties map[string]any) []any {
 	return all
 }
 
-// hasher tells which schemas say the same. Subtrees that are shared are looked at once.
+// hasher compares schemas by content. It visits shared subtrees once.
 type hasher map[uintptr]hashed
 
 type hashed struct {
@@ -100,7 +100,7 @@ type hashed struct {
 	key string
 }
 
-// key is the same text for reduced schemas that say the same.
+// key returns the same text for reduced schemas with the same content.
 func (h hasher) key(schema map[string]any) string {
 	at := reflect.ValueOf(schema).Pointer()
 	if done, ok := h[at]; ok {
@@ -108,14 +108,14 @@ func (h hasher) key(schema map[string]any) string {
 	}
 	flat := map[string]any{}
 	for name, value := range schema {
-		switch below := value.(type) {
+		switch child := value.(type) {
 		case map[string]any:
 			if name != "properties" {
-				flat[name] = h.key(below)
+				flat[name] = h.key(child)
 				continue
 			}
 			keys := map[string]any{}
-			for name, p := range below {
+			for name, p := range child {
 				keys[name] = h.key(p.(map[string]any))
 			}
 			flat[name] = keys
@@ -125,7 +125,7 @@ func (h hasher) key(schema map[string]any) string {
 	}
 	text, err := json.Marshal(flat)
 	if err != nil {
-		return "" // It has what JSON has.
+		return "" // only values of JSON
 	}
 	sum := sha256.Sum256(text)
 	h[at] = hashed{schema, string(sum[:16])}

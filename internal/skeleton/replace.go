@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Replace puts definitions of a source (repo=... tag=...) in place of those of the same kinds;
-// kinds that are new come in their order. A source of the same repository is that from now on.
+// Replace replaces the definitions of the kinds in crds, and inserts new kinds in order. source
+// (repo=... tag=...) replaces the source of the same repository.
 func (f *File) Replace(source string, crds []map[string]any) {
 	slices.SortFunc(f.Kinds, compareKinds)
 	repository, _, _ := strings.Cut(source, " ")
@@ -20,8 +20,8 @@ func (f *File) Replace(source string, crds []map[string]any) {
 	f.Sources[at] = source
 	for _, crd := range crds {
 		k := Kind{Source: at, Definition: crd}
-		i, there := slices.BinarySearchFunc(f.Kinds, k, compareKinds)
-		if there {
+		i, found := slices.BinarySearchFunc(f.Kinds, k, compareKinds)
+		if found {
 			f.Kinds[i] = k
 		} else {
 			f.Kinds = slices.Insert(f.Kinds, i, k)
@@ -43,7 +43,7 @@ func nameOf(k Kind) []string {
 
 var kindsCount = regexp.MustCompile(` kinds=\d+`)
 
-// count writes into each source how many kinds are from it, and drops those of none.
+// count writes the number of its kinds into each source, and drops sources without kinds.
 func (f *File) count() {
 	slices.SortFunc(f.Kinds, compareKinds)
 	n := make([]int, len(f.Sources))

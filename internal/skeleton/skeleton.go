@@ -1,9 +1,9 @@
-// Package skeleton reads and writes the field skeletons of CustomResourceDefinitions: which
-// fields the kinds of an operator have, of what type, with which enum values, and which are
-// required. catalog/testdata/fields/README.md is the format.
+// Package skeleton reads and writes the field skeletons of CustomResourceDefinitions: the fields of
+// an operator's kinds, their types, enum values, and which are required.
+// catalog/testdata/fields/README.md describes the format.
 //
-// A skeleton stands for definitions: what is read is a CustomResourceDefinition of each kind,
-// so that everything that reads definitions reads skeletons.
+// A skeleton is read as a CustomResourceDefinition of each kind, so that all code for definitions
+// works with skeletons.
 package skeleton
 
 import (
@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// Extension ends the names of files with skeletons.
+// Extension is the file name extension of skeletons.
 const Extension = ".fields"
 
 // ShapesFile has the subtrees that several files share.
@@ -24,10 +24,10 @@ const ShapesFile = "SHAPES" + Extension
 
 // File is one file of skeletons.
 type File struct {
-	// Name is that of the operator's entry, and of a release where it is not the newest:
-	// strimzi, strimzi@0.48.0.
+	// Name is that of the operator's entry, with a release if it is not the newest: strimzi,
+	// strimzi@0.48.0.
 	Name string
-	// Sources say where the definitions are from, as the file has it: repo=... tag=...
+	// Sources are the origins of the definitions, as in the file: repo=... tag=...
 	Sources []string
 	// Kinds are in the order of the file.
 	Kinds []Kind
@@ -35,18 +35,18 @@ type File struct {
 
 // Kind is the definition of a kind.
 type Kind struct {
-	// Source is the index of its source in those of the file.
+	// Source is the index of its source in File.Sources.
 	Source int
-	// Definition is a CustomResourceDefinition of apiextensions.k8s.io/v1, with no more in it
-	// than a skeleton has. Subtrees are shared: it must not be changed.
+	// Definition is a CustomResourceDefinition of apiextensions.k8s.io/v1, with the content of a
+	// skeleton. Subtrees are shared: it must not be changed.
 	Definition map[string]any
 }
 
-// Newest says that the file is of the newest release that is known.
+// Newest reports whether the file is of the newest known release.
 func (f *File) Newest() bool { return !strings.Contains(f.Name, "@") }
 
-// ReadAll reads every file of skeletons in a folder, in the order of their names. The shapes
-// stand in the same folder.
+// ReadAll reads every skeleton file in a directory, ordered by name. The shapes are in the same
+// directory.
 func ReadAll(folder fs.FS) ([]*File, error) {
 	shapes, err := readShapes(folder)
 	if err != nil {

@@ -43,7 +43,7 @@ func TestText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	was, is := 0, 0
+	was, schema := 0, 0
 	for _, f := range readAll(t) {
 		written := f.Text(shapes)
 		again, err := skeleton.ReadAll(fstest.MapFS{f.Name + skeleton.Extension: {Data: []byte(written)}, skeleton.ShapesFile: {Data: text}})
@@ -68,12 +68,12 @@ func TestText(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		was, is = was+len(before), is+len(written)
+		was, schema = was+len(before), schema+len(written)
 	}
-	if is > was*5/4 {
-		t.Errorf("%d bytes are written of %d: types and shapes are not used", is, was)
+	if schema > was*5/4 {
+		t.Errorf("%d bytes are written of %d: types and shapes are not used", schema, was)
 	}
-	t.Log(was, is)
+	t.Log(was, schema)
 }
 
 // TestRead: what a line of each form means.

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// Shapes are the subtrees that several files share, by what they say.
+// Shapes are the subtrees that several files share, by content.
 type Shapes map[string]string
 
-// ReadShapes reads the shapes of a folder, for Text.
+// ReadShapes reads the shapes of a directory, for Text.
 func ReadShapes(folder fs.FS) (Shapes, error) {
 	shapes, err := readShapes(folder)
 	if err != nil {
@@ -29,8 +29,8 @@ func ReadShapes(folder fs.FS) (Shapes, error) {
 	return all, nil
 }
 
-// Text writes the file as ReadAll reads it. What is a shape is named by it, and so is what
-// stands in the file more than once.
+// Text formats the file for ReadAll. A shape, and a subtree that occurs more than once, are written
+// by name.
 func (f *File) Text(shapes Shapes) string {
 	w := &writer{shapes: shapes, hash: hasher{}, reduce: reducer{}, count: map[string]int{}, types: map[string]string{}, named: map[string]map[string]any{}}
 	var versions [][]versionIn
@@ -69,12 +69,12 @@ type writer struct {
 	hash   hasher
 	reduce reducer
 	count  map[string]int
-	types  map[string]string // by what they say
+	types  map[string]string // by content
 	named  map[string]map[string]any
 	out    strings.Builder
 }
 
-// leaves is how many lines a subtree has, written out.
+// leaves returns the number of lines of a subtree, written out.
 func leaves(s map[string]any) int {
 	n := 0
 	properties, _ := s["properties"].(map[string]any)
@@ -82,14 +82,14 @@ func leaves(s map[string]any) int {
 		n += leaves(p.(map[string]any))
 	}
 	for _, key := range []string{"items", "additionalProperties"} {
-		if below, ok := s[key].(map[string]any); ok {
-			n += leaves(below)
+		if child, ok := s[key].(map[string]any); ok {
+			n += leaves(child)
 		}
 	}
 	return max(n, 1)
 }
 
-// eachSubschema yields the subtrees of a schema, with the name of the field that each is.
+// eachSubschema yields the subtrees of a schema, with the name of each one's field.
 func eachSubschema(s map[string]any, each func(name string, sub map[string]any)) {
 	properties, _ := s["properties"].(map[string]any)
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
@@ -120,7 +120,7 @@ func (w *writer) tally(s map[string]any) {
 	})
 }
 
-// name names what stands there more than once, by the field that it is first.
+// name names subtrees that occur more than once, after their first field.
 func (w *writer) name(s map[string]any, field string) {
 	eachSubschema(s, func(name string, sub map[string]any) {
 		if name == "" {
@@ -153,9 +153,9 @@ func (w *writer) fields(at string, s map[string]any, root bool) {
 	for _, name := range slices.Sorted(maps.Keys(properties)) {
 		w.field(join(at, name), properties[name].(map[string]any), slices.Contains(required, any(name)))
 	}
-	switch more := s["additionalProperties"].(type) {
+	switch additional := s["additionalProperties"].(type) {
 	case map[string]any:
-		w.field(at+"{}", more, false)
+		w.field(at+"{}", additional, false)
 	case bool:
 		fmt.Fprintf(&w.out, "%s{} any*\n", at)
 	}
@@ -203,7 +203,7 @@ func join(at, name string) string {
 
 var fieldName = regexp.MustCompile(`^[A-Za-z0-9_$-]+$`)
 
-// typeName is the word for the type of a schema, with its values.
+// typeName returns the word for the type of a schema, with its values.
 func typeName(s map[string]any) string {
 	name, _ := s["type"].(string)
 	switch {

@@ -12,7 +12,7 @@ type versionIn struct {
 	stored, served, deprecated bool
 	status                     bool
 	scale                      map[string]any
-	schema                     map[string]any // reduced, without what every object has
+	schema                     map[string]any // reduced, without the fields of every object
 }
 
 func versionsIn(crd map[string]any, r reducer) []versionIn {
@@ -37,7 +37,7 @@ func versionsIn(crd map[string]any, r reducer) []versionIn {
 	return all
 }
 
-// withoutCommon leaves apiVersion, kind and metadata out.
+// withoutCommon omits apiVersion, kind and metadata.
 func withoutCommon(schema map[string]any) map[string]any {
 	out := maps.Clone(schema)
 	properties, ok := schema["properties"].(map[string]any)

@@ -109,7 +109,7 @@ func newNaive(q solve.Question) *naive {
 	return n
 }
 
-func (n *naive) in(r solve.Requirement, v string, there bool) bool {
+func (n *naive) in(r solve.Requirement, v string, present bool) bool {
 	key := r.Range + "\x00" + v
 	in, ok := n.within[key]
 	if !ok {
@@ -121,7 +121,7 @@ func (n *naive) in(r solve.Requirement, v string, there bool) bool {
 		}
 		n.within[key] = in
 	}
-	return in || r.Range == "" && there
+	return in || r.Range == "" && present
 }
 
 type picked map[string]solve.Package
@@ -306,9 +306,9 @@ func (n *naive) right(s picked) bool {
 func (n *naive) options(name string) []solve.Package {
 	out := slices.Clone(n.all[name])
 	slices.Reverse(out)
-	if is, ok := n.there[name]; ok && !n.wanted(name) {
+	if current, ok := n.there[name]; ok && !n.wanted(name) {
 		out = slices.DeleteFunc(out, n.isThere)
-		out = slices.Insert(out, 0, is.Package)
+		out = slices.Insert(out, 0, current.Package)
 	}
 	return out
 }
@@ -358,7 +358,7 @@ func (n *naive) score(s picked) []int {
 		}
 		return asks[0], true
 	}
-	for a, more := next(); more; a, more = next() {
+	for a, ok := next(); ok; a, ok = next() {
 		var options []solve.Package
 		if a.Package != "" {
 			options = n.options(a.Package)
@@ -430,16 +430,16 @@ func (n *naive) besides(got []solve.Choice, p solve.Package) bool {
 }
 
 // asking returns the first of those that are said to need an API and do not.
-func (n *naive) asking(a solve.API, by []string) string {
-	for _, who := range by {
-		name, versions, _ := strings.Cut(who, " ")
+func (n *naive) asking(a solve.API, askers []string) string {
+	for _, asker := range askers {
+		name, versions, _ := strings.Cut(asker, " ")
 		asks := func(r solve.Requirement) bool { return !r.Optional && reflect.DeepEqual(r.API, a) }
-		right := slices.ContainsFunc(n.q.Wants, func(w solve.Want) bool { return w.By == who && asks(w.Requirement) })
+		right := slices.ContainsFunc(n.q.Wants, func(w solve.Want) bool { return w.By == asker && asks(w.Requirement) })
 		for _, p := range n.all[name] {
 			right = right || slices.Contains(strings.Split(versions, ", "), p.Version) && slices.ContainsFunc(p.Requires, asks)
 		}
 		if !right {
-			return who
+			return asker
 		}
 	}
 	return ""

@@ -12,53 +12,53 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// explain says why nothing satisfies a question: it leaves out what the last search had to do
-// with, one by one, while there is still no answer without it.
+// explain explains why a question has no solution: it drops the reasons of the last search, one by
+// one, as long as there is still no solution without them.
 func (s *search) explain(ctx context.Context) error {
-	var left []*reason
+	var reasons []*reason
 	for _, g := range s.reasons {
 		if g.ignored = !g.used; g.used {
-			left = append(left, g)
+			reasons = append(reasons, g)
 		}
 	}
-	// A choice between providers is asked for only where nothing else is wrong: it is left out first.
+	// A choice between providers is reported only if nothing else is wrong, so it is dropped first.
 	first := func(g *reason) int {
 		if g.Kind == unclear {
 			return 0
 		}
 		return 1 + g.order
 	}
-	slices.SortFunc(left, func(a, b *reason) int { return cmp.Or(first(a)-first(b), a.order-b.order) })
+	slices.SortFunc(reasons, func(a, b *reason) int { return cmp.Or(first(a)-first(b), a.order-b.order) })
 	s.left = maxSteps
-	// Without a need, what it brought along is gone too: what mattered may matter no more. So
-	// it ends with a round that leaves nothing out.
-	for i, kept := 0, 0; kept < len(left); i %= len(left) {
-		left[i].ignored = true
+	// Without a need, its own needs disappear too, and earlier reasons may become irrelevant. So
+	// the loop ends with a round that drops nothing.
+	for i, needed := 0, 0; needed < len(reasons); i %= len(reasons) {
+		reasons[i].ignored = true
 		ok, err := s.run(ctx)
 		if _, limited := errors.AsType[*LimitError](err); limited {
-			left[i].ignored = false
+			reasons[i].ignored = false
 			break
 		}
 		switch {
 		case err != nil:
 			return err
 		case ok:
-			left[i].ignored = false
-			i, kept = i+1, kept+1
+			reasons[i].ignored = false
+			i, needed = i+1, needed+1
 		default:
-			left = slices.DeleteFunc(left, func(g *reason) bool { g.ignored = !g.used; return g.ignored })
-			kept = 0
+			reasons = slices.DeleteFunc(reasons, func(g *reason) bool { g.ignored = !g.used; return g.ignored })
+			needed = 0
 		}
 	}
-	for _, g := range left {
+	for _, g := range reasons {
 		if g.Kind == unclear {
-			return s.ambiguous(g.Requirement.API, left)
+			return s.ambiguous(g.Requirement.API, reasons)
 		}
 	}
-	return s.conflict(left)
+	return s.conflict(reasons)
 }
 
-func (s *search) ambiguous(api API, left []*reason) error {
+func (s *search) ambiguous(api API, reasons []*reason) error {
 	e := &AmbiguousError{API: api}
 	for _, c := range s.constraints {
 		if c.pack == nil && c.Requirement.API.String() == api.String() {
@@ -71,85 +71,85 @@ func (s *search) ambiguous(api API, left []*reason) error {
 		}
 	}
 	slices.Sort(e.Candidates)
-	for _, g := range left {
+	for _, g := range reasons {
 		if g.Kind == unclear || g.Requirement.Package != "" || g.Requirement.API.String() != api.String() {
 			continue
 		}
-		by := g.By
+		source := g.By
 		if g.Kind == Needed {
-			by = s.named(g, left)
+			source = s.named(g, reasons)
 		}
-		if !slices.Contains(e.By, by) {
-			e.By = append(e.By, by)
+		if !slices.Contains(e.By, source) {
+			e.By = append(e.By, source)
 		}
 	}
 	return e
 }
 
-// conflict puts reasons in order, each after what leads to it: wants, then what the wanted
-// packages need, and what these need.
-func (s *search) conflict(left []*reason) error {
+// conflict sorts reasons, each after what leads to it: wants, then what the wanted packages need,
+// and what these need.
+func (s *search) conflict(reasons []*reason) error {
 	depth := map[string]int{}
-	for more := true; more; {
-		more = false
-		for _, g := range left {
+	for changed := true; changed; {
+		changed = false
+		for _, g := range reasons {
 			if g.Kind != Wanted && (g.Kind != Needed || depth[g.Package] == 0) {
 				continue
 			}
 			for _, name := range s.targets(g.Requirement) {
 				if depth[name] == 0 {
-					depth[name], more = depth[g.Package]+1, true
+					depth[name], changed = depth[g.Package]+1, true
 				}
 			}
 		}
 	}
 	place := map[ReasonKind]int{Wanted: 0, Needed: 0, Stays: 1, NotDown: 2, Apart: 3, Kubernetes: 4}
-	slices.SortStableFunc(left, func(a, b *reason) int {
+	slices.SortStableFunc(reasons, func(a, b *reason) int {
 		return cmp.Or(place[a.Kind]-place[b.Kind], depth[a.Package]-depth[b.Package])
 	})
 	e := &ConflictError{}
-	for _, g := range left {
-		g.Text = s.text(g, left)
+	for _, g := range reasons {
+		g.Text = s.text(g, reasons)
 		e.Reasons = append(e.Reasons, g.Reason)
 	}
-	e.Ends = s.ends(left)
+	e.Ends = s.ends(reasons)
 	return e
 }
 
-// text is a reason in words.
-func (s *search) text(g *reason, left []*reason) string {
-	who := s.named(g, left) + s.wanter(g, left)
+// text formats a reason.
+func (s *search) text(g *reason, reasons []*reason) string {
+	subject := s.named(g, reasons) + s.wanter(g, reasons)
 	switch g.Kind {
 	case Wanted:
 		return fmt.Sprintf("%s wants %s", cmp.Or(g.By, "somebody"), words(g.Requirement))
 	case Needed:
 		if g.Requirement.Optional {
-			return fmt.Sprintf("%s goes only with %s", who, words(g.Requirement))
+			return fmt.Sprintf("%s goes only with %s", subject, words(g.Requirement))
 		}
-		return fmt.Sprintf("%s needs %s", who, words(g.Requirement))
+		return fmt.Sprintf("%s needs %s", subject, words(g.Requirement))
 	case Apart:
-		return fmt.Sprintf("%s cannot be together with %s", who, words(g.Requirement))
+		return fmt.Sprintf("%s cannot be together with %s", subject, words(g.Requirement))
 	case Kubernetes:
-		return fmt.Sprintf("%s runs on Kubernetes %s, and the cluster has %s", who, g.Requirement.Range, s.cluster)
+		return fmt.Sprintf("%s runs on Kubernetes %s, and the cluster has %s", subject, g.Requirement.Range, s.cluster)
 	case NotDown:
-		return who + " is installed, and is not moved to an older version unless you name it"
+		return subject + " is installed, and is not moved to an older version unless you name it"
 	}
-	return who + " is installed and stays as it is"
+	return subject + " is installed and stays as it is"
 }
 
-// named is a package with those of its versions that a reason is about and that the other
-// reasons leave.
-func (s *search) named(g *reason, left []*reason) string {
-	versions := slices.DeleteFunc(slices.Clone(g.versions), func(v *candidate) bool { return !s.isLeft(v, left) })
+// named formats a package with those of its versions that a reason is about and that the other
+// reasons allow.
+func (s *search) named(g *reason, reasons []*reason) string {
+	versions := slices.DeleteFunc(slices.Clone(g.versions), func(v *candidate) bool { return !s.isLeft(v, reasons) })
 	if len(versions) == 0 {
 		versions = g.versions
 	}
 	return short(g.Package) + " " + several(versions)
 }
 
-// isLeft says that no requirement by name, and nothing installed, excludes a version.
-func (s *search) isLeft(v *candidate, left []*reason) bool {
-	return !slices.ContainsFunc(left, func(g *reason) bool {
+// isLeft reports whether no requirement by name, and nothing installed, excludes a version.
+func (s *search) isLeft(v *candidate, reasons []*reason) bool {
+	return !slices.ContainsFunc(reasons, func(g *reason) bool {
 		if g.Kind == Stays || g.Kind == NotDown {
 			return slices.Contains(v.refused, g)
 		}
@@ -157,9 +157,9 @@ func (s *search) isLeft(v *candidate, left []*reason) bool {
 	})
 }
 
-// wanter says why the package of a reason is there, where no other reason says so.
-func (s *search) wanter(g *reason, left []*reason) string {
-	if slices.ContainsFunc(left, func(o *reason) bool {
+// wanter says why the package of a reason is needed, if no other reason does.
+func (s *search) wanter(g *reason, reasons []*reason) string {
+	if slices.ContainsFunc(reasons, func(o *reason) bool {
 		return o.Package == g.Package && (o.Kind == Stays || o.Kind == NotDown) || (o.Kind == Wanted || o.Kind == Needed) && slices.Contains(s.targets(o.Requirement), g.Package)
 	}) {
 		return ""
@@ -175,15 +175,15 @@ func (s *search) wanter(g *reason, left []*reason) string {
 	return ""
 }
 
-// ends says what the reasons come to: which versions there are of what cannot be had.
-func (s *search) ends(left []*reason) string {
+// ends returns the conclusion of the reasons: the existing versions of what is not available.
+func (s *search) ends(reasons []*reason) string {
 	asked := map[string]int{}
-	for _, g := range left {
+	for _, g := range reasons {
 		if g.Kind == Wanted || g.Kind == Needed {
 			asked[g.Requirement.Package]++
 		}
 	}
-	for _, g := range slices.Backward(left) {
+	for _, g := range slices.Backward(reasons) {
 		if g.Kind != Wanted && g.Kind != Needed {
 			continue
 		}
@@ -195,12 +195,12 @@ func (s *search) ends(left []*reason) string {
 		case name == "":
 		case p == nil:
 			return fmt.Sprintf("no package is called %s%s", short(name), object.DidYouMean(object.Nearest(name, slices.Sorted(maps.Keys(s.all)))))
-		case slices.ContainsFunc(p.versions, func(v *candidate) bool { return s.isLeft(v, left) }):
+		case slices.ContainsFunc(p.versions, func(v *candidate) bool { return s.isLeft(v, reasons) }):
 		case asked[name] > 2:
 			return fmt.Sprintf("no version of %s is in all of these (%s)", name, thereAre(p))
 		case asked[name] == 2:
 			return fmt.Sprintf("no version of %s is in both (%s)", name, thereAre(p))
-		case slices.ContainsFunc(left, func(o *reason) bool { return o.Package == name && (o.Kind == Stays || o.Kind == NotDown) }):
+		case slices.ContainsFunc(reasons, func(o *reason) bool { return o.Package == name && (o.Kind == Stays || o.Kind == NotDown) }):
 			return ""
 		default:
 			return fmt.Sprintf("no version of %s is that (%s)", name, thereAre(p))
@@ -217,13 +217,13 @@ func thereAre(p *pack) string {
 }
 
 func (s *search) noProvider(a API) string {
-	if others := s.offers[a.Kind]; len(others) > 0 {
-		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, strings.Join(others, ", "))
+	if offers := s.offers[a.Kind]; len(offers) > 0 {
+		return fmt.Sprintf("no package brings that version of %s (%s bring others)", a.Kind, strings.Join(offers, ", "))
 	}
 	return fmt.Sprintf("no package brings %s%s", short(a.Kind), object.DidYouMean(object.Nearest(a.Kind, slices.Sorted(maps.Keys(s.offers)))))
 }
 
-// several joins versions, the oldest first, and leaves out the middle of many.
+// several joins versions, oldest first, and omits the middle of many.
 func several(versions []*candidate) string {
 	var out []string
 	for _, v := range slices.SortedFunc(slices.Values(versions), func(a, b *candidate) int { return a.at.Compare(b.at) }) {

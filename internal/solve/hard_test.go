@@ -75,13 +75,13 @@ func TestConflictFarApart(t *testing.T) {
 }
 
 func TestHugeQuestionsAreRefused(t *testing.T) {
-	many := pkg("a", "1.0.0")
+	large := pkg("a", "1.0.0")
 	var row []solve.Package
 	for i := range 60_000 {
-		many.Requires = append(many.Requires, needs(fmt.Sprintf("b%d", i), ""))
+		large.Requires = append(large.Requires, needs(fmt.Sprintf("b%d", i), ""))
 		row = append(row, pkg("a", fmt.Sprintf("1.%d.0", i)))
 	}
-	for name, available := range map[string][]solve.Package{"versions": row, "requirements": {many}} {
+	for name, available := range map[string][]solve.Package{"versions": row, "requirements": {large}} {
 		_, err := solve.Solve(t.Context(), solve.Question{Available: available, Wants: want(needs("a", ""))})
 		if err == nil || err.Error() != "the packages that could be needed have more than 50000 versions, requirements and APIs: use a catalog with fewer" {
 			t.Errorf("%s: %.500v", name, err)

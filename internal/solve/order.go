@@ -6,25 +6,25 @@ import (
 	"slices"
 )
 
-// answer is what is chosen, while it is put in order.
+// answer is the set of chosen packages while it is sorted.
 type answer struct {
 	*search
 	chosen map[string]*candidate
 	why    map[string][]string
-	// needs are the packages that a package needs, sorted: true where they must be before it.
+	// needs are the packages that a package needs, sorted: true if they must come before it.
 	needs map[string]map[string]bool
 	path  []string
 	done  map[string]bool
 	out   []Choice
 }
 
-// answer puts what wants need, and what is changed with what that needs, in order.
+// answer sorts what wants need, and what changes with its own needs.
 func (s *search) answer() ([]Choice, error) {
 	a := &answer{search: s, chosen: map[string]*candidate{}, why: map[string][]string{}, needs: map[string]map[string]bool{}, done: map[string]bool{}}
 	var queue []string
-	take := func(name, why string) {
-		if why != "" && !slices.Contains(a.why[name], why) {
-			a.why[name] = append(a.why[name], why)
+	take := func(name, reason string) {
+		if reason != "" && !slices.Contains(a.why[name], reason) {
+			a.why[name] = append(a.why[name], reason)
 		}
 		if a.chosen[name] == nil {
 			a.chosen[name] = s.chosen[s.level[s.packs[name]]]
@@ -55,22 +55,22 @@ func (s *search) answer() ([]Choice, error) {
 	return a.out, nil
 }
 
-// follow takes what a version needs.
-func (a *answer) follow(v *candidate, take func(name, why string)) {
+// follow visits what a version needs.
+func (a *answer) follow(v *candidate, take func(name, reason string)) {
 	for _, r := range v.Requires {
 		name := a.providerOf(r, v)
 		if r.Optional || name == "" || name == v.Name {
 			continue
 		}
-		why := v.Name + " " + v.Version
+		reason := v.Name + " " + v.Version
 		if r.Package == "" {
-			why += " (" + r.API.Kind + ")"
+			reason += " (" + r.API.Kind + ")"
 		}
-		take(name, why)
+		take(name, reason)
 	}
 }
 
-// order finds what a version needs of what is chosen.
+// order finds what a version needs among the chosen packages.
 func (a *answer) order(v *candidate) {
 	needs := map[string]bool{}
 	for _, r := range v.Requires {
@@ -81,8 +81,8 @@ func (a *answer) order(v *candidate) {
 	a.needs[v.Name] = needs
 }
 
-// providerOf names the chosen package that meets a requirement; for an API that the asking
-// package brings itself, that one. Empty where the cluster does, or nobody.
+// providerOf names the chosen package that meets a requirement; for an API that the asking package
+// provides itself, that one. It is empty if the cluster provides it, or nothing does.
 func (a *answer) providerOf(r Requirement, asking *candidate) string {
 	if r.Package == "" && asking != nil && asking.provides(r.API) {
 		return asking.Name
@@ -104,8 +104,8 @@ func (a *answer) providerOf(r Requirement, asking *candidate) string {
 	return found.name
 }
 
-// put puts a package into the answer, after what must be before it, and after what better is
-// where that closes no circle.
+// put adds a package to the answer, after what must come before it, and after what should, unless
+// that closes a cycle.
 func (a *answer) put(name string) error {
 	if i := slices.Index(a.path, name); i >= 0 {
 		e := &LoopError{}
@@ -131,8 +131,8 @@ func (a *answer) put(name string) error {
 	}
 	a.path, a.done[name] = a.path[:len(a.path)-1], true
 	c := Choice{Package: *a.chosen[name].Package, Why: a.why[name], Needs: needs}
-	if is := a.packs[name].installed; is != nil {
-		c.Was = is.Version
+	if installed := a.packs[name].installed; installed != nil {
+		c.Was = installed.Version
 		if len(c.Why) == 0 {
 			c.Why = []string{fmt.Sprintf("%s %s is installed, and does not go with the rest", name, c.Was)}
 		}
@@ -141,7 +141,7 @@ func (a *answer) put(name string) error {
 	return nil
 }
 
-// mustFollow says that a package must come after one that is not put yet.
+// mustFollow reports whether a package must come after one that is not added yet.
 func (a *answer) mustFollow(name string, seen map[string]bool) bool {
 	if slices.Contains(a.path, name) {
 		return true

@@ -8,7 +8,7 @@ import (
 	"github.com/Masterminds/semver/v3"
 )
 
-// maxLength is the most bytes that a version or a range may have.
+// maxLength limits a version or a range, in bytes.
 const maxLength = 256
 
 // Range is a range of semantic versions. The zero value is that of an empty text.
@@ -17,10 +17,10 @@ type Range struct {
 	constraints *semver.Constraints
 }
 
-// ParseRange reads a range: comparisons that hold together, separated by spaces or commas,
-// and alternatives between ||: ">=1.14 <2", "~1.2 || ^2.1", "1.x". An empty one is any
-// version that is not a prerelease. A prerelease is in a range only where a comparison beside
-// it names one: ">=2.0.0-0".
+// ParseRange parses a range: comparisons that must all hold, separated by spaces or commas, and
+// alternatives between ||: ">=1.14 <2", "~1.2 || ^2.1", "1.x". An empty one matches any version
+// that is not a prerelease. A prerelease matches only if one of the comparisons names one:
+// ">=2.0.0-0".
 func ParseRange(text string) (Range, error) {
 	if len(text) > maxLength {
 		return Range{}, fmt.Errorf("%q... is not a version range: it has %d bytes, at most %d are allowed", text[:32], len(text), maxLength)
@@ -41,7 +41,7 @@ func ParseRange(text string) (Range, error) {
 	return Range{text: trimmed, constraints: c}, nil
 }
 
-// Contains says that a version is in the range.
+// Contains reports whether a version is in the range.
 func (r Range) Contains(v *semver.Version) bool {
 	if r.constraints == nil {
 		return v.Prerelease() == ""
@@ -49,7 +49,7 @@ func (r Range) Contains(v *semver.Version) bool {
 	return r.constraints.Check(v)
 }
 
-// overlaps says that a version is in the range, prereleases between its bounds among them.
+// overlaps reports whether a version is in the range, including prereleases between its bounds.
 func (r Range) overlaps(v *semver.Version) bool {
 	if r.constraints == nil {
 		return true
@@ -62,8 +62,8 @@ func (r Range) overlaps(v *semver.Version) bool {
 // String returns the range as it is written; empty for any version.
 func (r Range) String() string { return r.text }
 
-// ParseVersion reads a semantic version: three numbers, then a prerelease and a build where
-// it has them: 1.14.2, 2.0.0-rc.1. A v before it is not one.
+// ParseVersion parses a semantic version: three numbers, an optional prerelease and build: 1.14.2,
+// 2.0.0-rc.1. A leading v is not allowed.
 func ParseVersion(text string) (*semver.Version, error) {
 	v, err := semver.StrictNewVersion(text)
 	if err == nil {
@@ -82,8 +82,8 @@ func ParseVersion(text string) (*semver.Version, error) {
 	return nil, fmt.Errorf("%q is not a semantic version: expected three numbers, 1.14.2, and what comes after - or +", shown)
 }
 
-// parseCluster reads the version of a cluster without what its vendor puts behind it:
-// v1.31.4-eks-2d5f260 is 1.31.4, which a range such as ">=1.29" is to hold.
+// parseCluster parses the version of a cluster without the vendor's suffix: v1.31.4-eks-2d5f260 is
+// 1.31.4, which is in a range such as ">=1.29".
 func parseCluster(text string) (*semver.Version, error) {
 	v, err := semver.NewVersion(strings.TrimSpace(text))
 	if err != nil {

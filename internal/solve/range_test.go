@@ -72,21 +72,21 @@ func FuzzRange(f *testing.F) {
 	for _, text := range []string{"", ">=1.14 <2", "~1.2 || ^2", "1.x", ">=2.0.0-0", "1 - 2", "||", "*"} {
 		f.Add(text, "1.2.3")
 	}
-	f.Fuzz(func(t *testing.T, within, version string) {
+	f.Fuzz(func(t *testing.T, text, version string) {
 		v, err := solve.ParseVersion(version)
 		if err != nil {
 			return
 		}
-		r, err := solve.ParseRange(within)
+		r, err := solve.ParseRange(text)
 		if err != nil {
 			return
 		}
-		if c, err := semver.NewConstraint(within); err == nil && strings.TrimSpace(within) != "" && c.Check(v) != r.Contains(v) {
-			t.Fatalf("%q and %s: got %t", within, version, r.Contains(v))
+		if c, err := semver.NewConstraint(text); err == nil && strings.TrimSpace(text) != "" && c.Check(v) != r.Contains(v) {
+			t.Fatalf("%q and %s: got %t", text, version, r.Contains(v))
 		}
 		again, err := solve.ParseRange(r.String())
 		if err != nil || again.Contains(v) != r.Contains(v) {
-			t.Fatalf("%q and then %q: %v", within, r, err)
+			t.Fatalf("%q and then %q: %v", text, r, err)
 		}
 	})
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Dependant is an installed package that would lack something.
+// Dependant is an installed package whose requirement would no longer be met.
 type Dependant struct {
-	// Name and Version are of the package that stays.
+	// Name and Version are those of the package that stays.
 	Name, Version string
 	// Of is the package that it needs.
 	Of string
-	// Needs is what it needs of it.
+	// Needs is its requirement.
 	Needs Requirement
 }
 
@@ -22,9 +22,9 @@ func (d Dependant) String() string {
 	return fmt.Sprintf("%s %s needs %s", d.Name, d.Version, words(d.Needs))
 }
 
-// Removable says which installed packages need something of those named, by package or by an
-// API that no installed package besides brings. Where nothing is returned, they can go. What is
-// named and not installed is an error.
+// Removable returns the installed packages that need one of those named, by package or by an API
+// that no other installed package provides. If there are none, the named ones can be removed. A
+// name that is not installed is an error.
 func Removable(installed []Installed, names []string) ([]Dependant, error) {
 	for _, name := range names {
 		if !slices.ContainsFunc(installed, func(i Installed) bool { return i.Name == name }) {
@@ -44,11 +44,11 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 			if need.Optional {
 				continue
 			}
-			by := installedProviders(installed, need)
-			if slices.ContainsFunc(by, func(n string) bool { return !slices.Contains(names, n) }) {
+			providers := installedProviders(installed, need)
+			if slices.ContainsFunc(providers, func(n string) bool { return !slices.Contains(names, n) }) {
 				continue
 			}
-			for _, n := range by {
+			for _, n := range providers {
 				out = append(out, Dependant{Name: i.Name, Version: i.Version, Of: n, Needs: need})
 			}
 		}
@@ -56,7 +56,8 @@ func Removable(installed []Installed, names []string) ([]Dependant, error) {
 	return out, nil
 }
 
-// installedProviders are the installed packages that meet a requirement, by name. A range is not looked at.
+// installedProviders returns the installed packages that meet a requirement, by name. It ignores
+// ranges.
 func installedProviders(installed []Installed, need Requirement) []string {
 	var out []string
 	for _, i := range byName(installed) {
@@ -67,9 +68,9 @@ func installedProviders(installed []Installed, need Requirement) []string {
 	return out
 }
 
-// Breaking says which installed packages need something of those that change to other versions,
-// and that these do not meet any more: a version out of the range, or an API that nobody brings
-// then. What was not met before is not broken by it.
+// Breaking returns the installed packages whose requirements the changed packages no longer meet: a
+// version out of the range, or an API that nothing provides then. Requirements that were not met
+// before do not count.
 func Breaking(installed []Installed, changed []Package) ([]Dependant, error) {
 	to := map[string]Package{}
 	for _, c := range changed {
@@ -102,7 +103,8 @@ func Breaking(installed []Installed, changed []Package) ([]Dependant, error) {
 	return out, nil
 }
 
-// breaks says that a requirement is not met by a package in its new version, nor by another.
+// breaks reports whether a requirement is met neither by a package in its new version, nor by
+// another one.
 func breaks(installed []Installed, to map[string]Package, then Package, need Requirement) (bool, error) {
 	if need.Package != "" {
 		in, err := ParseRange(need.Range)

@@ -6,26 +6,26 @@ import (
 	"slices"
 )
 
-// maxSteps is how many versions are tried before a question is given up, and again before a
-// shorter explanation is: about a second. Questions of real catalogs take some tens.
+// maxSteps limits the versions that are tried for a solution, and again for a shorter explanation:
+// about a second. Questions of real catalogs take some tens.
 const maxSteps = 100_000
 
-// search chooses a version for one constraint after the other that is not met, and goes back
-// where none is left: to the last choice that had a part in it.
+// search chooses a version for one unmet constraint after the other, and backtracks if none is
+// left: to the last choice that contributed to the conflict.
 type search struct {
 	*universe
 	left     int // steps
 	chosen   []*candidate
-	causes   []*constraint // why each of chosen is
-	level    map[*pack]int // of chosen
+	causes   []*constraint // why each of chosen is chosen
+	level    map[*pack]int // index in chosen
 	deferred map[*constraint]bool
 }
 
-// levels are choices, by their places in chosen.
+// levels are choices, by their index in chosen.
 type levels map[int]bool
 
-func (l levels) add(of ...int) levels {
-	for _, i := range of {
+func (l levels) add(indices ...int) levels {
+	for _, i := range indices {
 		if i >= 0 {
 			l[i] = true
 		}
@@ -33,8 +33,8 @@ func (l levels) add(of ...int) levels {
 	return l
 }
 
-// run looks for versions that go together, with the reasons that are not ignored. It marks
-// the reasons that it had to do with.
+// run searches for compatible versions, with the reasons that are not ignored. It marks the reasons
+// that it used.
 func (s *search) run(ctx context.Context) (bool, error) {
 	s.chosen, s.causes, s.level, s.deferred = nil, nil, map[*pack]int{}, map[*constraint]bool{}
 	for _, g := range s.reasons {
@@ -47,8 +47,8 @@ func (s *search) run(ctx context.Context) (bool, error) {
 	return ok, err
 }
 
-// prune finds versions that cannot be chosen whatever else is, and says whether the wants can
-// be met with the other ones.
+// prune finds versions that can never be chosen, and reports whether the wants can be met with the
+// others.
 func (s *search) prune() bool {
 	var all []*candidate
 	for _, p := range s.packs {
@@ -83,8 +83,8 @@ func (s *search) prune() bool {
 	return !slices.ContainsFunc(s.root, func(c *constraint) bool { return c.Kind == Wanted && !c.possible })
 }
 
-// try meets the next constraint, and all after it. Where that cannot be, it returns the
-// choices that are to blame: with these, it cannot be whatever the others are.
+// try meets the next constraint, and all after it. If that is impossible, it returns the choices
+// that are to blame: with these, it is impossible whatever the others are.
 func (s *search) try(ctx context.Context) (ok bool, blame levels, err error) {
 	c, from := s.next()
 	if c == nil {
@@ -96,7 +96,7 @@ func (s *search) try(ctx context.Context) (ok bool, blame levels, err error) {
 	blame = levels{}.add(from)
 	options := s.options(c)
 	if c.pack == nil {
-		options = append(options, nil) // another package may bring the API, for another reason
+		options = append(options, nil) // another package may provide the API, for another reason
 	}
 	for _, v := range options {
 		if s.left--; s.left < 0 {
@@ -105,8 +105,8 @@ func (s *search) try(ctx context.Context) (ok bool, blame levels, err error) {
 		if s.left%256 == 0 && ctx.Err() != nil {
 			return false, nil, ctx.Err()
 		}
-		if why := s.against(v); why != nil {
-			blame.add(why...)
+		if conflicts := s.against(v); conflicts != nil {
+			blame.add(conflicts...)
 			continue
 		}
 		s.push(v, c)
@@ -145,8 +145,8 @@ func (s *search) pop() {
 	s.chosen, s.causes = s.chosen[:last], s.causes[:last]
 }
 
-// next returns the first constraint that is not met, and the choice that it is of (-1 for
-// none): those by name before those by API.
+// next returns the first unmet constraint, with the index of its choice (-1 for none): those by
+// name before those by API.
 func (s *search) next() (*constraint, int) {
 	for _, byName := range []bool{true, false} {
 		for i := -1; i < len(s.chosen); i++ {
@@ -160,8 +160,8 @@ func (s *search) next() (*constraint, int) {
 	return nil, 0
 }
 
-// constraintsOf returns the constraints of a choice that are not ignored; of wants and what is installed
-// for -1.
+// constraintsOf returns the constraints of a choice that are not ignored; -1 is for wants and
+// installed packages.
 func (s *search) constraintsOf(i int) []*constraint {
 	all := s.root
 	switch {
@@ -177,8 +177,8 @@ func (s *search) constraintsOf(i int) []*constraint {
 	return slices.DeleteFunc(slices.Clone(all), func(c *constraint) bool { return c.ignored })
 }
 
-// isMet says that a chosen version meets a constraint; one of a range with any version does,
-// since only those in the range are chosen.
+// isMet reports whether a chosen version meets a constraint. For a constraint with a range any
+// chosen version does, since only versions in the range are chosen.
 func (s *search) isMet(c *constraint) bool {
 	return slices.ContainsFunc(c.targets(), func(p *pack) bool {
 		i, chosen := s.level[p]
@@ -186,8 +186,8 @@ func (s *search) isMet(c *constraint) bool {
 	})
 }
 
-// options are the versions that could be chosen for a constraint, the better ones first. A
-// prerelease is not chosen for an API: only a range asks for it.
+// options returns the versions that could be chosen for a constraint, best first. A prerelease is
+// not chosen for an API: only a range selects it.
 func (s *search) options(c *constraint) []*candidate {
 	if c.pack != nil {
 		return c.pack.versions
@@ -206,36 +206,36 @@ func (s *search) options(c *constraint) []*candidate {
 	return all
 }
 
-// preferredProviders are the packages that may be added for an API: the first that is preferred,
-// else the only one that there is.
+// preferredProviders returns the packages that may be added for an API: the first preferred one,
+// else the only one.
 func (s *search) preferredProviders(c *constraint) []*pack {
-	var there, others, able []*pack
+	var chosen, candidates, able []*pack
 	for _, p := range c.providers {
 		switch {
 		case p.installed != nil || p.wanted:
-			there = append(there, p) // chosen already, unless the want is ignored
+			chosen = append(chosen, p) // chosen already, unless the want is ignored
 			continue
 		case slices.ContainsFunc(p.versions, func(v *candidate) bool {
 			return c.has(v) && v.at.Prerelease() == "" && !slices.ContainsFunc(v.refused, func(g *reason) bool { return g.Kind == Kubernetes })
 		}):
 			able = append(able, p)
 		}
-		others = append(others, p)
+		candidates = append(candidates, p)
 	}
 	switch {
 	case len(able) == 0:
-		return append(there, others...)
+		return append(chosen, candidates...)
 	case len(able) == 1 || slices.Contains(s.q.Prefer, able[0].name):
-		return append(there, able[0])
+		return append(chosen, able[0])
 	case c.unclear.ignored:
-		return append(there, able...)
+		return append(chosen, able...)
 	}
 	c.unclear.used = true
-	return there
+	return chosen
 }
 
-// against returns the choices that a version does not go together with, -1 for none of them;
-// nil where it goes together with all. The earliest one is enough.
+// against returns the choices that conflict with a version, -1 for none of them; nil without a
+// conflict. The earliest one is enough.
 func (s *search) against(v *candidate) []int {
 	if v == nil {
 		return nil
@@ -252,7 +252,7 @@ func (s *search) against(v *candidate) []int {
 		}
 	}
 	first := len(s.chosen)
-	var why *constraint
+	var blocking *constraint
 	for _, c := range v.constraints {
 		if c.ignored || c.pack == nil {
 			continue
@@ -268,18 +268,18 @@ func (s *search) against(v *candidate) []int {
 			continue
 		}
 		if !c.has(other) && i < first {
-			first, why = i, c
+			first, blocking = i, c
 		}
 	}
-	if why == nil {
+	if blocking == nil {
 		return nil
 	}
-	why.used = true
+	blocking.used = true
 	return []int{first}
 }
 
-// unmetDeferred returns the choices that led to it that an API is brought by nobody: all of
-// them, since any could have brought it along, or have kept another from doing so.
+// unmetDeferred returns the choices because of which no package provides an API: all of them, since
+// any could have led to a provider, or have excluded one.
 func (s *search) unmetDeferred() levels {
 	for at, c := range s.causes {
 		if s.chosen[at] != nil || s.isMet(c) {

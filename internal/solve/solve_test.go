@@ -13,8 +13,8 @@ func pkg(name, version string, needs ...solve.Requirement) solve.Package {
 	return solve.Package{Name: name, Version: version, Requires: needs}
 }
 
-func needs(name, within string) solve.Requirement {
-	return solve.Requirement{Package: name, Range: within}
+func needs(name, versions string) solve.Requirement {
+	return solve.Requirement{Package: name, Range: versions}
 }
 
 func kind(name string) solve.Requirement { return solve.Requirement{API: solve.API{Kind: name}} }
@@ -54,8 +54,8 @@ func told(choices []solve.Choice) string {
 
 func TestSolve(t *testing.T) {
 	certs := []solve.Package{pkg("cert-manager", "1.10.1"), pkg("cert-manager", "1.14.2"), pkg("cert-manager", "2.0.0-rc.1")}
-	apart := pkg("b", "1.0.0")
-	apart.Conflicts = []solve.Requirement{needs("a", ">=2")}
+	separate := pkg("b", "1.0.0")
+	separate.Conflicts = []solve.Requirement{needs("a", ">=2")}
 	newer := pkg("a", "2.0.0")
 	newer.Kubernetes = ">=1.30"
 	ca, cb := brings(pkg("ca", "1.0.0"), "C.x.io"), brings(pkg("cb", "1.0.0"), "C.x.io")
@@ -123,7 +123,7 @@ func TestSolve(t *testing.T) {
 			want: "a@1.0.0",
 		},
 		"conflict": {
-			q:     solve.Question{Available: []solve.Package{pkg("a", "2.0.0"), apart}, Wants: want(needs("a", ""), needs("b", ""))},
+			q:     solve.Question{Available: []solve.Package{pkg("a", "2.0.0"), separate}, Wants: want(needs("a", ""), needs("b", ""))},
 			fails: "the command line wants a; the command line wants b; b 1.0.0 cannot be together with a >=2",
 		},
 		"the only provider": {

@@ -16,8 +16,8 @@ type candidate struct {
 	pack        *pack
 	at          *semver.Version
 	constraints []*constraint
-	refused     []*reason // why it cannot be chosen, whatever else is
-	impossible  bool      // so far as is known before versions are tried
+	refused     []*reason // why it can never be chosen
+	impossible  bool      // as far as is known before versions are tried
 }
 
 // pack is a package with all its versions, in the order in which they are tried.
@@ -27,34 +27,34 @@ type pack struct {
 	installed *candidate
 	fixed     bool
 	wanted    bool
-	// reached says that wants could lead to it.
+	// reached is set if wants could lead to it.
 	reached bool
 }
 
-// reason is why packages cannot be together; versions of one package can have it in common.
+// reason is why packages exclude each other; versions of one package can share it.
 type reason struct {
 	Reason
 	versions []*candidate
 	asks     []*constraint // that it is the reason of
 	order    int
-	used     bool // it was looked at in a search
-	ignored  bool // it is left out, to see whether it matters
+	used     bool // a search used it
+	ignored  bool // it is dropped, to test whether it matters
 }
 
-// constraint is what a version, or a want, asks of the other packages.
+// constraint is what a version, or a want, requires of the other packages.
 type constraint struct {
 	*reason
-	pack      *pack   // of which it asks for a version; nil for an API, and where there is none
-	providers []*pack // who brings the API in some version, the better ones first
-	unclear   *reason // that nothing says which of them is to bring it
-	installed bool    // it is of an installed version
-	required  bool    // a version that meets it must be chosen; else it only limits what is
+	pack      *pack   // that it requires; nil for an API, or if there is none
+	providers []*pack // of the API in some version, best first
+	unclear   *reason // that nothing decides between them
+	installed bool    // of an installed version
+	required  bool    // a version that meets it must be chosen; otherwise it only restricts
 	meets     func(*candidate) bool
-	met       map[*candidate]bool // answers of meets
+	met       map[*candidate]bool // cache of meets
 	possible  bool
 }
 
-// universe is what of a question can matter: what is wanted, what is installed, and all that
+// universe is the relevant part of a question: what is wanted, what is installed, and all that
 // these could need.
 type universe struct {
 	q       *Question
@@ -69,7 +69,7 @@ type universe struct {
 	size        int // of packs: versions, requirements and APIs
 }
 
-// maxSize bounds what is looked at of a catalog: real ones have some thousand.
+// maxSize limits the relevant part of a catalog: real ones have some thousand.
 const maxSize = 50_000
 
 func newUniverse(q *Question) (*universe, error) {
@@ -99,11 +99,11 @@ func newUniverse(q *Question) (*universe, error) {
 	return u, u.constrain()
 }
 
-// gather sorts all packages by name.
+// gather groups all packages by name.
 func (u *universe) gather() error {
-	take := func(p *Package, of string) error {
+	take := func(p *Package, origin string) error {
 		if p.Name == "" {
-			return fmt.Errorf("%s has no name (its version is %q)", of, p.Version)
+			return fmt.Errorf("%s has no name (its version is %q)", origin, p.Version)
 		}
 		u.all[p.Name] = append(u.all[p.Name], p)
 		for _, a := range p.Provides {
@@ -124,7 +124,7 @@ func (u *universe) gather() error {
 	}
 	for i := range u.q.Available {
 		p := &u.q.Available[i]
-		// What is there is as it was installed.
+		// An installed version is as it was installed, whatever the catalog says.
 		if slices.ContainsFunc(u.q.Installed, func(i Installed) bool { return i.Name == p.Name && i.Version == p.Version }) {
 			continue
 		}
@@ -138,7 +138,7 @@ func (u *universe) gather() error {
 	return nil
 }
 
-// targets are the names of the packages that could meet a requirement.
+// targets returns the names of the packages that could meet a requirement.
 func (u *universe) targets(r Requirement) []string {
 	if r.Package != "" {
 		return []string{r.Package}
@@ -146,7 +146,7 @@ func (u *universe) targets(r Requirement) []string {
 	return u.offers[r.API.Kind]
 }
 
-// reach makes packs of packages and of all that these could need.
+// reach adds packages and all that these could need.
 func (u *universe) reach(queue []string, wanted bool) error {
 	for ; len(queue) > 0; queue = queue[1:] {
 		name := queue[0]
@@ -175,17 +175,17 @@ func (u *universe) pack(name string) (*pack, error) {
 	p := &pack{name: name}
 	p.wanted = slices.ContainsFunc(u.q.Wants, func(w Want) bool { return w.Package == name && !w.Optional })
 	i := slices.IndexFunc(u.q.Installed, func(i Installed) bool { return i.Name == name })
-	for _, of := range u.all[name] {
-		if u.size += 1 + len(of.Requires) + len(of.Conflicts) + len(of.Provides); u.size > maxSize {
+	for _, version := range u.all[name] {
+		if u.size += 1 + len(version.Requires) + len(version.Conflicts) + len(version.Provides); u.size > maxSize {
 			return nil, fmt.Errorf("the packages that could be needed have more than %d versions, requirements and APIs: use a catalog with fewer", maxSize)
 		}
-		at, err := ParseVersion(of.Version)
+		at, err := ParseVersion(version.Version)
 		if err != nil {
 			return nil, fmt.Errorf("package %s: %w", name, err)
 		}
-		v := &candidate{Package: of, pack: p, at: at}
+		v := &candidate{Package: version, pack: p, at: at}
 		p.versions = append(p.versions, v)
-		if i >= 0 && of == &u.q.Installed[i].Package {
+		if i >= 0 && version == &u.q.Installed[i].Package {
 			p.installed, p.fixed = v, u.q.Installed[i].Fixed
 		}
 	}
@@ -202,7 +202,7 @@ func (u *universe) pack(name string) (*pack, error) {
 	return p, nil
 }
 
-// constrain finds what each version and each want asks for.
+// constrain finds the constraints of each version and each want.
 func (u *universe) constrain() error {
 	for _, w := range u.q.Wants {
 		c, err := u.constraint(Wanted, nil, w.By, w.Requirement)
@@ -228,8 +228,7 @@ func (u *universe) constrain() error {
 	return nil
 }
 
-// stay refuses other versions of a package that is installed and fixed, and older ones unless
-// a want asks for them.
+// stay refuses other versions of a fixed package, and older ones unless a want selects them.
 func (u *universe) stay(p *pack) {
 	kind := NotDown
 	if p.fixed {
@@ -246,11 +245,11 @@ func (u *universe) stay(p *pack) {
 }
 
 func (u *universe) askedBy(v *candidate) error {
-	within, err := ParseRange(v.Kubernetes)
+	versions, err := ParseRange(v.Kubernetes)
 	if err != nil {
 		return fmt.Errorf("kubernetes: %w", err)
 	}
-	if u.cluster != nil && v.Kubernetes != "" && v != v.pack.installed && !within.Contains(u.cluster) {
+	if u.cluster != nil && v.Kubernetes != "" && v != v.pack.installed && !versions.Contains(u.cluster) {
 		v.refused = append(v.refused, u.reason(Kubernetes, v.Name, "", Requirement{Range: v.Kubernetes}, v))
 	}
 	for _, r := range v.Requires {
@@ -280,10 +279,10 @@ func (u *universe) add(kind ReasonKind, v *candidate, r Requirement) error {
 	return err
 }
 
-// constraint makes a requirement or a conflict ready to be held against versions; nil where it
-// asks for nothing. Equal ones of a package are one.
-func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requirement) (*constraint, error) {
-	within, err := ParseRange(r.Range)
+// constraint prepares a requirement or a conflict; nil if it requires nothing. Equal ones of a
+// package are shared.
+func (u *universe) constraint(kind ReasonKind, v *candidate, source string, r Requirement) (*constraint, error) {
+	versions, err := ParseRange(r.Range)
 	if err != nil {
 		return nil, err
 	}
@@ -296,7 +295,7 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 	if p == nil && (r.Optional || kind == Apart || served) || kind == Apart && p == v.pack {
 		return nil, nil
 	}
-	g := u.reason(kind, name, by, r, v)
+	g := u.reason(kind, name, source, r, v)
 	if i := slices.IndexFunc(g.asks, func(c *constraint) bool { return c.installed == installed }); i >= 0 {
 		return g.asks[i], nil
 	}
@@ -307,17 +306,17 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 		c.providers = u.providers(c)
 		c.unclear = u.reason(unclear, "", "", Requirement{API: r.API}, nil)
 	case kind == Apart:
-		c.meets = func(o *candidate) bool { return !within.overlaps(o.at) }
+		c.meets = func(o *candidate) bool { return !versions.overlaps(o.at) }
 	default:
 		c.meets = func(o *candidate) bool {
-			return within.Contains(o.at) || r.Range == "" && o == o.pack.installed
+			return versions.Contains(o.at) || r.Range == "" && o == o.pack.installed
 		}
 	}
 	if installed {
 		if kind == Needed && !v.pack.reached && u.unmet(c) {
-			return nil, nil // It lacks that already, and no want is about it: it is left as it is.
+			return nil, nil // unmet already, and no want is about it: it stays as it is
 		}
-		if asks := c.meets; !c.required { // The two are together already, whatever is said of it.
+		if asks := c.meets; !c.required { // they are installed together already
 			c.meets = func(o *candidate) bool { return o == o.pack.installed || asks(o) }
 		}
 	}
@@ -325,12 +324,12 @@ func (u *universe) constraint(kind ReasonKind, v *candidate, by string, r Requir
 	return c, nil
 }
 
-// reason makes one, once for all versions that have it in common; v is one of these.
-func (u *universe) reason(kind ReasonKind, name, by string, r Requirement, v *candidate) *reason {
-	key := fmt.Sprintf("%s %q %q %q %q %q %t", kind, name, by, r.Package, r.Range, r.API, r.Optional)
+// reason returns a reason, shared by all versions with it; v is one of these.
+func (u *universe) reason(kind ReasonKind, name, source string, r Requirement, v *candidate) *reason {
+	key := fmt.Sprintf("%s %q %q %q %q %q %t", kind, name, source, r.Package, r.Range, r.API, r.Optional)
 	g := u.reasons[key]
 	if g == nil {
-		g = &reason{Reason: Reason{Kind: kind, Package: name, Requirement: r, By: by}, order: len(u.reasons)}
+		g = &reason{Reason: Reason{Kind: kind, Package: name, Requirement: r, By: source}, order: len(u.reasons)}
 		u.reasons[key] = g
 	}
 	if v != nil && !slices.Contains(g.versions, v) {
@@ -339,7 +338,7 @@ func (u *universe) reason(kind ReasonKind, name, by string, r Requirement, v *ca
 	return g
 }
 
-// unmet says that what is installed does not meet a requirement.
+// unmet reports whether installed packages do not meet a requirement.
 func (u *universe) unmet(c *constraint) bool {
 	if !c.required && c.pack.installed == nil {
 		return false
@@ -352,8 +351,7 @@ func (u *universe) unmet(c *constraint) bool {
 	return true
 }
 
-// providers are the packages that bring an API: what is installed, what is wanted, what is
-// preferred, then by name.
+// providers returns the packages that provide an API: installed, wanted, preferred, then by name.
 func (u *universe) providers(c *constraint) (all []*pack) {
 	for _, name := range u.offers[c.Requirement.API.Kind] {
 		if p := u.packs[name]; p != nil && slices.ContainsFunc(p.versions, c.meets) {
@@ -376,7 +374,7 @@ func (u *universe) rank(p *pack) int {
 	return 2 + len(u.q.Prefer)
 }
 
-// has says that a version meets a constraint.
+// has reports whether a version meets a constraint.
 func (c *constraint) has(v *candidate) bool {
 	met, known := c.met[v]
 	if !known {
@@ -386,7 +384,7 @@ func (c *constraint) has(v *candidate) bool {
 	return met
 }
 
-// targets are the packages that could meet a constraint.
+// targets returns the packages that could meet a constraint.
 func (c *constraint) targets() []*pack {
 	if c.pack != nil {
 		return []*pack{c.pack}
@@ -394,7 +392,7 @@ func (c *constraint) targets() []*pack {
 	return c.providers
 }
 
-// meets says that an API brings what another one asks for.
+// meets reports whether an API provides what another one requires.
 func (a API) meets(asked API) bool {
 	return a.Kind == asked.Kind && (len(a.Versions) == 0 || len(asked.Versions) == 0 ||
 		slices.ContainsFunc(asked.Versions, func(v string) bool { return slices.Contains(a.Versions, v) }))

@@ -1,6 +1,6 @@
-// Package suite reads plugins.yaml, the one list of what the suite is: its commands, the
-// names under which they can be installed alone, and the platforms that it is released for.
-// The release, the krew index and the tests of the commands are made from it.
+// Package suite reads plugins.yaml, the list of the suite's commands, of the names under which they
+// can be installed alone, and of its platforms. The release, the krew index and the tests of the
+// commands are based on it.
 package suite
 
 import (
@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Suite is what plugins.yaml says.
+// Suite is the content of plugins.yaml.
 type Suite struct {
 	// Name is that of the plugin: kubectl NAME.
 	Name string `json:"name"`
@@ -27,39 +27,39 @@ type Suite struct {
 	// ShortDescription is one line of at most fifty characters.
 	ShortDescription string `json:"shortDescription"`
 	Description      string `json:"description"`
-	// Caveats is what who has just installed it should read.
+	// Caveats is shown after the installation.
 	Caveats string `json:"caveats"`
 	// Download is the address of an archive, with {version} and {archive} in it.
 	Download string `json:"download"`
-	// Platforms are those that it is released for.
+	// Platforms are those of a release.
 	Platforms []Platform `json:"platforms"`
-	// Commands are in the order in which they are shown.
+	// Commands are in the order of the help.
 	Commands []Command `json:"commands"`
 	// Aliases are names under which a command of the same binary is a plugin of its own.
 	Aliases []Alias `json:"aliases"`
 }
 
-// Command is a command of the suite, and the one line that its help has of it.
+// Command is a command of the suite, with the line in its help.
 type Command struct {
 	Name  string `json:"name"`
 	Short string `json:"short"`
 }
 
-// Alias is a plugin that is one command of the suite: a link with its name to the binary.
+// Alias is a plugin that runs one command of the suite: a link to the binary with its name.
 type Alias struct {
 	// Name is that of the plugin: kubectl NAME.
 	Name string `json:"name"`
-	// Command is the one that it runs.
+	// Command is the command that it runs.
 	Command          string `json:"command"`
 	ShortDescription string `json:"shortDescription"`
 }
 
-// Platform is an operating system and an architecture in Go's words, written OS/ARCH.
+// Platform is an operating system and an architecture in Go's terms, written OS/ARCH.
 type Platform struct{ OS, Arch string }
 
 func (p Platform) String() string { return p.OS + "/" + p.Arch }
 
-// UnmarshalJSON reads OS/ARCH.
+// UnmarshalJSON parses OS/ARCH.
 func (p *Platform) UnmarshalJSON(b []byte) error {
 	var text string
 	if err := json.Unmarshal(b, &text); err != nil {
@@ -72,7 +72,7 @@ func (p *Platform) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Read reads a suite manifest; fields that there are not are errors.
+// Read reads a suite manifest; unknown fields are errors.
 func Read(path string) (Suite, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {
@@ -88,8 +88,8 @@ func Read(path string) (Suite, error) {
 	return s, nil
 }
 
-// validate says what is missing, all of it. What krew asks of descriptions and names is for
-// package krew to say.
+// validate reports everything that is missing. Package krew checks krew's requirements on
+// descriptions and names.
 func (s Suite) validate() error {
 	var errs []error
 	for _, f := range []struct{ name, value string }{
@@ -126,12 +126,12 @@ func (s Suite) validate() error {
 	return errors.Join(errs...)
 }
 
-// Plugin is one plugin as an index has it: the suite itself, or one of its aliases.
+// Plugin is one plugin of an index: the suite itself, or one of its aliases.
 type Plugin struct {
 	Name, ShortDescription, Description, Caveats string
 }
 
-// Plugins are the suite and its aliases, in that order.
+// Plugins returns the suite and its aliases, in that order.
 func (s Suite) Plugins() []Plugin {
 	all := []Plugin{{s.Name, s.ShortDescription, s.Description, s.Caveats}}
 	for _, a := range s.Aliases {
@@ -144,7 +144,7 @@ func (s Suite) Plugins() []Plugin {
 	return all
 }
 
-// Executable is the file name of the binary on a platform.
+// Executable returns the file name of the binary on a platform.
 func (s Suite) Executable(p Platform) string {
 	if p.OS == "windows" {
 		return s.Binary + ".exe"
@@ -152,7 +152,7 @@ func (s Suite) Executable(p Platform) string {
 	return s.Binary
 }
 
-// Archive is the file name of the archive of a version ("v1.2.3") for a platform.
+// Archive returns the file name of the archive of a version ("v1.2.3") for a platform.
 func (s Suite) Archive(version string, p Platform) string {
 	ext := "tar.gz"
 	if p.OS == "windows" {
@@ -161,14 +161,14 @@ func (s Suite) Archive(version string, p Platform) string {
 	return fmt.Sprintf("%s_%s_%s_%s.%s", s.Binary, version, p.OS, p.Arch, ext)
 }
 
-// URI is where the archive of a version for a platform is downloaded.
+// URI returns the download address of the archive of a version for a platform.
 func (s Suite) URI(version string, p Platform) string {
 	return strings.NewReplacer("{version}", version, "{archive}", s.Archive(version, p)).Replace(s.Download)
 }
 
-// CheckVersion wants a whole semantic version with a leading v, as krew does.
+// CheckVersion requires a complete semantic version with a leading v, as krew does.
 func CheckVersion(version string) error {
-	// Go's semver takes v1 and v1.2 as well.
+	// Go's semver accepts v1 and v1.2 as well.
 	if !semver.IsValid(version) || semver.Canonical(version)+semver.Build(version) != version {
 		return fmt.Errorf("version %s: expected vMAJOR.MINOR.PATCH, as in v0.1.0 or v0.2.0-rc.1", cmp.Or(version, `""`))
 	}

@@ -19,7 +19,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 		refuse(w, r, *no)
 		return
 	}
-	// A page that is known already has opened its address once more, from the terminal or its history.
+	// A page with the bearer has opened its address again, from the terminal or its history.
 	if s.session.known(r) {
 		w.WriteHeader(http.StatusNoContent)
 		return
@@ -42,7 +42,7 @@ func (s *Server) openSession(w http.ResponseWriter, r *http.Request) {
 	if s.options.Opened != nil {
 		s.options.Opened()
 	}
-	// It is a word of base64, which JSON writes as it is.
+	// The bearer is base64, which JSON needs not escape.
 	write(w, r, http.StatusOK, "application/json", []byte(`{"bearer":"`+bearer+`"}`))
 }
 
@@ -67,7 +67,7 @@ func (s *Server) compose(w http.ResponseWriter, r *http.Request) {
 	s.answer(w, r, func(ctx context.Context) (json.RawMessage, error) { return s.options.Compose(ctx, body) })
 }
 
-// read returns the body of a request. Its time is over then.
+// read returns the body of a request, and ends its read deadline.
 func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, *refusal) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, most))
 	var large *http.MaxBytesError
@@ -84,7 +84,7 @@ func read(w http.ResponseWriter, r *http.Request, most int64) ([]byte, *refusal)
 	return body, nil
 }
 
-// answer does the work when its turn has come, and writes what it gives. Work ends with the request.
+// answer calls work in its turn, and writes the result. The context of work ends with the request.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request, work func(context.Context) (json.RawMessage, error)) {
 	ctx, cancel := context.WithTimeout(r.Context(), questionTime)
 	defer cancel()
@@ -113,7 +113,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request, work func(contex
 	}
 }
 
-// turn waits until few enough questions are at work.
+// turn waits until fewer than maxConcurrent questions run.
 func (s *Server) turn(ctx context.Context) (leave func(), no *refusal) {
 	select {
 	case s.queue <- struct{}{}:
@@ -129,7 +129,7 @@ func (s *Server) turn(ctx context.Context) (leave func(), no *refusal) {
 	}
 }
 
-// refuse says why a request is not answered, in the one form of all errors.
+// refuse writes why a request is refused, in the common form of all errors.
 func refuse(w http.ResponseWriter, r *http.Request, no refusal) {
 	body, err := json.Marshal(map[string]string{"error": no.why})
 	if err != nil {
@@ -138,12 +138,13 @@ func refuse(w http.ResponseWriter, r *http.Request, no refusal) {
 	write(w, r, no.status, "application/json", body)
 }
 
-// asset answers with what is embedded.
+// asset returns a handler for an embedded file.
 func asset(kind string, body []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) { write(w, r, http.StatusOK, kind, body) }
 }
 
-// write writes an answer, packed where that is asked for. Who does not take it is left.
+// write writes a response, gzipped if the request accepts that. Write errors are ignored: the
+// client is gone.
 func write(w http.ResponseWriter, r *http.Request, status int, kind string, body []byte) {
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	w.Header().Set("Content-Type", kind)

@@ -114,9 +114,9 @@ func TestQuestionsWait(t *testing.T) {
 	}
 	// One that gives up leaves the queue, also while it waits.
 	ctx, cancel := context.WithCancel(t.Context())
-	left := make(chan struct{})
+	gone := make(chan struct{})
 	go func() {
-		defer close(left)
+		defer close(gone)
 		if res, err := v.client.Do(v.request("GET", "/api/slow", "").WithContext(ctx)); err == nil {
 			_ = res.Body.Close()
 		}
@@ -125,7 +125,7 @@ func TestQuestionsWait(t *testing.T) {
 		runtime.Gosched()
 	}
 	cancel()
-	<-left
+	<-gone
 	for len(v.queue) > 5 {
 		runtime.Gosched()
 	}
@@ -155,11 +155,11 @@ func TestQueueIsBounded(t *testing.T) {
 
 // TestQuestionEndsWithRequest ends a request, and then the server: both end what works for them.
 func TestQuestionEndsWithRequest(t *testing.T) {
-	begun, over := make(chan struct{}, 2), make(chan error, 2)
+	begun, ended := make(chan struct{}, 2), make(chan error, 2)
 	v := start(t, Options{Questions: []Question{{"slow", nil, func(ctx context.Context, _ url.Values) (json.RawMessage, error) {
 		begun <- struct{}{}
 		<-ctx.Done()
-		over <- ctx.Err()
+		ended <- ctx.Err()
 		return nil, ctx.Err()
 	}}}})
 	v.open()
@@ -172,13 +172,13 @@ func TestQuestionEndsWithRequest(t *testing.T) {
 	go ask(ctx)
 	<-begun
 	cancel()
-	if err := <-over; !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	go ask(t.Context())
 	<-begun
 	v.end()
-	if err := <-over; !errors.Is(err, context.Canceled) {
+	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }

@@ -2,12 +2,12 @@ package web
 
 import "fmt"
 
-// maxBodyDepth is how deep the JSON of a request may be nested: free values of a manifest are
-// read a hundred deep, and what reads them further calls itself.
+// maxBodyDepth limits the nesting of JSON in a request: values in a manifest are read a hundred
+// deep, and other code is recursive.
 const maxBodyDepth = 200
 
-// checkDepth refuses JSON that is nested deeper than maxBodyDepth, before it is decoded. It
-// takes any bytes.
+// checkDepth refuses JSON that is nested deeper than maxBodyDepth, before it is decoded. It accepts
+// any bytes.
 func checkDepth(body []byte) error {
 	depth, quoted := 0, false
 	for i := 0; i < len(body); i++ {

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// Diff returns what leads from a UIState to another; nil where that is nothing but the time.
-// Names of stacks are unique in each. What has become fewer nodes ends in nulls.
+// Diff returns the difference between two UIStates; nil if only the time differs. Names of stacks
+// are unique in each. If there are fewer nodes, the list ends in nulls.
 func Diff(old, now *view.UIState) *view.UIDelta {
 	change := &view.UIDelta{
 		Head:   headChange(old, now),
@@ -26,21 +26,21 @@ func Diff(old, now *view.UIState) *view.UIDelta {
 }
 
 func headChange(old, now *view.UIState) *view.UIState {
-	was, is := *old, *now
-	was.Nodes, is.Nodes = nil, nil
-	was.Stacks, is.Stacks = nil, nil
-	was.At = is.At
-	if reflect.DeepEqual(was, is) {
+	was, current := *old, *now
+	was.Nodes, current.Nodes = nil, nil
+	was.Stacks, current.Stacks = nil, nil
+	was.At = current.At
+	if reflect.DeepEqual(was, current) {
 		return nil
 	}
-	return &is
+	return &current
 }
 
 func nodeChanges(old, now []*view.UINode) map[int]*view.UINode {
 	changed := map[int]*view.UINode{}
 	for i := range max(len(old), len(now)) {
-		if was, is := nodeAt(old, i), nodeAt(now, i); was != is && !reflect.DeepEqual(was, is) {
-			changed[i] = is
+		if was, current := nodeAt(old, i), nodeAt(now, i); was != current && !reflect.DeepEqual(was, current) {
+			changed[i] = current
 		}
 	}
 	return changed
@@ -60,11 +60,11 @@ func stackChanges(old, now []view.UIStack) map[string]*view.UIStack {
 		was[old[i].Name] = &old[i]
 	}
 	for i := range now {
-		is := &now[i]
-		if before := was[is.Name]; before == nil || !reflect.DeepEqual(before, is) {
-			changed[is.Name] = is
+		current := &now[i]
+		if before := was[current.Name]; before == nil || !reflect.DeepEqual(before, current) {
+			changed[current.Name] = current
 		}
-		delete(was, is.Name)
+		delete(was, current.Name)
 	}
 	for gone := range was {
 		changed[gone] = nil

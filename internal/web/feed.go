@@ -9,26 +9,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// The pace of what pages are told.
+// The pace of events.
 const (
 	pace  = time.Second      // between two changes
 	pulse = 10 * time.Second // between two beats
 )
 
-// news is what there is to tell.
+// news is the current state of a feed.
 type news struct {
 	state  *view.UIState
 	number int // of the UIState
 	stale  string
 }
 
-// feed holds the news, the newest only. Each follower keeps what it was told, and is told the
-// difference of that to the newest: nothing is queued for one that is slow.
+// feed has the newest UIState only. Each follower stores the last one that it sent, and sends the
+// difference to the newest: nothing is queued for a slow client.
 type feed struct {
 	mu   sync.Mutex
 	now  news
-	wake chan struct{} // closed, and made anew, by each piece of news
-	over chan struct{} // closed when there will be no more
+	wake chan struct{} // closed, and replaced, by each change
+	over chan struct{} // closed at the end
 }
 
 func newFeed() *feed {
@@ -49,57 +49,57 @@ func (f *feed) get() (news, <-chan struct{}) {
 	return f.now, f.wake
 }
 
-// end tells all followers that there will be no more. It is called once.
+// end ends all followers. It is called once.
 func (f *feed) end() { close(f.over) }
 
-// event is what a follower is told.
+// event is what a follower sends.
 type event struct {
 	name   string
-	number int // of the UIState that it leads to
+	number int // of the UIState that results
 	data   any
 }
 
-// follow tells the news until ctx ends, the feed is over, or tell fails: first a whole UIState,
-// then changes of it, at most one in a pace.
+// follow sends events until ctx ends, the feed is over, or tell fails: first a whole UIState, then
+// changes to it, at most one in each pace.
 func (f *feed) follow(ctx context.Context, tell func(event) error) error {
 	beat := time.NewTicker(pulse)
 	defer beat.Stop()
-	var told news
-	var wait <-chan time.Time // until a change may be told again
+	var sent news
+	var wait <-chan time.Time // until the next change may be sent
 	for {
 		now, wake := f.get()
-		if now.state != told.state && wait == nil {
-			if e, ok := difference(told.state, now); ok {
+		if now.state != sent.state && wait == nil {
+			if e, ok := difference(sent.state, now); ok {
 				if err := tell(e); err != nil {
 					return err
 				}
 				wait = time.After(pace)
 			}
-			told.state, told.number = now.state, now.number
+			sent.state, sent.number = now.state, now.number
 		}
-		if now.stale != told.stale {
-			if err := tell(event{"stale", told.number, map[string]string{"why": now.stale}}); err != nil {
+		if now.stale != sent.stale {
+			if err := tell(event{"stale", sent.number, map[string]string{"why": now.stale}}); err != nil {
 				return err
 			}
-			told.stale = now.stale
+			sent.stale = now.stale
 		}
 		select {
 		case <-wake:
 		case <-wait:
 			wait = nil
 		case <-beat.C:
-			if err := tell(event{"beat", told.number, map[string]string{"at": at(told.state)}}); err != nil {
+			if err := tell(event{"beat", sent.number, map[string]string{"at": at(sent.state)}}); err != nil {
 				return err
 			}
 		case <-f.over:
-			return tell(event{"end", told.number, struct{}{}})
+			return tell(event{"end", sent.number, struct{}{}})
 		case <-ctx.Done():
-			return f.farewell(ctx, tell, told.number)
+			return f.farewell(ctx, tell, sent.number)
 		}
 	}
 }
 
-// farewell tells the end where that is why ctx ended.
+// farewell sends the end if that is why ctx ended.
 func (f *feed) farewell(ctx context.Context, tell func(event) error, number int) error {
 	select {
 	case <-f.over:
@@ -109,7 +109,7 @@ func (f *feed) farewell(ctx context.Context, tell func(event) error, number int)
 	}
 }
 
-// at is when a UIState was read.
+// at returns when a UIState was read.
 func at(p *view.UIState) string {
 	if p == nil {
 		return ""
@@ -117,7 +117,7 @@ func at(p *view.UIState) string {
 	return p.At
 }
 
-// difference is what leads from a UIState to the one of now; not ok for nothing.
+// difference returns the change from a UIState to the current one; false if there is none.
 func difference(old *view.UIState, now news) (event, bool) {
 	if old == nil {
 		return event{"picture", now.number, now.state}, true
@@ -126,7 +126,7 @@ func difference(old *view.UIState, now news) (event, bool) {
 	return event{"change", now.number, change}, change != nil
 }
 
-// text is an event in the form of server-sent events. JSON has no line ends of its own.
+// text formats an event as a server-sent event. JSON has no line ends of its own.
 func (e event) text() ([]byte, error) {
 	data, err := json.Marshal(e.data)
 	if err != nil {

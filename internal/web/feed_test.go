@@ -169,15 +169,15 @@ func TestIdle(t *testing.T) {
 		i.enter()() // Nobody is kept waiting by what is over.
 		i.stop()
 
-		never := newIdle(0)
-		never.start()
-		never.enter()()
+		disabled := newIdle(0)
+		disabled.start()
+		disabled.enter()()
 		stopped := newIdle(time.Minute)
 		stopped.start()
 		stopped.stop()
 		stopped.enter()()
 		time.Sleep(time.Hour)
-		for _, i := range []*idle{never, stopped} {
+		for _, i := range []*idle{disabled, stopped} {
 			select {
 			case <-i.over:
 				t.Error("it is over")

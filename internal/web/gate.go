@@ -14,13 +14,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/page"
 )
 
-// policy is the Content-Security-Policy: what the server has, and nothing else. Nothing makes
-// script out of text either.
+// policy is the Content-Security-Policy: only what the server itself serves, and no eval.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'"
 
-// heads are on every answer, a refusal as well. There are none of CORS, so that no other origin
-// ever reads an answer.
+// heads are the headers of every response, including refusals. Without CORS headers no other origin
+// can read a response.
 var heads = map[string]string{
 	"Content-Security-Policy":      policy,
 	"X-Content-Type-Options":       "nosniff",
@@ -40,14 +39,14 @@ const (
 	sessionPath = api + "session"
 )
 
-// route is what is at a path. Paths are exact: nothing is cleaned, nothing is redirected.
+// route is the handler of a path. Paths are exact: they are neither cleaned nor redirected.
 type route struct {
 	method string
 	takes  []string // names of the query
 	handle http.HandlerFunc
 }
 
-// table is all that there is.
+// table returns all routes.
 func (s *Server) table() (map[string]route, error) {
 	routes := map[string]route{
 		"/":            {http.MethodGet, nil, asset("text/html; charset=utf-8", page.Shell())},
@@ -77,7 +76,7 @@ func (s *Server) table() (map[string]route, error) {
 	return routes, nil
 }
 
-// refusal is why a request is not answered.
+// refusal is why a request is refused.
 type refusal struct {
 	status int
 	why    string
@@ -88,15 +87,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for name, value := range heads {
 		w.Header().Set(name, value)
 	}
-	// A deadline outlives its answer, on a connection that is used again.
+	// A deadline outlives its response on a connection that is reused.
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(writeTime))
 	defer func() {
-		if why := recover(); why != nil {
-			// What is half written cannot be taken back: net/http cuts the connection then.
-			if err, ok := why.(error); ok && errors.Is(err, http.ErrAbortHandler) {
-				panic(why)
+		if cause := recover(); cause != nil {
+			// A half-written response cannot be replaced: net/http closes the connection then.
+			if err, ok := cause.(error); ok && errors.Is(err, http.ErrAbortHandler) {
+				panic(cause)
 			}
-			s.options.Log("%s %q: %v", r.Method, r.URL.Path, why)
+			s.options.Log("%s %q: %v", r.Method, r.URL.Path, cause)
 			refuse(w, r, refusal{http.StatusInternalServerError, "an error inside kubectl sysop ui: its terminal shows which"})
 		}
 	}()
@@ -126,14 +125,15 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet {
-		// It has no body, so its time is over with its header. net/http would end the request with it.
+		// It has no body, so the deadline can end with the header. Otherwise net/http would end the
+		// request with it.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 	}
 	to.handle(w, r)
 }
 
-// outside looks at who asks: under which name, and from which origin. A name of an attacker's that
-// means 127.0.0.1 comes with an Origin that fits it, so Origin is compared with what is known here.
+// outside checks the Host and the origin of a request. An attacker's name that resolves to
+// 127.0.0.1 comes with a matching Origin, so Origin is compared with the server's own names.
 func (s *Server) outside(r *http.Request) *refusal {
 	if !slices.Contains(s.hosts, r.Host) {
 		return &refusal{http.StatusMisdirectedRequest, "this server is " + s.hosts[0] + " and has no other name"}
@@ -154,7 +154,8 @@ func (s *Server) outside(r *http.Request) *refusal {
 	return nil
 }
 
-// asked looks at what is asked: the query, and of a POST what only the page's own script can send.
+// asked checks the content of a request: the query, and for a POST the headers that only the page's
+// own script can send.
 func asked(r *http.Request, to route) *refusal {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {

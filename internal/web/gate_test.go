@@ -31,28 +31,28 @@ func without(name string) func(*http.Request) {
 func host(name string) func(*http.Request) { return func(r *http.Request) { r.Host = name } }
 
 // refused fails where an answer is not the one, says nothing of why, or lets another origin read it.
-func (v *live) refused(what string, a reply, status int) {
+func (v *live) refused(label string, a reply, status int) {
 	v.t.Helper()
 	if a.status != status {
-		v.t.Errorf("%s: %d, not %d: %s", what, a.status, status, a.body)
+		v.t.Errorf("%s: %d, not %d: %s", label, a.status, status, a.body)
 	}
-	var said struct{ Error string }
-	if err := json.Unmarshal([]byte(a.body), &said); err != nil || said.Error == "" {
-		v.t.Errorf("%s: says %q", what, a.body)
+	var answer struct{ Error string }
+	if err := json.Unmarshal([]byte(a.body), &answer); err != nil || answer.Error == "" {
+		v.t.Errorf("%s: says %q", label, a.body)
 	}
-	v.guarded(what, a.header)
+	v.guarded(label, a.header)
 }
 
-func (v *live) guarded(what string, h http.Header) {
+func (v *live) guarded(label string, h http.Header) {
 	v.t.Helper()
 	for name, value := range heads {
 		if got := h.Values(name); !slices.Equal(got, []string{value}) {
-			v.t.Errorf("%s: %s: %q", what, name, got)
+			v.t.Errorf("%s: %s: %q", label, name, got)
 		}
 	}
 	for name := range h {
 		if strings.HasPrefix(name, "Access-Control-") {
-			v.t.Errorf("%s: %s: %q", what, name, h[name])
+			v.t.Errorf("%s: %s: %q", label, name, h[name])
 		}
 	}
 }
@@ -117,7 +117,7 @@ func TestAPIRefusesOthers(t *testing.T) {
 		preflight := v.do(v.request("OPTIONS", path, "", header("Origin", "https://attacker.example"), header("Access-Control-Request-Method", "POST"), header("Access-Control-Request-Headers", "x-sysop, content-type, authorization")))
 		v.refused(path+" preflight", preflight, http.StatusForbidden)
 		if path != "/api/session" {
-			for what, change := range map[string]func(*http.Request){
+			for label, change := range map[string]func(*http.Request){
 				"no bearer":      without("Authorization"),
 				"another bearer": header("Authorization", "Bearer "+secret()),
 				"empty bearer":   header("Authorization", "Bearer "),
@@ -131,7 +131,7 @@ func TestAPIRefusesOthers(t *testing.T) {
 					r.Header.Set("Cookie", "sysop="+v.bearer+"; sysop-"+port+"="+v.bearer+"; Authorization=Bearer "+v.bearer)
 				},
 			} {
-				v.refused(path+" "+what, v.do(v.request(method, path, "", change)), http.StatusUnauthorized)
+				v.refused(path+" "+label, v.do(v.request(method, path, "", change)), http.StatusUnauthorized)
 			}
 		}
 		if method != "POST" {

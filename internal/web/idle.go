@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// idle tells when nobody asked for a long time, and no page was open.
+// idle detects a long time without requests and without an open page.
 type idle struct {
 	after time.Duration // 0 is never
 	over  chan struct{}
@@ -20,23 +20,23 @@ func newIdle(after time.Duration) *idle {
 	return &idle{after: after, over: make(chan struct{})}
 }
 
-// start begins to count.
+// start starts the timer.
 func (i *idle) start() { i.change(func() { i.on = i.after > 0 }) }
 
-// stop ends the counting for good.
+// stop stops the timer for good.
 func (i *idle) stop() { i.change(func() { i.on = false }) }
 
-// enter says that somebody is there until leave is called.
+// enter marks a client as present until leave is called.
 func (i *idle) enter() (leave func()) {
 	i.change(func() { i.busy++ })
 	return func() { i.change(func() { i.busy-- }) }
 }
 
-// change changes what is counted, and counts anew.
-func (i *idle) change(what func()) {
+// change changes the state, and restarts the timer.
+func (i *idle) change(apply func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	what()
+	apply()
 	if i.timer != nil {
 		i.timer.Stop()
 		i.timer = nil
@@ -49,7 +49,7 @@ func (i *idle) change(what func()) {
 func (i *idle) end() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	// Somebody may have come while the timer fired.
+	// A client may have come while the timer fired.
 	if i.on && i.busy == 0 {
 		i.on = false
 		close(i.over)

@@ -9,44 +9,44 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// gone is written where a value is not shown.
+// gone replaces a hidden value.
 const gone = "(hidden)"
 
-// mode is how much of what is below a field is shown.
+// mode is how much below a field is shown.
 type mode uint8
 
 const (
-	open   mode = iota // numbers, and words of fields that are known
-	points             // of what points elsewhere: where to
-	closed             // below a field that looks like a credential: names of others alone
+	open   mode = iota // numbers, and words of known fields
+	points             // a reference: its target
+	closed             // below a field that looks like a credential: names of other objects only
 	dark               // nothing
 )
 
-// place is where a value stands.
+// place is the position of a value.
 type place struct {
-	key    string // of the field, or of the list that it is in
-	in     string // of the field around it
+	key    string // of the field, or of its list
+	in     string // of the parent field
 	status bool
 	mode   mode
 }
 
-// manifest counts what it does not show.
+// manifest counts the hidden values.
 type manifest struct{ hidden int }
 
-// Manifest writes an object as YAML for the page, without what may be secret. hidden counts the
-// values that are not shown.
+// Manifest formats an object as YAML for the page, without what may be secret. hidden counts the
+// hidden values.
 //
-// It is a list of what is allowed, not of what is not: a text is shown where its field is known to
-// hold a word, and if it has the form of one. Of the environment, arguments, data, and fields that
-// nobody knows, there are the names alone. Numbers and truth values are shown where nothing around
-// them is called as a credential is. Of a status, messages are shown, as health shows them.
+// It is an allowlist: a text is shown if its field is known to contain a word, and if it has the
+// form of one. Of the environment, arguments, data, and unknown fields it shows only the names.
+// Numbers and booleans are shown unless a parent is named like a credential. Messages of a status
+// are shown, as health shows them.
 //
-// What somebody writes as the name of a thing is shown: whoever calls a Secret by its password has
-// told it to the whole cluster.
+// Names are always shown: a password in the name of an object is visible in the whole cluster
+// anyway.
 func Manifest(object map[string]any) (text []byte, hidden int) {
 	var m manifest
 	text, err := yaml.Marshal(m.object(object))
-	if err != nil { // What JSON cannot hold; the API server knows no such thing.
+	if err != nil { // it is no JSON, which the API server never stores
 		return []byte("# " + gone + "\n"), 1
 	}
 	return text, m.hidden
@@ -61,9 +61,9 @@ func (m *manifest) object(object map[string]any) map[string]any {
 		switch sized, _ := v.(map[string]any); {
 		case data && kind == "ConfigMap" && sized != nil:
 			out[key] = m.sizes(sized)
-		case key == "data" && kind == "ControllerRevision": // A part of an object.
+		case key == "data" && kind == "ControllerRevision": // a part of an object
 			out[key] = m.value(place{key: "revision"}, v)
-		case key == "message" || key == "note" || key == "reason": // Of an Event.
+		case key == "message" || key == "note" || key == "reason": // of an Event
 			out[key] = m.value(place{key: key, status: kind == "Event"}, v)
 		default:
 			m.field(out, place{status: key == "status"}, key, v)
@@ -72,7 +72,7 @@ func (m *manifest) object(object map[string]any) map[string]any {
 	return out
 }
 
-// sizes are those of data.
+// sizes replaces data by its sizes.
 func (m *manifest) sizes(data map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, v := range data {
@@ -83,7 +83,7 @@ func (m *manifest) sizes(data map[string]any) map[string]any {
 	return out
 }
 
-// key is the name of a field; what is no name is not shown.
+// key returns the name of a field, and hides what is no name.
 func (m *manifest) key(key string) string {
 	if aKey.MatchString(key) && !tokens.MatchString(key) {
 		return key
@@ -92,14 +92,14 @@ func (m *manifest) key(key string) string {
 	return gone
 }
 
-// field writes a field, which stands below at.
+// field writes a field at a place.
 func (m *manifest) field(out map[string]any, at place, key string, v any) {
 	if key == "managedFields" && at.key == "metadata" {
 		return
 	}
 	name := m.key(key)
 	if name == gone {
-		m.hidden += leaves(v) - 1 // The key counts as one already.
+		m.hidden += leaves(v) - 1 // the key counts as one already
 		out[name] = gone
 		return
 	}
@@ -111,12 +111,12 @@ func leaves(v any) int {
 	n := 0
 	switch v := v.(type) {
 	case map[string]any:
-		for _, below := range v {
-			n += leaves(below)
+		for _, child := range v {
+			n += leaves(child)
 		}
 	case []any:
-		for _, below := range v {
-			n += leaves(below)
+		for _, child := range v {
+			n += leaves(child)
 		}
 	default:
 		n = 1
@@ -124,42 +124,43 @@ func leaves(v any) int {
 	return max(n, 1)
 }
 
-// child is the place of a field of what stands here.
+// child returns the place of a field.
 func (p place) child(key string) place {
 	out := place{key: key, in: p.key, status: p.status, mode: p.mode}
 	switch {
 	case p.mode == dark || contents[key] || key == "value" && !compared(p.key):
 		out.mode = dark
-	case key == "items" && (p.key == "secret" || p.key == "configMap"): // Which keys of it become which files.
+	case key == "items" && (p.key == "secret" || p.key == "configMap"): // which keys become which files
 		out.mode = points
 	case pointer(key):
 		out.mode = points
-	case key == "key" && (matching[p.key] || p.mode == points): // Of a label, or of a Secret.
+	case key == "key" && (matching[p.key] || p.mode == points): // of a label, or of a Secret
 	case credential(key):
 		out.mode = closed
 	}
 	return out
 }
 
-// compared tells whether the value below a field is one that is compared: of a priority, a toleration,
-// a metric. Others are those of a list of names and values, whose name says what they are.
+// compared reports whether the value below a field is matched with others: of a priority, a
+// toleration, a metric. Otherwise it belongs to a list of names and values, whose name describes
+// it.
 func compared(key string) bool {
 	return key == "" || key == "target" || key == "current" || matching[key]
 }
 
-// value is what is shown of a value.
+// value returns the visible part of a value.
 func (m *manifest) value(at place, v any) any {
 	switch v := v.(type) {
 	case map[string]any:
 		return m.fields(at, v)
 	case []any:
 		out := make([]any, len(v))
-		for i, below := range v {
+		for i, child := range v {
 			if at.mode != dark && environments[strings.ToLower(at.key)] {
-				out[i] = m.variable(below)
+				out[i] = m.variable(child)
 				continue
 			}
-			out[i] = m.value(at, below)
+			out[i] = m.value(at, child)
 		}
 		return out
 	case nil:
@@ -179,42 +180,42 @@ func (m *manifest) value(at place, v any) any {
 	return gone
 }
 
-// fields are those of a map, by what the map is.
+// fields returns the visible fields of a map, by its purpose.
 func (m *manifest) fields(at place, v map[string]any) any {
 	out := map[string]any{}
-	for key, below := range v {
-		text, isText := below.(string)
+	for key, child := range v {
+		text, isText := child.(string)
 		switch {
 		case at.mode == dark:
-			m.field(out, at, key, below)
+			m.field(out, at, key, child)
 		case key == "openAPIV3Schema":
 			out[key] = "(a schema)"
 		case at.key == "metadata":
-			m.metadata(out, at, key, below)
+			m.metadata(out, at, key, child)
 		case environments[strings.ToLower(at.key)]:
-			out[m.key(key)] = m.variable(below)
+			out[m.key(key)] = m.variable(child)
 		case isText && (labelled[at.key] || strings.HasSuffix(at.key, "Selector") && at.mode == open):
 			out[m.key(key)] = m.label(text)
 		default:
-			m.field(out, at, key, below)
+			m.field(out, at, key, child)
 		}
 	}
 	return out
 }
 
-// metadata are those of an object, or of a template of one.
+// metadata writes the metadata of an object, or of a template.
 func (m *manifest) metadata(out map[string]any, at place, key string, v any) {
-	below, isMap := v.(map[string]any)
+	child, isMap := v.(map[string]any)
 	switch {
 	case key == "labels" && isMap:
 		labels := map[string]any{}
-		for name, value := range below {
+		for name, value := range child {
 			text, _ := value.(string)
 			labels[m.key(name)] = m.label(text)
 		}
 		out[key] = labels
 	case key == "annotations" && isMap:
-		if notes := m.annotations(below); len(notes) > 0 {
+		if notes := m.annotations(child); len(notes) > 0 {
 			out[key] = notes
 		}
 	case metadata[key] || key == "ownerReferences":
@@ -224,8 +225,7 @@ func (m *manifest) metadata(out map[string]any, at place, key string, v any) {
 	}
 }
 
-// annotations are shown by what they are called. The copy of the object that kubectl keeps in one
-// is not even called.
+// annotations are shown by key. The copy of the object that kubectl stores in one is omitted.
 func (m *manifest) annotations(all map[string]any) map[string]any {
 	out := map[string]any{}
 	for key, v := range all {
@@ -243,19 +243,19 @@ func (m *manifest) annotations(all map[string]any) map[string]any {
 	return out
 }
 
-// variable is one of the environment, however it is written: its name, and where it is from.
+// variable returns an environment variable in any form: its name, and its source.
 func (m *manifest) variable(v any) any {
 	fields, ok := v.(map[string]any)
 	if !ok {
 		return m.value(place{mode: dark}, v)
 	}
 	out := map[string]any{}
-	for key, below := range fields {
+	for key, child := range fields {
 		switch key {
 		case "name", "valueFrom":
-			m.field(out, place{}, key, below)
+			m.field(out, place{}, key, child)
 		default:
-			m.field(out, place{mode: dark}, key, below)
+			m.field(out, place{mode: dark}, key, child)
 		}
 	}
 	return out
@@ -269,12 +269,12 @@ func (m *manifest) label(text string) any {
 	return gone
 }
 
-// plain tells whether a text is a word, and none that gives something away.
+// plain reports whether a text is a harmless word.
 func (m *manifest) plain(text string) bool {
 	return (aWord.MatchString(text) || aTime.MatchString(text)) && !lets(text)
 }
 
-// text is what is shown of a text.
+// text returns the visible part of a text.
 func (m *manifest) text(at place, text string) any {
 	switch {
 	case text == "":
@@ -288,7 +288,7 @@ func (m *manifest) text(at place, text string) any {
 	return gone
 }
 
-// shows tells whether a text has the form that its place asks for.
+// shows reports whether a text has the form that its place requires.
 func shows(at place, text string) bool {
 	switch at.mode {
 	case dark:
@@ -308,14 +308,14 @@ func shows(at place, text string) bool {
 		aTime.MatchString(text)
 }
 
-// inNetwork tells addresses, and ranges of them.
+// inNetwork reports addresses, and ranges of them.
 func inNetwork(text string) bool {
 	_, notOne := netip.ParseAddr(text)
 	_, notMany := netip.ParsePrefix(text)
 	return notOne == nil || notMany == nil
 }
 
-// message is a text of a status, without passwords of URLs, tokens, and what nobody sees.
+// message returns a text of a status, without passwords in URLs, tokens, and invisible characters.
 func (m *manifest) message(text string) string {
 	m.hidden += len(userinfo.FindAllString(text, -1)) + len(tokens.FindAllString(text, -1))
 	text = tokens.ReplaceAllString(userinfo.ReplaceAllString(text, "://"+gone+"@"), gone)

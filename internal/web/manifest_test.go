@@ -121,7 +121,7 @@ func TestManifestIsUseful(t *testing.T) {
 
 // TestManifestHides has what must not be shown, each with one MARKER or more.
 func TestManifestHides(t *testing.T) {
-	for what, object := range map[string]string{
+	for label, object := range map[string]string{
 		"data of a Secret":         `{apiVersion: v1, kind: Secret, type: Opaque, metadata: {name: a}, data: {name: MARKER, pin: 1234MARKER}, stringData: {image: MARKER}}`,
 		"data of a ConfigMap":      `{apiVersion: v1, kind: ConfigMap, data: {name: MARKER}, binaryData: {image: MARKER}}`,
 		"a list of them":           `{apiVersion: v1, kind: List, items: [{kind: Secret, data: {name: MARKER}}, {kind: ConfigMap, data: {type: MARKER}}]}`,
@@ -143,10 +143,10 @@ func TestManifestHides(t *testing.T) {
 	} {
 		text, hidden := Manifest(parse(t, object))
 		if strings.Contains(string(text), "MARKER") {
-			t.Errorf("%s is shown:\n%s", what, text)
+			t.Errorf("%s is shown:\n%s", label, text)
 		}
 		if least := strings.Count(object, "MARKER") - strings.Count(object, "MARKERMARKER"); hidden < 1 || strings.Count(object, "MARKERMARKER") == 0 && hidden < least {
-			t.Errorf("%s: %d are hidden, not %d", what, hidden, least)
+			t.Errorf("%s: %d are hidden, not %d", label, hidden, least)
 		}
 	}
 }
@@ -281,15 +281,15 @@ func TestManifestOfDemo(t *testing.T) {
 		}
 		for _, d := range docs {
 			text, hidden := Manifest(d.Object)
-			var back map[string]any
-			if err := yaml.Unmarshal(text, &back); err != nil {
+			var decoded map[string]any
+			if err := yaml.Unmarshal(text, &decoded); err != nil {
 				t.Fatalf("%s: %v\n%s", name, err, text)
 			}
-			meta, was := back["metadata"].(map[string]any), d.Object["metadata"].(map[string]any)
-			if back["kind"] != d.Object["kind"] || meta["name"] != was["name"] || meta["uid"] != was["uid"] {
-				t.Errorf("%s: %v", name, back["kind"])
+			meta, was := decoded["metadata"].(map[string]any), d.Object["metadata"].(map[string]any)
+			if decoded["kind"] != d.Object["kind"] || meta["name"] != was["name"] || meta["uid"] != was["uid"] {
+				t.Errorf("%s: %v", name, decoded["kind"])
 			}
-			kind, _ := back["kind"].(string)
+			kind, _ := decoded["kind"].(string)
 			if most := map[string]int{"ConfigMap": 8, "Deployment": 20, "StatefulSet": 30, "Pod": 40}[kind]; slices.Contains([]string{"Service", "PersistentVolumeClaim", "Endpoints", "ServiceAccount", "Namespace", "MysqlCluster"}, kind) && hidden > 3 || most > 0 && hidden > most {
 				t.Errorf("%s %s: %d are hidden:\n%s", kind, meta["name"], hidden, text)
 			}

@@ -11,44 +11,44 @@ import (
 	"time"
 )
 
-// session is the one session of a server: its token, which opens it once, and the bearer that
-// the page sends with each request from then on.
+// session is the one session of a server: its token, which is valid once, and the bearer that the
+// page sends with each later request.
 //
-// It is no cookie. A browser sends a cookie to every port of 127.0.0.1, so whoever listens at
-// another one, as another user, would get it. The bearer is kept in the storage of the page's
-// origin, to which the port belongs, and a browser adds it to no request by itself.
+// It uses no cookie: a browser sends cookies to every port of 127.0.0.1, so that another user's
+// server on another port would get it. The bearer is in the storage of the page's origin, which
+// includes the port, and a browser adds it to no request by itself.
 type session struct {
 	token  string
 	bearer string
 
 	mu     sync.Mutex
 	opened time.Time
-	// Wrong tokens since.
+	// Wrong tokens since since.
 	since time.Time
 	wrong int
 }
 
-// maxRejected is how many wrong tokens are answered in a minute.
+// maxRejected limits the wrong tokens that are checked in a minute.
 const maxRejected = 20
 
 func newSession() *session {
 	return &session{token: secret(), bearer: secret()}
 }
 
-// secret returns 256 bits that nobody can guess.
+// secret returns 256 random bits.
 func secret() string {
 	var b [32]byte
-	_, _ = rand.Read(b[:]) // It never fails.
+	_, _ = rand.Read(b[:]) // it never fails
 	return base64.RawURLEncoding.EncodeToString(b[:])
 }
 
-// same compares in a time that tells nothing, not even of lengths.
+// same compares in constant time, even for different lengths.
 func same(a, b string) bool {
 	x, y := sha256.Sum256([]byte(a)), sha256.Sum256([]byte(b))
 	return subtle.ConstantTimeCompare(x[:], y[:]) == 1
 }
 
-// known reports whether the request comes from a page that has the bearer.
+// known reports whether the request has the bearer.
 func (s *session) known(r *http.Request) bool {
 	values := r.Header.Values("Authorization")
 	if len(values) != 1 {
@@ -58,9 +58,10 @@ func (s *session) known(r *http.Request) bool {
 	return ok && strings.EqualFold(scheme, "Bearer") && same(bearer, s.bearer)
 }
 
-// open exchanges the token for the bearer, once. A refusal says how to go on.
+// open exchanges the token for the bearer, once. A refusal says what to do.
 //
-// Wrong tokens are bounded, right ones are not: whoever sends wrong ones cannot keep the user out.
+// Wrong tokens are limited, right ones are not: an attacker with wrong ones cannot lock the user
+// out.
 func (s *session) open(token string) (bearer string, no *refusal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// stream answers GET /api/stream with server-sent events, until either side ends it. Whoever comes
-// back, with a Last-Event-ID or without, gets a whole UIState again: what it has may be of another
-// run, and what it missed may be more than a UIState.
+// stream answers GET /api/stream with server-sent events, until either side ends it. A client that
+// reconnects, with or without a Last-Event-ID, gets a whole UIState: its old one may be from
+// another run, and the missed changes may be larger.
 func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 	select {
 	case s.streams <- struct{}{}:
@@ -31,7 +31,8 @@ func (s *Server) stream(w http.ResponseWriter, r *http.Request) {
 			s.options.Log("event %s: %v", e.name, err)
 			return err
 		}
-		// The time is that of one event: who does not read is let go, and comes back.
+		// The deadline is for one event: a client that does not read is disconnected, and
+		// reconnects.
 		if err := control.SetWriteDeadline(time.Now().Add(eventTime)); err != nil {
 			return err
 		}

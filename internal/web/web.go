@@ -1,11 +1,11 @@
-// Package web serves the page on loopback: its assets, the UIState with what changes of it, and
-// what the page asks for besides. It reads nothing of a cluster itself.
+// Package web serves the page on loopback: its assets, the UIState with its changes, and the page's
+// questions. It does not read a cluster itself.
 //
-// Whoever is on this machine reaches a port of loopback, and so does every page in the user's
-// browser, under whatever name its owner's DNS gives to 127.0.0.1. Hence a request is looked at
-// from outside to inside, and each layer refuses by itself: Host by a list of three before there
-// are routes; method; Origin and Sec-Fetch-Site; the bearer, which a token gave that was printed
-// to the user and works once; and last what is asked. The shell and its assets carry no data.
+// Every user of the machine can reach a loopback port, and so can every web page in the user's
+// browser, by a DNS name for 127.0.0.1. So a request passes several checks from outside to inside,
+// each of which can refuse it: Host against a list of three, before routing; method; Origin and
+// Sec-Fetch-Site; the bearer, for which the token that is printed to the user is exchanged once;
+// and last the question. The shell and its assets contain no data.
 package web
 
 import (
@@ -25,42 +25,41 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// Answer answers a question of the page with a JSON document. The query is that of the request;
-// only the names that the Question takes are in it. An error is told as it is, as a 400 where it
-// is a *BadRequest, else as a 502.
+// Answer answers a question of the page with a JSON document. query has only the names in
+// Question.Takes. An error is sent as it is, as a 400 for a *BadRequest, else as a 502.
 type Answer func(ctx context.Context, query url.Values) (json.RawMessage, error)
 
-// Question is something that the page may ask for at GET /api/NAME.
+// Question is something that the page may request at GET /api/NAME.
 type Question struct {
 	Name string
-	// Takes are the names of the query; any other is refused.
+	// Takes are the allowed names of the query.
 	Takes  []string
 	Answer Answer
 }
 
-// Compose answers POST /api/system: a System manifest, as YAML or as the values of its fields,
-// comes back in both forms, with what is wrong with it. Nothing is written anywhere.
+// Compose answers POST /api/system: it converts a System manifest between YAML and the values of
+// its fields, and reports errors. It writes nothing.
 type Compose func(ctx context.Context, body json.RawMessage) (json.RawMessage, error)
 
-// BadRequest is that what was asked is wrong, not who was asked.
+// BadRequest is an error in the question itself.
 type BadRequest struct{ error }
 
 // Bad returns a *BadRequest.
 func Bad(format string, args ...any) error { return &BadRequest{fmt.Errorf(format, args...)} }
 
-// Unwrap returns what is wrong.
+// Unwrap returns the error.
 func (b *BadRequest) Unwrap() error { return b.error }
 
-// Options are what a Server serves.
+// Options configure a Server.
 type Options struct {
 	Questions []Question
 	// Compose may be nil: then there is no composer.
 	Compose Compose
-	// Idle ends Serve with ErrIdle when no page was open for so long; 0 is never.
+	// Idle ends Serve with ErrIdle if no page was open for so long; 0 is never.
 	Idle time.Duration
-	// Opened is called once, when a page has exchanged the token; nil for nobody.
+	// Opened is called once, when a page has exchanged the token; may be nil.
 	Opened func()
-	// Log is told what went wrong inside, which a page is not; nil for nobody.
+	// Log receives internal errors, which a page does not see; may be nil.
 	Log func(format string, args ...any)
 }
 
@@ -68,35 +67,35 @@ type Options struct {
 const (
 	headerTime       = 5 * time.Second
 	bodyTime         = 15 * time.Second
-	writeTime        = 30 * time.Second // of an answer
+	writeTime        = 30 * time.Second // of a response
 	eventTime        = 10 * time.Second // of an event
 	questionTime     = 2 * time.Minute
 	graceTime        = 500 * time.Millisecond
 	maxBodyBytes     = 256 << 10
 	maxResponseBytes = 16 << 20
 	maxStreams       = 8  // open at once
-	maxConcurrent    = 2  // questions at work
-	maxQueued        = 32 // at work or waiting
+	maxConcurrent    = 2  // running questions
+	maxQueued        = 32 // running or waiting
 )
 
-// ErrIdle is that no page was open for as long as Options.Idle.
+// ErrIdle reports that no page was open for as long as Options.Idle.
 var ErrIdle = errors.New("no page was open for a long time")
 
 // Server serves the page.
 type Server struct {
 	listener net.Listener
 	options  Options
-	// hosts are the names under which the server answers, each with the port.
+	// hosts are the accepted values of Host, each with the port.
 	hosts   []string
 	routes  map[string]route
 	session *session
 	feed    *feed
 	idle    *idle
-	// Each holds a place for whoever is at it.
+	// Semaphores: each holds a slot for a client.
 	streams, turns, queue chan struct{}
 }
 
-// New makes a server for a listener, which must be on loopback. The listener is closed by Serve.
+// New returns a server for a listener, which must be on loopback. Serve closes the listener.
 func New(l net.Listener, o Options) (*Server, error) {
 	at, ok := l.Addr().(*net.TCPAddr)
 	if !ok || !at.IP.Equal(net.IPv4(127, 0, 0, 1)) && !at.IP.Equal(net.IPv6loopback) {
@@ -125,23 +124,23 @@ func New(l net.Listener, o Options) (*Server, error) {
 	return s, err
 }
 
-// Address is what the user opens. It holds the token, and works once.
+// Address returns the URL that the user opens. It has the token, and works once.
 func (s *Server) Address() string {
 	return "http://" + s.listener.Addr().String() + "/#token=" + s.session.token
 }
 
-// Publish hands on what is seen now. Pages get the difference to the one before, at most once a
-// second. The UIState must not be changed afterwards.
+// Publish replaces the current UIState. Pages get the difference to the previous one, at most once
+// a second. The UIState must not be changed afterwards.
 func (s *Server) Publish(p *view.UIState) {
 	s.feed.set(func(n *news) { n.state, n.number = p, n.number+1 })
 }
 
-// Stale says that what was published is no longer followed, and why; empty that it is again.
-func (s *Server) Stale(why string) {
-	s.feed.set(func(n *news) { n.stale = why })
+// Stale reports that the published state is no longer updated, and why; "" that it is again.
+func (s *Server) Stale(reason string) {
+	s.feed.set(func(n *news) { n.stale = reason })
 }
 
-// Serve serves until ctx ends, and returns nil then, when every goroutine of it has ended. It is
+// Serve serves until ctx ends, and then returns nil after all its goroutines have ended. It is
 // called once.
 func (s *Server) Serve(ctx context.Context) error {
 	base, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -153,7 +152,7 @@ func (s *Server) Serve(ctx context.Context) error {
 		ReadTimeout:       bodyTime,
 		IdleTimeout:       time.Minute,
 		MaxHeaderBytes:    16 << 10,
-		// What is asked of no path ("OPTIONS *") is refused as everything else.
+		// "OPTIONS *" has no path and is refused like everything else.
 		DisableGeneralOptionsHandler: true,
 		ErrorLog:                     log.New(logFunc(s.options.Log), "", 0),
 		BaseContext:                  func(net.Listener) context.Context { return base },
@@ -175,11 +174,12 @@ func (s *Server) Serve(ctx context.Context) error {
 	case <-s.idle.over:
 		err = ErrIdle
 	case failed := <-ended:
-		ended <- failed // For below.
+		ended <- failed // for the receive below
 	}
 	s.feed.end()
 	cancel()
-	// Its time is for pages that do not take what they are told. What is still open then is closed.
+	// This limits pages that do not read their last event. Connections that are still open then are
+	// closed.
 	grace, done := context.WithTimeout(context.WithoutCancel(ctx), graceTime)
 	defer done()
 	if server.Shutdown(grace) != nil {
@@ -193,7 +193,7 @@ func (s *Server) Serve(ctx context.Context) error {
 	return err
 }
 
-// logFunc hands the lines of a log.Logger on.
+// logFunc passes the lines of a log.Logger on.
 type logFunc func(format string, args ...any)
 
 func (t logFunc) Write(line []byte) (int, error) {

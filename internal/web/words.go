@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
-// What a manifest shows. Whatever is in none of these tables is not shown.
+// What a manifest shows. Everything else is hidden.
 
 // structural are fields whose values are words: names of things, kinds, choices.
 var structural = set(`
@@ -27,18 +27,18 @@ chart repository tag digest revision channel mode usages region zone bucket prov
 architecture operatingSystem whenDeleted whenScaled volumeHandle component reportingComponent storedVersions
 `)
 
-// ending are ends of the names of such fields.
+// ending are suffixes of the names of such fields.
 var ending = []string{
 	"Ref", "Refs", "Reference", "Name", "Names", "ClassName", "Class", "Kind", "Type", "Types", "Policy", "Mode", "Modes", "Version", "Phase", "Status", "Condition", "IP", "IPs", "Port", "Path", "Strategy", "Revision",
 }
 
-// references are fields of what points to something else.
+// references are fields of references.
 var references = set("name namespace kind apiVersion group apiGroup secretName configMapName containerName fieldPath resource uid resourceVersion sectionName")
 
 // labelled are maps of labels.
 var labelled = set("matchLabels nodeSelector selector podSelector namespaceSelector")
 
-// matching are lists of what has a key and a value that are matched with those of others.
+// matching are lists of keys and values that are matched with those of others.
 var matching = set("tolerations taints startupTaints matchExpressions matchFields requirements")
 
 // amounts are fields, and maps, of quantities.
@@ -47,19 +47,19 @@ cpu memory storage ephemeral-storage size sizeLimit divisor maxSurge maxUnavaila
 limits requests capacity allocatable hard used default defaultRequest max min maxLimitRequestRatio allocatedResources podFixed
 `)
 
-// contents are fields of which nothing is shown but what they are called: data of any form.
+// contents are fields of which only the names are shown: data of any form.
 var contents = set("data stringData binaryData encryptedData immutableData files stringdata")
 
-// environments are fields of environment variables, as charts call them too.
+// environments are fields of environment variables, including the names that charts use.
 var environments = set("env envs extraenv extraenvs envvars extraenvvars environment environmentvariables")
 
-// addresses are fields of addresses in a network.
+// addresses are fields with network addresses.
 var addresses = set("address addresses cidr cidrs podCIDR podCIDRs clusterCIDR loadBalancerSourceRanges")
 
-// messages are fields of a status that say how it fares.
+// messages are fields of a status that describe its health.
 var messages = set("message reason error errorMessage failureMessage failureReason lastError")
 
-// notes are annotations whose values are shown: what controllers and tools of the field write.
+// notes are annotations whose values are shown: those of common controllers and tools.
 var notes = set(`
 deployment.kubernetes.io/revision deployment.kubernetes.io/desired-replicas deployment.kubernetes.io/max-replicas
 kubectl.kubernetes.io/restartedAt kubectl.kubernetes.io/default-container
@@ -73,23 +73,23 @@ cert-manager.io/issuer-name cert-manager.io/issuer-kind cert-manager.io/issuer-g
 prometheus.io/scrape prometheus.io/port prometheus.io/scheme
 `)
 
-// metadata are the fields of metadata that are shown; labels and annotations are by themselves.
+// metadata are the fields of metadata that are shown; labels and annotations are handled
+// separately.
 var metadata = set("name namespace generateName uid creationTimestamp generation resourceVersion finalizers deletionTimestamp deletionGracePeriodSeconds")
 
-// suspicious are parts of the names of fields that hold what lets somebody in, in small letters
-// without marks.
+// suspicious are parts of the names of fields with credentials, in lower case without signs.
 var suspicious = []string{
 	"pass", "pwd", "secret", "token", "credential", "auth", "bearer", "cookie", "apikey", "accesskey", "privatekey", "signingkey", "encryptionkey", "masterkey", "sharedkey", "sshkey", "accountkey",
 	"license", "licence", "dsn", "connectionstring", "connstr", "kubeconfig", "signature", "salt",
 }
 
-// suspiciousWords are such names as a whole.
+// suspiciousWords are whole names of such fields.
 var suspiciousWords = set("pin otp sas seed nonce cred creds key keys")
 
-// harmless are names that look like those, and are none.
+// harmless are names that look like those, and are not.
 var harmless = set("serviceAccountToken automountServiceAccountToken tokenExpirationSeconds authorizationMode")
 
-// credential tells whether a field is called as one that holds what lets somebody in.
+// credential reports whether a field is named like one with credentials.
 func credential(key string) bool {
 	if harmless[key] {
 		return false
@@ -98,13 +98,13 @@ func credential(key string) bool {
 	return suspiciousWords[small] || slices.ContainsFunc(suspicious, func(part string) bool { return strings.Contains(small, part) })
 }
 
-// bare are ends of the names of fields, in small letters, that call a Secret or a ConfigMap by its
-// name, though they do not say so. A clientSecret is the secret itself.
+// bare are suffixes of the names of fields, in lower case, that refer to a Secret or a ConfigMap by
+// name without a suffix for that. A clientSecret is the secret itself.
 var bare = []string{"credentialssecret", "credentialsecret", "tlssecret", "certsecret", "casecret", "bundlesecret", "configsecret", "pullsecret", "configmap"}
 
-// pointer tells whether a field is called as one that points to something else.
+// pointer reports whether a field is named like a reference.
 func pointer(key string) bool {
-	if key == "acceptedNames" { // of a definition, which are more than names
+	if key == "acceptedNames" { // of a definition: more than names
 		return false
 	}
 	small := strings.ToLower(key)
@@ -114,7 +114,7 @@ func pointer(key string) bool {
 	for _, end := range []string{"Ref", "Refs", "Reference", "References", "Name", "Names", "KeySelector"} {
 		if stem, ok := strings.CutSuffix(key, end); ok {
 			stem = strings.ToLower(stem)
-			// Who logs in is told by half of what it takes.
+			// A login is half of a credential.
 			login := strings.HasSuffix(stem, "user") || strings.HasSuffix(stem, "login") || strings.HasSuffix(stem, "account")
 			return !login || end != "Name" || key == "serviceAccountName"
 		}
@@ -122,7 +122,7 @@ func pointer(key string) bool {
 	return false
 }
 
-// named tells whether the value of a field is a word.
+// named reports whether the value of a field is a word.
 func named(key string) bool {
 	if structural[key] {
 		return true
@@ -133,7 +133,7 @@ func named(key string) bool {
 	return slices.ContainsFunc(ending, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
-// Forms of values. What is shown has one of them, wherever it stands, but for messages.
+// Forms of values. Everything that is shown has one of them, except messages.
 var (
 	aWord   = lazyregexp.New(`^[\w.:/@+*~-]{1,253}$`)
 	aKey    = lazyregexp.New(`^[A-Za-z0-9_*$][\w./*:~-]{0,316}$`)
@@ -144,21 +144,21 @@ var (
 	aSpan   = lazyregexp.New(`^([0-9]{1,6}(\.[0-9]{1,3})?(ns|us|ms|s|m|h|d))+$`)
 	aCron   = lazyregexp.New(`^(@[a-z]{4,9}|([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})( ([0-9*/,?LW#-]{1,40}|[A-Z,-]{3,27})){4,5})$`)
 
-	// userinfo is who, and with which password, in a URL. A text that begins with both looks as an
-	// image with its digest does.
+	// userinfo is the user, and the password, in a URL. A text with only those looks like an image
+	// with a digest.
 	userinfo = lazyregexp.New(`://[^/\s]*@`)
 	both     = lazyregexp.New(`^[^/@\s]*:[^/@\s]*@`)
 	digest   = lazyregexp.New(`@sha(256|512):[0-9a-f]{32,}$`)
-	// tokens are of forms that are known, wherever they stand.
+	// tokens matches known formats of tokens at any place.
 	tokens = lazyregexp.New(`-----BEGIN|\beyJ[\w-]{8,}\.|\b(AKIA|ASIA)[A-Z0-9]{12,}|\b(gh[a-z]_|github_pat_|glpat-|xox[a-z]-|sk-|sk_live_|npm_|hvs\.|AIza)[\w-]{8,}`)
 )
 
-// lets tells whether a text lets somebody in, by its form.
+// lets reports whether a text has the form of a credential.
 func lets(text string) bool {
 	return tokens.MatchString(text) || userinfo.MatchString(text) || both.MatchString(text) && !digest.MatchString(text)
 }
 
-// span tells whether a field is called as one that holds a time that passes.
+// span reports whether a field is named like one with a duration.
 func span(key string) bool {
 	small := strings.ToLower(key)
 	for _, end := range []string{"duration", "interval", "timeout", "period", "after", "before", "window", "delay", "ttl"} {

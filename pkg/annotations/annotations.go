@@ -1,6 +1,6 @@
-// Package annotations reads the relationships that a CustomResourceDefinition
-// declares in its annotations, and makes rules of them. It reads the five keys
-// that KubePlus publishes, in the spellings of every period:
+// Package annotations reads the relationships that a CustomResourceDefinition declares in its
+// annotations, and returns rules. It reads the five keys that KubePlus publishes, in the spellings
+// of all its versions:
 //
 //	resource/usage                      <configmap>.<key> | <namespace>.<configmap>.<key>
 //	resource/composition                Kind, Kind, ...
@@ -9,26 +9,26 @@
 //	                                    on:Kind[;Kind...], key:<label>, value:<expr>
 //	resource/specproperty-relationship  on:INSTANCE.spec.<path>, value:Kind.spec.metadata.name
 //
-// and the one of this project, a YAML list in the grammar of catalogue entries:
+// and the one of this project, a YAML list in the grammar of catalog entries:
 //
 //	sysop.dev/relationships             - {to: Secret, relation: needs, field: spec.secretName}
 //
-// The words of the package:
+// The terms of the package:
 //
 //   - Instance, a custom resource of the definition; INSTANCE in a value.
-//   - Carrier, an object that carries the annotation or the label of a
-//     relationship, of one of the kinds after "on:".
-//   - Template, a value with INSTANCE.<path> in it. Where that is the name of the
-//     instance it is read backwards: the carrier's value tells the instance.
-//   - Kind, written Kind or Kind.group. A bare kind of a built-in group means
-//     that one, whatever definitions share its name.
+//   - Carrier, an object with the annotation or the label of a relationship, of one of the
+//     kinds after "on:".
+//   - Template, a value with INSTANCE.<path> in it. If that is the name of the instance, it is
+//     inverted: the carrier's value gives the instance.
+//   - Kind, written Kind or Kind.group. A bare kind of a built-in group is the built-in one,
+//     even if a definition has the same name.
 //
-// An expression is evaluated and compared as a whole; nothing is searched for,
-// so moodle1 never means moodle10. Parse computes and does not fetch.
+// An expression is evaluated and compared as a whole, without substring search, so moodle1 never
+// matches moodle10. Parse does no I/O.
 //
-// What cannot be read is a finding of the annotation that it is in, with the nearest name
-// where a word is unknown; the rest of the annotation holds. The rules go into a
-// [relation.Set] beside the built-in ones.
+// An error is a finding of its annotation, with the nearest name for an unknown word; the rest of
+// the annotation stays in effect. The rules go into a [relation.Set] together with the built-in
+// ones.
 package annotations
 
 import (
@@ -45,52 +45,49 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Declaration is what the annotations of one definition say.
+// Declaration is the content of the annotations of one CustomResourceDefinition.
 type Declaration struct {
 	// CRD is the name of the definition: moodles.moodlecontroller.kubeplus.
 	CRD string
-	// Kind is that of its instances; empty where nobody serves it.
+	// Kind is the kind of its instances, or empty if it is not served.
 	Kind schema.GroupKind
-	// Rules are the relationships. Their names are crd:<CRD>:<annotation key>,
-	// with a number behind where one annotation makes several rules.
+	// Rules are the relationships, named crd:<CRD>:<annotation key>, with a number appended if one
+	// annotation makes several rules.
 	Rules []relation.Rule
-	// Specs are the same relationships in the grammar of sysop.dev/relationships,
-	// without those of Unsaid: the annotations for which it has no words, as they
-	// are written.
+	// Specs are the same relationships in the grammar of sysop.dev/relationships. Unsaid has the
+	// annotations that this grammar cannot express, as they are written.
 	Specs  []declare.Spec
 	Unsaid map[string]string
-	// Composition lists the kinds of objects that the operator says it creates. It
-	// is a statement, from which no edge follows, and nil where nothing is stated.
+	// Composition lists the kinds that the operator claims to create, or nil if it claims nothing.
+	// No edge follows from it.
 	Composition []schema.GroupKind
-	// Usage says where the manual of the kind is.
+	// Usage locates the manual of the kind.
 	Usage Usage
 }
 
-// Usage names the data key of a ConfigMap that holds a manual. All of it is
-// empty where none is declared.
+// Usage names the data key of a ConfigMap that contains a manual. All fields are empty if none is
+// declared.
 type Usage struct {
-	// Namespace is empty where the annotation leaves it open.
+	// Namespace is empty if the annotation does not give one.
 	Namespace string `json:"namespace,omitempty"`
 	ConfigMap string `json:"configMap"`
 	Key       string `json:"key"`
 }
 
-// Finding is something in an annotation that means nothing. What else the
-// annotation says, and every other one, counts all the same.
+// Finding is an error in an annotation. The rest of the annotation and all others stay in effect.
 type Finding struct {
 	CRD string `json:"crd"`
-	// Annotation is the key; empty where the finding is about the definition.
+	// Annotation is the key, or empty if the finding is about the definition.
 	Annotation string `json:"annotation,omitempty"`
-	// Line and Column are the place in the value of the annotation, in characters
-	// from 1; 0 where the finding is about no place in it, and Line also where the
-	// value has but one.
+	// Line and Column are the position in the value of the annotation, in characters from 1. Both
+	// are 0 without a position, and Line is 0 in a value of one line.
 	Line   int `json:"line,omitempty"`
 	Column int `json:"column,omitempty"`
-	// Message says what is wrong, and what would be right.
+	// Message describes the error and what is valid.
 	Message string `json:"message"`
 }
 
-// String writes the finding in one line.
+// String formats the finding in one line.
 func (f Finding) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CRD %s: ", f.CRD)
@@ -106,11 +103,10 @@ func (f Finding) String() string {
 	return b.String() + f.Message
 }
 
-// Parse reads the annotations of a CustomResourceDefinition, of which it needs
-// the metadata only; kinds are those of the cluster. Findings come in the order
-// in which the annotations are read: usage, composition, then the relationships
-// by annotation, by label and by field, numbered ones in the order of their
-// numbers; last, those of sysop.dev/relationships.
+// Parse reads the annotations of a CustomResourceDefinition; it needs only the metadata. kinds are
+// those of the cluster. Findings are in the order in which the annotations are read: usage,
+// composition, then the relationships by annotation, by label and by field, numbered ones in the
+// order of their numbers; last, those of sysop.dev/relationships.
 func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	d := Declaration{CRD: crd.GetName()}
 	r := &reader{crd: d.CRD, kinds: kinds}
@@ -130,7 +126,7 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 	if !served && hasRelationships(entries) {
 		r.reportKey("%q is not a kind that the cluster serves, so its relationships are not read: expected an established CRD named <plural>.<group>", field.Shorten(d.CRD))
 	}
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	for _, e := range entries {
 		r.key, r.text = e.key, e.value
 		switch e.family {
@@ -148,9 +144,9 @@ func Parse(crd metav1.Object, kinds *object.Kinds) (Declaration, []Finding) {
 				d.Rules, d.Specs = append(d.Rules, rules...), append(d.Specs, specs...)
 			}
 		default:
-			// The same words under an older key say nothing new.
-			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !said[same] {
-				said[same] = true
+			// The same value under an older key adds nothing.
+			if same := fmt.Sprint(e.family, strings.TrimSpace(e.value)); served && !seen[same] {
+				seen[same] = true
 				rules, specs := r.relationship(e.family)
 				if len(rules) > 0 && len(specs) == 0 {
 					d.unsaid(e)
@@ -169,7 +165,7 @@ func (d *Declaration) unsaid(e entry) {
 	d.Unsaid[e.key] = e.value
 }
 
-// declared returns the rules of our own annotation.
+// declared returns the rules of sysop.dev/relationships.
 func (r *reader) declared() ([]relation.Rule, []declare.Spec) {
 	specs, problems := declare.ParseList([]byte(r.text), declare.Options{Self: r.instance.GroupKind().String(), Kinds: r.kinds})
 	for _, p := range problems {
@@ -184,7 +180,7 @@ type reader struct {
 	kinds    *object.Kinds
 	instance object.Resource
 
-	key, text string // the annotation at hand
+	key, text string // the current annotation
 	findings  []Finding
 }
 
@@ -193,12 +189,12 @@ func (r *reader) report(p *problem) {
 	r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Column: column, Message: p.message})
 }
 
-// reportKey reports what is no matter of a place in the value.
+// reportKey reports a finding without a position in the value.
 func (r *reader) reportKey(format string, args ...any) {
 	r.findings = append(r.findings, Finding{CRD: r.crd, Annotation: r.key, Message: fmt.Sprintf(format, args...)})
 }
 
-// body is the value of the annotation without white space and quotes around it.
+// body returns the value of the annotation without surrounding white space and quotes.
 func (r *reader) body() (span, bool) {
 	s, err := span{text: r.text}.trim().unquote()
 	if err != nil {
@@ -208,8 +204,7 @@ func (r *reader) body() (span, bool) {
 	return s, true
 }
 
-// relationship returns the rules that the annotation declares, and the same in
-// our own grammar.
+// relationship returns the rules that the annotation declares, and the same as specs.
 func (r *reader) relationship(f family) ([]relation.Rule, []declare.Spec) {
 	c, ok := r.clauses()
 	if !ok {

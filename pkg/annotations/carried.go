@@ -14,10 +14,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// helmRelease is the annotation that Helm leaves on all that it installs.
+// helmRelease is the annotation that Helm sets on every object it installs.
 const helmRelease = "meta.helm.sh/release-name"
 
-// carrierRelation is a relationship that an annotation or a label of the carriers tells.
+// carrierRelation is a relationship by an annotation or a label of the carriers.
 type carrierRelation struct {
 	via      relation.Via
 	instance object.Resource
@@ -67,8 +67,8 @@ func (r *reader) carried(c clauses, via relation.Via) ([]relation.Rule, []declar
 	return s.rules(), specs
 }
 
-// rules reads the relationship on the carriers where their value tells the
-// instance, else on the instance, which finds its carriers by the value.
+// rules returns rules that read the carriers if the template is invertible; else rules that read
+// the instance and select its carriers by the value.
 func (s carrierRelation) rules() []relation.Rule {
 	var near, far []object.Resource
 	for _, k := range s.carriers {
@@ -102,8 +102,8 @@ func (s carrierRelation) rules() []relation.Rule {
 	return rules
 }
 
-// owns: a label that carries the name of the instance, and Helm's annotation, are
-// left by who made the object. That is a guess.
+// owns reports whether the instance is inferred to own its carriers: the creator of an object sets
+// the label with the name of the instance, or Helm's annotation.
 func (s carrierRelation) owns() bool {
 	if s.via == relation.Label {
 		return s.value.mentions(nameRef)
@@ -111,8 +111,7 @@ func (s carrierRelation) owns() bool {
 	return s.key == helmRelease
 }
 
-// byDirection parts the carriers of which the edges run to the instance from
-// those to which they run; a rule runs one way.
+// byDirection splits the carriers by the direction of their edges, since a rule has only one.
 func (s carrierRelation) byDirection(all []object.Resource) [][]object.Resource {
 	var parts [2][]object.Resource
 	for _, k := range all {
@@ -135,13 +134,13 @@ func (s carrierRelation) relation() relation.Relation {
 	return relation.Needs
 }
 
-// instanceFirst says whether the edge runs from the instance to the carrier: an
-// owner owns, and of two that need each other the passive one is needed.
+// instanceFirst reports whether the edge runs from the instance to the carrier: an owner owns, and
+// a passive kind is needed by the other end.
 func (s carrierRelation) instanceFirst(carrier schema.GroupKind) bool {
 	return s.relation() != relation.Needs || passive(carrier)
 }
 
-// passive tells the kinds that hold data and do nothing with it.
+// passive reports whether a kind only holds data.
 func passive(k schema.GroupKind) bool {
 	if k.Group != "" {
 		return false
@@ -160,8 +159,8 @@ func (s carrierRelation) field() string {
 	return field.Key("metadata.annotations", s.key)
 }
 
-// onCarrier links a carrier to the instances that its value names. One that does
-// not exist is missing, unless the value may name other things as well.
+// onCarrier links a carrier to the instances that its value names. An instance that does not exist
+// is missing, unless the value may name other things as well.
 func (s carrierRelation) onCarrier(o object.Object, emit relation.EmitFunc) {
 	carries := o.Meta.GetAnnotations
 	if s.via == relation.Label {
@@ -185,9 +184,9 @@ func (s carrierRelation) onCarrier(o object.Object, emit relation.EmitFunc) {
 	}
 }
 
-// onInstance links an instance to the carriers that hold the value it stands for.
-// Where a carrier outside of every namespace holds a bare name, the instance of
-// that name in another namespace may be meant: that is a guess.
+// onInstance links an instance to the carriers that hold its rendered value. A cluster-scoped
+// carrier with a bare name may refer to an instance of that name in another namespace, so that link
+// is inferred.
 func (s carrierRelation) onInstance(carriers []object.Resource, o object.Object, emit relation.EmitFunc) {
 	for _, want := range s.value.render(o) {
 		selector := &relation.Selector{Labels: map[string]string{s.key: want.value}}
@@ -206,7 +205,7 @@ func (s carrierRelation) onInstance(carriers []object.Resource, o object.Object,
 	}
 }
 
-// isSelf says whether the target is the object itself, which is no relationship.
+// isSelf reports whether the target is the object itself, which is no relationship.
 func isSelf(o object.Object, t relation.Target) bool {
 	return o.Ref == object.Ref{Group: t.Kind.Group, Kind: t.Kind.Kind, Namespace: t.Namespace, Name: t.Name}
 }

@@ -21,7 +21,7 @@ func TestCarrierNamesInstances(t *testing.T) {
 		expr, value string
 		want        []string // namespace/name of the instances, in order
 	}{
-		// The whole name, never a piece of it.
+		// The whole name, never a substring.
 		{"INSTANCE.metadata.name", "moodle1", []string{"shop/moodle1"}},
 		{"INSTANCE.metadata.name", "moodle10", []string{"shop/moodle10"}},
 		{"INSTANCE.metadata.name", "Moodle1", []string{"shop/Moodle1"}},
@@ -95,7 +95,7 @@ func TestDirection(t *testing.T) {
 		"App.example.com/n/x -needs/annotation-> PersistentVolumeClaim/n/o"+because,
 		"Deployment.apps/n/o -needs/annotation-> App.example.com/n/x"+because,
 		"App.example.com/n/o -needs/annotation-> App.example.com/n/x"+because,
-		// The carriers outside of every namespace are found by the instance.
+		// The instance selects cluster-scoped carriers.
 		"App.example.com/n/o -needs/annotation-> PersistentVolume/n/{a/b} (inferred) because metadata.name = o",
 	)
 	// Nothing is related to itself.
@@ -113,13 +113,13 @@ func TestClusterScoped(t *testing.T) {
 		`Node/n1 -needs/annotation-> Fleet.example.com/f because metadata.annotations["a/b"] = f`,
 		"Fleet.example.com/f -serves/label-> Pod/*/{app=web} because spec.selector = app=web",
 	)
-	// A value that gives the namespace needs none of the carrier.
+	// A value with the namespace does not need that of the carrier.
 	d = parseClean(t, "apps.example.com", "resource/annotation-relationship", "on:Node, key:a/b, value:INSTANCE.metadata.namespace/INSTANCE.metadata.name")
 	equal(t, edges(d, annotated(t, "Node/n1", "shop/web")), `Node/n1 -needs/annotation-> App.example.com/shop/web because metadata.annotations["a/b"] = shop/web`)
 }
 
-// matches runs the one rule of an annotation over an instance and says whether the
-// selector of its link accepts the value.
+// matches runs the rule of an annotation on an instance and reports whether the selector of its
+// link accepts the value.
 func matches(t *testing.T, expr, instance, fields, value string) bool {
 	t.Helper()
 	d := parseClean(t, "apps.example.com", "resource/annotation-relationship", "on:Node;Pod, key:a/b, value:"+expr)
@@ -166,7 +166,7 @@ func TestInstanceFindsCarriers(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	// KubePlus makes one kind "Pod;Service" of the two.
+	// KubePlus reads "Pod;Service" as one kind.
 	d := parseClean(t, "moodles.moodlecontroller.kubeplus", "resource/label-relationship", "on:Pod;Service;PersistentVolume, key:a/b, value:INSTANCE.metadata.name")
 	equal(t, edges(d, annotated(t, "Pod/n/p", "moodle10"), annotated(t, "Service/n/s", "moodle1"), annotated(t, "PersistentVolume/v", "moodle1"), read(t, "Moodle.moodlecontroller.kubeplus/n/moodle1", "")),
 		`Moodle.moodlecontroller.kubeplus/n/moodle10 -owns/label-> Pod/n/p (if present, inferred) because metadata.labels["a/b"] = moodle10`,
@@ -184,7 +184,7 @@ func TestLabels(t *testing.T) {
 }
 
 func TestSameNamesInOtherGroups(t *testing.T) {
-	// A bare kind is the built-in one, though Knative has one of that name.
+	// A bare kind is the built-in one, although Knative has one of that name.
 	d := parseClean(t, "services.serving.knative.dev",
 		"resource/annotation-relationship", "on:Service;Service.serving.knative.dev, key:a/b, value:INSTANCE.metadata.name",
 		"resource/label-relationship", "on:Service, value:INSTANCE.spec.selector",
@@ -197,7 +197,7 @@ func TestSameNamesInOtherGroups(t *testing.T) {
 		"Service.serving.knative.dev/n/k -serves/label-> Service/n/{app=web} because spec.selector = app=web",
 		"Service.serving.knative.dev/n/k -needs/spec-> Service.serving.knative.dev/n/k2 because spec.next = k2",
 	)
-	// With its group, a kind that two custom groups have is no riddle.
+	// The group disambiguates a kind that two custom groups have.
 	d = parseClean(t, "clusters.a.example.com", "resource/annotation-relationship", "on:Cluster.b.example.com, key:a/b, value:INSTANCE.metadata.name")
 	equal(t, edges(d, annotated(t, "Cluster.a.example.com/n/x", "y"), annotated(t, "Cluster.b.example.com/n/x", "y")),
 		`Cluster.b.example.com/n/x -needs/annotation-> Cluster.a.example.com/n/y because metadata.annotations["a/b"] = y`)
@@ -212,7 +212,7 @@ func TestNumberedKeys(t *testing.T) {
 	for _, n := range []string{"", "1", "2", "03", "10", "99999999999999999999"} {
 		want = append(want, "crd:apps.example.com:"+key+n)
 	}
-	for range 20 { // over as many orders of the map
+	for range 20 { // over many orders of the map
 		var got []string
 		for _, r := range parseClean(t, "apps.example.com", annotations...).Rules {
 			got = append(got, r.Name)
@@ -247,7 +247,7 @@ func TestWhiteSpaceAndQuotes(t *testing.T) {
 	}
 }
 
-// Kinds of which some are needed and others need are two relations in our grammar.
+// Some kinds are needed and others need: two relations in our grammar.
 func TestSpecsOfBothDirections(t *testing.T) {
 	d := parseClean(t, "moodles.moodlecontroller.kubeplus", "resource/annotation-relationship", "on:Ingress;Secret;ConfigMap, key:a/b, value:INSTANCE.metadata.name")
 	const want = `- {to: [Secret, ConfigMap], relation: needs, annotation: a/b, value: "{metadata.name}"}

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// clauses are the three parts of a relationship. One that is not there is empty
-// and stands at the end of the text.
+// clauses are the three parts of a relationship. An absent part is empty and located at the end of
+// the text.
 type clauses struct{ on, key, value span }
 
-// clauses takes the annotation apart at its commas, and each part at its first
-// colon: what follows may hold more of them. One part that cannot be understood
-// makes all of the annotation mean nothing, for it may have changed the rest.
+// clauses splits the annotation at its commas, and each part at its first colon: the rest may
+// contain more colons. One invalid part makes the whole annotation invalid, since it may change the
+// meaning of the others.
 func (r *reader) clauses() (clauses, bool) {
 	body, ok := r.body()
 	if !ok {
@@ -78,7 +78,7 @@ func (r *reader) clause(c *clauses, part span) *problem {
 	return nil
 }
 
-// need reports a part that is not there.
+// need reports a part that is absent.
 func (r *reader) need(part span, want string) bool {
 	if part.text == "" {
 		r.report(part.problem("%s is missing", want))

@@ -7,13 +7,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// expr is the right side of "value:". Its text is literals[0] refs[0]
-// literals[1] refs[1] ... literals[n].
+// expr is the text after "value:": literals[0] refs[0] literals[1] refs[1] ... literals[n].
 type expr struct {
 	literals []string
 	refs     []ref
-	// among says that the value holds several names, of which one is meant:
-	// contains(...) and [{name:...}].
+	// among is set if one of several names in the value must match: contains(...) and [{name:...}].
 	among bool
 }
 
@@ -31,13 +29,12 @@ const (
 	pathRef
 )
 
-// instanceWord stands for the custom resource in paths and values.
+// instanceWord is the placeholder of the custom resource in paths and values.
 const instanceWord = "INSTANCE"
 
 const nameExpr = instanceWord + ".metadata.name"
 
-// parseExpr reads a value: a template, contains(template), [template] or
-// [{name:template}].
+// parseExpr parses a value: a template, contains(template), [template] or [{name:template}].
 func parseExpr(s span) (expr, *problem) {
 	among := true
 	rest, function := strings.CutPrefix(s.text, "contains")
@@ -58,7 +55,7 @@ func parseExpr(s span) (expr, *problem) {
 	return e, err
 }
 
-// listItem returns the template in what stands between [ and ].
+// listItem returns the template in the text between [ and ].
 func listItem(s span) (span, *problem) {
 	if !strings.HasPrefix(s.text, "{") || !strings.HasSuffix(s.text, "}") {
 		return s.unquote()
@@ -85,7 +82,7 @@ func listItem(s span) (span, *problem) {
 		case key.text == "name" && name == nil:
 			name = &value
 		case key.text == "namespace" && value.text == instanceWord+".metadata.namespace":
-			// The namespace of an item is read wherever it is given.
+			// The namespace of an item is parsed elsewhere.
 		default:
 			return span{}, key.problem("unexpected field %q: %s", field.Shorten(key.text), want)
 		}
@@ -96,7 +93,7 @@ func listItem(s span) (span, *problem) {
 	return *name, nil
 }
 
-// parseTemplate reads literal text with INSTANCE.<path> in it.
+// parseTemplate parses literal text with INSTANCE.<path> in it.
 func parseTemplate(s span) (expr, *problem) {
 	var e expr
 	paths := 0
@@ -130,17 +127,17 @@ func parseTemplate(s span) (expr, *problem) {
 	return e, nil
 }
 
-// parseRef reads INSTANCE.<path> from the front of s. Behind the name and the
-// namespace, which are no objects, literal text may follow at once.
+// parseRef parses INSTANCE.<path> at the start of s. Literal text may follow the name and the
+// namespace without a separator, since they are strings without fields.
 func parseRef(s span) (ref, int, *problem) {
 	dot := len(instanceWord)
 	if !strings.HasPrefix(s.text[dot:], ".") {
 		return ref{}, 0, s.problem("%s has no path: expected %s or another %s.<path>", instanceWord, nameExpr, instanceWord)
 	}
 	text := s.text[dot+1:]
-	for what, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
+	for kind, known := range []string{nameRef: "metadata.name", namespaceRef: "metadata.namespace"} {
 		if rest, ok := strings.CutPrefix(text, known); ok && (rest == "" || !field.InWord(rest[0]) && rest[0] != '[') {
-			return ref{what: refKind(what)}, dot + 1 + len(known), nil
+			return ref{what: refKind(kind)}, dot + 1 + len(known), nil
 		}
 	}
 	p, n, err := field.Read(text, field.InWord)

@@ -8,8 +8,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Each value is wrong at the place under the caret: the finding must stand there
-// and say what would be right.
+// Each value is wrong at the position of the caret: the finding must have that position and say
+// what is valid.
 func TestMalformed(t *testing.T) {
 	const (
 		byAnnotation = "resource/annotation-relationship"
@@ -17,7 +17,7 @@ func TestMalformed(t *testing.T) {
 		byField      = "resource/specproperty-relationship"
 	)
 	tests := []struct{ key, value, caret, says string }{
-		// What makes KubePlus panic (1.4, 1).
+		// Values that make KubePlus panic (1.4, 1).
 		{byAnnotation, "", "^", "is empty"},
 		{byAnnotation, "   ", "   ^", "is empty"},
 		{byAnnotation, "Ingress", "^", "expected on:, key: or value: (kinds"},
@@ -149,7 +149,7 @@ func TestDefinitionThatIsNotServed(t *testing.T) {
 	for _, crd := range []string{"", "widgets", "widgets.example.com", "services", "App.example.com"} {
 		d, findings := parse(t, crd, "resource/composition", "Pod", "resource/label-relationship", "on:Pod, value:INSTANCE.spec.selector")
 		want := 1
-		if crd == "services" { // A built-in kind is no definition, but it is served.
+		if crd == "services" { // A built-in kind has no definition, but it is served.
 			want = 0
 		}
 		if len(findings) != want || kindsOf(d) != "Pod" {
@@ -184,8 +184,8 @@ func TestScopesThatCannotMeet(t *testing.T) {
 	}
 }
 
-// A value may be as long as the server allows; no list in it costs more than the
-// findings that somebody reads.
+// A value may be as long as the server allows; a list in it gives only as many findings as a person
+// reads.
 func TestLongValues(t *testing.T) {
 	const size = 16 << 10
 	for _, part := range []string{"x;", "Pod;", ",", "on:Pod,", "(", "[", `["`, "INSTANCE.metadata.name", "INSTANCE.spec.a[]", " ", "ü"} {

@@ -12,9 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// FuzzParse: whatever stands in an annotation and on the objects, nothing panics,
-// findings stand inside of the text, every name that a link points at may be one,
-// and the same text means the same twice.
+// FuzzParse: no text of an annotation or of an object causes a panic; findings have positions
+// inside of the text; links have valid names; and the same text always gives the same result.
 func FuzzParse(f *testing.F) {
 	for i, value := range []string{
 		"on:Ingress, key:cert-manager.io/cluster-issuer, value:INSTANCE.metadata.name",
@@ -26,7 +25,7 @@ func FuzzParse(f *testing.F) {
 		`on:INSTANCE.spec.users[].secretName;INSTANCE.metadata.labels["a/b"], value:Secret;Service.spec.metadata.name`,
 		"on:INSTANCE.spec.volumeMounts, value:Deployment.spec.containers.volumemounts.mountpath",
 		"on:Pod, key:a/b, value:x-INSTANCE.spec.users[1].name", `"StatefulSet, Service"`, "ns.cm.key", "on", "", "(", `["`,
-		// What makes KubePlus's parser panic, match too much, or mean nothing.
+		// Values that make KubePlus's parser panic, match too much, or match nothing.
 		"on:Pod", "on Pod, value INSTANCE.spec.selector", "on:Ingress,key:cert-manager.io/cluster-issuer", ",", ":", "on:,key:,value:", // too few parts, no colon
 		"on:Pod;Service, value:INSTANCE.spec.selector", "on:Pod,Service, value:INSTANCE.spec.selector", // two kinds
 		"on:Pod, key:a/b, value:moodle1", "on:PersistentVolumeClaim, key:a/b, value:INSTANCE.metadata.name", // no INSTANCE; a label's key that was ignored
@@ -34,7 +33,7 @@ func FuzzParse(f *testing.F) {
 		"mysqlcluster-usage", "mysqlcluster-usage.", ".usage", "a.b.c.d", "StatefulSet Service", "StatefulSet,,Service", // usage without a dot, lists without commas
 		"- {to: Secret, relation: needs, field: spec.users[].secretName}", "- {to: [Pod, Service], relation: serves, selector: spec.selector}\n- {to: Secret, relation: need}", "- [", "to: Secret",
 	} {
-		// Each under three of the keys; which ones is no matter, the fuzzer mixes them.
+		// Each under three of the keys; the fuzzer mixes them anyway.
 		for j := range byte(3) {
 			f.Add(byte(i)+5*j, value, "dc1,ns/dc2@eth0")
 		}

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// testKinds are the built-in kinds of the examples, and custom ones: those of the
-// examples and, in other groups, kinds of the same names.
+// testKinds are the built-in kinds of the examples and custom ones: those of the examples, and
+// kinds of the same names in other groups.
 var testKinds = sync.OnceValue(func() *object.Kinds {
 	var all []object.Resource
 	add := func(custom, namespaced bool, names ...string) {
@@ -42,7 +42,7 @@ var testKinds = sync.OnceValue(func() *object.Kinds {
 	return object.NewKinds(all)
 })
 
-// parse reads the annotations, given as key, value, key, value, of a definition.
+// parse parses the annotations, given as key, value, key, value, of a definition.
 func parse(t testing.TB, crd string, annotations ...string) (Declaration, []Finding) {
 	t.Helper()
 	m := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: crd, Annotations: map[string]string{}}}
@@ -62,8 +62,8 @@ func parseClean(t testing.TB, crd string, annotations ...string) Declaration {
 	return d
 }
 
-// read makes an object of YAML; namespace and name of "Kind[.group]/ns/name" go
-// into its metadata. Kinds of the cluster's own groups get their metadata only.
+// read parses an object from YAML; namespace and name of "Kind[.group]/ns/name" go into its
+// metadata. Built-in kinds get their metadata only.
 func read(t testing.TB, id, text string) object.Object {
 	t.Helper()
 	ref, err := object.ParseRef(id)
@@ -88,7 +88,7 @@ func read(t testing.TB, id, text string) object.Object {
 	return object.Object{Ref: ref, Meta: u, Body: u}
 }
 
-// edges runs the rules over objects and writes each link in a line:
+// edges runs the rules over objects and formats each link as a line:
 //
 //	From -needs/annotation-> To (if present, inferred) because field = value
 func edges(d Declaration, objects ...object.Object) []string {

@@ -21,8 +21,8 @@ const (
 // relations (docs/rules-file.md).
 const Relationships = "sysop.dev/relationships"
 
-// keys are the annotations that are read, in the order in which they are. Of
-// usage and composition the first spelling that says something counts.
+// keys are the annotations in the order in which they are read. Of usage and composition the first
+// spelling with a valid value wins.
 var keys = [...]struct {
 	key      string
 	family   family
@@ -52,8 +52,8 @@ type entry struct {
 	key, value string
 }
 
-// sortEntries returns the annotations that are read, in order, and the sorted
-// keys of those that look like a relationship and are none.
+// sortEntries returns the known annotations in order, and the sorted keys of unknown ones that look
+// like a relationship.
 func sortEntries(annotations map[string]string) (entries []entry, unknown []string) {
 	for key, value := range annotations {
 		e, ok := lookUp(key)
@@ -67,7 +67,7 @@ func sortEntries(annotations map[string]string) (entries []entry, unknown []stri
 	}
 	slices.Sort(unknown)
 	slices.SortFunc(entries, func(a, b entry) int {
-		// Of two numbers the one with more digits is the larger.
+		// Numbers have no leading zeros, so the one with more digits is larger.
 		return cmp.Or(cmp.Compare(a.row, b.row), cmp.Compare(len(a.number), len(b.number)), cmp.Compare(a.number, b.number), cmp.Compare(a.key, b.key))
 	})
 	return entries, unknown

@@ -12,15 +12,14 @@ import (
 )
 
 const (
-	// maxKindLength is more than any kind with its group has.
+	// maxKindLength exceeds every kind with its group.
 	maxKindLength = 320
-	// maxParts bounds every list and path in an annotation, and with it the work
-	// and the findings that a single one can make.
+	// maxParts limits every list and path in an annotation, and so the work and the findings that
+	// one annotation can cause.
 	maxParts = 100
 )
 
-// kindList resolves the kinds of a list. Those that mean nothing are reported
-// and left out.
+// kindList resolves a list of kinds; it reports and omits unknown ones.
 func (r *reader) kindList(s span, sep byte) []object.Resource {
 	parts, err := s.split(sep)
 	if err != nil {
@@ -41,7 +40,7 @@ func (r *reader) kindList(s span, sep byte) []object.Resource {
 	return all
 }
 
-// limit cuts a list that is too long.
+// limit truncates a list that is too long.
 func (r *reader) limit(parts []span) []span {
 	if len(parts) <= maxParts {
 		return parts
@@ -83,7 +82,7 @@ func (r *reader) find(name string) (object.Resource, error) {
 	return r.kinds.Find(name)
 }
 
-// spell writes names as annotations do: Kind, or Kind.group for a custom kind.
+// spell formats names as annotations do: Kind, or Kind.group for a custom kind.
 func (r *reader) spell(names []string) []string {
 	var all []string
 	for _, n := range names {

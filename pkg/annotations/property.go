@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// property reads a relationship by a field of the instance that holds a name.
-// Whether the instances have such a field is not known here: a misspelled one is
-// silent.
+// property parses a relationship by a field of the instance that holds a name. It has no schema, so
+// a misspelled field gives no finding.
 func (r *reader) property(c clauses) ([]relation.Rule, []declare.Spec) {
 	if !r.need(c.on, "on:"+instanceWord+".spec.<path>") || !r.need(c.value, "value:<Kind>.metadata.name") {
 		return nil, nil
@@ -59,9 +58,8 @@ func (r *reader) paths(s span) []field.Path {
 	return all
 }
 
-// targets resolves Kind.metadata.name, also Kind.spec.metadata.name as KubePlus
-// documents it, and Kind;Kind.metadata.name. Where several kinds are declared the
-// name may be that of any.
+// targets resolves Kind.metadata.name, Kind.spec.metadata.name (as KubePlus documents it), and
+// Kind;Kind.metadata.name. either is set if the name may belong to any of several kinds.
 func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 	parts, err := s.split(';')
 	if err != nil {
@@ -92,7 +90,7 @@ func (r *reader) targets(s span) (targets []object.Resource, either bool) {
 	return targets, len(parts) > 1
 }
 
-// kindBefore returns what stands before .metadata.name.
+// kindBefore returns the text before .metadata.name.
 func kindBefore(s span) (span, bool) {
 	kind, ok := strings.CutSuffix(s.text, ".metadata.name")
 	kind = strings.TrimSuffix(kind, ".spec")

@@ -10,7 +10,7 @@ func TestProperty(t *testing.T) {
 	const app = "App.example.com/shop/web"
 	tests := []struct {
 		name, value, fields string
-		want                []string // what stands behind "App.example.com/shop/web -needs/spec-> "
+		want                []string // the text after "App.example.com/shop/web -needs/spec-> "
 	}{
 		{"a name", "on:INSTANCE.spec.secretName, value:Secret.metadata.name", "spec: {secretName: tls}", []string{"Secret/shop/tls because spec.secretName = tls"}},
 		{"as documented", "on:INSTANCE.spec.secretName, value:Secret.spec.metadata.name", "spec: {secretName: tls}", []string{"Secret/shop/tls because spec.secretName = tls"}},
@@ -107,7 +107,7 @@ func TestSelector(t *testing.T) {
 	}
 }
 
-// An instance of which only the metadata was read says nothing of its fields.
+// An instance with metadata only has no fields to read.
 func TestMetadataOnly(t *testing.T) {
 	d := parseClean(t, "apps.example.com",
 		"resource/label-relationship", "on:Pod, value:INSTANCE.spec.selector",

@@ -7,8 +7,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Every annotation that KubePlus and the operators it annotates have published,
-// verbatim (reference/kubeplus.md 1.2), and the edges that it means.
+// Every annotation that KubePlus and the operators it annotates have published, verbatim
+// (reference/kubeplus.md 1.2), and its edges.
 
 func TestPublishedCompositionAndUsage(t *testing.T) {
 	tests := []struct {
@@ -181,7 +181,7 @@ func TestPublishedSpellings(t *testing.T) {
 			t.Errorf("%s: %d rules, want 1", key, len(d.Rules))
 		}
 	}
-	// What says nothing of relationships is none of our business.
+	// Other annotations are ignored.
 	d := parseClean(t, "apps.example.com", "platform-as-code/constants", "x", "platform-as-code/openapispec", "y.z", "platform-as-code/cpu-requests", "1", "other/annotation-relationship", "on:")
 	if len(d.Rules) > 0 {
 		t.Errorf("got rules %v", d.Rules)

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// selectorRule reads a label selector, or the value of the label key, off the
-// instance, which serves what it selects in its namespace (a cluster-scoped
-// one, in every namespace).
+// selectorRule returns the rule that reads a label selector, or the value of the label key, from
+// the instance. The instance serves what it selects in its namespace (in all namespaces if it is
+// cluster-scoped).
 func (s carrierRelation) selectorRule(p field.Path) relation.Rule {
 	links := func(o object.Object, emit relation.EmitFunc) {
 		for at, v := range p.Find(o.Fields()) {
@@ -37,9 +37,8 @@ func (s carrierRelation) selectorRule(p field.Path) relation.Rule {
 	}
 }
 
-// selector makes a selector of a map of labels, of a LabelSelector or, where the
-// relationship has a key, of the value that the label must have. What is empty or
-// malformed selects nothing.
+// selector returns a selector for a map of labels, a LabelSelector or, if the relationship has a
+// key, the value that the label must have. An empty or malformed value selects nothing.
 func (s carrierRelation) selector(v any) *relation.Selector {
 	m, ok := v.(map[string]any)
 	if !ok {

@@ -8,19 +8,19 @@ import (
 	"unicode/utf8"
 )
 
-// problem is what is wrong at an offset, in bytes, of the text that was read.
+// problem is an error at a byte offset of the parsed text.
 type problem struct {
 	at      int
 	message string
 }
 
-// span is a piece of an annotation's value that knows where it stands there.
+// span is a part of an annotation's value with its offset there.
 type span struct {
 	text string
 	at   int
 }
 
-// from returns the piece that starts i bytes on, to returns what is before it.
+// from returns the part that starts at byte i; to returns the part before it.
 func (s span) from(i int) span { return span{s.text[i:], s.at + i} }
 func (s span) to(i int) span   { return span{s.text[:i], s.at} }
 
@@ -28,14 +28,13 @@ func (s span) problem(format string, args ...any) *problem {
 	return &problem{s.at, fmt.Sprintf(format, args...)}
 }
 
-// trim takes the white space off both ends.
+// trim removes the white space on both ends.
 func (s span) trim() span {
-	left := strings.TrimLeftFunc(s.text, unicode.IsSpace)
-	return span{strings.TrimSpace(left), s.at + len(s.text) - len(left)}
+	trimmed := strings.TrimLeftFunc(s.text, unicode.IsSpace)
+	return span{strings.TrimSpace(trimmed), s.at + len(s.text) - len(trimmed)}
 }
 
-// unquote takes off one pair of quotes around all of the piece, and the white
-// space inside of them.
+// unquote removes one pair of quotes around the whole part, and the white space inside them.
 func (s span) unquote() (span, *problem) {
 	if s.text == "" || s.text[0] != '"' && s.text[0] != '\'' {
 		return s, nil
@@ -47,12 +46,11 @@ func (s span) unquote() (span, *problem) {
 	return s.to(last).from(1).trim(), nil
 }
 
-// split cuts the piece at each sep that stands outside of brackets, and trims
-// the parts. Inside of brackets, what is quoted may hold brackets and
-// separators. Brackets must be in pairs.
+// split cuts the part at each sep outside of brackets, and trims the results. Quoted text inside of
+// brackets may contain brackets and separators. Brackets must be balanced.
 func (s span) split(sep byte) ([]span, *problem) {
 	var parts []span
-	var open []int // offsets of the brackets that wait for their other half
+	var open []int // offsets of the brackets that are not closed yet
 	start := 0
 	for i := 0; i < len(s.text); i++ {
 		switch c := s.text[i]; c {

@@ -8,9 +8,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// spec writes the relationship in the grammar of sysop.dev/relationships. What it
-// cannot say there (one of several names in a value with text around) is false. Its
-// carriers all point one way.
+// spec returns the relationship in the grammar of sysop.dev/relationships, and false if that cannot
+// express it (one of several names, in a value with other text). All its carriers have one
+// direction.
 func (s carrierRelation) spec() (declare.Spec, bool) {
 	to := spellAll(s.carriers)
 	instance := []string{declare.Spell(s.instance.GroupKind())}
@@ -43,7 +43,7 @@ func (s carrierRelation) spec() (declare.Spec, bool) {
 	return out, true
 }
 
-// template writes the value with braces around its paths.
+// template formats the value with braces around its paths.
 func (e expr) template() string {
 	var b strings.Builder
 	for i, r := range e.refs {

@@ -7,20 +7,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// mentions says whether a part of the value is of that kind.
-func (e expr) mentions(what refKind) bool { return e.count(what) > 0 }
+// mentions reports whether the value has a reference of that kind.
+func (e expr) mentions(kind refKind) bool { return e.count(kind) > 0 }
 
-func (e expr) count(what refKind) int {
+func (e expr) count(kind refKind) int {
 	n := 0
 	for _, r := range e.refs {
-		if r.what == what {
+		if r.what == kind {
 			n++
 		}
 	}
 	return n
 }
 
-// bare returns the path of a value that is nothing but one.
+// bare returns the path of a value that consists of one reference alone.
 func (e expr) bare() (field.Path, bool) {
 	if len(e.refs) != 1 || e.refs[0].what != pathRef || e.among || e.literals[0] != "" || e.literals[1] != "" {
 		return field.Path{}, false
@@ -28,9 +28,8 @@ func (e expr) bare() (field.Path, bool) {
 	return e.refs[0].path, true
 }
 
-// invertible says whether the name of the instance can be told from a value: it
-// stands there once, alone or beside the namespace with something between the
-// two that neither can hold.
+// invertible reports whether a value determines the name of the instance: the template has it once,
+// alone or next to the namespace, with text between them that neither can contain.
 func (e expr) invertible() bool {
 	switch {
 	case e.mentions(pathRef) || e.count(nameRef) != 1 || e.count(namespaceRef) > 1:
@@ -43,8 +42,8 @@ func (e expr) invertible() bool {
 	})
 }
 
-// invert returns the name, and the namespace if the value holds it, that an
-// invertible template was filled with to give v.
+// invert returns the name, and the namespace if the value has it, for which an invertible template
+// renders v.
 func (e expr) invert(v string) (namespace, name string, ok bool) {
 	v, ok = strings.CutPrefix(v, e.literals[0])
 	if !ok {
@@ -63,11 +62,11 @@ func (e expr) invert(v string) (namespace, name string, ok bool) {
 	return first, second, ok && object.MayBeName(first) && object.MayBeName(second)
 }
 
-// rendered is the value that an instance stands for, with the field it comes from.
+// rendered is the value of a template for an instance, with the field that it comes from.
 type rendered struct{ field, value string }
 
-// render fills the template from an instance. A path through a list gives a
-// value for each item; what is neither a string, a number nor a boolean, none.
+// render fills the template from an instance: one value for each item of a list on the path, and
+// none for what is neither a string, a number nor a boolean.
 func (e expr) render(o object.Object) []rendered {
 	fill := func(at, field string) rendered {
 		var b strings.Builder

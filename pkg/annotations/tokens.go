@@ -10,20 +10,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// instanceRef is an instance that the value of an annotation names; the namespace is
-// empty where the value gives none.
+// instanceRef is an instance that the value of an annotation names; namespace is empty if the value
+// has none.
 type instanceRef struct{ namespace, name string }
 
 // token is one of the names in a value that holds several.
 type token struct {
 	instanceRef
-	text string // as it stands there: namespace/name
+	text string // as written: namespace/name
 }
 
-// tokens splits the value of an annotation that lists names: separated by commas
-// or white space, or a JSON list of strings or of objects with a name and perhaps
-// a namespace. A name may be written namespace/name and, as Multus has it,
-// name@interface.
+// tokens splits the value of an annotation that lists names, separated by commas or white space, or
+// a JSON list of strings or of objects with a name and an optional namespace. A name may be written
+// namespace/name and, as in Multus, name@interface.
 func tokens(v string) []token {
 	v = strings.TrimSpace(v)
 	if strings.HasPrefix(v, "[") || strings.HasPrefix(v, "{") {
@@ -72,8 +71,7 @@ func parseToken(text string) token {
 	return token{instanceRef{namespace, name}, text}
 }
 
-// instances returns the instances that a value names, read backwards through an
-// invertible template.
+// instances returns the instances that a value names, by inverting the template.
 func (e expr) instances(v string) []instanceRef {
 	var all []instanceRef
 	seen := map[instanceRef]bool{}
@@ -100,8 +98,8 @@ func (e expr) instances(v string) []instanceRef {
 	return all
 }
 
-// holds says whether the value of an annotation names an instance in a namespace
-// (empty for a cluster-scoped one) for which the template gives want.
+// holds reports whether the value of an annotation names an instance in a namespace (empty for a
+// cluster-scoped one) for which the template renders want.
 func (e expr) holds(v, want, namespace string) bool {
 	if !e.among {
 		return v == want

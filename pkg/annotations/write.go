@@ -10,10 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Write writes a relation in KubePlus's grammar, as an annotation of the definition
-// of a kind. It is false for what that grammar cannot say: what is written is read
-// again, and must say the same. That the relation is optional, a guess, or counts
-// only where its target is there has no words in it, and is lost.
+// Write returns a relation as an annotation of a CustomResourceDefinition, in KubePlus's grammar.
+// It returns false if Parse does not read the same relation back. The grammar has no words for
+// optional, inferred and ifPresent, so Write drops them.
 func Write(s declare.Spec, instance object.Resource, kinds *object.Kinds) (key, value string, ok bool) {
 	family, value, ok := write(s, declare.Spell(instance.GroupKind()))
 	if !ok {
@@ -24,8 +23,8 @@ func Write(s declare.Spec, instance object.Resource, kinds *object.Kinds) (key, 
 	return key, value, len(findings) == 0 && len(d.Specs) == 1 && core(d.Specs[0]).Equal(core(s))
 }
 
-// core is what a relation says, without its marks. A carrier whose value is the
-// name of an instance may be written from either end; here, from the instance's.
+// core returns a relation without its flags. A carrier whose value is the name of an instance can
+// be written from either end; core writes it from the instance's.
 func core(s declare.Spec) declare.Spec {
 	s.Rule, s.Source, s.Optional, s.Inferred, s.IfPresent = "", "", false, false, false
 	if s.Label+s.Annotation != "" && s.Value == "" && !s.List {
@@ -38,20 +37,20 @@ func core(s declare.Spec) declare.Spec {
 	return s
 }
 
-// write is Write before it is known whether it is read as the same.
+// write is Write without the check that Parse reads the same back.
 func write(s declare.Spec, self string) (family, value string, ok bool) {
-	others := s.To
+	kinds := s.To
 	if !slices.Equal(s.From, []string{self}) {
-		others = s.From
+		kinds = s.From
 	}
-	on := "on:" + strings.Join(others, ";")
+	on := "on:" + strings.Join(kinds, ";")
 	family = "annotation"
 	if s.Label != "" {
 		family = "label"
 	}
 	switch {
-	case s.Field != "" && len(others) == 1:
-		return "specproperty", "on:INSTANCE." + s.Field + ", value:" + others[0] + ".metadata.name", true
+	case s.Field != "" && len(kinds) == 1:
+		return "specproperty", "on:INSTANCE." + s.Field + ", value:" + kinds[0] + ".metadata.name", true
 	case s.Selector != "":
 		return "label", on + ", value:INSTANCE." + s.Selector, true
 	case s.Label+s.Annotation == "":

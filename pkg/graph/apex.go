@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// OwnerPath returns the owners above a node, the topmost first; none where nobody
-// owns it. Of several owners it goes by the one that controls the node, or else by
-// the first. It ends below an owner that is missing, a boundary (a static pod is
-// owned by its Node), or on the path already.
+// OwnerPath returns the owners above a node, topmost first, or nothing without an owner. Of several
+// owners it follows the one that controls the node, or else the first. It stops below an owner that
+// is missing, a boundary (a static pod is owned by its Node), or on the path already.
 func (g *Graph) OwnerPath(id ID, o StackOptions) []ID {
 	var path []ID
 	for at := id; ; {
@@ -28,7 +27,7 @@ func (g *Graph) OwnerPath(id ID, o StackOptions) []ID {
 	}
 }
 
-// controller returns the owner that an owner reference says controls the node.
+// controller returns the owner whose owner reference has controller: true.
 func (g *Graph) controller(id ID) (ID, bool) {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; e.flags&controller != 0 && g.rules[e.rule].Via == relation.Owner {
@@ -38,13 +37,13 @@ func (g *Graph) controller(id ID) (ID, bool) {
 	return 0, false
 }
 
-// TopOwners returns the roots of the stacks that hold some nodes: of the topmost owners
-// of these (or the nodes themselves), those that are exposed, and those that the stack
-// of no other one holds. Of several that hold each other it is the first. Each of the
-// topmost owners is in the stack of one of the apexes at least.
-func (g *Graph) TopOwners(of []ID, o StackOptions) []ID {
+// TopOwners returns the roots of the stacks that contain some nodes: of their topmost owners (or
+// the nodes themselves), those that are exposed, and those that are in the stack of no other. Of
+// several that contain each other it returns the first. Each topmost owner is in the stack of at
+// least one of the results.
+func (g *Graph) TopOwners(ids []ID, o StackOptions) []ID {
 	set := map[ID]bool{}
-	for _, id := range of {
+	for _, id := range ids {
 		if path := g.OwnerPath(id, o); len(path) > 0 {
 			id = path[0]
 		}
@@ -53,24 +52,24 @@ func (g *Graph) TopOwners(of []ID, o StackOptions) []ID {
 	return g.apexes(slices.Sorted(maps.Keys(set)), o, func(s *Stack, id ID) bool { return s.IsOwnPart(id) })
 }
 
-// apexes returns those of some tops, in order, that are exposed, and those that the
-// stack of no other one hides.
+// apexes returns those of some tops, in order, that are exposed, and those that the stack of no
+// other one hides.
 func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bool) []ID {
 	apexes := slices.DeleteFunc(slices.Clone(tops), func(id ID) bool { return !g.exposed(id, o) })
 	o.PartOf = g.PartOf(apexes, o)
-	holds := make(map[ID][]ID, len(tops)) // of each top, the others in its stack
+	holds := make(map[ID][]ID, len(tops)) // for each top, the tops whose stacks contain it
 	for _, top := range tops {
 		s := g.Stack([]ID{top}, o)
 		for _, id := range s.members {
-			if _, is := slices.BinarySearch(tops, id); is && id != top && hides(s, id) {
+			if _, isTop := slices.BinarySearch(tops, id); isTop && id != top && hides(s, id) {
 				holds[top] = append(holds[top], id)
 			}
 		}
 	}
-	left, found := tops, apexes
-	// What holds need not hold what that holds: a stack is not followed beyond what it
-	// only looks at. So what no apex holds is looked at again.
-	for len(left) > 0 {
+	remaining, found := tops, apexes
+	// Containment is not transitive, since a stack ends at leaves. So tops that no apex contains
+	// are examined again.
+	for len(remaining) > 0 {
 		covered := map[ID]bool{}
 		for _, id := range found {
 			covered[id] = true
@@ -78,9 +77,9 @@ func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bo
 				covered[in] = true
 			}
 		}
-		left = slices.DeleteFunc(slices.Clone(left), func(id ID) bool { return covered[id] })
-		if len(left) > 0 {
-			found = unheld(left, holds)
+		remaining = slices.DeleteFunc(slices.Clone(remaining), func(id ID) bool { return covered[id] })
+		if len(remaining) > 0 {
+			found = unheld(remaining, holds)
 			apexes = append(apexes, found...)
 		}
 	}
@@ -88,8 +87,8 @@ func (g *Graph) apexes(tops []ID, o StackOptions, hides func(s *Stack, id ID) bo
 	return slices.Compact(apexes)
 }
 
-// exposed says whether something leads requests from outside (an Ingress, a route) to
-// what a node owns: it has users of its own, whoever else needs it.
+// exposed reports whether an object routes requests from outside (an Ingress, a route) to what a
+// node owns: it then has users of its own, even if others need it.
 func (g *Graph) exposed(top ID, o StackOptions) bool {
 	next, seen := slices.Collect(maps.Keys(g.descendants(top, o))), map[ID]bool{}
 	for len(next) > 0 {
@@ -110,9 +109,8 @@ func (g *Graph) exposed(top ID, o StackOptions) bool {
 	return false
 }
 
-// PartOf maps to each root what is a part of it alone, whoever else needs it: what it
-// owns, at any depth, and what serves nothing else. Of two roots, one above the other,
-// the nearer one counts.
+// PartOf maps the exclusive parts of each root to it: what it owns, at any depth, and what serves
+// nothing else, even if others need it. Of two roots, one above the other, the nearer one wins.
 func (g *Graph) PartOf(roots []ID, o StackOptions) map[ID]ID {
 	part, isRoot := map[ID]ID{}, map[ID]bool{}
 	for _, root := range roots {
@@ -134,11 +132,12 @@ func (g *Graph) PartOf(roots []ID, o StackOptions) map[ID]ID {
 			}
 		}
 	}
-	// A Service is a part of what is behind it, and a route of what the Service is.
+	// A Service is a part of the pods that it serves, and a route a part of the same root as its
+	// Service.
 	const hops = 3
 	for range hops {
 		for id := range g.fronting(part, o) {
-			if root, alone := g.servesOnly(id, part, o); alone {
+			if root, exclusive := g.servesOnly(id, part, o); exclusive {
 				part[id] = root
 			}
 		}
@@ -146,7 +145,7 @@ func (g *Graph) PartOf(roots []ID, o StackOptions) map[ID]ID {
 	return part
 }
 
-// fronting returns what serves some nodes and is not among them.
+// fronting returns the nodes that serve some nodes and are not among them.
 func (g *Graph) fronting(part map[ID]ID, o StackOptions) map[ID]bool {
 	out := map[ID]bool{}
 	for id := range part {
@@ -159,7 +158,7 @@ func (g *Graph) fronting(part map[ID]ID, o StackOptions) map[ID]bool {
 	return out
 }
 
-// servesOnly returns the one root whose parts are all that a node serves.
+// servesOnly returns the root of all that a node serves, if there is exactly one.
 func (g *Graph) servesOnly(id ID, part map[ID]ID, o StackOptions) (ID, bool) {
 	root, found := ID(0), false
 	for i := g.out[id]; i < g.out[id+1]; i++ {
@@ -167,17 +166,17 @@ func (g *Graph) servesOnly(id ID, part map[ID]ID, o StackOptions) (ID, bool) {
 		if g.relation(e) != relation.Serves || !o.follows(g, e) {
 			continue
 		}
-		of, in := part[e.to]
-		if !in || found && of != root {
+		partRoot, in := part[e.to]
+		if !in || found && partRoot != root {
 			return 0, false
 		}
-		root, found = of, true
+		root, found = partRoot, true
 	}
 	return root, found
 }
 
-// unheld returns those of some tops that no other of them holds, unless it is held
-// itself by what it holds and comes later; the first where all are held in a ring.
+// unheld returns those of some tops that are in the stack of no other, or only in those of later
+// tops that are in theirs; the first one if all form a cycle.
 func unheld(tops []ID, holds map[ID][]ID) []ID {
 	held := map[ID]bool{}
 	for _, top := range tops {
@@ -194,10 +193,10 @@ func unheld(tops []ID, holds map[ID][]ID) []ID {
 	return found
 }
 
-// IsOwnPart says whether the node is a part of the stack itself: a member that is not a
-// boundary, not only looked at, not only a maker, and not apart.
+// IsOwnPart reports whether the node is part of this stack alone: a member that is neither a
+// boundary, nor a leaf, nor provenance, nor part of another root.
 func (s *Stack) IsOwnPart(id ID) bool {
-	if root, apart := s.opts.PartOf[id]; apart && !s.isRoot(root) {
+	if root, separate := s.opts.PartOf[id]; separate && !s.isRoot(root) {
 		return false
 	}
 	return s.Has(id) && !s.leaves[id] && !s.provenance[id] && !s.Boundary(id)

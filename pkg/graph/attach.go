@@ -9,9 +9,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// refused tells of routes that no listener of a Gateway takes, as its allowedRoutes
-// say. Nothing is said of a Gateway whose listeners were not read, nor where it goes by
-// the labels of a Namespace that was not.
+// refused reports routes that no listener of a Gateway accepts, by its allowedRoutes. It skips a
+// Gateway whose listeners were not read, or that selects by labels of a Namespace that was not
+// read.
 func (d *diagnosis) refused() {
 	var listeners map[ID][]*link
 	for id, asks := range d.g.evidenceLinks(relation.RouteListener) {
@@ -30,44 +30,44 @@ func (d *diagnosis) refused() {
 	}
 }
 
-// attached tells of a route that asks for a Gateway, if of the listeners that it asks
-// for there are some, and none takes it.
+// attached reports a route if the Gateway has the listeners that it requests, and none of them
+// accepts it.
 func (d *diagnosis) attached(id, gateway ID, asks *link, listeners []*link) {
-	route, why, first := d.g.Ref(id), "", ""
+	route, reason, first := d.g.Ref(id), "", ""
 	for _, l := range listeners {
 		t := d.g.selectors[l.target]
 		switch {
 		case !d.chooses(asks, l):
 			continue
 		case t.Kind != route.GroupKind():
-			if why == "" {
-				why, first = "takes no "+route.Kind, d.g.inv.Text(l.field)
+			if reason == "" {
+				reason, first = "takes no "+route.Kind, d.g.inv.Text(l.field)
 			}
 		case d.admits(t, route):
 			return
 		default:
-			why, first = fmt.Sprintf("takes no %s of the namespace %s", route.Kind, route.Namespace), d.g.inv.Text(l.field)
+			reason, first = fmt.Sprintf("takes no %s of the namespace %s", route.Kind, route.Namespace), d.g.inv.Text(l.field)
 		}
 	}
-	if why == "" {
+	if reason == "" {
 		return
 	}
 	it := d.g.Ref(gateway)
 	d.problems = append(d.problems, Problem{
 		Object: route, Reason: NotAllowedByListeners, Severity: Error, Related: it, Field: d.g.inv.Text(asks.field),
-		Message: fmt.Sprintf("%s %s, so no endpoint serves it: see %s.allowedRoutes there", near(it, route), why, first),
+		Message: fmt.Sprintf("%s %s, so no endpoint serves it: see %s.allowedRoutes there", near(it, route), reason, first),
 	})
 }
 
-// chooses says whether a route asks for a listener: by its name, its port, or for any.
+// chooses reports whether a route requests a listener: by name, by port, or any.
 func (d *diagnosis) chooses(asks, listener *link) bool {
 	name, port, _ := strings.Cut(d.g.inv.Text(asks.value), ":")
 	its, at, _ := strings.Cut(d.g.inv.Text(listener.value), ":")
 	return (name == "" || name == its) && (port == "" || port == at)
 }
 
-// admits says whether a listener takes routes of the namespace of one. It may where
-// that goes by labels that were not read.
+// admits reports whether a listener may accept routes of the route's namespace. It may if that
+// depends on labels that were not read.
 func (d *diagnosis) admits(t relation.Target, route object.Ref) bool {
 	switch {
 	case t.Namespaces == nil:

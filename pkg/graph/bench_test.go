@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// BenchmarkBuild reads and builds a cluster. B/object is what stays alive:
-// inventory, builder and graph.
+// BenchmarkBuild reads and builds a cluster. B/object is the retained memory: inventory, builder
+// and graph.
 func BenchmarkBuild(b *testing.B) {
 	for _, n := range []int{10_000, 100_000, 1_000_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
@@ -67,8 +67,7 @@ func BenchmarkStack(b *testing.B) {
 	}
 }
 
-// BenchmarkStacks takes every node as a root: shared parts are walked over at
-// most twice.
+// BenchmarkStacks uses every node as a root: shared parts are visited at most twice.
 func BenchmarkStacks(b *testing.B) {
 	g := newCluster().fill(100_000).build()
 	var roots []graph.ID
@@ -81,7 +80,7 @@ func BenchmarkStacks(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(len(roots)), "ns/root")
 }
 
-// BenchmarkFindStacks finds the stacks of a cluster in which each ten objects are one.
+// BenchmarkFindStacks finds the stacks of a cluster with ten objects each.
 func BenchmarkFindStacks(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {

@@ -2,9 +2,8 @@ package graph
 
 import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 
-// IsBoundary says whether stacks stand on the object and never go beyond it.
-// These are the cluster's shared ground and its classes: to follow one would
-// join every stack that stands on it.
+// IsBoundary reports whether stacks end at the object. Boundaries are shared by the cluster: to
+// follow one would join every stack that uses it.
 func IsBoundary(r object.Ref) bool {
 	switch r.Group {
 	case "":
@@ -15,7 +14,7 @@ func IsBoundary(r object.Ref) bool {
 			return r.Name == "default"
 		case "ConfigMap":
 			return r.Name == "kube-root-ca.crt"
-		case "Service": // the API server, which anybody may address
+		case "Service": // the API server, which any client may call
 			return r.Namespace == "default" && r.Name == "kubernetes"
 		}
 	case "storage.k8s.io":
@@ -35,7 +34,7 @@ func IsBoundary(r object.Ref) bool {
 	case "flowcontrol.apiserver.k8s.io":
 		return r.Kind == "PriorityLevelConfiguration"
 	case "rbac.authorization.k8s.io":
-		return r.Kind == "ClusterRole" || r.Kind == "User" || r.Kind == "Group" // and who is no object
+		return r.Kind == "ClusterRole" || r.Kind == "User" || r.Kind == "Group" // subjects that are no objects, too
 	case "apiextensions.k8s.io":
 		return r.Kind == "CustomResourceDefinition"
 	}

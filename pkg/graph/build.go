@@ -18,7 +18,7 @@ type rawEdge struct {
 	flags    linkFlags
 }
 
-// resolver holds what Build needs while it turns links into edges.
+// resolver is the state of Build, which resolves links to edges.
 type resolver struct {
 	*Builder
 	inv   *inventory.Inventory
@@ -28,30 +28,28 @@ type resolver struct {
 	edges          []rawEdge
 	maybe          map[inventory.ID][]optionalTarget
 	promises       []promise
-	ungranted      map[inventory.ID]bool // who refers to where the grants are not known
+	ungranted      map[inventory.ID]bool // rows with references that may need unread grants
 	areas          map[inventory.ID][]area
 	evidence       []said
-	fronts         []said // selectors of what serves the pods that it finds
+	fronts         []said // selectors of objects that serve pods
 	emptySelectors []said
 	problems       []Problem
 }
 
-// optionalTarget is the target of a link that counts only if it exists, and that nobody has
-// looked for.
+// optionalTarget is the target of an ifPresent link that nothing has read.
 type optionalTarget struct {
 	to       inventory.ID
 	inferred bool
 }
 
-// candidate is such a target, of a node.
+// candidate is an optionalTarget of a node.
 type candidate struct {
 	ref      object.Ref
 	inferred bool
 }
 
-// Build resolves the links of the inventory's objects into a graph. It may be
-// called again after more has been added. Time and memory grow with objects and
-// edges.
+// Build resolves the links of the inventory's objects into a graph. It may be called again after
+// more objects were added. Time and memory grow with objects and edges.
 func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	r := &resolver{Builder: b, inv: inv, index: inv.Index(), alias: aliases(inv, b.rules), maybe: map[inventory.ID][]optionalTarget{}, ungranted: map[inventory.ID]bool{}, areas: map[inventory.ID][]area{}}
 	r.edges = make([]rawEdge, 0, len(b.links))
@@ -93,9 +91,9 @@ func (b *Builder) Build(inv *inventory.Inventory) *Graph {
 	return g
 }
 
-// aliases maps the rows of an object that several groups serve to one of them:
-// that which a rule reads, else a named group before the core one (events), else
-// the first by name. Two objects that merely carry one UID differ in name.
+// aliases maps the rows of an object that several groups serve to one of them: the group that a
+// rule reads, else a named group before the core one (events), else the first by name. Different
+// objects with the same UID differ in name.
 func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inventory.ID {
 	better := func(a, b object.Ref) bool {
 		if x, y := rules.Reads(a.GroupKind()), rules.Reads(b.GroupKind()); x != y {
@@ -111,7 +109,7 @@ func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inv
 		uid inventory.UID
 		ref object.Ref
 	}
-	of := func(id inventory.ID) served {
+	identity := func(id inventory.ID) served {
 		s := served{inv.RawUID(id), inv.Ref(id)}
 		s.ref.Group = ""
 		return s
@@ -119,15 +117,15 @@ func aliases(inv *inventory.Inventory, rules *relation.Set) map[inventory.ID]inv
 	best := map[served]inventory.ID{}
 	for _, twin := range inv.Twins() {
 		for _, id := range twin {
-			if have, ok := best[of(id)]; !ok || better(inv.Ref(id), inv.Ref(have)) {
-				best[of(id)] = id
+			if have, ok := best[identity(id)]; !ok || better(inv.Ref(id), inv.Ref(have)) {
+				best[identity(id)] = id
 			}
 		}
 	}
 	alias := map[inventory.ID]inventory.ID{}
 	for _, twin := range inv.Twins() {
 		for _, id := range twin {
-			if to := best[of(id)]; to != id {
+			if to := best[identity(id)]; to != id {
 				alias[id] = to
 			}
 		}
@@ -154,7 +152,7 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 	to := inventory.ID(l.target)
 	if l.flags&ifPresent != 0 && !r.inv.WasRead(to) {
 		r.promise(from, to, l)
-		// What is aside makes no stack larger: it is not worth a request.
+		// Peers do not extend a stack, so they are not worth a request.
 		if !r.inv.Missing(to) && !r.rules.Rules()[l.rule].Peer {
 			r.maybe[from] = append(r.maybe[from], optionalTarget{to, l.flags&inferred != 0})
 		}
@@ -170,19 +168,18 @@ func (r *resolver) resolve(from inventory.ID, l *link) {
 	}
 }
 
-// granted resolves a reference that, into another namespace, counts only where a
-// ReferenceGrant there allows it. Where the grants could not be read it is a
-// guess.
+// granted resolves a reference into another namespace that counts only with a ReferenceGrant there.
+// If the grants could not be read, the edge is inferred.
 func (r *resolver) granted(from, to inventory.ID, l *link) {
-	said, target := r.inv.Ref(from), r.inv.Ref(to)
+	referrer, target := r.inv.Ref(from), r.inv.Ref(to)
 	allowed := func(key string) bool {
 		return len(r.index.Select(relation.ReferenceGrant, target.Namespace, false, inventory.Query{Key: key})) > 0
 	}
 	switch {
-	case target.Namespace == "" || target.Namespace == said.Namespace || slices.ContainsFunc(relation.GrantKeys(said, target), allowed):
+	case target.Namespace == "" || target.Namespace == referrer.Namespace || slices.ContainsFunc(relation.GrantKeys(referrer, target), allowed):
 		r.add(from, to, l)
 	case r.inv.Covered(relation.ReferenceGrant, target.Namespace) || r.kinds.NotServed(relation.ReferenceGrant):
-		r.problem(said, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
+		r.problem(referrer, NotGranted, target, l, "refers to %s, which no ReferenceGrant in that namespace allows", target)
 	default:
 		guess := *l
 		guess.flags |= inferred
@@ -191,9 +188,9 @@ func (r *resolver) granted(from, to inventory.ID, l *link) {
 	}
 }
 
-// add keeps an edge, in its true direction. Nothing relates to itself.
-func (r *resolver) add(said, target inventory.ID, l *link) {
-	from, to := r.canonical(said), r.canonical(target)
+// add adds an edge, in its true direction. It drops edges from a node to itself.
+func (r *resolver) add(source, target inventory.ID, l *link) {
+	from, to := r.canonical(source), r.canonical(target)
 	if from == to {
 		return
 	}
@@ -203,9 +200,8 @@ func (r *resolver) add(said, target inventory.ID, l *link) {
 	r.edges = append(r.edges, rawEdge{from: from, to: to, field: l.field, value: l.value, rule: l.rule, flags: l.flags})
 }
 
-// unguess drops guesses of need between an owner and what it owns, either way: a
-// field that names what the object makes, or who made it, says no more than the
-// owner reference does.
+// unguess drops inferred needs between an owner and what it owns, in either direction: a field that
+// names a child or an owner adds nothing to the owner reference.
 func (r *resolver) unguess() {
 	type pair struct{ from, to inventory.ID }
 	guessed := map[pair]bool{}
@@ -234,7 +230,7 @@ func (r *resolver) unguess() {
 	r.edges = slices.DeleteFunc(r.edges, func(e rawEdge) bool { return guess(&e) && guessed[pair{e.from, e.to}] })
 }
 
-// nodes numbers the rows that are nodes: what was read, and what an edge names.
+// nodes numbers the rows that are nodes: those that were read, and those of an edge.
 func (r *resolver) nodes() ([]ID, []inventory.ID) {
 	named := make([]bool, r.inv.Len())
 	for i := range r.edges {
@@ -259,8 +255,8 @@ func (r *resolver) nodes() ([]ID, []inventory.ID) {
 	return number, rows
 }
 
-// candidates are the targets that are edges if they exist, and that nobody has
-// looked for.
+// candidates returns, by node, the targets that become edges if they exist, and that nothing has
+// read.
 func (r *resolver) candidates(g *Graph) map[ID][]candidate {
 	out := make(map[ID][]candidate, len(r.maybe))
 	for from, targets := range r.maybe {

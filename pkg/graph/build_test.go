@@ -36,7 +36,7 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// An object that two groups serve is one node, and what it says is said once.
+// An object that two groups serve is one node, with each edge once.
 func TestTwins(t *testing.T) {
 	w := newWorld(t, "ev:e needs a\nevs:e needs a\nb needs ev:e\nc needs evs:e\nev:e needs evs:e\nd")
 	w.object("ev:e").UID = w.object("evs:e").UID
@@ -74,7 +74,7 @@ func TestThreeTwins(t *testing.T) {
 	}
 }
 
-// Of two links that say the same, the one that says it more firmly stays.
+// Of two duplicate links, the stronger one wins.
 func TestStrongestStays(t *testing.T) {
 	w := newWorld(t, "b")
 	for _, flags := range []relation.Link{{Optional: true, Value: "1"}, {Value: "2"}, {Inferred: true, Value: "3"}} {
@@ -127,7 +127,7 @@ func TestEdgesAgree(t *testing.T) {
 	}
 }
 
-// randomWorld has n things, a few of them gone, and about m edges.
+// randomWorld has n objects, a few of them missing, and about m edges.
 func randomWorld(t testing.TB, random *rand.Rand, n, m int) *world {
 	w := newWorld(t, "")
 	pick := func() string {
@@ -161,7 +161,7 @@ func randomWorld(t testing.TB, random *rand.Rand, n, m int) *world {
 	return w
 }
 
-// The same objects give the same graph, whatever the order in which they came.
+// The same objects give the same graph, in whatever order they arrive.
 func TestOrderOfArrival(t *testing.T) {
 	for seed := range uint64(100) {
 		random := rand.New(rand.NewPCG(seed, 1))
@@ -195,7 +195,7 @@ func TestGraphReads(t *testing.T) {
 	b := node(t, g, "b")
 	label, _ := g.Label(b, "app")
 	note, _ := g.Annotation(b, "note")
-	if _, kept := g.Annotation(b, "other"); kept || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
+	if _, found := g.Annotation(b, "other"); found || label != "x" || note != "n" || len(g.Labels(b)) != 1 {
 		t.Errorf("label %q, note %q, labels %v", label, note, g.Labels(b))
 	}
 }
@@ -215,8 +215,7 @@ func TestGapsAreSorted(t *testing.T) {
 	}
 }
 
-// A builder builds again after more was added, and an object that came again is
-// what it is now.
+// A builder can build again after more was added, and uses the latest version of an object.
 func TestBuildAgain(t *testing.T) {
 	w := newWorld(t, "a needs b")
 	b := graph.NewBuilder(w.rules(), builtInKinds())

@@ -13,9 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Builder takes the links of objects while they pass, and builds the graph of
-// them. Its Extract method is an inventory.Extractor; everything it keeps of a
-// link is numbers.
+// Builder collects the links of objects as they stream by, and builds the graph. Its Extract method
+// is an inventory.Extractor. It stores links as numbers only.
 type Builder struct {
 	rules *relation.Set
 	kinds *object.Kinds
@@ -27,16 +26,16 @@ type Builder struct {
 	uids       uids
 	// finalizers are those of the objects that have some, by row, as symbols.
 	finalizers map[inventory.ID][]uint32
-	// stated are the kinds that rows give to the links of others, and waiting, by the row
-	// that says them, the links to which such a kind is given.
+	// stated are the kinds that rows give to the targets of other rows (Target.KindBy); waiting are
+	// the links that need such a kind, by the row that gives it.
 	stated  map[inventory.ID]schema.GroupKind
 	waiting map[inventory.ID][]found
 }
 
-// uids are the UIDs that links name, by number.
+// uids are the UIDs of links, by number.
 type uids struct {
 	list []inventory.UID
-	odd  map[uint32]string // those that are no UUID, as they were written
+	odd  map[uint32]string // those that are not UUIDs, as they were written
 }
 
 func (u *uids) add(uid types.UID) uint32 {
@@ -55,10 +54,10 @@ func (u *uids) text(n uint32) string {
 	return u.list[n].String()
 }
 
-// copy returns what may be read while more is added.
+// copy returns a snapshot that may be read while more is added.
 func (u *uids) copy() uids { return uids{slices.Clip(u.list), maps.Clone(u.odd)} }
 
-// head is the run of links of one row.
+// head locates the consecutive links of one row.
 type head struct{ start, n uint32 }
 
 // link is a relation.Link in 16 bytes.
@@ -79,17 +78,17 @@ const (
 	ifPresent
 	bySelector
 	byUID
-	valueIsName // the value is the target's name: not worth a symbol
-	granted     // counts in another namespace only where a ReferenceGrant allows it
+	valueIsName // the value is the target's name and needs no symbol
+	granted     // counts in another namespace only with a ReferenceGrant
 	controller  // an owner reference that controls the object
-	dormant     // of an object that is out of work
-	settled     // of an object that has got what it asks of the target
-	blocks      // an owner reference that a deletion in the foreground waits for
-	byTemplate  // the selector fits the pod template of the target
+	dormant     // the object is inactive
+	settled     // the object has what it needs of the target
+	blocks      // an owner reference that a foreground deletion waits for
+	byTemplate  // the selector matches the pod template of the target
 )
 
-// NewBuilder returns a builder that applies the rules. The kinds tell which are
-// namespaced, and which kind a resource name means.
+// NewBuilder returns a builder that applies the rules. The kinds give scopes, and the kinds of
+// resource names.
 func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
 	return &Builder{
 		rules: rules, kinds: kinds, uids: uids{odd: map[uint32]string{}}, finalizers: map[inventory.ID][]uint32{},
@@ -97,8 +96,7 @@ func NewBuilder(rules *relation.Set, kinds *object.Kinds) *Builder {
 	}
 }
 
-// Serve replaces the kinds, where it has turned out that others are served. Nothing must
-// be read meanwhile.
+// Serve replaces the kinds after discovery has changed. It must not run during reads.
 func (b *Builder) Serve(kinds *object.Kinds) { b.kinds = kinds }
 
 type found struct {
@@ -138,7 +136,7 @@ func (b *Builder) Extract(o object.Object) func(*inventory.Inventory, inventory.
 	}
 }
 
-// finalize keeps the finalizers of a row, for those that it had before.
+// finalize replaces the finalizers of a row.
 func (b *Builder) finalize(inv *inventory.Inventory, id inventory.ID, names []string) {
 	delete(b.finalizers, id)
 	for _, name := range names {
@@ -146,16 +144,15 @@ func (b *Builder) finalize(inv *inventory.Inventory, id inventory.ID, names []st
 	}
 }
 
-// settled returns the links of a row to which another one gives the kind of their
-// targets, as far as that one was read.
+// settled returns the links of a row whose kind another row gives, if that row was read.
 func (b *Builder) settled(inv *inventory.Inventory, id inventory.ID) []link {
 	start := len(b.links)
 	for _, f := range b.waiting[id] {
 		t := f.link.Target
-		by, named := inv.Find(*t.KindBy)
-		gk, states := b.stated[by]
+		stater, named := inv.Find(*t.KindBy)
+		gk, states := b.stated[stater]
 		k, served := b.kinds.Kind(gk)
-		if !named || !inv.WasRead(by) || !states || !served || k.Namespaced != (t.Namespace != "") {
+		if !named || !inv.WasRead(stater) || !states || !served || k.Namespaced != (t.Namespace != "") {
 			continue
 		}
 		t.Kind, t.KindBy = gk, nil
@@ -204,10 +201,9 @@ func (b *Builder) keep(inv *inventory.Inventory, rule int, l *relation.Link) {
 	b.links = append(b.links, k)
 }
 
-// scope gives a target its true kind and namespace. A resource that nobody
-// serves has no kind, so nothing can be said of it; neither can it of one that is
-// namespaced and meant without a namespace, or of the definition of a kind that
-// has none, or whose name nothing tells.
+// scope sets the real kind and namespace of a target. It returns false for a target that cannot be
+// resolved: a resource that is not served, a namespaced kind without a namespace, the definition of
+// a built-in kind, or a definition without a known name.
 func (b *Builder) scope(t *relation.Target) bool {
 	if t.Definition {
 		r, ok := b.kinds.Kind(t.Kind)

@@ -14,24 +14,24 @@ import (
 const (
 	// mounting is the rule by which pods and templates name the claims that they mount.
 	mounting = "pod-volume-claim"
-	// templating is the rule by which a StatefulSet has claims: those of its size by
-	// name, and what is left from a larger size by selector.
+	// templating is the rule by which a StatefulSet has claims: those of its replicas by name, and
+	// those left from a larger size by selector.
 	templating = "statefulset-claim"
 )
 
-// unmounted tells of a claim that nobody mounts. It is worth a warning only if
-// all that could mount it was read, nothing keeps it, and it has a volume.
+// unmounted reports a claim that nothing mounts. It is a warning only if everything that could
+// mount it was read, no object needs it, and it has a volume.
 func (d *diagnosis) unmounted(id ID) {
 	self := d.g.Ref(id)
 	if !d.g.readFields(podKind, self.Namespace) || d.used(id) {
 		return
 	}
 	p := Problem{Object: self, Reason: ClaimUnmounted, Severity: Info}
-	keeper, left := d.claimOwner(id)
+	keeper, scaledDown := d.claimOwner(id)
 	volume, bound := d.volume(id)
 	unread := d.unreadCarriers(self.Namespace)
 	switch {
-	case left:
+	case scaledDown:
 		p.Related = d.g.Ref(keeper)
 		p.Message = fmt.Sprintf("no pod mounts it: it remains from more replicas of %s, for when it scales up again; delete it if the data is not needed", near(p.Related, self))
 	case keeper >= 0:
@@ -49,9 +49,8 @@ func (d *diagnosis) unmounted(id ID) {
 	d.problems = append(d.problems, p)
 }
 
-// used says whether anything needs the claim itself, and not only what was once
-// in it: another claim or a snapshot may have been filled from it. A claim of
-// today's size of a StatefulSet is spoken for.
+// used reports whether an object needs the claim itself. A claim or a snapshot that was copied from
+// it is ignored; a StatefulSet that has a replica for it does.
 func (d *diagnosis) used(id ID) bool {
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
 		e := &d.g.edges[i]
@@ -70,9 +69,9 @@ func (d *diagnosis) used(id ID) bool {
 	return false
 }
 
-// claimOwner returns who owns the claim, -1 for nobody; left says that it is a
-// StatefulSet that has fewer replicas now.
-func (d *diagnosis) claimOwner(id ID) (keeper ID, left bool) {
+// claimOwner returns the owner of the claim, or -1; left is set if it is a StatefulSet that was
+// scaled down.
+func (d *diagnosis) claimOwner(id ID) (keeper ID, scaledDown bool) {
 	keeper = -1
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
 		e := &d.g.edges[i]
@@ -97,8 +96,8 @@ func (d *diagnosis) volume(id ID) (ID, bool) {
 	return 0, false
 }
 
-// unreadCarriers names the kinds of workloads that could mount a claim in the
-// namespace, and were not all read.
+// unreadCarriers names the kinds of workloads that could mount a claim in the namespace and were
+// not all read.
 func (d *diagnosis) unreadCarriers(namespace string) string {
 	i := slices.IndexFunc(d.g.rules, func(r relation.Rule) bool { return r.Name == mounting })
 	if i < 0 {
@@ -110,15 +109,14 @@ func (d *diagnosis) unreadCarriers(namespace string) string {
 			unread = append(unread, gk.String())
 		}
 	}
-	const few = 3
-	if more := len(unread) - few; more > 0 {
-		unread = append(unread[:few], fmt.Sprintf("and %d more", more))
+	const maxShown = 3
+	if hidden := len(unread) - maxShown; hidden > 0 {
+		unread = append(unread[:maxShown], fmt.Sprintf("and %d more", hidden))
 	}
 	return strings.Join(unread, ", ")
 }
 
-// readFields says whether every object of the kind in the namespace was read, and
-// not only its metadata.
+// readFields reports whether every object of the kind in the namespace was read whole.
 func (g *Graph) readFields(gk schema.GroupKind, namespace string) bool {
 	r, served := g.kinds.Kind(gk)
 	if !served {

@@ -6,18 +6,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// How a root came to a node.
+// Ways in which a root reaches a node.
 const (
 	// member: the node is in the stack.
 	member = iota
-	// includesServed: it is requested or needed, so that what it serves is in the stack.
+	// includesServed: it is a root or needed, so that the stack includes what it serves.
 	includesServed
-	// ascending: it is above something that such a node serves; the last one
-	// above becomes a member.
+	// ascending: it is an owner of what such a node serves; the topmost one becomes a member.
 	ascending
-	// leaf: the node is in the stack, and nothing follows from that.
+	// leaf: the node is in the stack, and is not followed.
 	leaf
-	// managing: it is a manager that was asked for, or is managed by one.
+	// managing: it is a manager that is a root, or is managed by one.
 	managing
 	// making: it makes what is needed, or a maker needs it.
 	making
@@ -25,13 +24,13 @@ const (
 	ways
 )
 
-// rootMark tells which roots came to a node in each way, as node + 1. Two of them are
-// enough to know whether it is shared; no more are passed on. So a walk from any
-// number of roots visits each node at most twelve times.
+// rootMark records which roots reached a node in each way, as node + 1. Two are enough to know that
+// a node is shared, so no more are passed on, and a walk from any number of roots visits each node
+// at most twelve times.
 type rootMark [ways][2]ID
 
-// member says whether the node is in a stack, and whether in those of two roots.
-func (m *rootMark) member() (is, shared bool) {
+// member reports whether the node is in a stack, and whether in those of two roots.
+func (m *rootMark) member() (isMember, shared bool) {
 	first := cmp.Or(m[member][0], m[leaf][0], m[making][0])
 	for _, way := range [...]int{member, leaf, making} {
 		for _, root := range m[way] {
@@ -41,18 +40,18 @@ func (m *rootMark) member() (is, shared bool) {
 	return first != 0, shared
 }
 
-// walker computes the closures of roots, all at once. It keeps a list of what is
-// to do, and never recurses: owners can be cyclic and chains long.
+// walker computes the closures of all roots at once. It uses a work list instead of recursion:
+// owners can be cyclic and chains long.
 type walker struct {
 	g      *Graph
 	opts   StackOptions
 	seen   map[ID]rootMark
 	todo   []visit
 	isRoot map[ID]bool
-	made   map[ID][]ID // who makes what is needed, as far as that was come to
+	made   map[ID][]ID // the makers of what is needed, as far as visited
 }
 
-// as is the root that another one counts as.
+// as returns the root that a root counts as (StackOptions.SameRoot).
 func (w *walker) as(root ID) ID {
 	if as, ok := w.opts.SameRoot[root]; ok {
 		return as
@@ -70,7 +69,7 @@ func (w *walker) run(roots []ID) {
 	for _, root := range roots {
 		w.isRoot[root] = true
 	}
-	// A root knows itself first: if it is a boundary, no other root passes it.
+	// Roots mark themselves first, so that no other root passes one that is a boundary.
 	for _, root := range roots {
 		as := w.as(root)
 		w.add(root, as, member)
@@ -89,9 +88,9 @@ func (w *walker) run(roots []ID) {
 	}
 }
 
-func (w *walker) add(id, root ID, how uint8) {
+func (w *walker) add(id, root ID, way uint8) {
 	m := w.seen[id]
-	roots := &m[how]
+	roots := &m[way]
 	switch {
 	case roots[0] == root+1 || roots[1] == root+1:
 		return
@@ -103,7 +102,7 @@ func (w *walker) add(id, root ID, how uint8) {
 		return
 	}
 	w.seen[id] = m
-	w.todo = append(w.todo, visit{id, root, how})
+	w.todo = append(w.todo, visit{id, root, way})
 }
 
 func (w *walker) expand(v visit) {
@@ -127,13 +126,13 @@ func (w *walker) expand(v visit) {
 	}
 }
 
-// elsewhere says whether a node is a part of the stack of another root.
+// elsewhere reports whether a node is a part of the stack of another root.
 func (w *walker) elsewhere(v visit) bool {
-	root, apart := w.opts.PartOf[v.id]
-	return apart && w.as(root) != v.root
+	root, separate := w.opts.PartOf[v.id]
+	return separate && w.as(root) != v.root
 }
 
-// members follows the closure: what it owns and needs, and who serves it.
+// members follows the closure: what the node owns and needs, and what serves it.
 func (w *walker) members(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
@@ -158,8 +157,8 @@ func (w *walker) members(v visit) {
 	}
 }
 
-// standFor follows what an object serves, forward: who needs a Service needs the
-// pods behind it, and that which made them.
+// standFor follows what an object serves: a client of a Service needs its pods, and so the owners
+// of those.
 func (w *walker) standFor(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
@@ -172,8 +171,7 @@ func (w *walker) standFor(v visit) {
 	}
 }
 
-// manage takes in what a manager that was asked for keeps, and what a shared
-// reader collects.
+// manage adds what a root that is a manager manages, and what a shared reader collects.
 func (w *walker) manage(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		switch e := &w.g.edges[i]; {
@@ -203,8 +201,8 @@ func (w *walker) around(v visit) {
 	}
 }
 
-// above follows the closure backwards: who owns it, who needs it, whom it serves,
-// what stands for it with somebody who needs that, and what it makes for others.
+// above follows the closure backwards: the owners of the node, the objects that need it, those that
+// it serves, the Services in front of it that others need, and what it makes for others.
 func (w *walker) above(v visit) {
 	for _, i := range w.g.into[w.g.in[v.id]:w.g.in[v.id+1]] {
 		e := &w.g.edges[i]
@@ -225,12 +223,12 @@ func (w *walker) above(v visit) {
 	}
 }
 
-// fronts adds what others need a root by: a Service in front of something that
-// the root owns, at any depth, and the owners in between.
+// fronts adds the Services by which others need a root: those in front of objects that the root
+// owns, at any depth, with the owners in between.
 func (w *walker) fronts(root, as ID) {
-	below := w.g.descendants(root, w.opts)
-	needed := map[ID]bool{} // by front: one may stand before all of them
-	for t := range below {
+	descendants := w.g.descendants(root, w.opts)
+	needed := map[ID]bool{} // by front, which may be in front of all of them
+	for t := range descendants {
 		for _, i := range w.g.into[w.g.in[t]:w.g.in[t+1]] {
 			e := &w.g.edges[i]
 			if w.g.relation(e) != relation.Serves || !w.opts.follows(w.g, e) {
@@ -238,19 +236,19 @@ func (w *walker) fronts(root, as ID) {
 			}
 			yes, known := needed[e.from]
 			if !known {
-				yes = w.g.isNeededByOthers(e.from, below, w.opts)
+				yes = w.g.isNeededByOthers(e.from, descendants, w.opts)
 				needed[e.from] = yes
 			}
 			if yes {
 				w.add(e.from, as, member)
-				w.between(t, as, below)
+				w.between(t, as, descendants)
 			}
 		}
 	}
 }
 
-// between adds a descendant of the root, and the owners of it on the way up.
-func (w *walker) between(id, root ID, below map[ID]bool) {
+// between adds a descendant of the root, and its owners up to the root.
+func (w *walker) between(id, root ID, descendants map[ID]bool) {
 	next := []ID{id}
 	seen := map[ID]bool{id: true}
 	for len(next) > 0 {
@@ -258,7 +256,7 @@ func (w *walker) between(id, root ID, below map[ID]bool) {
 		next = next[:len(next)-1]
 		w.add(at, root, member)
 		for _, owner := range w.g.ownersOf(at, w.opts) {
-			if below[owner] && !seen[owner] {
+			if descendants[owner] && !seen[owner] {
 				seen[owner] = true
 				next = append(next, owner)
 			}
@@ -268,26 +266,25 @@ func (w *walker) between(id, root ID, below map[ID]bool) {
 
 // descendants returns a node and all that it owns, at any depth.
 func (g *Graph) descendants(id ID, o StackOptions) map[ID]bool {
-	below := map[ID]bool{id: true}
+	descendants := map[ID]bool{id: true}
 	next := []ID{id}
 	for len(next) > 0 {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for i := g.out[at]; i < g.out[at+1]; i++ {
-			if e := &g.edges[i]; g.owns(e) && o.follows(g, e) && !below[e.to] {
-				below[e.to] = true
+			if e := &g.edges[i]; g.owns(e) && o.follows(g, e) && !descendants[e.to] {
+				descendants[e.to] = true
 				next = append(next, e.to)
 			}
 		}
 	}
-	return below
+	return descendants
 }
 
-// needed says whether anybody needs a node.
+// needed reports whether any object needs a node.
 func (g *Graph) needed(id ID, o StackOptions) bool { return g.isNeededByOthers(id, nil, o) }
 
-// isNeededByOthers says whether anybody needs a node, and what is behind it, who is
-// not among these.
+// isNeededByOthers reports whether an object outside of these needs a node, or what it serves.
 func (g *Graph) isNeededByOthers(id ID, these map[ID]bool, o StackOptions) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; g.relation(e) == relation.Needs && !g.rules[e.rule].Terminal && o.follows(g, e) && !these[e.from] {

@@ -4,26 +4,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// moment is when the lack of what an edge names is felt.
+// moment is when the absence of an edge's target has an effect.
 type moment uint8
 
 const (
-	// atOnce: by what runs.
+	// atOnce: on what runs.
 	atOnce moment = iota
-	// whenRestarted: what runs goes on until it is started anew.
+	// whenRestarted: what runs continues until its next start.
 	whenRestarted
-	// whenMade: by what is made, grown or scheduled afterwards, and never by what is there.
+	// whenMade: on what is created, scaled up or scheduled later, and never on what exists.
 	whenMade
 )
 
-// consequence is what follows if what an edge names is not there. A diagnosis tells it of
-// what is missing, and an impact of what is to be deleted: they agree since there is one table.
+// consequence is the effect of a missing target. Diagnose uses it for what is missing, and Impact
+// for what is to be deleted, so that both agree.
 type consequence struct {
-	// severity is how much it matters; 0 is not at all.
+	// severity is 0 if there is no effect.
 	severity Severity
 	follows  string
 	when     moment
-	// meanwhile is what holds for who has got what it needs already.
+	// meanwhile applies to objects that are settled: they have what they need already.
 	meanwhile string
 }
 
@@ -39,7 +39,8 @@ const (
 	keepsRunning     = "existing pods keep running"
 )
 
-// consequences are those of built-in rules that are not what their relation says, by rule.
+// consequences are the built-in rules, by name, whose consequence differs from that of their
+// relation.
 var consequences = map[string]consequence{
 	"pod-env-configmap":     {Error, cannotStart, whenRestarted, keepsEnvironment},
 	"pod-env-secret":        {Error, cannotStart, whenRestarted, keepsEnvironment},
@@ -105,14 +106,14 @@ var consequences = map[string]consequence{
 	"api-service":          {Error, "nothing of this API can be read or written, and no namespace can be deleted", atOnce, ""},
 	"conversion-service":   {Error, "objects of the kind can be read and written only in the stored version", atOnce, ""},
 
-	// They lag behind what they are about, or outlive it.
+	// These references lag behind their objects, or outlive them.
 	"endpointslice-pod": {}, "endpoints-pod": {}, "event-object": {}, "lease-holder": {}, "lease-node": {},
 }
 
-// byDriver: a driver works without a CSIDriver object, by defaults.
+// byDriver: a driver works without a CSIDriver object, with defaults.
 var byDriver = consequence{Info, "volumes are mounted by the defaults of the kubelet", whenMade, "what is mounted stays mounted"}
 
-// consequence is what follows if the target of an edge is not there.
+// consequence returns the effect of a missing target of an edge.
 func (g *Graph) consequence(e *edge) consequence {
 	r := &g.rules[e.rule]
 	if c, ok := consequences[r.Name]; ok {
@@ -130,8 +131,8 @@ func (g *Graph) consequence(e *edge) consequence {
 	return consequence{Warning, "it was not created yet, or was removed", atOnce, ""}
 }
 
-// working returns who of those that the edges come from has got what it asks for, or may have,
-// and the owners above them: a Deployment of which a pod runs.
+// working returns the sources of edges that are settled, or may be, and the owners above them: a
+// Deployment with a running pod.
 func (g *Graph) working(edges []*edge) map[ID]bool {
 	working := map[ID]bool{}
 	var next []ID
@@ -156,8 +157,7 @@ func (g *Graph) working(edges []*edge) map[ID]bool {
 	return working
 }
 
-// mayRun tells a workload whose pods were not read: whether any runs is not known, and what
-// runs goes on.
+// mayRun reports a workload whose pods were not read: some may be running.
 func (g *Graph) mayRun(id ID) bool {
 	r := g.Ref(id)
 	return isWorkload(r) && r.GroupKind() != podKind && !g.inv.Covered(podKind, r.Namespace)

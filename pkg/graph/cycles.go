@@ -9,14 +9,14 @@ import (
 	"gonum.org/v1/gonum/graph/topo"
 )
 
-// Cycles returns the sets of nodes that reach each other over the edges that
-// keep accepts, each set in order, the sets by their first node.
+// Cycles returns the sets of nodes that reach each other over the edges that keep accepts, each set
+// in order, the sets by their first node.
 func (g *Graph) Cycles(keep func(Edge) bool) [][]ID {
 	return g.cycles(func(e *edge) bool { return keep(g.edge(*e)) })
 }
 
-// cycles peels off what nothing leads to, in linear time, and leaves the little
-// that remains to Tarjan's algorithm, which is gonum's.
+// cycles removes nodes without incoming edges, in linear time, and runs Tarjan's algorithm of gonum
+// on the small rest.
 func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 	degree := make([]int32, len(g.rows))
 	for i := range g.edges {
@@ -30,7 +30,7 @@ func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 			peel = append(peel, ID(i))
 		}
 	}
-	left := len(g.rows) - len(peel)
+	remaining := len(g.rows) - len(peel)
 	for len(peel) > 0 {
 		id := peel[len(peel)-1]
 		peel = peel[:len(peel)-1]
@@ -38,18 +38,18 @@ func (g *Graph) cycles(keep func(*edge) bool) [][]ID {
 			if keep(&e) {
 				if degree[e.to]--; degree[e.to] == 0 {
 					peel = append(peel, e.to)
-					left--
+					remaining--
 				}
 			}
 		}
 	}
-	if left == 0 {
+	if remaining == 0 {
 		return nil
 	}
 	return g.components(degree, keep)
 }
 
-// components returns the strongly connected sets among the nodes that have a degree left.
+// components returns the strongly connected components of the remaining nodes.
 func (g *Graph) components(degree []int32, keep func(*edge) bool) [][]ID {
 	rest := remainder{}
 	for i := range g.edges {
@@ -73,8 +73,7 @@ func (g *Graph) components(degree []int32, keep func(*edge) bool) [][]ID {
 	return sets
 }
 
-// ownerCycles reports owners that own each other: the garbage collector waits
-// for each of them for ever.
+// ownerCycles reports owners that own each other: the garbage collector never deletes any of them.
 func (g *Graph) ownerCycles() []Problem {
 	var out []Problem
 	for _, set := range g.cycles(g.reference) {
@@ -82,8 +81,8 @@ func (g *Graph) ownerCycles() []Problem {
 		for _, id := range set[:min(len(set), 5)] {
 			names = append(names, g.Ref(id).String())
 		}
-		if more := len(set) - len(names); more > 0 {
-			names = append(names, fmt.Sprintf("and %d more", more))
+		if hidden := len(set) - len(names); hidden > 0 {
+			names = append(names, fmt.Sprintf("and %d more", hidden))
 		}
 		out = append(out, Problem{Object: g.Ref(set[0]), Reason: OwnerCycle, Severity: Warning, Related: g.Ref(set[1]), Message: "owners in a cycle: " + strings.Join(names, ", ")})
 	}

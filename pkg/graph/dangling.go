@@ -9,28 +9,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// dangling finds references to what is known not to be there. Where a Deployment,
-// its ReplicaSets and their pods all name it, the Deployment is told of, once.
+// dangling finds references to objects that are known to be missing. If a Deployment, its
+// ReplicaSets and their pods all have the reference, it reports the Deployment once.
 func (d *diagnosis) dangling() {
-	by := map[ID][]*edge{}
+	byTarget := map[ID][]*edge{}
 	for _, id := range d.s.members {
 		if d.g.State(id) != Present || d.s.Boundary(id) {
 			continue
 		}
 		for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
 			if e := &d.g.edges[i]; d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
-				by[e.to] = append(by[e.to], e)
+				byTarget[e.to] = append(byTarget[e.to], e)
 			}
 		}
 	}
-	for _, to := range slices.Sorted(maps.Keys(by)) {
-		d.checkMissing(by[to])
+	for _, to := range slices.Sorted(maps.Keys(byTarget)) {
+		d.checkMissing(byTarget[to])
 	}
 }
 
-// isProblemIfMissing says whether it is a problem if there is nothing at the end of an edge.
-// Of an edge that the target says the object itself knows nothing; what was
-// guessed need not be; and what is out of work breaks no more.
+// isProblemIfMissing reports whether a missing target of an edge is a problem. It is not if the
+// target itself declares the edge, if the edge is inferred, or if the object is inactive.
 func (g *Graph) isProblemIfMissing(e *edge) bool {
 	r := &g.rules[e.rule]
 	if e.flags&(inferred|backward|dormant) != 0 || r.Peer || givenToAll(g.Ref(e.to)) {
@@ -39,30 +38,30 @@ func (g *Graph) isProblemIfMissing(e *edge) bool {
 	if g.consequence(e).severity == 0 {
 		return false
 	}
-	return !g.ownedBack(e) // that is told as an owner that is absent
+	return !g.ownedBack(e) // that is reported as an absent owner
 }
 
-// ownedBack says whether the source of an edge says that the target owns it.
+// ownedBack reports whether the source of an edge has an owner reference to the target.
 func (g *Graph) ownedBack(e *edge) bool {
-	for back := range g.between(e.to, e.from) {
-		if g.relation(back) == relation.Owns && back.flags&backward != 0 {
+	for reverse := range g.between(e.to, e.from) {
+		if g.relation(reverse) == relation.Owns && reverse.flags&backward != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// givenToAll tells what the control plane makes in every namespace or cluster, and makes
-// anew: a dump that does not have it was picked by hand.
+// givenToAll reports whether the control plane creates and recreates the object in every namespace
+// or cluster: a dump without it is a selection.
 func givenToAll(r object.Ref) bool {
 	return r.Group == "" && (r.Kind == "ServiceAccount" || r.Kind == "ConfigMap" || r.Kind == "Service") && IsBoundary(r)
 }
 
-// checkMissing tells of one missing object who names it: by object the reference that
-// matters most, and by chain of controllers the topmost object.
+// checkMissing reports the references to one missing object: the most severe one of each object,
+// and of each chain of controllers the topmost object.
 func (d *diagnosis) checkMissing(edges []*edge) {
 	if slices.ContainsFunc(edges, func(e *edge) bool { return d.g.relation(e) == relation.Needs && e.flags&optional == 0 }) {
-		// Who makes it is named where it is needed.
+		// The makers are named in the message of those that need it.
 		edges = slices.DeleteFunc(edges, d.g.makes)
 	}
 	working := d.g.working(edges)
@@ -72,21 +71,21 @@ func (d *diagnosis) checkMissing(edges []*edge) {
 			worst[e.from] = e
 		}
 	}
-	told := map[ID]int{} // and how many below say the same
+	reported := map[ID]int{} // by object, the number of objects below with the same reference
 	for from, e := range worst {
 		top := d.topmost(from, func(id ID) bool { return worst[id] != nil && d.g.lack(worst[id], working) <= d.g.lack(e, working) })
-		if told[top] += 0; top != from {
-			told[top]++
+		if reported[top] += 0; top != from {
+			reported[top]++
 		}
 	}
 	maker := d.maker(edges[0].to)
-	for from, below := range told {
-		d.missing(worst[from], below, d.g.lack(worst[from], working), maker)
+	for from, count := range reported {
+		d.missing(worst[from], count, d.g.lack(worst[from], working), maker)
 	}
 }
 
-// lack is how much it matters that the target of an edge is missing. What counts when
-// something is made anew only warns where that was made before.
+// lack returns the severity of the missing target of an edge. If only new objects need it, it is a
+// warning as long as some exist.
 func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 	c := g.consequence(e)
 	switch {
@@ -98,23 +97,22 @@ func (g *Graph) lack(e *edge, working map[ID]bool) Severity {
 	return c.severity
 }
 
-// missing tells of a reference to what is missing. maker says who is to make it, where
-// somebody is.
-func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string) {
+// missing reports a reference to a missing object. maker names who is to make it, if known.
+func (d *diagnosis) missing(e *edge, occurrences int, severity Severity, maker string) {
 	self, to, field := d.g.Ref(e.from), d.g.Ref(e.to), d.g.inv.Text(e.field)
 	p := Problem{Object: self, Reason: ReferenceMissing, Severity: severity, Related: to, Field: field}
 	follows := d.g.consequence(e).follows
-	what, out := "which does not exist", "create it, or correct "
+	problem, out := "which does not exist", "create it, or correct "
 	if d.g.kinds.NotServed(to.GroupKind()) {
-		what, out = "of a kind that the cluster does not serve", "install what provides it, or correct "
+		problem, out = "of a kind that the cluster does not serve", "install what provides it, or correct "
 	}
 	if d.g.relation(e) == relation.Owns {
 		out = "see the status of the owner, or correct "
 	} else if maker != "" {
 		out = maker + ", or correct "
 	}
-	if below > 0 {
-		what += fmt.Sprintf(" (%s in it name it too)", count(below, "object"))
+	if occurrences > 0 {
+		problem += fmt.Sprintf(" (%s in it name it too)", count(occurrences, "object"))
 	}
 	at := field
 	if value := d.g.value(e); value != to.Name && value != "" {
@@ -122,9 +120,9 @@ func (d *diagnosis) missing(e *edge, below int, severity Severity, maker string)
 	}
 	if e.flags&optional != 0 {
 		p.Reason = ReferenceMissingOptional
-		p.Message = fmt.Sprintf("would use %s, %s: it works without it, as %s says", near(to, self), what, at)
+		p.Message = fmt.Sprintf("would use %s, %s: it works without it, as %s says", near(to, self), problem, at)
 	} else {
-		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), what, follows, out, at)
+		p.Message = fmt.Sprintf("%s %s, %s: %s; %s%s", d.g.relation(e), near(to, self), problem, follows, out, at)
 	}
 	d.problems = append(d.problems, p)
 }

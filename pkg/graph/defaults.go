@@ -10,13 +10,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// defaultsOf returns names of objects of a kind that the control plane makes in every
-// cluster: the Namespaces, the roles and bindings of Kubernetes' own policy, the classes
-// of priority and what flow control begins with. A list of the kind that is whole holds
-// them, and a dump that has none was picked by hand. more says that other names may be
-// of such objects as well: those of system:, and any Namespace, which is there if it
-// holds something.
-func defaultsOf(gk schema.GroupKind, namespace string) (names []string, more func(name string) bool) {
+// defaultsOf returns names of objects of a kind that the control plane creates in every cluster:
+// the Namespaces, the roles and bindings of Kubernetes' own policy, the priority classes and the
+// initial flow control. A complete list of the kind has them, so a dump without any is a selection.
+// more reports further names: those of system:, and any Namespace, which exists if it contains
+// something.
+func defaultsOf(gk schema.GroupKind, namespace string) (names []string, isDefault func(name string) bool) {
 	none := func(string) bool { return false }
 	system := func(name string) bool { return strings.HasPrefix(name, "system:") }
 	switch gk.String() + "/" + namespace {
@@ -36,9 +35,9 @@ func defaultsOf(gk schema.GroupKind, namespace string) (names []string, more fun
 	return nil, none
 }
 
-// missing says that the object of a row is not there, for certain. That a kind was
-// read whole does not say it of what every cluster has, where nothing of that is there:
-// then it was a dump that has some of the kind.
+// missing reports whether the object of a row is known not to exist. A complete list is no proof
+// for an object that every cluster has if the list has none of those: then it came from a partial
+// dump.
 func missing(inv *inventory.Inventory, row inventory.ID) bool {
 	if !inv.Missing(row) {
 		return false
@@ -47,11 +46,10 @@ func missing(inv *inventory.Inventory, row inventory.ID) bool {
 	return !inv.Covered(r.GroupKind(), r.Namespace) || !leftOut(inv, r)
 }
 
-// leftOut says that the object is one that every cluster has, and that none of its
-// like was read.
+// leftOut reports whether every cluster has the object and none of its group was read.
 func leftOut(inv *inventory.Inventory, r object.Ref) bool {
-	names, more := defaultsOf(r.GroupKind(), r.Namespace)
-	if !slices.Contains(names, r.Name) && !more(r.Name) {
+	names, isDefault := defaultsOf(r.GroupKind(), r.Namespace)
+	if !slices.Contains(names, r.Name) && !isDefault(r.Name) {
 		return false
 	}
 	return !slices.ContainsFunc(names, func(name string) bool {

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// A list of Namespaces that is whole has those of the control plane; another one says
-// nothing of those that it lacks.
+// A complete list of Namespaces has those of the control plane; another list proves nothing about
+// those that it lacks.
 func TestNamespaceState(t *testing.T) {
 	for lines, want := range map[string]graph.State{
 		"a needs in:prod\ngone in:prod\nin:shop":        graph.Unread,
@@ -29,7 +29,7 @@ func TestNamespaceState(t *testing.T) {
 	}
 }
 
-// What was asked for by name, and was not there, is missing whatever it is.
+// An object whose get returned NotFound is missing, whatever it is.
 func TestDefaultAbsent(t *testing.T) {
 	b := graph.NewBuilder(relation.NewSet(), builtInKinds())
 	inv := inventory.New(nil, b.Extract)

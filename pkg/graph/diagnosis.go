@@ -12,12 +12,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Diagnose returns what is wrong with the members of the stack, the worst first.
-// It says only what follows from what was read: that something is not there, or
-// that nothing is found, only of a kind and a namespace that were read whole.
+// Diagnose returns the problems of the members of the stack, most severe first. It reports that
+// something is missing or that a selector matches nothing only for a kind and a namespace that were
+// read completely.
 //
-// Time grows with the members, their edges, and the workloads and pods of their
-// namespaces, besides one pass over the inventory.
+// Time grows with the members, their edges, and the workloads and pods of their namespaces, plus
+// one pass over the inventory.
 func (s *Stack) Diagnose() []Problem {
 	d := diagnosis{s: s, g: s.g, problems: s.Problems(), wrong: s.g.misowned()}
 	d.dangling()
@@ -46,7 +46,7 @@ func (g *Graph) misowned() map[object.Ref]bool {
 	return wrong
 }
 
-// Problems returns those of Graph.Problems that are of members.
+// Problems returns the members' problems of Graph.Problems.
 func (s *Stack) Problems() []Problem {
 	var out []Problem
 	for _, p := range s.g.problems {
@@ -72,7 +72,7 @@ var (
 	claimKind   = schema.GroupKind{Kind: "PersistentVolumeClaim"}
 )
 
-// index is of everything that was read; it is made at the first question.
+// index returns the index of everything that was read, and builds it if needed.
 func (d *diagnosis) index() *inventory.Index {
 	if d.lists == nil {
 		d.lists = d.g.inv.Index()
@@ -80,7 +80,7 @@ func (d *diagnosis) index() *inventory.Index {
 	return d.lists
 }
 
-// evidenceLinks yields what a rule of evidence reads off the objects that are nodes.
+// evidenceLinks yields the links of an evidence rule, for objects that are nodes.
 func (g *Graph) evidenceLinks(rule string) iter.Seq2[ID, *link] {
 	return func(yield func(ID, *link) bool) {
 		for i := range g.evidence {
@@ -96,17 +96,16 @@ func (g *Graph) evidenceLinks(rule string) iter.Seq2[ID, *link] {
 	}
 }
 
-// selector of a piece of evidence that chooses pods.
+// selector returns the selector of an evidence link.
 func (g *Graph) selector(l *link) *relation.Selector {
 	return g.selections.selector(g.inv, uint32(l.target))
 }
 
-// maxChain is how far up a chain of controllers is followed. Real ones have five
-// links at most; beyond, nothing is claimed.
+// maxChain limits how far up a chain of controllers is followed. Real ones have five links at most.
 const maxChain = 64
 
-// controllerOf returns the owner that controls a node. known is false where a node
-// has owners and none of them does, or where one of its references is wrong.
+// controllerOf returns the owner that controls a node. known is false if a node has owners and none
+// controls it, or if one of its references is wrong.
 func (d *diagnosis) controllerOf(id ID) (owner ID, has, known bool) {
 	owned := false
 	for _, i := range d.g.into[d.g.in[id]:d.g.in[id+1]] {
@@ -122,8 +121,8 @@ func (d *diagnosis) controllerOf(id ID) (owner ID, has, known bool) {
 	return 0, false, !owned && !d.wrong[d.g.Ref(id)]
 }
 
-// topmost returns the last one, up the chain of controllers (or else of first
-// owners), that fits; the node itself where none does or the chain has no end.
+// topmost returns the last object up the chain of controllers (or else of first owners) that fits,
+// or the node itself if none does or the chain is too long.
 func (d *diagnosis) topmost(id ID, fits func(ID) bool) ID {
 	top, at := id, id
 	for range maxChain {
@@ -142,8 +141,8 @@ func (d *diagnosis) topmost(id ID, fits func(ID) bool) ID {
 	return id
 }
 
-// near writes an object for people who look at another one: the namespace only
-// where it is another.
+// near formats a reference for a message about another object: with the namespace only if it
+// differs.
 func near(r, from object.Ref) string {
 	if r.Namespace == from.Namespace {
 		r.Namespace = ""
@@ -151,10 +150,10 @@ func near(r, from object.Ref) string {
 	return r.String()
 }
 
-// count writes a number of things: 1 pod, 3 pods.
-func count(n int, what string) string {
+// count formats a number with its noun: 1 pod, 3 pods.
+func count(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// sick is a file of testdata/diagnosis: objects of a cluster of which all was read
-// but the kinds that are unread, and what is wrong with them, as
+// sick is a file of testdata/diagnosis: objects of a cluster, of which all was read except the
+// kinds in the section unread, and their problems, as
 //
 //	SEVERITY REASON OBJECT RELATED|- FIELD|-
 //
@@ -71,12 +71,12 @@ func readSick(t *testing.T, file string) sick {
 	return s
 }
 
-// uncovered is a sink that is not told what is complete.
+// uncovered is a sink that ignores Cover.
 type uncovered struct{ *inventory.Inventory }
 
 func (uncovered) Cover(schema.GroupKind, string) {}
 
-// graph reads the objects, without those of a kind that is hidden.
+// graph reads the objects, without those of a hidden kind.
 func (s sick) graph(t *testing.T, hidden schema.GroupKind, random *rand.Rand) *graph.Graph {
 	t.Helper()
 	docs, err := source.Parse("objects.yaml", bytes.NewReader(s.objects))
@@ -189,8 +189,8 @@ func TestDiagnoseInAnyOrder(t *testing.T) {
 	})
 }
 
-// TestUnreadIsNotNone takes away each kind in turn, as if nobody might read it:
-// nothing is said that would have to be known of it.
+// TestUnreadIsNotNone hides each kind in turn, as if it were forbidden: problems that require it
+// must not be reported.
 func TestUnreadIsNotNone(t *testing.T) {
 	mounts := []string{"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "Job", "CronJob", "ReplicationController", "PodTemplate"}
 	eachSick(t, func(t *testing.T, s sick) {
@@ -237,7 +237,7 @@ func TestReasons(t *testing.T) {
 	}
 }
 
-// TestConsequences holds that each rule that is known by name is one.
+// TestConsequences: each rule name in the table exists.
 func TestConsequences(t *testing.T) {
 	var names []string
 	for _, file := range []string{"consequence.go", "impact_harm.go", "impact_deleted.go"} {
@@ -257,7 +257,7 @@ func TestConsequences(t *testing.T) {
 	}
 }
 
-// A value that is not the name alone is shown.
+// A value that differs from the name is shown.
 func TestDiagnoseValue(t *testing.T) {
 	w := newWorld(t, "a\ngone far/s")
 	r := refOf("far/s")
@@ -270,7 +270,7 @@ func TestDiagnoseValue(t *testing.T) {
 	}
 }
 
-// The chain of owners may be a cycle: nothing is lost in it.
+// The chain of owners may be a cycle: no problem gets lost in it.
 func TestDiagnoseOwnerCycle(t *testing.T) {
 	g := graphOf(t, `
 a owns b
@@ -288,8 +288,8 @@ gone s`)
 	}
 }
 
-// What two roots have together is told once, and what is not in the stack not at
-// all; a guess is no reference.
+// A problem that two roots share is reported once, one outside of the stack never; an inferred edge
+// is no reference.
 func TestDiagnoseMembers(t *testing.T) {
 	g := graphOf(t, `
 a needs s

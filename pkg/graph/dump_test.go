@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// names writes nodes in the order of the alphabet.
+// names formats nodes in alphabetical order.
 func names(g *graph.Graph, ids []graph.ID) string {
 	var out []string
 	for _, id := range ids {
@@ -18,7 +18,7 @@ func names(g *graph.Graph, ids []graph.ID) string {
 	return strings.Join(out, " ")
 }
 
-// edgeText writes an edge as a line of a world, with its evidence.
+// edgeText formats an edge as a line of a world, with its evidence.
 func edgeText(g *graph.Graph, e graph.Edge) string {
 	flags := ""
 	if e.Optional {
@@ -30,7 +30,7 @@ func edgeText(g *graph.Graph, e graph.Edge) string {
 	return fmt.Sprintf("%s %s %s (%s %s)%s", nameOf(g.Ref(e.From)), e.Relation, nameOf(g.Ref(e.To)), e.Rule, e.Why(), flags)
 }
 
-// dump writes all that is known of a graph.
+// dump formats a whole graph.
 func dump(g *graph.Graph) string {
 	var b strings.Builder
 	for n := range g.Nodes() {

@@ -15,24 +15,23 @@ type Edge struct {
 	From, To ID
 	Relation relation.Relation
 	Via      relation.Via
-	// Field is where it is written and Value what is written there, on the object
-	// that says it (an owner reference is on the child).
+	// Field and Value are the evidence, in the object that declares the edge (the child of an owner
+	// reference).
 	Field string
 	Value string
-	// Rule is the name of the rule that read it.
+	// Rule is the name of its rule.
 	Rule string
-	// Origin says where the rule comes from: empty for the built-in ones.
+	// Origin is the source of the rule: empty for the built-in ones.
 	Origin   string
 	Inferred bool
 	Optional bool
-	// Backward says that To is the object that was read, and says this of From.
+	// Backward is set if To is the object that was read and declares the edge.
 	Backward bool
-	// Aside, Leaf and Manages are those of its rule (relation.Rule): how far a stack follows it.
+	// Peer, Leaf and Manages are those of its rule (relation.Rule): how far a stack follows it.
 	Peer    bool
 	Leaf    bool
 	Manages bool
-	// Template says that a selector of pods fits the pod template of To, which has no
-	// pods: those that it would make are meant.
+	// Template is set if a selector of pods matches the pod template of To, which has no pods yet.
 	Template bool
 }
 
@@ -60,7 +59,7 @@ type edge struct {
 	flags    linkFlags
 }
 
-// Out yields the edges that leave a node, by relation and target.
+// Out yields the edges from a node, by relation and target.
 func (g *Graph) Out(id ID) iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for _, e := range g.edges[g.out[id]:g.out[id+1]] {
@@ -71,7 +70,7 @@ func (g *Graph) Out(id ID) iter.Seq[Edge] {
 	}
 }
 
-// In yields the edges that arrive at a node, by source.
+// In yields the edges to a node, by source.
 func (g *Graph) In(id ID) iter.Seq[Edge] {
 	return func(yield func(Edge) bool) {
 		for _, i := range g.into[g.in[id]:g.in[id+1]] {
@@ -93,8 +92,8 @@ func (g *Graph) Between(from, to ID) iter.Seq[Edge] {
 	}
 }
 
-// between yields the edges from one node to another. They are found by halving:
-// a node may have a hundred thousand.
+// between yields the edges from one node to another, by binary search: a node may have a hundred
+// thousand.
 func (g *Graph) between(from, to ID) iter.Seq[*edge] {
 	return func(yield func(*edge) bool) {
 		all := g.edges[g.out[from]:g.out[from+1]]
@@ -113,8 +112,8 @@ func (g *Graph) between(from, to ID) iter.Seq[*edge] {
 
 func (g *Graph) relation(e *edge) relation.Relation { return g.rules[e.rule].Relation }
 
-// owns says whether the edge is one of ownership by which stacks are followed: a
-// manager owns only where it is asked for.
+// owns reports whether stacks follow the edge as ownership. The edge of a manager counts only if
+// the manager is a root.
 func (g *Graph) owns(e *edge) bool {
 	r := &g.rules[e.rule]
 	return r.Relation == relation.Owns && !r.Manages
@@ -122,16 +121,15 @@ func (g *Graph) owns(e *edge) bool {
 
 func (g *Graph) manages(e *edge) bool { return g.rules[e.rule].Manages }
 
-// isConfirmed says that what manages by an edge says so itself, where the edge is of the word of
-// what is managed alone: by the finalizer with which it clears up. Anybody writes labels.
+// isConfirmed reports whether the manager has the finalizer with which it deletes what it manages.
+// An edge that comes from labels of the managed object is not proof: anyone can write labels.
 func (g *Graph) isConfirmed(manager ID, e *edge) bool {
 	r := &g.rules[e.rule]
 	return !r.Backward || r.Deletes == "" || slices.Contains(g.Finalizers(manager), r.Deletes)
 }
 
-// collects says whether the edge is that of a shared reader to what it chooses in
-// namespaces that are others': part of its stack where it is itself asked for, and
-// nothing to those who merely need the reader.
+// collects reports whether the edge leads from a shared reader to what it selects in other
+// namespaces: part of its stack if the reader is a root, and not if others merely need it.
 func (g *Graph) collects(e *edge) bool {
 	r := &g.rules[e.rule]
 	return r.Terminal && r.Namespaces
@@ -146,10 +144,9 @@ func (g *Graph) edge(e edge) Edge {
 	}
 }
 
-// value is what stands in the field of an edge: of an owner reference the UID, by
-// which the owner is known; of another reference that has one, the name. Where it is the name of what is
-// pointed at, that is at the far end of the statement: at From where it is an
-// owner reference, which the child carries.
+// value returns the value of an edge's field: the UID for an owner reference, and the name for any
+// other reference with a UID. If it is the name of the target it is not stored but taken from the
+// far end of the link: From for an owner reference, which is a field of the child.
 func (g *Graph) value(e *edge) string {
 	switch {
 	case e.flags&byUID != 0 && g.rules[e.rule].Via == relation.Owner:

@@ -8,19 +8,19 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// selecting is the rule by which Services choose pods.
+// selecting is the rule by which Services select pods.
 const selecting = "service-selector"
 
 var jobKind = schema.GroupKind{Group: "batch", Kind: "Job"}
 
-// ended tells of Services whose pods have all run and will not run again: a pod that
-// has ended has no endpoint. It is told only where all pods of the namespace were read.
+// ended reports Services whose pods have all finished: a finished pod has no endpoint. It requires
+// that all pods of the namespace were read.
 func (d *diagnosis) ended() {
-	over := map[ID]bool{}
+	finished := map[ID]bool{}
 	for id := range d.g.evidenceLinks(relation.PodFinished) {
-		over[id] = true
+		finished[id] = true
 	}
-	if len(over) == 0 {
+	if len(finished) == 0 {
 		return
 	}
 	for _, id := range d.s.members {
@@ -28,22 +28,22 @@ func (d *diagnosis) ended() {
 		if r.GroupKind() != serviceKind || !d.g.inv.Covered(podKind, r.Namespace) {
 			continue
 		}
-		if found, jobs := d.behind(id, over); found.n > 0 {
+		if found, jobs := d.behind(id, finished); found.n > 0 {
 			d.unanswered(id, found, jobs)
 		}
 	}
 }
 
-// behind returns the pods that a Service selects, if all of them are over; jobs says
-// that they are of Jobs, which end as they should.
-func (d *diagnosis) behind(id ID, over map[ID]bool) (found pods, jobs bool) {
+// behind returns the pods that a Service selects, if all of them have finished; jobs is set if they
+// belong to Jobs, which are meant to end.
+func (d *diagnosis) behind(id ID, finished map[ID]bool) (found pods, jobs bool) {
 	jobs = true
 	for i := d.g.out[id]; i < d.g.out[id+1]; i++ {
 		e := &d.g.edges[i]
 		switch {
 		case d.g.rules[e.rule].Name != selecting:
 		case e.flags&byTemplate != 0:
-		case !over[e.to]:
+		case !finished[e.to]:
 			return pods{}, false
 		default:
 			found.add(e.to)

@@ -52,7 +52,7 @@ func shopGraph() *graph.Graph {
 	return b.Build(inv)
 }
 
-// find returns the node of an identifier, as Ref.String writes it.
+// find returns the node of an identifier, as Ref.String formats it.
 func find(g *graph.Graph, id string) graph.ID {
 	ref, err := object.ParseRef(id)
 	if err != nil {
@@ -120,7 +120,7 @@ func ExampleGraph_Impact() {
 	// ReplicaSet.apps/shop/web-5d9 goes with the Deployment
 }
 
-// What was not allowed to be read is told, and never taken for missing.
+// What is forbidden is reported, and never counts as missing.
 func ExampleGraph_Gaps() {
 	kinds := object.NewKinds([]object.Resource{
 		{Version: "v1", Kind: "Pod", Plural: "pods", Namespaced: true},

@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// FoundStack is a stack that was found without anybody naming it.
+// FoundStack is a stack that FindStacks discovered.
 type FoundStack struct {
-	// Group is what its tops say they belong to; of none, its By is empty.
+	// Group is what its tops declare to belong to; its By is empty if they declare nothing.
 	Group Group
 	// TopObjects are the workloads and custom resources by which it was found, in order.
 	TopObjects []ID
-	// Roots are what its name stands for: all objects of the group that no other of it
-	// owns, who keeps the set, or else the one top.
+	// Roots are the objects that its name refers to: all objects of the group that no other of it
+	// owns, the parent of the set, or else the one top.
 	Roots []ID
 }
 
-// Ref is what the stack is called: its group, or else its root.
+// Ref returns the name of the stack: its group, or else its root.
 func (f FoundStack) Ref(g *Graph) object.Ref {
 	if f.Group.By != "" {
 		return f.Group.Ref()
@@ -29,52 +29,52 @@ func (f FoundStack) Ref(g *Graph) object.Ref {
 	return g.Ref(f.Roots[0])
 }
 
-// ExclusionReason is why a custom resource that nobody owns is the top of no stack.
+// ExclusionReason is why a custom resource without an owner is not the top of a stack.
 type ExclusionReason uint8
 
 // The reasons.
 const (
-	// Manages: it installs others (a GitOps application), which stand for themselves.
+	// IsManager: it installs others (a GitOps application), which have stacks of their own.
 	IsManager ExclusionReason = iota + 1
-	// Configures: its kind serves others, or is collected by a shared reader.
+	// IsConfiguration: its kind serves others, or is collected by a shared reader.
 	IsConfiguration
-	// Accessory: it runs nothing that lasts, and needs a resource of the same operator
-	// that does: a topic of a broker.
+	// IsAccessory: it runs nothing permanent, and needs a resource of the same operator that does:
+	// a topic of a broker.
 	IsAccessory
-	// IsClusterWide: it is in no namespace and owns nothing: a policy, an issuer.
+	// IsClusterWide: it is cluster-scoped and owns nothing: a policy, an issuer.
 	IsClusterWide
 )
 
 // FoundStacks are the stacks that were found.
 type FoundStacks struct {
 	Stacks []FoundStack
-	// Excluded says of other custom resources that nobody owns why they are no stacks.
+	// Excluded has the reasons for the other custom resources without an owner.
 	Excluded map[ID]ExclusionReason
 }
 
-// FindStacks finds the application stacks of a namespace, or of all where it is empty.
+// FindStacks finds the application stacks of a namespace, or of all if it is empty.
 //
-// What may be on top of a stack is what nobody owns: the topmost owner of a workload, or
-// a custom resource. A custom resource without anything that runs is a top as well: its
-// operator may have failed to make it. But it is not where it is there for others:
+// The candidates for the top of a stack are objects without an owner: the topmost owner of a
+// workload, or a custom resource, even one that runs nothing: its operator may have failed.
+// Excluded are custom resources that exist for others:
 //
-//   - A manager (Application, Kustomization, ApplySet) is left out: the graph follows it
-//     only where it is asked for, and what it manages stands for itself.
-//   - One whose kind is known to serve others or to be collected (ServiceMonitor,
-//     ScaledObject) is configuration: it is in the stack of what it serves.
-//   - One that needs a running resource of the same operator (a topic its broker, a
-//     backup its database) is an accessory. As a top it would hide what it needs, and a
-//     broker would go by the name of one of its topics.
-//   - One in no namespace that owns nothing is ground: issuers, policies, pools.
+//   - A manager (Application, Kustomization, ApplySet): the graph follows it only as a root, and
+//     what it manages has stacks of its own.
+//   - One whose kind serves others or is collected (ServiceMonitor, ScaledObject): configuration,
+//     in the stack of what it serves.
+//   - One that needs a running resource of the same operator (a topic its broker, a backup its
+//     database): an accessory. As a top it would hide the resource, and a broker would be named
+//     after one of its topics.
+//   - A cluster-scoped one that owns nothing: issuers, policies, pools.
 //
-// Of the rest those stay that no other of them needs, at any depth (see Apexes). A root
-// does not stand for what it serves here, else each would be in the stack of its monitor;
-// and what runs nothing, or only now and then as a CronJob does, does not hide a running
-// thing that it visits. Nor does who needs what a running thing makes; but a maker that runs
-// nothing, such as a Certificate, is in the stack of those who need it.
+// Of the rest, those stay that no other one needs, at any depth (see TopOwners). A root does not
+// include what it serves here, else everything would be in the stack of its monitor. What runs
+// nothing or, like a CronJob, only at times, does not hide a permanent workload that it calls. Nor
+// does an object that needs what a running one makes; but a maker that runs nothing, such as a
+// Certificate, is in the stack of those that need it.
 //
-// Tops that say that they belong together are one stack: by the ApplySet that they are
-// in, else their Helm release, else their instance label, which is one of a namespace.
+// Tops that declare to belong together are one stack: by their ApplySet, else their Helm release,
+// else their instance label within a namespace.
 //
 // Time grows with the graph and with the sum of the stacks.
 func (g *Graph) FindStacks(namespace string, o StackOptions) FoundStacks {
@@ -90,14 +90,13 @@ type finder struct {
 	g      *Graph
 	opts   StackOptions
 	within string
-	// lasts says of tops whether they own something that runs and is to last, or are served
-	// by what does.
+	// lasts has the tops that own a permanent workload, or are served by one.
 	lasts    map[ID]bool
 	excluded map[ID]ExclusionReason
 	serving  map[schema.GroupKind]bool
 }
 
-// hides says whether the stack of a top hides another one, which is in it.
+// hides reports whether the stack of a top hides another top that is in it.
 func (f *finder) hides(s *Stack, id ID) bool {
 	top := s.roots[0]
 	if s.provenance[id] {
@@ -106,7 +105,7 @@ func (f *finder) hides(s *Stack, id ID) bool {
 	return s.IsOwnPart(id) && (f.lasts[top] || !f.lasts[id] && isCustom(f.g, top))
 }
 
-// tops returns what may be on top of a stack, in order.
+// tops returns the candidates for the top of a stack, in order.
 func (f *finder) tops() []ID {
 	seen := map[ID]bool{}
 	for id := range ID(f.g.Len()) {
@@ -119,7 +118,7 @@ func (f *finder) tops() []ID {
 		if path := f.g.OwnerPath(id, f.opts); len(path) > 0 {
 			top = path[0]
 		}
-		// A custom resource that a Secret or an Ingress owns is a part of that.
+		// A custom resource that a Secret or an Ingress owns is a part of that object.
 		if isWorkload(r) || top == id || isCustom(f.g, top) || isWorkload(f.g.Ref(top)) {
 			seen[top] = true
 			f.lasts[top] = f.lasts[top] || f.lasting(id)
@@ -127,15 +126,15 @@ func (f *finder) tops() []ID {
 	}
 	f.carried(seen)
 	for top := range seen {
-		if why := f.exclusionReason(top); why != 0 {
-			f.excluded[top] = why
+		if reason := f.exclusionReason(top); reason != 0 {
+			f.excluded[top] = reason
 		}
 	}
 	maps.DeleteFunc(seen, func(id ID, _ bool) bool { return f.excluded[id] != 0 })
 	return slices.Sorted(maps.Keys(seen))
 }
 
-// lasting says whether a node is a workload that is to run until it is taken away.
+// lasting reports whether a node is a workload that runs until it is deleted.
 func (f *finder) lasting(id ID) bool {
 	r := f.g.Ref(id)
 	if !isWorkload(r) || r.Group == "batch" {
@@ -144,8 +143,7 @@ func (f *finder) lasting(id ID) bool {
 	return !slices.ContainsFunc(f.g.ownersOf(id, f.opts), func(o ID) bool { return f.g.Ref(o).Group == "batch" })
 }
 
-// carried notes what runs by a running custom resource that serves it: a Kafka by its
-// node pools.
+// carried marks custom resources that a running one serves: a Kafka by its node pools.
 func (f *finder) carried(tops map[ID]bool) {
 	var next []ID
 	for top := range tops {
@@ -166,7 +164,7 @@ func (f *finder) carried(tops map[ID]bool) {
 	}
 }
 
-// exclusionReason says why a custom resource is no top; 0 for what is one.
+// exclusionReason returns why a custom resource is not a top, or 0 if it is one.
 func (f *finder) exclusionReason(top ID) ExclusionReason {
 	g := f.g
 	if !isCustom(g, top) || !g.WasRead(top) {
@@ -200,23 +198,23 @@ func (f *finder) exclusionReason(top ID) ExclusionReason {
 	return 0
 }
 
-// accessory says whether a custom resource needs one that runs, and that the same
-// operator keeps, or a part of it.
-func (f *finder) accessory(of, needed ID) bool {
+// accessory reports whether a custom resource needs a running one of the same operator, or a part
+// of it.
+func (f *finder) accessory(dependent, needed ID) bool {
 	if path := f.g.OwnerPath(needed, f.opts); len(path) > 0 {
 		needed = path[0]
 	}
-	return needed != of && isCustom(f.g, needed) && f.runs(needed) && sameOperator(f.g.Ref(of).Group, f.g.Ref(needed).Group)
+	return needed != dependent && isCustom(f.g, needed) && f.runs(needed) && sameOperator(f.g.Ref(dependent).Group, f.g.Ref(needed).Group)
 }
 
-// runs says whether anything lasting is among what a node owns. A top of another
-// namespace was not looked at before.
+// runs reports whether a node owns a permanent workload. It computes that for tops of other
+// namespaces, which lasts does not have.
 func (f *finder) runs(id ID) bool {
 	if f.within == "" || f.lasts[id] {
 		return f.lasts[id]
 	}
-	for below := range f.g.descendants(id, f.opts) {
-		if f.lasting(below) {
+	for child := range f.g.descendants(id, f.opts) {
+		if f.lasting(child) {
 			return true
 		}
 	}

@@ -1,7 +1,7 @@
 package graph
 
-// group puts tops together that say that they belong together. The stacks are in the
-// order of their first tops.
+// group joins tops that declare to belong together. The stacks are in the order of their first
+// tops.
 func (f *finder) group(apexes []ID) []FoundStack {
 	var out []FoundStack
 	at := map[Group]int{}
@@ -22,7 +22,7 @@ func (f *finder) group(apexes []ID) []FoundStack {
 	return out
 }
 
-// groupOf returns the group that a top says it is in.
+// groupOf returns the group that a top declares to be in.
 func (f *finder) groupOf(top ID) (Group, bool) {
 	if p, ok := f.g.parentGroup(top, f.opts); ok {
 		return p, true
@@ -30,12 +30,12 @@ func (f *finder) groupOf(top ID) (Group, bool) {
 	if p, ok := f.g.groupOf(top, ByHelm); ok && p.Namespace != "" {
 		return p, true
 	}
-	// What is in no namespace would have the instances of all of them.
+	// A cluster-scoped top would match instances of all namespaces.
 	p, ok := f.g.groupOf(top, ByApp)
 	return p, ok && p.Namespace != ""
 }
 
-// roots finds what the names of groups stand for.
+// roots finds the objects that the names of groups refer to.
 func (f *finder) roots(stacks []FoundStack, at map[Group]int) {
 	if len(at) == 0 {
 		return
@@ -44,8 +44,8 @@ func (f *finder) roots(stacks []FoundStack, at map[Group]int) {
 		if !f.g.WasRead(id) {
 			continue
 		}
-		for _, by := range [...]string{ByHelm, ByApp} {
-			if p, ok := f.g.groupOf(id, by); ok {
+		for _, mark := range [...]string{ByHelm, ByApp} {
+			if p, ok := f.g.groupOf(id, mark); ok {
 				if i, found := at[p]; found {
 					stacks[i].Roots = append(stacks[i].Roots, id)
 				}

@@ -9,16 +9,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// sameOperator says whether two API groups are likely to be of one operator: they are
-// the same, or have all but the first label in common (kafka.strimzi.io, core.strimzi.io).
+// sameOperator reports whether two API groups probably belong to one operator: they are equal, or
+// differ only in the first label (kafka.strimzi.io, core.strimzi.io).
 func sameOperator(a, b string) bool {
 	_, x, _ := strings.Cut(a, ".")
 	_, y, _ := strings.Cut(b, ".")
 	return a == b || x == y && strings.Contains(x, ".") && !strings.HasSuffix(x, "k8s.io")
 }
 
-// servingKinds are the custom kinds that rules know to serve others, or to be collected
-// by a shared reader. What is a guess does not count.
+// servingKinds returns the custom kinds that serve others by a rule, or are collected by a shared
+// reader. Inferred rules do not count.
 func (g *Graph) servingKinds() map[schema.GroupKind]bool {
 	kinds := map[schema.GroupKind]bool{}
 	add := func(gk schema.GroupKind) {
@@ -43,7 +43,7 @@ func (g *Graph) servingKinds() map[schema.GroupKind]bool {
 	return kinds
 }
 
-// guessed is the origin of the rules that guess (infer.Origin).
+// guessed is the origin of inferred rules (infer.Origin).
 const guessed = "inferred"
 
 func isCustom(g *Graph, id ID) bool {
@@ -51,7 +51,7 @@ func isCustom(g *Graph, id ID) bool {
 	return ok && k.Custom
 }
 
-// isWorkload tells the built-in kinds that make pods, and pods.
+// isWorkload reports whether the object is a Pod or of a built-in kind that creates pods.
 func isWorkload(r object.Ref) bool {
 	switch r.Group {
 	case "":

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// TestFindStacksOfOperators reads pairs of sections: objects, and the stacks to be found.
-// A line is what the stack is called, and what it was found by where that is something
-// else; or what is aside.
+// TestFindStacksOfOperators reads pairs of sections: objects, and the expected stacks. A line is
+// the name of a stack, and its top objects if they differ; or an excluded object.
 func TestFindStacksOfOperators(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/found/operators.txtar")
 	if err != nil {
@@ -39,7 +38,7 @@ func TestFindStacksOfOperators(t *testing.T) {
 			lines := strings.Split(strings.TrimSpace(string(want.Data)), "\n")
 			slices.Sort(got)
 			slices.Sort(lines)
-			// What serves a stack is in it, and need not be said to be aside.
+			// What serves a stack is in it, and need not be listed as excluded.
 			got = slices.DeleteFunc(got, func(line string) bool {
 				return strings.HasPrefix(line, "aside ") && !slices.Contains(lines, line) && inStack(g, f, strings.TrimPrefix(line, "aside "))
 			})

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// found writes the stacks by what they were found by.
+// found formats the stacks by their top objects.
 func found(g *graph.Graph, f graph.FoundStacks) string {
 	var out []string
 	for _, s := range f.Stacks {
@@ -95,7 +95,7 @@ func TestFindStacksNoInferred(t *testing.T) {
 	}
 }
 
-// What says that it belongs together is one stack, and its name stands for all of it.
+// Tops that declare to belong together are one stack, and its name refers to all of it.
 func TestFoundGroups(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines, labels, want string
@@ -141,7 +141,7 @@ func TestFoundGroups(t *testing.T) {
 					continue
 				}
 				roots = append(roots, names(g, s.Roots))
-				// What the name stands for elsewhere is the same.
+				// The name refers to the same roots elsewhere.
 				if again := g.InGroup(s.Group.By, s.Group.Namespace, s.Group.Name); !slices.Equal(again, s.Roots) {
 					t.Errorf("%s stands for %s, and for %s where it is named", s.Ref(g), names(g, s.Roots), names(g, again))
 				}
@@ -160,8 +160,8 @@ func sorted(list string) string {
 	return strings.Join(words, " ")
 }
 
-// The same objects give the same stacks, whatever their order; each is found once, is not
-// aside, and what nobody owns is in one of them or aside.
+// The same objects give the same stacks, in whatever order; each is found once and not excluded,
+// and every object without an owner is in one of them or excluded.
 func TestFindStacksProperties(t *testing.T) {
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 9))

@@ -26,8 +26,7 @@ import (
 
 const examples = "../../examples"
 
-// TestExamples holds the graphs of the examples to the lists beside them: what is
-// listed is there, and what is there is listed.
+// TestExamples compares the graphs of the examples with the lists next to them, in both directions.
 func TestExamples(t *testing.T) {
 	for name, files := range map[string]string{
 		"demo":            "demo/*.yaml",
@@ -67,8 +66,7 @@ func TestExampleInAnyOrder(t *testing.T) {
 	}
 }
 
-// readEdges reads the lines of a list: what is to be found, what is not, and what
-// may be.
+// readEdges reads the lines of a list: edges that must exist, must not, and may.
 func readEdges(t *testing.T, file string) (must, mustNot, may []string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(examples, file))
@@ -113,7 +111,7 @@ func edgeSet(g *graph.Graph) map[string]bool {
 	return found
 }
 
-// readGraph reads files as the CLI does, in random order if so asked.
+// readGraph reads files as the CLI does, in random order if requested.
 func readGraph(t *testing.T, files string, random *rand.Rand) *graph.Graph {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(examples, files))
@@ -126,11 +124,11 @@ func readGraph(t *testing.T, files string, random *rand.Rand) *graph.Graph {
 		if err != nil {
 			t.Fatal(err)
 		}
-		more, err := source.Parse(p, bytes.NewReader(text))
+		parsed, err := source.Parse(p, bytes.NewReader(text))
 		if err != nil {
 			t.Fatal(err)
 		}
-		docs = append(docs, more...)
+		docs = append(docs, parsed...)
 	}
 	if random != nil {
 		random.Shuffle(len(docs), func(i, j int) { docs[i], docs[j] = docs[j], docs[i] })
@@ -164,10 +162,10 @@ func graphOfSnapshot(t *testing.T, snapshot *source.Snapshot) *graph.Graph {
 		kind, _ := kinds.Kind(d.Kind)
 		schemas[d.Kind] = infer.Compile(crd.(*unstructured.Unstructured).Object, kind.Version)
 	}
-	said := relation.NewSet(rules...)
+	ruleSet := relation.NewSet(rules...)
 	var guessed []schema.GroupKind
 	for _, k := range kinds.All() {
-		if k.Custom && !said.Reads(k.GroupKind()) {
+		if k.Custom && !ruleSet.Reads(k.GroupKind()) {
 			guessed = append(guessed, k.GroupKind())
 		}
 	}

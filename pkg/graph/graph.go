@@ -16,16 +16,16 @@ import (
 // ID numbers a node of one Graph, from 0, in the order of object.Compare.
 type ID int32
 
-// State says what is known of a node's object.
+// State tells whether a node's object was read.
 type State uint8
 
 // The states of a node.
 const (
 	// Present: the object was read.
 	Present State = iota
-	// Missing: it is named, and it is not there.
+	// Missing: another object refers to it, and it does not exist.
 	Missing
-	// Unread: it is named, and nobody looked or nobody was allowed to.
+	// Unread: another object refers to it, and it was not requested or could not be read.
 	Unread
 	// Virtual: it is a name and no object, such as a user.
 	Virtual
@@ -38,12 +38,12 @@ type Node struct {
 	ID    ID
 	Ref   object.Ref
 	State State
-	// APIVersion is that in which the object was read; for one that was not, that
-	// in which the kind is served, or else empty.
+	// APIVersion is the version in which the object was read; otherwise the version in which the
+	// kind is served, or "".
 	APIVersion string
 	// UID is empty for an object that was not read.
 	UID types.UID
-	// Boundary says that stacks stand on it and never go beyond.
+	// Boundary is set if stacks end at it.
 	Boundary bool
 }
 
@@ -69,21 +69,20 @@ type Graph struct {
 	ungranted  map[ID]bool
 	areas      map[ID][]area
 
-	// What a diagnosis asks for, and nothing else.
+	// Used only by Diagnose.
 	evidence       []said
-	emptySelectors []said // selectors of what serves what it finds, and finds nothing
+	emptySelectors []said // selectors, of objects that serve what they select, without a match
 	selectors      []relation.Target
 	selections     selections
 }
 
-// Len is the number of nodes.
+// Len returns the number of nodes.
 func (g *Graph) Len() int { return len(g.rows) }
 
-// Edges is the number of edges.
+// Edges returns the number of edges.
 func (g *Graph) Edges() int { return len(g.edges) }
 
-// EdgesByRule returns how many edges each rule made, in the order of the rules
-// that the graph was built with.
+// EdgesByRule returns the number of edges of each rule, in the order of the graph's rules.
 func (g *Graph) EdgesByRule() []int {
 	n := make([]int, len(g.rules))
 	for i := range g.edges {
@@ -115,7 +114,7 @@ func (g *Graph) Find(r object.Ref) (ID, bool) {
 // Ref returns the identity of a node.
 func (g *Graph) Ref(id ID) object.Ref { return g.inv.Ref(g.rows[id]) }
 
-// Node returns a node with all that is known of it.
+// Node returns the data of a node.
 func (g *Graph) Node(id ID) Node {
 	row := g.rows[id]
 	n := Node{ID: id, Ref: g.inv.Ref(row), State: g.State(id), UID: g.inv.UID(row)}
@@ -132,7 +131,7 @@ func (g *Graph) Node(id ID) Node {
 	return n
 }
 
-// State returns what is known of a node's object.
+// State returns whether a node's object was read, is missing, unread or virtual.
 func (g *Graph) State(id ID) State {
 	row := g.rows[id]
 	switch {
@@ -146,11 +145,11 @@ func (g *Graph) State(id ID) State {
 	return Unread
 }
 
-// WasRead says that a node is Present, or that it is Unread and was read before, so that
-// what it said then of itself and of others is in the graph.
+// WasRead reports whether a node is Present, or is Unread and was read before, so that its last
+// known links are in the graph.
 func (g *Graph) WasRead(id ID) bool { return g.inv.WasRead(g.rows[id]) }
 
-// StateOf returns what is known of an object, whether or not it is a node.
+// StateOf returns the state of an object, even if it is not a node.
 func (g *Graph) StateOf(r object.Ref) State {
 	if id, ok := g.Find(r); ok {
 		return g.State(id)
@@ -169,13 +168,12 @@ func (g *Graph) Label(id ID, key string) (string, bool) { return g.inv.Label(g.r
 // Labels returns the labels of a node.
 func (g *Graph) Labels(id ID) map[string]string { return g.inv.Labels(g.rows[id]) }
 
-// Annotation returns the value of an annotation of a node, if its inventory keeps it.
+// Annotation returns the value of an annotation of a node, if the inventory stores its key.
 func (g *Graph) Annotation(id ID, key string) (string, bool) {
 	return g.inv.Annotation(g.rows[id], key)
 }
 
-// Finalizers returns the finalizers of a node: it stays, being deleted, until each of them
-// is taken off.
+// Finalizers returns the finalizers of a node: a deleted object remains until all are removed.
 func (g *Graph) Finalizers(id ID) []string {
 	var out []string
 	for _, name := range g.finalizers[g.rows[id]] {

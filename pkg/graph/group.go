@@ -7,39 +7,39 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// The marks by which objects say what they belong to.
+// Annotations and labels by which objects declare their group.
 const (
-	// HelmName and HelmNamespace are the annotations of what a Helm release installed.
+	// HelmName and HelmNamespace are the annotations of objects of a Helm release.
 	HelmName      = "meta.helm.sh/release-name"
 	HelmNamespace = "meta.helm.sh/release-namespace"
 	// InstanceLabel is the label of an instance of an application.
 	InstanceLabel = "app.kubernetes.io/instance"
 )
 
-// What groups go by, on the command line and in Group.By.
+// Values of Group.By, and the prefixes on the command line.
 const (
 	ByHelm = "helm"
 	ByApp  = "app"
-	// BySet is an ApplySet: its name is that of the object that keeps it.
+	// BySet is an ApplySet; its name is that of its parent.
 	BySet = "applyset"
-	// BySystem is a System that was adopted: the ApplySet that keeps it goes by its name.
+	// BySystem is an adopted System, whose ApplySet has its name.
 	BySystem = "system"
 )
 
-// Group is a set of objects that goes by a name of its own in the cluster: a Helm
-// release, the instance of an application, an ApplySet.
+// Group is a named set of objects in the cluster: a Helm release, the instance of an application,
+// an ApplySet.
 type Group struct {
 	By string
-	// Namespace is that of the release, of the instance, or of who keeps the set. A
-	// release may have objects in others as well.
+	// Namespace is that of the release, of the instance, or of the parent of the set. A release may
+	// have objects in other namespaces as well.
 	Namespace string
 	Name      string
-	// Parent is who keeps the set, and zero for other groups.
+	// Parent is the parent of the set, and zero for other groups.
 	Parent object.Ref
 }
 
-// Ref is what the group is called where stacks are called by their roots: helm/NAME
-// or app/NAME in its namespace, or who keeps the set.
+// Ref returns the name of the group as a root: helm/NAME or app/NAME in its namespace, or the
+// parent of the set.
 func (p Group) Ref() object.Ref {
 	if p.By == BySet {
 		return p.Parent
@@ -47,24 +47,23 @@ func (p Group) Ref() object.Ref {
 	return object.Ref{Kind: p.By, Namespace: p.Namespace, Name: p.Name}
 }
 
-// InGroup returns the objects of a release or an instance that no other object of it
-// owns, in order, and others that are known to belong to it. Without a namespace it is in
-// any of them.
-func (g *Graph) InGroup(by, namespace, name string, also ...ID) []ID {
-	all := slices.Clone(also)
+// InGroup returns the objects of a release or an instance, with also, that no other one of it owns,
+// in order. An empty namespace matches all.
+func (g *Graph) InGroup(mark, namespace, name string, extra ...ID) []ID {
+	all := slices.Clone(extra)
 	for id := range ID(g.Len()) {
 		if !g.WasRead(id) {
 			continue
 		}
-		if p, ok := g.groupOf(id, by); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
+		if p, ok := g.groupOf(id, mark); ok && p.Name == name && (namespace == "" || p.Namespace == namespace) {
 			all = append(all, id)
 		}
 	}
 	return g.unowned(all)
 }
 
-// InSet returns the objects of the ApplySet that a node keeps, in order, that no other of
-// it owns; none where it keeps none.
+// InSet returns the objects of the ApplySet whose parent a node is that no other one of it owns, in
+// order; none if it is not a parent.
 func (g *Graph) InSet(keeper ID) []ID {
 	var all []ID
 	for i := g.out[keeper]; i < g.out[keeper+1]; i++ {
@@ -86,10 +85,10 @@ func (g *Graph) unowned(ids []ID) []ID {
 	})
 }
 
-// groupOf returns the release or the instance that a node says it belongs to.
-func (g *Graph) groupOf(id ID, by string) (Group, bool) {
-	p := Group{By: by}
-	switch by {
+// groupOf returns the release or the instance that a node declares.
+func (g *Graph) groupOf(id ID, mark string) (Group, bool) {
+	p := Group{By: mark}
+	switch mark {
 	case ByHelm:
 		p.Name, _ = g.Annotation(id, HelmName)
 		p.Namespace, _ = g.Annotation(id, HelmNamespace)
@@ -100,7 +99,7 @@ func (g *Graph) groupOf(id ID, by string) (Group, bool) {
 	return p, p.Name != ""
 }
 
-// parentGroup returns the ApplySet that a node is in; of several the first.
+// parentGroup returns the ApplySet of a node; the first if there are several.
 func (g *Graph) parentGroup(id ID, o StackOptions) (Group, bool) {
 	for _, m := range g.sources(id, func(e *edge) bool { return g.rules[e.rule].Name == relation.ApplySetMember && o.follows(g, e) }) {
 		if r := g.Ref(m); g.WasRead(m) {

@@ -4,33 +4,31 @@ import (
 	"slices"
 )
 
-// Impact is what the API server and its controllers do when an object is deleted, and what
-// follows for others. It says what is known of the objects that were read: of those that
-// were not, see Graph.Gaps and Unlooked.
+// Impact is what the API server and its controllers do when an object is deleted, and the effect on
+// others. It covers the objects that were read: for the others see Graph.Gaps and Unlooked.
 type Impact struct {
-	// Object is the one that is deleted.
+	// Object is the object that is deleted.
 	Object ID
-	// Deleted is what is deleted along, in order; MayGo what a controller may delete along,
-	// of which nothing is known.
+	// Deleted is what is deleted with it, in order; MayGo what a controller may delete with it,
+	// which is unknown.
 	Deleted, MayGo []Deletion
-	// Kept is what one would expect to be deleted along, and stays, in order.
+	// Kept is what stays although one would expect its deletion, in order.
 	Kept []Kept
-	// Direct is who needs the object itself or something deleted with it, or leads requests
-	// to it, the worst first.
+	// Direct are the objects that need the deleted ones, or route requests to them, worst first.
 	Direct []Dependent
-	// Indirect is who suffers in turn, the worst first: the owners of what breaks, the
-	// Services in front of it, and who needs those.
+	// Indirect are the objects that depend on Direct ones, worst first: owners of what breaks, the
+	// Services in front of it, and what needs those.
 	Indirect []Dependent
-	// Bereft is what the object, or something deleted with it, was there for, and which goes
-	// on without: an autoscaler's Deployment, what an Ingress leads to.
+	// Bereft is what the deleted objects served, and which works without them: an autoscaler's
+	// Deployment, the Services of an Ingress.
 	Bereft []Dependent
-	// Remaker makes the object anew once it is deleted, and RemakerKnown says that it surely
-	// does: a ReplicaSet its pod. It is -1 where nobody is known to.
+	// Remaker recreates the object once it is deleted, or is -1 if nothing does; RemakerKnown is
+	// set if that is certain: a ReplicaSet its pod.
 	Remaker      ID
 	RemakerKnown bool
 }
 
-// ImpactOptions say how an object is deleted, and by which edges harm is followed.
+// ImpactOptions select the kind of deletion, and the edges that are followed.
 type ImpactOptions struct {
 	StackOptions
 	// Cascade is the propagation policy of the deletion.
@@ -42,10 +40,10 @@ type Cascade uint8
 
 // The policies.
 const (
-	// Background: the object goes at once, and what it owned is collected afterwards.
+	// Background: the object is deleted at once, and what it owned is garbage collected afterwards.
 	Background Cascade = iota
-	// Foreground: what it owns goes first; the object waits for that which blocks it
-	// (blockOwnerDeletion).
+	// Foreground: what it owns is deleted first; the object waits for those with
+	// blockOwnerDeletion.
 	Foreground
 	// Orphan: what it owns stays, without it as an owner.
 	Orphan
@@ -56,18 +54,18 @@ func Cascades() []Cascade { return []Cascade{Background, Foreground, Orphan} }
 
 func (c Cascade) String() string { return [...]string{"background", "foreground", "orphan"}[c] }
 
-// Removal is why an object is deleted along with another one.
+// Removal is why an object is deleted with another one.
 type Removal uint8
 
 // The reasons.
 const (
-	// Collected: its last owner goes, and the garbage collector takes it.
+	// Collected: its last owner is deleted, and the garbage collector deletes it.
 	Collected Removal = iota + 1
-	// InNamespace: the namespace that it is in goes.
+	// InNamespace: its namespace is deleted.
 	InNamespace
-	// OfDefinition: the definition of its kind goes.
+	// OfDefinition: the definition of its kind is deleted.
 	OfDefinition
-	// Reclaimed: it is the volume of a claim that goes, and its policy is Delete.
+	// Reclaimed: it is the volume of a deleted claim, and its policy is Delete.
 	Reclaimed
 	// ByController: the controller of its owner deletes it.
 	ByController
@@ -77,25 +75,24 @@ func (r Removal) String() string {
 	return [...]string{Collected: "owner", InNamespace: "namespace", OfDefinition: "definition", Reclaimed: "reclaim policy", ByController: "controller"}[r]
 }
 
-// Deletion is an object that is deleted along.
+// Deletion is an object that is deleted with another.
 type Deletion struct {
 	ID ID
-	// By is what takes it along: an owner, its namespace, its definition, its claim.
+	// By is the object that causes it: an owner, its namespace, its definition, its claim.
 	By      ID
 	Removal Removal
-	// Edge is the evidence; it is zero for what is in a namespace, or of a definition, to
-	// which none leads.
+	// Edge is the evidence; it is zero for objects of a namespace or a definition, which have none.
 	Edge Edge
-	// Blocks says that By waits for it where it is deleted in the foreground.
+	// Blocks is set if By waits for it in a foreground deletion.
 	Blocks bool
 }
 
-// Reason is why an object stays of which one would expect that it goes.
+// Reason is why an object stays although one would expect its deletion.
 type Reason uint8
 
 // The reasons.
 const (
-	// AnotherOwner is left.
+	// AnotherOwner remains.
 	AnotherOwner Reason = iota + 1
 	// Orphaned: the policy of the deletion is Orphan.
 	Orphaned
@@ -109,32 +106,32 @@ func (r Reason) String() string {
 	return [...]string{AnotherOwner: "another owner", Orphaned: "orphaned", Retained: "retained", NotCleared: "not cleared"}[r]
 }
 
-// Kept is an object that stays although what it depends on goes.
+// Kept is an object that stays although what it depends on is deleted.
 type Kept struct {
 	ID     ID
 	By     ID
 	Reason Reason
 }
 
-// Effect is what a deletion does to who is not deleted.
+// Effect is what a deletion does to an object that is not deleted.
 type Effect uint8
 
 // The effects, the worst first.
 const (
 	// Breaks: at once.
 	Breaks Effect = iota + 1
-	// BreaksOnRestart: what runs goes on until it is started anew.
+	// BreaksOnRestart: what runs continues until its next start.
 	BreaksOnRestart
-	// LosesReplica: pods go or break, and others are left.
+	// LosesReplica: some pods are deleted or break, and others remain.
 	LosesReplica
-	// Degrades: it works, and lacks something.
+	// Degrades: it works, with something missing.
 	Degrades
-	// Bereaved: what was there for its sake goes.
+	// Bereaved: what served it is deleted.
 	Bereaved
-	// OnlyNew: what is there is as it was, and what is made, grown or scheduled afterwards
+	// OnlyNew: existing objects are unaffected, and what is created, scaled up or scheduled later
 	// fails.
 	OnlyNew
-	// DoesWithout: it was told to.
+	// DoesWithout: its reference is optional.
 	DoesWithout
 )
 
@@ -150,34 +147,32 @@ func (e Effect) String() string {
 	}[e]
 }
 
-// Broken says whether the effect is that something does not work, or will not once it is
-// restarted.
+// Broken reports whether the object does not work, or will not after a restart.
 func (e Effect) Broken() bool { return e == Breaks || e == BreaksOnRestart }
 
-// Dependent is an object that a deletion does something to, and the edge by which.
+// Dependent is an object that a deletion affects, with the edge by which it does.
 type Dependent struct {
 	ID     ID
 	Effect Effect
-	// Inferred says that this is a guess: somewhere between the two is an edge that is one,
-	// or that holds only as long as nothing else takes the place of what goes.
+	// Inferred is set if an edge on the way is inferred, or holds only until another object
+	// replaces what is deleted.
 	Inferred bool
-	// Cause is the object it suffers from, one step nearer to what goes.
+	// Cause is the object on which it depends, one step nearer to what is deleted.
 	Cause ID
 	Edge  Edge
-	// Follows says what that means for it, for people.
+	// Follows describes the effect for people.
 	Follows string
-	// Below are objects that it controls, at any depth, to which the same happens by the
-	// same cause.
+	// Below are objects that it controls, at any depth, with the same effect and cause.
 	Below []ID
-	// Left of Of pods are left, where it loses some.
+	// Left of Of pods remain, if it loses some.
 	Left, Of int
 }
 
-// Impact returns what is deleted along with an object, and what that does to others.
+// Impact returns what is deleted with an object, and what that does to others.
 //
-// What it calls broken, and no guess, is what a diagnosis of the graph without these objects
-// calls an error (Stack.Diagnose). Time grows with the edges of what is deleted and of what
-// breaks; for a namespace, besides, with the graph.
+// What it calls broken and not inferred is an error in Stack.Diagnose on the graph without these
+// objects. Time grows with the edges of what is deleted and of what breaks; for a namespace, also
+// with the graph.
 func (g *Graph) Impact(id ID, o ImpactOptions) Impact {
 	c := collector{g: g, opts: o, root: id, gone: map[ID]bool{id: true}, left: map[ID]int{}, lost: map[ID]ID{}}
 	c.run()
@@ -190,7 +185,7 @@ func (g *Graph) Impact(id ID, o ImpactOptions) Impact {
 	return im
 }
 
-// Gone returns the object and what is surely deleted along, in order.
+// Gone returns the object and what is certainly deleted with it, in order.
 func (im *Impact) Gone() []ID {
 	gone := []ID{im.Object}
 	for i := range im.Deleted {
@@ -200,7 +195,7 @@ func (im *Impact) Gone() []ID {
 	return gone
 }
 
-// remaker returns who makes an object anew that is deleted.
+// remaker returns the object that recreates a deleted one.
 func (g *Graph) remaker(id ID, o StackOptions) (maker ID, known bool) {
 	r := g.Ref(id)
 	if owner, ok := g.controller(id); ok && g.State(owner) == Present {
@@ -215,7 +210,8 @@ func (g *Graph) remaker(id ID, o StackOptions) (maker ID, known bool) {
 	return -1, false
 }
 
-// remakes tells the controllers of Kubernetes that make anew what they control.
+// remakes reports whether a controller of Kubernetes recreates the objects of a kind that it
+// controls.
 func remakes(owner, group, kind string) bool {
 	switch owner {
 	case "ReplicaSet", "StatefulSet", "DaemonSet":

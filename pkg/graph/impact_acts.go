@@ -2,7 +2,8 @@ package graph
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// acts says of kinds that act at a moment what their deletion leaves as it is.
+// acts says what the deletion of an object leaves unchanged, for kinds that act only at certain
+// times.
 var acts = map[schema.GroupKind]string{
 	{Kind: "LimitRange"}:    "applies when pods and claims are created: existing ones stay unchanged, and new ones do not get its defaults and limits",
 	{Kind: "ResourceQuota"}: "applies when objects are created or grown: existing ones stay unchanged, and new ones are no longer counted against it",
@@ -33,6 +34,6 @@ const (
 	queues  = "classifies requests to the API server: they are queued differently, and running workloads do not change"
 )
 
-// Acts says of an object that acts only when something is made, grown or scheduled when that
-// is, and what its deletion leaves as it is; empty for others.
+// Acts returns, for an object that acts only when something is created, scaled up or scheduled,
+// when that is and what its deletion leaves unchanged; "" for others.
 func (g *Graph) Acts(id ID) string { return acts[g.Ref(id).GroupKind()] }

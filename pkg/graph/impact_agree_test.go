@@ -19,15 +19,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// reading is objects that can be read again without some of them.
+// reading has objects that can be read again without some of them.
 type reading struct {
 	kinds   *object.Kinds
 	rules   *relation.Set
 	objects []object.Object
-	unread  []string // kinds of which not all was read
+	unread  []string // kinds that were not read completely
 }
 
-// objectSink keeps what is read.
+// objectSink stores what is read.
 type objectSink struct {
 	*inventory.Inventory
 	objects *[]object.Object
@@ -57,7 +57,7 @@ func readAll(t *testing.T, name string, text []byte) reading {
 	return r
 }
 
-// graph is that of the objects without those that are gone; nothing else is unread.
+// graph returns the graph without the deleted objects; nothing else is unread.
 func (r reading) graph(gone map[object.Ref]bool) *graph.Graph {
 	b := graph.NewBuilder(r.rules, r.kinds)
 	inv := inventory.New(slices.Sorted(slices.Values(r.rules.Annotations())), b.Extract)
@@ -74,7 +74,7 @@ func (r reading) graph(gone map[object.Ref]bool) *graph.Graph {
 	return b.Build(inv)
 }
 
-// failure is an error that a diagnosis tells.
+// failure is an error of a diagnosis.
 type failure struct {
 	object, related object.Ref
 	reason          string
@@ -96,9 +96,9 @@ func failures(g *graph.Graph) map[failure]bool {
 	return out
 }
 
-// agrees holds that what an impact calls broken, and no guess, is what a diagnosis calls an
-// error once the object and what goes with it are taken out, and says how many are.
-func agrees(t *testing.T, g *graph.Graph, without func(gone map[object.Ref]bool) *graph.Graph, id graph.ID, before map[failure]bool) int {
+// agrees: what an impact calls broken and not inferred is an error of the diagnosis once the object
+// and what is deleted with it are removed. It returns their number.
+func agrees(t *testing.T, g *graph.Graph, rebuild func(gone map[object.Ref]bool) *graph.Graph, id graph.ID, before map[failure]bool) int {
 	t.Helper()
 	im := g.Impact(id, graph.ImpactOptions{})
 	foretold := map[string]bool{}
@@ -111,22 +111,22 @@ func agrees(t *testing.T, g *graph.Graph, without func(gone map[object.Ref]bool)
 	for _, id := range im.Gone() {
 		gone[g.Ref(id)] = true
 	}
-	told := map[string]bool{}
-	for f := range failures(without(gone)) {
-		// What lacked something before may be told under another object, now that this is gone.
+	reported := map[string]bool{}
+	for f := range failures(rebuild(gone)) {
+		// A problem that existed before may move to another object, if its own was deleted.
 		if !before[f] && (f.reason != graph.ReferenceMissing || gone[f.related]) {
-			told[f.object.String()] = true
+			reported[f.object.String()] = true
 		}
 	}
-	if !maps.Equal(foretold, told) {
+	if !maps.Equal(foretold, reported) {
 		t.Errorf("%s: the impact breaks %q, and the diagnosis without it has errors of %q", g.Ref(id),
-			slices.Sorted(maps.Keys(foretold)), slices.Sorted(maps.Keys(told)))
+			slices.Sorted(maps.Keys(foretold)), slices.Sorted(maps.Keys(reported)))
 	}
-	return len(told)
+	return len(reported)
 }
 
-// TestImpactAgrees: impact and diagnosis tell the same, of each object of the examples, of the
-// fixtures of both, and of random worlds.
+// TestImpactAgrees: impact and diagnosis agree for each object of the examples, of the fixtures of
+// both, and of random worlds.
 func TestImpactAgrees(t *testing.T) {
 	texts := map[string][]byte{}
 	for _, pattern := range []string{"demo/*.yaml", "wordpress-mysql.yaml", "moodle-mysql.yaml"} {
@@ -184,14 +184,14 @@ func TestImpactAgreesAtRandom(t *testing.T) {
 		if g.State(id) != graph.Present {
 			continue
 		}
-		there := maps.Clone(w.gone)
-		without := func(gone map[object.Ref]bool) *graph.Graph {
-			w.gone = maps.Clone(there)
+		missing := maps.Clone(w.gone)
+		rebuild := func(gone map[object.Ref]bool) *graph.Graph {
+			w.gone = maps.Clone(missing)
 			maps.Copy(w.gone, gone)
-			defer func() { w.gone = there }()
+			defer func() { w.gone = missing }()
 			return w.build(nil)
 		}
-		broken += agrees(t, g, without, id, failures(g))
+		broken += agrees(t, g, rebuild, id, failures(g))
 	}
 	if broken < 100 {
 		t.Errorf("only %d are broken in all", broken)

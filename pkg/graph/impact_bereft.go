@@ -8,8 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// bereavements say what an object loses that served it, by rule; with an empty text it loses
-// nothing.
+// bereavements are what an object loses with one that served it, by rule; "" is nothing.
 var bereavements = map[string]string{
 	"service-selector":           "is no longer reached by its name",
 	"ingress-backend":            "is no longer reached from outside by it",
@@ -24,7 +23,7 @@ var bereavements = map[string]string{
 	"webhook-service": "", "api-service": "", "conversion-service": "", "migration-definition": "", "attachment-volume": "",
 }
 
-// bereft finds what the objects that are gone served, and which goes on without them.
+// bereft finds the objects that the deleted ones served, and which work without them.
 func (h *harm) bereft(gone []ID) []Dependent {
 	g := h.g
 	var out []Dependent
@@ -47,7 +46,7 @@ func (h *harm) bereft(gone []ID) []Dependent {
 	return slices.CompactFunc(out, func(a, b Dependent) bool { return a.ID == b.ID })
 }
 
-// byWorkload puts what happens to pods together under the workloads that they are of.
+// byWorkload merges the effects on pods into those on their workloads.
 func (h *harm) byWorkload(all map[ID]*Dependent) []Dependent {
 	d := diagnosis{g: h.g, wrong: h.misowned}
 	tops := map[ID]*Dependent{}

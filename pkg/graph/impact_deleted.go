@@ -10,20 +10,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// collector finds what is deleted along with an object.
+// collector finds what is deleted with an object.
 type collector struct {
 	g     *Graph
 	opts  ImpactOptions
 	root  ID
 	gone  map[ID]bool
-	order []ID // what is gone, in the order in which it was found
+	order []ID // what is deleted, in the order in which it was found
 
-	left map[ID]int // owners that are left, of what lost one
-	lost map[ID]ID  // and one that was lost
+	left map[ID]int // remaining owners, of objects that lost one
+	lost map[ID]ID  // an owner that was lost
 
 	deleted, mayGo []Deletion
 	kept           []Kept
-	reclaimed      map[ID]bool // volumes that go with their claims, and whether that is sure; once it was asked
+	reclaimed      map[ID]bool // volumes that are deleted with their claims, and whether that is certain; lazy
 }
 
 func (c *collector) run() {
@@ -37,8 +37,8 @@ func (c *collector) run() {
 		c.takeVolumes(at)
 		c.takeAddresses(at)
 	}
-	for child, left := range c.left {
-		if left > 0 {
+	for child, remaining := range c.left {
+		if remaining > 0 {
 			c.kept = append(c.kept, Kept{child, c.lost[child], AnotherOwner})
 		}
 	}
@@ -54,7 +54,7 @@ func (c *collector) run() {
 	}
 }
 
-// take has an object go, unless it goes already.
+// take records a deletion, once for each object.
 func (c *collector) take(d Deletion) {
 	if c.gone[d.ID] || c.g.State(d.ID) != Present {
 		return
@@ -64,7 +64,7 @@ func (c *collector) take(d Deletion) {
 	c.deleted = append(c.deleted, d)
 }
 
-// takeContents takes what is in a namespace.
+// takeContents records what is in a namespace.
 func (c *collector) takeContents(at ID) {
 	r := c.g.Ref(at)
 	if r.GroupKind() != namespaceKind {
@@ -77,7 +77,7 @@ func (c *collector) takeContents(at ID) {
 	}
 }
 
-// takeInstances takes the objects of a definition.
+// takeInstances records the objects of a definition.
 func (c *collector) takeInstances(at ID) {
 	r := c.g.Ref(at)
 	if r.GroupKind() != definitionKind {
@@ -93,8 +93,8 @@ func (c *collector) takeInstances(at ID) {
 	}
 }
 
-// takeChildren follows owner references as the garbage collector does: an object goes when its
-// last owner goes. Only real owner references count, not what we infer.
+// takeChildren follows owner references as the garbage collector does: an object is deleted with
+// its last owner. Only real owner references count, not inferred edges.
 func (c *collector) takeChildren(at ID) {
 	g := c.g
 	last := ID(-1)
@@ -125,18 +125,18 @@ func (c *collector) takeChildren(at ID) {
 	}
 }
 
-// liveOwners counts the owners that a node names, without those that are gone.
+// liveOwners counts the owner references of a node, without those to deleted objects.
 func (g *Graph) liveOwners(id ID) int {
 	return len(g.sources(id, func(e *edge) bool { return g.reference(e) && g.State(e.from) != Missing }))
 }
 
-// reference says that an edge is an owner reference, and no guess.
+// reference reports whether an edge is a real owner reference.
 func (g *Graph) reference(e *edge) bool {
 	return g.relation(e) == relation.Owns && g.rules[e.rule].Via == relation.Owner
 }
 
-// takeCleared takes what the controller of an object deletes, being its owner without an owner
-// reference, and notes what it may delete.
+// takeCleared records what the controller of an object deletes without owner references, and what
+// it may delete.
 func (c *collector) takeCleared(at ID) {
 	g := c.g
 	for i := g.out[at]; i < g.out[at+1]; i++ {
@@ -157,7 +157,7 @@ func (c *collector) takeCleared(at ID) {
 	}
 }
 
-// clears says whether the controller of an owner deletes what that owns by a rule.
+// clears reports whether the controller of an owner deletes what that owns by a rule.
 func (g *Graph) clears(owner ID, r *relation.Rule) (clears, known bool) {
 	switch r.Deletes {
 	case "":
@@ -170,7 +170,7 @@ func (g *Graph) clears(owner ID, r *relation.Rule) (clears, known bool) {
 	}), true
 }
 
-// takeVolumes takes the volume of a claim, where its policy says so.
+// takeVolumes records the volume of a claim if its reclaim policy says so.
 func (c *collector) takeVolumes(at ID) {
 	g := c.g
 	if g.Ref(at).GroupKind() != claimKind {
@@ -201,7 +201,8 @@ func (c *collector) takeVolumes(at ID) {
 	}
 }
 
-// takeAddresses takes the addresses of a Service, which the API server makes and deletes with it.
+// takeAddresses records the IPAddresses of a Service, which the API server creates and deletes with
+// it.
 func (c *collector) takeAddresses(at ID) {
 	g := c.g
 	if g.Ref(at).GroupKind() != serviceKind {

@@ -14,13 +14,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// foretold is a file of testdata/impact: objects of a cluster of which all was read, but for the
-// kinds in the section unread, and for some of them, in a section of that name, what their deletion does, all of it, as
+// foretold is a file of testdata/impact: objects of a cluster, of which all was read except the
+// kinds in the section unread, and for some of them, in a section of that name, all effects of
+// their deletion, as
 //
 //	EFFECT[?] OBJECT [BELOW]
 //
-// with a question mark for a guess. A deletion under another policy than the first has that
-// behind the name: OBJECT orphan.
+// with a question mark for an inferred one. The name of a section may have a propagation policy:
+// OBJECT orphan.
 type foretold struct {
 	objects []byte
 	unread  []string
@@ -49,7 +50,7 @@ func readForetold(t *testing.T, file string) foretold {
 	return f
 }
 
-// effectsOf are the lines of a fixture that an impact gives.
+// effectsOf formats an impact as the lines of a fixture.
 func effectsOf(g *graph.Graph, im graph.Impact) []string {
 	lines := []string{}
 	guess := map[bool]string{true: "?"}

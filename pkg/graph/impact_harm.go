@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// grade is how surely and how soon something breaks, the worst first.
+// grade is how certain and how soon something breaks, worst first.
 type grade uint8
 
 const (
@@ -40,7 +40,7 @@ func (a grade) effect() Effect {
 
 func (a grade) guess() bool { return a >= guessedNow }
 
-// weakened returns the grade of what breaks by something of this grade over an edge.
+// weakened returns the grade after an edge: what breaks by something of this grade.
 func (a grade) weakened(guess bool) grade {
 	if guess && !a.guess() {
 		return a + guessedNow
@@ -48,8 +48,8 @@ func (a grade) weakened(guess bool) grade {
 	return a
 }
 
-// harm follows what a deletion does to who is not deleted. It goes by grades, so that each
-// object breaks by the surest and soonest way.
+// harm propagates the effects of a deletion. It proceeds grade by grade, so that each object breaks
+// in the most certain and soonest way.
 type harm struct {
 	g    *Graph
 	opts StackOptions
@@ -58,13 +58,13 @@ type harm struct {
 	direct, through []Dependent
 	found           map[ID]*Dependent // of direct, by object
 	grade           map[ID]grade      // of what is broken
-	fronts          map[ID]bool       // whether somebody needs what serves others, as far as known
+	fronts          map[ID]bool       // whether the objects that a node serves are needed by others; a cache
 	waiting         [grades][]Dependent
-	fewer           map[ID]Dependent    // who has pods left, and had more
+	fewer           map[ID]Dependent    // those with fewer pods than before
 	misowned        map[object.Ref]bool // objects with a wrong owner reference
 }
 
-// run follows what the objects that are gone, in their order, do to others.
+// run propagates the effects of the deleted objects, in their order.
 func (h *harm) run(gone []ID) {
 	h.fewer, h.misowned = map[ID]Dependent{}, h.g.misowned()
 	for _, at := range gone {
@@ -88,7 +88,7 @@ func (h *harm) run(gone []ID) {
 		}
 	}
 	slices.SortFunc(h.direct, compareDependents)
-	// In the order in which harm reaches them.
+	// Stable, so that dependents of equal rank stay in the order of propagation.
 	slices.SortStableFunc(h.through, func(a, b Dependent) int { return a.rank() - b.rank() })
 }
 
@@ -96,7 +96,7 @@ func compareDependents(a, b Dependent) int {
 	return cmp.Or(a.rank()-b.rank(), cmp.Compare(a.ID, b.ID))
 }
 
-// rank orders dependents, the worst first: what surely breaks, what may break, the rest.
+// rank orders dependents, worst first: what certainly breaks, what may break, the rest.
 func (d *Dependent) rank() int {
 	if d.Effect.Broken() {
 		return int(gradeOf(d.Effect, d.Inferred))
@@ -108,7 +108,7 @@ func (d *Dependent) rank() int {
 	return rank
 }
 
-// mark notes that something is broken, and says whether that is news.
+// mark records that something is broken, and reports whether that is new.
 func (h *harm) mark(id ID, at grade) bool {
 	if have, broken := h.grade[id]; h.gone[id] || broken && have <= at {
 		return false
@@ -117,8 +117,8 @@ func (h *harm) mark(id ID, at grade) bool {
 	return true
 }
 
-// spread follows harm of a grade to its end: to who needs what is broken, and then to who owns
-// it or stands in front of it.
+// spread propagates a grade completely: to what needs a broken object, then to its owners and to
+// what serves it.
 func (h *harm) spread(at grade) {
 	for _, d := range h.waiting[at] {
 		if h.mark(d.ID, at) {
@@ -140,8 +140,8 @@ func (h *harm) spread(at grade) {
 	}
 }
 
-// pass passes harm on, and says whether it is to be followed now: what is of a later grade
-// waits for its turn.
+// pass records an effect, and reports whether to follow it now: a later grade is followed in its
+// turn.
 func (h *harm) pass(d Dependent, at, to grade) bool {
 	d.Effect, d.Inferred = to.effect(), to.guess()
 	if have, broken := h.grade[d.ID]; h.gone[d.ID] || broken && have <= to {
@@ -156,7 +156,7 @@ func (h *harm) pass(d Dependent, at, to grade) bool {
 	return true
 }
 
-// needing returns who breaks since it needs what is broken.
+// needing returns what breaks because it needs a broken object.
 func (h *harm) needing(id ID, at grade) []ID {
 	g := h.g
 	var out []ID
@@ -177,13 +177,13 @@ func (h *harm) needing(id ID, at grade) []ID {
 	return out
 }
 
-// climb returns the owners of what is broken or gone, which are no longer what they should
-// be, and what fronts it if anybody needs that. Who has pods left only has fewer.
+// climb returns the owners of broken or deleted objects, and what fronts them if it is needed. An
+// owner that has pods left only has fewer.
 func (h *harm) climb(ids []ID, at grade) []ID {
-	over := map[ID]Dependent{}
+	reached := map[ID]Dependent{}
 	for _, id := range ids {
 		h.eachAbove(id, func(e *edge) {
-			if _, met := over[e.from]; met {
+			if _, met := reached[e.from]; met {
 				return
 			}
 			d := Dependent{ID: e.from, Cause: id, Edge: h.g.edge(*e), Follows: "what it owns does not work"}
@@ -193,12 +193,12 @@ func (h *harm) climb(ids []ID, at grade) []ID {
 			case h.gone[id]:
 				d.Follows = "until what it owns is recreated"
 			}
-			over[e.from] = d
+			reached[e.from] = d
 		})
 	}
 	var out []ID
-	for _, id := range slices.Sorted(maps.Keys(over)) {
-		d := over[id]
+	for _, id := range slices.Sorted(maps.Keys(reached)) {
+		d := reached[id]
 		if h.podsLeft(d, at) {
 			continue
 		}
@@ -209,7 +209,7 @@ func (h *harm) climb(ids []ID, at grade) []ID {
 	return out
 }
 
-// makers notes who owns something that goes, and stays: it may make that anew.
+// makers records the remaining owners of deleted objects, which may recreate them.
 func (h *harm) makers(gone []ID) {
 	for _, id := range gone {
 		r := h.g.Ref(id)
@@ -228,7 +228,7 @@ func (h *harm) makers(gone []ID) {
 	}
 }
 
-// eachAbove visits the edges by which an object is owned, or fronted for somebody who needs that.
+// eachAbove visits the edges by which an object is owned, or fronted by something that is needed.
 func (h *harm) eachAbove(id ID, visit func(*edge)) {
 	g := h.g
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
@@ -242,7 +242,8 @@ func (h *harm) eachAbove(id ID, visit func(*edge)) {
 	}
 }
 
-// podsLeft says whether what goes or breaks is one of several pods, and notes who has fewer.
+// podsLeft reports whether the deleted or broken object is one of several pods, and records the
+// owner that has fewer.
 func (h *harm) podsLeft(d Dependent, at grade) bool {
 	g := h.g
 	if g.Ref(d.Cause).GroupKind() != podKind {
@@ -263,7 +264,7 @@ func (h *harm) podsLeft(d Dependent, at grade) bool {
 	if d.Left == 0 {
 		return false
 	}
-	if d.Edge.Relation == relation.Owns { // A Service has fewer endpoints, as its workload tells.
+	if d.Edge.Relation == relation.Owns { // the workload reports it; its Service has as many endpoints fewer
 		d.Effect, d.Inferred = LosesReplica, at.guess()
 		top := diagnosis{g: g, wrong: h.misowned}
 		d.ID = top.topmost(d.ID, func(id ID) bool { return isWorkload(g.Ref(id)) && !h.gone[id] })
@@ -274,8 +275,8 @@ func (h *harm) podsLeft(d Dependent, at grade) bool {
 	return true
 }
 
-// fold puts a ReplicaSet and its pods that suffer in turn below the workload that controls them,
-// if that suffers no less.
+// fold moves an affected ReplicaSet and its pods below the workload that controls them, if the
+// effect on that is at least as bad.
 func (h *harm) fold() {
 	at := map[ID]int{}
 	for i := range h.through {

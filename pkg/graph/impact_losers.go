@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// losers finds who loses an object that goes: each once, by the edge that matters most, and
-// of a workload, its ReplicaSets and their pods the topmost alone.
+// losers finds the objects that depend on a deleted one: each once, by the most severe edge, and of
+// a workload, its ReplicaSets and their pods only the topmost.
 func (h *harm) losers(at ID) {
 	g := h.g
 	var edges []*edge
@@ -33,7 +33,7 @@ func (h *harm) losers(at ID) {
 	h.gather(worst)
 }
 
-// counts says whether an edge says anything of what its source needs today.
+// counts reports whether an edge is a need of its source today.
 func (h *harm) counts(e *edge) bool {
 	g := h.g
 	if g.rules[e.rule].Peer || e.flags&dormant != 0 || g.State(e.from) != Present || !h.opts.keeps(g, e) || givenToAll(g.Ref(e.to)) {
@@ -48,7 +48,7 @@ func (h *harm) counts(e *edge) bool {
 	return false
 }
 
-// loser is what the source of an edge suffers if its target goes.
+// loser returns the effect on the source of an edge if its target is deleted.
 func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
 	g := h.g
 	c := g.consequence(e)
@@ -80,7 +80,7 @@ func (h *harm) loser(e *edge, working map[ID]bool) (Dependent, bool) {
 	return d, true
 }
 
-// another says whether the selector of an edge finds another object that stays.
+// another reports whether the selector of an edge matches another object that stays.
 func (h *harm) another(e *edge) bool {
 	for i := h.g.out[e.from]; i < h.g.out[e.from+1]; i++ {
 		o := &h.g.edges[i]
@@ -91,11 +91,11 @@ func (h *harm) another(e *edge) bool {
 	return false
 }
 
-// gather keeps of those that lose one object the topmost, with what is below.
+// gather reduces the dependents on one object to the topmost, each with those below it.
 func (h *harm) gather(worst map[ID]*Dependent) {
 	d := diagnosis{g: h.g, wrong: h.misowned}
 	tops := map[ID]*Dependent{}
-	below := map[ID][]ID{}
+	children := map[ID][]ID{}
 	for id, w := range worst {
 		if w.Effect.Broken() {
 			h.mark(id, gradeOf(w.Effect, w.Inferred))
@@ -104,24 +104,24 @@ func (h *harm) gather(worst map[ID]*Dependent) {
 	for id, w := range worst {
 		top := d.topmost(id, func(id ID) bool { return worst[id] != nil && worst[id].class() <= w.class() })
 		if tops[top] = worst[top]; top != id {
-			below[top] = append(below[top], id)
+			children[top] = append(children[top], id)
 		}
 	}
 	for top, w := range tops {
-		slices.Sort(below[top])
-		for _, id := range below[top] {
+		slices.Sort(children[top])
+		for _, id := range children[top] {
 			if worst[id].rank() < w.rank() {
 				w.Effect, w.Inferred, w.Follows = worst[id].Effect, worst[id].Inferred, worst[id].Follows
 			}
 		}
-		w.Below = below[top]
+		w.Below = children[top]
 		if have := h.found[top]; have == nil || w.rank() < have.rank() || w.rank() == have.rank() && w.Cause < have.Cause {
 			h.found[top] = w
 		}
 	}
 }
 
-// class puts effects together that a diagnosis tells as one.
+// class groups effects that Diagnose reports as one.
 func (d *Dependent) class() int {
 	switch {
 	case d.Effect.Broken() && !d.Inferred:

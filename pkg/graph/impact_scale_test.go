@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// crowd is a namespace of so many objects: workloads of ten pods that read one Secret, a
-// Service before each, and a cycle of owners.
+// crowd is a namespace of n objects: workloads of ten pods that read one Secret, a Service for
+// each, and a cycle of owners.
 func crowd(t testing.TB, n int) *graph.Graph {
 	var b strings.Builder
 	b.WriteString("ns:ns\nsec:login\nx0 owns x1\nx1 owns x0\n")
@@ -22,8 +22,7 @@ func crowd(t testing.TB, n int) *graph.Graph {
 	return graphOf(t, b.String())
 }
 
-// All that is behind a namespace is found, and who needs one Secret is told a workload at a
-// time.
+// Everything in a namespace is found, and the dependents on one Secret are reported by workload.
 func TestImpactOfMany(t *testing.T) {
 	for _, n := range []int{1_300, 13_000} {
 		g := crowd(t, n)

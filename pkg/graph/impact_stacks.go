@@ -12,30 +12,29 @@ import (
 // StackImpact is what a deletion does to a stack.
 type StackImpact struct {
 	Stack FoundStack
-	// Gone says that all of its roots are deleted. Else Effect is the worst that happens to
-	// one of its members, and Inferred that this is a guess; a stack of which a part is
-	// deleted that nobody misses loses it.
+	// Gone is set if all of its roots are deleted. Otherwise Effect is the worst effect on a
+	// member, and Inferred is set if that is inferred; a stack with a deleted part that nothing
+	// needs has the effect Bereaved.
 	Gone     bool
 	Effect   Effect
 	Inferred bool
-	// Because is the member to which that happens.
+	// Because is the member with that effect.
 	Because ID
-	// Deleted counts the members that are deleted along with the object.
+	// Deleted counts the members that are deleted with the object.
 	Deleted int
-	// Members are those to which something happens that are not deleted, the worst first:
-	// places in the dependents of the impact (Impact.Dependents).
+	// Members are the affected members that are not deleted, worst first: indices into
+	// Impact.Dependents.
 	Members []int
 }
 
-// Dependents returns all to whom the deletion does something: direct ones, those in turn, the
-// bereft.
+// Dependents returns all affected objects: the direct ones, the indirect ones, the bereft.
 func (im *Impact) Dependents() []Dependent { return slices.Concat(im.Direct, im.Indirect, im.Bereft) }
 
-// StacksOf returns what a deletion does to stacks, the worst first; those to which it does
-// nothing are left out. Time grows with the sum of the stacks.
+// StacksOf returns the effects of a deletion on stacks, worst first, without the unaffected ones.
+// Time grows with the sum of the stacks.
 func (im *Impact) StacksOf(g *Graph, stacks []FoundStack, o StackOptions) []StackImpact {
 	all := im.Dependents()
-	places := map[ID]int{} // the first, which is the worst, of each
+	places := map[ID]int{} // by object, its first and so worst dependent
 	note := func(id ID, place int) {
 		if have, met := places[id]; !met || all[place].rank() < all[have].rank() {
 			places[id] = place
@@ -43,8 +42,8 @@ func (im *Impact) StacksOf(g *Graph, stacks []FoundStack, o StackOptions) []Stac
 	}
 	for i := range all {
 		note(all[i].ID, i)
-		for _, below := range all[i].Below {
-			note(below, i)
+		for _, child := range all[i].Below {
+			note(child, i)
 		}
 	}
 	gone := map[ID]bool{}
@@ -64,18 +63,18 @@ func (im *Impact) StacksOf(g *Graph, stacks []FoundStack, o StackOptions) []Stac
 	return out
 }
 
-// stackLook looks what happens to the members of a stack.
+// stackLook finds the effects on the members of a stack.
 type stackLook struct {
 	im     *Impact
 	all    []Dependent
-	places map[ID]int // of dependents, by object
+	places map[ID]int // index in dependents, by object
 	gone   map[ID]bool
 	stack  *Stack
 }
 
 func (l *stackLook) look(f FoundStack, o StackOptions) StackImpact {
 	s := StackImpact{Stack: f, Gone: !slices.ContainsFunc(f.Roots, func(id ID) bool { return !l.gone[id] })}
-	lost, met := ID(-1), map[int]bool{}
+	deleted, met := ID(-1), map[int]bool{}
 	for _, id := range l.stack.Members() {
 		if !l.stack.IsOwnPart(id) && !l.stack.Provenance(id) {
 			continue
@@ -88,27 +87,26 @@ func (l *stackLook) look(f FoundStack, o StackOptions) StackImpact {
 			if id != l.im.Object {
 				s.Deleted++
 			}
-			if lost < 0 || id == l.im.Object {
-				lost = id
+			if deleted < 0 || id == l.im.Object {
+				deleted = id
 			}
 		}
 	}
 	slices.SortFunc(s.Members, func(a, b int) int { return cmp.Or(l.all[a].rank()-l.all[b].rank(), a-b) })
-	if s.Gone || len(s.Members) == 0 && lost < 0 {
+	if s.Gone || len(s.Members) == 0 && deleted < 0 {
 		return s
 	}
-	l.worst(&s, lost, o)
+	l.worst(&s, deleted, o)
 	return s
 }
 
-// worst finds the worst that happens to a member. What happens to one that is a member by
-// guesses alone is a guess as well.
-func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
+// worst sets the worst effect on a member. An effect on an inferred member is inferred as well.
+func (l *stackLook) worst(s *StackImpact, deleted ID, o StackOptions) {
 	o.NoInferred = true
 	sure := l.stack.g.Stack(s.Stack.Roots, o)
-	if lost >= 0 {
-		s.Effect, s.Because, s.Inferred = Bereaved, lost, !sure.IsOwnPart(lost) && !sure.Provenance(lost)
-		if isWorkload(l.stack.g.Ref(lost)) && (lost != l.im.Object || !l.im.RemakerKnown) {
+	if deleted >= 0 {
+		s.Effect, s.Because, s.Inferred = Bereaved, deleted, !sure.IsOwnPart(deleted) && !sure.Provenance(deleted)
+		if isWorkload(l.stack.g.Ref(deleted)) && (deleted != l.im.Object || !l.im.RemakerKnown) {
 			s.Effect = Breaks
 		}
 	}
@@ -116,7 +114,7 @@ func (l *stackLook) worst(s *StackImpact, lost ID, o StackOptions) {
 		d := &l.all[place]
 		it := Dependent{Effect: d.Effect, Inferred: d.Inferred || !sure.IsOwnPart(d.ID) && !slices.ContainsFunc(d.Below, sure.IsOwnPart)}
 		if l.stack.Provenance(d.ID) && d.Effect.Broken() {
-			// What it has made stays, and is made anew no more.
+			// What it has made stays, and is not recreated.
 			it.Effect, it.Inferred = Degrades, d.Inferred
 		}
 		if s.Effect == 0 || it.rank() < s.rank() {
@@ -133,9 +131,9 @@ func (s *StackImpact) rank() int {
 	return d.rank()
 }
 
-// Unlooked returns kinds whose objects may name a node and were not all read where they would
-// be: whether one of them misses it is not known. Of a kind that only custom rules know it
-// says so where the kind is served.
+// Unlooked returns kinds whose objects may refer to a node and were not all read in the namespaces
+// where they would be, so that the impact may be incomplete. It lists a kind that only custom rules
+// read only if it is served.
 func (g *Graph) Unlooked(id ID) []schema.GroupKind {
 	target := g.Ref(id)
 	var out []schema.GroupKind

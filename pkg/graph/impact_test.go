@@ -84,8 +84,8 @@ func TestImpact(t *testing.T) {
 	}
 }
 
-// Nobody is hit twice, each by something that is hit itself, over an edge between
-// the two; and the garbage collector agrees with the slow way.
+// Each object is affected once, by an object that is affected itself, with an edge between the two;
+// and the garbage collection agrees with a naive one.
 func TestImpactHoldsTogether(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 5))
@@ -114,8 +114,8 @@ func TestImpactHoldsTogether(t *testing.T) {
 			hit[d.ID] = true
 		}
 		for _, d := range all {
-			for _, below := range d.Below {
-				hit[below] = true
+			for _, child := range d.Below {
+				hit[child] = true
 			}
 		}
 		for _, d := range all {
@@ -131,14 +131,14 @@ func slowCollect(g *graph.Graph, id graph.ID) set {
 	for size := 0; size != len(gone); {
 		size = len(gone)
 		for n := range g.Nodes() {
-			lost, kept := false, false
+			deleted, owned := false, false
 			for e := range g.In(n.ID) {
 				if e.Rule == "owner-reference" {
-					lost = lost || gone[e.From]
-					kept = kept || !gone[e.From] && g.State(e.From) != graph.Missing
+					deleted = deleted || gone[e.From]
+					owned = owned || !gone[e.From] && g.State(e.From) != graph.Missing
 				}
 			}
-			if lost && !kept {
+			if deleted && !owned {
 				gone[n.ID] = true
 			}
 		}

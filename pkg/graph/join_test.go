@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// graphOfText is the graph of a dump, whose kinds are known whole in each
-// namespace that has one of them.
+// graphOfText returns the graph of a dump, whose kinds are complete in each namespace that has one
+// of them.
 func graphOfText(t *testing.T, text string) *graph.Graph {
 	t.Helper()
 	docs, err := source.Parse("test", strings.NewReader(text))
@@ -144,7 +144,7 @@ kind: ServiceAccount
 metadata: {name: b, namespace: other}
 `
 
-// Users and groups are names: neither missing nor wanted, and they join nobody.
+// Users and groups are virtual: neither missing nor wanted, and they connect nothing.
 func TestVirtual(t *testing.T) {
 	g := graphOfText(t, bindings)
 	const group = "Group.rbac.authorization.k8s.io/system:serviceaccounts"
@@ -173,7 +173,7 @@ func TestVirtual(t *testing.T) {
 	}
 }
 
-// Whom a policy lets in is shown, and is no part of its stack, nor it of theirs.
+// The peers of a policy are shown, and are no part of its stack, nor it of theirs.
 func TestAside(t *testing.T) {
 	g := graphOfText(t, `
 apiVersion: networking.k8s.io/v1
@@ -231,7 +231,7 @@ metadata: {name: far, labels: {team: b}}
 	}
 }
 
-// An event that two groups serve is one, under the newer of them.
+// An event that two groups serve is one node, in the newer group.
 func TestEventTwins(t *testing.T) {
 	w := newWorld(t, "pod:p\nev:e\nevs:e")
 	w.object("evs:e").UID = uidOf("ev:e")
@@ -247,8 +247,7 @@ func TestEventTwins(t *testing.T) {
 	}
 }
 
-// What a role may name must be there, of a kind and in a namespace that is known;
-// for nothing of that anybody is asked.
+// What a role may name is a node if it exists; nothing is read for it.
 func TestRoleResourceNames(t *testing.T) {
 	g := graphOfText(t, `
 apiVersion: rbac.authorization.k8s.io/v1
@@ -270,7 +269,7 @@ metadata: {name: settings, namespace: shop}
 	}
 }
 
-// A policy names a kind; which definition that is, discovery knows.
+// A policy names a kind; discovery resolves it to a definition.
 func TestDefinitionOfAKind(t *testing.T) {
 	g := graphOfText(t, `
 apiVersion: admissionregistration.k8s.io/v1

@@ -5,9 +5,8 @@ import (
 	"slices"
 )
 
-// connect lays the edges out by source, and an index of them by target. Edges
-// of one node are ordered by relation, target, rule and field, so that the order
-// of arrival does not show.
+// connect sorts the edges by source, and indexes them by target. Edges of one node are ordered by
+// relation, target, rule and field, so that the order of arrival has no effect.
 func (g *Graph) connect(raw []rawEdge) {
 	n := len(g.rows)
 	g.out, g.in = make([]uint32, n+1), make([]uint32, n+1)
@@ -44,8 +43,7 @@ func (g *Graph) connect(raw []rawEdge) {
 	}
 }
 
-// compareEdges orders the edges of a node. Those that it cannot tell apart say
-// the same.
+// compareEdges orders the edges of a node. Edges that compare equal are duplicates.
 func (g *Graph) compareEdges(a, b edge) int {
 	if c := cmp.Or(cmp.Compare(g.relation(&a), g.relation(&b)), cmp.Compare(a.to, b.to), cmp.Compare(a.rule, b.rule)); c != 0 {
 		return c
@@ -56,8 +54,8 @@ func (g *Graph) compareEdges(a, b edge) int {
 	return cmp.Compare(g.inv.Text(a.field), g.inv.Text(b.field))
 }
 
-// compareAll puts, of edges that say the same, the strongest one first, so that
-// it does not depend on the order of arrival which of them stays.
+// compareAll puts the strongest of duplicate edges first, so that compact does not depend on the
+// order of arrival.
 func (g *Graph) compareAll(a, b edge) int {
 	if c := g.compareEdges(a, b); c != 0 {
 		return c
@@ -65,21 +63,20 @@ func (g *Graph) compareAll(a, b edge) int {
 	return cmp.Or(cmp.Compare(a.flags&(inferred|optional|backward), b.flags&(inferred|optional|backward)), cmp.Compare(g.value(&a), g.value(&b)))
 }
 
-// compact drops an edge that says the same as one before it: of an object that two
-// groups serve, or by a second rule that reads the same field. Of a guess and a
-// declaration the declaration stays.
+// compact drops duplicates of an earlier edge: of an object that two groups serve, or by a second
+// rule that reads the same field. A declared edge wins over an inferred one.
 func (g *Graph) compact() {
 	n := len(g.rows)
-	kept := uint32(0)
+	count := uint32(0)
 	start := uint32(0)
 	for i := range n {
 		end := g.out[i+1]
-		first := kept
+		first := count
 		for j := start; j < end; j++ {
 			e := g.edges[j]
-			if same := g.saidBefore(first, kept, &e); same == nil {
-				g.edges[kept] = e
-				kept++
+			if same := g.saidBefore(first, count, &e); same == nil {
+				g.edges[count] = e
+				count++
 			} else if same.flags&inferred != 0 && e.flags&inferred == 0 {
 				*same = e
 			}
@@ -87,12 +84,11 @@ func (g *Graph) compact() {
 		start = end
 		g.out[i] = first
 	}
-	g.out[n] = kept
-	g.edges = g.edges[:kept]
+	g.out[n] = count
+	g.edges = g.edges[:count]
 }
 
-// saidBefore returns the edge, among those from first to end, that says on the
-// evidence of the same field what e says.
+// saidBefore returns the edge between first and end with the same meaning and evidence as e.
 func (g *Graph) saidBefore(first, end uint32, e *edge) *edge {
 	for k := end; k > first; k-- {
 		before := &g.edges[k-1]

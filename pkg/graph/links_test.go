@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// pointing is a target by name.
+// pointing returns a target by name.
 func pointing(name string) relation.Target {
 	r := refOf(name)
 	return relation.Target{Kind: r.GroupKind(), Namespace: r.Namespace, Name: r.Name}
@@ -27,7 +27,7 @@ func TestLinks(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines, rule string
 		link        relation.Link
-		want        string // the edges at a, either way
+		want        string // the edges of a, in both directions
 		wanted      string
 	}{
 		"by name":               {"b", "needs", relation.Link{Target: pointing("b"), Field: "f", Value: "b"}, `a needs b (test-needs f = "b")`, ""},
@@ -105,8 +105,8 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// TestOwnedIsNotGuessed: where an owner reference says how two objects are
-// related, a guess says nothing more; what is declared stays.
+// TestOwnedIsNotGuessed: between an owner and what it owns, inferred edges are dropped; declared
+// ones stay.
 func TestOwnedIsNotGuessed(t *testing.T) {
 	w := newWorld(t, "a owns b\na owns c")
 	guess := relation.Link{Target: pointing("b"), Field: "f", Inferred: true}

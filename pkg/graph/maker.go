@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// promise is what an object says that it owns, of what is known not to be there. That alone
-// is no edge: it may not have been made yet, or not be made here.
+// promise is an object's claim to own one that is known to be missing. Alone it is no edge: the
+// object may not have been created yet, or may be created elsewhere.
 type promise struct {
 	from, to inventory.ID
 	link     *link
@@ -23,43 +23,43 @@ func (r *resolver) promise(from, to inventory.ID, l *link) {
 	}
 }
 
-// promised makes edges of the promises for which others wait: who needs what is missing is
-// told who is to make it.
+// promised makes edges of the promises of missing objects that others need, so that a message can
+// name the maker.
 func (r *resolver) promised() {
 	if len(r.promises) == 0 {
 		return
 	}
-	waiting := map[inventory.ID][]inventory.ID{} // by what is missing, two who need it
+	waiting := map[inventory.ID][]inventory.ID{} // by missing object, two that need it
 	for _, p := range r.promises {
 		waiting[r.canonical(p.to)] = nil
 	}
 	for i := range r.edges {
 		e := &r.edges[i]
-		who, promised := waiting[e.to]
-		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(who) < 2 && !slices.Contains(who, e.from) {
-			waiting[e.to] = append(who, e.from)
+		needer, promised := waiting[e.to]
+		if rule := &r.rules.Rules()[e.rule]; promised && rule.Relation == relation.Needs && !rule.Peer && len(needer) < 2 && !slices.Contains(needer, e.from) {
+			waiting[e.to] = append(needer, e.from)
 		}
 	}
 	for _, p := range r.promises {
 		from := r.canonical(p.from)
-		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(who inventory.ID) bool { return who != from }) {
+		if slices.ContainsFunc(waiting[r.canonical(p.to)], func(needer inventory.ID) bool { return needer != from }) {
 			r.add(p.from, p.to, p.link)
 		}
 	}
 }
 
-// Makers returns who makes an object, in order: the custom resources that own it, by an
-// owner reference or by what a rule says, be it there already or not. A Certificate makes a
-// Secret, and a PostgresCluster the one with its credentials.
+// Makers returns the makers of an object, in order: the custom resources that own it, by an owner
+// reference or by a rule, whether it exists or not. A Certificate makes a Secret, and a
+// PostgresCluster the one with its credentials.
 //
-// None has a custom resource, which says itself how it fares, a workload, or a boundary. No
-// maker is a workload, a manager (it installs what others wrote), or an owner that is known
-// not to be there; one that could not be read is.
+// A custom resource (it has a status of its own), a workload and a boundary have no maker.
+// Workloads, managers (they install what others wrote) and missing owners are not makers; an unread
+// owner is.
 func (g *Graph) Makers(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.makes(e) && o.follows(g, e) })
 }
 
-// makes says whether the source of an edge is a maker of its target.
+// makes reports whether the source of an edge is a maker of its target.
 func (g *Graph) makes(e *edge) bool {
 	if !g.owns(e) || !isCustom(g, e.from) || g.State(e.from) == Missing {
 		return false
@@ -69,37 +69,37 @@ func (g *Graph) makes(e *edge) bool {
 	return known && !k.Custom && !isWorkload(to) && !IsBoundary(to) && !IsBoundary(g.Ref(e.from))
 }
 
-// awaited says whether an object that is there owns a node: what is missing it is to make.
+// awaited reports whether an existing object owns a missing node and is to make it.
 func (g *Graph) awaited(id ID, o StackOptions) bool {
 	return slices.ContainsFunc(g.ownersOf(id, o), func(owner ID) bool { return g.State(owner) == Present })
 }
 
-// Provenance says whether a member belongs to the stack for no other reason than that it
-// makes what is needed there, or that a maker needs it. It is judged with the stack, and is
-// no part of it: what else it owns, uses or costs belongs to others.
+// Provenance reports whether a member is in the stack only because it makes what is needed there,
+// or because a maker needs it. It counts for the health of the stack, but is no part of it: what
+// else it owns, uses or costs belongs to others.
 func (s *Stack) Provenance(id ID) bool { return s.provenance[id] }
 
-// madeBy says whether an edge leads from a maker that is in the stack as such.
+// madeBy reports whether an edge starts at a maker that is provenance of the stack.
 func (s *Stack) madeBy(e *edge) bool {
 	return s.provenance[e.from] && s.g.makes(e) && s.opts.follows(s.g, e)
 }
 
-// needs takes in what a node needs, in the way that is given, and who makes that.
-func (w *walker) needs(v visit, e *edge, how uint8) {
-	w.add(e.to, v.root, how)
-	made, known := w.made[e.to]
+// needs adds what a node needs, in the given way, and the makers of that.
+func (w *walker) needs(v visit, e *edge, way uint8) {
+	w.add(e.to, v.root, way)
+	makers, known := w.made[e.to]
 	if !known {
-		made = w.g.Makers(e.to, w.opts)
-		w.made[e.to] = made
+		makers = w.g.Makers(e.to, w.opts)
+		w.made[e.to] = makers
 	}
-	for _, maker := range made {
+	for _, maker := range makers {
 		if !w.g.isBelow(v.id, maker, w.opts) {
 			w.add(maker, v.root, making)
 		}
 	}
 }
 
-// provenance follows a maker: what it needs, and who makes that.
+// provenance follows a maker: what it needs, and the makers of that.
 func (w *walker) provenance(v visit) {
 	for i := w.g.out[v.id]; i < w.g.out[v.id+1]; i++ {
 		e := &w.g.edges[i]
@@ -109,8 +109,8 @@ func (w *walker) provenance(v visit) {
 	}
 }
 
-// isBelow says whether an owner owns a node, at any depth: what it makes for those is its own
-// affair. Owners that are further up than any real one are not looked for.
+// isBelow reports whether an owner owns a node, at any depth: what it makes for those is internal
+// to it. The search is limited to maxChain.
 func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	above := []ID{id}
 	for next := 0; next < len(above); next++ {
@@ -126,27 +126,26 @@ func (g *Graph) isBelow(id, owner ID, o StackOptions) bool {
 	return false
 }
 
-// madeForOthers returns what a node makes and somebody needs whom it does not own.
+// madeForOthers returns what a node makes and an object needs that it does not own.
 func (w *walker) madeForOthers(id ID) []ID {
-	var below map[ID]bool
+	var descendants map[ID]bool
 	var out []ID
 	for i := w.g.out[id]; i < w.g.out[id+1]; i++ {
 		e := &w.g.edges[i]
 		if !w.g.makes(e) || !w.opts.follows(w.g, e) {
 			continue
 		}
-		if below == nil {
-			below = w.g.descendants(id, w.opts)
+		if descendants == nil {
+			descendants = w.g.descendants(id, w.opts)
 		}
-		if w.g.isNeededByOthers(e.to, below, w.opts) {
+		if w.g.isNeededByOthers(e.to, descendants, w.opts) {
 			out = append(out, e.to)
 		}
 	}
 	return out
 }
 
-// maker says who is to make what is missing, and what to do about it; nothing where nobody
-// is.
+// maker returns text that names the maker of a missing object and what to do; "" if there is none.
 func (d *diagnosis) maker(id ID) string {
 	makers := d.g.Makers(id, d.s.opts)
 	if len(makers) == 0 {
@@ -157,20 +156,20 @@ func (d *diagnosis) maker(id ID) string {
 	for i, m := range makers {
 		names[i] = near(d.g.Ref(m), self)
 	}
-	who := strings.Join(names, " or ") + " creates it"
+	needer := strings.Join(names, " or ") + " creates it"
 	lack := d.hindrance(makers)
 	if lack == nil {
-		return who + ": see its status"
+		return needer + ": see its status"
 	}
-	of := "that"
+	subject := "that"
 	if !slices.Contains(makers, lack.from) {
-		of = near(d.g.Ref(lack.from), self)
+		subject = near(d.g.Ref(lack.from), self)
 	}
-	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", who, near(d.g.Ref(lack.to), self), of)
+	return fmt.Sprintf("%s, and %s, which %s needs, is missing: create that", needer, near(d.g.Ref(lack.to), self), subject)
 }
 
-// hindrance returns what keeps makers from making: the nearest need for what is missing, and
-// which nobody is to make in turn.
+// hindrance returns what blocks makers: the nearest need for a missing object that has no maker
+// itself.
 func (d *diagnosis) hindrance(makers []ID) *edge {
 	var first *edge
 	seen := map[ID]bool{}
@@ -186,14 +185,14 @@ func (d *diagnosis) hindrance(makers []ID) *edge {
 			if d.g.relation(e) != relation.Needs || e.flags&optional != 0 || !d.s.opts.follows(d.g, e) {
 				continue
 			}
-			made := d.g.Makers(e.to, d.s.opts)
+			creators := d.g.Makers(e.to, d.s.opts)
 			if d.g.State(e.to) == Missing && d.g.isProblemIfMissing(e) {
-				if len(made) == 0 {
+				if len(creators) == 0 {
 					return e
 				}
 				first = cmp.Or(first, e)
 			}
-			next = append(append(next, e.to), made...)
+			next = append(append(next, e.to), creators...)
 		}
 	}
 	return first

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// hang writes a forest of real objects, a line a branch.
+// hang formats a forest of real objects, a line for each branch.
 func hang(g *graph.Graph, trees []*graph.Branch, indent string) string {
 	var b strings.Builder
 	for _, t := range trees {
@@ -30,8 +30,8 @@ func hang(g *graph.Graph, trees []*graph.Branch, indent string) string {
 
 func short(r object.Ref) string { return r.Kind + "/" + r.Name }
 
-// Makers of real operators: what of them belongs to a stack, and what is said where they
-// have not made what they are to make.
+// Makers of real operators: which of their objects belong to a stack, and the message if they have
+// not made something yet.
 func TestMakersOfOperators(t *testing.T) {
 	archive, err := txtar.ParseFile("testdata/makers.txtar")
 	if err != nil {
@@ -86,7 +86,7 @@ func TestMakers(t *testing.T) {
 	}
 }
 
-// What belongs to a stack as provenance, and what follows from that.
+// What belongs to a stack as provenance, and its effects.
 func TestProvenance(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines, roots string
@@ -135,8 +135,8 @@ func TestProvenance(t *testing.T) {
 	}
 }
 
-// A maker is a part of what it makes, and counts if it was read; of its own parts there are
-// those that it needs.
+// A maker is a part of what it makes, and is required if it was read; its own parts are those that
+// it needs.
 func TestPartsOfMakers(t *testing.T) {
 	g := graphOf(t, "apps:d needs sec:s\na owns sec:s\na owns sec:t\napps:d needs sec:t\nu:b owns sec:s\na needs c")
 	s := g.Stack(nodes(t, g, "apps:d"), graph.StackOptions{})
@@ -165,7 +165,7 @@ func TestPartsOfMakers(t *testing.T) {
 	}
 }
 
-// That an object would make what is not there is an edge only where another one waits for it.
+// A promise to make a missing object is an edge only if another object needs it.
 func TestPromises(t *testing.T) {
 	for name, c := range map[string]struct{ lines, want string }{
 		"somebody waits":        {"apps:d needs sec:s\na promises sec:s\ngone sec:s", "a"},
@@ -179,12 +179,12 @@ func TestPromises(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := graphOf(t, c.lines)
-			of := "sec:s"
+			target := "sec:s"
 			if strings.Contains(c.lines, "u:s") {
-				of = "u:s"
+				target = "u:s"
 			}
 			var got []graph.ID
-			for e := range g.In(node(t, g, of)) {
+			for e := range g.In(node(t, g, target)) {
 				if e.Field == "spec.promises" || e.Field == "spec.heralds" {
 					got = append(got, e.From)
 				}

@@ -14,20 +14,19 @@ import (
 
 var entryKind = schema.GroupKind{Group: "networking.istio.io", Kind: "ServiceEntry"}
 
-// unrouted tells of the hosts of Istio that are neither a Service, of those that were
-// all read, nor one that a ServiceEntry has, of those that were read. Each object is told
-// of once for each Service.
+// unrouted reports the hosts of Istio that are neither a Service, if all were read, nor in a
+// ServiceEntry that was read. Each object is reported once for each Service.
 func (d *diagnosis) unrouted() {
 	type named struct{ from, to object.Ref }
-	told, known := map[named]bool{}, d.g.kinds.NotServed(entryKind) || d.g.inv.Covered(entryKind, "")
+	reported, known := map[named]bool{}, d.g.kinds.NotServed(entryKind) || d.g.inv.Covered(entryKind, "")
 	var entries []string
 	for id, l := range d.g.evidenceLinks(relation.IstioHost) {
 		to := d.g.inv.Ref(inventory.ID(l.target))
 		from := d.g.Ref(id)
-		if !d.s.Has(id) || told[named{from, to}] || d.g.StateOf(to) != Missing {
+		if !d.s.Has(id) || reported[named{from, to}] || d.g.StateOf(to) != Missing {
 			continue
 		}
-		told[named{from, to}] = true
+		reported[named{from, to}] = true
 		if entries == nil {
 			entries = d.g.entries()
 		}
@@ -46,8 +45,8 @@ func (g *Graph) entries() []string {
 	return hosts
 }
 
-// has says whether a host of a ServiceEntry is that of a Service, as it was written or
-// in full. It may begin with a wildcard.
+// has reports whether a host of a ServiceEntry is a Service's, as written or in full. It may start
+// with a wildcard.
 func has(host string, service object.Ref, written string) bool {
 	full := service.Name + "." + service.Namespace + ".svc.cluster.local"
 	if end, ok := strings.CutPrefix(host, "*"); ok {

@@ -12,16 +12,16 @@ import (
 
 type set map[graph.ID]bool
 
-// naive is the definition of a stack of one root, as a fixed point: everything is
-// gone over until nothing more comes.
+// naive is the definition of a stack of one root, as a fixed point: it repeats until nothing is
+// added.
 type naive struct {
 	g     *graph.Graph
 	edges []graph.Edge
 	root  graph.ID
 	in    set
 	stand set
-	// leaves are in the stack and lead nowhere; managing are managers that were asked
-	// for, and what they manage.
+	// leaves are in the stack and not followed; managing are managers that are roots, and what they
+	// manage.
 	leaves, managing set
 	// making are makers of what is needed, and what they need.
 	making set
@@ -61,7 +61,7 @@ func naiveStack(g *graph.Graph, root graph.ID, o graph.StackOptions) set {
 	return n.in
 }
 
-// makers adds who makes what is needed, but not for what it owns itself.
+// makers adds the makers of what is needed, unless they own what needs it.
 func (n *naive) makers(need graph.Edge) {
 	for _, e := range n.edges {
 		if e.To == need.To && n.makes(e) && !n.owned(e.From)[need.From] {
@@ -70,14 +70,15 @@ func (n *naive) makers(need graph.Edge) {
 	}
 }
 
-// makes says that a custom resource owns what is none, no workload, and no boundary.
+// makes reports whether a custom resource owns an object that is neither a custom resource, a
+// workload, nor a boundary.
 func (n *naive) makes(e graph.Edge) bool {
 	from, to := n.g.Node(e.From), n.g.Node(e.To)
 	workloads := []string{"Pod", "Deployment", "ReplicaSet", "StatefulSet", "Job"}
 	return owns(e) && from.Ref.Group == "test" && to.Ref.Group != "test" && from.State != graph.Missing && !to.Boundary && !slices.Contains(workloads, to.Ref.Kind)
 }
 
-// follows says that the stack goes beyond a node.
+// follows reports whether the stack continues at a node.
 func (n *naive) follows(id graph.ID) bool {
 	return n.in[id] && (id == n.root || !n.g.Node(id).Boundary)
 }
@@ -92,11 +93,11 @@ func (n *naive) closure(e graph.Edge) {
 			n.in[e.To], n.managing[e.To] = true, true
 		}
 	case relation.Needs:
-		made := n.making[e.From] && !n.g.Node(e.From).Boundary
-		if made && !leaf(e) {
+		isMade := n.making[e.From] && !n.g.Node(e.From).Boundary
+		if isMade && !leaf(e) {
 			n.making[e.To] = true
 		}
-		if (made || n.follows(e.From)) && !leaf(e) {
+		if (isMade || n.follows(e.From)) && !leaf(e) {
 			n.makers(e)
 		}
 		if n.follows(e.From) && leaf(e) {
@@ -126,11 +127,11 @@ func (n *naive) connected(e graph.Edge) {
 }
 
 func (n *naive) up(e graph.Edge) {
-	above, below := e.From, e.To
+	above, lower := e.From, e.To
 	if e.Relation == relation.Serves {
-		above, below = below, above
+		above, lower = lower, above
 	}
-	if n.follows(below) {
+	if n.follows(lower) {
 		n.in[above] = true
 	}
 	if n.makes(e) && n.follows(e.From) && n.needed(e.To, n.owned(e.From)) {
@@ -153,7 +154,7 @@ func (n *naive) up(e graph.Edge) {
 	}
 }
 
-// owned is a node and all that it owns.
+// owned returns a node and all that it owns.
 func (n *naive) owned(id graph.ID) set {
 	found := set{id: true}
 	for size := 0; size != len(found); {
@@ -167,13 +168,13 @@ func (n *naive) owned(id graph.ID) set {
 	return found
 }
 
-func (n *naive) needed(id graph.ID, beside set) bool {
+func (n *naive) needed(id graph.ID, except set) bool {
 	return slices.ContainsFunc(n.edges, func(e graph.Edge) bool {
-		return e.Relation == relation.Needs && !leaf(e) && e.To == id && !beside[e.From]
+		return e.Relation == relation.Needs && !leaf(e) && e.To == id && !except[e.From]
 	})
 }
 
-// tops are the last owners above a node, or the node itself.
+// tops returns the topmost owners of a node, or the node itself.
 func (n *naive) tops(id graph.ID, seen set) set {
 	found, last := set{}, true
 	if seen[id] {
@@ -208,8 +209,8 @@ func TestStackIsTheFixedPoint(t *testing.T) {
 	}
 }
 
-// Most owners and needs of a random world lead back to where they came from. In this one
-// the owners own little but Secrets, which others need.
+// Most edges of a random world are cyclic. In this one the owners own mostly Secrets, which others
+// need.
 func TestMakersAreOfTheFixedPoint(t *testing.T) {
 	options := []graph.StackOptions{{}, {NoInferred: true}, {Up: true}}
 	provenance := 0
@@ -242,7 +243,7 @@ func randomMakers(t testing.TB, random *rand.Rand) *world {
 	return w
 }
 
-// checkStack holds the stack of some random roots against the definition.
+// checkStack compares the stack of random roots with the definition.
 func checkStack(t *testing.T, seed uint64, random *rand.Rand, g *graph.Graph, o graph.StackOptions) *graph.Stack {
 	t.Helper()
 	var roots []graph.ID
@@ -273,7 +274,7 @@ func checkStack(t *testing.T, seed uint64, random *rand.Rand, g *graph.Graph, o 
 	return s
 }
 
-// checkForest holds a forest to its promises.
+// checkForest checks the contract of Forest.
 func checkForest(t *testing.T, seed uint64, s *graph.Stack) {
 	t.Helper()
 	g := s.Graph()

@@ -9,10 +9,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// owned resolves an owner reference as the garbage collector does: by kind and
-// name, in the namespace of the object or cluster-scoped, and then the UID must
-// agree. Anything else is no owner, and is told. Where it cannot look the kind up, it
-// tries again for ever, and never deletes the object.
+// owned resolves an owner reference as the garbage collector does: by kind and name, in the
+// namespace of the object or cluster-scoped, and then the UID must match. Anything else is no
+// owner, and is a problem. If the kind is not served, the garbage collector retries for ever and
+// never deletes the object.
 func (r *resolver) owned(child inventory.ID, l *link) {
 	target, uid := inventory.ID(l.target), r.uids.list[l.value]
 	if r.rules.Rules()[l.rule].Via != relation.Owner {
@@ -50,17 +50,16 @@ func (r *resolver) owned(child inventory.ID, l *link) {
 	}
 }
 
-// same resolves a reference that is no owner's: another object under a used name
-// is not what was meant, and that is nobody's fault.
-func (r *resolver) same(said, target inventory.ID, uid inventory.UID, l *link) {
+// same resolves another reference with a UID. If the UID differs, the name was reused by another
+// object, which is no problem.
+func (r *resolver) same(source, target inventory.ID, uid inventory.UID, l *link) {
 	if raw := r.inv.RawUID(target); !r.inv.Present(target) || raw == uid || raw == (inventory.UID{}) {
-		r.add(said, target, l)
+		r.add(source, target, l)
 	}
 }
 
-// moved says that the holder of the UID is the owner that was meant: under another
-// group in which its kind lived or lives as well, or cluster-scoped, of a kind of
-// which that was not known.
+// moved reports whether the object with the UID is the owner: in another group that serves or
+// served its kind, or cluster-scoped, if the scope of the kind was unknown.
 func (r *resolver) moved(holder inventory.ID, owner object.Ref) bool {
 	h := r.inv.Ref(holder)
 	if h.Kind != owner.Kind || h.Name != owner.Name || h.Namespace != owner.Namespace && h.Namespace != "" {
@@ -69,16 +68,16 @@ func (r *resolver) moved(holder inventory.ID, owner object.Ref) bool {
 	return h.Group == owner.Group || slices.Contains(groupsOf(h.Kind), h.Group) && slices.Contains(groupsOf(h.Kind), owner.Group) || r.unread(owner)
 }
 
-// unread says that an object of a kind that is served may be there: an aggregated
-// server can hand out the objects of another group as its own.
+// unread reports whether an object of a served kind may exist: an aggregated server can serve the
+// objects of another group as its own.
 func (r *resolver) unread(o object.Ref) bool {
 	_, served := r.kinds.Kind(o.GroupKind())
 	row, named := r.inv.Find(o)
 	return served && (!named || !r.inv.Missing(row))
 }
 
-// groupsOf returns the groups of a built-in kind that has lived in more than one of
-// them, with the same objects in each.
+// groupsOf returns the groups of a built-in kind that has been in more than one, with the same
+// objects in each.
 func groupsOf(kind string) []string {
 	switch kind {
 	case "Deployment", "DaemonSet", "ReplicaSet":
@@ -105,7 +104,7 @@ func (r *resolver) misnamed(self, named, holder object.Ref, l *link) {
 	r.problem(self, OwnerMismatch, holder, l, "%s", message)
 }
 
-// unserved is what follows from an owner's kind that cannot be looked up.
+// unserved is the consequence of an owner of a kind that is not served.
 const unserved = "a kind that the cluster does not serve, so that the garbage collector never deletes the object; correct the apiVersion, or remove the reference"
 
 func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *link, format string, args ...any) {
@@ -118,8 +117,8 @@ func (r *resolver) problem(o object.Ref, reason string, related object.Ref, l *l
 	})
 }
 
-// controllers reports an object with two owners that control it. The API server
-// takes none such today; it once did.
+// controllers reports an object with two controlling owners. Today the API server refuses that;
+// earlier versions did not.
 func (r *resolver) controllers(id inventory.ID) {
 	var first *link
 	for i := range r.linksOf(id) {
@@ -149,8 +148,7 @@ func (r *resolver) sameOwner(a, b *link) bool {
 // OwnersOf returns the direct owners of a node, each once, without managers.
 func (g *Graph) OwnersOf(id ID) []ID { return g.ownersOf(id, StackOptions{}) }
 
-// Owned returns what a node owns directly, each once, in order, without what it
-// manages.
+// Owned returns what a node owns directly, each once, in order, without what it manages.
 func (g *Graph) Owned(id ID) []ID {
 	var out []ID
 	for i := g.out[id]; i < g.out[id+1]; i++ {
@@ -166,19 +164,18 @@ func (g *Graph) ownersOf(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.owns(e) && o.follows(g, e) })
 }
 
-// ManagersOf returns who manages a node directly, each once, in order.
+// ManagersOf returns the direct managers of a node, each once, in order.
 func (g *Graph) ManagersOf(id ID) []ID { return g.managersOf(id, StackOptions{}) }
 
-// managersOf returns who manages a node: releases, GitOps applications.
+// managersOf returns the managers of a node: releases, GitOps applications.
 func (g *Graph) managersOf(id ID, o StackOptions) []ID {
 	return g.sources(id, func(e *edge) bool { return g.manages(e) && o.follows(g, e) })
 }
 
-// sources returns where the edges come from that arrive at a node and that want
-// accepts, each once.
+// sources returns the sources of the edges to a node that want accepts, each once.
 func (g *Graph) sources(id ID, want func(*edge) bool) []ID {
 	var from []ID
-	// Edges arrive in the order of their sources.
+	// Edges are sorted by source.
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; want(e) && (len(from) == 0 || from[len(from)-1] != e.from) {
 			from = append(from, e.from)
@@ -187,14 +184,13 @@ func (g *Graph) sources(id ID, want func(*edge) bool) []ID {
 	return from
 }
 
-// climbable returns the owners of a node to which a stack climbs: not a boundary
-// (a static pod is owned by its Node), and not what is gone.
+// climbable returns the owners of a node that a stack follows upward: not a boundary (a static pod
+// is owned by its Node), and not a missing one.
 func (g *Graph) climbable(id ID, o StackOptions) []ID {
 	return slices.DeleteFunc(g.ownersOf(id, o), func(x ID) bool { return IsBoundary(g.Ref(x)) || g.State(x) == Missing })
 }
 
-// topmost returns the last owners above some nodes, without those that nobody
-// owns.
+// topmost returns the topmost owners of some nodes, without nodes that have no owner.
 func (g *Graph) topmost(ids []ID, o StackOptions) []ID {
 	seen := map[ID]bool{}
 	var tops []ID
@@ -211,7 +207,7 @@ func (g *Graph) topmost(ids []ID, o StackOptions) []ID {
 	for _, id := range ids {
 		climb(id)
 	}
-	// What is found is climbed from in turn, and stays if it is the last.
+	// Each owner is climbed from in turn, and is a result if it has none itself.
 	last := tops[:0:0]
 	for next := 0; next < len(tops); next++ {
 		if !climb(tops[next]) {

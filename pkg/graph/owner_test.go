@@ -29,7 +29,7 @@ func TestOwners(t *testing.T) {
 		refs   []metav1.OwnerReference
 		lines  string
 		owners string // of the child
-		reason string // of the problem, which is that of the child
+		reason string // of the child's problem
 	}{
 		"right UID":              {"a", []metav1.OwnerReference{reference("Thing", "b", uidOf("b"))}, "b", "b", ""},
 		"UID is a UUID":          {"a", []metav1.OwnerReference{reference("Thing", "b", "6b1c2f9e-0b0c-4b8e-9f3a-1d2c3b4a5f60")}, "b", "", graph.OwnerReplaced},
@@ -85,7 +85,7 @@ func TestOwners(t *testing.T) {
 	}
 }
 
-// The owner's namespace is not known where its kind is not: the UID tells.
+// If the kind of an owner is unknown, so is its namespace: the UID decides.
 func TestOwnerOfUnknownScope(t *testing.T) {
 	w := newWorld(t, "a")
 	r := object.Ref{Group: "unknown", Kind: "Cluster", Name: "c"}

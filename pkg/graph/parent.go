@@ -6,12 +6,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Parents returns the custom resources that instances of applications come from, in order,
-// one list a group; groups that go by something else have none. They are who keeps an object
-// of the instance in an ApplySet and the topmost owner of one, and what is called as the
-// instance in its namespace, is owned by nobody, and makes such objects as far as makes knows.
-// What says that it is of another group is none, and an instance that Helm installed comes
-// from its release.
+// Parents returns the custom resources that instances of applications come from, in order, one list
+// for each group; other groups have none. A parent is the parent of the ApplySet of an object of
+// the instance, the topmost owner of one, or a custom resource with the name of the instance, in
+// its namespace, without an owner, whose kind makes such objects by makes. A resource that declares
+// another group is no parent, and an instance that Helm installed comes from its release.
 func (g *Graph) Parents(groups []Group, makes func(parent, part schema.GroupKind) bool, o StackOptions) [][]ID {
 	p := parents{g: g, opts: o, makes: makes, at: map[Group]*instance{}}
 	for _, group := range groups {
@@ -33,7 +32,7 @@ func (g *Graph) Parents(groups []Group, makes func(parent, part schema.GroupKind
 	return out
 }
 
-// parents looks for what instances come from.
+// parents finds the custom resources that instances come from.
 type parents struct {
 	g     *Graph
 	opts  StackOptions
@@ -41,7 +40,7 @@ type parents struct {
 	at    map[Group]*instance
 }
 
-// instance is what is known of one.
+// instance is one instance of an application.
 type instance struct {
 	group   Group
 	parents []ID
@@ -49,7 +48,7 @@ type instance struct {
 	helm    bool
 }
 
-// members goes from the objects of the instances to what is above them.
+// members finds the objects of the instances and their owners.
 func (p *parents) members() {
 	for id := range ID(p.g.Len()) {
 		group, ok := p.g.groupOf(id, ByApp)
@@ -58,10 +57,10 @@ func (p *parents) members() {
 			continue
 		}
 		in.kinds[p.g.Ref(id).GroupKind()] = true
-		if _, by := p.g.groupOf(id, ByHelm); by {
+		if _, helm := p.g.groupOf(id, ByHelm); helm {
 			in.helm = true
 		}
-		if set, kept := p.g.parentGroup(id, p.opts); kept {
+		if set, grouped := p.g.parentGroup(id, p.opts); grouped {
 			if keeper, known := p.g.Find(set.Parent); known {
 				p.add(in, keeper)
 			}
@@ -72,7 +71,7 @@ func (p *parents) members() {
 	}
 }
 
-// namesakes finds what is called as an instance.
+// namesakes finds the resources with the name of an instance.
 func (p *parents) namesakes() {
 	for id := range ID(p.g.Len()) {
 		r := p.g.Ref(id)
@@ -89,13 +88,13 @@ func (p *parents) namesakes() {
 	}
 }
 
-// add takes a custom resource that is there and says of no other group that it is of it.
+// add adds a custom resource that exists and declares no other group.
 func (p *parents) add(in *instance, id ID) {
 	g := p.g
 	group, labelled := g.groupOf(id, ByApp)
-	_, kept := g.parentGroup(id, p.opts)
+	_, grouped := g.parentGroup(id, p.opts)
 	_, released := g.groupOf(id, ByHelm)
-	if isCustom(g, id) && g.WasRead(id) && !kept && !released && (!labelled || group == in.group) {
+	if isCustom(g, id) && g.WasRead(id) && !grouped && !released && (!labelled || group == in.group) {
 		in.parents = append(in.parents, id)
 	}
 }

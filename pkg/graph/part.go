@@ -8,22 +8,21 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Part is something that a member of a stack has, rests on, or is made or served by.
+// Part is an object that a member of a stack owns or needs, or that makes or serves it.
 type Part struct {
 	To ID
-	// Required says that the member does not do its work without it: it owns it, needs it
-	// and was not told to do without, is made by it, or leads to it as a Service does to its
-	// pods. A maker that could not be read does not count: what it makes may well be there. What
-	// merely serves the member does not count; nor does what is missing and was only
-	// guessed, or is no more than a blemish if it is missing.
+	// Required is set if the member does not work without the part: it owns it, needs it (and not
+	// optionally), is made by it, or routes to it as a Service does to its pods. Not required are
+	// an unread maker, since its result may exist; what merely serves the member; and a missing
+	// part whose edge is inferred or of little effect.
 	Required bool
 
 	g *Graph
 	e *edge
 }
 
-// Edge returns the evidence; false for the owner of what a Service leads to, to which
-// no edge of its own goes.
+// Edge returns the evidence; false for the owner of what a Service routes to, which has no edge of
+// its own.
 func (p Part) Edge() (Edge, bool) {
 	if p.e == nil {
 		return Edge{}, false
@@ -31,18 +30,18 @@ func (p Part) Edge() (Edge, bool) {
 	return p.g.edge(*p.e), true
 }
 
-// Terminal says that the member only looks at the part, as a Prometheus does at its monitors.
+// Terminal reports whether the member only reads the part, as a Prometheus does its monitors.
 func (p Part) Terminal() bool { return p.e != nil && p.g.rules[p.e.rule].Terminal }
 
-// Owned says that the member owns the part.
+// Owned reports whether the member owns the part.
 func (p Part) Owned() bool { return p.e != nil && p.e.to == p.To && p.g.owns(p.e) }
 
-// Maker says that the part makes the member, and is in the stack for that.
+// Maker reports whether the part makes the member, and is in the stack for that.
 func (p Part) Maker() bool { return p.e != nil && p.e.from == p.To && p.g.owns(p.e) }
 
-// Scales says that the part sets the size of the member, as an autoscaler does: by the field
-// of all that write through the scale subresource (HorizontalPodAutoscaler, KEDA, Knative), or
-// as a VerticalPodAutoscaler, whose targetRef policies have as well.
+// Scales reports whether the part sets the size of the member, as an autoscaler does: by the field
+// of all that write through the scale subresource (HorizontalPodAutoscaler, KEDA, Knative), or as a
+// VerticalPodAutoscaler, whose targetRef policies have as well.
 func (p Part) Scales() bool {
 	if p.e == nil || p.e.from != p.To || p.g.relation(p.e) != relation.Serves {
 		return false
@@ -52,10 +51,9 @@ func (p Part) Scales() bool {
 		slices.Contains(fields, "targetRef") && p.g.Ref(p.To).Group == "autoscaling.k8s.io"
 }
 
-// Parts yields the members of the stack that a member leads to, by the edges by which
-// stacks are followed: what it owns and needs, what it stands for, who makes it, and who
-// serves it. One that it leads to twice comes twice. Of a boundary, and of what a stack only
-// looks at, there are none; of a maker those that it needs.
+// Parts yields the parts of a member, by the edges that stacks follow: what it owns, needs and
+// serves, its makers, and what serves it. A part may occur twice. A boundary and a leaf have none;
+// a maker has those that it needs.
 func (s *Stack) Parts(id ID) iter.Seq[Part] {
 	return func(yield func(Part) bool) {
 		if s.Boundary(id) || s.leaves[id] || s.isForeignPart(id) {
@@ -65,10 +63,10 @@ func (s *Stack) Parts(id ID) iter.Seq[Part] {
 	}
 }
 
-// isForeignPart says whether a node is a part of the stack of a root that is not one of these.
+// isForeignPart reports whether a node is a part of a root of another stack.
 func (s *Stack) isForeignPart(id ID) bool {
-	root, apart := s.opts.PartOf[id]
-	return apart && !s.isRoot(root)
+	root, separate := s.opts.PartOf[id]
+	return separate && !s.isRoot(root)
 }
 
 // eachBelow yields what a member owns and needs.
@@ -88,7 +86,7 @@ func (s *Stack) eachBelow(id ID, yield func(Part) bool) bool {
 	return true
 }
 
-// isRequired says whether the source of an edge does its work only with the target.
+// isRequired reports whether the source of an edge works only with the target.
 func (g *Graph) isRequired(e *edge) bool {
 	switch {
 	case g.collects(e), e.flags&(optional|dormant) != 0:
@@ -101,7 +99,7 @@ func (g *Graph) isRequired(e *edge) bool {
 	return true
 }
 
-// behind yields what a member stands for, and the topmost owners of that.
+// behind yields what a member serves, and the topmost owners of that.
 func (s *Stack) behind(id ID, yield func(Part) bool) bool {
 	if !s.stands[id] {
 		return true
@@ -124,12 +122,12 @@ func (s *Stack) behind(id ID, yield func(Part) bool) bool {
 	return true
 }
 
-// rests says whether an edge is one by which makers are followed.
+// rests reports whether makers are followed along an edge.
 func (s *Stack) rests(e *edge) bool {
 	return s.g.relation(e) == relation.Needs && !s.g.rules[e.rule].Terminal
 }
 
-// makers yields who makes a member.
+// makers yields the makers of a member.
 func (s *Stack) makers(id ID, yield func(Part) bool) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
@@ -140,7 +138,7 @@ func (s *Stack) makers(id ID, yield func(Part) bool) bool {
 	return true
 }
 
-// serving yields who serves a member.
+// serving yields what serves a member.
 func (s *Stack) serving(id ID, yield func(Part) bool) bool {
 	if s.provenance[id] {
 		return true
@@ -157,8 +155,8 @@ func (s *Stack) serving(id ID, yield func(Part) bool) bool {
 	return true
 }
 
-// IsMissingDependency says whether an object that is there does not do its work without a node: of what
-// is missing, whether that matters.
+// IsMissingDependency reports whether an existing object does not work without a node; for a
+// missing node, whether that has an effect.
 func (g *Graph) IsMissingDependency(id ID) bool {
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
 		if e := &g.edges[i]; g.State(e.from) == Present && g.relation(e) != relation.Serves && g.isRequired(e) {

@@ -2,20 +2,19 @@ package graph
 
 import "slices"
 
-// Divide maps nodes to the one of some groups of roots of which they are a part alone,
-// whoever else needs them, as Apart does for single roots: what the roots of the group
-// own, at any depth, and what serves nothing else; and what a root that is a manager
-// keeps. A group goes by the first of its roots, so that the answer can be the Apart of
-// stacks whose As maps each root to the first of its group.
+// Divide maps nodes to the group of roots whose exclusive part they are, as PartOf does for single
+// roots: what the roots of the group own, at any depth, what serves nothing else, and what a root
+// that is a manager manages. A group is identified by its first root, so that the result can be the
+// PartOf of stacks whose SameRoot maps each root to the first of its group.
 //
-// Of two roots, one above the other, the nearer one counts. What is owned by two groups,
-// or is a root of both, is a part of none. also are nodes that are known to be a part of a
-// group in another way: they count where nobody owns them.
-func (g *Graph) Divide(groups [][]ID, also map[ID]ID, o StackOptions) map[ID]ID {
+// Of two roots, one above the other, the nearer one wins. A node that two groups own, or that is a
+// root of both, is a part of none. also maps further nodes to a group: they count if they have no
+// owner.
+func (g *Graph) Divide(groups [][]ID, extra map[ID]ID, o StackOptions) map[ID]ID {
 	d := division{g: g, o: o, part: map[ID]ID{}, roots: map[ID]ID{}, both: map[ID]bool{}}
 	for _, group := range groups {
 		for _, root := range group {
-			if of, taken := d.roots[root]; taken && of != group[0] {
+			if owner, taken := d.roots[root]; taken && owner != group[0] {
 				d.both[root] = true
 			}
 			d.roots[root] = group[0]
@@ -24,9 +23,9 @@ func (g *Graph) Divide(groups [][]ID, also map[ID]ID, o StackOptions) map[ID]ID 
 	for _, group := range groups {
 		d.walk(group)
 	}
-	for id, of := range also {
+	for id, owner := range extra {
 		if _, taken := d.part[id]; !taken {
-			d.part[id] = of
+			d.part[id] = owner
 		}
 	}
 	for id := range d.both {
@@ -44,7 +43,7 @@ type division struct {
 	both  map[ID]bool // of two groups
 }
 
-// walk takes what a group owns.
+// walk adds what a group owns.
 func (d *division) walk(group []ID) {
 	seen, managing := map[ID]bool{}, map[ID]bool{}
 	var next []ID
@@ -59,18 +58,18 @@ func (d *division) walk(group []ID) {
 			continue
 		}
 		seen[at] = true
-		if of, taken := d.part[at]; taken && of != group[0] {
+		if owner, taken := d.part[at]; taken && owner != group[0] {
 			d.both[at] = true
 		}
 		if d.both[at] && slices.Contains(group, at) {
-			continue // A root of two groups: what it owns is nobody's alone either.
+			continue // a root of two groups: what it owns is shared too
 		}
 		d.part[at] = group[0]
 		next = d.appendOwned(at, managing, next)
 	}
 }
 
-// appendOwned adds what a node owns, and of a manager what it keeps.
+// appendOwned appends what a node owns and, for a manager, what it manages.
 func (d *division) appendOwned(at ID, managing map[ID]bool, next []ID) []ID {
 	g := d.g
 	for i := g.out[at]; i < g.out[at+1]; i++ {
@@ -89,8 +88,8 @@ func (d *division) appendOwned(at ID, managing map[ID]bool, next []ID) []ID {
 	return next
 }
 
-// fronts takes what serves a group and nothing else: a Service is a part of what is behind
-// it, and a route of what the Service is.
+// fronts adds what serves a group and nothing else: a Service is a part of what it serves, and a
+// route a part of what the Service is.
 func (d *division) fronts() {
 	const hops = 3
 	for range hops {
@@ -98,8 +97,8 @@ func (d *division) fronts() {
 			if _, root := d.roots[id]; root || d.both[id] {
 				continue
 			}
-			if of, alone := d.g.servesOnly(id, d.part, d.o); alone {
-				d.part[id] = of
+			if owner, exclusive := d.g.servesOnly(id, d.part, d.o); exclusive {
+				d.part[id] = owner
 			}
 		}
 	}

@@ -43,11 +43,11 @@ func TestDivide(t *testing.T) {
 			for group := range strings.SplitSeq(c.groups, "|") {
 				groups = append(groups, nodes(t, g, group))
 			}
-			also := map[graph.ID]graph.ID{}
-			if name, of, ok := strings.Cut(c.also, "="); ok {
-				also[nodes(t, g, name)[0]] = nodes(t, g, of)[0]
+			extra := map[graph.ID]graph.ID{}
+			if name, group, ok := strings.Cut(c.also, "="); ok {
+				extra[nodes(t, g, name)[0]] = nodes(t, g, group)[0]
 			}
-			part := g.Divide(groups, also, graph.StackOptions{})
+			part := g.Divide(groups, extra, graph.StackOptions{})
 			var got []string
 			for _, id := range slices.Sorted(maps.Keys(part)) {
 				got = append(got, nameOf(g.Ref(id))+"="+nameOf(g.Ref(part[id])))
@@ -59,7 +59,7 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// Where every group is one root and nobody has two owners, Divide and Apart say the same.
+// If every group is one root and no object has two owners, Divide and PartOf agree.
 func TestDivideIsApart(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 7))

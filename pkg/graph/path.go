@@ -10,22 +10,20 @@ import (
 // Step is one edge of a path, with the direction in which it is walked.
 type Step struct {
 	Edge Edge
-	// Against says that the path walks from Edge.To to Edge.From.
+	// Against is set if the path walks from Edge.To to Edge.From.
 	Against bool
 }
 
-// Path returns a shortest chain of edges between two nodes, walked in either
-// direction. Of chains of one length that with the fewest inferred edges is
-// preferred, then that with the most of ownership, then that with the most of need;
-// and from one end it is the same as from the other. It does not pass through a
-// boundary or through a missing object: that two pods run on one node relates
-// nothing. But it does through what is missing and has an owner, who is to make it. It
-// returns false where no chain leads from one to the other.
+// Path returns a shortest chain of edges between two nodes, in either direction. Among chains of
+// equal length it prefers the fewest inferred edges, then the most owns, then the most needs; the
+// result is the same from both ends. It does not pass through a boundary or a missing object: two
+// pods on one node are not related by that. It does pass through a missing object with an owner
+// that is to make it. It returns false if there is no chain.
 func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	if from == to {
 		return nil, true
 	}
-	// Chains that are equal are told apart from the first end, whichever is asked for.
+	// Ties are broken from the smaller ID, so that both directions give the same chain.
 	found := g.chain(min(from, to), max(from, to), o)
 	if found == nil {
 		return nil, false
@@ -43,7 +41,7 @@ func (g *Graph) Path(from, to ID, o StackOptions) ([]Step, bool) {
 	return steps, true
 }
 
-// reached is how a node was come to, by the best chain there is.
+// reached is the best chain to a node.
 type reached struct {
 	before  ID
 	edge    *edge
@@ -51,16 +49,16 @@ type reached struct {
 	cost    uint64
 }
 
-// The cost of an edge beside its length. Each kind outweighs any number of the next
-// one on a path of up to 131,071 edges, in numbers that JavaScript has, too.
+// Costs of an edge in addition to its length. Each kind outweighs any number of the next one on a
+// path of up to 131,071 edges, within the integers that JavaScript can represent.
 const (
 	perInferred = 1 << 34
 	perUnowned  = 1 << 17
 	perServing  = 1
 )
 
-// chain goes out from a node in rings, and returns the steps to another one; nil
-// where it is not reached.
+// chain searches breadth first from a node, and returns the steps to another one; nil if it is not
+// reachable.
 func (g *Graph) chain(from, to ID, o StackOptions) []reached {
 	seen := map[ID]reached{from: {before: from}}
 	for ring := []ID{from}; len(ring) > 0; {
@@ -79,7 +77,7 @@ func (g *Graph) chain(from, to ID, o StackOptions) []reached {
 	return nil
 }
 
-// step adds to the next ring the neighbours of a node that were not seen before.
+// step adds the unseen neighbours of a node to the next level.
 func (g *Graph) step(id ID, seen, next map[ID]reached, o StackOptions) {
 	for _, near := range g.around(id, o.keeps) {
 		if _, ok := seen[near]; ok {
@@ -102,8 +100,8 @@ func stepsTo(seen map[ID]reached, to ID) []reached {
 	return steps
 }
 
-// around returns the neighbours of a node in either direction, by the edges that
-// want accepts, in order.
+// around returns the neighbours of a node in either direction, by the edges that want accepts, in
+// order.
 func (g *Graph) around(id ID, want func(*Graph, *edge) bool) []ID {
 	var near []ID
 	for i := g.out[id]; i < g.out[id+1]; i++ {

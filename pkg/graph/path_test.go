@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// way writes a path: a >needs> b <owns< c.
+// way formats a path: a >needs> b <owns< c.
 func way(g *graph.Graph, from graph.ID, steps []graph.Step) string {
 	words := []string{nameOf(g.Ref(from))}
 	for _, s := range steps {
@@ -31,7 +31,7 @@ func TestPath(t *testing.T) {
 	for name, c := range map[string]struct {
 		lines, from, to string
 		opts            graph.StackOptions
-		want            string // empty where there is none
+		want            string // empty if there is none
 	}{
 		"itself":                     {"a", "a", "a", graph.StackOptions{}, "a"},
 		"forward":                    {"a owns b\nb needs c", "a", "c", graph.StackOptions{}, "a >owns> b >needs> c"},
@@ -76,7 +76,7 @@ func TestPath(t *testing.T) {
 	}
 }
 
-// A path is connected, and no longer than what breadth first finds.
+// A path is connected, and as short as a breadth-first search finds.
 func TestPathIsShortest(t *testing.T) {
 	for seed := range uint64(400) {
 		random := rand.New(rand.NewPCG(seed, 4))
@@ -102,13 +102,13 @@ func TestPathIsShortest(t *testing.T) {
 			}
 			at = b
 		}
-		back, _ := g.Path(to, from, graph.StackOptions{})
-		slices.Reverse(back)
-		for i := range back {
-			back[i].Against = !back[i].Against
+		reverse, _ := g.Path(to, from, graph.StackOptions{})
+		slices.Reverse(reverse)
+		for i := range reverse {
+			reverse[i].Against = !reverse[i].Against
 		}
-		if !slices.Equal(back, steps) {
-			t.Fatalf("seed %d: %q, and backwards %q", seed, way(g, from, steps), way(g, from, back))
+		if !slices.Equal(reverse, steps) {
+			t.Fatalf("seed %d: %q, and backwards %q", seed, way(g, from, steps), way(g, from, reverse))
 		}
 		if cost, best := price(steps), cheapest(g, from, to, far); cost != best {
 			t.Fatalf("seed %d: %q costs %v, and another way %v", seed, way(g, from, steps), cost, best)
@@ -120,24 +120,24 @@ func TestPathIsShortest(t *testing.T) {
 	}
 }
 
-// price is what makes one path better than another of its length: guesses, edges
-// that are not of owners, and edges that serve.
-func price(steps []graph.Step) (of [3]int) {
+// price is the order among paths of equal length: inferred edges, edges other than owns, and
+// serves.
+func price(steps []graph.Step) (counts [3]int) {
 	for _, s := range steps {
 		if s.Edge.Inferred {
-			of[0]++
+			counts[0]++
 		}
 		if s.Edge.Relation != relation.Owns {
-			of[1]++
+			counts[1]++
 		}
 		if s.Edge.Relation == relation.Serves {
-			of[2]++
+			counts[2]++
 		}
 	}
-	return of
+	return counts
 }
 
-// cheapest tries every way of the least length, from its end.
+// cheapest tries every path of the least length, from its end.
 func cheapest(g *graph.Graph, from, to graph.ID, far map[graph.ID]int) [3]int {
 	var best *[3]int
 	var walk func(at graph.ID, steps []graph.Step)
@@ -171,7 +171,7 @@ func cheapest(g *graph.Graph, from, to graph.ID, far map[graph.ID]int) [3]int {
 	return *best
 }
 
-// awaited says that something that is there owns it.
+// awaited reports whether an existing object owns the node.
 func awaited(g *graph.Graph, id graph.ID) bool {
 	return slices.ContainsFunc(g.OwnersOf(id), func(owner graph.ID) bool { return g.State(owner) == graph.Present })
 }

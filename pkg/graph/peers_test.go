@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What selects so many that it means nobody in particular makes no edges, so that they
-// do not grow with the square of the pods; what serves what it selects always does.
+// A Peer selector with too many matches makes no edges, so that these do not grow with the square
+// of the pods; a selector of what an object serves always does.
 func TestPeersAreFew(t *testing.T) {
 	var text strings.Builder
 	text.WriteString(`{apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {containers: [], affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {}, topologyKey: zone}, {labelSelector: {}, namespaces: [few], topologyKey: zone}]}}}}}}
@@ -26,17 +26,17 @@ func TestPeersAreFew(t *testing.T) {
 	pod("few", "web", 0)
 	g := graphOfText(t, text.String())
 	web, policy := idOf(t, g, "Deployment.apps/shop/web"), idOf(t, g, "NetworkPolicy.networking.k8s.io/shop/all")
-	if got := len(out(g, web)); got != 3 { // Its account and the pods of few, where none are its own.
+	if got := len(out(g, web)); got != 3 { // its account and the pods of few, without its own
 		t.Errorf("edges %q", out(g, web))
 	}
-	// And the Deployment itself, of which no pod is known.
+	// And the Deployment itself, which has no pod.
 	if got := len(out(g, policy)); got != most+3 {
 		t.Errorf("the policy guards %d objects, want %d", got, most+3)
 	}
 }
 
-// The pods of the workload itself are no peers of it, and a thousand of others are just
-// few enough.
+// The pods of the workload itself are no peers of it, and a thousand of others are just within the
+// limit.
 func TestPeersAreOthers(t *testing.T) {
 	g := graphOfText(t, `
 {apiVersion: apps/v1, kind: Deployment, metadata: {name: web, namespace: shop}, spec: {selector: {matchLabels: {app: web}}, template: {metadata: {labels: {app: web}}, spec: {serviceAccountName: web, containers: [], affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{labelSelector: {}, namespaceSelector: {}, topologyKey: zone}]}}}}}}

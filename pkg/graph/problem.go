@@ -6,20 +6,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Severity says how much a problem matters.
+// Severity is the severity of a problem.
 type Severity uint8
 
-// The severities, the worst first.
+// The severities, worst first.
 const (
 	// Error: something does not work, or soon will not.
 	Error Severity = iota + 1
-	// Warning: it works, and somebody should look.
+	// Warning: it works, and needs attention.
 	Warning
-	// Info: it may well be meant so.
+	// Info: it may be intended.
 	Info
 )
 
-// Severities lists all of them, the worst first.
+// Severities lists all of them, worst first.
 func Severities() []Severity { return []Severity{Error, Warning, Info} }
 
 func (s Severity) String() string {
@@ -29,21 +29,19 @@ func (s Severity) String() string {
 // MarshalText writes the word in documents.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// Problem is something about an object that is wrong or odd, as far as the graph
-// can tell: an owner that is not there, a reference to nothing, a Service that
-// selects no pod. What was not read is never a problem.
+// Problem is an error in an object that the graph shows: a missing owner, a dangling reference, a
+// Service that selects no pod. What was not read is never a problem.
 type Problem struct {
-	// Object is the one that has it.
+	// Object is the object with the problem.
 	Object object.Ref
-	// Reason is one word, of Reasons.
+	// Reason is one of Reasons.
 	Reason   string
 	Severity Severity
-	// Message says what is wrong, what follows from it where that is known, and a
-	// way out.
+	// Message says what is wrong, its effect if known, and what to do.
 	Message string
 	// Related is the other object, if there is one.
 	Related object.Ref
-	// Field is where the object says it, if it does.
+	// Field is the field of the object, if there is one.
 	Field string
 }
 
@@ -76,8 +74,8 @@ func Reasons() []string {
 	}
 }
 
-// Problems returns what owner references say that cannot be so, and what is not
-// granted, by severity and object. The rest is found by Stack.Diagnose.
+// Problems returns invalid owner references and references without a grant, by severity and object.
+// Stack.Diagnose finds the rest.
 func (g *Graph) Problems() []Problem { return g.problems }
 
 func compareProblems(a, b Problem) int {

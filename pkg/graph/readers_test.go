@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// answers asks a graph nearly everything, of each of its nodes.
+// answers calls nearly every method of a graph, for each of its nodes.
 func answers(g *graph.Graph) string {
 	var b strings.Builder
 	var all []graph.ID
@@ -31,7 +31,8 @@ func answers(g *graph.Graph) string {
 	return b.String()
 }
 
-// A graph is read by several at once, from the first question on, and says the same to each.
+// A graph is safe for concurrent use, from the first call on, and gives every reader the same
+// answers.
 func TestManyReaders(t *testing.T) {
 	const lines = "app owns pod1\napp needs db\ndb owns pod2\ndb needs conf\nsvc serves pod2\napp needs svc\nx owns y\ny owns x\ny owns pod3\npod1\npod2\npod3"
 	want := answers(graphOf(t, lines))

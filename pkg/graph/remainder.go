@@ -8,9 +8,8 @@ import (
 	"gonum.org/v1/gonum/graph/iterator"
 )
 
-// remainder is what gonum's algorithms see of a graph: the successors of each
-// node, in order. Package simple of gonum would do as well, and brings LAPACK
-// along, which is 2 MB of the binary.
+// remainder is a graph for gonum's algorithms: the successors of each node, in order. gonum's
+// package simple would do, but it imports LAPACK, which adds 2 MB to the binary.
 type remainder map[int64][]gonum.Node
 
 type remainderNode int64

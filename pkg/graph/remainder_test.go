@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/graph/simple"
 )
 
-// What gonum's algorithms read of a remainder is what they would read of gonum's own graph.
+// gonum's algorithms see the same in a remainder as in gonum's own graph.
 func TestRemainder(t *testing.T) {
 	own, theirs := remainder{}, simple.NewDirectedGraph()
 	for _, e := range [][2]ID{{1, 2}, {2, 3}, {3, 1}, {3, 4}, {5, 4}} {

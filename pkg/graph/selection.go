@@ -11,9 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// selections are the selectors of evidence, by number. Every workload has one and
-// few are ever asked for, so labels are kept as symbols: 8 bytes each, where a map
-// has hundreds.
+// selections are the selectors of evidence, by number. Every workload has one and few are queried,
+// so labels are stored as symbols: 8 bytes each, where a map takes hundreds.
 type selections struct {
 	ends  []uint32 // in pairs, by selection
 	pairs []uint32 // key, value, key, value
@@ -35,7 +34,7 @@ func (s *selections) add(inv *inventory.Inventory, sel *relation.Selector) int32
 	return int32(n)
 }
 
-// copy returns what may be read while more is added.
+// copy returns a snapshot that may be read while more is added.
 func (s *selections) copy() selections {
 	return selections{slices.Clip(s.ends), slices.Clip(s.pairs), maps.Clone(s.more)}
 }
@@ -52,14 +51,13 @@ func (s *selections) selector(inv *inventory.Inventory, n uint32) *relation.Sele
 	return sel
 }
 
-// said is a link of an object that makes no edge: evidence, or a selector that is
-// looked at once more.
+// said is a link of an object that makes no edge: evidence, or a selector that is evaluated again.
 type said struct {
 	row  inventory.ID
 	link link
 }
 
-// query is what an index is asked for the targets of a selector.
+// query returns the inventory query for the targets of a selector.
 func query(s *relation.Selector) inventory.Query {
 	q := inventory.Query{Labels: s.Labels, Expressions: s.Expressions, Annotation: s.Annotation, Match: s.Match, Key: s.Key}
 	if s.Name != nil {
@@ -68,9 +66,9 @@ func query(s *relation.Selector) inventory.Query {
 	return q
 }
 
-// maxPeers is how many objects a selector of a rule that is aside may find. What
-// means more than that means nobody in particular, and so the edges of such rules
-// grow with the objects that say something, and not with their product.
+// maxPeers limits the objects that a selector of a Peer rule may match. A selector with more
+// matches makes no edges, so that their number grows with the objects that have such selectors, and
+// not with their product.
 const maxPeers = 1000
 
 func (r *resolver) selected(from inventory.ID, l *link) {
@@ -94,7 +92,7 @@ func (r *resolver) selected(from inventory.ID, l *link) {
 	}
 }
 
-// selectTargets returns what a selector of an object finds.
+// selectTargets returns what a selector of an object matches.
 func (r *resolver) selectTargets(from inventory.ID, t relation.Target) []inventory.ID {
 	q := query(t.Selector)
 	if t.Namespaces == nil {
@@ -108,17 +106,17 @@ func (r *resolver) selectTargets(from inventory.ID, t relation.Target) []invento
 	return r.withoutExcepted(from, t, all)
 }
 
-// withoutExcepted leaves out what a target excepts.
+// withoutExcepted removes the targets that Except matches.
 func (r *resolver) withoutExcepted(from inventory.ID, t relation.Target, found []inventory.ID) []inventory.ID {
 	if t.Except == nil || len(found) == 0 {
 		return found
 	}
-	not := map[inventory.ID]bool{}
+	excluded := map[inventory.ID]bool{}
 	for _, id := range r.index.Select(t.Kind, r.inv.Ref(from).Namespace, false, query(t.Except)) {
-		not[id] = true
+		excluded[id] = true
 	}
-	// The list is the index's own.
-	return slices.DeleteFunc(slices.Clone(found), func(id inventory.ID) bool { return not[id] })
+	// The slice belongs to the index.
+	return slices.DeleteFunc(slices.Clone(found), func(id inventory.ID) bool { return excluded[id] })
 }
 
 var namespaceKind = schema.GroupKind{Kind: "Namespace"}

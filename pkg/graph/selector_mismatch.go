@@ -16,9 +16,8 @@ const selectorField = "spec.selector"
 
 var replicaSetKind = schema.GroupKind{Group: "apps", Kind: "ReplicaSet"}
 
-// disagreements holds the selectors of workloads against who owns the pods. Those
-// of the namespaces are looked at in which members are; told is what concerns a
-// member.
+// disagreements compares the selectors of workloads with the owners of the pods, in the namespaces
+// of members, and reports what concerns a member.
 func (d *diagnosis) disagreements() {
 	namespaces := map[string]bool{}
 	for _, id := range d.s.members {
@@ -43,7 +42,7 @@ func (d *diagnosis) disagreements() {
 	}
 }
 
-// comparison is of the workloads of some namespaces with their pods.
+// comparison compares the workloads of some namespaces with their pods.
 type comparison struct {
 	*diagnosis
 	workloads map[ID]*link
@@ -58,7 +57,7 @@ func comparePairs(a, b pair) int {
 	return cmp.Or(cmp.Compare(a.selects, b.selects), cmp.Compare(a.owns, b.owns))
 }
 
-// pods are some pods: how many, and the first.
+// pods is a number of pods, with the first of them.
 type pods struct {
 	n     int
 	first ID
@@ -71,14 +70,14 @@ func (p *pods) add(id ID) {
 }
 
 func (p pods) text(g *Graph) string {
-	more := ""
+	suffix := ""
 	if p.n > 1 {
-		more = ", ..."
+		suffix = ", ..."
 	}
-	return fmt.Sprintf("%s (%s%s)", count(p.n, "pod"), g.Ref(p.first).Name, more)
+	return fmt.Sprintf("%s (%s%s)", count(p.n, "pod"), g.Ref(p.first).Name, suffix)
 }
 
-// compare sorts the pods that a workload selects by who has them.
+// compare sorts the pods that a workload selects by their owners.
 func (c *comparison) compare(id ID) {
 	sel := c.g.selector(c.workloads[id])
 	matched := map[ID]bool{}
@@ -107,7 +106,7 @@ func (c *comparison) compare(id ID) {
 	}
 }
 
-// belonging says to whom a pod belongs, seen from a workload.
+// belonging says whose a pod is, relative to a workload.
 type belonging int
 
 const (
@@ -117,8 +116,8 @@ const (
 	toNone
 )
 
-// belongs follows the controllers above a pod. The owner that is returned is the
-// workload among them, or else the pod's controller.
+// belongs follows the controllers above a pod. It returns the workload among them, or else the
+// pod's controller.
 func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
 	owner, at := ID(-1), pod
 	for range maxChain {
@@ -142,22 +141,22 @@ func (c *comparison) belongs(pod, workload ID) (ID, belonging) {
 	return 0, unknown
 }
 
-// overlap tells of two workloads of which one selects the other's pods; where
-// both do, once, at a member if there is one.
+// overlap reports two workloads of which one selects the other's pods; if both do, once, on a
+// member if possible.
 func (c *comparison) overlap(k pair) {
 	_, both := c.overlaps[pair{k.owns, k.selects}]
 	if mine, its := c.s.Has(k.selects), c.s.Has(k.owns); both && (its && !mine || its == mine && k.owns < k.selects) {
 		return
 	}
 	it, other, pods := c.g.Ref(k.selects), c.g.Ref(k.owns), c.overlaps[k]
-	said := fmt.Sprintf("%s %q", selectorField, c.g.selector(c.workloads[k.selects]))
+	evidence := fmt.Sprintf("%s %q", selectorField, c.g.selector(c.workloads[k.selects]))
 	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: other, Field: selectorField}
-	p.Message = fmt.Sprintf("%s also selects %s of %s", said, pods.text(c.g), near(other, it))
+	p.Message = fmt.Sprintf("%s also selects %s of %s", evidence, pods.text(c.g), near(other, it))
 	if !c.s.Has(k.selects) {
 		if p.Object, p.Related, p.Field = other, it, ""; !c.s.Has(k.owns) {
 			p.Object = c.g.Ref(pods.first)
 		}
-		p.Message = fmt.Sprintf("%s of %s also selects %s of %s", said, near(it, other), pods.text(c.g), near(other, it))
+		p.Message = fmt.Sprintf("%s of %s also selects %s of %s", evidence, near(it, other), pods.text(c.g), near(other, it))
 	}
 	if both {
 		p.Message += ", and the other way round"
@@ -168,26 +167,26 @@ func (c *comparison) overlap(k pair) {
 	c.problems = append(c.problems, p)
 }
 
-// orphans tells of pods that a workload selects and that nobody controls.
+// orphans reports pods that a workload selects and nothing controls.
 func (c *comparison) orphans(id ID, orphans pods, sel *relation.Selector) {
 	it, first := c.g.Ref(id), c.g.Ref(orphans.first)
 	p := Problem{Object: it, Reason: SelectorOwnerDisagree, Severity: Warning, Related: first, Field: selectorField}
-	of := ""
+	suffix := ""
 	if !c.s.Has(id) {
 		p.Object, p.Related, p.Field = first, it, ""
-		of = " of " + near(it, first)
+		suffix = " of " + near(it, first)
 	}
 	follows := "a controller that selects it may adopt or delete it"
 	if it.Kind == "Deployment" {
 		follows = "it receives traffic, and no rollout replaces it"
 	}
 	p.Message = fmt.Sprintf("%s %q%s selects %s without a controller: %s; delete it or change its labels",
-		selectorField, sel, of, orphans.text(c.g), follows)
+		selectorField, sel, suffix, orphans.text(c.g), follows)
 	c.problems = append(c.problems, p)
 }
 
-// strangers tells of pods that a workload controls, at once or by a ReplicaSet,
-// and does not select.
+// strangers reports pods that a workload controls, directly or by a ReplicaSet, and does not
+// select.
 func (c *comparison) strangers(id ID, matched map[ID]bool, sel *relation.Selector) {
 	var found pods
 	for owner := range c.controlled(id, replicaSetKind, true) {
@@ -206,7 +205,7 @@ func (c *comparison) strangers(id ID, matched map[ID]bool, sel *relation.Selecto
 	})
 }
 
-// controlled yields what a node controls of a kind, and itself if that is asked.
+// controlled yields the objects of a kind that a node controls, and the node itself if self is set.
 func (c *comparison) controlled(id ID, gk schema.GroupKind, self bool) iter.Seq[ID] {
 	return func(yield func(ID) bool) {
 		if self && !yield(id) {

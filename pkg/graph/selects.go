@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// checkSelectors finds members that serve what they select, and select nothing.
+// checkSelectors finds members whose selectors match nothing.
 func (d *diagnosis) checkSelectors() {
 	var resting map[string][]scaledToZero
 	for i := range d.g.emptySelectors {
@@ -33,7 +33,7 @@ func (d *diagnosis) checkSelectors() {
 	}
 }
 
-// readWhole says whether all that a selector could find was read.
+// readWhole reports whether everything that a selector could match was read.
 func (g *Graph) readWhole(t relation.Target) bool {
 	if g.kinds.NotServed(t.Kind) {
 		return true
@@ -47,8 +47,7 @@ func (g *Graph) readWhole(t relation.Target) bool {
 	return g.inv.Covered(t.Kind, t.Namespace)
 }
 
-// scaledToZero is a workload that is scaled to 0, and the labels that its pods would
-// have.
+// scaledToZero is a workload that is scaled to 0, with the labels of its pod template.
 type scaledToZero struct {
 	id     ID
 	labels labels.Set
@@ -75,9 +74,9 @@ func (g *Graph) resting() map[string][]scaledToZero {
 func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []scaledToZero) {
 	self, field := d.g.Ref(id), d.g.inv.Text(l.field)
 	p := Problem{Object: self, Reason: SelectorMatchesNothing, Severity: Info, Field: field}
-	said := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
+	evidence := fmt.Sprintf("%s %q", field, d.g.inv.Text(l.value))
 	if self.GroupKind() != serviceKind || t.Kind != podKind {
-		p.Message = fmt.Sprintf("%s selects no %s%s: it has no effect today", said, t.Kind, scopeText(t))
+		p.Message = fmt.Sprintf("%s selects no %s%s: it has no effect today", evidence, t.Kind, scopeText(t))
 		d.problems = append(d.problems, p)
 		return
 	}
@@ -97,13 +96,13 @@ func (d *diagnosis) selectsNothing(id ID, l *link, t relation.Target, resting []
 		d.problems = append(d.problems, p)
 		return
 	}
-	why, out := d.emptyReason(t)
-	p.Message = fmt.Sprintf("selects no pod, so no endpoint serves it: %s (%s); %s -n %s", why, said, out, self.Namespace)
+	reason, out := d.emptyReason(t)
+	p.Message = fmt.Sprintf("selects no pod, so no endpoint serves it: %s (%s); %s -n %s", reason, evidence, out, self.Namespace)
 	d.problems = append(d.problems, p)
 }
 
-// standby says whether a Service is for copies of what runs: but for the role of a
-// replica its selector fits pods. A database of one instance has none.
+// standby reports whether a Service is for replicas of running pods: without the label for the role
+// its selector matches pods. A database of one instance has no replicas.
 func (d *diagnosis) standby(t relation.Target) (string, bool) {
 	rest, role := maps.Clone(t.Selector.Labels), ""
 	for key, value := range rest {
@@ -120,8 +119,8 @@ func (d *diagnosis) standby(t relation.Target) (string, bool) {
 	return role, len(d.index().Select(t.Kind, t.Namespace, false, one)) > 0
 }
 
-// emptyReason says which labels no pod has, and where to look.
-func (d *diagnosis) emptyReason(t relation.Target) (why, out string) {
+// emptyReason says which labels no pod has, and what to check.
+func (d *diagnosis) emptyReason(t relation.Target) (reason, out string) {
 	all := len(d.index().OfKind(t.Kind, t.Namespace, false))
 	if all == 0 {
 		return "there are no pods in " + t.Namespace, "see why none is created: kubectl get events"

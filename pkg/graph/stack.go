@@ -10,27 +10,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// StackOptions narrow or widen a stack.
+// StackOptions restrict or extend a stack.
 type StackOptions struct {
-	// NoInferred leaves out edges that are guesses.
+	// NoInferred omits inferred edges.
 	NoInferred bool
-	// Relations are those that are followed and kept; none means all.
+	// Relations are those that are followed and returned; none means all.
 	Relations []relation.Relation
-	// Connected takes in everything that is reached in either direction, up to a
-	// boundary, instead of what belongs to the roots.
+	// Connected includes everything reachable in either direction, up to a boundary, instead of
+	// what belongs to the roots.
 	Connected bool
-	// Up goes the other way: who owns the roots, needs them (or what stands for them)
-	// or is served by them.
+	// Up reverses the direction: what owns the roots, needs them (or a Service in front of them) or
+	// is served by them.
 	Up bool
-	// SameRoot maps roots that count as one, such as the objects of one release, to one of
-	// them: what only they have in common is not shared. A root that is not in it
-	// counts for itself.
+	// SameRoot maps roots that count as one, such as the objects of one release, to one of them:
+	// members that only they have in common are not shared. A root without an entry counts for
+	// itself.
 	SameRoot map[ID]ID
-	// PartOf maps nodes to the root that they are a part of (Graph.Apart): the stack of
-	// another one that needs them has them as a member, and does not go beyond them.
+	// PartOf maps nodes to their root (Graph.PartOf): another stack that needs them has them as
+	// members, and ends there.
 	PartOf map[ID]ID
-	// still says that a root that serves others does not stand for them, and that a
-	// manager is not asked for: the stack is what belongs to it, whoever asks.
+	// still is set if a root does not include what it serves or manages: the stack is then the same
+	// for every question.
 	still bool
 }
 
@@ -39,20 +39,20 @@ type Stack struct {
 	g     *Graph
 	opts  StackOptions
 	roots []ID
-	// members in order, and whether each is in the stack of more than one root.
+	// members are in order; shared tells whether each is in the stack of more than one root.
 	members []ID
 	shared  map[ID]bool
-	stands  map[ID]bool // members that stand for what they serve
-	// managing are roots, and what they manage: managers that were asked for.
+	stands  map[ID]bool // members whose stack includes what they serve
+	// managing are roots that are managers, and what they manage.
 	managing map[ID]bool
-	// leaves belong to the stack, and nothing follows from that.
+	// leaves belong to the stack, and are not followed.
 	leaves map[ID]bool
-	// provenance are makers, and what they need, that belong to the stack in no other way.
+	// provenance are makers, and what they need, that are in the stack for no other reason.
 	provenance map[ID]bool
 }
 
-// Stack returns the stack of the roots. It never fails: a root alone is a stack.
-// Time and memory grow with the stack, whatever the number of roots.
+// Stack returns the stack of the roots. It never fails: a root alone is a stack. Time and memory
+// grow with the stack, independent of the number of roots.
 func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s := &Stack{g: g, opts: o, roots: slices.Compact(slices.Sorted(slices.Values(roots)))}
 	w := walker{g: g, opts: o, seen: map[ID]rootMark{}, made: map[ID][]ID{}}
@@ -61,7 +61,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 	s.shared = make(map[ID]bool, len(w.seen))
 	s.stands, s.managing, s.leaves, s.provenance = map[ID]bool{}, map[ID]bool{}, map[ID]bool{}, map[ID]bool{}
 	for id, m := range w.seen {
-		if is, shared := m.member(); is {
+		if isMember, shared := m.member(); isMember {
 			s.members = append(s.members, id)
 			s.shared[id] = shared
 		}
@@ -86,7 +86,7 @@ func (g *Graph) Stack(roots []ID, o StackOptions) *Stack {
 // Union returns the nodes of the stacks of all roots together, in order.
 func (g *Graph) Union(roots []ID, o StackOptions) []ID { return g.Stack(roots, o).members }
 
-// Graph returns the graph that the stack is of.
+// Graph returns the graph of the stack.
 func (s *Stack) Graph() *Graph { return s.g }
 
 // Roots returns the roots, in order.
@@ -95,16 +95,15 @@ func (s *Stack) Roots() []ID { return s.roots }
 // Members returns every node of the stack, boundaries included, in order.
 func (s *Stack) Members() []ID { return s.members }
 
-// Has says whether the node belongs to the stack.
+// Has reports whether the node belongs to the stack.
 func (s *Stack) Has(id ID) bool { _, ok := s.shared[id]; return ok }
 
-// Boundary says whether the stack stands on the node and was not followed
-// beyond it. A root is never a boundary.
+// Boundary reports whether the stack ends at the node. A root is never a boundary.
 func (s *Stack) Boundary(id ID) bool { return s.Has(id) && IsBoundary(s.g.Ref(id)) && !s.isRoot(id) }
 
 func (s *Stack) isRoot(id ID) bool { _, ok := slices.BinarySearch(s.roots, id); return ok }
 
-// Shared says whether the node is in the stack of more than one root.
+// Shared reports whether the node is in the stack of more than one root.
 func (s *Stack) Shared(id ID) bool { return s.shared[id] }
 
 // Edges returns the edges between members that the options keep, by source.
@@ -120,8 +119,8 @@ func (s *Stack) Edges() []Edge {
 	return out
 }
 
-// OwnersOutside returns the owners above the roots, at any height, that do not belong
-// to the stack, nearest first: context.
+// OwnersOutside returns the owners above the roots, at any height, that do not belong to the stack,
+// nearest first, as context.
 func (s *Stack) OwnersOutside() []ID {
 	above := slices.Clone(s.roots)
 	seen := map[ID]bool{}
@@ -136,8 +135,8 @@ func (s *Stack) OwnersOutside() []ID {
 	return slices.DeleteFunc(above[len(s.roots):], s.Has)
 }
 
-// Managers returns who manages the roots and their owners without being asked
-// for: context, as OwnersOutside are.
+// Managers returns the managers of the roots and of their owners that are not roots, as context
+// like OwnersOutside.
 func (s *Stack) Managers() []ID {
 	var out []ID
 	for _, id := range slices.Concat(s.roots, s.OwnersOutside()) {
@@ -150,9 +149,9 @@ func (s *Stack) Managers() []ID {
 	return out
 }
 
-// Wanted returns what could make the stack larger or truer if it were read: who
-// is unread in it, and what its members may name if it exists. A reader reads
-// that and builds again, until nothing is wanted.
+// Wanted returns the objects that could extend or correct the stack if they were read: its unread
+// members, and the candidates for their ifPresent links. A reader reads them and builds again until
+// nothing is wanted.
 func (s *Stack) Wanted() []object.Ref {
 	var out []object.Ref
 	for _, id := range s.members {
@@ -174,9 +173,9 @@ func (s *Stack) Wanted() []object.Ref {
 	return slices.Compact(out)
 }
 
-// WantedKinds returns kinds of which every object, wherever it is, could make the
-// stack truer: ReferenceGrants, where a member refers to another namespace, and what
-// a member selects in all of them or, as a leaf, in another.
+// WantedKinds returns kinds of which all objects in all namespaces could correct the stack:
+// ReferenceGrants if a member refers to another namespace, and kinds that a member selects in all
+// namespaces or, if they become leaves, in another one.
 func (s *Stack) WantedKinds() []schema.GroupKind {
 	var out []schema.GroupKind
 	if slices.ContainsFunc(s.members, func(id ID) bool { return s.g.ungranted[id] }) {
@@ -190,10 +189,9 @@ func (s *Stack) WantedKinds() []schema.GroupKind {
 	return out
 }
 
-// Namespaces returns where the stack's own objects and what they need live, and
-// where they look for it by name. What merely serves it from elsewhere (a
-// RoleBinding), makers, and data that leads to nothing else, does not count: its namespace
-// need not be read.
+// Namespaces returns the namespaces of the stack's own objects and of what they need, and those
+// that they refer to by name. What merely serves the stack from elsewhere (a RoleBinding), makers,
+// and data without references do not count: their namespace need not be read.
 func (s *Stack) Namespaces() []string {
 	out := map[string]bool{}
 	for _, a := range s.unreadAreas() {
@@ -213,8 +211,7 @@ func (s *Stack) Namespaces() []string {
 	return slices.Sorted(maps.Keys(out))
 }
 
-// wanted says whether a member is owned or needed by another, or served by one that
-// stands for it.
+// wanted reports whether another member owns or needs the member, or serves it and includes it.
 func (s *Stack) wanted(id ID) bool {
 	for _, i := range s.g.into[s.g.in[id]:s.g.in[id+1]] {
 		e := &s.g.edges[i]
@@ -228,7 +225,7 @@ func (s *Stack) wanted(id ID) bool {
 	return false
 }
 
-// isData tells what is looked up and leads nowhere.
+// isData reports whether an object only holds data and refers to nothing.
 func isData(r object.Ref) bool {
 	switch r.Group {
 	case "":
@@ -241,8 +238,8 @@ func isData(r object.Ref) bool {
 	return false
 }
 
-// follows says whether an edge that the options keep makes one of its ends part
-// of the stack of the other.
+// follows reports whether an edge that the options include makes one of its ends part of the stack
+// of the other.
 func (o StackOptions) follows(g *Graph, e *edge) bool {
 	return !g.rules[e.rule].Peer && o.keeps(g, e)
 }

@@ -102,7 +102,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// An owner may be in the stack for another reason, and his owners not.
+// An owner may be in the stack for another reason, and its owners not.
 func TestOwnersOutside(t *testing.T) {
 	g := graphOf(t, "top owns owner\nowner owns root\nroot needs owner\nother owns root")
 	s := g.Stack(nodes(t, g, "root"), graph.StackOptions{})
@@ -135,7 +135,7 @@ u:host/hidden serves root
 	if first := s.OwnersOutside()[0]; g.Ref(first).Name != "mid" {
 		t.Errorf("nearest owner %v", g.Ref(first))
 	}
-	// A foreign child is no child: owner references do not cross namespaces.
+	// Owner references do not cross namespaces.
 	if got := strings.Join(s.Namespaces(), " "); got != "away ns" {
 		t.Errorf("namespaces %q", got)
 	}
@@ -156,7 +156,7 @@ u:host/hidden serves root
 	}
 }
 
-// What is looked up and leads nowhere does not make its namespace worth reading.
+// Data without references does not make its namespace worth reading.
 func TestNamespacesOfData(t *testing.T) {
 	g := graphOf(t, "a needs sa:far/x\na needs pod:away/y\na needs away2/z\ngone away2/z")
 	s := g.Stack(nodes(t, g, "a"), graph.StackOptions{})

@@ -22,8 +22,8 @@ const (
 `
 )
 
-// A link whose kind another object says comes with that object, in whatever order they
-// are read, and is a reference like any other.
+// A link whose kind another object gives is resolved with that object, in whatever order both
+// arrive, and is a reference like any other.
 func TestKindStatedByAnother(t *testing.T) {
 	small := object.Ref{Kind: "ConfigMap", Namespace: "guard", Name: "small"}
 	for name, c := range map[string]struct {
@@ -43,14 +43,14 @@ func TestKindStatedByAnother(t *testing.T) {
 			t.Errorf("%s: known %v, want %v: %q", name, ok, c.known, out(g, binding))
 			continue
 		}
-		lost := 0
+		dropped := 0
 		for _, p := range g.Stack([]graph.ID{binding}, graph.StackOptions{}).Diagnose() {
 			if p.Reason == graph.ReferenceMissing && p.Related == small && p.Severity == graph.Error {
-				lost++
+				dropped++
 			}
 		}
-		if want := c.known && c.state == graph.Missing; (lost == 1) != want {
-			t.Errorf("%s: told as missing %d times, want %v", name, lost, want)
+		if want := c.known && c.state == graph.Missing; (dropped == 1) != want {
+			t.Errorf("%s: told as missing %d times, want %v", name, dropped, want)
 		}
 	}
 }

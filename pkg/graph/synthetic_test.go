@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// A synthetic cluster: applications of ten objects, fifty a namespace, and a
-// node for every hundred pods.
+// A synthetic cluster: applications of ten objects, fifty in each namespace, and a node for every
+// hundred pods.
 const (
 	perApp       = 10
 	podsPerApp   = 4
@@ -38,7 +38,7 @@ func newCluster() *cluster {
 	return c
 }
 
-// fill adds n objects, one after the other: each is made, passed on and let go.
+// fill adds n objects, and retains none.
 func (c *cluster) fill(n int) *cluster {
 	apps := n / perApp
 	nodes := max(1, apps*podsPerApp/100)
@@ -103,7 +103,7 @@ func (c *cluster) add(group, version, kind string, body kruntime.Object) {
 
 func (c *cluster) build() *graph.Graph { return c.builder.Build(c.inv) }
 
-// heap is what is alive.
+// heap returns the size of the live heap.
 func heap() uint64 {
 	var m runtime.MemStats
 	runtime.GC()

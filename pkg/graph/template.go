@@ -13,8 +13,7 @@ import (
 // labelPair is a label with its value.
 type labelPair struct{ key, value string }
 
-// idle are the workloads of a namespace that have no pods, by the labels of the pods
-// that they would make.
+// idle are the workloads of a namespace without pods, by the labels of their pod templates.
 type idle struct {
 	rows   []inventory.ID
 	labels []labels.Set
@@ -28,9 +27,8 @@ func (w *idle) add(row inventory.ID, l labels.Set) {
 	w.rows, w.labels = append(w.rows, row), append(w.labels, l)
 }
 
-// templates links what serves pods by their labels to the workloads that have none
-// and whose template has these labels: scaled to 0, between two runs, or a manifest
-// that was never applied.
+// templates links what selects pods to the workloads without pods whose template matches: scaled to
+// 0, between two runs, or a manifest that was never applied.
 func (r *resolver) templates() {
 	if len(r.fronts) == 0 {
 		return
@@ -55,7 +53,7 @@ func (r *resolver) templates() {
 	}
 }
 
-// idle returns the workloads that have no pods, by namespace.
+// idle returns the workloads without pods, by namespace.
 func (r *resolver) idle() map[string]*idle {
 	busy, out := r.busy(), map[string]*idle{}
 	for i := range r.evidence {
@@ -72,8 +70,8 @@ func (r *resolver) idle() map[string]*idle {
 	return out
 }
 
-// busy returns who owns pods, at once or by what is made in between: a ReplicaSet of
-// a Deployment, a Job of a CronJob.
+// busy returns the owners of pods, direct or through a ReplicaSet of a Deployment or a Job of a
+// CronJob.
 func (r *resolver) busy() map[inventory.ID]bool {
 	busy := map[inventory.ID]bool{}
 	for _, between := range []bool{false, true} {
@@ -90,8 +88,7 @@ func (r *resolver) busy() map[inventory.ID]bool {
 	return busy
 }
 
-// front adds the edges from an object to the workloads that its selector of pods
-// fits.
+// front adds the edges from an object to the workloads that its selector of pods matches.
 func (r *resolver) front(f *said, s *relation.Selector, w *idle) {
 	if w == nil || s.Annotation != "" || s.Name != nil || s.Key != "" {
 		return
@@ -118,10 +115,9 @@ func (r *resolver) front(f *said, s *relation.Selector, w *idle) {
 	}
 }
 
-// rarest returns the workloads with that of the labels which the fewest have; false
-// where no label is asked for.
-func (w *idle) rarest(of map[string]string) (best []int, ok bool) {
-	for k, v := range of {
+// rarest returns the workloads with the label that the fewest have; false without labels.
+func (w *idle) rarest(labels map[string]string) (best []int, ok bool) {
+	for k, v := range labels {
 		if with := w.by[labelPair{k, v}]; !ok || len(with) < len(best) {
 			best, ok = with, true
 		}
@@ -129,9 +125,8 @@ func (w *idle) rarest(of map[string]string) (best []int, ok bool) {
 	return best, ok
 }
 
-// known says whether a template settles what a selector asks for. Pods have labels
-// that their template lacks, of controllers and of admission: that they do not have
-// one is not known.
+// known reports whether a template decides the expressions of a selector. Controllers and admission
+// add labels to pods, so the absence of a label is unknown.
 func known(expressions []metav1.LabelSelectorRequirement, l labels.Set) bool {
 	return !slices.ContainsFunc(expressions, func(e metav1.LabelSelectorRequirement) bool { return !l.Has(e.Key) })
 }

@@ -64,7 +64,7 @@ metadata: {name: web-1-a, namespace: shop, labels: {app: web, tier: front}, owne
 spec: {containers: []}
 `
 
-// serving writes who serves a node, and why.
+// serving formats what serves a node, and why.
 func serving(g *graph.Graph, id graph.ID) string {
 	var lines []string
 	for e := range g.In(id) {
@@ -76,7 +76,7 @@ func serving(g *graph.Graph, id graph.ID) string {
 	return strings.Join(lines, "\n")
 }
 
-// A workload without pods is served by what its pods would be served by.
+// What would serve the pods of a workload without pods serves the workload.
 func TestTemplate(t *testing.T) {
 	g := graphOfText(t, manifests)
 	web := idOf(t, g, "Deployment.apps/shop/web")
@@ -105,7 +105,7 @@ Service/web spec.selector = "app=web" in its pod template`; got != want {
 	}
 }
 
-// A workload with pods is served by way of them.
+// A workload with pods is served through them.
 func TestTemplateWithPods(t *testing.T) {
 	g := graphOfText(t, manifests+deploymentPods)
 	if got := serving(g, idOf(t, g, "Deployment.apps/shop/web")); got != "" {
@@ -119,22 +119,22 @@ func TestTemplateWithPods(t *testing.T) {
 	}
 }
 
-// Beside one that has pods, one that has none is known by its template: the same
-// Service is for both.
+// With a Service for two workloads, one with pods and one without, the latter matches by its
+// template.
 func TestTemplateBesidePods(t *testing.T) {
 	green := strings.Replace(strings.Split(manifests, "---")[0], "name: web,", "name: green,", 1) + "---\n"
 	g := graphOfText(t, green+manifests+deploymentPods)
 	if got := serving(g, idOf(t, g, "Deployment.apps/shop/green")); !strings.Contains(got, `Service/web spec.selector = "app=web" in its pod template`) {
 		t.Errorf("who serves it: %s", got)
 	}
-	// Who is asked for keeps to its own.
+	// The stack of one of them does not include the other.
 	s := g.Stack([]graph.ID{idOf(t, g, "Deployment.apps/shop/web")}, graph.StackOptions{})
 	if s.Has(idOf(t, g, "Deployment.apps/shop/green")) {
 		t.Error("the stack of one holds the other")
 	}
 }
 
-// The stacks of a folder of manifests are those that it makes.
+// The stacks of a directory of manifests are those of the resulting objects.
 func TestTemplateStacks(t *testing.T) {
 	g := graphOfText(t, manifests)
 	f := g.FindStacks("", graph.StackOptions{})

@@ -7,23 +7,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// Position says why a node hangs where it does in a Forest.
+// Position is the reason for the place of a node in a Forest.
 type Position uint8
 
-// The places of a node.
+// The positions of a node.
 const (
 	Root Position = iota
 	Owned
 	Needed
-	// Serving: the node serves the one above it.
+	// ServesParent: the node serves the one above it.
 	ServesParent
-	// Behind: the node above stands for this one, as a Service does for a workload.
+	// ServedBelow: the node above serves this one, as a Service does a workload.
 	ServedBelow
-	// OwnedBy and NeededBy: the node is above the other one, where that is asked
-	// for.
+	// OwnedBy and NeededBy: the node owns or needs the one above it, in a stack with the option Up.
 	OwnedBy
 	NeededBy
-	// MadeBy: the node makes the one above it, and is there for that alone.
+	// MadeBy: the node makes the one above it, and is in the stack only for that.
 	MadeBy
 )
 
@@ -31,23 +30,21 @@ func (h Position) String() string {
 	return [...]string{Root: "", Owned: "owns", Needed: "needs", ServesParent: "served by", ServedBelow: "serves", OwnedBy: "owned by", NeededBy: "needed by", MadeBy: "made by"}[h]
 }
 
-// Branch is a node of a stack in its place in the tree that is shown.
+// Branch is a node of a stack at its place in the tree.
 type Branch struct {
 	ID  ID
 	How Position
-	// Edge is the evidence for the place: the first edge between the node and the
-	// one above. It is zero for a root, and for an owner of what the one above
-	// stands for.
+	// Edge is the evidence for the place: the first edge between the node and the one above. It is
+	// zero for a root, and for an owner of what the node above serves.
 	Edge Edge
-	// Repeated says that the node has its place in another root's tree: it is only
-	// mentioned here.
+	// Repeated is set if the node has its place in another root's tree and is only listed here.
 	Repeated bool
 	Children []*Branch
 }
 
-// Forest lays the stack out as a tree a root, each node in exactly one place:
-// under its owner where that is in the stack, else as near to a root as it can
-// be. What a tree needs of another's is mentioned there again.
+// Forest arranges the stack as one tree for each root, with each node in exactly one place: under
+// its owner if that is in the stack, else as near to a root as possible. What a tree needs of
+// another tree is listed there again.
 func (s *Stack) Forest() []*Branch {
 	n := len(s.members)
 	f := forest{s: s, place: make(map[ID]*Branch, n), tree: make(map[ID]ID, n), owned: make(map[ID]bool, n)}
@@ -57,7 +54,7 @@ func (s *Stack) Forest() []*Branch {
 	}
 	f.fill()
 	if len(s.provenance) > 0 {
-		// Makers come last: what the stack itself needs does not hang below one of them.
+		// Makers are placed last, so that nothing the stack itself needs is below one of them.
 		f.makers, f.next = true, 0
 		f.fill()
 	}
@@ -72,19 +69,19 @@ type forest struct {
 	s     *Stack
 	place map[ID]*Branch
 	tree  map[ID]ID   // the root above a node
-	owned map[ID]bool // whether a node has an owner to hang under, as far as known
+	owned map[ID]bool // whether a node has an owner to be placed under; a cache
 	order []ID        // as placed, nearest to the roots first
 	next  int
-	// makers says that makers are placed, and made how many of them are.
+	// makers is set while makers are placed; made is the number of placed ones.
 	makers bool
 	made   int
 }
 
-// fill places all that is to be placed.
+// fill places all nodes.
 func (f *forest) fill() {
 	f.grow()
-	// What is left hangs in a cycle of owners, or under an owner that nothing leads
-	// to: then any edge will do, the nearest to a root first.
+	// The rest is in a cycle of owners, or under an owner without edges to it: then any edge will
+	// do, nearest to a root first.
 	for loose := 0; loose < len(f.order) && !f.complete(); loose++ {
 		f.children(f.order[loose], false)
 		f.grow()
@@ -98,8 +95,8 @@ func (f *forest) complete() bool {
 	return len(f.place)-f.made == len(f.s.members)-len(f.s.provenance)
 }
 
-func (f *forest) put(above *Branch, id ID, how Position, e Edge) *Branch {
-	b := &Branch{ID: id, How: how, Edge: e}
+func (f *forest) put(above *Branch, id ID, position Position, e Edge) *Branch {
+	b := &Branch{ID: id, How: position, Edge: e}
 	f.place[id] = b
 	f.order = append(f.order, id)
 	f.tree[id] = id
@@ -113,32 +110,31 @@ func (f *forest) put(above *Branch, id ID, how Position, e Edge) *Branch {
 	return b
 }
 
-// grow places nodes breadth first. A node that has an owner in the stack waits
-// for that owner.
+// grow places nodes breadth first. A node with an owner in the stack waits for that owner.
 func (f *forest) grow() {
 	for ; f.next < len(f.order); f.next++ {
 		f.children(f.order[f.next], true)
 	}
 }
 
-// children places what hangs under a node.
+// children places the nodes below a node.
 func (f *forest) children(id ID, strict bool) {
 	g, above := f.s.g, f.place[id]
 	if f.s.Boundary(id) {
 		return
 	}
-	try := func(to ID, how Position, e *edge) {
+	try := func(to ID, position Position, e *edge) {
 		if f.place[to] != nil || !f.s.Has(to) {
 			return
 		}
-		if strict && how != Owned && f.hasOwner(to) {
+		if strict && position != Owned && f.hasOwner(to) {
 			return
 		}
 		evidence := Edge{}
 		if e != nil {
 			evidence = g.edge(*e)
 		}
-		f.put(above, to, how, evidence)
+		f.put(above, to, position, evidence)
 	}
 	around := f.s.opts.Up || f.s.opts.Connected
 	// Edges of a node are ordered by relation: owned first, then needed.
@@ -168,8 +164,7 @@ func (f *forest) children(id ID, strict bool) {
 	}
 }
 
-// behind places what a node stands for: the topmost owners of what it serves, or
-// the served thing itself where nobody owns it.
+// behind places what a node serves: its topmost owners, or the served object itself if it has none.
 func (f *forest) behind(id ID, try func(ID, Position, *edge)) {
 	g := f.s.g
 	var served []ID
@@ -187,7 +182,7 @@ func (f *forest) behind(id ID, try func(ID, Position, *edge)) {
 	}
 }
 
-// backwards places, for the other readings of a stack, who is above a node.
+// backwards places the nodes above a node, for the options Up and Connected.
 func (f *forest) backwards(id ID, try func(ID, Position, *edge)) {
 	g := f.s.g
 	for _, i := range g.into[g.in[id]:g.in[id+1]] {
@@ -216,23 +211,22 @@ func (f *forest) hasOwner(id ID) bool {
 	return has
 }
 
-// mention adds to each tree what it needs of another one, once, as near to its
-// root as it is needed.
+// mention adds to each tree what it needs of another one, once, as near to its root as possible.
 func (f *forest) mention() {
 	if len(f.s.roots) < 2 {
 		return
 	}
 	type once struct{ tree, to ID }
-	said := map[once]bool{}
+	mentioned := map[once]bool{}
 	g := f.s.g
-	again := func(id, to ID, how Position, e *edge) {
+	again := func(id, to ID, position Position, e *edge) {
 		key := once{f.tree[id], to}
-		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || said[key] {
+		if f.s.Boundary(to) || !f.s.Has(to) || f.tree[to] == f.tree[id] || mentioned[key] {
 			return
 		}
-		said[key] = true
+		mentioned[key] = true
 		above := f.place[id]
-		above.Children = append(above.Children, &Branch{ID: to, How: how, Edge: g.edge(*e), Repeated: true})
+		above.Children = append(above.Children, &Branch{ID: to, How: position, Edge: g.edge(*e), Repeated: true})
 	}
 	for _, id := range slices.Clone(f.order) {
 		if f.s.Boundary(id) {

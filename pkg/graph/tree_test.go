@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// draw writes a forest, a line a branch.
+// draw formats a forest, a line for each branch.
 func draw(g *graph.Graph, trees []*graph.Branch, indent string) string {
 	var b strings.Builder
 	for _, t := range trees {
@@ -132,8 +132,8 @@ a
 	}
 }
 
-// A thing that very many need, with an owner to wait for, and many that wait for
-// an owner to which nothing leads: what is tried is not tried again.
+// An object that many need, with an owner to wait for, and many that wait for an owner without
+// edges: placing must not retry them all.
 func TestForestIsWide(t *testing.T) {
 	const n = 10_000
 	w := newWorld(t, "root needs far\nfar owns secret")

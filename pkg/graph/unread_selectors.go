@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// area is where a selector of an object looks, of which not all was read: a
-// namespace, or every one where namespace is empty.
+// area is where a selector of an object matches and not everything was read: a namespace, or all if
+// namespace is empty.
 type area struct {
 	kind      schema.GroupKind
 	namespace string
@@ -18,8 +18,8 @@ type area struct {
 	inferred  bool
 }
 
-// elsewhere notes that a selector looks where nobody has read. ReferenceGrants are
-// asked for where one would change something (ungranted).
+// elsewhere records that a selector matches in an unread area. ReferenceGrants are handled by
+// ungranted.
 func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
 	if rule := &r.rules.Rules()[l.rule]; rule.Peer || l.flags&backward != 0 || t.Kind == relation.ReferenceGrant || r.kinds.NotServed(t.Kind) {
 		return
@@ -34,13 +34,13 @@ func (r *resolver) elsewhere(from inventory.ID, l *link, t relation.Target) {
 	r.areas[from] = append(r.areas[from], area{t.Kind, namespace, l.rule, l.flags&inferred != 0})
 }
 
-// everywhere says whether it takes a kind of all namespaces to know what is there:
-// what is collected comes from few objects of many namespaces.
+// everywhere reports whether a kind must be read in all namespaces: a shared reader collects few
+// objects of many namespaces.
 func (s *Stack) everywhere(a area) bool { return a.namespace == "" || s.g.rules[a.rule].Terminal }
 
-// unreadAreas returns where members look by selectors whose finds would belong to
-// the stack. All Pods of a cluster, or all objects of another built-in kind, are
-// read for what a root looks for, and not for other members.
+// unreadAreas returns the areas of members' selectors whose matches would belong to the stack. All
+// Pods of a cluster, or all objects of another built-in kind, are read only for the selector of a
+// root.
 func (s *Stack) unreadAreas() []area {
 	var out []area
 	if len(s.g.areas) == 0 {
@@ -57,7 +57,7 @@ func (s *Stack) unreadAreas() []area {
 	return out
 }
 
-// selectsMembers says whether what a member selects belongs to the stack with it.
+// selectsMembers reports whether what a member selects belongs to the stack.
 func (s *Stack) selectsMembers(id ID, a area) bool {
 	rule := &s.g.rules[a.rule]
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// A selector that looks where nobody has read makes that worth reading, where what
-// it finds would belong to the stack.
+// A selector into an unread namespace makes that worth reading, if what it matches would belong to
+// the stack.
 func TestSelectorsThatLookElsewhere(t *testing.T) {
 	other := refOf("u:x").GroupKind()
 	in := func(namespace string) relation.Target {
@@ -63,7 +63,7 @@ func TestSelectorsThatLookElsewhere(t *testing.T) {
 	}
 }
 
-// Who stands for what is in another namespace has that read.
+// An object that serves another namespace has that read.
 func TestNamespacesOfWhatIsServed(t *testing.T) {
 	for root, want := range map[string]string{"monitor": "[far ns]", "far/app": "[far]"} {
 		g := graphOf(t, "monitor serves pod:far/p\nfar/app owns pod:far/p")

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// TestStackOfWhatIsUnread holds that what was read before, and may not be read now, keeps its
-// place: what it owns or needs is not found as a stack of its own.
+// TestStackOfWhatIsUnread: an object that was read before and is forbidden now keeps its place:
+// what it owns or needs is not found as a stack of its own.
 func TestStackOfWhatIsUnread(t *testing.T) {
 	for name, c := range map[string]struct{ lines, top, members string }{
 		"the owner of a pod":          {"apps:d owns pod:p\nunread apps:d", "apps:d", "apps:d pod:p"},

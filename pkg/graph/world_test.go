@@ -16,26 +16,26 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// world is a small cluster, written down in lines:
+// world is a small cluster, written as lines:
 //
-//	a owns b       b carries an owner reference to a
-//	a made b       a says that it owns b: a guess
-//	a promises b   a says that it owns b, if there is one
-//	a heralds b    a says that it manages b, if there is one
+//	a owns b       b has an owner reference to a
+//	a made b       a owns b by a rule, inferred
+//	a promises b   a owns b by a rule, if it exists
+//	a heralds b    a manages b by a rule, if it exists
 //	a needs b      a needs? b     optional
 //	a guesses b    a needs b, inferred
 //	a serves b
 //	a collects b   a needs b, a leaf
 //	a gathers b    a needs b, a leaf of a shared reader
 //	a manages b    a owns b, as a manager
-//	a regards b    a needs b, aside
-//	gone a         a is not there
-//	unread a       a was read before, and nobody may read its kind now
-//	a              a is there
+//	a regards b    a needs b, as a peer
+//	gone a         a does not exist
+//	unread a       a was read before, and its kind is forbidden now
+//	a              a exists
 //
-// A name is kind:name, of the kinds in letters below; a name alone is a Thing in
-// the namespace ns, and ns/name one of another. Everything that is named is there
-// unless it is gone or of the kind u, which nobody reads.
+// A name is kind:name, with the kinds of letters; a bare name is a Thing in the namespace ns, and
+// ns/name one in another. Every named object exists unless it is gone or of the kind u, which is
+// not read.
 type world struct {
 	t      testing.TB
 	metas  map[object.Ref]*metav1.PartialObjectMetadata
@@ -83,7 +83,7 @@ func refOf(name string) object.Ref {
 	return r
 }
 
-// nameOf is refOf backwards.
+// nameOf is the inverse of refOf.
 func nameOf(r object.Ref) string {
 	for letter, l := range letters {
 		if l.Group != r.Group || l.Kind != r.Kind {
@@ -163,7 +163,7 @@ func (w *world) owner(child string, o metav1.OwnerReference) {
 	m.OwnerReferences = append(m.OwnerReferences, o)
 }
 
-// link makes an object say something, by the rule of a relation.
+// link adds a link to an object, by the rule of a relation.
 func (w *world) link(name, rule string, l relation.Link) {
 	w.object(name)
 	if !slices.ContainsFunc(sayings, func(r relation.Rule) bool { return r.Name == "test-"+rule }) {
@@ -178,10 +178,10 @@ func (w *world) link(name, rule string, l relation.Link) {
 func (w *world) rules() *relation.Set {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
 	for _, r := range sayings {
-		said := w.links[strings.TrimPrefix(r.Name, "test-")]
+		links := w.links[strings.TrimPrefix(r.Name, "test-")]
 		r.Via = relation.Spec
 		r.Links = func(o object.Object, emit relation.EmitFunc) {
-			for _, l := range said[o.Ref] {
+			for _, l := range links[o.Ref] {
 				emit(l)
 			}
 		}
@@ -190,7 +190,7 @@ func (w *world) rules() *relation.Set {
 	return relation.NewSet(rules...)
 }
 
-// sayings are the rules of a world, beside that of owner references.
+// sayings are the rules of a world, in addition to owner references.
 var sayings = []relation.Rule{
 	{Name: "test-owns", Relation: relation.Owns},
 	{Name: "test-needs", Relation: relation.Needs},

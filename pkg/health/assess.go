@@ -5,18 +5,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Assessment is how the nodes of a graph fare: what each says of itself, and for those
-// that say nothing what follows from what they own. It is safe for use by several at once
-// once it is made.
+// Assessment has the health of the nodes of a graph: their own, or what follows from what they own.
+// It is safe for concurrent use.
 type Assessment struct {
 	g   *graph.Graph
 	own []Health
-	// owned is the worst of a node and of what it owns, as far as that was asked for.
+	// owned caches the worst of a node and of what it owns.
 	owned map[graph.ID]Health
 }
 
-// Assess puts together what was judged of single objects. own returns that, and false
-// for one that did not pass.
+// Assess returns the assessment of a graph. own returns the health of a single object, and false if
+// it was not evaluated.
 func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 	a := &Assessment{g: g, own: make([]Health, g.Len()), owned: map[graph.ID]Health{}}
 	var quiet []graph.ID
@@ -42,10 +41,9 @@ func Assess(g *graph.Graph, own func(graph.ID) (Health, bool)) *Assessment {
 	return a
 }
 
-// unread is what is said of an object that is named and could not be read. Of a kind
-// that has no state nothing but its existence is in doubt. Of the cluster's ground, which
-// the users of a namespace may not read, those tell that stand on it: a pod that is ready
-// has a node that runs it, and a claim that is bound its volume.
+// unread returns the health of an object that another refers to and that could not be read. A kind
+// without state gives no health. Nor does a boundary, which the users of a namespace may not read:
+// its users show its state. A ready pod has a node that runs it, and a bound claim its volume.
 func (a *Assessment) unread(id graph.ID) Health {
 	h := Health{Reason: ReasonUnread, Message: "it could not be read"}
 	if ref := a.g.Ref(id); !Stateless(ref.GroupKind()) && !graph.IsBoundary(ref) && !isVolume(ref) {
@@ -56,6 +54,6 @@ func (a *Assessment) unread(id graph.ID) Health {
 
 func isVolume(r object.Ref) bool { return r.Group == "" && r.Kind == "PersistentVolume" }
 
-// OwnHealth returns how a node fares by itself. Its Status is empty for what was not read and
-// would say nothing.
+// OwnHealth returns the health of a node itself. Its Status is empty for what was not read and has
+// no state.
 func (a *Assessment) OwnHealth(id graph.ID) Health { return a.own[id] }

@@ -6,9 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Collector judges objects while they pass, and keeps how they fare and none of them.
-// An object that comes a second time replaces what was kept of it. It is safe for use by
-// several at once.
+// Collector evaluates objects as they stream by, and stores their health but not the objects. An
+// object that comes again replaces its earlier health. It is safe for concurrent use.
 type Collector struct {
 	evaluator *Evaluator
 
@@ -16,12 +15,12 @@ type Collector struct {
 	seen map[object.Ref]Health
 }
 
-// NewCollector returns a collector of what the judge says.
+// NewCollector returns a collector of an evaluator's results.
 func NewCollector(j *Evaluator) *Collector {
 	return &Collector{evaluator: j, seen: map[object.Ref]Health{}}
 }
 
-// Add judges an object.
+// Add evaluates an object.
 func (c *Collector) Add(o object.Object) {
 	h := c.evaluator.Evaluate(o)
 	c.mu.Lock()
@@ -29,7 +28,7 @@ func (c *Collector) Add(o object.Object) {
 	c.seen[o.Ref] = h
 }
 
-// Health returns how an object fares by itself; false for one that did not pass.
+// Health returns the health of an object itself; false if it was not added.
 func (c *Collector) Health(r object.Ref) (Health, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// condition is one entry of a list of conditions, as it was written.
+// condition is one entry of a list of conditions, as written.
 type condition struct {
 	kind     string // its type
 	said     conditionStatus
@@ -18,18 +18,18 @@ type condition struct {
 	unstated bool // it has no status
 }
 
-// conditionStatus is the status of a condition, however it is spelled.
+// conditionStatus is the status of a condition, in any spelling.
 type conditionStatus uint8
 
 const (
 	unclear conditionStatus = iota
 	yes
 	no
-	broken  // a word for trouble in place of True and False
+	broken  // a word for trouble instead of True and False
 	resting // a word for a stop
 )
 
-// readCondition takes a condition out of a map, and says false for what is none.
+// readCondition returns the condition in a map, and false if it is none.
 func readCondition(name string, m map[string]any) (condition, bool) {
 	c := condition{kind: name}
 	if c.kind == "" {
@@ -56,7 +56,7 @@ func readCondition(name string, m map[string]any) (condition, bool) {
 	return c, true
 }
 
-// saying reads the status of a condition.
+// saying parses the status of a condition.
 func saying(v any) conditionStatus {
 	switch v := v.(type) {
 	case bool:
@@ -83,7 +83,7 @@ func saying(v any) conditionStatus {
 	return unclear
 }
 
-// named gives a reason to a condition that has none.
+// named returns the reason of a condition, or its type.
 func (c *condition) named() string {
 	if c.said == no {
 		return "Not" + c.kind
@@ -91,7 +91,7 @@ func (c *condition) named() string {
 	return c.kind
 }
 
-// defaultMessage gives a message to a condition that has none.
+// defaultMessage returns a message for a condition without one.
 func (c *condition) defaultMessage() string {
 	words := map[conditionStatus]string{yes: "True", no: "False", unclear: "unknown", broken: "broken", resting: "stopped"}
 	text := c.kind + " is " + words[c.said]

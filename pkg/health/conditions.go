@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// conditions judges by the standard conditions of a custom resource. What they call
-// well is asked of the other words of the status, too.
+// conditions evaluates the standard conditions of a custom resource. If they are good, the other
+// words of the status are checked, too.
 func (j *Evaluator) conditions(s *subject) (Health, bool) {
 	if s.status == nil {
 		return Health{}, false
@@ -36,10 +36,10 @@ func (j *Evaluator) conditions(s *subject) (Health, bool) {
 	return s.confirm(worst)
 }
 
-// confirm asks the words of the status whether they contradict what conditions say.
+// confirm checks whether the words of the status contradict the conditions.
 func (s *subject) confirm(f finding) (Health, bool) {
 	if f.Status == Progressing {
-		// What waits for somebody's leave is not on its way.
+		// What waits for approval does not progress.
 		if _, verdict := s.fieldsOf(); verdict.Status == Suspended {
 			return verdict.Health, true
 		}
@@ -65,15 +65,15 @@ func (s *subject) confirm(f finding) (Health, bool) {
 	return f.Health, true
 }
 
-// unexplainedFor is how long an object may say that it is not well, and nothing of why, before
+// unexplainedFor is how long an object may report that it is not well, without a reason, before
 // that is trouble.
 const unexplainedFor = 15 * time.Minute
 
-// evaluateConditions says what the conditions of one list mean together: the worst, but what
-// tells more is heard before what follows from a word alone, and where the object says
-// that it is well as a whole slight things do not count.
-func evaluateConditions(list []condition, of nature) finding {
-	findings, all := evaluateEach(list, of)
+// evaluateConditions returns what the conditions of one list mean together: the worst, with two
+// exceptions. A specific finding outweighs one from a word alone, and slight ones do not count if
+// the object reports that it is well as a whole.
+func evaluateConditions(list []condition, subject nature) finding {
+	findings, all := evaluateEach(list, subject)
 	var best, strange finding
 	doubt := false
 	for i, f := range findings {
@@ -98,22 +98,22 @@ func evaluateConditions(list []condition, of nature) finding {
 	return best
 }
 
-// listState is what the conditions of a list say together.
+// listState summarizes the conditions of a list.
 type listState struct {
-	well        bool // the object says of itself that it is well
-	whole       bool // one says so of the object as a whole
+	well        bool // the object reports that it is well
+	whole       bool // a condition for the object as a whole does so
 	calm, quiet bool
 }
 
-// evaluateEach judges the conditions of a list one by one.
-func evaluateEach(list []condition, of nature) ([]finding, listState) {
+// evaluateEach evaluates the conditions of a list one by one.
+func evaluateEach(list []condition, subject nature) ([]finding, listState) {
 	findings := make([]finding, len(list))
 	var all listState
 	newest := observedBy(list)
 	for i := range list {
-		f := list[i].evaluate(of)
+		f := list[i].evaluate(subject)
 		if at := list[i].observed; at != 0 && at < newest {
-			// It is of a generation before that of the others.
+			// Its generation is older than that of the others.
 			f.slight, f.whole = true, false
 			if f.Status == Healthy {
 				f.Status = ""
@@ -128,7 +128,7 @@ func evaluateEach(list []condition, of nature) ([]finding, listState) {
 	return findings, all
 }
 
-// observedBy is the newest generation that conditions are of.
+// observedBy returns the newest generation of the conditions.
 func observedBy(list []condition) int64 {
 	var seen int64
 	for i := range list {
@@ -137,7 +137,7 @@ func observedBy(list []condition) int64 {
 	return seen
 }
 
-// plainly reports the types by which an object speaks of itself as a whole.
+// plainly reports the types for the object as a whole.
 func plainly(kind string) bool {
 	switch strings.ToLower(kind) {
 	case "ready", "available", "healthy", "succeeded", "complete", "completed", "successful":

@@ -6,9 +6,8 @@ import (
 	"strings"
 )
 
-// counted compares what is there with what is wanted: short of it is on its way, or in trouble
-// where it is counted as failed, and all of what was wanted is well, where it was ready or
-// available that was counted.
+// counted compares actual with desired numbers. Too few is Progressing, or trouble if they are
+// counted as failed; all of them is Healthy if the count is of ready or available ones.
 func (s *subject) counted() (short, full finding) {
 	var held finding
 	for _, key := range sortedKeys(s.status) {
@@ -17,7 +16,7 @@ func (s *subject) counted() (short, full finding) {
 			continue
 		}
 		if want, serves, ok := s.wanted(key); ok {
-			if kept := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-kept {
+			if unchanged := s.partition(want); strings.HasPrefix(key, "updated") && have < want && have >= want-unchanged {
 				held.Health = Health{Status: Suspended, Reason: "Partition", Message: fmt.Sprintf("%s: %d of %d, and its partition keeps the others", key, have, want)}
 				continue
 			}
@@ -52,9 +51,8 @@ func tally(short, full *finding, key string, have, want int64, serves bool) {
 	}
 }
 
-// wanted finds how many there should be of what a field of the status counts: in the
-// spec, else in the status itself. serves: what is counted is ready for use, not only
-// there.
+// wanted returns the desired number for a count in the status: from the spec, else from the status
+// itself. serves is set if the count is of what is ready for use, and not only of what exists.
 func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 	switch key {
 	case "numberReady", "numberAvailable":
@@ -78,7 +76,7 @@ func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 		switch w {
 		case "ready", "available", "healthy", "running":
 			serves, counts = true, true
-		case "up": // to date
+		case "up": // up to date
 		case "updated", "uptodate":
 			counts = true
 		default:
@@ -92,8 +90,7 @@ func (s *subject) wanted(key string) (want int64, serves, ok bool) {
 	return want, serves, ok
 }
 
-// target is the number of things of a kind that the spec asks for, or the status says
-// there should be.
+// target returns the desired number of a noun, from the spec or the status.
 func (s *subject) target(noun string) (int64, bool) {
 	spec := s.spec()
 	if n, ok := wholeNumber(spec[noun]); ok {
@@ -113,7 +110,7 @@ func (s *subject) target(noun string) (int64, bool) {
 	return wholeNumber(s.status[noun])
 }
 
-// summed adds up what a list of the spec asks for: nodes, of nodeSets or nodePools.
+// summed adds up the desired numbers in a list of the spec: nodes, of nodeSets or nodePools.
 func summed(spec map[string]any, noun string) (total int64, ok bool) {
 	for key, value := range spec {
 		items, list := value.([]any)
@@ -141,7 +138,7 @@ func countable(noun string) bool {
 	return false
 }
 
-// fraction reads 1/3, of a field that counts.
+// fraction parses 1/3, in a field that counts.
 func fraction(key, text string) (have, want int64, ok bool) {
 	a, b, cut := strings.Cut(text, "/")
 	if !cut || len(text) > 16 {
@@ -159,8 +156,8 @@ func fraction(key, text string) (have, want int64, ok bool) {
 	return have, want, err == nil
 }
 
-// partition is how many of a number an update leaves as they are: a number, or a percentage.
-func (s *subject) partition(of int64) int64 {
+// partition returns how many of a number an update leaves unchanged: a number, or a percentage.
+func (s *subject) partition(total int64) int64 {
 	strategy := mapAt(s.spec(), "updateStrategy")
 	for _, m := range []map[string]any{strategy, mapAt(strategy, "rollingUpdate")} {
 		if n, ok := wholeNumber(m["partition"]); ok {
@@ -168,7 +165,7 @@ func (s *subject) partition(of int64) int64 {
 		}
 		text, _ := m["partition"].(string)
 		if percent, err := strconv.ParseInt(strings.TrimSuffix(text, "%"), 10, 64); err == nil {
-			return (of*percent + 99) / 100
+			return (total*percent + 99) / 100
 		}
 	}
 	return 0

@@ -5,13 +5,12 @@ import (
 	"time"
 )
 
-// DeadlineExceeded is the reason of what was to be done by a time that its spec says, and is not.
+// DeadlineExceeded is the reason of an object that did not finish by the deadline in its spec.
 const DeadlineExceeded = "DeadlineExceeded"
 
-// overdue says Degraded of a custom resource that is on its way, by what general rules read, where a
-// deadline has passed that its own spec sets. When it began its status has to say: that it was made
-// long ago tells nothing of an update. What does not say when it began has the time its status
-// names.
+// overdue returns Degraded for a custom resource that is Progressing, by general rules, after a
+// deadline in its own spec. The status must have the start, since the creation says nothing about
+// an update. Otherwise the latest time in the status counts.
 func (s *subject) overdue(h Health) Health {
 	if h.Status != Progressing || s.status == nil || h.Stage != "conditions" && h.Stage != "words" {
 		return h
@@ -29,9 +28,9 @@ func (s *subject) overdue(h Health) Health {
 	return h
 }
 
-// deadline returns the field of the spec that says how long it may take, how long that is, and from
-// when it counts: a deadline of progress from the last progress, one of a run from its start. A
-// timeout is one of the whole only for what is to end; of other things it is one of their requests.
+// deadline returns the field of the spec with a deadline, its length, and from when it counts: a
+// progress deadline from the last progress, that of a run from its start. A timeout is one of the
+// whole only for a kind that ends; otherwise it limits single requests.
 func (s *subject) deadline(since, started time.Time) (field string, limit time.Duration, from time.Time) {
 	spec := s.spec()
 	if limit, ok := duration(spec["progressDeadlineSeconds"]); ok {
@@ -54,8 +53,7 @@ func (s *subject) deadline(since, started time.Time) (field string, limit time.D
 	return "", 0, time.Time{}
 }
 
-// duration reads a time that is written as seconds, or as 1h30m; there is none where it is zero, as
-// that often says that there is no limit.
+// duration parses seconds, or 1h30m; false for zero, which often means no limit.
 func duration(v any) (time.Duration, bool) {
 	if n, ok := number(v); ok && n > 0 && n <= int64(maxDeadline/time.Second) {
 		return time.Duration(n) * time.Second, true
@@ -65,5 +63,5 @@ func duration(v any) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// maxDeadline is what no deadline is longer than that somebody means.
+// maxDeadline is the limit of plausible deadlines.
 const maxDeadline = 10 * 365 * 24 * time.Hour

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// deletion: what is being deleted is on its way to be gone, whatever else it says.
+// deletion: an object that is being deleted is Progressing, whatever else its status says.
 func (j *Evaluator) deletion(s *subject) (Health, bool) {
 	at := s.Meta.GetDeletionTimestamp()
 	if at == nil {
@@ -15,7 +15,7 @@ func (j *Evaluator) deletion(s *subject) (Health, bool) {
 	if finalizers := s.Meta.GetFinalizers(); len(finalizers) > 0 {
 		message += ", and waits for " + strings.Join(finalizers, ", ")
 	}
-	// The timestamp is when the grace period ends.
+	// The timestamp is the end of the grace period.
 	since := at.Time
 	if grace := s.Meta.GetDeletionGracePeriodSeconds(); grace != nil {
 		since = since.Add(-time.Duration(*grace) * time.Second)

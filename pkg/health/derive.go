@@ -7,20 +7,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/graph"
 )
 
-// derivedStage is By of what was derived.
+// derivedStage is the Stage of derived health.
 const derivedStage = "derived"
 
-// derive gives those that say nothing of themselves the health of what they own.
+// derive gives objects without a health of their own that of what they own.
 func (a *Assessment) derive(quiet []graph.ID) {
 	for _, id := range quiet {
 		a.worstOwned(id, map[graph.ID]bool{})
 	}
 }
 
-// worstOwned returns the worst of a node and of all that it owns, at any depth; the
-// status is empty where nothing tells. Who says nothing of itself takes over the worst
-// of the others. In a ring of owners each is looked at once. What an owner above already
-// says is in order is still looked at: it may not have noticed yet.
+// worstOwned returns the worst of a node and of all that it owns, at any depth; the status is empty
+// if unknown. A node without a health of its own takes over the worst of the others. In a cycle of
+// owners each is visited once. What a healthy owner owns is still visited: the owner may not have
+// noticed yet.
 func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
 	if h, known := a.owned[id]; known {
 		return h
@@ -40,35 +40,34 @@ func (a *Assessment) worstOwned(id graph.ID, open map[graph.ID]bool) Health {
 			worst = h
 		}
 	}
-	if said := a.own[id]; said.Unreported {
-		a.own[id] = a.takenOver(said, worst, len(owned))
+	if own := a.own[id]; own.Unreported {
+		a.own[id] = a.takenOver(own, worst, len(owned))
 	}
 	a.owned[id] = worst
 	return worst
 }
 
-// countsForOwner says whether what a node says of itself counts for what owns it.
+// countsForOwner reports whether the health of a node counts for its owner.
 func (a *Assessment) countsForOwner(id graph.ID) bool {
 	h := a.own[id]
 	return h.Status != "" && h.Reason != Exists && !h.Unreported && a.weighs(id)
 }
 
-func (a *Assessment) takenOver(said, worst Health, owned int) Health {
-	what := strings.TrimSuffix(said.Message, " yet")
+func (a *Assessment) takenOver(own, worst Health, owned int) Health {
+	message := strings.TrimSuffix(own.Message, " yet")
 	if worst.Status == "" {
-		if owned > 0 && said.Status == Unknown {
-			said.Message += ", and its parts have no state of their own"
+		if owned > 0 && own.Status == Unknown {
+			own.Message += ", and its parts have no state of their own"
 		}
-		return said
+		return own
 	}
 	worst.Unreported, worst.Ended, worst.Stage, worst.Reason = true, false, derivedStage, Derived
-	worst.Message = what + ": worst of its parts"
+	worst.Message = message + ": worst of its parts"
 	return worst
 }
 
-// DerivedFrom returns the objects from which the health of a node was derived, in order:
-// those that speak for themselves and are nearest to it. There are none where it speaks
-// for itself.
+// DerivedFrom returns the objects from which the health of a node was derived, in order: the
+// nearest ones with a health of their own. It returns none for a node with a health of its own.
 func (a *Assessment) DerivedFrom(id graph.ID) []graph.ID {
 	if a.own[id].Stage != derivedStage {
 		return nil

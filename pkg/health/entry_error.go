@@ -2,16 +2,16 @@ package health
 
 import "fmt"
 
-// RuleError is an expression of a rule that could not be evaluated on an object. The
-// general stages evaluated the object then, as if there was no rule.
+// RuleError is an expression of a rule that could not be evaluated on an object. The general stages
+// evaluated the object instead.
 type RuleError struct {
-	// Origin is whose rule it is: catalog keda, file x.yaml.
+	// Origin is the source of the rule: catalog keda, file x.yaml.
 	Origin string
 	// Kind is that of the rule: Kind.group.
 	Kind string
-	// Field is the expression: degraded, message; empty where the rule does not compile.
+	// Field is the expression: degraded, message; empty if the rule does not compile.
 	Field string
-	// Message is what CEL says.
+	// Message is CEL's message.
 	Message string
 }
 

@@ -7,21 +7,20 @@ import (
 	"github.com/google/cel-go/cel"
 )
 
-// History is what tells which of the objects that an owner keeps as the history of what
-// it did is the last one: of such an object, and of the owner.
+// History tells which of the objects that an owner keeps as a history is the last one. Both these
+// objects and the owner have it.
 type History struct {
-	// Owners are the kinds of owners that keep the object so, Kind.group; * for all but its
-	// own kind. There are none for what is only an owner.
+	// Owners are the kinds of owners that keep the object so, Kind.group; * for all but its own
+	// kind. It is empty for an owner.
 	Owners []string
-	// Revision is the one that the owner is at, or that the object was made for; empty
-	// where nothing tells.
+	// Revision is the owner's current one, or the one that the object was made for; empty if
+	// unknown.
 	Revision string
 	// Made is when the object was created.
 	Made time.Time
 }
 
-// history is what the rule of its kind says of the object as a part of a history; nil for
-// nothing.
+// history returns the result of the rule's history expressions; nil without one.
 func (j *Evaluator) history(s *subject) *History {
 	e := j.entryOf(s)
 	if e == nil || len(e.rule.History) == 0 && e.rule.Revision == "" {
@@ -32,14 +31,14 @@ func (j *Evaluator) history(s *subject) *History {
 	if err != nil || c.revision == nil {
 		return h
 	}
-	if of := s.variables(); of != nil {
-		h.Revision, err = say(c.revision, of, j.meter(e))
+	if vars := s.variables(); vars != nil {
+		h.Revision, err = say(c.revision, vars, j.meter(e))
 		s.fails(e, revisionField, err)
 	}
 	return h
 }
 
-// observed evaluates by the rule of its kind whether the status is of the current object.
+// observed evaluates, by the rule of its kind, whether the status is current.
 func (j *Evaluator) observed(s *subject) (Health, bool) {
 	e := j.entryOf(s)
 	if e == nil || e.rule.Observed == "" {
@@ -47,20 +46,20 @@ func (j *Evaluator) observed(s *subject) (Health, bool) {
 	}
 	c, err := e.compiled()
 	if err != nil {
-		return Health{}, false // the rule is evaluated once more, and fails there
+		return Health{}, false // the rule is evaluated again, and reports the error then
 	}
-	of := s.variables()
-	if of == nil {
+	vars := s.variables()
+	if vars == nil {
 		return Health{}, false
 	}
-	h, behind, err := behind(c.observed, of, s.Meta.GetGeneration(), j.meter(e))
+	h, behind, err := behind(c.observed, vars, s.Meta.GetGeneration(), j.meter(e))
 	s.fails(e, observedField, err)
 	return h, behind
 }
 
-// behind says whether the status is of an older generation than the one wanted.
-func behind(observed cel.Program, of map[string]any, want int64, by meter) (Health, bool, error) {
-	out, err := by.eval(observed, of)
+// behind reports whether the status is of an older generation than the object.
+func behind(observed cel.Program, vars map[string]any, want int64, budget meter) (Health, bool, error) {
+	out, err := budget.eval(observed, vars)
 	if err != nil {
 		return Health{}, false, err
 	}

@@ -2,8 +2,8 @@ package health
 
 import "slices"
 
-// withoutNulls returns maps without what is null in them, at any depth: an empty
-// `annotations:` in a file says no more than none. What has no null is not copied.
+// withoutNulls returns maps without nulls, at any depth: an empty `annotations:` in a file is the
+// same as none. Maps without a null are not copied.
 func withoutNulls(m map[string]any) map[string]any {
 	if !hasNull(m) {
 		return m

@@ -93,11 +93,11 @@ func TestRuleMessage(t *testing.T) {
 	} {
 		rule := health.Rule{Kind: "Widget.example.com", Degraded: ready + `"False"`, Message: message}
 		h := health.NewEvaluator(noon, rule).Evaluate(widget(t, `status: {ready: 2, conditions: [{type: Ready, status: "False", message: the condition says so}]}`))
-		said := h.Message
+		wantMessage := h.Message
 		if h.RuleError != nil && h.RuleError.Field == "message" {
-			said += "; " + h.RuleError.Message
+			wantMessage += "; " + h.RuleError.Message
 		}
-		if h.Status != health.Degraded || said != want {
+		if h.Status != health.Degraded || wantMessage != want {
 			t.Errorf("%s: %+v, want %s", message, h, want)
 		}
 	}

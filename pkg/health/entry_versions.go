@@ -10,18 +10,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Covers says whether the rule is for objects of an API version. An object whose version is
-// not known is covered.
+// Covers reports whether the rule applies to objects of an API version. It covers an object of
+// unknown version.
 func (r *Rule) Covers(version string) bool {
 	return len(r.Versions) == 0 || version == "" || slices.Contains(r.Versions, version)
 }
 
 // Second says what is wrong with a rule after others: one of them is for the same kind, and
 // for a version of it that this one is for. Nothing is empty.
-func (r *Rule) Second(others []Rule) string {
+func (r *Rule) Second(rest []Rule) string {
 	kind := cmp.Or(r.Kind, "the kind")
-	for i := range others {
-		o := &others[i]
+	for i := range rest {
+		o := &rest[i]
 		if o.Kind != r.Kind {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Evaluator judges objects. It is safe for use by several at once.
+// Evaluator evaluates the health of objects. It is safe for concurrent use.
 type Evaluator struct {
 	now       time.Time
 	entries   map[schema.GroupKind][]*entry
@@ -16,9 +16,9 @@ type Evaluator struct {
 	budget    budget
 }
 
-// NewEvaluator returns a judge that knows the rules of entries besides its own. now is
-// the moment that is judged: of a cluster the present one, of a snapshot that in
-// which it was taken. Of two rules for a version of a kind the first one counts.
+// NewEvaluator returns an evaluator with rules in addition to the built-in ones. now is the time of
+// the evaluation: for a cluster the present, for a snapshot when it was taken. Of two rules for a
+// version of a kind the first one wins.
 func NewEvaluator(now time.Time, rules ...Rule) *Evaluator {
 	j := &Evaluator{now: now, entries: map[schema.GroupKind][]*entry{}, budget: budget{limit: maxRunCost}}
 	for i := range rules {
@@ -28,26 +28,25 @@ func NewEvaluator(now time.Time, rules ...Rule) *Evaluator {
 	return j
 }
 
-// Assessor is a rule that is not made of expressions of CEL, such as a script. It is safe
-// for use by several at once.
+// Assessor is a rule that is not made of CEL expressions, such as a script. It must be safe for
+// concurrent use.
 type Assessor interface {
-	// Assess returns the health of an object, and false where it has none to give. The
-	// Message of what it returns with false is a note on why, and empty for an object that
-	// is none of its business.
+	// Assess returns the health of an object, and false if it has none. The Message of a result
+	// with false is a note on why, and empty if the assessor does not concern the object.
 	Assess(o object.Object) (Health, bool)
 }
 
-// meter is on what a rule spends in this run.
+// meter returns the budgets for a rule in this run.
 func (j *Evaluator) meter(e *entry) meter { return meter{&j.budget, &e.budget} }
 
-// Consult has the judge ask assessors before the rules of entries, in their order: the
-// first that gives a health decides. It returns the judge.
+// Consult adds assessors that are called before the rules, in their order: the first with a health
+// decides. It returns the evaluator.
 func (j *Evaluator) Consult(assessors ...Assessor) *Evaluator {
 	j.assessors = append(j.assessors, assessors...)
 	return j
 }
 
-// customization judges by what assessors say of the object.
+// customization evaluates the assessors.
 func (j *Evaluator) customization(s *subject) (Health, bool) {
 	for _, a := range j.assessors {
 		h, ok := a.Assess(s.Object)
@@ -61,8 +60,7 @@ func (j *Evaluator) customization(s *subject) (Health, bool) {
 	return Health{}, false
 }
 
-// stage is one way of judging. It says false where it has nothing to say, and the next
-// one is asked.
+// stage is one way of evaluating an object. If it returns false, the next one follows.
 type stage struct {
 	name     string
 	evaluate func(*Evaluator, *subject) (Health, bool)
@@ -71,7 +69,7 @@ type stage struct {
 // customization names the stage of the assessors.
 const customization = "customization"
 
-// stages are asked in this order.
+// stages returns the stages in their order.
 func stages() [8]stage {
 	return [8]stage{
 		{"deletion", (*Evaluator).deletion},
@@ -85,9 +83,8 @@ func stages() [8]stage {
 	}
 }
 
-// Evaluate judges an object by itself. What is there in full is a type of k8s.io/api for a
-// built-in kind, and maps for a custom resource; of an object that was read as
-// metadata only, little can be said.
+// Evaluate returns the health of an object itself. A whole object has a type of k8s.io/api for a
+// built-in kind, and maps for a custom resource; metadata alone says little.
 func (j *Evaluator) Evaluate(o object.Object) Health {
 	s := newSubject(o, j.now)
 	h := j.ask(s)
@@ -96,7 +93,7 @@ func (j *Evaluator) Evaluate(o object.Object) Health {
 	return h
 }
 
-// ask asks the stages in turn.
+// ask runs the stages in order.
 func (j *Evaluator) ask(s *subject) Health {
 	for _, stage := range stages() {
 		if h, ok := stage.evaluate(j, s); ok {
@@ -107,9 +104,8 @@ func (j *Evaluator) ask(s *subject) Health {
 	return s.noted(s.unknown())
 }
 
-// settle says Suspended of a custom resource that was told to pause and is otherwise
-// said to be well, or on its way. A rule that tells suspension itself knows better, and so
-// does whoever wrote an assessor.
+// settle returns Suspended for a custom resource with a request to pause and is otherwise Healthy or
+// Progressing. A rule with its own suspended expression, and an assessor, take precedence.
 func (j *Evaluator) settle(s *subject, h Health) Health {
 	if !h.yields() || h.Stage == "deletion" || h.Stage == "suspension" || h.Stage == customization {
 		return h

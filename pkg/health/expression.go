@@ -15,8 +15,8 @@ import (
 	"github.com/google/cel-go/ext"
 )
 
-// maxCost is what one expression may spend on one object, in CEL's units (about one a
-// step), so that no user's expression can hang. Real ones take tens.
+// maxCost limits one evaluation, in CEL's units (about one for each step), so that no user's
+// expression can hang. Real ones take tens.
 const maxCost = 1_000_000
 
 const (
@@ -40,11 +40,11 @@ func (e *ExpressionError) Error() string {
 	return fmt.Sprintf("compile the health rule of %s: %s, line %d, column %d: %s", e.Kind, e.Field, e.Line, e.Column, e.Message)
 }
 
-// environment is made once: it takes longer than all rules of a cluster.
+// environment is created once: that takes longer than all rules of a cluster.
 var environment = sync.OnceValues(newEnvironment)
 
-// newEnvironment declares what expressions know: self, metadata, spec and status,
-// which are maps, optional fields, the functions of strings, condition and sum.
+// newEnvironment declares the names for expressions: self, metadata, spec and status, which are
+// maps, optional fields, the string functions, condition and sum.
 func newEnvironment() (*cel.Env, error) {
 	fields := cel.MapType(cel.StringType, cel.DynType)
 	env, err := cel.NewEnv(
@@ -63,10 +63,10 @@ func newEnvironment() (*cel.Env, error) {
 	return env, nil
 }
 
-// celCondition is the function condition: the condition of a type, of whatever map
-// has a list of conditions. What is not there has empty texts.
-func celCondition(of, name ref.Val) ref.Val {
-	fields, _ := of.Value().(map[string]any)
+// celCondition is the function condition: the condition of a type, in any map with a list of
+// conditions. An absent one has empty texts.
+func celCondition(object, name ref.Val) ref.Val {
+	fields, _ := object.Value().(map[string]any)
 	c := conditionOf(fields, fmt.Sprint(name.Value()))
 	out := make(map[string]string, len(conditionKeys))
 	for _, key := range conditionKeys {
@@ -90,19 +90,18 @@ func celSum(list ref.Val) ref.Val {
 
 var conditionKeys = [...]string{"type", "status", "reason", "message", "lastTransitionTime"}
 
-// expression is one that was compiled.
+// expression is a compiled expression.
 type expression struct {
 	field   string
 	status  Status
 	program cel.Program
-	// silent is the program for objects that have no status; nil where the expression
-	// does not look at one.
+	// silent is the program for objects without a status; nil if the expression does not read it.
 	silent cel.Program
-	// conditions are the types of conditions that it asks for by name.
+	// conditions are the types of conditions that it reads by name.
 	conditions []string
 }
 
-// newExpression compiles the text that stands in a field of a rule.
+// newExpression compiles the text in a field of a rule.
 func newExpression(env *cel.Env, field, text string) (expression, *ExpressionError) {
 	refuse := func(line, column int, message string) (expression, *ExpressionError) {
 		return expression{}, &ExpressionError{Field: field, Line: max(line, 1), Column: max(column, 1), Message: message}
@@ -138,8 +137,7 @@ func newExpression(env *cel.Env, field, text string) (expression, *ExpressionErr
 	return e, nil
 }
 
-// checkOutput says what is wrong with the type of what the expression of a field gives;
-// empty for nothing.
+// checkOutput returns the error in the type of an expression's result, or "".
 func checkOutput(field string, out *cel.Type) string {
 	switch field {
 	case messageField, revisionField:
@@ -162,36 +160,35 @@ func looksAtStatus(id ast.NavigableExpr) bool {
 	return id.AsIdent() == "status" || id.AsIdent() == "self"
 }
 
-// holds says whether the expression is true of an object. To one without a status the
-// status is unknown, not empty: the expression is true of it only if it is so whatever
-// the status will be. So a rule need not guard against a status that nobody has
-// written yet.
-func (e *expression) holds(of map[string]any, by meter) (bool, error) {
-	if e.silent != nil && len(mapAt(of, "status")) == 0 {
-		vars, err := cel.PartialVars(of, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
+// holds reports whether the expression is true of an object. The status of an object without one is
+// unknown, not empty: the expression is true only if it is true for every status. So a rule need
+// not guard against a missing status.
+func (e *expression) holds(vars map[string]any, budget meter) (bool, error) {
+	if e.silent != nil && len(mapAt(vars, "status")) == 0 {
+		vars, err := cel.PartialVars(vars, cel.AttributePattern("status"), cel.AttributePattern("self").QualString("status"))
 		if err != nil {
 			return false, err
 		}
-		out, err := by.eval(e.silent, vars)
+		out, err := budget.eval(e.silent, vars)
 		if err != nil {
 			return false, err
 		}
 		return out.Value() == true, nil
 	}
-	out, err := by.eval(e.program, of)
+	out, err := budget.eval(e.program, vars)
 	if err != nil {
 		return false, err
 	}
-	is, ok := out.Value().(bool)
+	matches, ok := out.Value().(bool)
 	if !ok {
 		return false, fmt.Errorf("it gives a %s, not a bool", out.Type().TypeName())
 	}
-	return is, nil
+	return matches, nil
 }
 
-// say is what a message expression says of an object.
-func say(program cel.Program, of map[string]any, by meter) (string, error) {
-	out, err := by.eval(program, of)
+// say returns the text of a message expression for an object.
+func say(program cel.Program, vars map[string]any, budget meter) (string, error) {
+	out, err := budget.eval(program, vars)
 	if err != nil {
 		return "", err
 	}

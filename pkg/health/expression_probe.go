@@ -12,17 +12,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// How many objects an expression is evaluated on: so many for each place that it reads, at
-// most so many.
+// The number of objects an expression is evaluated on: for each place that it reads, and at most.
 const (
 	probesPerPlace = 25
 	maxProbes      = 300
 )
 
-// Probe evaluates each expression of the rule on objects in which the fields that it reads
-// are, in many combinations, absent, null, empty, of a value that it is compared with, or
-// of another one of the same type. It returns what fails, each expression with each error
-// once. It is the same at each call.
+// Probe evaluates each expression of the rule on objects in which the fields that it reads are, in
+// many combinations, absent, null, empty, of a value that it compares with, or of another value of
+// the same type. It returns the failures, each expression with each error once. The result is
+// deterministic.
 func (r Rule) Probe() ([]RuleError, error) {
 	env, err := environment()
 	if err != nil {
@@ -53,13 +52,13 @@ func (r Rule) Probe() ([]RuleError, error) {
 	return failures, nil
 }
 
-// probed is an object of what was made up.
+// probed returns an object with a generated body.
 func probed(body map[string]any) object.Object {
 	u := &unstructured.Unstructured{Object: body}
 	return object.Object{Meta: u, Body: u}
 }
 
-// expressions yields the expressions that the rule has, with the keys that they stand at.
+// expressions yields the expressions of the rule with their keys.
 func (r *Rule) expressions() func(func(field, text string) bool) {
 	return func(yield func(string, string) bool) {
 		for _, s := range r.states() {
@@ -76,22 +75,22 @@ func (r *Rule) expressions() func(func(field, text string) bool) {
 }
 
 // evaluate evaluates the expression at a key.
-func (c *compiled) evaluate(field string, of map[string]any) error {
+func (c *compiled) evaluate(field string, vars map[string]any) error {
 	var err error
 	program := map[string]cel.Program{messageField: c.message, observedField: c.observed, revisionField: c.revision}[field]
 	if program != nil {
-		_, _, err = program.Eval(of)
+		_, _, err = program.Eval(vars)
 		return err
 	}
 	for i := range c.states {
 		if c.states[i].field == field {
-			_, err = c.states[i].holds(of, meter{})
+			_, err = c.states[i].holds(vars, meter{})
 		}
 	}
 	return err
 }
 
-// count is at how many places something is read.
+// count returns the number of places that are read.
 func (p *place) count() int {
 	n := 1
 	for _, f := range p.fields {
@@ -106,10 +105,10 @@ func (p *place) count() int {
 	return n
 }
 
-// prober makes up objects.
+// prober generates objects.
 type prober struct{ random *rand.Rand }
 
-// value makes up what stands at a place; false for nothing.
+// value generates the value at a place; false for none.
 func (b *prober) value(p *place) (any, bool) {
 	switch b.random.IntN(8) {
 	case 0:
@@ -133,7 +132,7 @@ func (b *prober) value(p *place) (any, bool) {
 	return values[b.random.IntN(len(values))], true
 }
 
-// list makes up none to two items.
+// list generates up to two items.
 func (b *prober) list(item *place) []any {
 	out := []any{}
 	for range b.random.IntN(3) {
@@ -168,8 +167,8 @@ func (b *prober) mapOf(p *place) (map[string]any, bool) {
 	return out, true
 }
 
-// candidates are the values that a place may have: those that the expression knows, and
-// empty and other ones of their type.
+// candidates returns the values that a place may have: those in the expression, and empty and other
+// ones of their type.
 func (p *place) candidates() []any {
 	var out []any
 	for _, v := range p.values {

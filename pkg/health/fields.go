@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// fieldsOf looks at the fields of the status, once: for errors, and for words.
+// fieldsOf evaluates the fields of the status, once: for errors, and for words.
 func (s *subject) fieldsOf() (trouble, verdict finding) {
 	if !s.assessed {
 		s.assessed = true
@@ -27,7 +27,7 @@ func (s *subject) listen() (trouble, verdict finding) {
 	return sp.trouble, verdict
 }
 
-// walk looks at the fields of a map, and at those of maps in it, down to three levels.
+// walk evaluates the fields of a map and of maps in it, down to three levels.
 func (sp *statusSummary) walk(m map[string]any, depth int) {
 	for key, value := range m {
 		if depth == 0 {
@@ -51,8 +51,8 @@ func (sp *statusSummary) walk(m map[string]any, depth int) {
 	}
 }
 
-// depth is how far down is looked: of what is to end, not at its steps, of which some
-// may fail and be done again.
+// depth returns how deep the search goes. For a kind that ends it excludes the steps, of which some
+// may fail and be repeated.
 func (sp *statusSummary) depth() int {
 	if sp.ends {
 		return 1
@@ -60,7 +60,7 @@ func (sp *statusSummary) depth() int {
 	return 2
 }
 
-// top looks at what only the fields at the top of a status tell.
+// top evaluates what only the top-level fields of a status express.
 func (sp *statusSummary) top(key string, value any, m map[string]any) {
 	switch v := value.(type) {
 	case string:
@@ -83,7 +83,7 @@ func (sp *statusSummary) top(key string, value any, m map[string]any) {
 	}
 }
 
-// speaks reports the fields whose value says how the object fares, and how directly.
+// speaks reports the fields whose value is the state of the object, and how directly.
 func speaks(key string) (rank int, ok bool) {
 	switch key {
 	case "phase", "state", "health", "status":
@@ -110,7 +110,7 @@ func speaks(key string) (rank int, ok bool) {
 	return 1, true
 }
 
-// isSeparate reports the fields that speak of something else, or of another time.
+// isSeparate reports the fields about something else, or about another time.
 func isSeparate(key string) bool {
 	if strings.HasPrefix(key, "last") || strings.HasPrefix(key, "previous") || strings.Contains(key, "AnalysisRun") {
 		return true
@@ -122,9 +122,9 @@ func isSeparate(key string) bool {
 	return false
 }
 
-// plain looks at a text that is not the name of a state: an error, or a field that asks
-// whether something is so.
-func (sp *statusSummary) plain(key, value string, beside map[string]any) {
+// plain evaluates a text that is not the name of a state: an error, or a field with a yes-or-no
+// answer.
+func (sp *statusSummary) plain(key, value string, siblings map[string]any) {
 	if names(key) {
 		sp.failed(key, value)
 		return
@@ -133,14 +133,13 @@ func (sp *statusSummary) plain(key, value string, beside map[string]any) {
 		return
 	}
 	if b, ok := truth(value); ok {
-		sp.flag(key, b, beside)
+		sp.flag(key, b, siblings)
 	} else if state(value, sp.ends).sense != neutral {
-		sp.word(key, value, beside, 1)
+		sp.word(key, value, siblings, 1)
 	}
 }
 
-// latest looks at what a status says of the last operation. That it went well does not
-// say that the object is well.
+// latest evaluates the status of the last operation. Its success does not make the object Healthy.
 func (sp *statusSummary) latest(m map[string]any) {
 	inner := statusSummary{subject: &subject{}, ends: sp.ends}
 	for key, value := range m {
@@ -155,7 +154,7 @@ func (sp *statusSummary) latest(m map[string]any) {
 	}
 }
 
-// labelled looks at labels that name a health. Only trouble is taken from them.
+// labelled evaluates labels that name a health. Only trouble counts.
 func (sp *statusSummary) labelled() {
 	for key, value := range sp.subject.Meta.GetLabels() {
 		_, name, ok := strings.Cut(key, "/")
@@ -169,13 +168,13 @@ func (sp *statusSummary) labelled() {
 	}
 }
 
-// names reports the fields that hold a text only where something went wrong.
+// names reports the fields that have a text only after an error.
 func names(key string) bool {
 	switch squeeze(key) {
 	case "error", "errormessage", "failuremessage", "failurereason", "errorreason", "lasterror", "lasterrormessage", "failure", "errormsg", "errmsg":
 		return true
 	}
-	// reconcileError, syncErrorMessage: of whatever went wrong.
+	// reconcileError, syncErrorMessage: an error of any activity.
 	name := key
 	for _, text := range [...]string{"Message", "Msg", "Reason"} {
 		name = strings.TrimSuffix(name, text)
@@ -183,7 +182,7 @@ func names(key string) bool {
 	return strings.HasSuffix(name, "Error") && !strings.HasPrefix(key, "no")
 }
 
-// failed notes a field that holds an error.
+// failed records a field with an error.
 func (sp *statusSummary) failed(key, message string) {
 	f := finding{Health: Health{Status: Degraded, Reason: "Error", Message: message}, whole: true, slight: strings.HasPrefix(key, "last")}
 	if sp.trouble.Status == "" || !f.slight && sp.trouble.slight || f.slight == sp.trouble.slight && f.Message < sp.trouble.Message {

@@ -1,25 +1,25 @@
 package health
 
-// finding is what one condition, or one word, says of the object.
+// finding is what one condition, or one word, means for the object.
 type finding struct {
 	Health
-	// soft: it follows from the word alone, and gives way to what tells more.
+	// soft: it follows from the word alone, and yields to specific findings.
 	soft bool
-	// whole: it speaks for the object, not for a part of it.
+	// whole: it is about the object, not about a part of it.
 	whole bool
-	// step: it is well, but only a step of the way.
+	// step: it is good, but only a step of several.
 	step bool
-	// slight: it does not count where the object says of itself that it is well.
+	// slight: it does not count if the object reports that it is well.
 	slight bool
-	// late: if it has been so for long, it is trouble.
+	// late: it becomes trouble after a while.
 	late bool
-	// calm: it says that nothing goes on; quiet: that nothing is wrong.
+	// calm: nothing happens at present; quiet: nothing is wrong.
 	calm, quiet bool
-	// foreign: nobody knows what it means.
+	// foreign: its meaning is unknown.
 	foreign bool
 }
 
-// before reports whether f decides, rather than g.
+// before reports whether f outweighs g.
 func (f finding) before(g finding) bool {
 	if a, b := f.weight(), g.weight(); a != b {
 		return a > b
@@ -30,8 +30,8 @@ func (f finding) before(g finding) bool {
 	return f.Since.After(g.Since)
 }
 
-// weight orders findings: known trouble, a stop, what is known to go on, what is thought
-// to be trouble or to go on, what is well, and steps.
+// weight orders findings: certain trouble, a stop, certain progress, probable trouble or progress,
+// what is well, and steps.
 func (f finding) weight() int {
 	switch {
 	case f.Status == Degraded && !f.soft:

@@ -6,10 +6,9 @@ import (
 	"time"
 )
 
-// generation: a status that is of an older generation than the object says nothing of
-// it. Where the status itself names none, its conditions may. A number that is ahead is
-// no generation of this object, but a hash (early Argo Rollouts), or of a life before
-// a restore: it does not say that the operator has yet to look.
+// generation: a status of an older generation than the object says nothing about it. If the status
+// has none, its conditions may. A larger number is not a generation of this object but a hash
+// (early Argo Rollouts), or from before a restore: it does not mean that the operator is behind.
 func (j *Evaluator) generation(s *subject) (Health, bool) {
 	want := s.Meta.GetGeneration()
 	if want == 0 || len(s.status) == 0 {
@@ -47,7 +46,7 @@ func (j *Evaluator) generation(s *subject) (Health, bool) {
 		}
 		for _, c := range newest(list.conditions) {
 			if c.observed != 0 && c.observed < want && c.said == yes && plainly(c.kind) {
-				// The others have seen the new generation, and what sums them up has not.
+				// The other conditions are current, and the one that summarizes them is not.
 				return stale(c.observed, want, c.since), true
 			}
 		}
@@ -55,17 +54,17 @@ func (j *Evaluator) generation(s *subject) (Health, bool) {
 	return Health{}, false
 }
 
-// elsewhere compares generations of something else that the object refers to, where the
-// status tells the one that was seen and an annotation the one that is: as
-// workloadObservedGeneration, and workload-generation.
+// elsewhere compares the generations of another object that this one refers to, if the status has
+// the observed one and an annotation the current one: workloadObservedGeneration, and
+// workload-generation.
 func (s *subject) elsewhere() (seen, want int64, behind bool) {
 	for _, key := range sortedKeys(s.status) {
-		of, ok := strings.CutSuffix(key, "ObservedGeneration")
+		prefix, ok := strings.CutSuffix(key, "ObservedGeneration")
 		if !ok {
 			continue
 		}
 		for _, annotation := range sortedKeys(s.Meta.GetAnnotations()) {
-			if _, name, ok := strings.Cut(annotation, "/"); ok && squeeze(name) == squeeze(of)+"generation" {
+			if _, name, ok := strings.Cut(annotation, "/"); ok && squeeze(name) == squeeze(prefix)+"generation" {
 				seen, ok := wholeNumber(s.status[key])
 				want, known := wholeNumber(s.Meta.GetAnnotations()[annotation])
 				if ok && known && seen < want {

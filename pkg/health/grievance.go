@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// grave reports texts that tell of an error which is no part of any way: failed, denied, invalid,
-// quota exceeded. What is only not there yet (missing, unavailable) is not grave.
+// grave reports texts about an error that is never part of normal progress: failed, denied,
+// invalid, quota exceeded. What is only absent for now (missing, unavailable) is not grave.
 func grave(s string) bool { return weigh(s) == 2 }
 
-// complaint reports texts that tell of any trouble.
+// complaint reports texts about any trouble.
 func complaint(s string) bool { return weigh(s) > 0 }
 
-// weigh says how much trouble a text tells of: 2 of an error, 1 of something that is not there and
-// may come yet, 0 of none.
+// weigh returns 2 for a text about an error, 1 for one about something that may still come, and 0
+// for neither.
 func weigh(s string) int {
 	if s == "" {
 		return 0
@@ -40,14 +40,14 @@ func weigh(s string) int {
 	return found
 }
 
-// ceased reports words that say that somebody no longer does what they should: the kubelet stopped
-// posting its status. That is no stop on purpose.
+// ceased reports words for something that stopped unintentionally: the kubelet stopped posting its
+// status.
 func ceased(words []string, i int) bool {
 	return words[i] == "stopped" && i+1 < len(words) && strings.HasSuffix(words[i+1], "ing") && activity(words[i+1]) && !denied(words, i)
 }
 
-// denied reports whether words around a word for trouble take it back: no errors, 0 failed, failed:
-// 0, error budget, restart on failure, if it fails.
+// denied reports whether the words around a word for trouble negate it: no errors, 0 failed,
+// failed: 0, error budget, restart on failure, if it fails.
 func denied(words []string, i int) bool {
 	if negatedAt(words, i) || qualified(words, i) || zeroAfter(words, i) {
 		return true
@@ -65,7 +65,7 @@ func denied(words []string, i int) bool {
 	return false
 }
 
-// qualified reports words for trouble that only tell which one a following noun is.
+// qualified reports words for trouble that only qualify a following noun.
 func qualified(words []string, i int) bool {
 	if words[i] == "timeout" && i > 0 && words[i-1] == "with" {
 		return true
@@ -89,7 +89,7 @@ func qualified(words []string, i int) bool {
 	return false
 }
 
-// converges reports words for what differs while it is on its way, and is brought into line.
+// converges reports words for a difference that is being corrected.
 func converges(w string) bool {
 	switch w {
 	case "generation", "observed", "observedgeneration", "desired", "replicas", "revision", "updated", "uptodate":
@@ -98,7 +98,7 @@ func converges(w string) bool {
 	return false
 }
 
-// zeroAfter reports a count of nothing behind a word: failed: 0, errors is 0.
+// zeroAfter reports a count of zero after a word: failed: 0, errors is 0.
 func zeroAfter(words []string, i int) bool {
 	for j := i + 1; j < len(words) && j <= i+3; j++ {
 		switch words[j] {
@@ -112,7 +112,7 @@ func zeroAfter(words []string, i int) bool {
 	return false
 }
 
-// troubles reports lists that hold something only where something is wrong: failedNamespaces,
+// troubles reports lists that have items only if something is wrong: failedNamespaces,
 // validationErrors, unhealthyNodes.
 func troubles(key string) bool {
 	if key == "errors" || key == "failed" {

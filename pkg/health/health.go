@@ -1,32 +1,29 @@
-// Package health says how objects fare: each by itself, and stacks of them as a
-// whole.
+// Package health evaluates the health of objects: of each by itself, and of stacks as a whole.
 //
-// Its words:
+// Its terms:
 //
-//   - Status: Healthy, Suspended, Unknown, Progressing, Missing or Degraded, as
-//     Argo CD's users know them. What nothing is known to be right of is Unknown,
-//     never Healthy.
-//   - Own: what an object says of itself, or what follows from its own fields.
+//   - Status: Healthy, Suspended, Unknown, Progressing, Missing or Degraded, as in Argo CD. An
+//     object without any evidence of health is Unknown, never Healthy.
+//   - Own: the health that an object reports, or that follows from its own fields.
 //   - Below: the worst of what it owns and needs, at any depth.
-//   - Derived: the health of a custom resource that says nothing of itself is that
-//     of what it owns.
-//   - Cause: an object in trouble below which nothing is.
+//   - Derived: the health of a custom resource that reports none comes from what it owns.
+//   - Cause: an object in trouble without another one below it.
 //
-// A Judge judges one object at a time, by its fields alone; an Assessment puts that
-// together along a graph. Nothing here reads a cluster.
+// An Evaluator evaluates one object at a time, by its fields alone; an Assessment combines the
+// results along a graph. The package does no I/O.
 //
 // # Use
 //
-//	judge := health.NewEvaluator(now, rules...)
-//	one := judge.Of(o)                               // an object by itself
-//	fares := health.Assess(g, own)                   // all of a graph; own returns what was judged
-//	whole := fares.Stack(g.Stack(roots, graph.StackOptions{}))
+//	evaluator := health.NewEvaluator(now, rules...)
+//	one := evaluator.Evaluate(o)                          // an object by itself
+//	assessment := health.Assess(g, own)                   // all of a graph; own returns the results
+//	whole := assessment.Stack(g.Stack(roots, graph.StackOptions{}))
 //	cause, ok := whole.Cause()
 //
-// Rules are expressions of CEL, of the caller or of the catalogue; [ParseRules] refuses those
-// that are wrong, with their place. What was not read is not judged, and an object that
-// cannot be understood is Unknown, with why in its Message: judging never fails. The time
-// is given, and so the same objects have the same health.
+// Rules are CEL expressions, of the caller or of the catalog; [ParseRules] refuses invalid ones
+// with their position. What was not read is not evaluated, and an object that cannot be understood
+// is Unknown, with the reason in its Message: evaluation never fails. The time is an argument, so
+// the same objects always have the same health.
 package health
 
 import (
@@ -34,38 +31,37 @@ import (
 	"time"
 )
 
-// Status is how an object fares, in one word.
+// Status is the health of an object, in one word.
 type Status string
 
-// The statuses, the best first. Known trouble is worse than what is not known: a
-// stack with a broken part and one that cannot be judged is broken.
+// The statuses, best first. Certain trouble is worse than Unknown: a stack with a broken part and
+// an unknown one is broken.
 const (
-	// Healthy: it does what it is there for.
+	// Healthy: it does what it is for.
 	Healthy Status = "Healthy"
-	// Suspended: somebody stopped it, or told its operator to leave it alone.
+	// Suspended: it was stopped, or its operator was told to ignore it.
 	Suspended Status = "Suspended"
-	// Unknown: it cannot be judged.
+	// Unknown: its health could not be found out.
 	Unknown Status = "Unknown"
-	// Progressing: it is on its way to be Healthy, or to be gone.
+	// Progressing: it is about to become Healthy, or to be deleted.
 	Progressing Status = "Progressing"
-	// Missing: it is needed, and not there.
+	// Missing: it is needed, and does not exist.
 	Missing Status = "Missing"
-	// Degraded: it does not do what it is there for, and will not without help.
+	// Degraded: it does not do what it is for, and will not without intervention.
 	Degraded Status = "Degraded"
 )
 
-// Statuses lists all of them, the best first.
+// Statuses lists all of them, best first.
 func Statuses() []Status {
 	return []Status{Healthy, Suspended, Unknown, Progressing, Missing, Degraded}
 }
 
-// Worse says whether s is worse than t. The empty status is better than all: nothing
-// was judged.
+// Worse reports whether s is worse than t. The empty status is best: nothing was evaluated.
 func (s Status) Worse(t Status) bool { return s.rank() > t.rank() }
 
 func (s Status) rank() int { return slices.Index(Statuses(), s) }
 
-// Worst returns the worst of some; empty for none.
+// Worst returns the worst status, or "" for none.
 func Worst(statuses ...Status) Status {
 	var worst Status
 	for _, s := range statuses {
@@ -76,52 +72,51 @@ func Worst(statuses ...Status) Status {
 	return worst
 }
 
-// Health is how one object fares, and why.
+// Health is the health of one object, with the reason.
 type Health struct {
 	Status Status
-	// Reason is one word in CamelCase: that of the object where it has one
-	// (CrashLoopBackOff), else ours (NoStatus).
+	// Reason is one word in CamelCase: the object's own (CrashLoopBackOff), else one of the
+	// constants below.
 	Reason string
-	// Message is for people: what the object or its operator says, or what was seen.
+	// Message is for people: the text of the object or its operator, or an observation.
 	Message string
-	// Since is when it became so; zero where nothing tells.
+	// Since is when the status began; zero if unknown.
 	Since time.Time
-	// Stage names the stage that judged, of Stages.
+	// Stage is the stage that decided.
 	Stage string
-	// Ended says that it has run to its end and will not run again (a pod, a Job): what
-	// came of it is for its owner to say.
+	// Ended is set if it has run to its end and will not run again (a pod, a Job): its owner
+	// reports the result.
 	Ended bool
-	// Unreported says that the object told nothing of its health: that of a custom
-	// resource is to be derived from what it owns.
+	// Unreported is set if the object reports no health: that of a custom resource is then derived
+	// from what it owns.
 	Unreported bool
-	// RuleError is set where the rule of the kind could not be evaluated, and said nothing
-	// of the health for that; nil otherwise.
+	// RuleError is set if the rule of the kind could not be evaluated, and so did not decide.
 	RuleError *RuleError
-	// History is set for what an owner keeps as the history of what it did, and for such
-	// owners, where the rule of the kind says so; nil otherwise.
+	// History is set for objects that an owner keeps as a history, and for such owners, by the rule
+	// of the kind.
 	History *History
 }
 
-// Reasons of our own. Others are what objects say.
+// Reasons of this package. Others come from objects.
 const (
 	// Deleting: it is being deleted.
 	Deleting = "Deleting"
-	// Stale: its operator has not looked at its newest generation yet.
+	// ReasonNotObserved: its operator has not observed the newest generation yet.
 	ReasonNotObserved = "GenerationNotObserved"
 	// NoStatus: a custom resource without a status.
 	NoStatus = "NoStatus"
-	// NoVerdict: a status in which nothing is known to tell of health.
+	// NoVerdict: nothing in the status expresses a health.
 	NoVerdict = "NoVerdict"
-	// NotUnderstood: conditions or words that are not known to be good or bad.
+	// NotUnderstood: conditions or words with an unknown meaning.
 	NotUnderstood = "NotUnderstood"
-	// Exists: of a kind that has no state of its own, so that to be there is all.
+	// Exists: the kind has no state, so that existence is enough.
 	Exists = "Exists"
-	// Derived: it says nothing of itself, and has the health of what it owns.
+	// Derived: it reports no health, and has that of what it owns.
 	Derived = "Derived"
-	// NotYet: it seems well, but its entry says when it is Healthy, and does not say so.
+	// NotYet: it seems well, but the healthy expression of its rule is not true.
 	NotYet = "NotYet"
 	// ReasonNotFound: it is needed and does not exist.
 	ReasonNotFound = "NotFound"
-	// Unread: it could not be read.
+	// ReasonUnread: it could not be read.
 	ReasonUnread = "NotRead"
 )

@@ -10,15 +10,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kindRule judges the objects of a built-in kind. It says false of one that was not
-// read in the form that it understands.
+// kindRule evaluates the objects of a built-in kind. It returns false for one that was not read in
+// the form that it supports.
 type kindRule struct {
 	group, version, kind string
 	evaluate             func(*subject) (Health, bool)
 }
 
-// kindRules are all built-in kinds that are judged, a row each. To add one: a function
-// in the file of its family, a row in the table there, fixtures in testdata/kinds.
+// kindRules returns the rules of the built-in kinds, a row each. To add one, write a function in
+// the file of its family, a row in the table there, and fixtures in testdata/kinds.
 func kindRules() []kindRule {
 	return slices.Concat(
 		workloadKinds(),
@@ -42,7 +42,7 @@ var kindIndex = sync.OnceValue(func() map[schema.GroupKind]func(*subject) (Healt
 	return index
 })
 
-// kind judges the built-in kinds, each by rules of its own.
+// kind evaluates the built-in kinds, each by a rule of its own.
 func (j *Evaluator) kind(s *subject) (Health, bool) {
 	judge, known := kindIndex()[schema.GroupKind{Group: s.Group, Kind: s.Kind}]
 	if !known {
@@ -51,9 +51,8 @@ func (j *Evaluator) kind(s *subject) (Health, bool) {
 	return judge(s)
 }
 
-// Whole lists the built-in kinds that have to be read whole to be judged, in the version
-// in which they are understood: as Go types, or as maps of that very version. Of what is
-// not listed the metadata is enough, or nothing is known.
+// Whole lists the built-in kinds that must be read whole to be evaluated, with the version: as Go
+// types, or as maps of exactly that version. For other kinds the metadata is enough.
 func Whole() []schema.GroupVersionKind {
 	var whole []schema.GroupVersionKind
 	for _, r := range kindRules() {
@@ -64,14 +63,14 @@ func Whole() []schema.GroupVersionKind {
 	return whole
 }
 
-// Known says that a kind is one of the built-in ones that are judged by rules of their own.
+// Known reports whether a built-in kind has a rule of its own.
 func Known(gk schema.GroupKind) bool {
 	_, known := kindIndex()[gk]
 	return known
 }
 
-// typed is the rule of a kind that is judged on its Go type. Maps of the same version
-// are of the same shape, and are converted.
+// typed returns the rule of a kind that is evaluated on its Go type. Maps of the same version are
+// converted.
 func typed[T any](group, version, kind string, judge func(*subject, *T) Health) kindRule {
 	return kindRule{group, version, kind, func(s *subject) (Health, bool) {
 		body, ok := any(s.Body).(*T)
@@ -85,8 +84,8 @@ func typed[T any](group, version, kind string, judge func(*subject, *T) Health) 
 	}}
 }
 
-// converted reads the maps of an object into its Go type. Those of another version are
-// left alone: their fields may mean something else.
+// converted converts the maps of an object to its Go type. Maps of another version are not
+// converted: their fields may mean something else.
 func converted[T any](s *subject, gv schema.GroupVersion) (*T, bool) {
 	if apiVersion, _ := s.fields["apiVersion"].(string); apiVersion != gv.String() {
 		return nil, false
@@ -99,16 +98,16 @@ func converted[T any](s *subject, gv schema.GroupVersion) (*T, bool) {
 }
 
 const (
-	// startTimeout is how long something that starts is Progressing: as long as a
-	// Deployment waits for a rollout that says nothing else
-	// (progressDeadlineSeconds, 600). The kubelet forgets crashes after the same time.
+	// startTimeout is how long something that starts is Progressing: as long as the default
+	// deadline of a Deployment (progressDeadlineSeconds, 600). The kubelet forgets crashes after
+	// the same time.
 	startTimeout = 10 * time.Minute
-	// decisionGrace is how long what waits for a first decision of the control plane, on a node
-	// or a volume, is Progressing. kstatus waits as long for the scheduler.
+	// decisionGrace is how long an object that waits for a first decision of the control plane, on
+	// a node or a volume, is Progressing. kstatus waits as long for the scheduler.
 	decisionGrace = 15 * time.Second
 )
 
-// newHealth puts a health together, with a message in the manner of Printf.
+// newHealth returns a health with a formatted message.
 func newHealth(status Status, since time.Time, reason, format string, args ...any) Health {
 	message := format
 	if len(args) > 0 {
@@ -117,14 +116,14 @@ func newHealth(status Status, since time.Time, reason, format string, args ...an
 	return Health{Status: status, Reason: reason, Message: message, Since: since}
 }
 
-// ended is the health of what has run to its end.
+// ended marks the health of an object that has run to its end.
 func ended(h Health) Health {
 	h.Ended = true
 	return h
 }
 
-// stale says that a status is of an older generation than the object. Controllers that
-// always write what they have observed have not seen an object where they observed 0.
+// stale returns the health if the status is of an older generation than the object. observed 0
+// means not observed at all, for controllers that always write it.
 func (s *subject) stale(observed int64) (Health, bool) {
 	generation := s.Meta.GetGeneration()
 	switch {
@@ -136,16 +135,16 @@ func (s *subject) stale(observed int64) (Health, bool) {
 	return newHealth(Progressing, time.Time{}, ReasonNotObserved, "its status is of generation %d, and it is at %d", observed, generation), true
 }
 
-// createdAt is when the object was created.
+// createdAt returns when the object was created.
 func (s *subject) createdAt() time.Time { return s.Meta.GetCreationTimestamp().Time }
 
-// lasted says that something is so for at least d. What began nobody knows when has
-// lasted: there is no reason to wait for it.
+// lasted reports whether something has been so for at least d. An unknown start counts as long ago:
+// there is no reason to wait.
 func (s *subject) lasted(since time.Time, d time.Duration) bool {
 	return since.IsZero() || s.now.Sub(since) >= d
 }
 
-// progressingUntil is the status of what may yet come right until it has lasted for d.
+// progressingUntil returns Progressing for d, and Degraded afterwards.
 func (s *subject) progressingUntil(since time.Time, d time.Duration) Status {
 	if s.lasted(since, d) {
 		return Degraded

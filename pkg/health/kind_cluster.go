@@ -16,10 +16,9 @@ func clusterKinds() []kindRule {
 	}
 }
 
-// nodeProblems are conditions of nodes that are trouble where they are True: those of
-// the kubelet, of cloud providers, and of the node problem detector
-// (github.com/kubernetes/node-problem-detector, config/). A node may have others, some
-// good, some bad, so one that is not here is not judged.
+// nodeProblems returns the conditions of nodes that are trouble if True: those of the kubelet, of
+// cloud providers, and of the node problem detector (github.com/kubernetes/node-problem-detector,
+// config/). Others may be good or bad, and are ignored.
 func nodeProblems() []string {
 	return []string{
 		"NetworkUnavailable", "MemoryPressure", "DiskPressure", "PIDPressure", "OutOfDisk",
@@ -36,7 +35,7 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 	case !ready.yes():
 		h := ready.as(Degraded, "NodeNotReady", "it is not ready")
 		if ready.no() && ready.reason == "KubeletNotReady" && !s.lasted(s.createdAt(), startTimeout) {
-			h.Status = Progressing // A node that joins waits for its network.
+			h.Status = Progressing // a new node waits for its network
 		}
 		return h
 	}
@@ -67,9 +66,8 @@ func nodeHealth(s *subject, n *corev1.Node) Health {
 	return ready.as(Healthy, "Ready", "it is ready")
 }
 
-// namespaceHealth needs no more than the metadata: a namespace is Active until it is
-// deleted, and what is deleted was judged before. Where its status was read, it says
-// what is in the way.
+// namespaceHealth needs only the metadata: a namespace is Active until it is deleted, and deletion
+// was evaluated before. If its status was read, it says what blocks the deletion.
 func namespaceHealth(s *subject) (Health, bool) {
 	body, ok := s.Body.(*corev1.Namespace)
 	if !ok {

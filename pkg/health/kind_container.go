@@ -9,8 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// containers goes through the containers of a pod that have a status, those that
-// initialize it first.
+// containers yields the containers of a pod that have a status, init containers first.
 func containers(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 	return func(yield func(*corev1.ContainerStatus) bool) {
 		for i := range p.Status.InitContainerStatuses {
@@ -26,11 +25,11 @@ func containers(p *corev1.Pod) iter.Seq[*corev1.ContainerStatus] {
 	}
 }
 
-// containerTrouble judges a pod by its containers that cannot start, or have just
-// ended badly. The first one gives the reason.
+// containerTrouble evaluates the containers of a pod that cannot start, or have just failed. The
+// first one gives the reason.
 func containerTrouble(p *corev1.Pod) (Health, bool) {
-	if done, of := completed(p); of > 0 && done == of {
-		return Health{}, false // Its sidecars are being ended, which is no trouble.
+	if done, total := completed(p); total > 0 && done == total {
+		return Health{}, false // its sidecars are being stopped, which is normal
 	}
 	h := Health{Status: Degraded}
 	var messages []string
@@ -48,7 +47,7 @@ func containerTrouble(p *corev1.Pod) (Health, bool) {
 	return h, h.Reason != ""
 }
 
-// trouble tells why a container does not run, where that is trouble.
+// trouble returns why a container does not run, if that is trouble.
 func trouble(c *corev1.ContainerStatus) (reason, message string) {
 	if end := c.State.Terminated; end != nil && end.ExitCode != 0 {
 		return or(end.Reason, "Error"), fmt.Sprintf("%s ended: %s%s", c.Name, ending(end), times(c))
@@ -67,9 +66,9 @@ func trouble(c *corev1.ContainerStatus) (reason, message string) {
 	return wait.Reason, message
 }
 
-// badWait says that what a container waits for will not come by itself. The kubelet
-// and the runtimes have many words for it, of a few shapes: CrashLoopBackOff,
-// ErrImagePull, InvalidImageName, CreateContainerConfigError.
+// badWait reports whether a container waits for something that will not resolve by itself. The
+// kubelet and the runtimes have many reasons, of a few shapes: CrashLoopBackOff, ErrImagePull,
+// InvalidImageName, CreateContainerConfigError.
 func badWait(reason string) bool {
 	for _, end := range []string{"BackOff", "Error", "Failed", "Unavailable"} {
 		if strings.HasSuffix(reason, end) {
@@ -79,8 +78,8 @@ func badWait(reason string) bool {
 	return strings.HasPrefix(reason, "Err") || strings.HasPrefix(reason, "Invalid")
 }
 
-// troubleSince is since when a pod is not ready, if it tells: a container that crashes
-// again and again is in trouble for longer than since its last crash.
+// troubleSince returns since when a pod is not ready, if known: a container that crashes repeatedly
+// has been in trouble for longer than since its last crash.
 func troubleSince(p *corev1.Pod, c *corev1.ContainerStatus) time.Time {
 	if ready := podSaid(p, corev1.PodReady); ready.no() && !ready.since.IsZero() {
 		return ready.since
@@ -93,8 +92,8 @@ func troubleSince(p *corev1.Pod, c *corev1.ContainerStatus) time.Time {
 	return podSaid(p, corev1.PodScheduled).since
 }
 
-// crashedContainer judges a pod that is not ready by a container that runs again after
-// it ended badly, and is not ready since.
+// crashedContainer evaluates a pod that is not ready by a container that restarted after a failure,
+// and is not ready since.
 func crashedContainer(p *corev1.Pod) (Health, bool) {
 	for c := range containers(p) {
 		end := c.LastTerminationState.Terminated
@@ -106,13 +105,11 @@ func crashedContainer(p *corev1.Pod) (Health, bool) {
 	return Health{}, false
 }
 
-// loop is after how many restarts a container that ends badly soon after each is taken to
-// do so again.
+// loop is the number of quick failures after which another one is expected.
 const loop = 3
 
-// restartLoop judges a pod that is ready just now by a container that ended badly time
-// after time, and has not run longer since than the last time. One that crashed until
-// what it needs was there soon has.
+// restartLoop evaluates a ready pod by a container that failed repeatedly, and has not run longer
+// since than the last time. A container that only crashed until its dependencies existed soon has.
 func (s *subject) restartLoop(p *corev1.Pod) (Health, bool) {
 	for i := range p.Status.ContainerStatuses {
 		c := &p.Status.ContainerStatuses[i]
@@ -127,7 +124,7 @@ func (s *subject) restartLoop(p *corev1.Pod) (Health, bool) {
 	return Health{}, false
 }
 
-// ending tells how a container ended.
+// ending describes how a container ended.
 func ending(end *corev1.ContainerStateTerminated) string {
 	text := fmt.Sprintf("exit code %d", end.ExitCode)
 	if end.Signal != 0 {
@@ -149,8 +146,7 @@ func times(c *corev1.ContainerStatus) string {
 	return fmt.Sprintf(", restarted %d times", c.RestartCount)
 }
 
-// restarts tells of the containers that were restarted, and when the last of them
-// ended.
+// restarts describes the restarted containers, and returns when the last of them ended.
 func restarts(p *corev1.Pod) (string, time.Time) {
 	var texts []string
 	var last time.Time
@@ -171,8 +167,8 @@ func restarts(p *corev1.Pod) (string, time.Time) {
 	return strings.Join(texts, "; "), last
 }
 
-// initProgress counts the init containers that are done, names the one that runs, and
-// says when the last of them ended. Sidecars go on, and do not count.
+// initProgress counts the completed init containers, and returns the running one and when the last
+// of them ended. Sidecars continue, and do not count.
 func initProgress(p *corev1.Pod) (done int, running string, last time.Time) {
 	sidecars := map[string]bool{}
 	for i := range p.Spec.InitContainers {
@@ -183,7 +179,7 @@ func initProgress(p *corev1.Pod) (done int, running string, last time.Time) {
 	for i := range p.Status.InitContainerStatuses {
 		c := &p.Status.InitContainerStatuses[i]
 		switch {
-		case sidecars[c.Name]: // It runs as long as the pod.
+		case sidecars[c.Name]: // it runs as long as the pod
 		case c.State.Running != nil:
 			running = or(running, c.Name)
 		case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
@@ -200,7 +196,7 @@ func sidecar(c *corev1.Container) bool {
 	return c.RestartPolicy != nil && *c.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// waitingReason is what the first container that waits says it waits for.
+// waitingReason returns the reason of the first waiting container.
 func waitingReason(p *corev1.Pod) string {
 	for c := range containers(p) {
 		if c.State.Waiting != nil && c.State.Waiting.Reason != "" {
@@ -210,8 +206,8 @@ func waitingReason(p *corev1.Pod) string {
 	return ""
 }
 
-// completed counts the containers that have ended well, of all.
-func completed(p *corev1.Pod) (done, of int) {
+// completed counts the containers that have succeeded, of all.
+func completed(p *corev1.Pod) (done, total int) {
 	for i := range p.Status.ContainerStatuses {
 		if end := p.Status.ContainerStatuses[i].State.Terminated; end != nil && end.ExitCode == 0 {
 			done++
@@ -230,8 +226,8 @@ func readyContainers(p *corev1.Pod) int {
 	return n
 }
 
-// lastStart is when the last of the containers that run and are not ready was started;
-// zero where there is none.
+// lastStart returns when the last of the running containers that are not ready was started, or
+// zero.
 func lastStart(p *corev1.Pod) time.Time {
 	var last time.Time
 	for c := range containers(p) {
@@ -242,7 +238,7 @@ func lastStart(p *corev1.Pod) time.Time {
 	return last
 }
 
-// lastEnd is when the last container of a pod ended.
+// lastEnd returns when the last container of a pod ended.
 func lastEnd(p *corev1.Pod) time.Time {
 	var last time.Time
 	for i := range p.Status.ContainerStatuses {
@@ -253,8 +249,8 @@ func lastEnd(p *corev1.Pod) time.Time {
 	return last
 }
 
-// startTime is how long the containers of a pod may take to be ready: what their probes
-// allow, where that is more than patience.
+// startTime returns how long the containers of a pod may take to be ready: what their probes allow,
+// and at least startTimeout.
 func startTime(p *corev1.Pod) time.Duration {
 	allowed := startTimeout
 	for i := range p.Spec.Containers {
@@ -264,8 +260,8 @@ func startTime(p *corev1.Pod) time.Duration {
 	return allowed
 }
 
-// probing is how long a probe takes to give up; zero where there is none. The API
-// server writes the defaults, 10 s and 3 times, into the fields.
+// probing returns how long a probe takes to fail; zero without a probe. The API server writes the
+// defaults, 10 s and 3 times, into the fields.
 func probing(p *corev1.Probe) time.Duration {
 	if p == nil {
 		return 0

@@ -2,8 +2,8 @@ package health
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// definitionKinds are the kinds that bring other kinds. Their types are in modules of
-// their own, so they are judged on maps.
+// definitionKinds are the kinds that define other kinds. Their Go types are in modules of their
+// own, so they are evaluated as maps.
 func definitionKinds() []kindRule {
 	return []kindRule{
 		definition(),
@@ -11,7 +11,7 @@ func definitionKinds() []kindRule {
 	}
 }
 
-// mapped is the rule of a kind that is judged on its status as maps.
+// mapped returns the rule of a kind that is evaluated on its status as maps.
 func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
 	return kindRule{group, version, kind, func(s *subject) (Health, bool) {
 		if s.fields == nil {
@@ -21,8 +21,8 @@ func mapped(group, version, kind string, judge func(*subject) Health) kindRule {
 	}}
 }
 
-// definition is the rule of the definitions of kinds. They are huge, and a cluster's are
-// read as metadata only, which says no more than that they are there.
+// definition returns the rule of CustomResourceDefinitions. They are huge, and in a cluster they
+// are read as metadata, which shows only that they exist.
 func definition() kindRule {
 	rule := mapped("apiextensions.k8s.io", "v1", "CustomResourceDefinition", definitionHealth)
 	whole := rule.evaluate
@@ -55,8 +55,7 @@ func definitionHealth(s *subject) Health {
 	return established.as(Progressing, "Installing", "it is not served yet")
 }
 
-// apiServiceHealth: an API that is not available is an API that is down, but for one
-// that was just made.
+// apiServiceHealth: an unavailable API is down, unless it is new.
 func apiServiceHealth(s *subject) Health {
 	up := saidIn(s.status, "Available")
 	switch {

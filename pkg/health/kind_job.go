@@ -14,7 +14,7 @@ func jobKinds() []kindRule {
 	}
 }
 
-// jobHealth: a Job is there to end, so one that runs is Progressing.
+// jobHealth: a Job is meant to end, so a running one is Progressing.
 func jobHealth(_ *subject, job *batchv1.Job) Health {
 	state := func(kind batchv1.JobConditionType) stated { return find(job.Status.Conditions, kind, saidOfJob) }
 	count := jobCount(job)
@@ -37,7 +37,7 @@ func jobHealth(_ *subject, job *batchv1.Job) Health {
 	case job.Spec.Suspend != nil && *job.Spec.Suspend, held.yes():
 		return newHealth(Suspended, held.since, "JobSuspended", "it is suspended; %s", count)
 	case job.Spec.Parallelism != nil && *job.Spec.Parallelism == 0:
-		// The API calls it paused until the number is raised.
+		// The API calls it paused until parallelism is raised.
 		return newHealth(Suspended, begun, "NoParallelism", "it may run no pods; %s", count)
 	case job.Status.StartTime == nil:
 		return newHealth(Progressing, job.CreationTimestamp.Time, "NotStarted", "it has not started")
@@ -47,7 +47,7 @@ func jobHealth(_ *subject, job *batchv1.Job) Health {
 	return newHealth(Progressing, begun, "Running", "%s", count)
 }
 
-// jobCount tells what became of the pods of a Job.
+// jobCount describes the results of a Job's pods.
 func jobCount(job *batchv1.Job) string {
 	have := job.Status
 	text := fmt.Sprintf("%d succeeded", have.Succeeded)
@@ -63,10 +63,10 @@ func jobCount(job *batchv1.Job) string {
 	return text
 }
 
-// cronJobHealth: a CronJob does what it is there for when the Jobs that it makes succeed. Its
-// controller takes a Job off the active ones when it has ended, and in the same write notes when the
-// last one succeeded: where none is active and that was before the last start, that one failed. Of
-// the run before one that is active the status says nothing.
+// cronJobHealth: a CronJob is Healthy if its Jobs succeed. Its controller removes an ended Job from
+// the active ones, and records in the same write when the last one succeeded: if none is active and
+// that was before the last start, the last one failed. While one is active the status says nothing
+// about the run before.
 func cronJobHealth(_ *subject, c *batchv1.CronJob) Health {
 	last, success := c.Status.LastScheduleTime, c.Status.LastSuccessfulTime
 	if c.Spec.Suspend != nil && *c.Spec.Suspend {

@@ -11,7 +11,7 @@ import (
 // stricter lists the fixtures that kstatus calls Current and that are not Healthy here,
 // by the reason for it.
 func stricter() map[string]string {
-	why := map[string]string{}
+	reasons := map[string]string{}
 	for reason, names := range map[string]string{
 		"kstatus does not look at pods that have failed":       "pod-evicted pod-failed-by-eviction pod-failed-exit pod-failed-oom pod-failed-signal pod-failed-silent",
 		"a pod that is about to be evicted is on its way out":  "pod-being-evicted",
@@ -34,10 +34,10 @@ func stricter() map[string]string {
 			"podcertificaterequest-failed podgroup-preempted podgroup-unschedulable pv-failed pv-odd replicationcontroller-failing resourceclaim-pending resourcequota-new volumeattachment-attaching volumeattachment-detach-error volumeattachment-error",
 	} {
 		for name := range strings.FieldsSeq(names) {
-			why[name] = reason
+			reasons[name] = reason
 		}
 	}
-	return why
+	return reasons
 }
 
 // TestKindsAgainstKstatus: what kstatus calls InProgress, Failed or Terminating is never

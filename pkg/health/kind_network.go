@@ -16,12 +16,12 @@ func networkKinds() []kindRule {
 	}
 }
 
-// noAddress: a load balancer was asked for, and none has answered. Somebody may be at
-// it, or nobody is there to do it: the object does not tell, so it stays Progressing.
+// noAddress: a load balancer was requested, and has no address yet. The object does not show
+// whether a controller works on it or none exists, so it stays Progressing.
 const noAddress = "NoAddress"
 
-// serviceHealth judges a Service by itself: whether pods are behind it, they and their
-// workloads say.
+// serviceHealth evaluates a Service by itself: its pods and their workloads report whether it has
+// any.
 func serviceHealth(s *subject, v *corev1.Service) Health {
 	if v.Spec.Type != corev1.ServiceTypeLoadBalancer {
 		return newHealth(Healthy, s.createdAt(), Exists, "a Service of type %s has no state", or(string(v.Spec.Type), "ClusterIP"))
@@ -47,8 +47,8 @@ func serviceHealth(s *subject, v *corev1.Service) Health {
 	return newHealth(Healthy, time.Time{}, "AddressAssigned", "its load balancer is at %s", or(at, "an unnamed address"))
 }
 
-// ingressHealth: without an address no controller has taken it, or one that writes
-// none; Argo CD makes the same choice.
+// ingressHealth: an Ingress without an address has no controller, or one that writes none; Argo CD
+// treats it the same way.
 func ingressHealth(s *subject, i *networkingv1.Ingress) Health {
 	var at string
 	for _, l := range i.Status.LoadBalancer.Ingress {

@@ -12,16 +12,15 @@ func podKinds() []kindRule {
 	return []kindRule{typed("", "v1", "Pod", podHealth)}
 }
 
-// nodeLost is the reason for a pod whose kubelet is not heard of.
+// nodeLost is the reason for a pod whose kubelet does not report.
 const nodeLost = "NodeLost"
 
-// podHealth judges a pod by its phase, its containers and its conditions. A failed pod
-// is Degraded even if its Job or ReplicaSet has made another one since: that is for
-// its owner to say.
+// podHealth evaluates a pod by its phase, its containers and its conditions. A failed pod is
+// Degraded even if its Job or ReplicaSet has created a new one: its owner decides whether that
+// matters.
 func podHealth(s *subject, p *corev1.Pod) Health {
 	h := podPhase(s, p)
-	// Older kubelets do not tell what they have observed, and trouble is trouble of
-	// whatever generation.
+	// Older kubelets do not write observedGeneration, and trouble is trouble in any generation.
 	if h.Status == Healthy && p.Status.ObservedGeneration > 0 {
 		if old, stale := s.stale(p.Status.ObservedGeneration); stale {
 			return old
@@ -43,7 +42,7 @@ func podPhase(s *subject, p *corev1.Pod) Health {
 		return trouble
 	}
 	if end := podSaid(p, corev1.DisruptionTarget); end.yes() {
-		// The condition is taken back where the eviction did not happen after all.
+		// The condition is removed if the eviction did not happen.
 		return end.as(Progressing, string(corev1.DisruptionTarget), "it is about to be evicted")
 	}
 	switch p.Status.Phase {
@@ -55,7 +54,7 @@ func podPhase(s *subject, p *corev1.Pod) Health {
 	return newHealth(Unknown, time.Time{}, NotUnderstood, "its phase %s is unknown", p.Status.Phase)
 }
 
-// pendingPod judges a pod that has not started.
+// pendingPod evaluates a pod that has not started.
 func pendingPod(s *subject, p *corev1.Pod) Health {
 	placed := podSaid(p, corev1.PodScheduled)
 	if p.Spec.NodeName == "" || placed.no() {
@@ -77,7 +76,7 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	}
 	done, running, last := initProgress(p)
 	if running != "" {
-		// How long an init container may take nobody says: it may restore a backup.
+		// An init container has no time limit: it may restore a backup.
 		return newHealth(Progressing, since, "PodInitializing", "%d/%d init containers done; %s runs", done, total, running)
 	}
 	if last.After(since) {
@@ -91,16 +90,16 @@ func pendingPod(s *subject, p *corev1.Pod) Health {
 	if p.Status.StartTime == nil {
 		reason, message = "NotAccepted", "the kubelet of "+p.Spec.NodeName+" has not accepted it yet"
 	}
-	// What a container waits for, an image or a volume, is in the events alone.
+	// Only the events say what a container waits for, an image or a volume.
 	return newHealth(s.progressingUntil(since, startTimeout), since, reason, "%s", message)
 }
 
-// unplacedPod judges a pod that has no node.
+// unplacedPod evaluates a pod without a node.
 func unplacedPod(s *subject, p *corev1.Pod, placed stated) Health {
 	switch {
 	case placed.reason == corev1.PodReasonSchedulingGated || len(p.Spec.SchedulingGates) > 0:
-		// Somebody holds it back, as a queue does with a suspended Job, and it does
-		// not move before that somebody lets it go.
+		// A scheduling gate holds it, as a queue does with a suspended Job, until the gate is
+		// removed.
 		return newHealth(Suspended, placed.since, corev1.PodReasonSchedulingGated, "held back by scheduling gates: %s", gates(p))
 	case p.Status.NominatedNodeName != "":
 		return newHealth(Progressing, placed.since, or(placed.reason, "Nominated"), "pods are being evicted from %s for it", p.Status.NominatedNodeName)
@@ -126,8 +125,7 @@ func gates(p *corev1.Pod) string {
 	return strings.Join(names, ", ")
 }
 
-// runningPod judges a pod that was started, and none of whose containers is in trouble
-// just now.
+// runningPod evaluates a started pod without a container in trouble at present.
 func runningPod(s *subject, p *corev1.Pod) Health {
 	ready := podSaid(p, corev1.PodReady)
 	switch {
@@ -136,7 +134,7 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 	case !ready.found():
 		status := Progressing
 		if s.lasted(s.createdAt(), startTimeout) {
-			status = Unknown // Who runs it does not speak of readiness.
+			status = Unknown // its runtime does not report readiness
 		}
 		return newHealth(status, s.createdAt(), "NotReady", "it runs, and does not report whether it is ready")
 	case !ready.no(), p.Status.Reason == nodeLost, ready.reason == nodeLost, ready.reason == "NodeNotReady", ready.reason == "NodeStatusUnknown":
@@ -146,16 +144,15 @@ func runningPod(s *subject, p *corev1.Pod) Health {
 		crashed.Since = ready.since
 		return crashed
 	}
-	if done, of := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == of {
-		return newHealth(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, of)
+	if done, total := completed(p); done > 0 && p.Spec.RestartPolicy != corev1.RestartPolicyAlways && done+readyContainers(p) == total {
+		return newHealth(Progressing, ready.since, "Completing", "%d/%d containers have completed", done, total)
 	}
 	return unreadyPod(s, p, ready)
 }
 
-// unreadyPod judges a pod that runs, has not crashed, and is not ready. One that was
-// ready before is Degraded: something has gone wrong that no restart was made for.
-// One that never was is Progressing for as long as its probes allow, and not less
-// than patience.
+// unreadyPod evaluates a pod that runs, has not crashed, and is not ready. One that was ready
+// before is Degraded: no restart will fix it. One that never was is Progressing for as long as its
+// probes allow, and at least for startTimeout.
 func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	count := fmt.Sprintf("%d/%d containers ready", readyContainers(p), len(p.Spec.Containers))
 	started, allowed := lastStart(p), startTime(p)
@@ -166,8 +163,8 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 			reason, message = "ReadinessGatesNotReady", count+"; waits for "+closed
 		}
 	}
-	// The kubelet writes the condition before it starts the containers, and again when
-	// it changes. Times are whole seconds.
+	// The kubelet writes the condition before it starts the containers, and again on a change.
+	// Times are rounded to seconds.
 	if !started.IsZero() && ready.since.After(started.Add(time.Second)) {
 		return newHealth(Degraded, ready.since, reason, "%s; it was ready before", message)
 	}
@@ -177,8 +174,8 @@ func unreadyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	return newHealth(s.progressingUntil(started, allowed), ready.since, reason, "%s", message)
 }
 
-// readyPod judges a pod that is ready. What it went through is told, and not counted,
-// unless it goes through it again and again.
+// readyPod evaluates a ready pod. Its restarts are mentioned, and do not count unless they form a
+// loop.
 func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	if loop, ok := s.restartLoop(p); ok {
 		return loop
@@ -196,7 +193,7 @@ func readyPod(s *subject, p *corev1.Pod, ready stated) Health {
 	return h
 }
 
-// failedPod judges a pod that has ended badly.
+// failedPod evaluates a pod that has failed.
 func failedPod(p *corev1.Pod) Health {
 	h := newHealth(Degraded, lastEnd(p), p.Status.Reason, "%s", p.Status.Message)
 	for c := range containers(p) {
@@ -223,7 +220,7 @@ func podSaid(p *corev1.Pod, kind corev1.PodConditionType) stated {
 	return find(p.Status.Conditions, kind, saidOfPod)
 }
 
-// closedGates names the readiness gates of a pod that are not passed.
+// closedGates names the readiness gates of a pod that are not true.
 func closedGates(p *corev1.Pod) string {
 	var closed []string
 	for _, gate := range p.Spec.ReadinessGates {

@@ -19,12 +19,12 @@ func policyKinds() []kindRule {
 	}
 }
 
-// warmUp is how long an autoscaler may be without metrics: the control plane allows pods
-// as long to have some (--horizontal-pod-autoscaler-cpu-initialization-period).
+// warmUp is how long an autoscaler may be without metrics: the control plane gives pods as long
+// (--horizontal-pod-autoscaler-cpu-initialization-period).
 const warmUp = 5 * time.Minute
 
-// autoscalerHealth asks whether it can scale, not whether it is at its limit: that is
-// as its owner set it.
+// autoscalerHealth evaluates whether it can scale, not whether it is at its limit, which its owner
+// set.
 func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Health {
 	if observed := a.Status.ObservedGeneration; observed != nil {
 		if h, stale := s.stale(*observed); stale {
@@ -45,7 +45,7 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	case active.no():
 		h := active.as(Degraded, "ScalingInactive", "it cannot compute how many replicas are needed")
 		if strings.HasPrefix(active.reason, "FailedGet") && !s.lasted(s.createdAt(), warmUp) {
-			h.Status = Progressing // The first pods have no metrics yet.
+			h.Status = Progressing // the first pods have no metrics yet
 		}
 		return h
 	case !active.yes():
@@ -58,9 +58,8 @@ func autoscalerHealth(s *subject, a *autoscalingv2.HorizontalPodAutoscaler) Heal
 	return newHealth(Healthy, active.since, or(active.reason, "ScalingActive"), "%s", message)
 }
 
-// budgetHealth judges a budget by what it allows. One that allows nothing though all of
-// its pods are well never will: no node that one of them is on can be drained, and no
-// controller changes that.
+// budgetHealth evaluates a budget by what it allows. One that allows no disruption although all of
+// its pods are well never will: none of their nodes can be drained, and no controller changes that.
 func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 	if h, stale := s.stale(b.Status.ObservedGeneration); stale {
 		return h
@@ -84,13 +83,13 @@ func budgetHealth(s *subject, b *policyv1.PodDisruptionBudget) Health {
 	case have.CurrentHealthy >= have.ExpectedPods && have.DesiredHealthy >= have.ExpectedPods:
 		return newHealth(Degraded, since, "DisruptionsForbidden", "%s: it forbids every disruption", count)
 	case have.CurrentHealthy < have.DesiredHealthy:
-		// Pods that have just been made are short of it too.
+		// New pods do not count as healthy either.
 		return newHealth(s.progressingUntil(since, startTimeout), since, policyv1.InsufficientPodsReason, "%s", count)
 	}
 	return newHealth(Healthy, since, "NoneAllowedNow", "%s, none may be disrupted now", count)
 }
 
-// quotaHealth: a quota that is used up does what it is there for.
+// quotaHealth: an exhausted quota does what it is for.
 func quotaHealth(s *subject, q *corev1.ResourceQuota) Health {
 	if len(q.Spec.Hard) > 0 && len(q.Status.Hard) == 0 {
 		return newHealth(Progressing, s.createdAt(), "NotObserved", "its usage is not computed yet")

@@ -11,7 +11,8 @@ import (
 	migrationv1 "k8s.io/api/storagemigration/v1"
 )
 
-// requestKinds are the kinds that ask the control plane for one thing, or tell it one.
+// requestKinds are the kinds with which a client asks the control plane for something, or informs
+// it.
 func requestKinds() []kindRule {
 	return []kindRule{
 		typed("certificates.k8s.io", "v1", "CertificateSigningRequest", signingHealth),
@@ -56,8 +57,8 @@ func podCertificateHealth(s *subject, r *certificatesv1.PodCertificateRequest) H
 	return newHealth(Progressing, s.createdAt(), "Pending", "it waits for %s to sign it", r.Spec.SignerName)
 }
 
-// deviceClaimHealth: devices are taken for the first pod that uses the claim, so one
-// that has none yet is like a volume claim that waits.
+// deviceClaimHealth: devices are allocated for the first pod that uses the claim, so an unallocated
+// one is like a volume claim that waits.
 func deviceClaimHealth(s *subject, c *resourcev1.ResourceClaim) Health {
 	switch {
 	case c.Status.Allocation == nil:
@@ -82,9 +83,9 @@ func flowSchemaHealth(s *subject, f *flowcontrolv1.FlowSchema) Health {
 	return s.exists()
 }
 
-// admissionPolicyHealth: warnings of the type check are told, and not counted. What is
-// checked are the types of the kinds that it matches, and an expression that does not
-// fit one of them may never be asked of it.
+// admissionPolicyHealth: type checking warnings are mentioned, and do not count. The check covers
+// all kinds that the policy matches, and an expression that does not fit one may never be evaluated
+// on it.
 func admissionPolicyHealth(s *subject, p *admissionv1.ValidatingAdmissionPolicy) Health {
 	if p.Status.ObservedGeneration > 0 {
 		if h, stale := s.stale(p.Status.ObservedGeneration); stale {

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// stated is a condition. The built-in kinds have types of their own for it, of one shape.
+// stated is a condition. The built-in kinds have a type each, with the same fields.
 type stated struct {
 	kind, status, reason, message string
 	since                         time.Time
@@ -22,8 +22,7 @@ func (c stated) yes() bool   { return c.status == "True" }
 func (c stated) no() bool    { return c.status == "False" }
 func (c stated) found() bool { return c.kind != "" }
 
-// as is the health that a condition tells of, in its own words, or ours where it has
-// none.
+// as returns a health with the reason and message of a condition, or the given ones if it has none.
 func (c stated) as(status Status, reason, message string) Health {
 	return Health{Status: status, Reason: or(c.reason, reason), Message: or(c.message, message), Since: c.since}
 }
@@ -35,7 +34,7 @@ func or(a, b string) string {
 	return b
 }
 
-// find returns the condition of a kind, the first where there are several.
+// find returns the first condition of a kind.
 func find[C any, K ~string](all []C, kind K, read func(*C) stated) stated {
 	for i := range all {
 		if c := read(&all[i]); c.kind == string(kind) {
@@ -89,8 +88,8 @@ func saidOfFlowSchema(c *flowcontrolv1.FlowSchemaCondition) stated {
 	return stated{string(c.Type), string(c.Status), c.Reason, c.Message, c.LastTransitionTime.Time}
 }
 
-// saidOfRequest reads a condition of a CertificateSigningRequest: in older versions
-// it had no status, and stood for True.
+// saidOfRequest reads a condition of a CertificateSigningRequest: in older versions it had no
+// status, and meant True.
 func saidOfRequest(c *certificatesv1.CertificateSigningRequestCondition) stated {
 	since := c.LastTransitionTime.Time
 	if since.IsZero() {
@@ -108,7 +107,7 @@ func saidIn(status map[string]any, kind string) stated {
 		if text("type") != kind {
 			continue
 		}
-		since, _ := time.Parse(time.RFC3339, text("lastTransitionTime")) // Zero where there is none.
+		since, _ := time.Parse(time.RFC3339, text("lastTransitionTime")) // zero if absent
 		return stated{kind, text("status"), text("reason"), text("message"), since}
 	}
 	return stated{}

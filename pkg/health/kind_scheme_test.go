@@ -59,23 +59,23 @@ func TestKindTable(t *testing.T) {
 		}
 		rows[gk] = r
 	}
-	left := map[string]bool{}
+	remaining := map[string]bool{}
 	for word := range strings.FieldsSeq(unjudged) {
-		left[word] = true
+		remaining[word] = true
 	}
 	newest := newestKinds()
 	for gk, gvk := range newest {
 		r, ok := rows[gk]
 		switch {
-		case ok == left[gk.String()]:
-			t.Errorf("%s: in the table is %v, and left out is %v", gk, ok, left[gk.String()])
+		case ok == remaining[gk.String()]:
+			t.Errorf("%s: in the table is %v, and left out is %v", gk, ok, remaining[gk.String()])
 		case ok && r.version != "" && r.version != gvk.Version:
 			t.Errorf("%s is judged in %s, and there is %s", gk, r.version, gvk.Version)
 		}
-		delete(left, gk.String())
+		delete(remaining, gk.String())
 	}
-	if len(left) > 0 {
-		t.Errorf("not in the scheme: %v", left)
+	if len(remaining) > 0 {
+		t.Errorf("not in the scheme: %v", remaining)
 	}
 	for _, gvk := range Whole() {
 		if r := rows[gvk.GroupKind()]; r.version != gvk.Version || r.version == "" {
@@ -89,7 +89,7 @@ func TestKindTable(t *testing.T) {
 func TestKindsEmpty(t *testing.T) {
 	j := NewEvaluator(noon)
 	// An empty one of these is well: no state was asked for or is needed.
-	well := "Namespace Service ResourceQuota CronJob FlowSchema ValidatingAdmissionPolicy DeviceTaintRule"
+	healthy := "Namespace Service ResourceQuota CronJob FlowSchema ValidatingAdmissionPolicy DeviceTaintRule"
 	for _, r := range kindRules() {
 		gvk := schema.GroupVersionKind{Group: r.group, Version: r.version, Kind: r.kind}
 		if gvk.Version == "" {
@@ -108,7 +108,7 @@ func TestKindsEmpty(t *testing.T) {
 			u := &unstructured.Unstructured{Object: fields}
 			o := object.Object{Ref: object.Ref{Group: r.group, Kind: r.kind, Name: "x"}, Version: gvk.Version, Meta: &metav1.ObjectMeta{}, Body: u}
 			h, ok := j.kind(newSubject(o, noon))
-			if ok && h.Status == Healthy && h.Reason != Exists && !slices.Contains(strings.Fields(well), r.kind) {
+			if ok && h.Status == Healthy && h.Reason != Exists && !slices.Contains(strings.Fields(healthy), r.kind) {
 				t.Errorf("%s, body %d: %v", gvk, i, h)
 			}
 		}
@@ -176,7 +176,7 @@ func TestPodsHealthy(t *testing.T) {
 }
 
 func anyPod(r *rand.Rand) *corev1.Pod {
-	pick := func(of ...string) string { return of[r.IntN(len(of))] }
+	pick := func(options ...string) string { return options[r.IntN(len(options))] }
 	p := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
 	p.Spec.RestartPolicy = corev1.RestartPolicy(pick("Always", "Never", "OnFailure", ""))
 	p.Spec.NodeName = pick("", "n1", "n1")

@@ -2,9 +2,8 @@ package health
 
 import "strings"
 
-// stateless are the kinds that have no state of their own, Kind.group a word: they
-// configure something, record something, or are a list of others. What is wrong with
-// them shows in who uses them.
+// stateless are the kinds without state, Kind.group: they configure something, record something, or
+// list others. Errors in them show in the objects that use them.
 const stateless = `
 ConfigMap Secret ServiceAccount LimitRange PodTemplate Endpoints Event Event.events.k8s.io
 ControllerRevision.apps
@@ -35,8 +34,8 @@ func statelessKinds() []kindRule {
 	return rules
 }
 
-// exists judges what has no state: to be there is all. It holds of what was read as
-// metadata only, too.
+// exists returns the health of a kind without state: it is enough that the object exists, even with
+// metadata only.
 func (s *subject) exists() Health {
 	return newHealth(Healthy, s.createdAt(), Exists, "it exists, and a %s has no state of its own", s.Kind)
 }

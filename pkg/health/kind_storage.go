@@ -37,8 +37,8 @@ func claimHealth(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	return newHealth(Healthy, time.Time{}, "Bound", "it is bound to %s", c.Spec.VolumeName)
 }
 
-// pendingClaim judges a claim without a volume. One that waits for the first pod that
-// uses it is no error, and nothing in it tells whether a provisioner is at work.
+// pendingClaim evaluates a claim without a volume. Waiting for the first pod is no error, and
+// nothing in a claim shows whether a provisioner is at work.
 func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	_, asked := c.Annotations["volume.kubernetes.io/storage-provisioner"]
 	if !asked {
@@ -55,8 +55,8 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	case c.Spec.VolumeName != "":
 		return newHealth(Progressing, s.createdAt(), "ClaimPending", "it waits to be bound to %s", c.Spec.VolumeName)
 	case class == "" && !asked:
-		// The server has put in the default class, if there is one. So nothing makes a
-		// volume for it, and one that fits would have been bound at once.
+		// The server has set the default class if there is one. So no provisioner makes a volume
+		// for it, and an existing one would have been bound at once.
 		return newHealth(s.progressingUntil(s.createdAt(), decisionGrace), s.createdAt(), "NoStorageClass", "it names no storage class, and no existing volume fits it")
 	case asked:
 		return newHealth(Progressing, s.createdAt(), "Provisioning", "a volume was requested, and does not exist yet")
@@ -64,8 +64,7 @@ func pendingClaim(s *subject, c *corev1.PersistentVolumeClaim) Health {
 	return newHealth(Progressing, s.createdAt(), "ClaimPending", "it waits for a volume of class %s, or for the first pod that uses it", class)
 }
 
-// changingClaim judges a claim that is bound, and is being made larger or changed
-// otherwise.
+// changingClaim evaluates a bound claim that is being resized or modified.
 func changingClaim(c *corev1.PersistentVolumeClaim) (Health, bool) {
 	state := func(kind corev1.PersistentVolumeClaimConditionType) stated {
 		return find(c.Status.Conditions, kind, saidOfClaim)

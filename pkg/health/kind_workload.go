@@ -20,22 +20,22 @@ func workloadKinds() []kindRule {
 	}
 }
 
-// Reasons of workloads; those of their conditions come before them.
+// Reasons of workloads; the reasons of their conditions take precedence.
 const (
 	rollingOut   = "RollingOut"
 	scaling      = "Scaling"
 	notAvailable = "ReplicasNotAvailable"
 	available    = "ReplicasAvailable"
-	// scaledToZero is Healthy, for every kind alike: nothing is wanted, and nothing is
-	// there. Autoscalers and operators keep workloads so, and no field tells that
-	// from a workload that somebody stopped. kstatus and Argo CD see it so too.
+	// scaledToZero is Healthy, for every kind: nothing is desired, and nothing exists. Autoscalers
+	// and operators scale workloads to zero, and no field distinguishes that from a manual stop.
+	// kstatus and Argo CD treat it the same way.
 	scaledToZero = "ScaledToZero"
-	// scaledDown: its owner wants nothing of it, as of an old revision.
+	// scaledDown: its owner does not need it, as for an old revision.
 	scaledDown = "ScaledDown"
 )
 
-// deploymentHealth asks in this order: does the rollout stand still, is it done, and
-// are the replicas there.
+// deploymentHealth checks in this order: is the rollout stuck, is it complete, and are the replicas
+// available.
 func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	if h, stale := s.stale(d.Status.ObservedGeneration); stale {
 		return h
@@ -44,7 +44,7 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	progress := find(have.Conditions, appsv1.DeploymentProgressing, saidOfDeployment)
 	count := fmt.Sprintf("%d/%d replicas available", have.AvailableReplicas, wanted)
 	if d.Spec.Paused {
-		// It says so in its condition too, which a rollout that was done keeps.
+		// A completed rollout keeps its condition, so a pause only shows in the spec.
 		return newHealth(Suspended, time.Time{}, "DeploymentPaused", "its rollouts are paused; %s", count)
 	}
 	if failure := find(have.Conditions, appsv1.DeploymentReplicaFailure, saidOfDeployment); failure.yes() {
@@ -70,18 +70,17 @@ func deploymentHealth(s *subject, d *appsv1.Deployment) Health {
 	return deploymentAvailability(s, d, progress, count)
 }
 
-// deploymentAvailability judges a Deployment all of whose replicas are of the newest
-// template.
+// deploymentAvailability evaluates a Deployment whose replicas are all of the newest template.
 func deploymentAvailability(s *subject, d *appsv1.Deployment, progress stated, count string) Health {
 	up := find(d.Status.Conditions, appsv1.DeploymentAvailable, saidOfDeployment)
-	// Without a deadline nobody keeps the condition.
+	// Without a deadline no controller updates the condition.
 	watched := d.Spec.ProgressDeadlineSeconds != nil && *d.Spec.ProgressDeadlineSeconds != math.MaxInt32
 	done := progress.yes() && progress.reason == "NewReplicaSetAvailable"
 	enough := d.Status.AvailableReplicas >= desired(d.Spec.Replicas) && d.Status.ReadyReplicas >= desired(d.Spec.Replicas)
 	switch {
 	case up.no() && (done || !watched):
-		// The rollout was done, and since then replicas were lost or more were asked
-		// for: the Deployment does not tell which. They have as long as a rollout has.
+		// The rollout was complete, and since then replicas were lost or more were requested: the
+		// Deployment does not show which. They get as long as a rollout.
 		deadline := startTimeout
 		if watched {
 			deadline = time.Duration(*d.Spec.ProgressDeadlineSeconds) * time.Second
@@ -115,8 +114,8 @@ func replicationControllerHealth(s *subject, r *corev1.ReplicationController) He
 	return s.replicas(failure, desired(r.Spec.Replicas), have.Replicas, min(have.ReadyReplicas, have.AvailableReplicas, have.FullyLabeledReplicas))
 }
 
-// replicas judges what keeps a number of pods, and nothing else. It does not say since
-// when it is short of them; the pods do.
+// replicas evaluates a controller that only maintains a number of pods. It does not record since
+// when it has too few; the pods do.
 func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 	count := fmt.Sprintf("%d/%d replicas available", good, wanted)
 	switch {
@@ -134,8 +133,8 @@ func (s *subject) replicas(failure stated, wanted, have, good int32) Health {
 	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
 
-// statefulSetHealth judges by counts and revisions: the controller has no conditions,
-// so that a StatefulSet never says that it cannot go on. Its pods do.
+// statefulSetHealth evaluates counts and revisions: the controller writes no conditions, so a
+// StatefulSet never reports that it is stuck. Its pods do.
 func statefulSetHealth(s *subject, set *appsv1.StatefulSet) Health {
 	if h, stale := s.stale(set.Status.ObservedGeneration); stale {
 		return h
@@ -158,27 +157,27 @@ func statefulSetHealth(s *subject, set *appsv1.StatefulSet) Health {
 	return statefulSetRevision(set, wanted, good)
 }
 
-// statefulSetRevision judges a StatefulSet whose replicas are all there: are they of the
-// revision that they should be of.
+// statefulSetRevision evaluates whether the replicas of a complete StatefulSet have the revision
+// that they should have.
 func statefulSetRevision(set *appsv1.StatefulSet, wanted, good int32) Health {
 	have := set.Status
 	count := fmt.Sprintf("%d/%d replicas available", good, wanted)
 	same := have.CurrentRevision == have.UpdateRevision
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType {
 		if old := have.Replicas - have.UpdatedReplicas; old > 0 && !same {
-			// That is how it was asked to be: who deletes the pods decides when.
+			// That is what OnDelete means: the user deletes the pods.
 			return newHealth(Healthy, time.Time{}, "UpdateOnDelete", "%s; %d are of an older revision until they are deleted", count, old)
 		}
 		return newHealth(Healthy, time.Time{}, available, "%s", count)
 	}
-	kept := int32(0)
+	unchanged := int32(0)
 	if rolling := set.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		kept = min(max(*rolling.Partition, 0), wanted)
+		unchanged = min(max(*rolling.Partition, 0), wanted)
 	}
 	switch {
-	case have.UpdatedReplicas < wanted-kept:
-		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-kept)
-	case !same && kept == 0:
+	case have.UpdatedReplicas < wanted-unchanged:
+		return newHealth(Progressing, time.Time{}, rollingOut, "%d/%d replicas updated", have.UpdatedReplicas, wanted-unchanged)
+	case !same && unchanged == 0:
 		return newHealth(Progressing, time.Time{}, rollingOut, "%s, and the rollout of %s is not complete", count, have.UpdateRevision)
 	case !same:
 		return newHealth(Healthy, time.Time{}, "PartitionedRollout", "%s; the partition keeps %d at the older revision", count, have.Replicas-have.UpdatedReplicas)
@@ -208,13 +207,13 @@ func daemonSetHealth(s *subject, d *appsv1.DaemonSet) Health {
 	case have.NumberMisscheduled > 0:
 		return newHealth(Healthy, time.Time{}, available, "%s; %d run where they should not", count, have.NumberMisscheduled)
 	case wanted == 0:
-		// A cluster may have no node of the sort: no GPU, no Windows.
+		// A cluster may have no such node: no GPU, no Windows.
 		return newHealth(Healthy, time.Time{}, "NoNodes", "no node matches it")
 	}
 	return newHealth(Healthy, time.Time{}, available, "%s", count)
 }
 
-// atZero judges what is to have no replicas, and has none.
+// atZero evaluates a workload that should have no replicas, and has none.
 func (s *subject) atZero() Health {
 	if metav1.GetControllerOfNoCopy(s.Meta) != nil {
 		return newHealth(Healthy, time.Time{}, scaledDown, "its owner requests no replicas of it")
@@ -222,7 +221,7 @@ func (s *subject) atZero() Health {
 	return newHealth(Healthy, time.Time{}, scaledToZero, "no replicas are requested")
 }
 
-// desired is the number of replicas that is asked for; 1 where nothing is said.
+// desired returns the number of replicas in a spec; 1 by default.
 func desired(replicas *int32) int32 {
 	if replicas == nil {
 		return 1

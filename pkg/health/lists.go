@@ -2,12 +2,11 @@ package health
 
 import "slices"
 
-// conditionLists returns the lists of conditions of the status, read once: its own, which is
-// the first one if there is one, and those that it keeps for its parts (parents, ancestors,
-// listeners of Gateway API).
+// conditionLists returns the lists of conditions of the status, read once: its own first, if there
+// is one, and those of its parts (parents, ancestors, listeners of Gateway API).
 func (s *subject) conditionLists() []listed { return s.partsOf().lists }
 
-// listOf reads conditions that are written as a list, or as a map by type.
+// listOf reads conditions from a list, or from a map by type.
 func listOf(v any) []condition {
 	var out []condition
 	switch v := v.(type) {
@@ -36,9 +35,9 @@ func listOf(v any) []condition {
 	return out
 }
 
-// newest drops conditions that one of the same type replaces which is of a newer generation, or of
-// the same and later. Where a type comes
-// as True more than once the list is a log, of which only the last entry counts.
+// newest drops conditions that a newer one of the same type replaces: of a newer generation, or of
+// the same and later. If a type is True more than once the list is a log, of which only the last
+// entry counts.
 func newest(list []condition) []condition {
 	out := make([]condition, 0, len(list))
 	log := false

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// partPlace is where in a status something stands: status.clusters[2].
+// partPlace is a path in a status: status.clusters[2].
 type partPlace struct {
 	above *partPlace
 	key   string
@@ -14,7 +14,7 @@ type partPlace struct {
 	name  string
 }
 
-// String writes the path, and the name of the last part that has one.
+// String formats the path with the name of the last part that has one.
 func (p *partPlace) String() string {
 	path, name := "", ""
 	for at := p; at != nil; at = at.above {
@@ -33,32 +33,32 @@ func (p *partPlace) String() string {
 	return fmt.Sprintf("status%s %q", path, name)
 }
 
-// parts gathers what a status says of the parts of its object: the items of its lists, and what
-// those list.
+// parts collects what a status says about the parts of its object: the items of its lists, and of
+// lists in those.
 type parts struct {
 	lists   []listed
 	worst   finding // of an item by its own words
-	well    finding // an item that is well, where all of them say so
+	well    finding // an item that is well, if all of them are
 	short   finding // of numbers that count parts: some are not ready, or failed
 	full    finding // all are ready
-	unclear bool    // an item says nothing that is known to be good or bad
+	unclear bool    // an item has only words of unknown meaning
 	ends    bool
 	budget  int
 }
 
-// listed is a list of conditions, and the part whose it is; nil for the object itself.
+// listed is a list of conditions with its part; nil for the object itself.
 type listed struct {
 	conditions []condition
 	of         *partPlace
 }
 
-// maxParts is how many parts are looked at, and maxDepth how far down.
+// maxParts limits the parts that are evaluated, and maxDepth how deep they are nested.
 const (
 	maxParts = 4000
 	maxDepth = 5
 )
 
-// partsOf looks at the status of an object, once.
+// partsOf evaluates the parts in the status of an object, once.
 func (s *subject) partsOf() *parts {
 	if s.parts == nil {
 		s.parts = &parts{ends: s.ends(), budget: maxParts}
@@ -70,7 +70,7 @@ func (s *subject) partsOf() *parts {
 	return s.parts
 }
 
-// read looks into a map: at its conditions, its lists, and the maps in it.
+// read evaluates a map: its conditions, its lists, and the maps in it.
 func (ps *parts) read(m map[string]any, at *partPlace, depth int) {
 	if list := listOf(m["conditions"]); len(list) > 0 {
 		ps.lists = append(ps.lists, listed{list, at})
@@ -88,7 +88,7 @@ func (ps *parts) read(m map[string]any, at *partPlace, depth int) {
 	}
 }
 
-// partKeys returns the keys of lists and maps that tell of parts, in order.
+// partKeys returns the keys of lists and maps about parts, in order.
 func partKeys(m map[string]any) []string {
 	var keys []string
 	for key, value := range m {
@@ -107,7 +107,7 @@ func partKeys(m map[string]any) []string {
 	return keys
 }
 
-// items looks at the items of a list.
+// items evaluates the items of a list.
 func (ps *parts) items(list []any, key string, at *partPlace, depth int) {
 	if strings.HasSuffix(key, "onditions") {
 		if conditions := listOf(list); len(conditions) > 0 {
@@ -122,7 +122,7 @@ func (ps *parts) items(list []any, key string, at *partPlace, depth int) {
 	}
 }
 
-// part looks at one part, and at those that it has itself.
+// part evaluates one part, and the parts in it.
 func (ps *parts) part(m map[string]any, at *partPlace, depth int) {
 	if ps.budget <= 0 || waived(m) {
 		return
@@ -136,7 +136,7 @@ func (ps *parts) part(m map[string]any, at *partPlace, depth int) {
 	ps.read(m, at, depth+1)
 }
 
-// named looks at maps that give the state of each part by its name: serviceHealth: {web: Unhealthy}.
+// named evaluates maps with the state of each part by its name: serviceHealth: {web: Unhealthy}.
 func (ps *parts) named(m map[string]any, at *partPlace) {
 	if _, ok := speaks(at.key); !ok || at.index >= 0 || explanation(m) != "" {
 		return
@@ -155,7 +155,7 @@ func (ps *parts) named(m map[string]any, at *partPlace) {
 	}
 }
 
-// word notes what a part says of itself. Good words count only where all parts have them.
+// word records the state of a part. Good words count only if all parts have them.
 func (ps *parts) word(m map[string]any, at *partPlace) {
 	for key, value := range m {
 		if f, known := partSays(key, value, m); known {
@@ -164,7 +164,7 @@ func (ps *parts) word(m map[string]any, at *partPlace) {
 	}
 }
 
-// note keeps the worst of what parts say.
+// note records the worst finding of the parts.
 func (ps *parts) note(f finding, at *partPlace) {
 	switch {
 	case f.Status == Suspended:
@@ -181,7 +181,7 @@ func (ps *parts) note(f finding, at *partPlace) {
 	}
 }
 
-// partSays reads one field of a part; known is false for fields that do not tell how it is.
+// partSays evaluates one field of a part; known is false for fields that do not express its state.
 func partSays(key string, value any, m map[string]any) (f finding, known bool) {
 	switch v := value.(type) {
 	case string:
@@ -210,18 +210,18 @@ func partSays(key string, value any, m map[string]any) (f finding, known bool) {
 	return f, false
 }
 
-// partState reads the word that names the state of a part.
+// partState evaluates the word that names the state of a part.
 func partState(key, value string, m map[string]any) (finding, bool) {
 	if _, typed := m["type"].(string); typed {
 		if _, plain := truth(value); plain || strings.EqualFold(value, "unknown") {
-			return finding{}, false // one of the conditions of a list by another name
+			return finding{}, false // a condition of a list under another name
 		}
 	}
 	p := state(value, actionOf(key))
 	f := finding{}
 	f.Reason, f.Message = value, key+" "+value
-	if why := explanation(m); why != "" {
-		f.Message += ": " + why
+	if reason := explanation(m); reason != "" {
+		f.Message += ": " + reason
 	}
 	switch p.sense {
 	case good:
@@ -239,7 +239,7 @@ func partState(key, value string, m map[string]any) (finding, bool) {
 	return f, true
 }
 
-// partFlag reads a boolean of a part: ready, healthy, applied, failed.
+// partFlag evaluates a boolean of a part: ready, healthy, applied, failed.
 func partFlag(key string, value bool, m map[string]any) (finding, bool) {
 	p := read(asked(key))
 	if key == "health" {
@@ -250,18 +250,18 @@ func partFlag(key string, value bool, m map[string]any) (finding, bool) {
 	}
 	f := finding{}
 	f.Reason, f.Message = key, fmt.Sprintf("%s is %t", key, value)
-	why := explanation(m)
-	if why != "" {
-		f.Message += ": " + why
+	reason := explanation(m)
+	if reason != "" {
+		f.Message += ": " + reason
 	}
 	switch {
 	case p.sense == good && value:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case p.sense == good && p.trait&step != 0:
-		return finding{}, false // not every part is made, configured or enabled
+		return finding{}, false // not every part is created, configured or enabled
 	case p.sense == good:
 		f.Status = Progressing
-		if p.trait&awaited == 0 || complaint(why) {
+		if p.trait&awaited == 0 || complaint(reason) {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:
@@ -272,13 +272,13 @@ func partFlag(key string, value bool, m map[string]any) (finding, bool) {
 	return f, true
 }
 
-// explanation is the text by which a part or a status says why.
+// explanation returns the text with which a part or a status gives a reason.
 func explanation(m map[string]any) string {
 	return firstText(m, "message", "reason", "description", "failureMessage", "errorMessage", "statusMessage", "healthMessage", "phaseReason",
 		"statusReason", "stateMessage", "details", "detail")
 }
 
-// nameOf is the name of a part.
+// nameOf returns the name of a part.
 func nameOf(m map[string]any) string {
 	if name := firstText(m, "name", "clusterName", "cluster", "clustername", "branch", "id", "key", "host", "hostname", "node", "nodeName",
 		"component", "uid", "type", "namespace"); name != "" {
@@ -309,8 +309,8 @@ func waived(m map[string]any) bool {
 	return false
 }
 
-// bygone reports fields that tell of what was, of what may be, or of runs of which each is over:
-// history, recentMaintenance, lastFailedStats, phaseTransitionTimestamps, tombstoneStores.
+// bygone reports fields about the past, about possibilities, or about runs that are over: history,
+// recentMaintenance, lastFailedStats, phaseTransitionTimestamps, tombstoneStores.
 func bygone(key string) bool {
 	var buf [maxPhraseWords]string
 	for i, w := range split(buf[:0], key) {

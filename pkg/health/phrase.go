@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// phrase is what a type, a reason or a state says as a whole.
+// phrase is the meaning of a type, a reason or a state as a whole.
 type phrase struct {
 	word
-	// negated: it says so by denying the contrary: NotReady.
+	// negated: it negates the contrary: NotReady.
 	negated bool
-	// whole: it has no other words: it speaks for the object, not for a part of it.
+	// whole: it has no other words, so it is about the object, not about a part of it.
 	whole bool
-	// partly: it says that of some of it: PartiallyReady.
+	// partly: it is about some of it: PartiallyReady.
 	partly bool
-	// past: it speaks of one time that is over: LastBackupSucceeded.
+	// past: it is about a past event: LastBackupSucceeded.
 	past bool
 }
 
-// maxPhraseWords and maxTextLength are how many words are looked at.
+// maxPhraseWords and maxTextLength limit what is read.
 const (
 	maxPhraseWords = 16
 	maxTextLength  = 60
 )
 
-// read gives the sense of words that are written together, as in ReplicaFailure or
-// update_in_progress. The last word that is known decides, since the ones before
-// it say of what.
+// read returns the meaning of words that are written together, as in ReplicaFailure or
+// update_in_progress. The last known word decides, since the ones before it qualify it.
 func read(s string) phrase {
 	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], s))
@@ -56,7 +55,7 @@ func read(s string) phrase {
 		case w == "last" || w == "previous":
 			p.past = true
 		case (w == "initial" || w == "init" || w == "new") && i < len(words)-1:
-			other = true // InitialOffsetsCommitted: which ones, not how far they are
+			other = true // InitialOffsetsCommitted: which offsets, not a beginning
 		case known && and(words, i) && p.sense == bad:
 			// FailedAndPause
 		case known:
@@ -69,11 +68,11 @@ func read(s string) phrase {
 	return p
 }
 
-// and reports words that follow an and.
+// and reports a word that follows an "and".
 func and(words []string, i int) bool { return i > 0 && words[i-1] == "and" }
 
-// leave reports phrases that say that somebody has to give leave, or do something, before it goes
-// on: RequiresApproval, WaitingForConfirmation, PendingManualPromotion, to approve this plan.
+// leave reports phrases that mean that a person must approve or do something first:
+// RequiresApproval, WaitingForConfirmation, PendingManualPromotion, to approve this plan.
 func leave(words []string) bool {
 	asked, wanted := -leaveWithin-1, -leaveWithin-1
 	for i, w := range words {
@@ -107,7 +106,8 @@ func leave(words []string) bool {
 	return false
 }
 
-// gives reports two words that say by themselves that leave is to be given: not approved, to approve.
+// gives reports two words that mean by themselves that an approval is needed: not approved, to
+// approve.
 func gives(before, w string) bool {
 	switch w {
 	case "approved", "acknowledged":
@@ -127,10 +127,10 @@ func isPerson(w string) bool {
 	return false
 }
 
-// leaveWithin is how many words may stand between what is waited for and that it is.
+// leaveWithin is the number of words between waiting and what is waited for.
 const leaveWithin = 4
 
-// awaitsLeave reports texts that say that somebody has to do something before it goes on.
+// awaitsLeave reports texts that mean that a person must do something first.
 func awaitsLeave(s string) bool {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -139,7 +139,7 @@ func awaitsLeave(s string) bool {
 	return leave(split(buf[:0], s))
 }
 
-// filler reports words that name the object itself, or nothing.
+// filler reports words for the object itself, or without meaning.
 func filler(w string) bool {
 	switch w {
 	case "is", "has", "all", "overall", "cluster", "resource", "resources", "instance", "to", "use", "and", "the", "up", "state", "status":
@@ -148,8 +148,8 @@ func filler(w string) bool {
 	return false
 }
 
-// offers reports phrases that tell what could be done, not how the thing fares:
-// UpdateAvailable, Upgradeable.
+// offers reports phrases about a possibility, not about the health of the object: UpdateAvailable,
+// Upgradeable.
 func offers(words []string) bool {
 	if len(words) < 2 {
 		return false
@@ -171,8 +171,8 @@ func offers(words []string) bool {
 	return false
 }
 
-// negatedAt reports whether one of the two words before i denies it; none is denied by
-// what comes before another word that is known.
+// negatedAt reports whether one of the two words before i negates it. A negator before another
+// known word does not count.
 func negatedAt(words []string, i int) bool {
 	for j := i - 1; j >= 0 && j >= i-2; j-- {
 		if negators[words[j]] {
@@ -185,7 +185,7 @@ func negatedAt(words []string, i int) bool {
 	return false
 }
 
-// deny gives the contrary of a meaning, where it is denied.
+// deny returns the contrary of a meaning if it is negated.
 func deny(w word, denied bool) (word, bool) {
 	if !denied {
 		return w, false
@@ -203,8 +203,8 @@ func deny(w word, denied bool) (word, bool) {
 	return word{}, true
 }
 
-// text gives the sense of a sentence: bad, moving, or mute. A sentence that begins by
-// waiting waits, whatever for.
+// text returns the meaning of a sentence: bad, moving, or mute. A sentence that starts with waiting
+// is moving, whatever it waits for.
 func text(s string) wordClass {
 	if len(s) > maxText {
 		s = s[:maxText]
@@ -226,7 +226,7 @@ func text(s string) wordClass {
 		fine := m.sense == good && m.trait&awaited == 0
 		m, _ = deny(m, negatedAt(words, i))
 		switch {
-		case fine: // "not available" says no more than the condition does
+		case fine: // "not available" adds nothing to the condition
 		case m.sense == moving && i > 0 && circumstance(words[i-1]):
 			// while reconciling: role does not exist
 		case m.sense == moving && i < 2:
@@ -242,7 +242,7 @@ func text(s string) wordClass {
 	return found
 }
 
-// circumstance reports words before an activity in which something else came about.
+// circumstance reports words before an activity during which something else happened.
 func circumstance(w string) bool {
 	switch w {
 	case "while", "when", "during", "after", "before", "error", "failure":

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Predicate is an expression in the language of the rules that is true or false of an object,
-// for who wants to know one thing of it. It is safe for use by several at once.
+// Predicate is a boolean expression in the language of the rules, for other questions about an
+// object. It is safe for concurrent use.
 type Predicate struct{ is expression }
 
 // NewPredicate compiles an expression; field names it in errors, which are *ExpressionError.
@@ -16,20 +16,19 @@ func NewPredicate(field, text string) (*Predicate, error) {
 	if err != nil {
 		return nil, err
 	}
-	is, refused := newExpression(env, field, text)
+	compiled, refused := newExpression(env, field, text)
 	if refused != nil {
 		return nil, refused
 	}
-	return &Predicate{is}, nil
+	return &Predicate{compiled}, nil
 }
 
-// Holds says whether it is true of an object. Where the object has no status it is so only if
-// it is true whatever the status will be, as of rules. The error is that it cannot be
-// evaluated on the object.
+// Holds reports whether it is true of an object. For an object without a status it must be true for
+// every status, as in rules. The error is that it cannot be evaluated on the object.
 func (p *Predicate) Holds(o object.Object) (bool, error) {
-	of := (&subject{Object: o}).variables()
-	if of == nil {
+	vars := (&subject{Object: o}).variables()
+	if vars == nil {
 		return false, errors.New("the object was not read in full")
 	}
-	return p.is.holds(of, meter{})
+	return p.is.holds(vars, meter{})
 }

@@ -34,7 +34,7 @@ func readPublished(t testing.TB, file string) []known {
 		u.SetAPIVersion(part[0] + "/v1")
 		u.SetKind(part[1])
 		u.SetName("it")
-		if made := u.GetCreationTimestamp(); made.IsZero() {
+		if created := u.GetCreationTimestamp(); created.IsZero() {
 			u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-4 * time.Hour)))
 		}
 		out = append(out, known{name, part[0], health.Status(want), u})
@@ -46,19 +46,19 @@ func readPublished(t testing.TB, file string) []known {
 func measured(t testing.TB) []measure {
 	cases, published, later := readCases(t), readPublished(t, "published.txtar"), readPublished(t, "published-later.txtar")
 	third, fourth := readPublished(t, "published-third.txtar"), readPublished(t, "published-fourth.txtar")
-	of := func(cases []known, n int) []known {
+	sample := func(cases []known, n int) []known {
 		return only(cases, func(k known) bool { return half(k.group) == n })
 	}
 	return []measure{
-		{"Argo CD's, tuned on", judgeCases(of(cases, 0), nil)},
-		{"Argo CD's, tuned on, without gateway.solo.io", judgeCases(only(of(cases, 0), func(k known) bool { return k.group != "gateway.solo.io" }), nil)},
-		{"Argo CD's, held out", judgeCases(of(cases, 1), nil)},
+		{"Argo CD's, tuned on", judgeCases(sample(cases, 0), nil)},
+		{"Argo CD's, tuned on, without gateway.solo.io", judgeCases(only(sample(cases, 0), func(k known) bool { return k.group != "gateway.solo.io" }), nil)},
+		{"Argo CD's, held out", judgeCases(sample(cases, 1), nil)},
 		{"Argo CD's, all, with the catalogue", judgeCases(cases, catalogRules())},
-		{"published, tuned on", judgeAt(of(published, 0), snapshotTime, nil)},
-		{"published, held out", judgeAt(of(published, 1), snapshotTime, nil)},
+		{"published, tuned on", judgeAt(sample(published, 0), snapshotTime, nil)},
+		{"published, held out", judgeAt(sample(published, 1), snapshotTime, nil)},
 		{"published, later", judgeAt(later, snapshotTime, nil)},
-		{"published, third, tuned on", judgeAt(of(third, 0), snapshotTime, nil)},
-		{"published, third, held out", judgeAt(of(third, 1), snapshotTime, nil)},
+		{"published, third, tuned on", judgeAt(sample(third, 0), snapshotTime, nil)},
+		{"published, third, held out", judgeAt(sample(third, 1), snapshotTime, nil)},
 		{"published, fourth", judgeAt(fourth, snapshotTime, nil)},
 	}
 }

@@ -10,26 +10,25 @@ import (
 	"github.com/google/cel-go/common/ast"
 )
 
-// Read is a field of an object that an expression of a rule reads, and what the expression
-// takes it for.
+// Read is a field of an object that an expression of a rule reads, with the type that the
+// expression expects.
 type Read struct {
-	// In is the field of the rule in which the expression stands: degraded, message, ...
+	// In is the field of the rule with the expression: degraded, message, ...
 	In string
-	// Path is that of the field, as package field reads it: status.nodes[].phase. What stands
-	// in a map by a key that is computed is an item of it.
+	// Path is that of the field, as package field writes it: status.nodes[].phase. A map value with
+	// a computed key counts as an item.
 	Path string
 	// Line and Column count from 1, in the text of the expression.
 	Line, Column int
-	// Want is the type that the expression needs it to be: boolean, string or array; empty
-	// where any will do.
+	// Want is the expected type: boolean, string or array; empty if any type will do.
 	Want string
-	// Literals are values that it is compared with, and With fields.
+	// Literals are the values that it is compared with, and With the fields.
 	Literals []any
 	With     []string
 }
 
-// Reads returns the fields that the rule's expressions read, in the order of the rule. The
-// error is that of Check.
+// Reads returns the fields that the rule's expressions read, in the order of the rule. The error is
+// that of Check.
 func (r Rule) Reads() ([]Read, error) {
 	env, err := environment()
 	if err != nil {
@@ -59,7 +58,7 @@ func fieldReadsOf(in string, checked *cel.Ast) []Read {
 	return f.reads
 }
 
-// placesOf returns the object with the places of it that an expression reads.
+// placesOf returns the object with the places in it that an expression reads.
 func placesOf(checked *cel.Ast) *place {
 	f := &fieldReads{}
 	f.collect(checked)
@@ -84,13 +83,13 @@ func (f *fieldReads) collect(checked *cel.Ast) operand {
 	return f.value(native.Expr(), nil)
 }
 
-// operand is what a part of an expression may be: fields of the object, literals, or a list
-// of such. Nothing in it is a value of which nothing is known.
+// operand is what a part of an expression may be: fields of the object, literals, or a list of
+// those. An empty one is an unknown value.
 type operand struct {
 	places   []*place
 	literals []any
 	items    *operand
-	// at is where the last field of the places stands.
+	// at is the position of the last field of the places.
 	at position
 }
 
@@ -121,10 +120,10 @@ func union(a, b []*place) []*place {
 	return all
 }
 
-// scope are the variables that a macro binds.
+// scope has the variables that a macro binds.
 type scope map[string]operand
 
-// value says what an expression may be, and notes what it reads.
+// value returns what an expression may be, and records what it reads.
 func (f *fieldReads) value(e ast.Expr, in scope) operand {
 	switch e.Kind() {
 	case ast.LiteralKind:
@@ -133,11 +132,11 @@ func (f *fieldReads) value(e ast.Expr, in scope) operand {
 		return f.identifier(e, in)
 	case ast.SelectKind:
 		s := e.AsSelect()
-		of := f.field(e.ID(), f.value(s.Operand(), in), s.FieldName())
+		selected := f.field(e.ID(), f.value(s.Operand(), in), s.FieldName())
 		if s.IsTestOnly() {
-			return operand{} // has(...) says whether it is there
+			return operand{} // has(...) only tests the presence
 		}
-		return of
+		return selected
 	case ast.ListKind:
 		items := operand{}
 		for _, item := range e.AsList().Elements() {
@@ -168,10 +167,10 @@ func (f *fieldReads) identifier(e ast.Expr, in scope) operand {
 	return operand{places: []*place{f.self.field(name)}, at: f.locate(e.ID(), name)}
 }
 
-// field is a field of what an operand may be.
-func (f *fieldReads) field(id int64, of operand, name string) operand {
+// field returns a field of an operand.
+func (f *fieldReads) field(id int64, parent operand, name string) operand {
 	out := operand{at: f.locate(id, name)}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		out.places = append(out.places, p.field(name))
 	}
 	for _, path := range paths(out.places) {
@@ -180,7 +179,7 @@ func (f *fieldReads) field(id int64, of operand, name string) operand {
 	return out
 }
 
-// locate says where a name stands that an expression selects.
+// locate returns the position of a name that an expression selects.
 func (f *fieldReads) locate(id int64, name string) position {
 	span, ok := f.info.GetOffsetRange(id)
 	if !ok {
@@ -202,7 +201,7 @@ func (f *fieldReads) note(r Read, at position) {
 	f.reads = append(f.reads, r)
 }
 
-// item is an item of a list, or a value of a map.
+// item returns an item of a list, or a value of a map.
 func (o operand) item() operand {
 	out := operand{at: o.at}
 	for _, p := range o.places {
@@ -214,14 +213,14 @@ func (o operand) item() operand {
 	return out
 }
 
-// comprehension is what the macros are made of: exists, all, map, filter and the like.
+// comprehension evaluates what the macros expand to: exists, all, map, filter and so on.
 func (f *fieldReads) comprehension(c ast.ComprehensionExpr, in scope) operand {
-	over := f.value(c.IterRange(), in)
+	items := f.value(c.IterRange(), in)
 	inner := scope{}
 	maps.Copy(inner, in)
-	inner[c.IterVar()] = over.item()
+	inner[c.IterVar()] = items.item()
 	if c.HasIterVar2() {
-		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, over.item()
+		inner[c.IterVar()], inner[c.IterVar2()] = operand{}, items.item()
 	}
 	start := f.value(c.AccuInit(), in)
 	inner[c.AccuVar()] = start

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// call says what the result of a function may be.
+// call returns what the result of a function may be.
 func (f *fieldReads) call(e ast.Expr, in scope) operand {
 	c := e.AsCall()
 	var args []operand
@@ -60,47 +60,47 @@ func (f *fieldReads) call(e ast.Expr, in scope) operand {
 	return operand{}
 }
 
-// index is what stands by a key, or at an index.
-func (f *fieldReads) index(id int64, of, key operand) operand {
+// index returns the value at a key or an index.
+func (f *fieldReads) index(id int64, parent, key operand) operand {
 	if len(key.literals) == 1 && len(key.places) == 0 {
 		if name, ok := key.literals[0].(string); ok {
-			return f.field(id, of, name)
+			return f.field(id, parent, name)
 		}
 	}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		p.keyed = p.keyed || p.item != nil && slices.Contains(key.places, p.item)
 	}
-	return of.item()
+	return parent.item()
 }
 
 func (f *fieldReads) useBoolean(o operand) { f.use(o, "boolean") }
 
 func (f *fieldReads) use(o operand, want string) {
 	if want == "" {
-		return // Whatever it is will do.
+		return // any type will do
 	}
 	for _, path := range paths(o.places) {
 		f.note(Read{Path: path, Want: want}, o.at)
 	}
 }
 
-// compare notes that two are held against each other. What stands for a field that is absent
-// (orValue) is no value of it.
+// compare records that two operands are compared. The default of an absent field (orValue) is no
+// value of it.
 func (f *fieldReads) compare(a, b operand) {
 	for _, side := range [...][2]operand{{a, b}, {b, a}} {
-		of, with := side[0], side[1]
-		for _, p := range of.places {
+		field, with := side[0], side[1]
+		for _, p := range field.places {
 			p.compare(with.literals...)
 		}
-		for _, path := range paths(of.places) {
-			if literals := with.against(of); len(literals) > 0 || len(with.places) > 0 {
-				f.note(Read{Path: path, Literals: literals, With: paths(with.places)}, of.at)
+		for _, path := range paths(field.places) {
+			if literals := with.against(field); len(literals) > 0 || len(with.places) > 0 {
+				f.note(Read{Path: path, Literals: literals, With: paths(with.places)}, field.at)
 			}
 		}
 	}
 }
 
-// otherwise is what an operand may be with what stands for it where it is absent.
+// otherwise returns an operand with the default that replaces it if it is absent.
 func (o operand) otherwise(other operand) operand {
 	for _, p := range o.places {
 		p.compare(other.literals...)
@@ -117,7 +117,7 @@ func (o operand) ordered() {
 	}
 }
 
-// against are the literals that are not what another one is where it is absent.
+// against returns the literals that are not a default of another operand.
 func (o operand) against(other operand) []any {
 	var all []any
 	for _, l := range o.literals {
@@ -132,28 +132,28 @@ func (o operand) against(other operand) []any {
 	return all
 }
 
-// isIn notes that a value is looked for in a list, or a key in a map.
-func (f *fieldReads) isIn(what, list operand) {
+// isIn records that a value is searched in a list, or a key in a map.
+func (f *fieldReads) isIn(item, list operand) {
 	if list.items != nil {
-		f.compare(what, *list.items)
+		f.compare(item, *list.items)
 	}
-	if len(what.literals) == 0 {
+	if len(item.literals) == 0 {
 		return
 	}
 	for _, p := range list.places {
-		for _, key := range what.literals {
+		for _, key := range item.literals {
 			if name, ok := key.(string); ok {
 				p.field(name)
 			}
 		}
-		f.compare(what, operand{places: []*place{{path: p.path + "[]"}}, at: list.at})
+		f.compare(item, operand{places: []*place{{path: p.path + "[]"}}, at: list.at})
 	}
 }
 
-// condition is the condition of a type: a map of the texts that it has.
-func (f *fieldReads) condition(at position, of, name operand) operand {
+// condition returns the condition of a type: a map of its texts.
+func (f *fieldReads) condition(at position, parent, name operand) operand {
 	out := operand{at: at}
-	for _, p := range of.places {
+	for _, p := range parent.places {
 		list := field.Join(p.path, "conditions") + "[]"
 		f.note(Read{Path: list + ".type", Literals: name.literals}, at)
 		for _, kind := range name.literals {

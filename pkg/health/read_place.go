@@ -6,15 +6,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
 )
 
-// place is a field of an object that an expression reads, with what it takes it for.
+// place is a field of an object that an expression reads, with its expected type.
 type place struct {
 	path   string
 	fields map[string]*place // of a map
-	item   *place            // of a list, or of a map whose keys it does not name
+	item   *place            // of a list, or of a map with computed keys
 	keyed  bool              // item is the value of a map
-	// conditions are the conditions in the list below this map that it asks for by name.
+	// conditions are the conditions in the list of this map that are read by name.
 	conditions map[string]*place
-	// values are those that it is compared with, or has where it is absent.
+	// values are those that it is compared with, and its defaults.
 	values []any
 	number bool // it is compared by order
 }
@@ -27,14 +27,14 @@ func (p *place) condition(name string) *place {
 	return child(&p.conditions, name, field.Join(p.path, "conditions")+"[]")
 }
 
-func child(of *map[string]*place, name, path string) *place {
-	if *of == nil {
-		*of = map[string]*place{}
+func child(children *map[string]*place, name, path string) *place {
+	if *children == nil {
+		*children = map[string]*place{}
 	}
-	if (*of)[name] == nil {
-		(*of)[name] = &place{path: path}
+	if (*children)[name] == nil {
+		(*children)[name] = &place{path: path}
 	}
-	return (*of)[name]
+	return (*children)[name]
 }
 
 func (p *place) each() *place {
@@ -55,10 +55,10 @@ func (p *place) compare(values ...any) {
 	}
 }
 
-// paths are those of places, each once.
-func paths(of []*place) []string {
+// paths returns the paths of places, each once.
+func paths(places []*place) []string {
 	var all []string
-	for _, p := range of {
+	for _, p := range places {
 		if !slices.Contains(all, p.path) {
 			all = append(all, p.path)
 		}

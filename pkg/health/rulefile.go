@@ -11,8 +11,8 @@ import (
 )
 
 // ParseRules reads a user's file of rules: a YAML list of them, or a document each.
-// All problems are returned, with their places in the file; of a file with problems no
-// rule is to be used. name is that of the file, for people.
+// It reports every error with its place; a file with errors
+// gives no usable rules. name is the file name, for messages.
 func ParseRules(name string, data []byte) ([]Rule, []strict.Problem) {
 	items, problem := RuleNodes(data)
 	switch {
@@ -78,7 +78,7 @@ func IsRulesFile(data []byte) bool {
 	return first.Kind == yaml.SequenceNode
 }
 
-// Empty says that the rule has no expression for a health state.
+// Empty reports whether the rule has no expression for a health.
 func (r *Rule) Empty() bool {
 	for _, s := range r.states() {
 		if s.text != "" {
@@ -167,7 +167,7 @@ func PlaceIn(n *yaml.Node, text []byte, line, column int) (int, int) {
 				return row + 1, i + 1
 			}
 			before--
-			// Two characters stand for one in quotes: '', \".
+			// Two characters escape one in quotes: '', \".
 			if n.Style == yaml.SingleQuotedStyle && l[i] == '\'' || n.Style == yaml.DoubleQuotedStyle && l[i] == '\\' {
 				i++
 			}

@@ -2,8 +2,8 @@ package health
 
 import "strings"
 
-// scheduled judges what starts runs by the clock, and says when it last did: how the
-// runs fared is told by them.
+// scheduled evaluates an object that starts runs on a schedule, and records the last one: the runs
+// report their own health.
 func (s *subject) scheduled() finding {
 	if schedule, _ := s.spec()["schedule"].(string); schedule == "" && !clockwork(s.Kind) {
 		return finding{}
@@ -23,7 +23,7 @@ func (s *subject) scheduled() finding {
 	return f
 }
 
-// clockwork reports kinds that are named for a schedule.
+// clockwork reports kinds that are named after a schedule.
 func clockwork(kind string) bool {
 	return strings.Contains(kind, "Schedule") || strings.Contains(kind, "Cron")
 }

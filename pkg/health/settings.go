@@ -2,10 +2,10 @@ package health
 
 import "strings"
 
-// settings reports objects that others only read, so that nobody will write a status: what has no
-// spec states nothing that is to be brought about, and some kinds are named for what they are. Of the
-// kinds with these names most have no status in the definitions of 88 operators; of what has a status
-// all the same, that is heard.
+// settings reports objects that others only read, so that no controller writes a status: an object
+// without a spec desires nothing, and some kinds are named for what they are. In the definitions of
+// 88 operators, most kinds with these names have no status; a status that exists all the same
+// counts.
 func (s *subject) settings() bool {
 	if s.fields == nil {
 		return false
@@ -24,7 +24,7 @@ func (s *subject) settings() bool {
 	return false
 }
 
-// stated reports objects that have something to say besides their name and their status.
+// stated reports objects with content other than their name and their status.
 func (s *subject) stated() bool {
 	for key := range s.fields {
 		switch key {

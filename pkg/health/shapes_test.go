@@ -26,7 +26,7 @@ func custom(t testing.TB, kind, fields string) known {
 		t.Fatal(err)
 	}
 	u.SetName("it")
-	if made := u.GetCreationTimestamp(); made.IsZero() {
+	if created := u.GetCreationTimestamp(); created.IsZero() {
 		u.SetCreationTimestamp(metav1.NewTime(snapshotTime.Add(-time.Hour)))
 	}
 	return known{name: kind, body: u}

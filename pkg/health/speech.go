@@ -2,39 +2,39 @@ package health
 
 import "strings"
 
-// rankedFinding is what a field says, and how far down it is.
+// rankedFinding is the meaning of a field, with its depth.
 type rankedFinding struct {
 	finding
 	rank int
 }
 
-// ranks is how far down words are, and how directly they speak, at most: three a level.
+// ranks is the number of ranks of words by depth and directness: three for each level.
 const ranks = 9
 
-// statusSummary gathers what the fields of a status say.
+// statusSummary collects the meaning of the fields of a status.
 type statusSummary struct {
 	subject *subject
 	ends    bool
 	ranks   [ranks]finding
-	doubts  [ranks]bool // where words are that nobody knows
+	doubts  [ranks]bool // ranks with words of unknown meaning
 	late    finding     // of the last operation
 	trouble finding
 	outcome finding // a bad one, of what is over
 }
 
-// word notes a word that says in which state something is.
-func (sp *statusSummary) word(key, value string, beside map[string]any, rank int) {
+// word records a word that names a state.
+func (sp *statusSummary) word(key, value string, siblings map[string]any, rank int) {
 	p := state(value, sp.ends)
 	f := finding{}
-	f.Reason, f.Message = value, explanation(beside)
-	f.Since = firstTime(beside, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
+	f.Reason, f.Message = value, explanation(siblings)
+	f.Since = firstTime(siblings, "lastTransitionTime", "lastUpdateTime", "lastUpdateTimestamp")
 	if f.Message == "" {
 		f.Message = key + " is " + value
 	}
 	switch p.sense {
 	case good:
 		f.Status = Healthy
-		if of := stepOf(key); of != "" && state(firstText(beside, of), sp.ends).sense != good {
+		if step := stepOf(key); step != "" && state(firstText(siblings, step), sp.ends).sense != good {
 			f.Status = Progressing
 		}
 		if complains(f.Message) {
@@ -43,13 +43,13 @@ func (sp *statusSummary) word(key, value string, beside map[string]any, rank int
 	case bad:
 		f.Status = Degraded
 		if rank == 1 && outcome(key) {
-			sp.outcome = f // phase: Done tells that it is over, this of how it went
+			sp.outcome = f // phase: Done says that it is over, this field how it ended
 		}
 		if strings.EqualFold(value, string(Missing)) {
 			f.Status = Missing
 		}
 	case moving:
-		f.Status = hindered(f.Message, beside)
+		f.Status = hindered(f.Message, siblings)
 	case paused:
 		f.Status = Suspended
 	default:
@@ -62,7 +62,7 @@ func (sp *statusSummary) word(key, value string, beside map[string]any, rank int
 	sp.note(rankedFinding{f, rank})
 }
 
-// outcome reports fields that tell what came of a thing that is over.
+// outcome reports fields with the result of something that is over.
 func outcome(key string) bool {
 	switch key {
 	case "result", "outcome", "verdict", "conclusion":
@@ -71,10 +71,10 @@ func outcome(key string) bool {
 	return false
 }
 
-// hindered is the status of what is on its way by its state, and may have met with an error: by the
-// text beside it, by a reason of its own, or because it was tried again and again.
-func hindered(message string, beside map[string]any) Status {
-	reason := firstText(beside, "reason")
+// hindered returns the status of an object that is progressing by its state, and may have hit an
+// error: by the text next to it, by its reason, or because of many retries.
+func hindered(message string, siblings map[string]any) Status {
+	reason := firstText(siblings, "reason")
 	p := read(reason)
 	switch {
 	case awaitsLeave(reason), awaitsLeave(message):
@@ -85,28 +85,27 @@ func hindered(message string, beside map[string]any) Status {
 		return Degraded
 	}
 	for _, key := range [...]string{"retryCount", "retries", "failureCount", "consecutiveFailures", "failures", "restartCount", "attempts", "failedAttempts"} {
-		if n, ok := number(beside[key]); ok && n >= muchRetried {
+		if n, ok := number(siblings[key]); ok && n >= muchRetried {
 			return Degraded
 		}
 	}
 	return Progressing
 }
 
-// muchRetried is how often what goes well is not tried.
+// muchRetried is the number of retries that means trouble.
 const muchRetried = 3
 
-// complains reports texts that begin with a word for an error: ERROR: replication lags.
+// complains reports texts that start with a word for an error: ERROR: replication lags.
 func complains(s string) bool {
-	first, _, said := strings.Cut(strings.ToLower(s), ":")
+	first, _, found := strings.Cut(strings.ToLower(s), ":")
 	switch first {
 	case "error", "err", "failure", "failed", "fatal", "critical", "panic":
-		return said
+		return found
 	}
 	return false
 }
 
-// stepOf returns the field that names the step of which another one tells the state:
-// stage, for stageStatus.
+// stepOf returns the field that names the step of another field's state: stage, for stageStatus.
 func stepOf(key string) string {
 	for _, step := range [...]string{"stage", "step", "task"} {
 		if rest, ok := strings.CutPrefix(key, step); ok && (rest == "Status" || rest == "State" || rest == "Phase") {
@@ -116,8 +115,8 @@ func stepOf(key string) string {
 	return ""
 }
 
-// flag notes a boolean whose name says what is so: ready, readyToUse, failed.
-func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
+// flag records a boolean whose name says what is true: ready, readyToUse, failed.
+func (sp *statusSummary) flag(key string, value bool, siblings map[string]any) {
 	p := read(asked(key))
 	if !p.whole && (value || p.trait&plain == 0) {
 		return
@@ -131,7 +130,7 @@ func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 		f.Status = Healthy
 	case p.sense == good && p.trait&(step|idle) == 0 && !value && !p.negated:
 		f.Status = Progressing
-		if key == "healthy" || key == "valid" || text(explanation(beside)) == bad || complaint(explanation(beside)) && !awaits(explanation(beside)) {
+		if key == "healthy" || key == "valid" || text(explanation(siblings)) == bad || complaint(explanation(siblings)) && !awaits(explanation(siblings)) {
 			f.Status = Degraded
 		}
 	case p.sense == bad && value:
@@ -143,7 +142,7 @@ func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 	default:
 		return
 	}
-	f.Reason, f.Message = key, explanation(beside)
+	f.Reason, f.Message = key, explanation(siblings)
 	if !value {
 		f.Reason = "Not" + strings.ToUpper(key[:1]) + key[1:]
 	}
@@ -153,7 +152,7 @@ func (sp *statusSummary) flag(key string, value bool, beside map[string]any) {
 	sp.note(rankedFinding{f, rank})
 }
 
-// asked is what a boolean asks whose name is written as one word: ready, of isready.
+// asked returns the meaning of a boolean whose name is written as one word: ready, for isready.
 func asked(key string) string {
 	if rest, ok := strings.CutPrefix(key, "is"); ok {
 		if _, known := meaning(rest); known {
@@ -163,7 +162,7 @@ func asked(key string) string {
 	return key
 }
 
-// note keeps, of words equally near to the top, the weightiest one.
+// note records the weightiest of the words at the same rank.
 func (sp *statusSummary) note(t rankedFinding) {
 	old := &sp.ranks[min(t.rank, len(sp.ranks)-1)]
 	a, b := t.weight(), old.weight()
@@ -172,12 +171,12 @@ func (sp *statusSummary) note(t rankedFinding) {
 	}
 }
 
-// doubt notes that there is a word at a rank that nobody knows.
+// doubt records a word of unknown meaning at a rank.
 func (sp *statusSummary) doubt(rank int) { sp.doubts[min(rank, len(sp.doubts)-1)] = true }
 
-// verdict is what the word nearest to the top says. Where all is well there, trouble
-// farther down is heard (but not of the steps of what has come to its end), and that some
-// part is switched off is not. Nothing is well below or beside a word that nobody knows.
+// verdict returns the meaning of the word nearest to the top. If that is well, trouble farther down
+// counts (except in steps of what has ended), and a part that is switched off does not. Nothing is
+// well below or next to a word of unknown meaning.
 func (sp *statusSummary) verdict() finding {
 	var best finding
 	doubt := false
@@ -198,7 +197,7 @@ func (sp *statusSummary) verdict() finding {
 	return best
 }
 
-// textOf gives the text of an error that is written as a map or in other ways.
+// textOf returns the text of an error that is a map or another type.
 func textOf(v any) string {
 	switch v := v.(type) {
 	case string:

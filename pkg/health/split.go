@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// join puts words together that mean one thing. It works in place.
+// join joins words that have one meaning together, in place.
 func join(words []string) []string {
 	out := words[:0]
 	for _, w := range words {
@@ -21,9 +21,8 @@ func join(words []string) []string {
 	return out
 }
 
-// split appends the words of s in lower case, as far as there is room: CamelCase,
-// snake_case, words with spaces and signs between them; HTTPRoute are two, and n't is
-// not.
+// split appends the words of s in lower case, as far as there is room. It splits CamelCase,
+// snake_case, and words with spaces and signs between them; HTTPRoute is two words, and n't is not.
 func split(words []string, s string) []string {
 	start := 0
 	for start < len(s) && len(words) < cap(words) {
@@ -50,8 +49,8 @@ func split(words []string, s string) []string {
 
 func letter(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
-// boundary reports whether a new word begins with next: a capital after a small letter,
-// or the last capital of several, before a small letter.
+// boundary reports whether a new word starts at next: a capital after a small letter, or the last
+// of several capitals before a small letter.
 func boundary(prev, next rune, rest string) bool {
 	if !unicode.IsUpper(next) {
 		return false

@@ -10,54 +10,53 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Stack is how a stack fares: the worst of its roots and of what they own and need, at
-// any depth. What is optional, and what only serves it, is shown and does not count.
+// Stack is the health of a stack: the worst of its roots and of what they own and need, at any
+// depth. What is optional, and what only serves it, is shown and does not count.
 type Stack struct {
-	// Status is empty where nothing that counts was judged.
+	// Status is empty if nothing that counts was evaluated.
 	Status Status
-	// Since is when the first of the worst causes began; zero where that is not known.
+	// Since is when the first of the worst causes began; zero if unknown.
 	Since time.Time
-	// Causes are what makes it so, the deepest first; none where it is Healthy.
+	// Causes are the reasons, deepest first; none for a Healthy stack.
 	Causes []Cause
 	// Parts are the members of the stack, in order.
 	Parts []Part
-	// Counts is how many of the parts that count are in each status.
+	// Counts is the number of required parts by status.
 	Counts map[Status]int
 
 	index map[graph.ID]int
 }
 
-// Part is how a member of a stack fares.
+// Part is the health of a member of a stack.
 type Part struct {
 	ID graph.ID
-	// Own is what it says of itself, or what was derived; the Status is empty for what has
-	// nothing to say.
+	// Own is its own or derived health; the Status is empty if it has none.
 	Own Health
 	// Below is the worst of what it owns and needs in this stack; empty for nothing.
 	Below Status
-	// Required says that the stack is no better than this part.
+	// Required is set if the stack is no better than this part.
 	Required bool
-	// Depth is how many steps it is from a root; -1 where it does not count.
+	// Depth is the number of steps from a root; -1 if it does not count.
 	Depth int
 }
 
-// Status is the worst of the part itself and of what is below it.
+// Status returns the worst of the part itself and of what is below it.
 func (p Part) Status() Status { return Worst(p.Own.Status, p.Below) }
 
-// Cause is a part in trouble below which nothing else is in as much of it.
+// Cause is a part in trouble without a part below it in equal trouble.
 type Cause struct {
 	ID     graph.ID
 	Health Health
-	// Depth is how many steps it is from a root.
+	// Depth is the number of steps from a root.
 	Depth int
-	// Of is who leads to it, one step nearer to a root, and Edge the evidence, where the
-	// cause is no root itself.
+	// Of is the part that leads to it, one step nearer to a root, and Edge the evidence, unless the
+	// cause is a root.
 	Of   graph.ID
 	Edge graph.Edge
 	Root bool
 }
 
-// Part returns how a member fares.
+// Part returns the health of a member.
 func (s *Stack) Part(id graph.ID) (Part, bool) {
 	i, ok := s.index[id]
 	if !ok {
@@ -66,7 +65,7 @@ func (s *Stack) Part(id graph.ID) (Part, bool) {
 	return s.Parts[i], true
 }
 
-// Stack puts a stack together.
+// Stack returns the health of a stack.
 func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	w := &walk{a: a, st: st, index: map[graph.ID]int{}}
 	w.s = &Stack{Counts: map[Status]int{}, index: w.index}
@@ -81,18 +80,18 @@ func (a *Assessment) Stack(st *graph.Stack) *Stack {
 	return w.s
 }
 
-// walk is the making of a Stack.
+// walk is the state of Assessment.Stack.
 type walk struct {
 	a       *Assessment
 	st      *graph.Stack
 	s       *Stack
 	index   map[graph.ID]int
-	below   [][]int // of each part, those without which it does not do its work
-	counted [][]int // of each part, those that count for it: scalers explain no trouble
-	from    []int   // of each part that counts and is no root, who leads to it
+	below   [][]int // by part, those without which it does not work
+	counted [][]int // by part, those that count for it: scalers explain no trouble
+	from    []int   // by required part that is no root, the part that leads to it
 }
 
-// healthOf is what is said of a member by itself; of what is missing also who makes it.
+// healthOf returns the health of a member by itself; for a missing one it names the maker.
 func (w *walk) healthOf(id graph.ID) Health {
 	h := w.a.own[id]
 	if h.Status != Missing || h.Reason != ReasonNotFound {
@@ -110,7 +109,7 @@ func (w *walk) healthOf(id graph.ID) Health {
 	return h
 }
 
-// led finds what counts for what.
+// led finds which parts count for which.
 func (w *walk) led() {
 	w.below, w.counted = make([][]int, len(w.s.Parts)), make([][]int, len(w.s.Parts))
 	for i := range w.s.Parts {
@@ -127,40 +126,40 @@ func (w *walk) led() {
 	}
 }
 
-// counts says whether a member is no better than a part. One that scales it counts where it
-// cannot: suspended, on its way or unknown is its own affair.
+// counts reports whether a member is no better than a part. A scaler counts only if it cannot
+// scale: whether it is suspended, progressing or unknown does not concern what it scales.
 func (a *Assessment) counts(p graph.Part) bool {
 	return p.Required || p.Scales() && a.own[p.To].Status == Degraded
 }
 
-// weighs leaves out what has ended and was replaced, and what only guards others.
+// weighs reports whether a part counts at all: not if it has ended and was replaced, and not if it
+// only guards others.
 func (a *Assessment) weighs(id graph.ID) bool {
 	return !a.outlived(id) && !guards(a.g.Ref(id))
 }
 
-// vouched leaves out what could not be read, where who needs it was judged by what it says
-// of itself and would say if it lacked it: a pod that is ready has its node and its
-// volumes. So a dump without nodes, or a user who may not read what is cluster-wide, does
-// not make every stack Unknown. A custom resource nearby is a part like others: nobody
-// vouches for that.
-func (a *Assessment) vouched(by, id graph.ID) bool {
+// vouched reports whether an unread part is not needed to evaluate what needs it, because that
+// would report its absence: a ready pod has its node and its volumes. So a dump without nodes, or a
+// user who may not read cluster-scoped objects, does not make every stack Unknown. A custom
+// resource in the same namespace is a part like others: no other object shows its state.
+func (a *Assessment) vouched(dependent, id graph.ID) bool {
 	if a.g.State(id) != graph.Unread {
 		return false
 	}
 	if r := a.g.Ref(id); !Known(r.GroupKind()) && r.Namespace != "" {
 		return false
 	}
-	h := a.own[by]
+	h := a.own[dependent]
 	return h.Status != "" && h.Status != Unknown && h.Reason != Exists && !h.Unreported
 }
 
-// guards tells what says how a part may be treated, and nothing of whether it works: a
-// budget of one pod forbids to drain its node, and the pod runs.
+// guards reports kinds that restrict how a part may be treated, and do not affect whether it works:
+// a budget of one pod forbids to drain its node, and the pod runs.
 func guards(r object.Ref) bool {
 	return r.Group == "policy" && r.Kind == "PodDisruptionBudget"
 }
 
-// count marks what the roots lead to, the nearest first.
+// count marks the required parts, nearest first.
 func (w *walk) count() {
 	w.from = make([]int, len(w.s.Parts))
 	var next []int
@@ -183,9 +182,8 @@ func (w *walk) count() {
 	}
 }
 
-// settle gives every part the worst of what is below it: the worst status is handed up
-// first, and who has got one is passed by the milder ones. Parts may need each other in a
-// ring.
+// settle sets Below of every part. The worst status is propagated first, and milder ones skip parts
+// that have one. Parts may need each other in a cycle.
 func (w *walk) settle() {
 	above := make([][]int, len(w.s.Parts))
 	for i, counted := range w.counted {
@@ -255,8 +253,8 @@ func (w *walk) causes() {
 	}
 }
 
-// troubled says whether a part makes its stack what it is. Where something is known to be
-// wrong, what is suspended or cannot be judged is no cause.
+// troubled reports whether a part determines the status of its stack. If something is certainly
+// wrong, Suspended and Unknown parts are no causes.
 func (w *walk) troubled(h Health) bool {
 	if w.s.Status.rank() >= Progressing.rank() {
 		return h.Status.rank() >= Progressing.rank()
@@ -264,9 +262,8 @@ func (w *walk) troubled(h Health) bool {
 	return h.Status == w.s.Status
 }
 
-// explained says whether something below a part is in as much trouble, or is missing: that
-// is why who needs it does not work. In a ring of parts
-// that are all in trouble the first one stands for them.
+// explained reports whether something below a part is in equal trouble, or is missing, which is
+// then the reason. In a cycle of parts in trouble the first one represents them.
 func (w *walk) explained(i int) bool {
 	own := w.s.Parts[i].Own
 	if own.Stage == derivedStage {
@@ -304,8 +301,8 @@ func (w *walk) reaches(from, to int) bool {
 	return false
 }
 
-// Cause returns the one of the causes that says most of why the stack fares as it does: the
-// deepest of those that are as bad as the stack, or else the deepest; false for none.
+// Cause returns the most significant cause: the deepest of those that are as bad as the stack, or
+// else the deepest; false for none.
 func (s *Stack) Cause() (Cause, bool) {
 	for _, c := range s.Causes {
 		if c.Health.Status == s.Status {

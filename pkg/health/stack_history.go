@@ -7,13 +7,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// anyOwner stands for all kinds of owners but the kind itself: what a Workflow makes of
-// Workflows are steps, and no history.
+// anyOwner matches all kinds of owners but the kind itself: the Workflows of a Workflow are steps,
+// and no history.
 const anyOwner = "*"
 
-// outlived says that an object has ended, and that what came of it is of no more
-// interest: its owner is not in trouble for it, or has made a newer one. A ReplicaSet
-// makes another pod for one that was evicted, a Job for one that failed.
+// outlived reports whether an object has ended and its result no longer matters: its owner is well,
+// or has made a newer one. A ReplicaSet replaces an evicted pod, a Job a failed one.
 func (a *Assessment) outlived(id graph.ID) bool {
 	if a.past(id) {
 		return true
@@ -38,7 +37,7 @@ func isJob(g *graph.Graph, id graph.ID) bool {
 	return r.Group == "batch" && r.Kind == "Job"
 }
 
-// succeeded says whether the owner of a Job has a newer one.
+// succeeded reports whether the owner of a Job has a newer one.
 func (a *Assessment) succeeded(owner, id graph.ID) bool {
 	for _, other := range a.g.Owned(owner) {
 		h := a.own[other]
@@ -49,14 +48,14 @@ func (a *Assessment) succeeded(owner, id graph.ID) bool {
 	return false
 }
 
-// past says that an owner keeps the object as the history of what it did, and that it is
-// not the last one of what that did at its present revision.
+// past reports whether an owner keeps the object as a history, and it is not the last one at the
+// owner's current revision.
 func (a *Assessment) past(id graph.ID) bool {
 	h := a.own[id].History
 	if h == nil || len(h.Owners) == 0 {
 		return false
 	}
-	kept := false
+	listed := false
 	for _, owner := range a.g.OwnersOf(id) {
 		if a.g.State(owner) != graph.Present || !h.keptBy(a.g.Ref(owner), a.g.Ref(id)) {
 			continue
@@ -64,24 +63,24 @@ func (a *Assessment) past(id graph.ID) bool {
 		if a.isLast(owner, id) {
 			return false
 		}
-		kept = true
+		listed = true
 	}
-	return kept
+	return listed
 }
 
-// keptBy says whether an owner keeps objects of this kind as history.
-func (h *History) keptBy(owner, kept object.Ref) bool {
+// keptBy reports whether an owner keeps objects of this kind as a history.
+func (h *History) keptBy(owner, item object.Ref) bool {
 	if slices.Contains(h.Owners, owner.GroupKind().String()) {
 		return true
 	}
-	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != kept.GroupKind()
+	return slices.Contains(h.Owners, anyOwner) && owner.GroupKind() != item.GroupKind()
 }
 
-// isLast says whether an object is of the revision that its owner is at, and none of its
-// kind was made after it for that.
+// isLast reports whether an object has the current revision of its owner, and none of its kind was
+// made later for that.
 func (a *Assessment) isLast(owner, id graph.ID) bool {
-	is := a.own[id].History
-	revision := is.Revision
+	history := a.own[id].History
+	revision := history.Revision
 	if at := a.own[owner].History; at != nil && at.Revision != "" && revision != "" && revision != at.Revision {
 		return false
 	}
@@ -90,7 +89,7 @@ func (a *Assessment) isLast(owner, id graph.ID) bool {
 		if other == id || h == nil || a.g.State(other) != graph.Present || a.g.Ref(other).GroupKind() != a.g.Ref(id).GroupKind() {
 			continue
 		}
-		if h.Revision == revision && h.Made.After(is.Made) {
+		if h.Revision == revision && h.Made.After(history.Made) {
 			return false
 		}
 	}

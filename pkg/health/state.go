@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// state gives the sense of a word that says in which state something is. A thing that
-// is to end has not come far where others would have come to their end.
+// state returns the meaning of a word that names a state. For a kind that ends, some words mean
+// less than for others.
 func state(s string, ends bool) phrase {
 	var p phrase
 	if len(s) <= maxState {
@@ -30,15 +30,15 @@ func state(s string, ends bool) phrase {
 	return p
 }
 
-// hedged gives the sense of a sentence that ends well, but says more than that.
+// hedged returns the meaning of a sentence with a good ending and other words.
 func hedged(s string) wordClass {
-	if told := text(s); told == bad || told == moving {
-		return told
+	if sense := text(s); sense == bad || sense == moving {
+		return sense
 	}
 	return neutral
 }
 
-// imminent reports states of what is ready to begin, InstallReady, or not quite there.
+// imminent reports states that are ready to begin, InstallReady, or not quite reached.
 func imminent(s string) bool {
 	var buf [maxPhraseWords]string
 	words := split(buf[:0], s)
@@ -61,8 +61,8 @@ func imminent(s string) bool {
 	return false
 }
 
-// actionOf reports fields that tell the state of something that is done to an object, and is to end:
-// actionState, operationStatus. Running, it is under way.
+// actionOf reports fields with the state of an action on an object, which ends: actionState,
+// operationStatus. Running means in progress there.
 func actionOf(key string) bool {
 	var buf [maxPhraseWords]string
 	words := split(buf[:0], key)
@@ -76,8 +76,8 @@ func actionOf(key string) bool {
 	return false
 }
 
-// underwayTo reports states of what is ready for its next step only, or goes to where it will be
-// well: ReadyToStart, TransitioningToGreen.
+// underwayTo reports states that are only ready for a next step, or on the way to a good one:
+// ReadyToStart, TransitioningToGreen.
 func underwayTo(words []string) bool {
 	for i := 1; i+1 < len(words); i++ {
 		if words[i] != "to" {
@@ -93,7 +93,7 @@ func underwayTo(words []string) bool {
 	return false
 }
 
-// goesOn reports names that tell of an activity nobody listed: MigratingData.
+// goesOn reports names of activities that no list has: MigratingData.
 func goesOn(s string) bool {
 	if len(s) > maxState {
 		return false
@@ -102,10 +102,10 @@ func goesOn(s string) bool {
 	return slices.ContainsFunc(split(buf[:0], s), activity)
 }
 
-// maxState is the length of what is taken for the name of a state, not for a text.
+// maxState is the longest text that may be the name of a state.
 const maxState = 64
 
-// unfinished reports states in which what is to end has not ended.
+// unfinished reports states in which a kind that ends has not ended.
 func unfinished(s string) bool {
 	switch strings.ToLower(lastWord(s)) {
 	case "running", "active", "started", "created", "accepted", "admitted", "initialized", "enabled", "working", "live", "joined",

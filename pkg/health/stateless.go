@@ -14,6 +14,5 @@ var statelessIndex = sync.OnceValue(func() map[schema.GroupKind]bool {
 	return index
 })
 
-// Stateless says of a built-in kind that its objects have no state of their own: all
-// that can be said of one is that it exists.
+// Stateless reports built-in kinds whose objects have no state: they exist, and that is all.
 func Stateless(gk schema.GroupKind) bool { return statelessIndex()[gk] }

@@ -10,27 +10,27 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// subject is an object that is being judged, with what several stages look at.
+// subject is an object under evaluation, with what several stages use.
 type subject struct {
 	object.Object
 	now     time.Time
 	fields  map[string]any // of a custom resource
-	status  map[string]any // of a custom resource; nil for none, or an empty one
+	status  map[string]any // of a custom resource; nil if absent or empty
 	seen    seen
-	asked   map[string]any // what the expressions of a rule see; nil until they are asked
+	asked   map[string]any // what the expressions of a rule see; nil until they are evaluated
 	failed  *RuleError     // the first expression of its rule that could not be evaluated
-	unasked bool           // its entry was not asked: the budget of the rules is spent
-	notYet  bool           // its entry says when it is Healthy, and did not say so
-	parts   *parts         // what the status says of parts of the object, once read
-	// trouble and verdict are what the fields of the status say, once told.
+	unasked bool           // its rule was not evaluated: the budget is used up
+	notYet  bool           // the healthy expression of its rule is not true
+	parts   *parts         // what the status says about parts, once evaluated
+	// trouble and verdict are the meaning of the fields of the status, once evaluated.
 	trouble, verdict finding
 	assessed         bool
-	notes            []string // of assessors that gave no health
+	notes            []string // of assessors without a result
 }
 
-// seen is what the stages before made of an object that none of them could judge.
+// seen records the observations of the stages if none of them decided.
 type seen struct {
-	words bool // that nobody knows: see NotUnderstood
+	words bool // of unknown meaning: see NotUnderstood
 	text  string
 }
 
@@ -40,7 +40,7 @@ func newSubject(o object.Object, now time.Time) *subject {
 	return s
 }
 
-// noted adds to a health what assessors noted that gave none.
+// noted adds the notes of assessors without a result to a health.
 func (s *subject) noted(h Health) Health {
 	for _, note := range s.notes {
 		if h.Message != "" {
@@ -57,15 +57,14 @@ func (s *subject) spec() map[string]any {
 	return spec
 }
 
-// strange notes what is said of the object that nobody here knows to be good or bad.
+// strange records a text of unknown meaning.
 func (s *subject) strange(text string) {
 	if !s.seen.words || text < s.seen.text {
 		s.seen.words, s.seen.text = true, text
 	}
 }
 
-// ends reports whether the object is of a kind that is to come to an end, as jobs are:
-// by the last word of its kind.
+// ends reports whether the object is of a kind that ends, as jobs do: by the last word of its kind.
 func (s *subject) ends() bool {
 	switch strings.ToLower(lastWord(s.Kind)) {
 	case "job", "run", "task", "workflow", "backup", "restore", "build", "execution", "import", "export", "migration",
@@ -76,17 +75,18 @@ func (s *subject) ends() bool {
 	return false
 }
 
-// nature is what its conditions do not say of an object.
+// nature has the facts about an object that its conditions do not have.
 type nature struct {
-	ends  bool // it is of a kind that is to end
-	young bool // it was made a short while ago
+	ends  bool // its kind ends
+	young bool // it was created recently
 }
 
 func (s *subject) nature() nature {
-	made := s.createdAt()
-	young := !made.IsZero() && s.now.Sub(made) < unexplainedFor
-	if young && !s.now.After(made) {
-		// Where that it was made is the newest moment that is known, only another time shows that the status is of then.
+	created := s.createdAt()
+	young := !created.IsZero() && s.now.Sub(created) < unexplainedFor
+	if young && !s.now.After(created) {
+		// If the creation is the latest known time, only another time shows that the status is from
+		// then.
 		young = slices.ContainsFunc(s.conditionLists(), func(l listed) bool {
 			return slices.ContainsFunc(l.conditions, func(c condition) bool { return !c.since.IsZero() })
 		})
@@ -94,7 +94,7 @@ func (s *subject) nature() nature {
 	return nature{ends: s.ends(), young: young}
 }
 
-// unknown is what is said where no stage could tell.
+// unknown returns the health if no stage decided.
 func (s *subject) unknown() Health {
 	switch {
 	case s.fields == nil:
@@ -115,19 +115,19 @@ func (s *subject) unknown() Health {
 	return h
 }
 
-// newObjectGrace is how long a custom resource may be without a status before that says that
-// nobody will write one.
+// newObjectGrace is how long a custom resource may be without a status before that means that no
+// controller writes one.
 const newObjectGrace = 5 * time.Minute
 
-// silent judges a custom resource without a status: its operator may still come to it, unless it
+// silent evaluates a custom resource without a status: its operator may still write one, unless it
 // is of a kind that others only read.
 func (s *subject) silent() Health {
-	made := s.Meta.GetCreationTimestamp().Time
-	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: made, Unreported: true}
+	created := s.Meta.GetCreationTimestamp().Time
+	h := Health{Status: Unknown, Reason: NoStatus, Message: "it has no status", Since: created, Unreported: true}
 	switch {
 	case s.settings():
 		h.Message = "it has no status: its kind is configuration for other objects"
-	case made.IsZero() || s.now.Sub(made) < newObjectGrace:
+	case created.IsZero() || s.now.Sub(created) < newObjectGrace:
 		h.Status, h.Message = Progressing, "it has no status yet"
 	}
 	return h

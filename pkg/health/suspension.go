@@ -4,8 +4,7 @@ import (
 	"strings"
 )
 
-// suspension finds objects that were told to pause: by their spec, by an annotation or
-// by a label.
+// suspension finds objects that were told to pause: by their spec, by an annotation or by a label.
 func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if s.fields == nil {
 		return Health{}, false
@@ -13,30 +12,30 @@ func (j *Evaluator) suspension(s *subject) (Health, bool) {
 	if field := pausedBy(s.spec(), 0); field != "" {
 		return halt("spec." + field), true
 	}
-	for _, where := range [...]struct {
+	for _, place := range [...]struct {
 		name string
 		m    map[string]string
 	}{{"annotation ", s.Meta.GetAnnotations()}, {"label ", s.Meta.GetLabels()}} {
-		for _, key := range sortedKeys(where.m) {
-			if pausing(key, where.m[key]) {
-				return halt(where.name + key), true
+		for _, key := range sortedKeys(place.m) {
+			if pausing(key, place.m[key]) {
+				return halt(place.name + key), true
 			}
 		}
 	}
 	return Health{}, false
 }
 
-func halt(by string) Health {
-	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + by}
+func halt(source string) Health {
+	return Health{Status: Suspended, Reason: "Suspended", Message: "it is paused by its " + source}
 }
 
-// yields reports whether a suspension replaces this health: an object that is paused makes
-// no progress, and a healthy one is stopped on purpose. A failure stays a failure.
+// yields reports whether a suspension replaces this health: a paused object makes no progress, and
+// a healthy one was stopped on purpose. A failure stays a failure.
 func (h Health) yields() bool {
 	return h.Status == Healthy || h.Status == Progressing
 }
 
-// pausedBy returns the field of a spec that tells to pause, or nothing.
+// pausedBy returns the field of a spec that requests a pause, or "".
 func pausedBy(spec map[string]any, depth int) string {
 	first := ""
 	for key, value := range spec {
@@ -62,7 +61,7 @@ func pausedBy(spec map[string]any, depth int) string {
 	return first
 }
 
-// pausedIn looks into a part of a spec.
+// pausedIn searches a part of a spec.
 func pausedIn(key string, part map[string]any, depth int) string {
 	switch squeeze(key) {
 	case "suspension", "hibernation", "suspend", "pause":
@@ -83,7 +82,7 @@ func anyTrue(m map[string]any) string {
 	return ""
 }
 
-// nests reports the parts of a spec that say how the whole is run.
+// nests reports the parts of a spec that configure how the whole runs.
 func nests(key string) bool {
 	switch key {
 	case "job", "lifecycle", "reconciliation", "reconcile", "rollingUpdate", "rollout", "runPolicy", "suspendAction", "schedule":
@@ -92,7 +91,7 @@ func nests(key string) bool {
 	return strings.HasSuffix(strings.ToLower(key), "strategy")
 }
 
-// stops reports booleans that tell to pause.
+// stops reports booleans that request a pause.
 func stops(key string, value bool) bool {
 	switch squeeze(key) {
 	case "suspend", "suspended", "pause", "paused", "hibernate", "hibernated", "hibernation", "stop", "stopped", "shutdown",
@@ -107,7 +106,7 @@ func stops(key string, value bool) bool {
 	return false
 }
 
-// stopsAs reports words that tell to pause.
+// stopsAs reports words that request a pause.
 func stopsAs(key, value string) bool {
 	if b, ok := truth(value); ok && stops(key, b) {
 		return true
@@ -123,26 +122,26 @@ func stopsAs(key, value string) bool {
 	return false
 }
 
-// pausing reports annotations and labels that tell to pause, by the part of their key
-// that is behind the prefix.
+// pausing reports annotations and labels that request a pause, by the part of their key after the
+// prefix.
 func pausing(key, value string) bool {
 	_, name, ok := strings.Cut(key, "/")
 	if !ok {
 		return false
 	}
-	said, plain := truth(value)
+	parsed, plain := truth(value)
 	switch squeeze(name) {
 	case "paused", "pause", "pausereconciliation", "pausereconcile", "pauseorchestration", "reconciliationpaused", "skipreconcile",
 		"skipreconciliation", "donotreconcile", "hibernation", "hibernate", "suspend", "suspended", "suspendreconciliation",
 		"disablereconcile", "disablereconciliation", "reconcilepaused", "ignorereconciliation", "stopped", "stopreconcile", "onhold", "hold", "freeze", "frozen", "unmanaged", "pauserollout",
 		"pausedeployment", "maintenancemode", "ispaused":
-		return value == "" || plain && said
+		return value == "" || plain && parsed
 	case "reconcile", "reconciliation", "reconciliationloop", "managed", "reconcilepolicy", "reconciliationpolicy", "actuationmode":
 		switch squeeze(value) {
 		case "disabled", "suspended", "paused", "skip", "stopped", "pause", "suspend", "ignore":
 			return true
 		}
-		return plain && !said
+		return plain && !parsed
 	case "managementstate":
 		return strings.EqualFold(value, "unmanaged")
 	case "pausedreplicas":
@@ -151,8 +150,7 @@ func pausing(key, value string) bool {
 	return false
 }
 
-// squeeze writes a name without signs and in lower case, so that skip-reconcile and
-// skipReconcile are one.
+// squeeze removes signs and case from a name, so that skip-reconcile and skipReconcile are equal.
 func squeeze(s string) string {
 	var buf [maxState]byte
 	out := buf[:0]

@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// count reads the numbers of one map of a status that stand for each other there: how many parts
-// there are to be, how many are ready, and how many are in trouble. It counts no runs, whose
-// failures are bygone, and no capacity, of which some is always free.
+// count evaluates the numbers in one map of a status that belong together: how many parts are
+// desired, how many are ready, and how many are in trouble. It ignores runs, whose failures are
+// past, and capacity, of which some is always free.
 func (ps *parts) count(m map[string]any, at *partPlace) {
 	total, ready, readyKey := int64(-1), int64(-1), ""
 	for key, value := range m {
 		n, ok := number(value)
 		if !ok {
-			if text, is := value.(string); is {
+			if text, isText := value.(string); isText {
 				if have, want, ok := fraction(key, text); ok {
 					ps.tally(at, key, have, want, true)
 				}
@@ -44,8 +44,8 @@ func (ps *parts) count(m map[string]any, at *partPlace) {
 	}
 }
 
-// countTrouble looks at the counts beside that of all parts: of those in trouble, and of those that are
-// available of what is desired; of a total these are what is free.
+// countTrouble evaluates the counts next to a total: those in trouble, and those that are available
+// of the desired ones; of a total, the available ones are what is free.
 func (ps *parts) countTrouble(m map[string]any, at *partPlace) {
 	for key, value := range m {
 		n, ok := number(value)
@@ -64,8 +64,8 @@ func (ps *parts) countTrouble(m map[string]any, at *partPlace) {
 	}
 }
 
-// ofExpected compares how many are well with a number that names what they are: currentHealthy, of
-// expectedMachines.
+// ofExpected compares a number of healthy ones with a number that names its noun: currentHealthy,
+// of expectedMachines.
 func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have int64) {
 	for _, wanted := range sortedKeys(m) {
 		n, ok := number(m[wanted])
@@ -80,8 +80,8 @@ func (ps *parts) ofExpected(m map[string]any, at *partPlace, key string, have in
 	}
 }
 
-// countParts compares a number that names what it counts, readyShards, with how many the same map
-// says that there should be, or takes it for trouble: failedClusters.
+// countParts compares a number that names its noun, readyShards, with the desired number in the
+// same map, or treats it as trouble: failedClusters.
 func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64) {
 	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
@@ -106,7 +106,7 @@ func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64
 	}
 	noun := key[len(words[0]):]
 	if words[0] == "uptodate" || !parted(words[1]) || !serves && at == nil {
-		return // what is to be updated of the whole its spec tells, and a partition
+		return // the spec, with a partition, says how many are to be updated
 	}
 	for _, wanted := range [...]string{"desired" + noun, "expected" + noun, "total" + noun, "desiredReady" + noun, strings.ToLower(noun[:1]) + noun[1:]} {
 		if want, ok := number(m[wanted]); ok {
@@ -116,7 +116,7 @@ func (ps *parts) countParts(m map[string]any, at *partPlace, key string, n int64
 	}
 }
 
-// tally notes that there are some of what there should be.
+// tally records an actual and a desired number.
 func (ps *parts) tally(at *partPlace, key string, have, want int64, serves bool) {
 	var short, full finding
 	tally(&short, &full, key, have, want, serves)
@@ -135,7 +135,7 @@ func (ps *parts) tally(at *partPlace, key string, have, want int64, serves bool)
 	note(&ps.full, full)
 }
 
-// number reads a number that is written as one.
+// number parses a number in a text or another type.
 func number(v any) (int64, bool) {
 	if _, text := v.(string); text {
 		return 0, false
@@ -143,7 +143,7 @@ func number(v any) (int64, bool) {
 	return wholeNumber(v)
 }
 
-// shortOf notes a count that tells of trouble, the worse one first.
+// shortOf records a count of trouble, worst first.
 func (ps *parts) shortOf(at *partPlace, status Status, key string, n int64) {
 	message := fmt.Sprintf("%s is %d", key, n)
 	if at != nil {
@@ -154,7 +154,7 @@ func (ps *parts) shortOf(at *partPlace, status Status, key string, n int64) {
 	}
 }
 
-// countRole is what a number of a status counts.
+// countRole is what a number in a status counts.
 type countRole uint8
 
 const (
@@ -163,11 +163,11 @@ const (
 	readyCount
 	failedCount
 	missingCount
-	availableCount // of what is desired; of a total it is what is free
+	availableCount // of the desired ones; of a total it is what is free
 )
 
-// roleOf tells what a field of a summary counts, by its name alone: total, desiredReady, readyNum,
-// errApplied.
+// roleOf returns what a field of a summary counts, by its name alone: total, desiredReady,
+// readyNum, errApplied.
 func roleOf(key string) countRole {
 	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], key))
@@ -193,8 +193,8 @@ func roleOf(key string) countRole {
 	return noCount
 }
 
-// damaged reports a counter of things that are in trouble: failedClusters, brokenMembers,
-// degradedMachineCount, drivesOffline. What is merely not there yet is lacking.
+// damaged reports a counter of parts in trouble: failedClusters, brokenMembers,
+// degradedMachineCount, drivesOffline. lacking is set if they may only not exist yet.
 func damaged(words []string) (failed, lacking bool) {
 	if n := len(words); n > 1 && (words[n-1] == "count" || words[n-1] == "num") {
 		words = words[:n-1]
@@ -220,7 +220,7 @@ func damaged(words []string) (failed, lacking bool) {
 	return failed, lacking
 }
 
-// parted reports nouns for the parts of an object, which are there all the time; not those for runs.
+// parted reports nouns for permanent parts of an object; not those for runs.
 func parted(noun string) bool {
 	return countable(noun) || slices.Contains([]string{
 		"cluster", "clusters", "machine", "machines", "shards", "tablets", "hosts", "targets", "components", "endpoints", "agents", "controllers",

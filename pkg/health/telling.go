@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// variables are what the expressions of a rule see of an object; nil of one that was
-// read as metadata only.
+// variables returns what the expressions of a rule see of an object; nil if only metadata was read.
 func (s *subject) variables() map[string]any {
 	if s.asked == nil {
 		s.asked = s.readVariables()
@@ -30,8 +29,8 @@ func (s *subject) readVariables() map[string]any {
 	return map[string]any{"self": fields, "metadata": mapAt(fields, "metadata"), "spec": mapAt(fields, "spec"), "status": mapAt(fields, "status")}
 }
 
-// Fields returns an object as maps, which are not to be written; nil where it was not read
-// in full. A rule may be one for a built-in kind, which was read as a type.
+// Fields returns an object as maps, which must not be changed; nil if it was not read whole. A
+// built-in kind is converted from its Go type.
 func Fields(o object.Object) map[string]any {
 	if fields := o.Fields(); fields != nil {
 		return fields
@@ -46,7 +45,7 @@ func Fields(o object.Object) map[string]any {
 	return converted
 }
 
-// mapAt returns the map at a key; an empty one where there is none.
+// mapAt returns the map at a key; an empty one if it is absent.
 func mapAt(m map[string]any, key string) map[string]any {
 	if at, ok := m[key].(map[string]any); ok {
 		return at
@@ -54,10 +53,9 @@ func mapAt(m map[string]any, key string) map[string]any {
 	return map[string]any{}
 }
 
-// conditionOf returns the condition of a type in the list of conditions that a map
-// has; nil without one.
-func conditionOf(of map[string]any, name string) map[string]any {
-	list, _ := of["conditions"].([]any)
+// conditionOf returns the condition of a type in the list of conditions of a map, or nil.
+func conditionOf(vars map[string]any, name string) map[string]any {
+	list, _ := vars["conditions"].([]any)
 	for _, item := range list {
 		if c, ok := item.(map[string]any); ok && c["type"] == name {
 			return c
@@ -66,14 +64,13 @@ func conditionOf(of map[string]any, name string) map[string]any {
 	return nil
 }
 
-// verdict is what follows from an expression that is true: the words for it are those
-// of the rule, else of the conditions that the expression names, else of the status if
-// that is what it looks at. The error is that of the expression of the message, and changes
-// nothing of what was found.
-func verdict(x *expression, of map[string]any, message cel.Program, by meter) (Health, error) {
+// verdict returns the health for a true expression. Its reason and message come from the rule, else
+// from the conditions that the expression names, else from the status if it reads that. The error
+// is that of the message expression, and does not change the status.
+func verdict(x *expression, vars map[string]any, message cel.Program, budget meter) (Health, error) {
 	var h Health
 	if x.silent != nil {
-		h = wordsFor(mapAt(of, "status"), x.conditions)
+		h = wordsFor(mapAt(vars, "status"), x.conditions)
 	}
 	h.Status = x.status
 	if h.Reason == "" {
@@ -82,15 +79,15 @@ func verdict(x *expression, of map[string]any, message cel.Program, by meter) (H
 	if message == nil {
 		return h, nil
 	}
-	said, err := say(message, of, by)
-	if said != "" {
-		h.Message = said
+	text, err := say(message, vars, budget)
+	if text != "" {
+		h.Message = text
 	}
 	return h, err
 }
 
-// wordsFor takes the words for people out of a status. The names are of conditions that
-// matter; of those that are there, one with a message is the most telling.
+// wordsFor returns the reason and message in a status. The names are of relevant conditions; of the
+// existing ones, one with a message is best.
 func wordsFor(status map[string]any, names []string) Health {
 	var h Health
 	for _, name := range slices.Concat(names, []string{"Ready"}) {
@@ -119,7 +116,7 @@ func wordsFor(status map[string]any, names []string) Health {
 	return h
 }
 
-// oneWord is a text that can be a reason; empty for one that is a sentence.
+// oneWord returns a text that can be a reason, or "" for a sentence.
 func oneWord(s string) string {
 	if strings.ContainsAny(s, " \n\t") {
 		return ""

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// firstText returns the first of some fields that is a text with something in it.
+// firstText returns the first of some fields that is a non-empty text.
 func firstText(m map[string]any, keys ...string) string {
 	for _, key := range keys {
 		if text, ok := m[key].(string); ok && text != "" {
@@ -30,7 +30,7 @@ func firstTime(m map[string]any, keys ...string) time.Time {
 	return time.Time{}
 }
 
-// wholeNumber reads a number, also where it is written as text.
+// wholeNumber reads a number, also from a text.
 func wholeNumber(v any) (int64, bool) {
 	switch v := v.(type) {
 	case int64:
@@ -46,7 +46,7 @@ func wholeNumber(v any) (int64, bool) {
 	return 0, false
 }
 
-// truth reads a boolean, also where it is written as a word.
+// truth reads a boolean, also from a word.
 func truth(v any) (value, ok bool) {
 	switch v := v.(type) {
 	case bool:

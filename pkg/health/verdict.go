@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// evaluate says what a condition of an object of a certain nature means.
-func (c *condition) evaluate(of nature) finding {
+// evaluate returns the meaning of a condition of an object.
+func (c *condition) evaluate(subject nature) finding {
 	p := read(c.kind)
 	f := finding{whole: p.whole}
 	f.Reason, f.Message, f.Since = c.reason, c.message, c.since
@@ -17,7 +17,7 @@ func (c *condition) evaluate(of nature) finding {
 		f.Message = c.defaultMessage()
 	}
 	switch {
-	case of.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
+	case subject.ends && p.sense == good && p.trait&plain == 0 && unfinished(c.kind) && (c.said == yes || p.trait&awaited != 0):
 		if c.said == yes {
 			f.Status, f.step = Healthy, true
 		}
@@ -25,11 +25,11 @@ func (c *condition) evaluate(of nature) finding {
 		f.Status = Suspended
 	case p.negated && p.sense == neutral: // NotPaused
 	case p.negated || p.partly && p.sense == good:
-		c.denied(p, of, &f)
+		c.denied(p, subject, &f)
 	case p.sense == good:
-		c.positive(p, of, &f)
+		c.positive(p, subject, &f)
 	case p.sense == bad:
-		c.negative(p, of, &f)
+		c.negative(p, subject, &f)
 	case p.sense == moving:
 		c.underway(&f)
 	case p.sense == paused:
@@ -49,8 +49,8 @@ func (c *condition) evaluate(of nature) finding {
 	return f
 }
 
-// stopped judges a condition that is True while nothing is done for the object. Who stopped for
-// what is wrong is in trouble: Disabled, because of TemplateNotFound.
+// stopped evaluates a condition that is True while nothing is done for the object. If it stopped
+// because of an error, that is trouble: Disabled, because of TemplateNotFound.
 func (c *condition) stopped(f *finding) {
 	if c.said != yes {
 		return
@@ -61,11 +61,11 @@ func (c *condition) stopped(f *finding) {
 	}
 }
 
-// positive judges a condition that is True where all is well.
-func (c *condition) positive(p phrase, of nature, f *finding) {
+// positive evaluates a condition that is True if all is well.
+func (c *condition) positive(p phrase, subject nature, f *finding) {
 	switch {
 	case c.said == broken:
-		f.Status, f.soft = c.cause(of)
+		f.Status, f.soft = c.cause(subject)
 		if f.Status == "" {
 			f.Status = Degraded
 		}
@@ -76,22 +76,22 @@ func (c *condition) positive(p phrase, of nature, f *finding) {
 	case c.said == yes:
 		f.Status, f.step = Healthy, p.trait&step != 0
 	case c.said == unclear:
-		c.assessUnknown(p, of, f)
+		c.assessUnknown(p, subject, f)
 	case !p.whole && moot(c.reason):
-		// A part of it is not asked for: MetricsReady is False, because of Disabled.
+		// A part of it is not requested: MetricsReady is False, because of Disabled.
 	default:
-		c.assessFalse(p, of, f)
+		c.assessFalse(p, subject, f)
 	}
 }
 
-// assessUnknown judges a condition that should be True, and of which nobody knows yet.
-func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
+// assessUnknown evaluates a condition that should be True and is Unknown.
+func (c *condition) assessUnknown(p phrase, subject nature, f *finding) {
 	f.Status, f.soft, f.slight = Progressing, !p.whole, !p.whole
-	status, soft := c.cause(of)
+	status, soft := c.cause(subject)
 	switch reason := read(c.reason); {
 	case soft:
 	case status == Suspended && reason.sense == paused && strings.EqualFold(lastWord(c.reason), "stopped") && (!p.whole || !reason.whole):
-		// Who should tell has stopped: LeaseUpdateStopped.
+		// The reporter has stopped: LeaseUpdateStopped.
 		f.Status, f.soft = Degraded, false
 	case status == Suspended:
 		f.Status, f.soft = status, false
@@ -100,12 +100,12 @@ func (c *condition) assessUnknown(p phrase, of nature, f *finding) {
 	}
 }
 
-// assessFalse judges a condition that should be True, and is not.
-func (c *condition) assessFalse(p phrase, of nature, f *finding) {
-	f.Status, f.soft = c.cause(of)
+// assessFalse evaluates a condition that should be True and is False.
+func (c *condition) assessFalse(p phrase, subject nature, f *finding) {
+	f.Status, f.soft = c.cause(subject)
 	if f.Status == "" {
 		f.Status = Degraded
-		if p.trait&awaited != 0 || c.severity == "info" || of.young || counts(c.message) {
+		if p.trait&awaited != 0 || c.severity == "info" || subject.young || counts(c.message) {
 			f.Status, f.late = Progressing, !c.since.IsZero()
 		}
 	}
@@ -115,8 +115,8 @@ func (c *condition) assessFalse(p phrase, of nature, f *finding) {
 	f.slight = f.slight || f.soft && (p.trait&(step|idle) != 0 || !p.whole && unmoved(c.message))
 }
 
-// unmoved reports texts that tell why something is not so, and of no lack: a different strategy is
-// used.
+// unmoved reports texts that explain why something is not so, without a lack: a different strategy
+// is used.
 func unmoved(message string) bool {
 	if message == "" || text(message) != neutral || complaint(message) {
 		return false
@@ -131,7 +131,7 @@ func unmoved(message string) bool {
 	return !counts(message)
 }
 
-// counts reports texts that tell how many are there of how many: 2/3 are ready.
+// counts reports texts with an actual and a desired number: 2/3 are ready.
 func counts(message string) bool {
 	for i := 1; i < len(message)-1; i++ {
 		if message[i] == '/' && digit(message[i-1]) && digit(message[i+1]) {
@@ -143,7 +143,7 @@ func counts(message string) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// moot reports reasons that say that something is not asked for.
+// moot reports reasons that mean that something is not requested.
 func moot(reason string) bool {
 	p := read(reason)
 	if p.sense == paused && !p.negated {
@@ -164,15 +164,15 @@ func moot(reason string) bool {
 	return false
 }
 
-// negative judges a condition that is True where something is wrong.
-func (c *condition) negative(p phrase, of nature, f *finding) {
+// negative evaluates a condition that is True if something is wrong.
+func (c *condition) negative(p phrase, subject nature, f *finding) {
 	switch c.said {
 	case yes, broken:
 		f.Status = Degraded
 		switch {
 		case p.trait&passing != 0 && asleep(c.reason):
 			f.Status = Suspended
-		case p.trait&passing != 0 && of.young:
+		case p.trait&passing != 0 && subject.young:
 			f.Status, f.soft = Progressing, true
 		}
 	case no:
@@ -180,7 +180,7 @@ func (c *condition) negative(p phrase, of nature, f *finding) {
 	}
 }
 
-// asleep reports reasons that say that somebody stopped it, and of no trouble: HibernatingOrStopping.
+// asleep reports reasons for an intended stop, without trouble: HibernatingOrStopping.
 func asleep(reason string) bool {
 	var buf [maxPhraseWords]string
 	stopped := false
@@ -194,7 +194,7 @@ func asleep(reason string) bool {
 	return stopped
 }
 
-// isFinished reports reasons that say that something has come to its end.
+// isFinished reports reasons that mean an end.
 func isFinished(reason string) bool {
 	if p := read(reason); p.sense != good || p.negated {
 		return false
@@ -206,8 +206,8 @@ func isFinished(reason string) bool {
 	return false
 }
 
-// denied judges a condition that names the lack of something good, or a lack of trouble.
-func (c *condition) denied(p phrase, of nature, f *finding) {
+// denied evaluates a condition that names the lack of something good, or a lack of trouble.
+func (c *condition) denied(p phrase, subject nature, f *finding) {
 	switch {
 	case p.sense == good && p.negated: // NoErrors
 		switch c.said {
@@ -221,7 +221,7 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 			f.soft = read(c.reason).sense != bad
 		}
 	case c.said == yes: // NotReady, PartiallyReady
-		status, _ := c.cause(of)
+		status, _ := c.cause(subject)
 		if status == "" {
 			status = Degraded
 		}
@@ -229,17 +229,17 @@ func (c *condition) denied(p phrase, of nature, f *finding) {
 	}
 }
 
-// underway judges a condition that is True while something goes on.
+// underway evaluates a condition that is True during an activity.
 func (c *condition) underway(f *finding) {
 	reason := read(c.reason)
 	switch {
 	case c.said == yes && isFinished(c.reason):
-		// Progressing because it has come to an end: as Deployments say it.
+		// Progressing because it has ended: as in Deployments.
 	case reason.sense == paused && !reason.negated, c.said == yes && awaitsLeave(c.message):
 		f.Status = Suspended
 	case c.said == yes:
 		f.Status = Progressing
-		// What is tried again and again may be on its way, or in trouble.
+		// Retries may be progress, or trouble.
 		f.soft = strings.Contains(c.reason, "Retry")
 	case c.said == unclear:
 		f.Status, f.soft, f.slight = Progressing, true, false
@@ -250,7 +250,7 @@ func (c *condition) underway(f *finding) {
 	}
 }
 
-// plainTrouble reports texts that tell of an error of a kind that is no part of any way.
+// plainTrouble reports texts about an error that is never part of normal progress.
 func plainTrouble(s string) bool {
 	s = strings.ToLower(s)
 	for _, error := range [...]string{"connection refused", "permission denied", "access denied", "no such host", "crashloopbackoff", "imagepullbackoff", "errimagepull", "back-off ", "unauthorized", "panic:"} {
@@ -261,8 +261,8 @@ func plainTrouble(s string) bool {
 	return false
 }
 
-// strange judges a condition whose type nobody knows: its reason may tell of trouble,
-// and never of health.
+// strange evaluates a condition with an unknown type: its reason may mean trouble, but never
+// health.
 func (c *condition) strange(f *finding) {
 	f.foreign = true
 	offer := offersKind(c.kind)
@@ -284,23 +284,23 @@ func (c *condition) strange(f *finding) {
 	}
 }
 
-// offersKind reports types that tell what could be done.
+// offersKind reports types that name a possibility.
 func offersKind(kind string) bool {
 	return strings.HasSuffix(kind, "able") || strings.HasSuffix(kind, "Available")
 }
 
-// cause tells by reason and message whether what is not so is trouble or a matter of
-// time. soft says that neither told.
-func (c *condition) cause(of nature) (status Status, soft bool) {
+// cause decides by reason and message whether a False condition is trouble or only takes time. soft
+// is set if neither decides.
+func (c *condition) cause(subject nature) (status Status, soft bool) {
 	reason := read(c.reason)
 	if reason.sense == neutral && goesOn(c.reason) {
 		reason.sense = moving
 	}
 	if reason.trait&plain != 0 && reason.sense != good {
-		reason.sense = neutral // NotReady says nothing that we did not know
+		reason.sense = neutral // NotReady adds nothing
 	}
 	if reason.negated && reason.sense == bad {
-		reason.sense = neutral // as NotAvailable does
+		reason.sense = neutral // nor does NotAvailable
 	}
 	passes := reason.trait&passing != 0
 	if reason.sense == neutral || reason.sense == good || reason.sense == ambiguous {
@@ -314,7 +314,7 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 		reason.sense == moving && c.severity != "info" && !awaits(c.message) && grave(c.message):
 		// VerifyingFirstRun: connection refused
 		reason.sense = bad
-	case reason.sense == bad && passes && of.young:
+	case reason.sense == bad && passes && subject.young:
 		return Progressing, true
 	}
 	switch reason.sense {
@@ -334,13 +334,13 @@ func (c *condition) cause(of nature) (status Status, soft bool) {
 	return "", true
 }
 
-// awaits reports sentences that begin by waiting: of what is waited for they may tell trouble.
+// awaits reports sentences that start with waiting: what they wait for may sound like trouble.
 func awaits(s string) bool {
 	var buf [4]string
 	return slices.ContainsFunc(split(buf[:0], s), waits)
 }
 
-// absent reports reasons that say that something is not there. It may come yet.
+// absent reports reasons that mean that something does not exist. It may come yet.
 func absent(reason string) bool {
 	var buf [maxPhraseWords]string
 	words := join(split(buf[:0], reason))

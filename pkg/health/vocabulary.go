@@ -2,34 +2,34 @@ package health
 
 import "strings"
 
-// wordClass is what a word says of the thing that it is said of.
+// wordClass is the meaning of a word for its subject.
 type wordClass uint8
 
 const (
 	neutral wordClass = iota
 	good
 	bad
-	moving    // on its way
-	paused    // stopped, or let alone, on purpose
-	ambiguous // says that nobody knows, or that there is something to look at
+	moving    // progressing
+	paused    // stopped, or ignored, on purpose
+	ambiguous // unknown, or needs attention
 )
 
-// trait refines a word's sense.
+// trait refines a word's meaning.
 type trait uint8
 
 const (
-	// step: to have come so far is not to be well.
+	// step: good, but not the end.
 	step trait = 1 << iota
-	// awaited: while it is not so, it may only be a matter of time.
+	// awaited: while it is false, it may only take time.
 	awaited
-	// early: as a state it is the beginning of a way.
+	// early: as a state it is a beginning.
 	early
-	// plain: the word sums up, and says nothing of what is to come: while it is not so,
-	// only a reason tells whether it is trouble.
+	// plain: the word summarizes without a prospect: while it is false, only a reason shows whether
+	// that is trouble.
 	plain
-	// idle: while it is not so, the thing may be at rest, and that may be right.
+	// idle: while it is false, the object may be idle, and that may be right.
 	idle
-	// passing: it tells of what is not there or not well for now, and may come right by itself.
+	// passing: absent or bad for now, and may recover by itself.
 	passing
 )
 
@@ -39,8 +39,7 @@ type word struct {
 	trait trait
 }
 
-// vocabulary holds the words by which controllers tell how a thing fares, in lower
-// case. It is read-only.
+// vocabulary has the words with which controllers report health, in lower case. It is read-only.
 var vocabulary = lexicon(senses)
 
 // senses are the vocabulary as it is written.
@@ -91,7 +90,7 @@ var senses = []entryOfLexicon{
 	{word{ambiguous, 0}, `unknown drifted recoverable warning warnings warn undetermined indeterminate`},
 }
 
-// entryOfLexicon is a word's meaning, and the words that have it.
+// entryOfLexicon is a meaning with its words.
 type entryOfLexicon struct {
 	word  word
 	words string
@@ -107,7 +106,7 @@ func lexicon(entries []entryOfLexicon) map[string]word {
 	return m
 }
 
-// joined lists words that mean one thing together.
+// joined lists pairs of words with one meaning together.
 var joined = map[[2]string]string{
 	{"in", "progress"}:        "inprogress",
 	{"to", "date"}:            "uptodate",
@@ -162,13 +161,13 @@ var joined = map[[2]string]string{
 	{"no", "longer"}:          "not",
 }
 
-// negators turn what follows into its contrary.
+// negators turn the following word into its contrary.
 var negators = map[string]bool{
 	"not": true, "no": true, "non": true, "never": true, "without": true, "0": true,
 	"zero": true, "isnt": true, "none": true, "nothing": true, "un": true,
 }
 
-// alone are words that tell only where they are all that is said.
+// alone are words with a meaning only if there are no others.
 var alone = map[string]word{
 	"up": {good, 0}, "down": {bad, 0}, "on": {good, 0}, "off": {paused, 0},
 	"true": {good, 0}, "yes": {good, 0}, "normal": {good, 0},
@@ -182,8 +181,7 @@ var nouns = lexicon([]entryOfLexicon{{word{}, `string ring ping billing networki
 	pricing training thing nothing everything something existing remaining following during including using
 	being going king sibling setting mapping staging binding peering routing mirroring fencing sharding`}})
 
-// activity reports whether a word that is not in the vocabulary names something that
-// goes on, by its ending.
+// activity reports whether an unknown word names an activity, by its ending.
 func activity(w string) bool {
 	if len(w) < 6 || !strings.HasSuffix(w, "ing") {
 		return false
@@ -192,7 +190,7 @@ func activity(w string) bool {
 	return !noun
 }
 
-// waits reports words after which a good one is only hoped for: WaitForJobReady.
+// waits reports words after which a good one is only expected: WaitForJobReady.
 func waits(w string) bool {
 	switch w {
 	case "wait", "waits", "waiting", "await", "awaiting", "awaits", "pending", "until", "being", "proposal":
@@ -201,7 +199,7 @@ func waits(w string) bool {
 	return false
 }
 
-// meaning looks a word up, with s for z too where it ends in ized or izing.
+// meaning looks a word up, also with s for z if it ends in ized or izing.
 func meaning(w string) (word, bool) {
 	m, known := vocabulary[w]
 	if known {

@@ -1,7 +1,7 @@
 package health
 
-// words judges by the phase or state that a status names, by fields that hold an error,
-// by booleans, and by what is ready of what is wanted.
+// words evaluates the phase or state in a status, fields with an error, booleans, and ready counts
+// against desired ones.
 func (j *Evaluator) words(s *subject) (Health, bool) {
 	f := s.summarizeStatus()
 	if f.Status == "" {
@@ -10,8 +10,8 @@ func (j *Evaluator) words(s *subject) (Health, bool) {
 	return f.Health, true
 }
 
-// summarizeStatus is what the fields of the status say together: trouble first, then what the
-// word nearest to the top says.
+// summarizeStatus combines the fields of the status: trouble first, then the word nearest to the
+// top.
 func (s *subject) summarizeStatus() finding {
 	trouble, verdict := s.fieldsOf()
 	parts := s.partsOf()
@@ -30,7 +30,7 @@ func (s *subject) summarizeStatus() finding {
 	case short.Status != "":
 		return short
 	case s.seen.words:
-		// There are words that nobody knows: counts do not outdo them.
+		// Counts do not outweigh words of unknown meaning.
 		return finding{}
 	case full.Status != "":
 		return full
@@ -43,8 +43,8 @@ func (s *subject) summarizeStatus() finding {
 	return s.complaint()
 }
 
-// outdo reports whether the worst part is what there is to say: of what is well or says nothing
-// any trouble of a part, and of what is on its way a part that has failed.
+// outdo reports whether the worst part outweighs the whole: any trouble of a part outweighs Healthy
+// and nothing, and a failed part outweighs Progressing.
 func (ps *parts) outdo(whole finding) bool {
 	switch whole.Status {
 	case "", Healthy:
@@ -55,8 +55,8 @@ func (ps *parts) outdo(whole finding) bool {
 	return false
 }
 
-// complaint takes a message of the status for trouble where it is all there is, and
-// sounds like it.
+// complaint treats a message of the status as trouble if there is nothing else, and it sounds like
+// it.
 func (s *subject) complaint() finding {
 	message := explanation(s.status)
 	if text(message) != bad {
@@ -65,9 +65,8 @@ func (s *subject) complaint() finding {
 	return finding{Health: Health{Status: Degraded, Reason: "Message", Message: message}}
 }
 
-// objection is what the fields of the status have against a health that conditions
-// tell. A guess is replaced by any word, what is called well only by what is known to
-// be otherwise.
+// objection returns what the fields of the status have against the health from conditions. A soft
+// finding yields to any word, Healthy only to certain trouble.
 func (s *subject) objection(guess bool) (Health, bool) {
 	trouble, verdict := s.fieldsOf()
 	parts := s.partsOf()

@@ -150,9 +150,9 @@ func (w *world) edge(from, word, to string) {
 func (w *world) graph() *graph.Graph {
 	rules := slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Name != "owner-reference" })
 	for name, r := range map[string]relation.Relation{"needs": relation.Needs, "serves": relation.Serves, "scales": relation.Serves, "targets": relation.Serves, "makes": relation.Owns} {
-		said := w.links[name]
+		links := w.links[name]
 		rules = append(rules, relation.Rule{Name: "test-" + name, Relation: r, Via: relation.Spec, Links: func(o object.Object, emit relation.EmitFunc) {
-			for _, l := range said[o.Ref] {
+			for _, l := range links[o.Ref] {
 				emit(l)
 			}
 		}})

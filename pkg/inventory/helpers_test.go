@@ -22,7 +22,7 @@ func made(r object.Ref, uid types.UID, labels map[string]string) object.Object {
 	return object.Object{Ref: r, Version: "v1", Meta: m, Body: m}
 }
 
-// found writes rows by their names, in order.
+// found formats rows by their names, in order.
 func found(inv *Inventory, ids []ID) string {
 	var names []string
 	for _, id := range ids {

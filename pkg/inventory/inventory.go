@@ -1,12 +1,11 @@
-// Package inventory keeps what was learned of the objects that were read: their
-// identity, UID, version and labels, and what could not be read.
+// Package inventory records the objects that a source delivers: their identity, UID, version and
+// labels, and what could not be read.
 //
-// An Inventory is the sink of a source. Objects stream through it: each is
-// numbered, the extractors take what they want of it while it passes, and it is
-// let go. So an object is looked at once, and memory grows with what is kept
-// and not with what was sent.
+// An Inventory is the sink of a source. Objects stream through it: it numbers each object, runs the
+// extractors on it and drops it. Each object is decoded and visited once, and memory grows with the
+// data that is stored, not with the bytes that the server sends.
 //
-// A row is an object that was read, or one that was only named by another.
+// A row is an object that was read, or one that another object only refers to.
 package inventory
 
 import (
@@ -20,17 +19,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ID numbers a row, from 0, in the order in which the rows were first met. The
-// order differs from run to run where lists arrive in parallel: it is for
-// looking up, never for printing.
+// ID numbers a row, from 0, in the order in which the rows were added. The order differs from run
+// to run where lists arrive in parallel: use it for lookups, never for printing.
 type ID int32
 
-// Extractor takes what somebody will want of an object. It runs while the
-// object passes, several at once, outside of any lock, and returns how to keep
-// the result (or nil); that part runs alone and may call Named and Symbol.
+// Extractor reads data from an object. Extractors run concurrently, outside of any lock, before the
+// object is dropped. The function that it returns stores the data (nil if there is none); it runs
+// alone and may call Named and Symbol.
 type Extractor func(o object.Object) (keep func(*Inventory, ID))
 
-// Inventory is safe for use by several sources at once.
+// Inventory may be filled by several sources at once.
 type Inventory struct {
 	mu         sync.Mutex
 	extractors []Extractor
@@ -42,7 +40,7 @@ type Inventory struct {
 	symbols  symbols
 	rows     []row
 	byKey    table
-	held     *holders // nil while it is not known
+	held     *holders // nil until it is built
 	oddUIDs  map[ID]types.UID
 	pairs    []uint32 // label pairs of all rows, one run a row
 	pairNum  table
@@ -75,13 +73,12 @@ type row struct {
 	labels  uint32 // start in pairs
 	nlabels uint16
 	present bool
-	// unread says that the object was read before, and cannot be read now.
+	// unread is set for an object that was read before and cannot be read now.
 	unread bool
 }
 
-// New returns an empty inventory. Each object that is added passes the
-// extractors in their order. notes are the keys of the annotations that a
-// Select may ask for; others are not kept.
+// New returns an empty inventory. Each added object passes the extractors in their order. notes are
+// the keys of the annotations that it stores, for Query.Annotation; it stores no others.
 func New(notes []string, extractors ...Extractor) *Inventory {
 	inv := &Inventory{
 		extractors: extractors,
@@ -99,13 +96,12 @@ func New(notes []string, extractors ...Extractor) *Inventory {
 	return inv
 }
 
-// ExtractUnread sets the extractor that also takes the objects that were read before
-// and cannot be read now: what they said of others then is the best that is known. It
-// is called before anything is added.
+// ExtractUnread sets the extractor for objects that were read before and cannot be read now: their
+// last known references are the best data there is. It must be called before anything is added.
 func (inv *Inventory) ExtractUnread(x Extractor) { inv.ofUnread = x }
 
-// Unread takes in an object as it was last read: it cannot be read now, so that it may
-// have changed, or be gone. It never replaces an object that was added.
+// Unread adds an object as it was last read, when it cannot be read now and may have changed or be
+// deleted. It never replaces an object that was added.
 func (inv *Inventory) Unread(o object.Object) {
 	var keep func(*Inventory, ID)
 	if inv.ofUnread != nil {
@@ -125,27 +121,26 @@ func (inv *Inventory) Unread(o object.Object) {
 	}
 }
 
-// Add takes in an object. An object that was added before is replaced.
+// Add adds an object, or replaces the one of the same reference.
 func (inv *Inventory) Add(o object.Object) {
 	var keeps [4]func(*Inventory, ID)
-	kept := keeps[:0]
+	stores := keeps[:0]
 	for _, x := range inv.extractors {
 		if k := x(o); k != nil {
-			kept = append(kept, k)
+			stores = append(stores, k)
 		}
 	}
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	id := inv.Named(o.Ref)
 	inv.fill(id, o)
-	for _, k := range kept {
+	for _, k := range stores {
 		k(inv, id)
 	}
 }
 
-// Reset forgets the objects of a kind in a namespace, or in all of them where it
-// is empty: their list starts again, and covers nothing yet. Their rows stay, as
-// named only.
+// Reset drops the objects of a kind in a namespace, or in all namespaces if it is empty, when their
+// list restarts: the kind is no longer covered there. The rows stay, as references only.
 func (inv *Inventory) Reset(gk schema.GroupKind, namespace string) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
@@ -167,8 +162,8 @@ func (inv *Inventory) Reset(gk schema.GroupKind, namespace string) {
 	}
 }
 
-// Named returns the row of a reference, which is made where there is none. It
-// must only be called by what an Extractor returned.
+// Named returns the row of a reference, and adds it if there is none. Only the function that an
+// Extractor returns may call it.
 func (inv *Inventory) Named(ref object.Ref) ID {
 	k := key{kind: inv.kindOf(ref.GroupKind()), ns: inv.symbols.number(ref.Namespace), name: ref.Name}
 	if id, ok := inv.byName(k); ok {
@@ -188,8 +183,8 @@ func (inv *Inventory) byName(k key) (ID, bool) {
 	return ID(n), ok
 }
 
-// Symbol returns the number of a string that many rows share (a field path).
-// Like Named it is for what an Extractor returned.
+// Symbol returns the number of a string that many rows share (a field path). As with Named, only
+// the function that an Extractor returns may call it.
 func (inv *Inventory) Symbol(s string) uint32 { return inv.symbols.number(s) }
 
 func (inv *Inventory) kindOf(gk schema.GroupKind) uint32 {
@@ -213,7 +208,7 @@ func (inv *Inventory) fill(id ID, o object.Object) {
 	inv.describe(id, o)
 }
 
-// describe keeps the identity and the labels of an object.
+// describe stores the identity and the labels of an object.
 func (inv *Inventory) describe(id ID, o object.Object) {
 	r := &inv.rows[id]
 	r.version = inv.symbols.number(o.Version)
@@ -224,7 +219,7 @@ func (inv *Inventory) describe(id ID, o object.Object) {
 	}
 	if len(inv.keptNotes) > 0 {
 		for k, v := range o.Meta.GetAnnotations() {
-			if note, kept := inv.keptNotes[k]; kept {
+			if note, wanted := inv.keptNotes[k]; wanted {
 				inv.pairs = append(inv.pairs, inv.pairOf(note, v))
 			}
 		}
@@ -232,7 +227,7 @@ func (inv *Inventory) describe(id ID, o object.Object) {
 	r.nlabels = uint16(min(len(inv.pairs)-int(r.labels), 1<<16-1))
 }
 
-// identify keeps the UID of a row, for that which it had before.
+// identify replaces the UID of a row.
 func (inv *Inventory) identify(id ID, uid types.UID) {
 	inv.held = nil
 	delete(inv.oddUIDs, id)
@@ -242,22 +237,22 @@ func (inv *Inventory) identify(id ID, uid types.UID) {
 	}
 }
 
-// Cover says that every object of the kind in the namespace (in all namespaces,
-// where it is empty) has been added: one that is named and not here is missing.
+// Cover records that every object of the kind in the namespace (in all namespaces, if it is empty)
+// was added: one that is referenced and was not added is missing.
 func (inv *Inventory) Cover(gk schema.GroupKind, namespace string) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	inv.covered[scope{gk, namespace}] = true
 }
 
-// Absent says that the object was asked for by name and is not there.
+// Absent records that a get of the object returned NotFound.
 func (inv *Inventory) Absent(ref object.Ref) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()
 	inv.absent[inv.Named(ref)] = true
 }
 
-// Gap keeps what could not be read. The same gap is kept once.
+// Gap records what could not be read, each gap once.
 func (inv *Inventory) Gap(g object.Gap) {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

@@ -158,12 +158,12 @@ func TestNotes(t *testing.T) {
 	}
 }
 
-// Extractors run in their order, and what they keep runs alone.
+// Extractors run in their order, and the functions that they return run alone.
 func TestAddAtOnce(t *testing.T) {
-	kept := 0
+	stored := 0
 	count := func(object.Object) func(*Inventory, ID) {
 		return func(inv *Inventory, id ID) {
-			kept++
+			stored++
 			inv.Named(ref("other", inv.Ref(id).Name))
 			inv.Symbol(inv.Ref(id).Name)
 		}
@@ -181,10 +181,10 @@ func TestAddAtOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if kept != 2000 || inv.Objects() != 500 || inv.Len() != 1500 || len(inv.Gaps()) != 500 {
-		t.Errorf("kept %d, %d objects, %d rows", kept, inv.Objects(), inv.Len())
+	if stored != 2000 || inv.Objects() != 500 || inv.Len() != 1500 || len(inv.Gaps()) != 500 {
+		t.Errorf("kept %d, %d objects, %d rows", stored, inv.Objects(), inv.Len())
 	}
-	for range 4 { // reading is safe for several as well
+	for range 4 { // concurrent reads are safe too
 		all.Go(func() {
 			inv.ByUID(ParseUID("3"))
 			inv.Twins()
@@ -222,7 +222,7 @@ func TestSorted(t *testing.T) {
 	}
 }
 
-// Long strings and many blocks come back as they went in.
+// Long strings and many blocks are returned unchanged.
 func TestTexts(t *testing.T) {
 	inv := New(nil)
 	var want []string

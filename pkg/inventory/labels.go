@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// pairOf returns the number of a label and its value. Very many rows carry the
-// same pairs.
+// pairOf returns the number of a label and its value, since many rows carry the same pair.
 func (inv *Inventory) pairOf(k, v string) uint32 {
 	p := pair{inv.symbols.number(k), inv.symbols.number(v)}
 	if n, ok := inv.pairNum.find(p.hash(), func(n uint32) bool { return inv.pairList[n] == p }); ok {
@@ -45,7 +44,7 @@ func (inv *Inventory) Labels(id ID) map[string]string {
 	return out
 }
 
-// Annotation returns the value of an annotation of the row, of those that are kept.
+// Annotation returns the value of an annotation of the row, if its key was given to New.
 func (inv *Inventory) Annotation(id ID, name string) (string, bool) {
 	return inv.Label(id, noteKey(name))
 }
@@ -55,8 +54,8 @@ func (inv *Inventory) labels(id ID) []uint32 {
 	return inv.pairs[r.labels : r.labels+uint32(r.nlabels)]
 }
 
-// Key gives a row that was just filled a further name by which a Query finds it.
-// Like Named it is for what an Extractor returned.
+// Key adds a name by which a Query finds the last filled row. As with Named, only the function that
+// an Extractor returns may call it.
 func (inv *Inventory) Key(id ID, text string) {
 	r := &inv.rows[id]
 	if int(r.labels)+int(r.nlabels) == len(inv.pairs) && r.nlabels < 1<<16-1 {
@@ -65,7 +64,7 @@ func (inv *Inventory) Key(id ID, text string) {
 	}
 }
 
-// What is kept beside labels cannot be one: those hold no colon.
+// No label has a colon, so these keys never collide with labels.
 
 func noteKey(k string) string { return "annotation:" + k }
 

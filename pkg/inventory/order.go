@@ -7,9 +7,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Sorted returns the rows that keep accepts, in the order of object.Compare.
-// They are laid out by kind and namespace first, so that no more than names are
-// left to compare: a million references compared as strings cost seconds.
+// Sorted returns the rows that keep accepts, in the order of object.Compare. It groups them by kind
+// and namespace first and then compares names alone: to compare a million references as strings
+// takes seconds.
 func (inv *Inventory) Sorted(keep func(ID) bool) []ID {
 	type part struct{ kind, ns uint32 }
 	sizes := map[part]int{}

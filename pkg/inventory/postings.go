@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// kindIndex is the rows of a kind. Its labels are inverted at the first question
-// by label, and the values of a key at the first question for that: most kinds,
-// and the keys of most different values (pod-template-hash), are never asked for.
+// kindIndex lists the rows of a kind. Its labels are inverted by the first query with a label, and
+// the values of a key by the first query for that key: most kinds, and the keys with the most
+// values (pod-template-hash), are never queried.
 type kindIndex struct {
 	all   []ID
 	byNS  map[uint32][]ID
 	byKey map[uint32]*keyIndex
 }
 
-// keyIndex is the rows that carry a label, whatever its value.
+// keyIndex lists the rows that carry a label, with any value.
 type keyIndex struct {
 	rows  []ID
 	lists [4]map[posting][]ID
 }
 
-// posting is where a list of rows is found: by namespace and value. Either is 0
-// in the lists that do not tell them apart.
+// posting is the key of a list of rows: namespace and value. Either is 0 in a list that does not
+// depend on it.
 type posting struct{ ns, value uint32 }
 
 // The parts of the number of keyIndex.lists.
@@ -54,8 +54,8 @@ func (x *Index) kind(gk schema.GroupKind) *kindIndex {
 	return x.kinds[num]
 }
 
-// build sorts every row into the lists of its kind in one pass: asking for one
-// kind after the other would pass over all rows each time.
+// build sorts every row into the lists of its kind in one pass: a pass for each queried kind would
+// visit all rows each time.
 func (x *Index) build() {
 	x.kinds = make([]*kindIndex, len(x.inv.kinds))
 	for num := range x.kinds {
@@ -75,7 +75,7 @@ func (x *Index) carrying(k *kindIndex, in area, key, value uint32) []ID {
 	return x.postings(k, in, key, 0)[in.posting(value)]
 }
 
-// carryingKey returns the rows that carry the label, whatever its value.
+// carryingKey returns the rows that carry the label, with any value.
 func (x *Index) carryingKey(k *kindIndex, in area, key string) []ID {
 	n, ok := x.inv.symbols.find(key)
 	if !ok {

@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The methods below read, and expect that nothing is added meanwhile.
+// The methods below read, and must not run while something is added.
 
-// Len is the number of rows, present or only named.
+// Len returns the number of rows: objects that were read, and references.
 func (inv *Inventory) Len() int { return len(inv.rows) }
 
-// Objects is the number of objects that were read.
+// Objects returns the number of objects that were read.
 func (inv *Inventory) Objects() int { return inv.present }
 
 // Gaps returns what could not be read.
@@ -42,14 +42,13 @@ func (inv *Inventory) lookup(ref object.Ref) (ID, bool) {
 	return inv.byName(key{kind, ns, ref.Name})
 }
 
-// Present says that the object of the row was read.
+// Present reports whether the object of the row was read.
 func (inv *Inventory) Present(id ID) bool { return inv.rows[id].present }
 
-// WasRead says that the object of the row was read: now, or before it could not be read
-// any longer.
+// WasRead reports whether the object of the row was read, now or before it became unreadable.
 func (inv *Inventory) WasRead(id ID) bool { return inv.rows[id].present || inv.rows[id].unread }
 
-// Missing says that the object of the row is not there, for certain.
+// Missing reports whether the object of the row is known not to exist.
 func (inv *Inventory) Missing(id ID) bool {
 	r := inv.rows[id]
 	if r.present || r.unread {
@@ -59,12 +58,12 @@ func (inv *Inventory) Missing(id ID) bool {
 	return inv.absent[id] || inv.covered[scope{gk, ns}] || inv.covered[scope{gk, ""}]
 }
 
-// Covered says whether every object of the kind in the namespace was read.
+// Covered reports whether every object of the kind in the namespace was read.
 func (inv *Inventory) Covered(gk schema.GroupKind, namespace string) bool {
 	return inv.covered[scope{gk, namespace}] || inv.covered[scope{gk, ""}]
 }
 
-// Coverage yields each kind and namespace of which every object was read.
+// Coverage yields each kind and namespace whose objects were all read.
 func (inv *Inventory) Coverage() iter.Seq2[schema.GroupKind, string] {
 	return func(yield func(schema.GroupKind, string) bool) {
 		for s := range inv.covered {
@@ -78,8 +77,7 @@ func (inv *Inventory) Coverage() iter.Seq2[schema.GroupKind, string] {
 // Version returns the API version in which the object of the row was read.
 func (inv *Inventory) Version(id ID) string { return inv.symbols.list[inv.rows[id].version] }
 
-// UID returns the UID of the row as the server wrote it; empty where the object
-// was not read.
+// UID returns the UID of the row as the server wrote it, or "" if the object was not read.
 func (inv *Inventory) UID(id ID) types.UID {
 	if u, ok := inv.oddUIDs[id]; ok {
 		return u
@@ -87,7 +85,7 @@ func (inv *Inventory) UID(id ID) types.UID {
 	return inv.rows[id].uid.format()
 }
 
-// RawUID returns the UID of the row as bytes, for comparing.
+// RawUID returns the UID of the row as bytes, for comparison.
 func (inv *Inventory) RawUID(id ID) UID { return inv.rows[id].uid }
 
 // Text returns the string behind a Symbol.

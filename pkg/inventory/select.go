@@ -7,23 +7,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Query is what Index.Select looks for. All requirements must hold.
+// Query is what Index.Select selects by. All set fields must match.
 type Query struct {
 	Labels      map[string]string
 	Expressions []metav1.LabelSelectorRequirement
-	// Annotation, where set, must be on the row with a value that Match accepts;
-	// its key must be among those that New was told to keep.
+	// Annotation, if set, must be on the row with a value that Match accepts. Its key must be one
+	// that was given to New.
 	Annotation string
 	Match      func(value string) bool
-	// Name, where set, must accept the name of the object.
+	// Name, if set, must accept the name of the object.
 	Name func(name string) bool
-	// Key, where set, must be a further name of the object (Inventory.Key).
+	// Key, if set, must be a name that Inventory.Key added to the row.
 	Key string
 }
 
-// Index finds rows by kind, namespace and label. It is inverted: a label leads
-// to the rows that carry it. It is made for the kinds that are asked for, once,
-// after reading.
+// Index finds rows by kind, namespace and label. It is inverted: a label leads to the rows that
+// carry it. It is built at the first query of a kind, after all objects were read.
 type Index struct {
 	inv   *Inventory
 	kinds []*kindIndex
@@ -34,8 +33,8 @@ func (inv *Inventory) Index() *Index {
 	return &Index{inv: inv}
 }
 
-// OfKind returns the rows of a kind that were read (see Inventory.WasRead), in a namespace or, where all
-// is set, in every one.
+// OfKind returns the rows of a kind that were read (see Inventory.WasRead), in a namespace or, if
+// all is set, in every namespace.
 func (x *Index) OfKind(gk schema.GroupKind, namespace string, all bool) []ID {
 	k := x.kind(gk)
 	switch {
@@ -51,7 +50,7 @@ func (x *Index) OfKind(gk schema.GroupKind, namespace string, all bool) []ID {
 	return k.byNS[ns]
 }
 
-// Select returns the rows that the query finds, in no particular order.
+// Select returns the rows that match the query, in no particular order.
 func (x *Index) Select(gk schema.GroupKind, namespace string, all bool, q Query) []ID {
 	rows := x.OfKind(gk, namespace, all)
 	if len(rows) == 0 {
@@ -74,8 +73,8 @@ func (x *Index) Select(gk schema.GroupKind, namespace string, all bool, q Query)
 	return found
 }
 
-// wanted returns the numbers of the labels; one that no row carries makes a
-// match impossible.
+// wanted returns the numbers of the labels, and false if no row carries one of them: then nothing
+// matches.
 func (x *Index) wanted(labels map[string]string) ([]pair, bool) {
 	want := make([]pair, 0, len(labels))
 	for k, v := range labels {
@@ -89,9 +88,8 @@ func (x *Index) wanted(labels map[string]string) ([]pair, bool) {
 	return want, true
 }
 
-// shortest returns the shortest of rows and the posting lists of what the query
-// asks for, and for how much it asks: the other requirements need only be
-// checked on its rows.
+// shortest returns the shortest of rows and the posting lists that the query selects, and the number
+// of its requirements: those not met by that list are checked on its rows only.
 func (x *Index) shortest(rows []ID, k *kindIndex, in area, want []pair, q Query) (best []ID, asked int) {
 	best = rows
 	take := func(list []ID) {
@@ -159,6 +157,6 @@ func (x *Index) holds(id ID, e metav1.LabelSelectorRequirement) bool {
 	case metav1.LabelSelectorOpDoesNotExist:
 		return !ok
 	}
-	// An operator that nobody knows selects nothing, rather than everything.
+	// An unknown operator selects nothing, rather than everything.
 	return false
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Select finds what the selectors of Kubernetes find.
+// Select matches what the selectors of Kubernetes match.
 func TestSelectAgrees(t *testing.T) {
 	hits := 0
 	for seed := range uint64(300) {
@@ -78,7 +78,7 @@ func selector(random *rand.Rand) metav1.LabelSelector {
 		}
 		if e.Operator == metav1.LabelSelectorOpIn || e.Operator == metav1.LabelSelectorOpNotIn {
 			for range 1 + random.IntN(3) {
-				e.Values = append(e.Values, word(random)) // the same one twice, at times
+				e.Values = append(e.Values, word(random)) // sometimes a duplicate
 			}
 		}
 		s.MatchExpressions = append(s.MatchExpressions, e)
@@ -97,7 +97,7 @@ func TestSelect(t *testing.T) {
 	}
 	inv.Add(made(ref("far", "data-web-0"), "", map[string]string{"app": "web"}))
 	inv.Absent(ref("ns", "data-web-7"))
-	is := func(want string) func(string) bool { return func(s string) bool { return s == want } }
+	equals := func(want string) func(string) bool { return func(s string) bool { return s == want } }
 	web := map[string]string{"app": "web"}
 	for name, c := range map[string]struct {
 		q    Query
@@ -108,10 +108,10 @@ func TestSelect(t *testing.T) {
 		"everywhere":             {Query{}, true, "far/data-web-0 ns/data-db-0 ns/data-web-0 ns/data-web-1"},
 		"label":                  {Query{Labels: web}, false, "ns/data-web-0 ns/data-web-1"},
 		"label, everywhere":      {Query{Labels: web}, true, "far/data-web-0 ns/data-web-0 ns/data-web-1"},
-		"name":                   {Query{Name: is("data-web-0")}, false, "ns/data-web-0"},
-		"name and label":         {Query{Name: is("data-web-0"), Labels: web}, true, "far/data-web-0 ns/data-web-0"},
-		"annotation":             {Query{Annotation: "note", Match: is("data-db-0")}, false, "ns/data-db-0"},
-		"annotation and label":   {Query{Annotation: "note", Match: is("data-db-0"), Labels: web}, false, ""},
+		"name":                   {Query{Name: equals("data-web-0")}, false, "ns/data-web-0"},
+		"name and label":         {Query{Name: equals("data-web-0"), Labels: web}, true, "far/data-web-0 ns/data-web-0"},
+		"annotation":             {Query{Annotation: "note", Match: equals("data-db-0")}, false, "ns/data-db-0"},
+		"annotation and label":   {Query{Annotation: "note", Match: equals("data-db-0"), Labels: web}, false, ""},
 		"annotation, everywhere": {Query{Annotation: "note", Match: func(string) bool { return true }}, true, "ns/data-db-0 ns/data-web-0"},
 		"annotation not kept":    {Query{Annotation: "other", Match: func(string) bool { return true }}, false, ""},
 		"unknown operator":       {Query{Expressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Near", Values: []string{"web"}}}}, false, ""},
@@ -131,8 +131,7 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// Very many selectors over very many rows, of which each finds one: no question
-// may pass over all rows.
+// Many selectors over many rows, each with one match: no query may visit all rows.
 func TestSelectIsIndexed(t *testing.T) {
 	const n = 30_000
 	inv := New([]string{"note"})

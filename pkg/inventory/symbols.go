@@ -5,11 +5,10 @@ import (
 	"strings"
 )
 
-// seed makes the places in the tables unpredictable, so that nobody can choose
-// names that meet in one.
+// seed makes hashes unpredictable, so that an attacker cannot choose names that collide.
 var seed = maphash.MakeSeed()
 
-// symbols numbers strings, the empty one as 0.
+// symbols numbers strings; the empty string is 0.
 type symbols struct {
 	list  []string
 	index table
@@ -35,8 +34,8 @@ func (s *symbols) find(v string) (uint32, bool) {
 	return s.index.find(maphash.String(seed, v), func(n uint32) bool { return s.list[n] == v })
 }
 
-// texts copies strings, many into one block. A string that is kept as it came
-// may be a part of a whole decoded object, or of a page of them, and keeps that.
+// texts copies strings, many into one block. A string from the decoder may be a slice of a whole
+// object or page, and would keep that in memory.
 type texts struct{ block strings.Builder }
 
 const blockSize = 1 << 14
@@ -46,7 +45,7 @@ func (t *texts) clone(s string) string {
 		return strings.Clone(s)
 	}
 	if t.block.Len()+len(s) > t.block.Cap() {
-		// The strings that were cut from the old block keep it.
+		// Strings that were cut from the old block still reference it.
 		t.block = strings.Builder{}
 		t.block.Grow(blockSize)
 	}

@@ -1,14 +1,14 @@
 package inventory
 
-// table finds the numbers of things that are kept elsewhere, by hash. A map
-// would keep the things a second time, and take several times the memory: there
-// are as many rows as a cluster has objects.
+// table finds the numbers of values that are stored elsewhere, by hash. A map would store the
+// values a second time and take several times the memory: there are as many rows as objects in a
+// cluster.
 type table struct {
 	slots []uint32 // number + 1; 0 is free
 	n     int
 }
 
-// find returns the number for which same holds, of those added under the hash.
+// find returns the number among those with the hash for which same returns true.
 func (t *table) find(hash uint64, same func(uint32) bool) (uint32, bool) {
 	if len(t.slots) == 0 {
 		return 0, false
@@ -22,8 +22,8 @@ func (t *table) find(hash uint64, same func(uint32) bool) (uint32, bool) {
 	return 0, false
 }
 
-// add takes in a number that is not there. At most half of the slots are used,
-// so that a search is short.
+// add adds a number that is not in the table. At most half of the slots are used, so that searches
+// are short.
 func (t *table) add(n uint32, hash func(uint32) uint64) {
 	if t.n++; t.n*2 > len(t.slots) {
 		old := t.slots

@@ -11,12 +11,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// UID is a UID as bytes: that of a canonical UUID, or a digest of another
-// string. The zero value is no UID.
+// UID is a UID as bytes: a canonical UUID, or a digest of another string. The zero value is no UID.
 type UID [16]byte
 
-// ParseUID returns the bytes of a UID: those of the UUID where it is one in its
-// canonical form, else the head of its SHA-256, so that any string will do.
+// ParseUID returns the bytes of a UID: those of the UUID if it is in canonical form, else the first
+// 16 bytes of its SHA-256, so that every string is valid.
 func ParseUID(s types.UID) UID {
 	if s == "" {
 		return UID{}
@@ -30,8 +29,8 @@ func ParseUID(s types.UID) UID {
 	return u
 }
 
-// ParseUUID returns the bytes of a UID that is a UUID in its canonical form,
-// and which String therefore writes as it was.
+// ParseUUID returns the bytes of a UID that is a UUID in canonical form, so that String returns the
+// same text.
 func ParseUUID(s types.UID) (UID, bool) {
 	var u UID
 	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
@@ -52,7 +51,7 @@ func ParseUUID(s types.UID) (UID, bool) {
 	return u, true
 }
 
-// String returns the UUID in its canonical form, empty for no UID.
+// String returns the UUID in canonical form, or "" for no UID.
 func (u UID) String() string { return string(u.format()) }
 
 func (u UID) format() types.UID {
@@ -73,11 +72,11 @@ func (u UID) format() types.UID {
 type holders struct {
 	index  table
 	twins  [][2]ID
-	better map[ID]ID // of a row in index, the row that comes first by name
+	better map[ID]ID // by row in index: the row with the same UID that sorts first
 }
 
-// ByUID returns the row that was read with the UID; the first one, in the order
-// of object.Compare, where there are several.
+// ByUID returns the row that was read with the UID; the first in the order of object.Compare if
+// there are several.
 func (inv *Inventory) ByUID(uid UID) (ID, bool) {
 	if uid == (UID{}) {
 		return 0, false
@@ -90,9 +89,8 @@ func (inv *Inventory) ByUID(uid UID) (ID, bool) {
 	return n, ok
 }
 
-// Twins returns pairs of rows that were read with the same UID: one object that
-// two groups serve, or a UID that was used twice. The first of a pair is what
-// ByUID returns.
+// Twins returns pairs of rows that were read with the same UID: one object that two groups serve,
+// or a UID that was used twice. The first of a pair is what ByUID returns.
 func (inv *Inventory) Twins() [][2]ID { return inv.holders().twins }
 
 func (h *holders) find(inv *Inventory, uid UID) (ID, bool) {
@@ -100,8 +98,7 @@ func (h *holders) find(inv *Inventory, uid UID) (ID, bool) {
 	return ID(n), ok
 }
 
-// holders makes the index when it is first asked for. What is added or reset
-// later drops it: so it never tells what was.
+// holders returns the index and builds it if needed. Add and Reset drop it, so it is never stale.
 func (inv *Inventory) holders() *holders {
 	inv.mu.Lock()
 	defer inv.mu.Unlock()

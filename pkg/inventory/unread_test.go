@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// TestUnread holds that what was read before is neither present nor missing, is found by its
-// labels and its UID, and never replaces what is read.
+// TestUnread: an object that was read before is neither present nor missing, is found by its labels
+// and its UID, and never replaces one that is read.
 func TestUnread(t *testing.T) {
 	both, structure := 0, 0
 	inv := New(nil, func(object.Object) func(*Inventory, ID) { both++; return nil })
@@ -29,8 +29,8 @@ func TestUnread(t *testing.T) {
 	if rows := inv.Index().Select(gk, "shop", false, Query{Labels: map[string]string{"app": "old"}}); len(rows) != 1 || rows[0] != id {
 		t.Errorf("rows %v", rows)
 	}
-	if by, ok := inv.ByUID(inv.RawUID(id)); !ok || by != id {
-		t.Errorf("by its UID %v, %v", by, ok)
+	if found, ok := inv.ByUID(inv.RawUID(id)); !ok || found != id {
+		t.Errorf("by its UID %v, %v", found, ok)
 	}
 	inv.Add(pod("web", "new"))
 	inv.Unread(pod("web", "old"))

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// UnknownKindError says that no served resource has the name, and which come
-// close to it.
+// UnknownKindError reports that no served resource has the name, with similar names.
 type UnknownKindError struct {
 	Name    string
 	Nearest []string
@@ -21,7 +20,7 @@ func (e *UnknownKindError) Error() string {
 	return fmt.Sprintf("unknown kind %q (did you mean %s?)", e.Name, strings.Join(e.Nearest, ", "))
 }
 
-// AmbiguousKindError says that several groups serve the name.
+// AmbiguousKindError reports that several groups serve the name.
 type AmbiguousKindError struct {
 	Name    string
 	Choices []string
@@ -31,13 +30,12 @@ func (e *AmbiguousKindError) Error() string {
 	return fmt.Sprintf("kind %q is ambiguous: write one of %s", e.Name, strings.Join(e.Choices, ", "))
 }
 
-// Find resolves a name as a user types it: plural, singular, short name or
-// kind, in any case, with the group behind a dot where one is meant
-// (deploy, Deployment, deployments.apps, ingresses.v1.networking.k8s.io).
-// Where the plural of a kind is not known, each that English could make of it is taken.
-// A name that a built-in group serves means that one, as it does to kubectl;
-// otherwise a name that several groups serve is an *AmbiguousKindError, one
-// that nobody serves an *UnknownKindError.
+// Find resolves a name as a user types it: plural, singular, short name or kind, in any case, with
+// an optional group behind a dot (deploy, Deployment, deployments.apps,
+// ingresses.v1.networking.k8s.io). For a kind without a known plural it accepts every plural that
+// English could form. As in kubectl, a built-in group wins over others; otherwise a name that
+// several groups serve is an *AmbiguousKindError, and one that no group serves an
+// *UnknownKindError.
 func (k *Kinds) Find(name string) (Resource, error) {
 	for _, match := range []func(Resource, string) bool{matchName, matchShort, matchPlural} {
 		var found []Resource
@@ -71,12 +69,12 @@ func matchName(r Resource, name string) bool {
 	return strings.EqualFold(name, r.Plural) || strings.EqualFold(name, r.Singular) || strings.EqualFold(name, r.Kind)
 }
 
-// matchPlural takes a name for a plural that is not known.
+// matchPlural matches a name against a kind without a known plural.
 func matchPlural(r Resource, name string) bool { return r.Plural == "" && MayBePlural(name, r.Kind) }
 
-// MayBePlural says whether a name may be how several of a kind are written: as English does
-// it, or as they are, hyphens and case aside. It is for what people type: the plural that a
-// server knows is in its definition only.
+// MayBePlural reports whether a name may be the plural of a kind, regardless of case and hyphens:
+// an English plural, or the kind itself. Use it only for what people type: the real plural is in
+// the CustomResourceDefinition.
 func MayBePlural(name, kind string) bool {
 	name, kind = strings.ToLower(strings.ReplaceAll(name, "-", "")), strings.ToLower(kind)
 	stem, y := strings.CutSuffix(kind, "y")
@@ -99,8 +97,8 @@ func matchGrouped(r Resource, name string, match func(Resource, string) bool) bo
 	return strings.EqualFold(group, r.Group) || strings.EqualFold(group, r.Version+"."+r.Group) || (r.Group == "" && strings.EqualFold(group, r.Version))
 }
 
-// nearest returns up to three singular names within a third of the length of
-// name in edits.
+// nearest returns up to three singular names whose edit distance is at most a third of the length
+// of name.
 func (k *Kinds) nearest(name string) []string {
 	head, _, _ := strings.Cut(strings.ToLower(name), ".")
 	type candidate struct {
@@ -109,7 +107,7 @@ func (k *Kinds) nearest(name string) []string {
 	}
 	var found []candidate
 	for _, r := range k.list {
-		// What shares no letter with the name is not near it, however short that is.
+		// A name that shares no letter is not similar, however short it is.
 		best := len(head)
 		for _, n := range append([]string{r.Plural, r.Singular, strings.ToLower(r.Kind)}, r.ShortNames...) {
 			if n != "" {
@@ -130,8 +128,8 @@ func (k *Kinds) nearest(name string) []string {
 	return names
 }
 
-// Nearest returns up to three of the choices that are within a third of the
-// length of name in edits, case aside, nearest first.
+// Nearest returns up to three of the choices whose edit distance, regardless of case, is at most a
+// third of the length of name, nearest first.
 func Nearest(name string, choices []string) []string {
 	type candidate struct {
 		name string
@@ -154,7 +152,7 @@ func Nearest(name string, choices []string) []string {
 	return names
 }
 
-// DidYouMean is the end of a message that offers names; nothing without any.
+// DidYouMean returns the end of a message that suggests names, or "" without names.
 func DidYouMean(names []string) string {
 	if len(names) == 0 {
 		return ""
@@ -162,8 +160,8 @@ func DidYouMean(names []string) string {
 	return " (did you mean " + strings.Join(names, ", ") + "?)"
 }
 
-// edits is the Damerau-Levenshtein distance (restricted: neighbours swapped
-// count once), so that "moodel" is one edit from "moodle".
+// edits returns the Damerau-Levenshtein distance (restricted: swapped neighbours count once), so
+// that "moodel" is one edit from "moodle".
 func edits(a, b string) int {
 	prev2, prev, cur := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range prev {

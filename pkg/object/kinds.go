@@ -7,23 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a kind as it is served: its names, its version and its scope.
+// Resource is a served kind: its names, its version and its scope.
 type Resource struct {
 	Group   string
 	Version string
 	Kind    string
-	// Plural is the name in requests, and of the definition; empty where nothing says it,
-	// since the English plural of a kind need not be it.
+	// Plural is the resource name in requests and CustomResourceDefinitions. It is empty if
+	// unknown, since it need not be the English plural of the kind.
 	Plural     string
 	Singular   string
 	ShortNames []string
 	Categories []string
 	Namespaced bool
-	// Listable says that the server lists it; a snapshot lists everything.
+	// Listable is set if the server supports list; it is always set for a snapshot.
 	Listable bool
-	// Custom says that a CustomResourceDefinition or an aggregated API serves it.
+	// Custom is set if a CustomResourceDefinition or an aggregated API serves the kind.
 	Custom bool
-	// Scalable says that it has the subresource scale.
+	// Scalable is set if the kind has the subresource scale.
 	Scalable bool
 }
 
@@ -32,8 +32,8 @@ func (r Resource) GroupKind() schema.GroupKind {
 	return schema.GroupKind{Group: r.Group, Kind: r.Kind}
 }
 
-// String returns the plural name with the group: deployments.apps; where the plural is
-// not known, the kind with the group.
+// String returns the plural with the group (deployments.apps), or the kind with the group if the
+// plural is unknown.
 func (r Resource) String() string {
 	if r.Plural == "" {
 		return r.GroupKind().String()
@@ -49,8 +49,8 @@ func (r Resource) APIVersion() string {
 	return schema.GroupVersion{Group: r.Group, Version: r.Version}.String()
 }
 
-// Kinds is the set of resources that a source knows, one entry a kind. Its
-// order is the server's order of preference, as kubectl resolves names.
+// Kinds is the set of resources that a source knows, one entry for each kind. Its order is the
+// server's order of preference, by which kubectl resolves names.
 type Kinds struct {
 	list       []Resource
 	byKind     map[schema.GroupKind]int
@@ -60,8 +60,7 @@ type Kinds struct {
 	failed     map[string]bool
 }
 
-// NewKinds returns the set of rs. Of two entries of one group and kind the
-// first one stays.
+// NewKinds returns the set of rs. Of two entries of one group and kind the first wins.
 func NewKinds(rs []Resource) *Kinds {
 	k := &Kinds{byKind: make(map[schema.GroupKind]int, len(rs)), byResource: make(map[schema.GroupResource]int, len(rs))}
 	for _, r := range rs {
@@ -79,9 +78,8 @@ func NewKinds(rs []Resource) *Kinds {
 
 func (k *Kinds) hasResource(gr schema.GroupResource) bool { _, ok := k.byResource[gr]; return ok }
 
-// Fail says that what the group serves is not known, since asking for it failed.
-// Without a group it holds for all of them, as it does for a dump of a few
-// objects.
+// Fail records that discovery of the groups failed. Without groups, discovery of all of them is
+// incomplete, as in a dump of a few objects.
 func (k *Kinds) Fail(groups ...string) {
 	if len(groups) == 0 {
 		k.partial = true
@@ -94,16 +92,16 @@ func (k *Kinds) Fail(groups ...string) {
 	}
 }
 
-// With returns the set with more resources behind it, as they would be served besides. Of
-// a group and kind that the set has, its own entry stays.
-func (k *Kinds) With(more ...Resource) *Kinds {
-	all := NewKinds(slices.Concat(k.list, more))
+// With returns the set with more resources appended. An entry of the set wins over one of more with
+// the same group and kind.
+func (k *Kinds) With(added ...Resource) *Kinds {
+	all := NewKinds(slices.Concat(k.list, added))
 	all.partial, all.failed, all.known = k.partial, maps.Clone(k.failed), k.known
 	return all
 }
 
-// Knowing returns the set with kinds of which it is known how a server has them, whether
-// this one serves them or not: where it does, what it says itself holds.
+// Knowing returns the set with the names and scope of kinds that the server may not serve. If it
+// does serve them, its own entry wins.
 func (k *Kinds) Knowing(kinds ...Resource) *Kinds {
 	all := *k
 	all.known = maps.Clone(k.known)
@@ -116,8 +114,8 @@ func (k *Kinds) Knowing(kinds ...Resource) *Kinds {
 	return &all
 }
 
-// Namespaced says whether the objects of a kind are in namespaces: as it is served, or
-// else as is known of it without.
+// Namespaced reports whether the objects of a kind are in namespaces: by discovery, or else by what
+// Knowing was given.
 func (k *Kinds) Namespaced(gk schema.GroupKind) (namespaced, known bool) {
 	r, known := k.Kind(gk)
 	if !known {
@@ -126,13 +124,13 @@ func (k *Kinds) Namespaced(gk schema.GroupKind) (namespaced, known bool) {
 	return r.Namespaced, known
 }
 
-// NotServed says that nobody serves the kind, for certain.
+// NotServed reports whether the kind is known not to be served.
 func (k *Kinds) NotServed(gk schema.GroupKind) bool {
 	_, served := k.byKind[gk]
 	return !served && !k.partial && !k.failed[gk.Group]
 }
 
-// Whole says that all that is served is known: a name that is not found is none.
+// Whole reports whether discovery is complete: a name that it does not have does not exist.
 func (k *Kinds) Whole() bool { return !k.partial && len(k.failed) == 0 }
 
 // All returns every resource, in order of preference.
@@ -147,9 +145,8 @@ func (k *Kinds) Kind(gk schema.GroupKind) (Resource, bool) {
 	return k.list[i], true
 }
 
-// Resource returns what is served under a group and a plural name. References
-// that carry a resource instead of a kind (IPAddress, ResourceClaim) go through
-// it.
+// Resource returns the resource of a group and a plural. It resolves references that carry a
+// resource instead of a kind (IPAddress, ResourceClaim).
 func (k *Kinds) Resource(gr schema.GroupResource) (Resource, bool) {
 	i, ok := k.byResource[gr]
 	if !ok {

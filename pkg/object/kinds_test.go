@@ -73,7 +73,7 @@ func TestFindFails(t *testing.T) {
 		if !errors.As(err, &unknown) || strings.Join(unknown.Nearest, " ") != nearest || unknown.Name != name {
 			t.Errorf("%q: %v, want %q", name, err, nearest)
 		}
-		if said := strings.Contains(err.Error(), "did you mean"); said != (nearest != "") {
+		if suggested := strings.Contains(err.Error(), "did you mean"); suggested != (nearest != "") {
 			t.Errorf("%q: %v", name, err)
 		}
 	}
@@ -147,8 +147,8 @@ func TestEdits(t *testing.T) {
 	}
 }
 
-// The distance is one: symmetric, zero for equals, and no way round is shorter
-// than its two parts by more than a swap can save.
+// The distance is a metric: symmetric, zero for equal words, and a detour is shorter than the sum
+// of its parts by at most what a swap saves.
 func TestEditsIsADistance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 1))
 	word := func() string {
@@ -177,7 +177,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// TestKnowing: what is served holds, and what is known besides only where nothing is.
+// TestKnowing: the served entry of a kind wins over one that Knowing adds.
 func TestKnowing(t *testing.T) {
 	gk := func(kind string) schema.GroupKind { return schema.GroupKind{Group: "example.com", Kind: kind} }
 	k := NewKinds([]Resource{{Group: "example.com", Kind: "Served"}}).Knowing(
@@ -194,8 +194,8 @@ func TestKnowing(t *testing.T) {
 	}
 }
 
-// TestNoPlural: a kind without a plural is found by what English makes of it, and shown as
-// what it is called.
+// TestNoPlural: a kind without a plural is found by English plurals of it, and is shown by its
+// kind.
 func TestNoPlural(t *testing.T) {
 	k := NewKinds([]Resource{
 		{Group: "constraints.example", Kind: "K8sRequiredLabels", Singular: "k8srequiredlabels"},

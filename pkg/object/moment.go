@@ -2,10 +2,9 @@ package object
 
 import "time"
 
-// Newest returns the newest time that is told anywhere in the fields of an object:
-// a snapshot is judged as of when it was taken, which is not before that. It is zero
-// where no time is told. Times in the future of the object (notAfter, renewal) are not
-// looked at: only those that say when something happened.
+// Newest returns the latest time in the fields of an object that say when something happened, or
+// the zero time. A snapshot cannot be older than that, so ages in it are computed from there.
+// Fields with times in the future (notAfter, renewal) do not count.
 func Newest(fields map[string]any) time.Time {
 	var newest time.Time
 	eachTime(fields, 0, func(at time.Time) {
@@ -16,7 +15,7 @@ func Newest(fields map[string]any) time.Time {
 	return newest
 }
 
-// maxDepth is how far down times and words are looked for.
+// maxDepth limits how deep nested fields are searched.
 const maxDepth = 8
 
 func eachTime(v any, depth int, found func(time.Time)) {
@@ -43,7 +42,7 @@ func eachTime(v any, depth int, found func(time.Time)) {
 	}
 }
 
-// happened reports the fields that say when something was.
+// happened reports whether a field says when something happened.
 func happened(key string) bool {
 	switch key {
 	case "creationTimestamp", "time", "lastTransitionTime", "lastUpdateTime", "lastUpdatedTime", "lastProbeTime",

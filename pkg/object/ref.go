@@ -1,6 +1,6 @@
-// Package object is the ground of the house: the identity of an API object
-// (Ref), the kinds that a cluster or a snapshot knows (Kinds), and one object
-// as it was read (Object). It reads nothing and decides nothing.
+// Package object has the types that all others share: the identity of an API object (Ref), the
+// kinds that a cluster or a snapshot serves (Kinds), and one object as it was read (Object). It
+// does no I/O.
 package object
 
 import (
@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Ref is the identity of an object: its group and kind, its namespace (empty
-// for a cluster-scoped object) and its name. The version is no part of it: the
-// same object is served in several. A Ref is comparable and may key a map.
+// Ref is the identity of an object: its group and kind, its namespace (empty for a cluster-scoped
+// object) and its name. The version is no part of it: a server serves the same object in several. A
+// Ref is comparable and can be the key of a map.
 type Ref struct {
 	Group     string
 	Kind      string
@@ -46,7 +46,7 @@ func (r Ref) String() string {
 	return b.String()
 }
 
-// ParseRef reads what String wrote, and nothing else.
+// ParseRef parses what String returns, and nothing else.
 func ParseRef(s string) (Ref, error) {
 	kind, rest, _ := strings.Cut(s, "/")
 	ns, name, ok := strings.Cut(rest, "/")
@@ -55,7 +55,7 @@ func ParseRef(s string) (Ref, error) {
 	}
 	r := Ref{Namespace: ns, Name: name}
 	r.Kind, r.Group, _ = strings.Cut(kind, ".")
-	// An empty part that is written as such comes back in another way.
+	// String never writes an empty part, so a text with one differs from its round trip.
 	if r.Kind == "" || name == "" || strings.Contains(name, "/") || r.String() != s {
 		return Ref{}, fmt.Errorf("object id %q: expected Kind[.group]/[namespace/]name", s)
 	}
@@ -87,8 +87,8 @@ func (r *Ref) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// Compare orders references by group, kind, namespace and name. It is the one
-// order in which objects are numbered and printed.
+// Compare orders references by group, kind, namespace and name. Objects are numbered and printed in
+// this order everywhere.
 func Compare(a, b Ref) int {
 	if c := cmp.Compare(a.Group, b.Group); c != 0 {
 		return c
@@ -102,14 +102,14 @@ func Compare(a, b Ref) int {
 	return cmp.Compare(a.Name, b.Name)
 }
 
-// CompareKinds orders kinds as Compare orders the objects of them.
+// CompareKinds orders kinds as Compare orders their objects.
 func CompareKinds(a, b schema.GroupKind) int {
 	return Compare(Ref{Group: a.Group, Kind: a.Kind}, Ref{Group: b.Group, Kind: b.Kind})
 }
 
-// MayBeName tells what may be the name of an object from what surely is none. It
-// lets pass what a server would refuse as the name of a custom resource
-// (Letsencrypt): that is a wrong name, to be shown as missing.
+// MayBeName reports whether a text may be the name of an object. It accepts names that a server
+// would refuse for a custom resource (Letsencrypt): such a reference is wrong and is shown as
+// missing.
 func MayBeName(s string) bool {
 	return s != "" && len(s) <= 253 && !strings.ContainsAny(s, ",;\"'`{}[]()\\ \t\r\n") && len(content.IsPathSegmentName(s)) == 0
 }

@@ -11,14 +11,14 @@ import (
 // RemovedAPI is a kind in an API version that Kubernetes no longer serves.
 type RemovedAPI struct {
 	schema.GroupVersionKind
-	// Release is the first one without it: 1.22.
+	// Release is the first release without it: 1.22.
 	Release string
-	// Successor has the kind today; it is empty where nothing has.
+	// Successor is the version that serves the kind today, or empty if there is none.
 	Successor schema.GroupVersion
 }
 
-// String says what happened, to follow the name of the version: removed in Kubernetes
-// 1.22, use networking.k8s.io/v1.
+// String returns the text that follows the name of the version: removed in Kubernetes 1.22, use
+// networking.k8s.io/v1.
 func (r RemovedAPI) String() string {
 	if r.Successor.Empty() {
 		return "removed in Kubernetes " + r.Release + " without a successor"
@@ -26,8 +26,8 @@ func (r RemovedAPI) String() string {
 	return "removed in Kubernetes " + r.Release + ", use " + r.Successor.String()
 }
 
-// Removed returns the removal of a kind in a version; false for what is served by the
-// newest release that the table knows of, and for custom kinds.
+// Removed returns the removal of a kind in a version, and false for custom kinds and for what the
+// newest release in the table serves.
 func Removed(gvk schema.GroupVersionKind) (RemovedAPI, bool) {
 	all := RemovedAPIs()
 	i := slices.IndexFunc(all, func(r RemovedAPI) bool { return r.GroupVersionKind == gvk })
@@ -37,12 +37,12 @@ func Removed(gvk schema.GroupVersionKind) (RemovedAPI, bool) {
 	return all[i], true
 }
 
-// RemovedAPIs returns all of them, by release. A version is removed kind by kind: others
-// that share its group and version may be served still. The caller must not change it.
+// RemovedAPIs returns all removals, by release. Versions are removed kind by kind: other kinds of
+// the same group and version may still be served. The caller must not change the result.
 func RemovedAPIs() []RemovedAPI { return removedAPIs() }
 
-// removals are the rows of the deprecated API migration guide of kubernetes.io, and before
-// its time PodPreset and AuditSink: release, version, successor (or none), kinds.
+// removals has the rows of the deprecated API migration guide of kubernetes.io, and the older
+// PodPreset and AuditSink: release, version, successor (or none), kinds.
 const removals = `
 1.16 extensions/v1beta1 apps/v1 DaemonSet Deployment ReplicaSet
 1.16 extensions/v1beta1 networking.k8s.io/v1 NetworkPolicy

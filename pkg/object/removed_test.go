@@ -19,7 +19,7 @@ func TestRemoved(t *testing.T) {
 		{"batch/v1beta1", "CronJob", "removed in Kubernetes 1.25, use batch/v1"},
 		{"policy/v1beta1", "PodSecurityPolicy", "removed in Kubernetes 1.25 without a successor"},
 		{"networking.k8s.io/v1", "Ingress", ""},
-		// Later kinds under a version of which others were removed.
+		// Kinds that were added to a version after others in it were removed.
 		{"networking.k8s.io/v1beta1", "IPAddress", ""},
 		{"storage.k8s.io/v1beta1", "VolumeAttributesClass", ""},
 		{"admissionregistration.k8s.io/v1beta1", "MutatingAdmissionPolicy", ""},
@@ -34,8 +34,8 @@ func TestRemoved(t *testing.T) {
 	}
 }
 
-// Of a group that is served today, the successor of a kind is a version that is known and
-// itself not removed; and no version is told twice.
+// In a group that is still served, the successor of a kind is a known version that is not itself
+// removed; and no version occurs twice.
 func TestRemovedAPIs(t *testing.T) {
 	seen := sets.New[schema.GroupVersionKind]()
 	for _, r := range object.RemovedAPIs() {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// admissionRules reads what the API server asks before it stores an object. What
-// a webhook or a policy looks at is no edge: that is everybody's objects.
+// admissionRules reads what the API server calls before it stores an object. Which objects a
+// webhook or a policy matches is no edge: it may be every object.
 func admissionRules() []Rule {
 	injected := from(mutatingWebhooks, validatingWebhooks, apiService, definition)
 	return []Rule{
@@ -21,9 +21,8 @@ func admissionRules() []Rule {
 	}
 }
 
-// webhookServices: the Service that answers could live without being asked, and
-// the configuration would be pointless without it. One that is asked by its URL is
-// no object.
+// webhookServices: the configuration serves the Service. It is useless without the Service, and the
+// Service works without it. A webhook with a URL has no object to link.
 func webhookServices(o object.Object, emit EmitFunc) {
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingWebhookConfiguration:
@@ -37,8 +36,8 @@ func webhookServices(o object.Object, emit EmitFunc) {
 	}
 }
 
-// webhookService: what a webhook cannot be asked about is refused, unless its policy is to
-// ignore that.
+// webhookService: the API server refuses a request if the webhook does not answer, unless the
+// failurePolicy is Ignore.
 func webhookService(c *admissionv1.WebhookClientConfig, policy *admissionv1.FailurePolicyType, i int, emit EmitFunc) {
 	if s := c.Service; s != nil && s.Name != "" {
 		l := to(service, s.Namespace, s.Name, at("webhooks[", i, "].clientConfig.service.name"))
@@ -53,8 +52,7 @@ func policyBindingPolicy(o object.Object, emit EmitFunc) {
 	}
 }
 
-// policyBinding returns the policy that a binding names, and its parameters if it
-// names any.
+// policyBinding returns the policy that a binding names, and its parameters if any.
 func policyBinding(o object.Object) (policy object.Ref, params *admissionv1.ParamRef) {
 	switch b := o.Body.(type) {
 	case *admissionv1.MutatingAdmissionPolicyBinding:
@@ -65,10 +63,9 @@ func policyBinding(o object.Object) (policy object.Ref, params *admissionv1.Para
 	return object.Ref{}, nil
 }
 
-// policyBindingParams: the policy says of what kind the parameters are; of a policy
-// that takes none they are ignored. Those of a namespaced kind that are named
-// without a namespace are looked up in that of each request, and so are nobody in
-// particular. A binding takes either a name or a selector.
+// policyBindingParams: the policy gives the kind of the parameters; without a kind they are
+// ignored. Parameters of a namespaced kind without a namespace are looked up in the namespace of
+// each request, so they name no object. A binding has either a name or a selector.
 func policyBindingParams(o object.Object, emit EmitFunc) {
 	policy, p := policyBinding(o)
 	if p == nil || policy.Name == "" || (p.Name == "") == (p.Selector == nil) {
@@ -90,9 +87,8 @@ const (
 	caSecretKey      = "cert-manager.io/inject-ca-from-secret"
 )
 
-// cert-manager's injector writes the CA bundle of a webhook, an aggregated API or
-// a conversion from what these annotations name, as namespace/name; it takes
-// nothing else.
+// cert-manager's injector writes the CA bundle of a webhook, an aggregated API or a conversion from
+// the object that these annotations name, always as namespace/name.
 
 func caCertificate(o object.Object, emit EmitFunc) {
 	if namespace, name, ok := strings.Cut(o.Meta.GetAnnotations()[caCertificateKey], "/"); ok && namespace != "" {

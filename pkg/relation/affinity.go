@@ -13,12 +13,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// affinityRules reads beside whom pods want to run, and beside whom not. It is
-// asked of the topmost template alone, not of each of a thousand pods; the pods of
-// the workload itself, which most terms mean, are nobody else and make no edge.
-// A selector that is empty means all pods of its namespaces, one that is not there
-// none. Nothing is said of the nodes that a pod may run on (nodeSelector,
-// nodeAffinity): those are pods times nodes, and the one that counts is spec.nodeName.
+// affinityRules reads pod affinity and anti-affinity. It reads only the topmost template, not each
+// of its pods. Most terms select the pods of the workload itself, which makes no edge. An empty
+// selector selects all pods of its namespaces, an absent one none. nodeSelector and nodeAffinity
+// make no edges: they would be pods times nodes, and the node that matters is spec.nodeName.
 func affinityRules() []Rule {
 	carriers := carriers()
 	return []Rule{
@@ -28,8 +26,8 @@ func affinityRules() []Rule {
 	}
 }
 
-// onTopTemplate reads the template that no other of ours carries for the object,
-// without what it says of its own pods.
+// onTopTemplate reads the template unless an object that was read carries the same one, and
+// excludes the pods of the template itself.
 func onTopTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
 	links := onTemplate(read)
 	return func(o object.Object, emit EmitFunc) {
@@ -39,8 +37,8 @@ func onTopTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) 
 	}
 }
 
-// excludingSelf leaves the pods of the object itself out of links that may find them, and
-// drops links that can find nobody else.
+// excludingSelf excludes the object's own pods from links, and drops links that can match no other
+// pod.
 func excludingSelf(o object.Object, emit EmitFunc) EmitFunc {
 	own := ownPods(o)
 	if own == nil {
@@ -61,9 +59,9 @@ func excludingSelf(o object.Object, emit EmitFunc) EmitFunc {
 	}
 }
 
-// ownPods finds the pods of a workload: by its own selector, without the hash of a
-// revision, or by all labels of its template where it has none; nil for a pod, which
-// is its own, and for a template that is nobody's.
+// ownPods returns a selector of the pods of a workload: its own selector without the revision hash,
+// or all labels of its template if it has none. It is nil for a pod and for a template without an
+// owner.
 func ownPods(o object.Object) *Selector {
 	t := templateOf(o)
 	if t.meta == nil || o.GroupKind() == pod || o.GroupKind() == podTemplate {
@@ -78,8 +76,9 @@ func ownPods(o object.Object) *Selector {
 	return own
 }
 
-// repeated says that the object is a copy of what its controller says of pods. A
-// custom resource (a Rollout) need not say it as we read it.
+// repeated reports whether the object is a copy of its controller's pod template. A custom
+// controller (a Rollout) may carry the template in a shape that the rules do not read, so its copy
+// counts.
 func repeated(o object.Object) bool {
 	controller := metav1.GetControllerOfNoCopy(o.Meta)
 	if controller == nil {
@@ -101,16 +100,16 @@ func podAffinity(t template, emit EmitFunc) {
 		return
 	}
 	a, path := t.spec.Affinity.PodAffinity, t.at+"spec.affinity.podAffinity."
-	// Where each required term means the pod itself, the first one may run alone.
+	// If each required term selects the pod itself, the scheduler lets the first pod run alone.
 	required := a.RequiredDuringSchedulingIgnoredDuringExecution
-	alone := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
+	onlySelf := !slices.ContainsFunc(required, func(term corev1.PodAffinityTerm) bool { return !t.itself(&term) })
 	for i := range required {
-		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), alone, emit)
+		t.emitAffinity(&required[i], at(path+"requiredDuringSchedulingIgnoredDuringExecution[", i, "]"), onlySelf, emit)
 	}
 	t.preferred(a.PreferredDuringSchedulingIgnoredDuringExecution, path, emit)
 }
 
-// podAntiAffinity: whoever wants to be away from others works without them.
+// podAntiAffinity is optional: the pod works without the pods that it avoids.
 func podAntiAffinity(t template, emit EmitFunc) {
 	if t.spec.Affinity == nil || t.spec.Affinity.PodAntiAffinity == nil {
 		return
@@ -139,9 +138,9 @@ func podSpread(t template, emit EmitFunc) {
 	}
 }
 
-// emitAffinity emits who a term means. Its namespaces are those that it lists and those
-// that its selector finds; its own where it says neither; all of them where the
-// selector is empty.
+// emitAffinity emits links to the pods that a term selects, in the namespaces that it lists and
+// that its selector matches. With neither it is the pod's own namespace; with an empty selector,
+// all.
 func (t template) emitAffinity(term *corev1.PodAffinityTerm, path string, optional bool, emit EmitFunc) {
 	merged := t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys)
 	if merged == nil {
@@ -163,7 +162,7 @@ func (t template) emitAffinity(term *corev1.PodAffinityTerm, path string, option
 	}
 }
 
-// namespaces are those that a term lists; its own where it says none.
+// namespaces returns those that a term lists, or the pod's own if it lists none.
 func (t template) namespaces(term *corev1.PodAffinityTerm) []string {
 	if len(term.Namespaces) == 0 && term.NamespaceSelector == nil {
 		return []string{t.namespace}
@@ -171,16 +170,16 @@ func (t template) namespaces(term *corev1.PodAffinityTerm) []string {
 	return term.Namespaces
 }
 
-// itself says whether a term means the pods of the template. What namespaces its
-// selector finds is not known here.
+// itself reports whether a term selects the pods of the template. It cannot resolve a selector of
+// namespaces.
 func (t template) itself(term *corev1.PodAffinityTerm) bool {
 	s, err := metav1.LabelSelectorAsSelector(t.merged(term.LabelSelector, term.MatchLabelKeys, term.MismatchLabelKeys))
 	return err == nil && s.Matches(labels.Set(t.meta.Labels)) &&
 		(term.NamespaceSelector != nil && everything(term.NamespaceSelector) || slices.Contains(t.namespaces(term), t.namespace))
 }
 
-// merged is the selector of a term, with the labels that it takes over from the
-// pod; nil where it is malformed or names nobody.
+// merged returns the selector of a term with the labels that it copies from the pod, or nil if it
+// is malformed or selects nothing.
 func (t template) merged(s *metav1.LabelSelector, same, other []string) *metav1.LabelSelector {
 	if s == nil {
 		return nil

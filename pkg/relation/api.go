@@ -7,10 +7,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// apiRules reads how the API server is extended. That a CustomResourceDefinition
-// defines every object of its kind, or an APIService without a Service stands for
-// the definitions of its group, is no edge: all that is of the kind would hang
-// together by it.
+// apiRules reads how the API server is extended. Two facts make no edge: that a
+// CustomResourceDefinition defines the objects of its kind, and that an APIService without a
+// Service covers the definitions of its group. They would connect all objects of a kind.
 func apiRules() []Rule {
 	return []Rule{
 		{Name: "api-service", From: from(apiService), Relation: Serves, Via: Spec, To: "Service", Field: "spec.service", CrossNamespace: true, Untyped: true, Links: apiServiceBackend},
@@ -20,19 +19,19 @@ func apiRules() []Rule {
 	}
 }
 
-// apiServiceBackend: as with a webhook, the Service could live without being asked.
+// apiServiceBackend: as with a webhook, the Service works without the APIService.
 func apiServiceBackend(o object.Object, emit EmitFunc) {
 	serviceAt(part(o.Fields(), "spec", "service"), "spec.service", emit)
 }
 
-// conversionService: the older beta of the API has the reference one level higher.
+// conversionService: in the beta of the API the reference is one level higher.
 func conversionService(o object.Object, emit EmitFunc) {
 	conversion := part(o.Fields(), "spec", "conversion")
 	serviceAt(part(conversion, "webhook", "clientConfig", "service"), "spec.conversion.webhook.clientConfig.service", emit)
 	serviceAt(part(conversion, "webhookClientConfig", "service"), "spec.conversion.webhookClientConfig.service", emit)
 }
 
-// serviceAt is a reference to a Service that gives its namespace.
+// serviceAt emits a link for a reference to a Service with its namespace.
 func serviceAt(ref any, path string, emit EmitFunc) {
 	namespace, _ := part(ref, "namespace").(string)
 	name, _ := part(ref, "name").(string)
@@ -41,16 +40,15 @@ func serviceAt(ref any, path string, emit EmitFunc) {
 	}
 }
 
-// policyParamKind: a policy names the kind of its parameters, not the definition.
-// One of a built-in kind, such as ConfigMap, needs none.
+// policyParamKind: a policy names the kind of its parameters, which implies the definition. A
+// built-in kind such as ConfigMap has none.
 func policyParamKind(o object.Object, emit EmitFunc) {
 	if gk, ok := paramKind(o); ok {
 		emit(Link{Target: Target{Kind: gk, Name: gk.Kind, Definition: true}, Field: "spec.paramKind.kind", Value: gk.Kind})
 	}
 }
 
-// paramKind is the kind of the parameters that the bindings of a policy name; one
-// without takes none.
+// paramKind returns the kind of the parameters of a policy, and false if it takes none.
 func paramKind(o object.Object) (schema.GroupKind, bool) {
 	var params *admissionv1.ParamKind
 	switch b := o.Body.(type) {
@@ -65,7 +63,7 @@ func paramKind(o object.Object) (schema.GroupKind, bool) {
 	return kind(groupOf(params.APIVersion), params.Kind), true
 }
 
-// migrationDefinition: most built-in resources can be migrated as well.
+// migrationDefinition is ifPresent: most built-in resources can be migrated as well.
 func migrationDefinition(o object.Object, emit EmitFunc) {
 	r := part(o.Fields(), "spec", "resource")
 	group, _ := part(r, "group").(string)

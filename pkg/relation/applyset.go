@@ -10,21 +10,20 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// applySetRules reads the sets that kubectl apply --prune and others keep. Of the
-// other marks that tools leave on what they apply, those of Helm are a root of their
-// own (helm/RELEASE), and those of GitOps tools name custom resources.
+// applySetRules reads the sets of kubectl apply --prune and of other tools. Helm's marks are not
+// read here, since a release is a root of its own (helm/RELEASE); those of GitOps tools name custom
+// resources.
 func applySetRules() []Rule {
 	return []Rule{
 		{Name: ApplySetMember, Relation: Owns, Via: Label, To: "(member)", Field: applySetField, Metadata: true, Manages: true, Deletes: kroFinalizer, Links: applySetMembers},
 	}
 }
 
-// ApplySetMember is the name of the rule by which who keeps an ApplySet owns what is in
-// it.
+// ApplySetMember is the name of the rule by which the parent of an ApplySet owns its members.
 const ApplySetMember = "applyset-member"
 
-// kroFinalizer is how kro deletes what an instance keeps; kubectl deletes no set with its
-// parent.
+// kroFinalizer marks an instance whose members kro deletes with it. kubectl does not delete the
+// members with the parent of a set.
 const kroFinalizer = "kro.run/finalizer"
 
 const (
@@ -32,9 +31,8 @@ const (
 	applySetField  = "metadata.labels[" + applySetPrefix + "id]"
 )
 
-// applySetMembers: the parent lists the kinds and namespaces of its members, which
-// carry its ID. An ID that is not made from the parent's own name is somebody
-// else's.
+// applySetMembers: the parent lists the kinds and namespaces of its members, which carry its ID. An
+// ID that is not derived from the parent's own name belongs to another parent.
 func applySetMembers(o object.Object, emit EmitFunc) {
 	id := o.Meta.GetLabels()[applySetPrefix+"id"]
 	if id == "" || id != applySetID(o.Ref) {
@@ -42,7 +40,7 @@ func applySetMembers(o object.Object, emit EmitFunc) {
 	}
 	notes := o.Meta.GetAnnotations()
 	namespaces := append(strings.Split(notes[applySetPrefix+"additional-namespaces"], ","), o.Namespace)
-	budget := 1000 // A hostile object multiplies two long lists.
+	budget := 1000 // limits what a hostile object with two long lists can cost
 	members := func(key string, isResource bool) {
 		for text := range strings.SplitSeq(notes[applySetPrefix+key], ",") {
 			gk := schema.ParseGroupKind(strings.TrimSpace(text))

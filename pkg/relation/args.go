@@ -7,15 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// argHosts finds the Services that the command line of a container names as
-// hosts, by the rule for variables: what the name of a flag says of its value, the
-// name of a variable says. A word that is no value of a flag is a host only where
+// argHosts finds the Services that the command line of a container names as hosts. The name of a
+// flag classifies its value as the name of a variable does. A word without a flag is a host only if
 // it looks like one.
 func argHosts(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		line := commandLine{template: t, env: c.Env}
 		read := func(words []string, inner string) {
-			var j int // One function for all words: one a word would be an allocation a word.
+			var j int // one closure for all words saves an allocation for each
 			visit := func(namespace, svc, shown string) {
 				l := to(service, namespace, svc, t.inList(list, i, inner, j, "]"))
 				l.Value, l.Inferred, l.Target.IfPresent = shown, true, true
@@ -26,18 +25,18 @@ func argHosts(t template, emit EmitFunc) {
 			}
 		}
 		read(c.Command, "].command[")
-		read(c.Args, "].args[") // The value may be here of a flag that is there.
+		read(c.Args, "].args[") // args may hold the value of a flag in command
 	})
 }
 
-// commandLine reads the words of a command, one after the other.
+// commandLine reads the words of a command in order.
 type commandLine struct {
 	template
 	env  []corev1.EnvVar
-	flag string // the one before, which may take the word that comes as its value
+	flag string // the previous word, if the next one may be its value
 }
 
-// read visits the Services that the hosts of a word can mean.
+// read visits the Services that the hosts in a word may be.
 func (c *commandLine) read(word string, visit func(namespace, service, shown string)) {
 	flag := c.flag
 	c.flag = ""
@@ -50,7 +49,7 @@ func (c *commandLine) read(word string, visit func(namespace, service, shown str
 	case strings.HasPrefix(word, "-"):
 		flag, text, named = strings.Cut(strings.TrimLeft(word, "-"), "=")
 		if !named {
-			if len(flag) > 1 { // -h is anything.
+			if len(flag) > 1 { // -h is ambiguous
 				c.flag = flag
 			}
 			return
@@ -77,8 +76,8 @@ func (c *commandLine) read(word string, visit func(namespace, service, shown str
 	}
 }
 
-// flagMeaning is what the name of a flag says of its value. --service alone is
-// more often what the program calls itself.
+// flagMeaning classifies the value of a flag by its name. A bare --service is usually the program's
+// own name.
 func flagMeaning(flag string) meaning {
 	if flag == "service" || flag == "svc" {
 		return anyValue
@@ -86,7 +85,7 @@ func flagMeaning(flag string) meaning {
 	return variable(flag)
 }
 
-// isVariable says whether s may be the name of a variable or of a setting.
+// isVariable reports whether s may be the name of a variable or of a setting.
 func isVariable(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != '.' {
@@ -96,18 +95,17 @@ func isVariable(s string) bool {
 	return s != "" && !isDigit(s[0])
 }
 
-// script finds the hosts of a text that a shell runs. It is not understood: only
-// a word that by itself is a URL, or a name that is qualified by svc, is one, and
-// not in a comment or in what is merely said.
+// script finds the hosts in the text of a shell script. It does not parse the script: a word counts
+// only if it is a URL or a name qualified by svc, and neither in a comment nor in printed text.
 func (c *commandLine) script(text string, visit func(namespace, service, shown string)) {
 	const longest = 4 * maxText
 	if len(text) > longest {
 		return
 	}
-	var told [][2]string
-	once := func(namespace, svc, shown string) {
-		if at := [2]string{namespace, svc}; !slices.Contains(told, at) {
-			told = append(told, at)
+	var seen [][2]string
+	emitOnce := func(namespace, svc, shown string) {
+		if at := [2]string{namespace, svc}; !slices.Contains(seen, at) {
+			seen = append(seen, at)
 			visit(namespace, svc, shown)
 		}
 	}
@@ -120,7 +118,7 @@ func (c *commandLine) script(text string, visit func(namespace, service, shown s
 			w := strings.Trim(word, "\"'`();&|")
 			talk = talk || w == "echo" || w == "printf"
 			if !talk && (isURL(w) || isQualified(w)) {
-				envHost(c.template, w, false, once)
+				envHost(c.template, w, false, emitOnce)
 			}
 			if end := word[len(word)-1]; end == ';' || end == '|' || end == '&' {
 				talk = false

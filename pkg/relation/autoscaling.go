@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// autoscalingRules reads what changes the size of a workload.
+// autoscalingRules reads what scales a workload.
 func autoscalingRules() []Rule {
 	return []Rule{
 		{Name: "autoscaler-target", From: from(autoscaler), Relation: Serves, Via: Spec, To: "(scaled)", Field: "spec.scaleTargetRef", Links: autoscalerTarget},
@@ -17,8 +17,7 @@ func autoscalingRules() []Rule {
 	}
 }
 
-// autoscalerTarget reads both versions that are served: old clients and old
-// snapshots hold the first.
+// autoscalerTarget reads both served versions: old clients and old snapshots use v1.
 func autoscalerTarget(o object.Object, emit EmitFunc) {
 	var apiVersion, name, kindName string
 	switch b := o.Body.(type) {
@@ -32,8 +31,8 @@ func autoscalerTarget(o object.Object, emit EmitFunc) {
 	named(emit, scalable(apiVersion, kindName), o.Namespace, name, "spec.scaleTargetRef.name")
 }
 
-// scalable is the kind of a scale target. Deployments and ReplicaSets were once
-// served in extensions, and their old names still stand in references.
+// scalable returns the kind of a scale target. Deployments and ReplicaSets were once served in
+// extensions, and references still use that group.
 func scalable(apiVersion, name string) schema.GroupKind {
 	k := kind(groupOf(apiVersion), name)
 	if k.Group == "extensions" || (k.Group == "" && name != replicationController.Kind) {
@@ -46,8 +45,7 @@ func scalable(apiVersion, name string) schema.GroupKind {
 	return k
 }
 
-// autoscalerMetrics: the autoscaler does not exist for the sake of what it
-// measures, but is blind without it.
+// autoscalerMetrics: the autoscaler needs the object that it measures; it does not serve it.
 func autoscalerMetrics(h *autoscalingv2.HorizontalPodAutoscaler, self object.Ref, emit EmitFunc) {
 	for i := range h.Spec.Metrics {
 		if m := h.Spec.Metrics[i].Object; m != nil {

@@ -14,9 +14,8 @@ func podObject(p *corev1.Pod) object.Object {
 	return object.Object{Ref: object.Ref{Kind: "Pod", Namespace: p.Namespace, Name: p.Name}, Version: "v1", Meta: p, Body: p}
 }
 
-// typicalPod makes ten links: owner, account, node, priority, pull secret, token
-// volume, claim, two references and two hosts in the environment of one of its
-// two containers.
+// typicalPod has ten links: owner, account, node, priority, pull secret, token volume, claim, two
+// references and two hosts in the environment of one of its two containers.
 func typicalPod() *corev1.Pod {
 	env := []corev1.EnvVar{
 		{Name: "DB_HOST", Value: "db"},
@@ -59,7 +58,7 @@ func BenchmarkTypicalPod(b *testing.B) {
 	b.ReportMetric(float64(n)/float64(b.N), "links/op")
 }
 
-// BenchmarkNothing: a pod that names nothing but its account.
+// BenchmarkNothing: a pod whose only reference is its account.
 func BenchmarkNothing(b *testing.B) {
 	p := typicalPod()
 	p.OwnerReferences = nil
@@ -76,8 +75,7 @@ func BenchmarkNothing(b *testing.B) {
 	}
 }
 
-// TestNoAllocation: what says nothing costs nothing but the two allocations of
-// handing links on.
+// TestNoAllocation: an object without links allocates only the two closures that emit links.
 func TestNoAllocation(t *testing.T) {
 	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Annotations: map[string]string{corev1.MirrorPodAnnotationKey: "x"}}}
 	p.Spec.Containers = []corev1.Container{{Env: []corev1.EnvVar{{Name: "HOST", Value: "127.0.0.1"}, {Name: "OPTS", Value: "a b://c"}, {Name: "F", Value: "/x"}}}}

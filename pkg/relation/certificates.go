@@ -9,9 +9,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// certificateRules reads who asks for a certificate. Signers are names that no
-// object stands for, so that neither a ClusterTrustBundle nor what is projected of
-// one by its signer alone says anything here.
+// certificateRules reads who requests a certificate. Signers are names without an object, so
+// neither a ClusterTrustBundle's signer nor a projection by signer makes a link here.
 func certificateRules() []Rule {
 	return []Rule{
 		{Name: "signing-request-user", From: from(signingRequest), Relation: Serves, Via: Spec, To: "(user)", Field: "spec.username", Links: on(signingRequestUser)},
@@ -21,8 +20,8 @@ func certificateRules() []Rule {
 	}
 }
 
-// signingRequestUser: of users only a kubelet and a ServiceAccount are objects.
-// Requests outlive nodes.
+// signingRequestUser: of users only kubelets and ServiceAccounts are objects. A request may outlive
+// its node.
 func signingRequestUser(r *certificatesv1.CertificateSigningRequest, _ object.Ref, emit EmitFunc) {
 	l := Link{Target: Target{IfPresent: true}, Field: "spec.username", Value: r.Spec.Username}
 	if name, ok := strings.CutPrefix(r.Spec.Username, "system:node:"); ok {
@@ -48,8 +47,7 @@ func podCertificateNode(o object.Object, emit EmitFunc) {
 	podCertificateOf(o, emit, to(node, "", "", "spec.nodeName"), "nodeUID")
 }
 
-// podCertificateOf: each object is named with its UID, because pods come back under
-// their old names.
+// podCertificateOf sets the UID of each object, since a new pod may reuse the name.
 func podCertificateOf(o object.Object, emit EmitFunc, l Link, uid string) {
 	spec := part(o.Fields(), "spec")
 	l.Value, _ = part(spec, strings.TrimPrefix(l.Field, "spec.")).(string)

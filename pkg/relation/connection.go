@@ -2,9 +2,8 @@ package relation
 
 import "strings"
 
-// keyedHosts returns what stands behind the host's key in a connection string
-// of pairs: host=db port=5432, or Server=db,1433;Database=shop. Every part must
-// be a pair, else it is some other text.
+// keyedHosts returns the value of the host's key in a connection string of pairs: host=db
+// port=5432, or Server=db,1433;Database=shop. ok is false unless every part is a pair.
 func keyedHosts(text string) (hosts string, ok bool) {
 	sep := " "
 	if strings.IndexByte(text, ';') >= 0 {
@@ -35,9 +34,8 @@ func isHostKey(key string) bool {
 	return false
 }
 
-// afterLogin returns what stands behind user:password@ in a text without a
-// scheme; nothing for what has an @ and no password, such as an address of mail,
-// or where the @ is in the value of an option.
+// afterLogin returns the text after user:password@ in a text without a scheme. It is empty for an @
+// without a password, such as an e-mail address, and for an @ in the value of an option.
 func afterLogin(text string) string {
 	if i := strings.LastIndex(text, "@tcp("); i >= 0 && strings.IndexByte(text[:i], ':') >= 0 {
 		if inner, _, closed := strings.Cut(text[i+len("@tcp("):], ")"); closed {

@@ -21,8 +21,7 @@ func containerRules() []Rule {
 	})
 }
 
-// eachContainer visits all containers of the template: those that run first,
-// those that stay, and those that somebody added to debug.
+// eachContainer visits all containers of the template: init, regular and ephemeral ones.
 func (t template) eachContainer(visit func(list string, i int, c *corev1.Container)) {
 	if t.container {
 		visit("", 0, &t.spec.Containers[0])
@@ -39,7 +38,7 @@ func (t template) eachContainer(visit func(list string, i int, c *corev1.Contain
 	}
 }
 
-// inList writes the path of an element of a list of a container.
+// inList returns the path of an element of a list of a container.
 func (t template) inList(list string, i int, inner string, j int, after string) string {
 	if list == "" {
 		return t.in + strings.TrimPrefix(inner, "].") + strconv.Itoa(j) + after
@@ -103,8 +102,8 @@ func envFromSecrets(t template, emit EmitFunc) {
 	})
 }
 
-// podGMSA: the pod may name a credential spec for all of its containers, and
-// each container one of its own.
+// podGMSA: the pod may name a credential spec for all of its containers, and each container its
+// own.
 func podGMSA(t template, emit EmitFunc) {
 	const field = "securityContext.windowsOptions.gmsaCredentialSpecName"
 	if s := t.spec.SecurityContext; s != nil && s.WindowsOptions != nil && value(s.WindowsOptions.GMSACredentialSpecName) != "" {

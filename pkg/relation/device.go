@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// deviceRules reads who asks for devices, and where these are. A slice is known by
-// the driver and the pool that its devices belong to, never by its name.
+// deviceRules reads who requests devices, and which slices have them. A slice is identified by its
+// driver and pool, never by its name.
 func deviceRules() []Rule {
 	return []Rule{
 		{Name: "resource-claim-class", From: from(resourceClaim), Relation: Needs, Via: Spec, To: "DeviceClass", Field: "spec.devices.requests[]", Links: on(resourceClaimClasses)},
@@ -29,7 +29,7 @@ func resourceClaimTemplateClasses(t *resourcev1.ResourceClaimTemplate, _ object.
 	deviceClasses(t.Spec.Spec.Devices.Requests, "spec.spec.devices.requests[", emit)
 }
 
-// deviceClasses: of a list of alternatives any one will do.
+// deviceClasses: one of a list of alternatives is enough.
 func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit EmitFunc) {
 	for i := range requests {
 		if e := requests[i].Exactly; e != nil {
@@ -46,8 +46,8 @@ func deviceClasses(requests []resourcev1.DeviceRequest, path string, emit EmitFu
 	}
 }
 
-// resourceClaimConsumers: who a claim is reserved for needs it, and is named by
-// its resource. The UID must agree: pods come back under their old names.
+// resourceClaimConsumers: a consumer that a claim is reserved for needs it, and is named by its
+// resource. The UID must match, since a new pod may reuse the name.
 func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit EmitFunc) {
 	for i := range c.Status.ReservedFor {
 		if r := &c.Status.ReservedFor[i]; r.Resource != "" && r.Name != "" {
@@ -58,8 +58,8 @@ func resourceClaimConsumers(c *resourcev1.ResourceClaim, self object.Ref, emit E
 	}
 }
 
-// resourceSlicePool: devices are allocated from a pool of a driver, of which there
-// may be several slices.
+// resourceSlicePool: devices are allocated from a pool of a driver, which may consist of several
+// slices.
 func resourceSlicePool(o object.Object, key func(string)) {
 	if s, ok := o.Body.(*resourcev1.ResourceSlice); ok {
 		key(poolKey(s.Spec.Driver, ""))
@@ -67,10 +67,10 @@ func resourceSlicePool(o object.Object, key func(string)) {
 	}
 }
 
-// poolKey is the key of the slices of a pool, or of all those of a driver.
+// poolKey returns the key of the slices of a pool, or of all slices of a driver if pool is empty.
 func poolKey(driver, pool string) string { return driver + "/" + pool }
 
-// slicesOf is a link to the slices of a pool, as it is written in a field.
+// slicesOf returns a link to the slices of a pool, with the field and value that name it.
 func slicesOf(driver, pool, field, value string) Link {
 	return Link{Target: Target{Kind: resourceSlice, Selector: &Selector{Key: poolKey(driver, pool)}}, Field: field, Value: value}
 }
@@ -92,27 +92,26 @@ func resourceClaimNodes(c *resourcev1.ResourceClaim, _ object.Ref, emit EmitFunc
 	}
 }
 
-// resourceSliceNodes: the devices of a slice are those of one node, or of those that
-// it selects, or each says its own; several devices may say the same.
+// resourceSliceNodes: a slice names one node, selects nodes, or leaves it to its devices, several
+// of which may name the same node.
 func resourceSliceNodes(s *resourcev1.ResourceSlice, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", value(s.Spec.NodeName), "spec.nodeName")
 	namedNodes(s.Spec.NodeSelector, "spec.nodeSelector", emit)
-	said := map[string]bool{}
-	once := func(l Link) {
-		if !said[l.Target.Name] {
-			said[l.Target.Name] = true
+	seen := map[string]bool{}
+	emitOnce := func(l Link) {
+		if !seen[l.Target.Name] {
+			seen[l.Target.Name] = true
 			emit(l)
 		}
 	}
 	for i := range s.Spec.Devices {
 		d := &s.Spec.Devices[i]
-		named(once, node, "", value(d.NodeName), at("spec.devices[", i, "].nodeName"))
-		namedNodes(d.NodeSelector, at("spec.devices[", i, "].nodeSelector"), once)
+		named(emitOnce, node, "", value(d.NodeName), at("spec.devices[", i, "].nodeName"))
+		namedNodes(d.NodeSelector, at("spec.devices[", i, "].nodeSelector"), emitOnce)
 	}
 }
 
-// deviceTaintSlices: a rule without a driver taints devices by nothing but their
-// names, wherever they are.
+// deviceTaintSlices: a rule without a driver selects devices by name alone, in any slice.
 func deviceTaintSlices(o object.Object, emit EmitFunc) {
 	poolSlices(part(o.Fields(), "spec", "deviceSelector"), "pool", "spec.deviceSelector.", emit)
 }

@@ -8,9 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// envHosts finds the Services that the literal environment of a container names
-// as hosts. All of it is a guess: a Service of that name must be there, and the
-// value is shown without what could be a secret.
+// envHosts finds the Services that the literal environment of a container names as hosts. All of it
+// is inferred: a Service of that name must exist, and the shown value omits what may be a secret.
 func envHosts(t template, emit EmitFunc) {
 	t.eachContainer(func(list string, i int, c *corev1.Container) {
 		for j := range c.Env {
@@ -35,27 +34,26 @@ func envHosts(t template, emit EmitFunc) {
 	})
 }
 
-// ServicesAt visits the Services that a text can mean which is an address: a host
-// name, a URL, a list of them, a connection string. A name without a namespace is
-// looked for in the one that is given. shown is the text without what could be a
-// secret. Whether there is such a Service is not known here.
+// ServicesAt visits the Services that an address may refer to: a host name, a URL, a list of them,
+// or a connection string. namespace is the default of a name without one. shown is the text without
+// what may be a secret. ServicesAt does not check that the Service exists.
 func ServicesAt(text, namespace string, visit func(namespace, service, shown string)) {
 	envHost(template{namespace: namespace}, text, true, visit)
 }
 
-// envHost visits each Service once that the hosts of a text can mean.
+// envHost visits each Service that the hosts in a text may be, once.
 func envHost(t template, text string, bare bool, visit func(namespace, service, shown string)) {
-	var told [8][2]string
+	var seen [8][2]string
 	n, shown := 0, ""
 	hostsIn(text, bare, func(h host) {
 		if !bare && !plausible(text, h) {
 			return
 		}
 		servicesOf(h.name, t.namespace, bare || h.port != "", func(namespace, svc string) {
-			if slices.Contains(told[:min(n, len(told))], [2]string{namespace, svc}) {
+			if slices.Contains(seen[:min(n, len(seen))], [2]string{namespace, svc}) {
 				return
 			}
-			told[n%len(told)] = [2]string{namespace, svc}
+			seen[n%len(seen)] = [2]string{namespace, svc}
 			n++
 			if shown == "" {
 				shown = show(text, bare)
@@ -65,22 +63,22 @@ func envHost(t template, text string, bare bool, visit func(namespace, service, 
 	})
 }
 
-// plausible says whether a host is one although nothing in the name of the
-// variable says so: redis:7 is an image, and https://api.dev somebody's site.
+// plausible reports whether a text is a host although the name of the variable does not say so:
+// redis:7 is an image, and https://api.dev is a site outside the cluster.
 func plausible(text string, h host) bool {
 	if qualified(h.name) {
 		return true
 	}
 	if h.port != "" && !strings.Contains(text, "://") {
-		const lowest = 80 // Below it, versions are more common than ports.
+		const lowest = 80 // lower numbers are more often versions than ports
 		port, err := strconv.Atoi(h.port)
 		return err == nil && port >= lowest
 	}
 	return h.port != "" || strings.IndexByte(h.name, '.') < 0 || !strings.Contains(text, "https://")
 }
 
-// show writes the hosts of a text again, and nothing else of it: no user, no
-// password, no query. Where that leaves nothing out, it is the text itself.
+// show formats the hosts of a text without user, password and query. It returns the text itself if
+// that omits nothing.
 func show(text string, bare bool) string {
 	size := -len(",")
 	hostsIn(text, bare, func(h host) { size += len(",") + h.size() })
@@ -98,11 +96,10 @@ func show(text string, bare bool) string {
 	return b.String()
 }
 
-// expand puts the values of variables that were defined before in the place of
-// $(NAME), as the kubelet does, from the literal ones only. What it does not
-// know, or what by its name is a secret, stays and is no host.
+// expand substitutes $(NAME) by earlier variables, as the kubelet does, from literal values only.
+// An unknown variable, or one whose name suggests a secret, stays unexpanded and is no host.
 func expand(text string, before []corev1.EnvVar) string {
-	budget := 32 // Variables can nest so that the text doubles at each.
+	budget := 32 // nested variables can double the text at each level
 	return expandWithin(text, before, &budget)
 }
 
@@ -126,7 +123,7 @@ func expandWithin(text string, before []corev1.EnvVar, budget *int) string {
 	return b.String()
 }
 
-// literal returns the last definition of a variable, if it is a literal.
+// literal returns the index of the last definition of a variable, if it is a literal.
 func literal(name string, env []corev1.EnvVar) int {
 	for i, e := range slices.Backward(env) {
 		if e.Name == name {

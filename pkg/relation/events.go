@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// eventRules reads what happened to whom, and who leads: records and locks, which
-// are many and part of no stack unless somebody asks for them.
+// eventRules reads Events, and the Leases of leader election. They are many and part of no stack,
+// so they are read on demand only.
 func eventRules() []Rule {
 	return []Rule{
 		{Name: "event-object", From: from(event, eventsEvent), Relation: Serves, Via: Spec, To: "(object)", Field: "involvedObject", OnDemand: true, Links: eventObject},
@@ -45,9 +45,9 @@ func eventRelated(o object.Object, emit EmitFunc) {
 	}
 }
 
-// about: an event of a cluster-scoped object is written in some namespace, and its
-// reference then has none of its own, or is of a kind that ignores one. What the
-// kubelet and kube-proxy say of their Node carries its name where the UID belongs.
+// about: an Event of a cluster-scoped object is in some namespace, and its reference has no
+// namespace or one that its kind ignores. The kubelet and kube-proxy put the name of their Node in
+// the UID.
 func about(r *corev1.ObjectReference, own, field string, emit EmitFunc) {
 	if r.Kind == "" || r.Name == "" {
 		return
@@ -59,15 +59,15 @@ func about(r *corev1.ObjectReference, own, field string, emit EmitFunc) {
 	emit(l)
 }
 
-// leaseNode: a kubelet renews the Lease of its Node's name.
+// leaseNode: a kubelet renews the Lease with the name of its Node.
 func leaseNode(o object.Object, emit EmitFunc) {
 	if o.Namespace == corev1.NamespaceNodeLease {
 		named(emit, node, "", o.Name, "metadata.name")
 	}
 }
 
-// leaseHolder: client-go's leader election is given an identity by each program.
-// Most take the host name, which is that of the pod, some with a random end.
+// leaseHolder: each program chooses its identity for client-go's leader election. Most use the host
+// name, which is the name of the pod, some with a random suffix.
 func leaseHolder(l *coordinationv1.Lease, self object.Ref, emit EmitFunc) {
 	if self.Namespace == corev1.NamespaceNodeLease {
 		return

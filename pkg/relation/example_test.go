@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// A pod says what it needs. Nobody looks here whether it is there: an optional Secret
-// and one that must be are links alike, the one marked.
+// A pod has links to what it needs. Links does not check that it exists: an optional Secret and a
+// required one are links alike, one of them marked.
 func ExampleSet_Links() {
 	yes := true
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "web"}}

@@ -2,14 +2,13 @@ package relation
 
 import "strings"
 
-// FieldHosts visits the Services that a text field of a custom resource can mean
-// as hosts, each once, with what may be shown of the text. key is the last key of
-// the field's path, port says that the object which holds it has a port, too.
+// FieldHosts visits the Services that a text field of a custom resource may name as hosts, each
+// once, with the text that may be shown. key is the last key of the field's path; port is set if
+// the object that has the field has a port too.
 //
-// The key has to say that a host stands there, by the rule for variables; and
-// where it may as well be an address of the object's own (hosts, gateway, target)
-// or the property of a program (rest.address), so has the text: by a port, a scheme
-// or a name that is qualified by svc.
+// The key must suggest a host, by the rule for variables. If it may as well be the object's own
+// address (hosts, gateway, target) or a property of a program (rest.address), the text must suggest
+// a host too: by a port, a scheme or a name qualified by svc.
 func FieldHosts(key, text, namespace string, port bool, visit func(namespace, service, shown string)) {
 	strong, ok := fieldMeaning(key)
 	if !ok || len(text) > maxText || strings.IndexByte(text, ' ') >= 0 {
@@ -17,17 +16,17 @@ func FieldHosts(key, text, namespace string, port bool, visit func(namespace, se
 	}
 	plain := strings.IndexByte(text, ':') < 0
 	if plain && (strings.EqualFold(key, "hosts") || strings.EqualFold(key, "hostnames")) {
-		return // Of a router: what it is reached under.
+		return // a router's own address
 	}
 	bare := plain && (port || strong && strings.IndexByte(text, '.') < 0)
 	envHost(template{namespace: namespace}, text, bare, visit)
 }
 
-// SaysHost says whether FieldHosts would look at what stands under a key.
+// SaysHost reports whether FieldHosts reads the text under a key.
 func SaysHost(key string) bool { _, ok := fieldMeaning(key); return ok }
 
-// fieldMeaning says whether a key says host, and whether a single word under it
-// is one.
+// fieldMeaning reports whether a key suggests a host; strong is set if a single word under it is
+// one.
 func fieldMeaning(key string) (strong, ok bool) {
 	if variable(key) != hostValue {
 		return false, false
@@ -46,7 +45,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 	}
 	switch {
 	case strings.EqualFold(last, "name"), strings.EqualFold(last, "names"):
-		return false, false // Of a Service, if of anything: a reference.
+		return false, false // a reference, at most to a Service
 	}
 	for _, s := range [...]string{"host", "addr", "address", "addresses", "url", "urls", "uri", "uris", "endpoint", "endpoints", "broker", "brokers", "servers", "dsn"} {
 		if n := len(last) - len(s); n >= 0 && strings.EqualFold(last[n:], s) {
@@ -56,8 +55,7 @@ func fieldMeaning(key string) (strong, ok bool) {
 	return false, true
 }
 
-// isOwnAddress tells words of addresses under which something is reached, instead
-// of what it calls.
+// isOwnAddress reports whether a word names an address at which the object itself is reached.
 func isOwnAddress(word string) bool {
 	for _, w := range [...]string{"redirect", "redirects", "callback", "root", "site", "homepage", "home", "base", "frontend", "ingress", "route", "console", "logout", "documentation", "docs", "icon", "logo", "source", "repo", "repository", "git", "image", "self"} {
 		if strings.EqualFold(w, word) {
@@ -67,9 +65,8 @@ func isOwnAddress(word string) bool {
 	return false
 }
 
-// IsTracing says whether a key is that of settings of a system to which programs
-// send traces, and tell what they are called: they work without it. A component
-// that is named after one (jaegerQuery) is something else.
+// IsTracing reports whether a key configures tracing: its hosts receive traces, and programs work
+// without them. A component that is named after a tracing system (jaegerQuery) does not count.
 func IsTracing(key string) bool {
 	traces, last := false, ""
 	for start := 0; start < len(key); {

@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// fixture is a file of testdata: objects, and the edges that they make.
+// fixture is a file of testdata: objects, and their edges.
 type fixture struct {
 	objects []object.Object
 	want    map[string]bool // edge with flags
@@ -81,8 +81,8 @@ func (f *fixture) edges(t *testing.T, text string) {
 	}
 }
 
-// decode reads objects as a source does: built-in kinds as types, Secrets and
-// ConfigMaps as metadata, the rest as custom resources.
+// decode reads objects as a source does: built-in kinds as types, Secrets and ConfigMaps as
+// metadata, the rest as custom resources.
 func decode(t *testing.T, data []byte) []object.Object {
 	t.Helper()
 	var objects []object.Object
@@ -128,7 +128,7 @@ func typed(gk schema.GroupKind) bool {
 	return slices.ContainsFunc(types(), func(k schema.GroupVersionKind) bool { return k.GroupKind() == gk })
 }
 
-// bare is an object as it is when only its metadata was read.
+// bare returns an object with its metadata only.
 func bare(o object.Object) object.Object {
 	o.Body = &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Name: o.Name, Namespace: o.Namespace, UID: o.Meta.GetUID(), Labels: o.Meta.GetLabels(),
@@ -138,8 +138,8 @@ func bare(o object.Object) object.Object {
 	return o
 }
 
-// resolve says at which objects a link points: a small stand-in for the graph.
-func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
+// resolve returns the objects that a link refers to, as a simple substitute for the graph.
+func (f *fixture) resolve(referrer object.Ref, l relation.Link) []object.Ref {
 	target := l.Target
 	if target.KindBy != nil && !f.stated(&target) {
 		return nil
@@ -150,11 +150,11 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	if target.Definition {
 		return f.definition(target.Kind)
 	}
-	if target.Granted && target.Namespace != by.Namespace && !f.granted(by, target) {
+	if target.Granted && target.Namespace != referrer.Namespace && !f.granted(referrer, target) {
 		return nil
 	}
 	if target.Selector != nil {
-		return f.selected(by, target)
+		return f.selected(referrer, target)
 	}
 	ref := object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Namespace: target.Namespace, Name: target.Name}
 	wide := ref
@@ -173,8 +173,8 @@ func (f *fixture) resolve(by object.Ref, l relation.Link) []object.Ref {
 	return []object.Ref{ref}
 }
 
-// stated gives a target the kind that another object says; false where that one is
-// not there, says none, or is of another scope.
+// stated sets the kind of a target that another object gives, and returns false if that object does
+// not exist, gives none, or gives one of another scope.
 func (f *fixture) stated(target *relation.Target) bool {
 	for _, o := range f.objects {
 		if o.Ref != *target.KindBy {
@@ -187,8 +187,8 @@ func (f *fixture) stated(target *relation.Target) bool {
 	return false
 }
 
-// namespaced says of what scope a kind is: a built-in one of the fixtures is
-// namespaced, and of a custom one the definition says it.
+// namespaced returns the scope of a kind: built-in kinds of the fixtures are namespaced, and custom
+// ones have it in their definition.
 func (f *fixture) namespaced(gk schema.GroupKind) bool {
 	for _, ref := range f.definition(gk) {
 		i := slices.IndexFunc(f.objects, func(o object.Object) bool { return o.Ref == ref })
@@ -198,7 +198,7 @@ func (f *fixture) namespaced(gk schema.GroupKind) bool {
 	return true
 }
 
-// kindOf is the built-in kind of a resource.
+// kindOf returns the built-in kind of a resource.
 func kindOf(resource schema.GroupKind) schema.GroupKind {
 	for gvk := range scheme.Scheme.AllKnownTypes() {
 		if plural, _ := meta.UnsafeGuessKindToResource(gvk); gvk.Group == resource.Group && plural.Resource == resource.Kind {
@@ -208,7 +208,7 @@ func kindOf(resource schema.GroupKind) schema.GroupKind {
 	return schema.GroupKind{}
 }
 
-// definition is the CRD that defines a kind.
+// definition returns the CRD of a kind.
 func (f *fixture) definition(gk schema.GroupKind) []object.Ref {
 	for _, o := range f.objects {
 		group, _, _ := unstructured.NestedString(o.Fields(), "spec", "group")
@@ -220,25 +220,25 @@ func (f *fixture) definition(gk schema.GroupKind) []object.Ref {
 	return nil
 }
 
-func (f *fixture) granted(by object.Ref, target relation.Target) bool {
-	keys := relation.GrantKeys(by, object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Name: target.Name})
+func (f *fixture) granted(referrer object.Ref, target relation.Target) bool {
+	keys := relation.GrantKeys(referrer, object.Ref{Group: target.Kind.Group, Kind: target.Kind.Kind, Name: target.Name})
 	return slices.ContainsFunc(f.objects, func(o object.Object) bool {
 		return o.GroupKind() == relation.ReferenceGrant && o.Namespace == target.Namespace && slices.ContainsFunc(keys, func(k string) bool { return known(o, k) })
 	})
 }
 
-// known says whether the object has a further name.
-func known(o object.Object, name string) (is bool) {
-	set().Keys(o, func(key string) { is = is || key == name })
-	return is
+// known reports whether the object has a further name.
+func known(o object.Object, name string) (found bool) {
+	set().Keys(o, func(key string) { found = found || key == name })
+	return found
 }
 
-func (f *fixture) selected(by object.Ref, target relation.Target) []object.Ref {
+func (f *fixture) selected(referrer object.Ref, target relation.Target) []object.Ref {
 	var found []object.Ref
 	for _, o := range f.objects {
 		switch in := target.Namespaces; {
-		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == by:
-		case target.Except != nil && o.Namespace == by.Namespace && carries(o, target.Except):
+		case o.GroupKind() != target.Kind || !carries(o, target.Selector) || o.Ref == referrer:
+		case target.Except != nil && o.Namespace == referrer.Namespace && carries(o, target.Except):
 		case in != nil && !slices.ContainsFunc(f.objects, func(ns object.Object) bool {
 			return ns.Kind == "Namespace" && ns.Name == o.Namespace && carries(ns, in)
 		}):

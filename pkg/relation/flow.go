@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// flowRules reads whose requests the API server queues where. Few schemas name an
-// account: they are not worth a list for every question about a namespace.
+// flowRules reads whose requests the API server queues where. FlowSchemas rarely name an account,
+// so they are not listed for each question about a namespace.
 func flowRules() []Rule {
 	return []Rule{
 		{Name: "flow-level", From: from(flowSchema), Relation: Needs, Via: Spec, To: "PriorityLevelConfiguration", Field: "spec.priorityLevelConfiguration.name", Links: on(flowLevel)},
@@ -19,8 +19,8 @@ func flowLevel(f *flowcontrolv1.FlowSchema, _ object.Ref, emit EmitFunc) {
 	named(emit, priorityLevel, "", f.Spec.PriorityLevelConfiguration.Name, "spec.priorityLevelConfiguration.name")
 }
 
-// flowSubjects: as with bindings, all accounts of a namespace may be meant, written
-// as a star here; a star alone is everybody.
+// flowSubjects: as in bindings, a subject may be all accounts of a namespace, here by the name "*".
+// A user "*" is everybody and makes no link.
 func flowSubjects(f *flowcontrolv1.FlowSchema, _ object.Ref, emit EmitFunc) {
 	for i := range f.Spec.Rules {
 		for j := range f.Spec.Rules[i].Subjects {

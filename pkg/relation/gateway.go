@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// gatewayRules reads the Gateway API, whose kinds are custom resources. A Gateway
-// is shared: it serves none of its routes, but they need it. What is said of an
-// object in another namespace counts where a ReferenceGrant there allows it. Which
-// routes a listener takes (allowedRoutes) is no edge, but evidence: it names nobody.
+// gatewayRules reads the Gateway API, whose kinds are custom resources. A Gateway is shared: its
+// routes need it, and it serves none of them. A reference into another namespace counts only if a
+// ReferenceGrant there allows it. Which routes a listener accepts (allowedRoutes) is evidence and
+// no edge, since it names no object.
 func gatewayRules() []Rule {
 	routes := from(httpRoute, grpcRoute, tlsRoute, tcpRoute, udpRoute)
 	return []Rule{
@@ -34,8 +34,7 @@ func gatewayRules() []Rule {
 
 const gatewayGroup = "gateway.networking.k8s.io"
 
-// part follows keys into an object that was read as maps: nil where one is missing
-// or something else stands there.
+// part returns the value at a path of keys in maps, or nil if a key is absent or not a map.
 func part(at any, keys ...string) any {
 	for _, key := range keys {
 		m, ok := at.(map[string]any)
@@ -52,8 +51,8 @@ func items(at any, keys ...string) []any {
 	return list
 }
 
-// refer reads a reference. A group, kind or namespace that is left out means that
-// of usual; an empty group is the core one.
+// refer reads a reference. An absent group, kind or namespace is taken from the arguments; an empty
+// group is the core group.
 func refer(ref any, usual schema.GroupKind, namespace string) Target {
 	t := Target{Kind: usual, Namespace: namespace}
 	t.Name, _ = part(ref, "name").(string)
@@ -69,28 +68,28 @@ func refer(ref any, usual schema.GroupKind, namespace string) Target {
 	return t
 }
 
-// grantable is a reference that may cross into another namespace by a grant.
+// grantable returns a target that may be in another namespace if a ReferenceGrant allows it.
 func grantable(ref any, usual schema.GroupKind, namespace string) Target {
 	t := refer(ref, usual, namespace)
 	t.Granted = true
 	return t
 }
 
-// referred emits a link to what a reference means, which stands at path.
+// referred emits a link to the target of the reference at path.
 func referred(emit EmitFunc, t Target, path string) {
 	if t.Name != "" && t.Kind.Kind != "" {
 		emit(Link{Target: t, Field: path + ".name", Value: t.Name})
 	}
 }
 
-// local is a reference that has to be written out, to an object in the namespace.
+// local returns the target of a reference with all fields required, in the namespace.
 func local(ref any, namespace string) Target {
 	t := refer(ref, schema.GroupKind{}, namespace)
 	t.Namespace = namespace
 	return t
 }
 
-// routeParents: a route that is attached to a Service is one of a mesh.
+// routeParents: a route that is attached to a Service configures a mesh.
 func routeParents(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		if t := refer(p, gateway, o.Namespace); t.Kind != service {
@@ -99,8 +98,8 @@ func routeParents(o object.Object, emit EmitFunc) {
 	}
 }
 
-// routeMesh: the route of a Service's own namespace holds for all who call it; one
-// from elsewhere for the callers there alone, so that it is not the Service's.
+// routeMesh: a route in the Service's own namespace applies to all clients. One in another
+// namespace applies to the clients there only, so it is not part of the Service.
 func routeMesh(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		if t := refer(p, gateway, o.Namespace); t.Kind == service && t.Namespace == o.Namespace {
@@ -109,8 +108,7 @@ func routeMesh(o object.Object, emit EmitFunc) {
 	}
 }
 
-// routeBackends: a route serves what it sends requests to, and works without those to
-// whom it sends copies.
+// routeBackends: a route serves its backends, and works without those that it mirrors requests to.
 func routeBackends(o object.Object, emit EmitFunc) {
 	for i, rule := range items(o.Fields(), "spec", "rules") {
 		for j, b := range items(rule, "backendRefs") {
@@ -129,7 +127,7 @@ func routeFilters(o object.Object, emit EmitFunc) {
 	})
 }
 
-// filters hands on the filters of a route: those of its rules and of the backends.
+// filters visits the filters of a route: those of its rules and of their backends.
 func filters(o object.Object, each func(filter any, path string)) {
 	for i, rule := range items(o.Fields(), "spec", "rules") {
 		path := at("spec.rules[", i, "].")
@@ -157,8 +155,8 @@ func gatewayCertificates(o object.Object, emit EmitFunc) {
 	}
 }
 
-// gatewayTLS: whom a Gateway trusts among its clients, by port or not, and as whom
-// it calls backends.
+// gatewayTLS: the CAs that a Gateway accepts client certificates from, per port or for all, and the
+// certificate that it presents to backends.
 func gatewayTLS(o object.Object, emit EmitFunc) {
 	tls := part(o.Fields(), "spec", "tls")
 	trust := func(validation any, path string) {

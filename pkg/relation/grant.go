@@ -6,11 +6,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ReferenceGrant is the kind by which the owner of a namespace lets objects of
-// another one refer to what is in it.
+// ReferenceGrant is the kind by which the owner of a namespace lets objects of other namespaces
+// refer to objects in it.
 var ReferenceGrant = kind(gatewayGroup, "ReferenceGrant")
 
-// grantRules reads grants, and who needs them.
+// grantRules reads ReferenceGrants, and the objects that need them.
 func grantRules() []Rule {
 	return []Rule{
 		{Name: "grant-target", From: from(ReferenceGrant), Relation: Serves, Via: Spec, To: "(granted)", Field: "spec.to[].name", Untyped: true, Links: grantTargets, Keys: grants},
@@ -18,26 +18,24 @@ func grantRules() []Rule {
 	}
 }
 
-// GrantKeys are the keys (Rule.Keys) of the grants that let an object refer to a
-// target in their namespace: those for this very object, and those for all of its
-// kind.
-func GrantKeys(by, target object.Ref) []string {
+// GrantKeys returns the keys (Rule.Keys) of the grants that let an object refer to a target in
+// their namespace: those for this target, and those for all of its kind.
+func GrantKeys(referrer, target object.Ref) []string {
 	return []string{
-		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), target.Name),
-		grantKey(by.GroupKind(), by.Namespace, target.GroupKind(), ""),
+		grantKey(referrer.GroupKind(), referrer.Namespace, target.GroupKind(), target.Name),
+		grantKey(referrer.GroupKind(), referrer.Namespace, target.GroupKind(), ""),
 	}
 }
 
-func grantKey(by schema.GroupKind, namespace string, target schema.GroupKind, name string) string {
-	return "from " + by.String() + "/" + namespace + " to " + target.String() + "/" + name
+func grantKey(referrer schema.GroupKind, namespace string, target schema.GroupKind, name string) string {
+	return "from " + referrer.String() + "/" + namespace + " to " + target.String() + "/" + name
 }
 
-// grants are all pairs of who may refer and to what: the server takes at most
-// sixteen of each.
+// grants visits the keys of all pairs of from and to; the server accepts at most sixteen of each.
 func grants(o object.Object, key func(string)) {
 	const most = 16
-	by, to := items(o.Fields(), "spec", "from"), items(o.Fields(), "spec", "to")
-	for _, f := range by[:min(len(by), most)] {
+	referrer, to := items(o.Fields(), "spec", "from"), items(o.Fields(), "spec", "to")
+	for _, f := range referrer[:min(len(referrer), most)] {
 		source := refer(f, schema.GroupKind{}, "")
 		for _, t := range to[:min(len(to), most)] {
 			if target := refer(t, schema.GroupKind{}, ""); source.Kind.Kind != "" && source.Namespace != "" && target.Kind.Kind != "" {
@@ -47,16 +45,15 @@ func grants(o object.Object, key func(string)) {
 	}
 }
 
-// grantTargets: a grant for all of a kind names nobody.
+// grantTargets: a grant for a whole kind names no object.
 func grantTargets(o object.Object, emit EmitFunc) {
 	for i, t := range items(o.Fields(), "spec", "to") {
 		referred(emit, local(t, o.Namespace), at("spec.to[", i, "]"))
 	}
 }
 
-// neededGrants: whoever refers to another namespace does not work without the
-// grant. Of several that allow it any one would do, but an object cannot know of
-// that.
+// neededGrants: a reference into another namespace fails without the grant. If several grants allow
+// it, one is enough, but the rule sees only this object.
 func neededGrants(o object.Object, emit EmitFunc) {
 	needed := func(l Link) {
 		t := l.Target

@@ -2,13 +2,11 @@ package relation
 
 import "strings"
 
-// servicesOf visits the Services that a host name can mean, as the cluster's DNS
-// would read it for a pod of the namespace: service[.namespace[.svc[.domain]]],
-// or pod.service[.namespace[.svc[.domain]]], which stands for the headless
-// Service of the pod. Two labels can be read in both ways. Without svc in it, a
-// name is read as that of a pod only where something else says that it is a host,
-// or its first label ends in an ordinal. The domain may be any. The API server is
-// none of them: everybody needs it.
+// servicesOf visits the Services that a host name may refer to, as the cluster's DNS resolves it
+// for a pod in the namespace: service[.namespace[.svc[.domain]]], or
+// pod.service[.namespace[.svc[.domain]]] for the headless Service of the pod. Two labels match both
+// forms. Without svc the name counts as a pod's only if isHost is set or its first label ends in an
+// ordinal. The domain may be any. The API server's own Service never counts: everything needs it.
 func servicesOf(name, own string, isHost bool, visit func(namespace, service string)) {
 	var l [4]string
 	n := 0
@@ -44,20 +42,20 @@ func servicesOf(name, own string, isHost bool, visit func(namespace, service str
 	}
 }
 
-// ordinal says whether a label ends as the names of a StatefulSet's pods do.
+// ordinal reports whether a label ends as the names of a StatefulSet's pods do.
 func ordinal(label string) bool {
 	i := strings.LastIndexByte(label, '-')
 	return i > 0 && number(label[i+1:])
 }
 
-// qualified says whether a host name says by itself that it is of a cluster.
+// qualified reports whether a host name has the svc label of a cluster's DNS.
 func qualified(name string) bool {
 	parts := strings.SplitN(name, ".", 5)
 	return (len(parts) > 2 && parts[2] == "svc") || (len(parts) > 3 && parts[3] == "svc")
 }
 
-// isHostName says whether name is made of DNS-1123 labels and is no IP address.
-// A final dot is allowed.
+// isHostName reports whether name consists of DNS-1123 labels and is no IP address. A final dot is
+// allowed.
 func isHostName(name string) bool {
 	name = strings.TrimSuffix(name, ".")
 	if name == "" || len(name) > 253 {
@@ -73,7 +71,7 @@ func isHostName(name string) bool {
 	return letters
 }
 
-// isLabel says whether s is a DNS-1123 label.
+// isLabel reports whether s is a DNS-1123 label.
 func isLabel(s string) bool {
 	if s == "" || len(s) > 63 || s[0] == '-' || s[len(s)-1] == '-' {
 		return false
@@ -86,8 +84,8 @@ func isLabel(s string) bool {
 	return true
 }
 
-// isServiceName says whether a label may name a Service: with no letter in it,
-// it is a number, a version or a piece of an IP address.
+// isServiceName reports whether a label may name a Service: without a letter it is a number, a
+// version or part of an IP address.
 func isServiceName(label string) bool {
 	for i := range len(label) {
 		if isLetter(label[i]) {

@@ -2,16 +2,16 @@ package relation
 
 import "strings"
 
-// host is one host in a text, and what may be shown of where it stood: never a
-// user, a password or a query.
+// host is one host in a text, with the parts of its address that may be shown: never a user, a
+// password or a query.
 type host struct {
 	scheme string // mysql, jdbc:postgresql: on the first host of a URL
 	name   string // db.shop.svc
 	port   string
-	path   string // on the last host of a URL; empty where it could be a secret
+	path   string // on the last host of a URL; empty if it may be a secret
 }
 
-// write writes what may be shown of the host.
+// write appends the parts that may be shown.
 func (h host) write(b *strings.Builder) {
 	if h.scheme != "" {
 		b.WriteString(h.scheme)
@@ -25,7 +25,7 @@ func (h host) write(b *strings.Builder) {
 	b.WriteString(h.path)
 }
 
-// size is the length of what write writes.
+// size returns the length of what write appends.
 func (h host) size() int {
 	n := len(h.name) + len(h.path)
 	if h.scheme != "" {
@@ -37,14 +37,12 @@ func (h host) size() int {
 	return n
 }
 
-// maxText bounds what is looked at: longer texts are files, not addresses.
+// maxText limits the texts that are searched: longer ones are files, not addresses.
 const maxText = 4096
 
-// hostsIn visits the hosts that a text names, in their order: in URLs of any
-// scheme, in lists, and in the connection strings of databases. A single word
-// without scheme or port is one only where bare says so. A text that is not
-// understood as a whole names none, so that no piece of a sentence or of a
-// password passes for a host.
+// hostsIn visits the hosts in a text in order: in URLs of any scheme, in lists, and in the
+// connection strings of databases. A single word without scheme or port counts only if bare is set.
+// The text must parse as a whole, so that no part of a sentence or of a password counts as a host.
 func hostsIn(text string, bare bool, visit func(host)) {
 	text = strings.TrimSpace(text)
 	if !mayHoldHosts(text, bare) {
@@ -66,7 +64,7 @@ func hostsIn(text string, bare bool, visit func(host)) {
 	hostsInList(host{}, text, bare, visit)
 }
 
-// mayHoldHosts sorts out what most variables hold: a number, a word, a path.
+// mayHoldHosts is a fast filter of what most variables contain: a number, a word, a path.
 func mayHoldHosts(text string, bare bool) bool {
 	if len(text) == 0 || len(text) > maxText || text[0] == '/' || text[0] == '.' || text[0] == '~' || text[0] == '-' {
 		return false
@@ -77,7 +75,7 @@ func mayHoldHosts(text string, bare bool) bool {
 		case c == '\\':
 			return false
 		case c == '.' || c == ':' || c == '=':
-			bare = true // A mark of a host: no single word.
+			bare = true // these characters occur in addresses, not in single words
 		case isLetter(c):
 			letters = true
 		}
@@ -85,8 +83,8 @@ func mayHoldHosts(text string, bare bool) bool {
 	return letters && bare
 }
 
-// hostsInURLs reads one URL or a list of them. Each begins at the start or after
-// a separator: :// elsewhere is part of a query or of a password.
+// hostsInURLs reads one URL or a list of them. Each starts at the start or after a separator:
+// another :// is part of a query or of a password.
 func hostsInURLs(text string, visit func(host)) {
 	mark, start := nextURL(text, 0)
 	if mark < 0 || !opening(text[:start]) {
@@ -101,8 +99,7 @@ func hostsInURLs(text string, visit func(host)) {
 	}
 }
 
-// nextURL returns where the next :// behind from is and where its scheme starts,
-// or -1.
+// nextURL returns the offset of the next :// after from and of its scheme, or -1.
 func nextURL(text string, from int) (mark, start int) {
 	for {
 		i := strings.Index(text[from:], "://")
@@ -119,24 +116,24 @@ func nextURL(text string, from int) (mark, start int) {
 	}
 }
 
-// opening says whether what stands before the first URL is no text of its own: a
-// quote, a bracket, or the key of a pair (etcd-0=http://...).
+// opening reports whether the text before the first URL is only a quote, a bracket, or the key of a
+// pair (etcd-0=http://...).
 func opening(text string) bool {
 	text = trim(text)
 	key, ok := strings.CutSuffix(text, "=")
 	return text == "" || (ok && isKey(key))
 }
 
-// hostsInURL reads what stands behind a scheme.
+// hostsInURL reads the text after a scheme.
 func hostsInURL(scheme, text string, visit func(host)) {
 	if spaced(text) || namesNoHost(scheme) {
 		return
 	}
 	end := authorityEnd(text)
 	if tail := text[end:]; strings.IndexByte(tail, '@') >= 0 {
-		// A password with a character in it that should have been escaped, or an @ in
-		// the path or query. In the path it is taken for the end of a password, unless
-		// it begins a segment (/@scope); a query leaves it open, and nothing is said.
+		// The @ comes from a password with an unescaped character, or from the path or query. In
+		// the path it counts as the end of a password unless it starts a segment (/@scope). In a
+		// query it is ambiguous, and the URL is skipped.
 		path := text[:end+pathEnd(tail)]
 		if i := strings.LastIndexByte(path, '@'); i > end && path[i-1] != '/' {
 			text = text[i+1:]
@@ -150,14 +147,14 @@ func hostsInURL(scheme, text string, visit func(host)) {
 		authority = authority[i+1:]
 	}
 	if i := strings.IndexByte(authority, '('); i >= 0 {
-		// user@tcp(db:3306), as Go's MySQL driver wants it.
+		// user@tcp(db:3306), the format of Go's MySQL driver.
 		authority, path = strings.TrimSuffix(authority[i+1:], ")"), ""
 	}
 	hostsInList(host{scheme: scheme, path: plainPath(path)}, authority, true, visit)
 }
 
-// namesNoHost tells schemes behind which stands a bucket, a claim, a file, an
-// identity: s3://backups is no host.
+// namesNoHost reports whether a scheme is followed by a bucket, a claim, a file or an identity
+// instead of a host: s3://backups.
 func namesNoHost(scheme string) bool {
 	switch strings.ToLower(scheme) {
 	case "s3", "s3a", "s3n", "gs", "gcs", "oss", "cos", "obs", "b2", "swift", "az", "azure", "azblob", "abfs", "abfss", "wasb", "wasbs", "dbfs",
@@ -167,8 +164,7 @@ func namesNoHost(scheme string) bool {
 	return false
 }
 
-// plainPath returns the path for showing, or nothing where a segment of it could
-// be a token.
+// plainPath returns the path to show, or "" if a segment of it may be a token.
 func plainPath(text string) string {
 	path := text[:pathEnd(text)]
 	segment, digits := 0, 0
@@ -189,35 +185,34 @@ func plainPath(text string) string {
 	return path
 }
 
-// hostsInList reads hosts that are separated by commas. like carries scheme and
-// path of the URL that they stand in.
+// hostsInList reads hosts separated by commas. like has the scheme and path of their URL.
 func hostsInList(like host, list string, bare bool, visit func(host)) {
 	for part := range strings.SplitSeq(list, ",") {
 		if spaced(trim(part)) {
 			return
 		}
 	}
-	for more := true; more; {
+	for remaining := true; remaining; {
 		var part string
-		part, list, more = strings.Cut(list, ",")
+		part, list, remaining = strings.Cut(list, ",")
 		part = trim(part)
 		if strings.IndexByte(part, '=') >= 0 {
-			return // Options follow (redis:6379,password=...): no host is behind them.
+			return // options such as redis:6379,password=... follow the last host
 		}
 		h, ok := hostIn(part)
 		if !ok || (!bare && h.port == "" && strings.IndexByte(h.name, '.') < 0) {
 			continue
 		}
 		h.scheme, like.scheme = like.scheme, ""
-		if !more && h.path == "" {
+		if !remaining && h.path == "" {
 			h.path = like.path
 		}
 		visit(h)
 	}
 }
 
-// hostIn reads name[:port][/path]. Without a port, name/path is a file, an image
-// or anything else.
+// hostIn parses name[:port][/path]. Without a port, name/path may be a file or an image, and is no
+// host.
 func hostIn(part string) (h host, ok bool) {
 	end := authorityEnd(part)
 	h.path = plainPath(part[end:])

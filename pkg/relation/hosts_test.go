@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// services lists what a text can mean in the namespace shop, and what is shown.
+// services lists the Services that a text may refer to in the namespace shop, and the shown text.
 func services(text string, bare bool) (found, shown string) {
 	var list []string
 	envHost(template{namespace: "shop"}, text, bare, func(namespace, svc, s string) {
@@ -28,7 +28,7 @@ func TestHosts(t *testing.T) {
 		{text: "db"},
 		{text: "db:5432", want: "shop/db"},
 		{text: "db:5432", bare: true, want: "shop/db"},
-		{text: "db.data", want: "data/db"}, // A pod of a Service only where something says that it is a host.
+		{text: "db.data", want: "data/db"}, // A pod of a Service only if something else suggests a host.
 		{text: "db.data", bare: true, want: "data/db shop/data"},
 		{text: "kafka-0.kafka", want: "kafka/kafka-0 shop/kafka"},
 		{text: "db.data:5432", want: "data/db shop/data"},
@@ -77,7 +77,7 @@ func TestHosts(t *testing.T) {
 		{text: "http://web/hooks/T0ab12cd34ef56", want: "shop/web", show: "http://web"},
 		{text: "http://npm:4873/@scope/pkg", want: "shop/npm", show: "http://npm:4873"},
 
-		// What stands behind a scheme is no host.
+		// Schemes without a host.
 		{text: "s3://backups"},
 		{text: "s3://backups@us-east-1/"},
 		{text: "s3a://web/x,gs://web"},
@@ -85,7 +85,7 @@ func TestHosts(t *testing.T) {
 		{text: "SPIFFE://web/ns/x"},
 		{text: "oci://registry:5000/x", want: "shop/registry"},
 
-		// Passwords that should have been escaped.
+		// Passwords with unescaped characters.
 		{text: "mysql://root:s3/cr3t@db:3306/x", want: "shop/db", show: "mysql://db:3306/x"},
 		{text: "mysql://root:1/s3cr3t@db:3306/x", want: "shop/db", show: "mysql://db:3306/x"},
 		{text: "mysql://root:s3@cr3t@db:3306/x", want: "shop/db", show: "mysql://db:3306/x"},
@@ -107,7 +107,7 @@ func TestHosts(t *testing.T) {
 		// No hosts.
 		{text: "", bare: true},
 		{text: "localhost:5432"},
-		{text: "https://kubernetes.default.svc:443"}, // The API server is everybody's.
+		{text: "https://kubernetes.default.svc:443"}, // Everything needs the API server.
 		{text: "localhost", bare: true},
 		{text: "http://localhost:80/"},
 		{text: "127.0.0.1", bare: true},
@@ -189,7 +189,7 @@ func TestExpand(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	// A text that doubles at every step must end.
+	// A text that doubles at every step must terminate.
 	deep := []corev1.EnvVar{{Name: "A", Value: ""}}
 	for range 60 {
 		deep = append(deep, corev1.EnvVar{Name: "A", Value: "$(A)$(A)"})
@@ -197,7 +197,7 @@ func TestExpand(t *testing.T) {
 	expand("$(A)", deep)
 }
 
-// FuzzHosts: whatever is read, only hosts are shown, and hosts that DNS knows.
+// FuzzHosts: for any text, only hosts are shown, and only valid DNS names.
 func FuzzHosts(f *testing.F) {
 	for _, s := range []string{
 		"db", "db.data.svc:1", "mysql://u:p@db:3306/x?y=z", "mongodb://u:p@a.b:1,c.d:2/x", "host=db password=x", "u:p@tcp(db:1)/x",
@@ -226,7 +226,7 @@ func FuzzPassword(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, password string) {
-		const mark = "zq7zq" // A digit and letters that stand nowhere else.
+		const mark = "zq7zq" // a digit and letters that occur nowhere else
 		for _, text := range []string{
 			"mysql://user:" + password + mark + "@db:3306/x",
 			"host=db password=" + password + mark + " user=x",
@@ -240,7 +240,7 @@ func FuzzPassword(f *testing.F) {
 	})
 }
 
-// FuzzArgs: of a command line, whatever it is, only hosts are shown.
+// FuzzArgs: for any command line, only hosts are shown.
 func FuzzArgs(f *testing.F) {
 	for _, s := range []string{"--db-host\nmysql", "--url=http://u:p@a.b.svc/x", "-c\ncurl http://a:80; x", "--dsn=host=db password=x", "-e\nA_HOST=b", "$(A)", "echo\t'http://a'|b"} {
 		f.Add(s)

@@ -6,8 +6,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ingressRules reads Ingresses, their classes, and the annotations of the
-// controllers that most clusters run.
+// ingressRules reads Ingresses, their classes, and the annotations of the most common controllers.
 func ingressRules() []Rule {
 	return []Rule{
 		{Name: "ingress-backend", From: from(ingress), Relation: Serves, Via: Spec, To: "Service", Field: "spec.rules[].http.paths[].backend", Exposes: true, Links: on(ingressBackends)},
@@ -20,8 +19,8 @@ func ingressRules() []Rule {
 	}
 }
 
-// ingressBackends: an Ingress serves what it routes to, the default backend
-// included. A backend without an API group is of the core group.
+// ingressBackends: an Ingress serves its backends, including the default one. A backend without an
+// API group is in the core group.
 func ingressBackends(in *networkingv1.Ingress, self object.Ref, emit EmitFunc) {
 	if in.Spec.DefaultBackend != nil {
 		ingressBackend(in.Spec.DefaultBackend, self, "spec.defaultBackend.", emit)
@@ -46,7 +45,7 @@ func ingressBackend(b *networkingv1.IngressBackend, self object.Ref, path string
 	}
 }
 
-// ingressClassName: one that has an address is answered for.
+// ingressClassName is settled once the Ingress has an address: a controller has accepted it.
 func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit EmitFunc) {
 	if name := value(in.Spec.IngressClassName); name != "" {
 		l := to(ingressClass, "", name, "spec.ingressClassName")
@@ -57,8 +56,8 @@ func ingressClassName(in *networkingv1.Ingress, _ object.Ref, emit EmitFunc) {
 
 const ingressClassKey = "kubernetes.io/ingress.class"
 
-// ingressClassAnnotation: the annotation is older than the kind, and a
-// controller may answer to a word that no IngressClass has.
+// ingressClassAnnotation: the annotation is older than IngressClass, and a controller may accept a
+// value without an object.
 func ingressClassAnnotation(o object.Object, emit EmitFunc) {
 	present(emit, ingressClass, "", o.Meta.GetAnnotations()[ingressClassKey], annotation(ingressClassKey))
 }
@@ -75,8 +74,8 @@ const (
 	certManagerGroup = "cert-manager.io"
 )
 
-// ingressIssuer: kind and group of an issuer may be given, for those that are
-// not cert-manager's own; a cluster issuer is always cert-manager's.
+// ingressIssuer: an external issuer has its kind and group in annotations; a cluster issuer is
+// always cert-manager's.
 func ingressIssuer(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	if name := notes[issuerKey]; name != "" {
@@ -94,7 +93,7 @@ func ingressIssuer(o object.Object, emit EmitFunc) {
 
 const nginxPrefix = "nginx.ingress.kubernetes.io/"
 
-// ingressNginxSecrets: the controller takes each of them as [namespace/]name.
+// ingressNginxSecrets: the controller reads each as [namespace/]name.
 func ingressNginxSecrets(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	for _, key := range [...]string{nginxPrefix + "auth-secret", nginxPrefix + "auth-tls-secret", nginxPrefix + "proxy-ssl-secret"} {

@@ -14,12 +14,11 @@ var (
 	serviceEntry    = kind("networking.istio.io", "ServiceEntry")
 )
 
-// The rules by which the hosts of Istio are held against each other. What they mean in
-// a stack is said by the catalogue.
+// Rules whose links compare the hosts of Istio. The catalog says what they mean in a stack.
 const (
-	// IstioHost: a Service that a host must be, unless a ServiceEntry has it.
+	// IstioHost is a host that must be a Service, unless a ServiceEntry has it.
 	IstioHost = "istio-host"
-	// IstioEntry: a host that a ServiceEntry has.
+	// IstioEntry is a host of a ServiceEntry.
 	IstioEntry = "istio-entry"
 )
 
@@ -30,8 +29,8 @@ func istioRules() []Rule {
 	}
 }
 
-// istioHosts: where requests are sent, and what a rule of destinations is about. What a
-// VirtualService is asked by (spec.hosts) may be any name that a gateway answers to.
+// istioHosts reads the destinations of routes and the host of a DestinationRule. The spec.hosts of
+// a VirtualService may be any name that a gateway accepts.
 func istioHosts(o object.Object, emit EmitFunc) {
 	destination := func(at any, path string, keys ...string) {
 		if host, ok := part(at, keys...).(string); ok {
@@ -56,8 +55,8 @@ func istioHosts(o object.Object, emit EmitFunc) {
 	}
 }
 
-// istioHost: Istio completes a name without a dot with the namespace of the object, and
-// takes one with a dot as it is. One of another domain may be of another cluster.
+// istioHost: Istio adds the object's namespace to a name without a dot, and uses one with a dot
+// unchanged. A name in another domain may belong to another cluster.
 func istioHost(o object.Object, host, field string, emit EmitFunc) {
 	name, namespace := host, o.Namespace
 	if strings.Contains(host, ".") {

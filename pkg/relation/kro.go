@@ -12,10 +12,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// kroRules reads the labels by which kro finds what an instance of a
-// ResourceGraphDefinition made: it writes no owner references. kro writes the group and the
-// kind of the instance since 0.9; by the labels of older versions (its name, namespace and
-// UID) the kind is not known, and there the ApplySet of the instance says what it made.
+// kroRules reads the labels by which kro finds the objects of an instance of a
+// ResourceGraphDefinition; kro sets no owner references. Since 0.9 the labels have the group and
+// kind of the instance. Older ones have only its name, namespace and UID; there the ApplySet of the
+// instance lists its objects.
 func kroRules() []Rule {
 	return []Rule{
 		{Name: "kro-instance", Relation: Owns, Via: Label, To: "(instance)", Backward: true, Field: "metadata.labels[" + kroPrefix + "instance-name]", Metadata: true, Manages: true, Deletes: kroFinalizer, Links: kroInstance},
@@ -24,12 +24,12 @@ func kroRules() []Rule {
 
 const (
 	kroPrefix = "kro.run/"
-	// kroInternal is the prefix beside which kro drops the other one.
+	// If labels with the prefix kroInternal exist, kro does not write those with the other prefix.
 	kroInternal = "internal.kro.run/"
 )
 
-// kroInstance: a group without a dot, or of client-go's kinds, is of no instance, whose kind
-// a CustomResourceDefinition defines.
+// kroInstance: the kind of an instance comes from a CustomResourceDefinition, so a group without a
+// dot or one of client-go's is not an instance's.
 func kroInstance(o object.Object, emit EmitFunc) {
 	labels := o.Meta.GetLabels()
 	prefix := kroPrefix
@@ -42,7 +42,7 @@ func kroInstance(o object.Object, emit EmitFunc) {
 		return
 	}
 	group, name := kroFull(o, "group", group), kroFull(o, "name", value)
-	namespace := label("namespace") // None where the instance is cluster-scoped.
+	namespace := label("namespace") // empty if the instance is cluster-scoped
 	custom := strings.Contains(group, ".") && !scheme.Scheme.IsGroupRegistered(group)
 	if !custom || len(validation.IsDNS1123Subdomain(name)) > 0 || namespace != "" && !isLabel(namespace) {
 		return
@@ -53,8 +53,8 @@ func kroInstance(o object.Object, emit EmitFunc) {
 	})
 }
 
-// kroFull returns a value that is too long for a label, of which the label has a hash, and
-// an annotation the whole.
+// kroFull returns a value that may exceed the limit of a label: the label then has a hash of it,
+// and an annotation the full value.
 func kroFull(o object.Object, key, label string) string {
 	if !strings.HasPrefix(label, "h-") {
 		return label

@@ -8,16 +8,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The rules of who may attach to whom. The value of both is NAME:PORT, of the listener
-// that there is, and of that which a route asks for; either may be left out there.
+// Rules that match routes to listeners. Both have NAME:PORT as value: of an existing listener, and
+// of the one that a route requests, where either part may be absent.
 const (
-	// GatewayListener: the routes that a listener takes, by kind and namespace.
+	// GatewayListener selects the routes that a listener accepts, by kind and namespace.
 	GatewayListener = "gateway-listener"
-	// RouteListener: the Gateway, and maybe its listener, that a route asks for.
+	// RouteListener is the Gateway, and its listener if given, that a route requests.
 	RouteListener = "route-listener"
 )
 
-// routeListeners: which of the listeners a route is for.
+// routeListeners emits the listeners that a route requests.
 func routeListeners(o object.Object, emit EmitFunc) {
 	for i, p := range items(o.Fields(), "spec", "parentRefs") {
 		t := refer(p, gateway, o.Namespace)
@@ -38,18 +38,18 @@ func section(name, port any) string {
 	return text + ":"
 }
 
-// listeners: a listener takes the routes of its own namespace unless it says
-// otherwise, and of the kinds that fit its protocol.
+// listeners: by default a listener accepts the routes of its own namespace, and the kinds that
+// match its protocol.
 func listeners(o object.Object, emit EmitFunc) {
 	for i, l := range items(o.Fields(), "spec", "listeners") {
 		field := at("spec.listeners[", i, "]")
 		value := section(part(l, "name"), part(l, "port"))
 		for _, k := range routeKinds(l) {
 			t := Target{Kind: k, Namespace: o.Namespace, Selector: &Selector{}}
-			who, _ := part(l, "allowedRoutes", "namespaces", "from").(string)
+			scope, _ := part(l, "allowedRoutes", "namespaces", "from").(string)
 			switch sel, ok := SelectorIn(part(l, "allowedRoutes", "namespaces", "selector")); {
-			case who == "" || who == "Same":
-			case who == "Selector" && ok:
+			case scope == "" || scope == "Same":
+			case scope == "Selector" && ok:
 				t.Namespaces = sel
 			default:
 				t.Namespace, t.AllNamespaces = "", true
@@ -59,8 +59,8 @@ func listeners(o object.Object, emit EmitFunc) {
 	}
 }
 
-// routeKinds returns the kinds of routes that a listener takes. Of a protocol that is
-// not of the Gateway API nothing is known, and it may take any.
+// routeKinds returns the kinds of routes that a listener accepts. A protocol outside of the Gateway
+// API may accept any kind.
 func routeKinds(listener any) []schema.GroupKind {
 	if listed := items(listener, "allowedRoutes", "kinds"); len(listed) > 0 {
 		var kinds []schema.GroupKind

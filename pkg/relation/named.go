@@ -7,9 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// ToKinds returns the kinds that To names; none where the object that is read
-// says the kind. A bare name is that of a built-in kind, or of one of the custom
-// kinds that built-in rules know.
+// ToKinds returns the kinds that To names; none if the object that is read gives the kind. A bare
+// name is a built-in kind, or a custom kind that a built-in rule uses.
 func (r *Rule) ToKinds() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	bare := bareKinds()
@@ -23,7 +22,7 @@ func (r *Rule) ToKinds() []schema.GroupKind {
 	return kinds
 }
 
-// bareKinds are those that are written without their group.
+// bareKinds returns the kinds that are written without their group.
 func bareKinds() []schema.GroupKind {
 	return []schema.GroupKind{
 		pod, podTemplate, replicationController, deployment, replicaSet, statefulSet, daemonSet, job, cronJob, autoscaler, disruptionBudget,

@@ -7,8 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// TestToNamesKinds holds that each built-in rule says a kind that is known, or in
-// brackets what takes its place.
+// TestToNamesKinds: each built-in rule has a known kind in To, or its substitute in brackets.
 func TestToNamesKinds(t *testing.T) {
 	for _, r := range relation.BuiltIn() {
 		if want := len(strings.Split(r.To, ", ")); !strings.HasPrefix(r.To, "(") && len(r.ToKinds()) != want {

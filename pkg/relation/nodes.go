@@ -2,9 +2,9 @@ package relation
 
 import corev1 "k8s.io/api/core/v1"
 
-// namedNodes emits links to the nodes that a selector names, one by one: by their
-// name, or by their host name, which mostly is the same. A selector that goes by
-// zones or the like names none. Of several nodes each alone will do.
+// namedNodes emits links to the nodes that a selector names one by one, by name or by host name,
+// which is usually the same. A selector by zone or other labels names none. Of several nodes, one
+// is enough.
 func namedNodes(s *corev1.NodeSelector, path string, emit EmitFunc) {
 	if s == nil {
 		return

@@ -5,9 +5,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// template decodes what the rules read of the piece, field by field, and nothing
-// else: a quantity or a probe that an operator fills in later is no reason to
-// read nothing, and what has another shape than in a pod is not that of a pod.
+// template decodes only the fields of the part that the rules read: an operator may fill in a
+// quantity or a probe later. A field of another shape than in a pod is not a pod's, and is skipped.
 func (p PodPart) template(namespace string) template {
 	t := template{spec: &corev1.PodSpec{}, meta: &metav1.ObjectMeta{}, namespace: namespace, part: true}
 	if p.Path != "" {
@@ -31,7 +30,7 @@ func (p PodPart) template(namespace string) template {
 	return t
 }
 
-// fields are those of an object, of whatever shape they turn out to be.
+// fields are the fields of an object of unknown shape.
 type fields map[string]any
 
 func (f fields) text(key string) string { s, _ := f[key].(string); return s }
@@ -52,7 +51,8 @@ func (f fields) optional() *bool {
 
 func (f fields) child(key string) fields { m, _ := f[key].(map[string]any); return m }
 
-// list returns the objects of a list. What is none keeps its place: paths count.
+// list returns the objects of a list. Items that are no objects become empty ones, so that indices
+// in paths stay right.
 func (f fields) list(key string) []fields {
 	list, _ := f[key].([]any)
 	if len(list) == 0 {

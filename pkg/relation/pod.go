@@ -15,13 +15,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// carriers lists the kinds that carry a pod spec; templateOf knows where.
+// carriers lists the kinds that have a pod spec; templateOf finds it in each.
 func carriers() []schema.GroupKind {
 	return from(pod, deployment, replicaSet, statefulSet, daemonSet, replicationController, job, cronJob, podTemplate)
 }
 
-// podRules reads what a pod spec names for the pod as a whole, and of the pod
-// itself what no template has.
+// podRules reads the references of a pod spec outside of its containers, and the fields of a pod
+// that no template has.
 func podRules() []Rule {
 	carriers := carriers()
 	return carried([]Rule{
@@ -48,15 +48,15 @@ type template struct {
 	spec      *corev1.PodSpec
 	meta      *metav1.ObjectMeta
 	namespace string
-	// at is the path of the template in its carrier, and in that of the pod spec,
-	// each with the dot behind: empty and "spec." for a pod.
+	// at is the path of the template in its carrier, and in the path of the pod spec, each with the
+	// final dot: empty and "spec." for a pod.
 	at, in string
-	// part says that it is a piece of a custom resource, which may leave to the
-	// operator what a pod has; container that it is one container and no more.
+	// part is set for a part of a custom resource, whose operator may set what it omits; container
+	// if it is one container alone.
 	part, container bool
 }
 
-// carried completes the rows that read a pod spec, whoever carries it.
+// carried completes the rules that read a pod spec, for every carrier.
 func carried(rules []Rule) []Rule {
 	for i := range rules {
 		if r := &rules[i]; r.template != nil {
@@ -66,8 +66,7 @@ func carried(rules []Rule) []Rule {
 	return rules
 }
 
-// onTemplate makes a rule's function out of one that reads a pod spec, whoever
-// carries it.
+// onTemplate returns the function of a rule that reads a pod spec, for every carrier.
 func onTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
 	return func(o object.Object, emit EmitFunc) {
 		t := templateOf(o)
@@ -85,14 +84,14 @@ func onTemplate(read func(template, EmitFunc)) func(object.Object, EmitFunc) {
 	}
 }
 
-// retired tells a ReplicaSet that a Deployment keeps at no replicas, for rolling
-// back: what it names may be long gone, and nothing is broken by that today.
+// retired reports whether a Deployment keeps a ReplicaSet at 0 replicas for rollback. Its
+// references may be deleted already, and nothing breaks by that today.
 func retired(o object.Object) bool {
 	rs, ok := o.Body.(*appsv1.ReplicaSet)
 	return ok && rs.Spec.Replicas != nil && *rs.Spec.Replicas == 0 && metav1.GetControllerOfNoCopy(rs) != nil
 }
 
-// finished tells a pod or a Job that has run and will not run again.
+// finished reports whether a pod or a Job has ended and does not restart.
 func finished(o object.Object) bool {
 	switch b := o.Body.(type) {
 	case *corev1.Pod:
@@ -105,7 +104,7 @@ func finished(o object.Object) bool {
 	return false
 }
 
-// runs tells a pod all of whose containers have been started.
+// runs reports whether all containers of a pod have started.
 func runs(o object.Object) bool {
 	p, ok := o.Body.(*corev1.Pod)
 	return ok && p.Status.Phase == corev1.PodRunning && !slices.ContainsFunc(p.Status.ContainerStatuses, func(c corev1.ContainerStatus) bool {
@@ -119,26 +118,26 @@ func podFinished(o object.Object, emit EmitFunc) {
 	}
 }
 
-// templateOf is the one place that knows where a kind keeps its pod spec.
+// templateOf returns the pod spec of every kind that has one.
 func templateOf(o object.Object) template {
-	const inSpec, below = "spec.template.", "spec.template.spec."
+	const inSpec, inPodSpec = "spec.template.", "spec.template.spec."
 	switch b := o.Body.(type) {
 	case *corev1.Pod:
 		return template{spec: &b.Spec, meta: &b.ObjectMeta, namespace: o.Namespace, in: "spec."}
 	case *appsv1.ReplicaSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.Deployment:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.StatefulSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *appsv1.DaemonSet:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *batchv1.Job:
-		return templateAt(&b.Spec.Template, o, inSpec, below)
+		return templateAt(&b.Spec.Template, o, inSpec, inPodSpec)
 	case *batchv1.CronJob:
 		return templateAt(&b.Spec.JobTemplate.Spec.Template, o, "spec.jobTemplate.spec.template.", "spec.jobTemplate.spec.template.spec.")
 	case *corev1.ReplicationController:
-		return templateAt(b.Spec.Template, o, inSpec, below)
+		return templateAt(b.Spec.Template, o, inSpec, inPodSpec)
 	case *corev1.PodTemplate:
 		return templateAt(&b.Template, o, "template.", "template.spec.")
 	}
@@ -152,9 +151,9 @@ func templateAt(t *corev1.PodTemplateSpec, o object.Object, at, in string) templ
 	return template{spec: &t.Spec, meta: &t.ObjectMeta, namespace: o.Namespace, at: at, in: in}
 }
 
-// podServiceAccount: a template that names none means default. A pod that names
-// none was never admitted by the API server's plugin: a mirror of a static pod,
-// which has none, or one that was written by hand, which would get default.
+// podServiceAccount: a template without a name uses default. A pod without a name bypassed the
+// admission plugin of the API server: it is a mirror pod, which has no account, or a manifest,
+// whose pod would use default.
 func podServiceAccount(t template, emit EmitFunc) {
 	name, field := t.spec.ServiceAccountName, "serviceAccountName"
 	if name == "" && t.spec.DeprecatedServiceAccount != "" {
@@ -216,8 +215,8 @@ func podGroups(t template, emit EmitFunc) {
 
 const networksKey = "k8s.v1.cni.cncf.io/networks"
 
-// podNetworks reads the list of networks that Multus attaches, in either of its
-// two forms: [namespace/]name[@interface],... or a JSON list.
+// podNetworks reads the networks that Multus attaches, in either format:
+// [namespace/]name[@interface],... or a JSON list.
 func podNetworks(t template, emit EmitFunc) {
 	text := strings.TrimSpace(t.meta.Annotations[networksKey])
 	if text == "" {
@@ -256,7 +255,7 @@ func podNode(p *corev1.Pod, _ object.Ref, emit EmitFunc) {
 	named(emit, node, "", p.Spec.NodeName, "spec.nodeName")
 }
 
-// podNominatedNode: where room is being made for the pod; it may still land elsewhere.
+// podNominatedNode: the scheduler preempts pods on this node; the pod may still run on another.
 func podNominatedNode(p *corev1.Pod, _ object.Ref, emit EmitFunc) {
 	if p.Spec.NodeName == "" && p.Status.NominatedNodeName != "" {
 		l := to(node, "", p.Status.NominatedNodeName, "status.nominatedNodeName")
@@ -265,9 +264,8 @@ func podNominatedNode(p *corev1.Pod, _ object.Ref, emit EmitFunc) {
 	}
 }
 
-// podOwnerLabels: controllers leave their mark in labels of the pods that they
-// make. Where the owner reference is gone, as in many a dump, that is what is left
-// of it.
+// podOwnerLabels reads the labels that controllers set on their pods. They are the only trace of
+// the owner in a dump without owner references.
 func podOwnerLabels(o object.Object, emit EmitFunc) {
 	if metav1.GetControllerOfNoCopy(o.Meta) != nil {
 		return
@@ -290,8 +288,8 @@ func podOwnerLabels(o object.Object, emit EmitFunc) {
 	}
 }
 
-// podClaimStatus: what was generated from a template, or by the scheduler for an
-// extended resource, stands in the status alone.
+// podClaimStatus: only the status names claims that were generated from a template, or by the
+// scheduler for an extended resource.
 func podClaimStatus(p *corev1.Pod, self object.Ref, emit EmitFunc) {
 	for i := range p.Status.ResourceClaimStatuses {
 		if name := value(p.Status.ResourceClaimStatuses[i].ResourceClaimName); name != "" {

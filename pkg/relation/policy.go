@@ -10,8 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// policyRules reads what guards pods. The peers of a NetworkPolicy are aside: that a
-// pod may talk to another does not say that it does.
+// policyRules reads what protects pods. The peers of a NetworkPolicy are Rule.Peer edges: that a
+// pod may connect to another does not mean that it does.
 func policyRules() []Rule {
 	return []Rule{
 		{Name: "disruption-budget-selector", From: from(disruptionBudget), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(disruptionBudgetSelector)},
@@ -22,21 +22,20 @@ func policyRules() []Rule {
 	}
 }
 
-// disruptionBudgetSelector: in policy/v1 a missing selector means no pod, an
-// empty one every pod of the namespace.
+// disruptionBudgetSelector: in policy/v1 an absent selector selects no pod, an empty one every pod
+// of the namespace.
 func disruptionBudgetSelector(b *policyv1.PodDisruptionBudget, self object.Ref, emit EmitFunc) {
 	if b.Spec.Selector != nil {
 		emit(pods(b.Spec.Selector, self, "spec.selector"))
 	}
 }
 
-// networkPolicySelector: an empty selector means every pod of the namespace, and
-// a missing one is no different.
+// networkPolicySelector: an empty or absent selector selects every pod of the namespace.
 func networkPolicySelector(p *networkingv1.NetworkPolicy, self object.Ref, emit EmitFunc) {
 	emit(pods(&p.Spec.PodSelector, self, "spec.podSelector"))
 }
 
-// pods is a link to the pods that a selector finds in the namespace of self.
+// pods returns a link to the pods that a selector matches in the namespace of self.
 func pods(s *metav1.LabelSelector, self object.Ref, field string) Link {
 	return podsIn(self.Namespace, FromLabelSelector(s), field)
 }
@@ -57,12 +56,10 @@ func networkPolicyEgress(p *networkingv1.NetworkPolicy, self object.Ref, emit Em
 	}
 }
 
-// peer: a policy does not exist for the sake of those whom it lets in, and works
-// without them. A selector of pods alone means those of the own namespace, one of namespaces
-// alone all that is in them, and both together the pods that both find. What is
-// missing or empty means everything: a list of peers that is not there, every pod
-// of the namespace, every namespace. It names nobody and makes no edge, nor does a
-// block of addresses.
+// peer: a policy neither serves its peers nor fails without them. A podSelector alone selects in
+// the policy's own namespace, a namespaceSelector alone all pods of its namespaces, and both
+// together the pods that match both. Absent or empty peers and selectors allow everything; like an
+// ipBlock, they name no object and make no edge.
 func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit EmitFunc) {
 	chosen, in := p.PodSelector, p.NamespaceSelector
 	say := func(l Link) { l.Optional = true; emit(l) }
@@ -93,8 +90,8 @@ func peer(p *networkingv1.NetworkPolicyPeer, self object.Ref, path string, emit 
 	}
 }
 
-// quotaClasses: a quota may count only what is of some classes. It counts nothing
-// of one that is not there, and is none the worse for it.
+// quotaClasses is ifPresent: a quota may count only the objects of some classes, and a class that
+// does not exist has none.
 func quotaClasses(q *corev1.ResourceQuota, _ object.Ref, emit EmitFunc) {
 	if q.Spec.ScopeSelector == nil {
 		return
@@ -114,7 +111,7 @@ func quotaClasses(q *corev1.ResourceQuota, _ object.Ref, emit EmitFunc) {
 	}
 }
 
-// quotaScope is the kind of the classes that a scope names, if it names any.
+// quotaScope returns the kind of the classes that a scope selects, if any.
 func quotaScope(s corev1.ResourceQuotaScope) (schema.GroupKind, bool) {
 	switch s {
 	case corev1.ResourceQuotaScopePriorityClass:

@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// rbacRules reads who a pod is, and what that allows it.
+// rbacRules reads the identity of a pod and its permissions.
 func rbacRules() []Rule {
 	return []Rule{
 		{Name: "service-account-secret", From: from(serviceAccount), Relation: Needs, Via: Spec, To: "Secret", Field: "secrets[].name", Links: on(serviceAccountSecrets)},
@@ -36,10 +36,10 @@ func serviceAccountPullSecrets(a *corev1.ServiceAccount, self object.Ref, emit E
 	}
 }
 
-// serviceAccountToken: the token controller deletes a Secret of its type together
-// with its account, so the account owns it; in one of another type the annotation
-// says nothing. Where the type was not read it is a guess, and only where the
-// controller has left the UID of the account on the Secret, as it does on its own.
+// serviceAccountToken: the token controller deletes a Secret of its type with its account, so the
+// account owns it; in a Secret of another type the annotation has no effect. If the type was not
+// read the link is inferred, and requires the UID of the account, which the controller sets on its
+// own Secrets.
 func serviceAccountToken(o object.Object, emit EmitFunc) {
 	notes := o.Meta.GetAnnotations()
 	name, uid := notes[corev1.ServiceAccountNameKey], notes[corev1.ServiceAccountUIDKey]
@@ -70,7 +70,7 @@ func bindingSubjects(o object.Object, emit EmitFunc) {
 		s, field := &subjects[i], at("subjects[", i, "].name")
 		switch s.Kind {
 		case rbacv1.ServiceAccountKind:
-			// One without a namespace is that of the binding, as it is to the authorizer.
+			// Without a namespace the authorizer uses that of the binding.
 			if namespace := cmp.Or(s.Namespace, o.Namespace); namespace != "" {
 				named(emit, serviceAccount, namespace, s.Name, field)
 			}
@@ -82,8 +82,7 @@ func bindingSubjects(o object.Object, emit EmitFunc) {
 	}
 }
 
-// subjectUser: an account may stand there as the user that it becomes. Other users
-// are names.
+// subjectUser: a subject may name an account by its user name. Other users are virtual.
 func subjectUser(name, field string, emit EmitFunc) {
 	l := to(user, "", name, field)
 	if namespace, account := userAccount(name); namespace != "" && account != "" {
@@ -94,9 +93,8 @@ func subjectUser(name, field string, emit EmitFunc) {
 	}
 }
 
-// subjectGroup: the accounts of a namespace are a group. The group of all of them,
-// and everybody who is authenticated, are names: nothing is shared by being one of
-// these.
+// subjectGroup: the accounts of a namespace are a group. The groups of all accounts and of all
+// authenticated users are virtual: members of those share nothing.
 func subjectGroup(name, field string, emit EmitFunc) {
 	l := to(group, "", name, field)
 	if namespace, ok := strings.CutPrefix(name, "system:serviceaccounts:"); ok && namespace != "" {
@@ -107,7 +105,7 @@ func subjectGroup(name, field string, emit EmitFunc) {
 	}
 }
 
-// userAccount returns the ServiceAccount that becomes a user, if one does.
+// userAccount returns the ServiceAccount of a user name, if it is one.
 func userAccount(user string) (namespace, name string) {
 	if account, ok := strings.CutPrefix(user, "system:serviceaccount:"); ok {
 		namespace, name, _ = strings.Cut(account, ":")
@@ -115,8 +113,7 @@ func userAccount(user string) (namespace, name string) {
 	return namespace, name
 }
 
-// clusterRoleAggregation: the rules of the role are those of every role that one
-// of the selectors finds.
+// clusterRoleAggregation: the role has the rules of every role that one of the selectors matches.
 func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit EmitFunc) {
 	if r.AggregationRule == nil {
 		return
@@ -127,10 +124,9 @@ func clusterRoleAggregation(r *rbacv1.ClusterRole, _ object.Ref, emit EmitFunc) 
 	}
 }
 
-// roleResourceNames: objects that a role names, by their resource. A Role means
-// those of its namespace. Which namespace a ClusterRole means depends on who binds
-// it, so that of what it names only the cluster-scoped counts. What is named need
-// not be there.
+// roleResourceNames reads the objects that a role names, by resource. A Role names objects of its
+// namespace. The namespace of a ClusterRole depends on the binding, so only its cluster-scoped
+// names count. The objects need not exist.
 func roleResourceNames(o object.Object, emit EmitFunc) {
 	var rules []rbacv1.PolicyRule
 	switch b := o.Body.(type) {
@@ -139,7 +135,7 @@ func roleResourceNames(o object.Object, emit EmitFunc) {
 	case *rbacv1.ClusterRole:
 		rules = b.Rules
 	}
-	budget := 1000 // A hostile role multiplies three long lists.
+	budget := 1000 // limits what a hostile role with three long lists can cost
 	for i := range rules {
 		r := &rules[i]
 		for j, name := range r.ResourceNames {

@@ -1,26 +1,25 @@
-// Package relation knows the relationship rules: what one object says about
-// others. A rule is a value and pure, object -> links; it sees one object and
-// never another. The graph alone resolves what a link points at.
+// Package relation has the relationship rules: which references an object has to others. A rule is
+// a pure function, object -> links; it sees one object and never another. Only the graph resolves
+// what a link refers to.
 //
-// The words of the house:
+// The terms of the package:
 //
-//   - Relation, what a link means: From owns To, From needs To, From serves To.
-//   - Via, how it is known: an owner reference, a label, an annotation, a field
+//   - Relation, the meaning of a link: From owns To, From needs To, From serves To.
+//   - Via, the kind of field it comes from: an owner reference, a label, an annotation, a field
 //     of the spec, an environment variable.
-//   - Target, what it points at: a name, a UID or a selector.
-//   - Evidence, the field and the value that say so.
+//   - Target, what it refers to: a name, a UID or a selector.
+//   - Evidence, the field and the value that prove it.
 //
 // # Use
 //
-// [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits
-// a [Link] for each thing that this says of another:
+// [BuiltIn] are the rules of Kubernetes itself. A [Set] applies rules to an object, and emits a
+// [Link] for each reference that it finds:
 //
 //	set := relation.NewSet(relation.BuiltIn()...)
 //	set.Links(o, func(rule int, l relation.Link) { ... })
 //
-// A field that is absent or of another shape gives no link, and no error. A link is what is
-// written: whether its target is there, and may be meant, the graph says. A Set is not
-// changed once it is made, and several goroutines may use it at once.
+// A field that is absent or of another shape gives no link, and no error. The graph finds out
+// whether the target of a link exists. A Set is immutable and safe for concurrent use.
 package relation
 
 import (
@@ -37,22 +36,22 @@ type Relation uint8
 
 // The three relations.
 const (
-	// Owns: From made To and takes it along when it goes.
+	// Owns: From created To, and To is deleted with it.
 	Owns Relation = iota + 1
 	// Needs: From does not work without To.
 	Needs
-	// Serves: From exists for the sake of To, which could live without it.
+	// Serves: From exists for To, which works without it.
 	Serves
 )
 
-// Relations lists all of them, in the order in which they are shown.
+// Relations returns all of them, in the order in which they are shown.
 func Relations() []Relation { return []Relation{Owns, Needs, Serves} }
 
 func (r Relation) String() string {
 	return [...]string{Owns: "owns", Needs: "needs", Serves: "serves"}[r]
 }
 
-// ParseRelation reads what String wrote.
+// ParseRelation parses what String returns.
 func ParseRelation(s string) (Relation, bool) {
 	i := slices.IndexFunc(Relations(), func(r Relation) bool { return r.String() == s })
 	if i < 0 {
@@ -61,10 +60,10 @@ func ParseRelation(s string) (Relation, bool) {
 	return Relations()[i], true
 }
 
-// Via is how an edge is known.
+// Via is the kind of field that an edge comes from.
 type Via uint8
 
-// The five ways.
+// The five kinds.
 const (
 	Owner Via = iota + 1
 	Label
@@ -77,170 +76,159 @@ func (v Via) String() string {
 	return [...]string{Owner: "owner", Label: "label", Annotation: "annotation", Spec: "spec", Env: "env"}[v]
 }
 
-// Link is what one object says about another, or about all that a selector
-// finds.
+// Link is a reference from one object to another, or to all that a selector matches.
 type Link struct {
-	// Target is what the link points at.
+	// Target is what the link refers to.
 	Target Target
-	// Backward says that the edge runs from the target to the object that was
-	// read. An owner reference is one: it is written on the child.
+	// Backward is set if the edge runs from the target to the object that was read, as it does for
+	// an owner reference, which is a field of the child.
 	Backward bool
-	// Field is the path of the field that says so, as kubectl explain writes it
-	// with indices: spec.volumes[0].secret.secretName.
+	// Field is the path of the field, as kubectl explain writes it, with indices:
+	// spec.volumes[0].secret.secretName.
 	Field string
-	// Value is what stood there.
+	// Value is the value of the field.
 	Value string
-	// Optional says that the object works without the target.
+	// Optional is set if the object works without the target.
 	Optional bool
-	// Inferred says that this is a guess.
+	// Inferred is set if a heuristic found the link.
 	Inferred bool
-	// Inactive says that the object is out of work, so that nothing breaks today if
-	// the target is not there.
+	// Inactive is set if the object does nothing at present, so that nothing breaks today without
+	// the target.
 	Inactive bool
-	// Settled says that the object has got what it asks of the target, and needs it again
-	// only when something is made anew: a pod that runs, a claim that has its volume.
+	// Settled is set if the object has what it needs of the target, and needs it again only for a
+	// new one: a pod that runs, a claim that is bound.
 	Settled bool
-	// Controller says, of an owner reference, that the owner controls the object.
+	// Controller is set for an owner reference whose owner controls the object.
 	Controller bool
-	// Blocks says, of an owner reference, that a deletion in the foreground waits for the
-	// object (blockOwnerDeletion).
+	// Blocks is set for an owner reference with blockOwnerDeletion: a foreground deletion of the
+	// owner waits for the object.
 	Blocks bool
 }
 
-// Target says which objects a link means. Exactly one of Name and Selector is
-// set, and one of Kind and KindBy.
+// Target selects the objects of a link. Exactly one of Name and Selector is set, and one of Kind
+// and KindBy.
 type Target struct {
-	// Kind is the group and kind, or a group with a resource name where
-	// IsResource is set.
+	// Kind is the group and kind, or a group with a resource name if IsResource is set.
 	Kind       schema.GroupKind
 	IsResource bool
-	// KindBy, where set, is the object that says of what kind the target is
-	// (Rule.States), and Kind is empty: the policy of a binding. The link counts only
-	// where that one was read, and where Namespace is set if and only if its kind is
-	// namespaced.
+	// KindBy, if set, is the object that gives the kind of the target (Rule.States), and Kind is
+	// empty: the policy of a binding. The link counts only if that object was read, and if
+	// Namespace is set exactly when the kind is namespaced.
 	KindBy *object.Ref
-	// Namespace is that of the target. For a kind that is cluster-scoped the
-	// graph ignores it, so a rule may leave the namespace of the object here.
+	// Namespace is the namespace of the target. The graph ignores it for a cluster-scoped kind, so
+	// a rule may set the namespace of the object.
 	Namespace string
 	Name      string
-	// UID must be that of the object found under Name where it is set: another
-	// one is another object with a used name.
+	// UID, if set, must be that of the object with the name: another UID is a new object under the
+	// same name.
 	UID types.UID
-	// Selector finds targets by label or annotation within Namespace, or in every
-	// namespace where AllNamespaces is set.
+	// Selector matches targets by label or annotation in Namespace, or in every namespace if
+	// AllNamespaces is set.
 	Selector      *Selector
 	AllNamespaces bool
-	// Namespaces, where set, chooses by their labels the namespaces in which the
-	// selector looks, instead of Namespace.
+	// Namespaces, if set, replaces Namespace: it matches, by label, the namespaces to search.
 	Namespaces *Selector
-	// Except, beside Selector, finds those in the namespace of the object that are not
-	// meant although Selector finds them: its own pods.
+	// Except excludes targets in the namespace of the object from Selector: the object's own pods.
 	Except *Selector
-	// IfPresent drops the link where no such object exists, instead of showing a
-	// missing one: a host name may be anything.
+	// IfPresent drops the link if no such object exists, instead of showing it as missing: a host
+	// name may be anything.
 	IfPresent bool
-	// Granted says that in another namespace than that of the object the link counts
-	// only where a ReferenceGrant there allows it.
+	// Granted is set if the link into another namespace counts only with a ReferenceGrant there.
 	Granted bool
-	// Definition means the CustomResourceDefinition of Kind, which a reference to a
-	// kind does not name; of a built-in kind there is none.
+	// Definition selects the CustomResourceDefinition of Kind, for a reference to a kind. A
+	// built-in kind has none.
 	Definition bool
 }
 
-// EmitFunc takes the links of an object as a rule finds them.
+// EmitFunc receives the links of an object as a rule finds them.
 type EmitFunc func(Link)
 
-// Rule is one relationship: which kinds say it, what it means and the function
-// that reads it off an object.
+// Rule is one relationship: the kinds that declare it, its relation, and the function that reads it
+// from an object.
 type Rule struct {
 	// Name identifies the rule in output: service-selector.
 	Name string
 	// From lists the kinds that are read.
 	From []schema.GroupKind
-	// Relation and Via are those of each edge that the rule makes.
+	// Relation and Via are those of each edge of the rule.
 	Relation Relation
 	Via      Via
-	// To is the kind at the other end, for people; empty where the object says it.
+	// To is the kind at the other end, for documentation; empty if the object gives it.
 	To string
-	// Backward says, for people, that the edges run from To to From, as those of
-	// backward links do.
+	// Backward documents that the edges run from To to From, as those of backward links do.
 	Backward bool
-	// Field is the path that is read, for people: spec.tls[].secretName.
+	// Field is the path of the field, for documentation: spec.tls[].secretName.
 	Field string
-	// Origin says where the rule comes from: empty for the built-in ones, else the
-	// CRD, catalogue entry or file that declares it.
+	// Origin is empty for built-in rules, else the CRD, catalog entry or file that declares the
+	// rule.
 	Origin string
-	// Source says where that is published from which the rule was written; empty for
-	// the built-in rules, whose source is the API of Kubernetes.
+	// Source is the publication that the rule was written from; empty for built-in rules, whose
+	// source is the API of Kubernetes.
 	Source string
-	// Metadata says that the rule reads the metadata of an object and nothing else,
-	// so that the object need not be read whole for it.
+	// Metadata is set if the rule reads only metadata, so that the source need not read the whole
+	// object.
 	Metadata bool
-	// CrossNamespace says that an object of another namespace, or of the cluster, can say
-	// this of one in a namespace: to know who serves a namespace, the kinds of From
-	// are read in all of them.
+	// CrossNamespace is set if objects of another namespace, or cluster-scoped ones, can link to an
+	// object in a namespace. A graph of one namespace then reads the kinds of From in all of them.
 	CrossNamespace bool
-	// Terminal says that To belongs to the stack of From and is not followed any
-	// further: configuration that a shared reader collects, such as the monitors of
-	// a Prometheus. Without it every application would be part of the monitoring.
-	// With Namespaces, what others have is collected: that counts only where the
-	// reader is itself asked for.
+	// Terminal is set if To belongs to the stack of From and is not followed further: configuration
+	// that a shared reader collects, such as the monitors of a Prometheus. Otherwise every
+	// application would be part of the monitoring. With Namespaces, it counts only if the reader
+	// itself is a root.
 	Terminal bool
-	// Peer says that an edge of the rule makes neither end part of the stack of the
-	// other: whom a NetworkPolicy lets in, beside whom a pod wants to run.
+	// Peer is set if an edge makes neither end part of the stack of the other: the peers of a
+	// NetworkPolicy, pod affinity.
 	Peer bool
-	// Evidence says that the links of the rule make no edges: the graph holds them
-	// against what the edges say, or knows by them what goes with a deletion. A link to
-	// itself says something of the object.
+	// Evidence is set if the links make no edges: the graph compares them with edges, or derives
+	// from them what a deletion removes. A link to the object itself states a fact about it.
 	Evidence bool
-	// Namespaces says that links of the rule choose namespaces by their labels, so
-	// that all Namespaces are read. Those of a rule that is Aside are not worth a
-	// list: they count where Namespaces are read anyway.
+	// Namespaces is set if links of the rule select namespaces by label, so that all Namespaces are
+	// read. For a Peer rule they are not listed only for that: its links count if Namespaces are
+	// read anyway.
 	Namespaces bool
-	// OnDemand says that the kinds of From are left out unless they are asked for, as
-	// Events are: that this rule reads them does not make the source list them.
+	// OnDemand is set if the kinds of From are read only on request, as Events are: the rule alone
+	// does not make a source list them.
 	OnDemand bool
-	// Untyped says that the rule reads the object as maps, in whatever version it is
-	// served: the kind is no Go type of ours, or its versions still change.
+	// Untyped is set if the rule reads the object as maps, in whatever version is served: client-go
+	// has no Go type for the kind, or its versions still change.
 	Untyped bool
-	// Manages says that From is a manager (a release, a GitOps application): it owns
-	// To only where it is itself what was asked for, and is context otherwise.
+	// Manages is set if From is a manager (a release, a GitOps application): it owns To only in a
+	// stack of which it is the root, and is context otherwise.
 	Manages bool
-	// Deletes says, of a rule by which From owns To, what becomes of To when From is
-	// deleted: Always, Never, or the name of the finalizer of From by which its
-	// controller deletes To. Where it is empty nothing is known; owner references are the
-	// garbage collector's.
+	// Deletes says, for a rule by which From owns To, what happens to To when From is deleted:
+	// Always, Never, or the finalizer of From with which its controller deletes To. Empty means
+	// unknown; owner references are the garbage collector's.
 	Deletes string
-	// Exposes says that From leads requests from outside the cluster to To, which so has
-	// users of its own, whoever else needs it.
+	// Exposes is set if From routes requests from outside the cluster to To, which so has users of
+	// its own, besides the objects that need it.
 	Exposes bool
-	// Annotation is the key that selectors of the rule ask for, so that the
-	// annotation is kept of every object; empty where none does.
+	// Annotation is the key that selectors of the rule use, so that the inventory stores it of
+	// every object; empty if there is none.
 	Annotation string
-	// Links reads the object. It must not keep it.
+	// Links reads the object. It must not retain it.
 	Links func(object.Object, EmitFunc)
-	// Keys, where set, hands out further names of an object of From, by which others
-	// mean it (Selector.Key): the pool of a ResourceSlice.
+	// Keys, if set, emits further names of an object of From, by which others refer to it
+	// (Selector.Key): the pool of a ResourceSlice.
 	Keys func(o object.Object, key func(string))
 
-	// States, where set, is the kind that an object of From gives to links of others
-	// (Target.KindBy); false where it gives none.
+	// States, if set, returns the kind that an object of From gives to the targets of other objects
+	// (Target.KindBy), and false if it gives none.
 	States func(o object.Object) (schema.GroupKind, bool)
 
-	// template reads a pod spec, in a rule that holds for whoever carries one.
+	// template reads a pod spec, in a rule for every kind that has one.
 	template func(template, EmitFunc)
-	// family reads for this rule and others at once; member is its place in it.
+	// family reads for this rule and others at once; member is the rule's index in it.
 	family *family
 	member int
 }
 
-// Values of Rule.Deletes that are no finalizers.
+// Values of Rule.Deletes that are not finalizers.
 const (
 	Always = "always"
 	Never  = "never"
 )
 
-// Set is a list of rules by the kind that they read.
+// Set is a list of rules, by the kind that they read.
 type Set struct {
 	rules  []Rule
 	byKind map[schema.GroupKind][]int
@@ -249,11 +237,10 @@ type Set struct {
 	families map[schema.GroupKind][]*members
 }
 
-// MaxRules is how many rules a set holds: a graph numbers them in 16 bits.
+// MaxRules is the largest number of rules in a set: a graph numbers them in 16 bits.
 const MaxRules = 1 << 16
 
-// NewSet returns the set of rules, of which it takes the first MaxRules. A rule
-// without From reads every object.
+// NewSet returns the set of the first MaxRules rules. A rule without From reads every object.
 func NewSet(rules ...Rule) *Set {
 	rules = rules[:min(len(rules), MaxRules)]
 	s := &Set{rules: rules, byKind: map[schema.GroupKind][]int{}, families: map[schema.GroupKind][]*members{}}
@@ -272,10 +259,10 @@ func NewSet(rules ...Rule) *Set {
 	return s
 }
 
-// Rules returns the rules; their position is the number that Links hands out.
+// Rules returns the rules; Links emits their index.
 func (s *Set) Rules() []Rule { return s.rules }
 
-// Annotations returns the keys that selectors of the rules ask for.
+// Annotations returns the keys that selectors of the rules use.
 func (s *Set) Annotations() []string {
 	var keys []string
 	for i := range s.rules {
@@ -286,8 +273,8 @@ func (s *Set) Annotations() []string {
 	return keys
 }
 
-// Crossing returns the kinds that reach into a namespace from outside it, and
-// Namespaces where a rule goes by their labels.
+// Crossing returns the kinds with links into a namespace from outside it, and the kind Namespace if
+// a rule selects namespaces by label.
 func (s *Set) Crossing() []schema.GroupKind {
 	var kinds []schema.GroupKind
 	for i := range s.rules {
@@ -306,20 +293,18 @@ func (s *Set) Crossing() []schema.GroupKind {
 	return kinds
 }
 
-// Reads says whether a rule looks into objects of the kind, beyond the metadata
-// that every object has.
+// Reads reports whether a rule reads more than the metadata of objects of the kind.
 func (s *Set) Reads(gk schema.GroupKind) bool {
 	return len(s.families[gk]) > 0 || slices.ContainsFunc(s.byKind[gk], func(i int) bool { return !s.rules[i].Metadata })
 }
 
-// OnDemand says that rules look into objects of the kind only where it is asked
-// for.
+// OnDemand reports whether rules read objects of the kind only on request.
 func (s *Set) OnDemand(gk schema.GroupKind) bool {
 	rules := s.byKind[gk]
 	return len(rules) > 0 && !slices.ContainsFunc(rules, func(i int) bool { return !s.rules[i].OnDemand })
 }
 
-// Keys hands on the further names of o.
+// Keys emits the further names of o.
 func (s *Set) Keys(o object.Object, key func(string)) {
 	for _, i := range s.byKind[o.GroupKind()] {
 		if keys := s.rules[i].Keys; keys != nil {
@@ -328,7 +313,7 @@ func (s *Set) Keys(o object.Object, key func(string)) {
 	}
 }
 
-// States returns the kind that o gives to links of others, if it does.
+// States returns the kind that o gives to the targets of other objects, if any.
 func (s *Set) States(o object.Object) (schema.GroupKind, bool) {
 	for _, i := range s.byKind[o.GroupKind()] {
 		if states := s.rules[i].States; states != nil {
@@ -338,11 +323,9 @@ func (s *Set) States(o object.Object) (schema.GroupKind, bool) {
 	return schema.GroupKind{}, false
 }
 
-// Links runs every rule that reads o, and hands on each link with the number of
-// its rule.
+// Links runs every rule that reads o, and emits each link with the index of its rule.
 func (s *Set) Links(o object.Object, emit func(rule int, l Link)) {
-	// One function for all rules: one a rule would be an allocation a rule, for
-	// each of very many objects.
+	// One closure for all rules: one for each rule would allocate for each of very many objects.
 	var current int
 	hand := func(l Link) { emit(current, l) }
 	for _, list := range [2][]int{s.every, s.byKind[o.GroupKind()]} {

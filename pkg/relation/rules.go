@@ -9,9 +9,9 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// BuiltIn returns the relationships of the built-in kinds, a row each. To add
-// one: a function in the file of its domain, a row in the table there, a fixture
-// in testdata/ named after the rule.
+// BuiltIn returns the relationships of the built-in kinds, a row each. To add one, write a function
+// in the file of its domain, a row in the table there, and a fixture in testdata/ named after the
+// rule.
 func BuiltIn() []Rule {
 	return slices.Concat(
 		ownerRules(),
@@ -41,12 +41,12 @@ func BuiltIn() []Rule {
 	)
 }
 
-// Typed returns the kinds whose objects the built-in rules read whole as Go types,
-// each in the version of that type: the newest stable one that client-go has.
-// Every other kind they read as maps, or its metadata alone.
+// Typed returns the kinds whose objects the built-in rules read whole as Go types, each in the
+// version of that type: the newest stable one in client-go. They read every other kind as maps, or
+// only its metadata.
 func Typed() []schema.GroupVersionKind {
 	var typed []schema.GroupVersionKind
-	known := map[schema.GroupKind]bool{} // To ask the scheme goes through all that it has.
+	known := map[schema.GroupKind]bool{} // Scheme.AllKnownTypes copies its whole map
 	for _, r := range BuiltIn() {
 		if r.Metadata || r.Untyped {
 			continue
@@ -72,7 +72,7 @@ func Typed() []schema.GroupVersionKind {
 	return typed
 }
 
-// Kinds that the tables name.
+// Kinds that the tables use.
 var (
 	pod                   = kind("", "Pod")
 	podTemplate           = kind("", "PodTemplate")
@@ -158,7 +158,7 @@ var (
 	listenerSet  = kind(gatewayGroup, "ListenerSet")
 	backendTLS   = kind(gatewayGroup, "BackendTLSPolicy")
 
-	// Custom resources that built-in kinds name.
+	// Custom resources that built-in kinds refer to.
 	secretProviderClass = kind("secrets-store.csi.x-k8s.io", "SecretProviderClass")
 	networkAttachment   = kind("k8s.cni.cncf.io", "NetworkAttachmentDefinition")
 	gmsaCredentialSpec  = kind("windows.k8s.io", "GMSACredentialSpec")

@@ -15,18 +15,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// TestRules holds each rule against the fixture of its name: what is listed must
-// be there, what is excluded must not, and all that the rule makes must be listed.
+// TestRules compares each rule with the fixture of its name: the edges must be exactly those
+// listed.
 func TestRules(t *testing.T) {
 	set := relation.NewSet(relation.BuiltIn()...)
 	for _, rule := range set.Rules() {
 		t.Run(rule.Name, func(t *testing.T) {
 			f := readFixture(t, rule.Name)
-			got, plain, made := map[string]bool{}, map[string]bool{}, 0
+			got, plain, edges := map[string]bool{}, map[string]bool{}, 0
 			f.links(set, func(o object.Object, r relation.Rule, l relation.Link) {
 				checkEvidence(t, o, r, l)
 				if r.Evidence && r.Name != rule.Name {
-					return // that makes no edge
+					return // makes no edge
 				}
 				for _, to := range f.resolve(o.Ref, l) {
 					edge, flags := edgeText(o.Ref, to, r, l)
@@ -34,13 +34,13 @@ func TestRules(t *testing.T) {
 					if r.Name != rule.Name {
 						continue
 					}
-					made++
+					edges++
 					if !f.want[edge+flags] {
 						t.Errorf("not listed: edge %s%s", edge, flags)
 					}
 				}
 			})
-			if made == 0 {
+			if edges == 0 {
 				t.Error("the rule makes no edge")
 			}
 			for _, edge := range slices.Sorted(maps.Keys(f.want)) {
@@ -73,9 +73,8 @@ func TestTableAndFixtures(t *testing.T) {
 	}
 }
 
-// checkEvidence: the field that a link names is there, and its value is what
-// stands in it. A value that was cut (a list in an annotation, a host without its
-// password) is only part of it.
+// checkEvidence: the field of a link exists, and has its value. A value that was cut (a list in an
+// annotation, a host without its password) is a substring of it.
 func checkEvidence(t *testing.T, o object.Object, r relation.Rule, l relation.Link) {
 	t.Helper()
 	if (l.Target.Name == "") == (l.Target.Selector == nil) || (l.Target.Kind.Kind == "") == (l.Target.KindBy == nil) {
@@ -104,7 +103,7 @@ func checkEvidence(t *testing.T, o object.Object, r relation.Rule, l relation.Li
 	}
 }
 
-// lookUp follows a path such as spec.volumes[0].name or metadata.labels[a/b.c].
+// lookUp returns the value at a path such as spec.volumes[0].name or metadata.labels[a/b.c].
 func lookUp(at any, path string) (any, bool) {
 	for path != "" {
 		var step string
@@ -138,8 +137,8 @@ func lookUp(at any, path string) (any, bool) {
 	return at, true
 }
 
-// TestTyped: each kind that rules read whole occurs in a fixture in the very
-// version that is told to the source, and a rule reads something off it there.
+// TestTyped: a fixture has each kind that rules read whole, in exactly the version that the source
+// is given, and a rule finds a link in it.
 func TestTyped(t *testing.T) {
 	set := relation.NewSet(relation.BuiltIn()...)
 	read := map[schema.GroupVersionKind]bool{}
@@ -170,8 +169,7 @@ func TestTyped(t *testing.T) {
 	}
 }
 
-// TestMetadataRules: a rule that claims to read metadata says the same of an
-// object of which nothing else was read.
+// TestMetadataRules: a rule marked Metadata finds the same links in an object with metadata only.
 func TestMetadataRules(t *testing.T) {
 	for _, r := range relation.BuiltIn() {
 		if !r.Metadata {

@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// schedulingRules reads groups of pods that are scheduled together. Their versions
-// still change, and their shape with them.
+// schedulingRules reads groups of pods that are scheduled together. Their versions, and with them
+// their fields, still change.
 func schedulingRules() []Rule {
 	groups := from(podGroup, compositePodGroup)
 	return []Rule{
@@ -22,7 +22,7 @@ func schedulingRules() []Rule {
 	}
 }
 
-// workloadController: the object that a Workload is made for could do without it.
+// workloadController: the Workload serves its controller, which works without it.
 func workloadController(o object.Object, emit EmitFunc) {
 	ref := part(o.Fields(), "spec", "controllerRef")
 	t := local(ref, o.Namespace)
@@ -30,24 +30,23 @@ func workloadController(o object.Object, emit EmitFunc) {
 	referred(emit, t, "spec.controllerRef")
 }
 
-// podGroupTemplates hands on the templates of a Workload: those that stand in it,
-// and those of groups of groups.
+// podGroupTemplates visits the templates of a Workload, including those of nested groups.
 func podGroupTemplates(o object.Object, each func(template any, path string)) {
-	const deepest = 4 // the server takes no more
-	var within func(at any, path string, depth int)
-	within = func(in any, path string, depth int) {
+	const deepest = 4 // the server's limit
+	var visit func(at any, path string, depth int)
+	visit = func(in any, path string, depth int) {
 		for i, t := range items(in, "podGroupTemplates") {
 			each(t, at(path+"podGroupTemplates[", i, "]."))
 		}
 		for i, t := range items(in, "compositePodGroupTemplates") {
-			below := at(path+"compositePodGroupTemplates[", i, "].")
-			each(t, below)
+			prefix := at(path+"compositePodGroupTemplates[", i, "].")
+			each(t, prefix)
 			if depth < deepest {
-				within(t, below, depth+1)
+				visit(t, prefix, depth+1)
 			}
 		}
 	}
-	within(part(o.Fields(), "spec"), "spec.", 1)
+	visit(part(o.Fields(), "spec"), "spec.", 1)
 }
 
 func workloadClasses(o object.Object, emit EmitFunc) {
@@ -71,7 +70,7 @@ func groupClaims(group any, namespace, path string, emit EmitFunc) {
 	}
 }
 
-// podGroupWorkload: the reference stood one level deeper in v1alpha2.
+// podGroupWorkload: in v1alpha2 the reference is one level deeper.
 func podGroupWorkload(o object.Object, emit EmitFunc) {
 	spec := part(o.Fields(), "spec")
 	name, _ := part(spec, "workloadRef", "workloadName").(string)
@@ -90,7 +89,7 @@ func podGroupClass(o object.Object, emit EmitFunc) {
 	named(emit, priorityClass, "", name, "spec.priorityClassName")
 }
 
-// podGroupClaims: what was generated from a template stands in the status alone.
+// podGroupClaims: only the status names claims that were generated from a template.
 func podGroupClaims(o object.Object, emit EmitFunc) {
 	groupClaims(part(o.Fields(), "spec"), o.Namespace, "spec.", emit)
 	for i, s := range items(o.Fields(), "status", "resourceClaimStatuses") {
@@ -99,7 +98,7 @@ func podGroupClaims(o object.Object, emit EmitFunc) {
 	}
 }
 
-// runtimeClassNodes: an empty selector leaves every node.
+// runtimeClassNodes: an empty selector allows every node.
 func runtimeClassNodes(c *nodev1.RuntimeClass, _ object.Ref, emit EmitFunc) {
 	if c.Scheduling != nil && len(c.Scheduling.NodeSelector) > 0 {
 		sel := &Selector{Labels: c.Scheduling.NodeSelector}

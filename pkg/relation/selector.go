@@ -9,40 +9,37 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Selector finds objects by what they carry. All requirements must hold; with
-// none it finds every object of the kind.
+// Selector matches objects. All requirements must match; without any it matches every object of the
+// kind.
 type Selector struct {
-	// Labels that the target must carry with these very values.
+	// Labels are the labels that the target must have, with these values.
 	Labels map[string]string
-	// Expressions on labels, with the operators of a LabelSelector.
+	// Expressions are requirements on labels, with the operators of a LabelSelector.
 	Expressions []metav1.LabelSelectorRequirement
-	// Annotation, where set, is the key of an annotation that the target must
-	// carry, with a value that Match accepts.
+	// Annotation, if set, is the key of an annotation that the target must have, with a value that
+	// Match accepts.
 	Annotation string
-	// Match tells whether the value of the annotation means the object; it must be
-	// set with Annotation.
+	// Match reports whether the value of the annotation refers to the object. It must be set with
+	// Annotation.
 	Match func(value string) bool
-	// Name, where set, is a pattern that the name of the target must fit.
+	// Name, if set, is a pattern that the name of the target must match.
 	Name *NamePattern
-	// Key, where set, is one of the further names of the target (Rule.Keys).
+	// Key, if set, is one of the further names of the target (Rule.Keys).
 	Key string
 }
 
-// NamePattern is a name that ends in an ordinal, as the names of a StatefulSet's
-// pods and claims do.
+// NamePattern matches names that end in an ordinal, as those of a StatefulSet's pods and claims do.
 type NamePattern struct {
-	// Prefix is all that stands before the ordinal.
+	// Prefix is the part before the ordinal.
 	Prefix string
-	// Any says that the end may be anything, as with names that begin with that of
-	// somebody.
+	// Any accepts any suffix instead of an ordinal.
 	Any bool
-	// Ordinals from Start up to, but not including, End do not fit: those are
-	// linked by their very names.
+	// Ordinals from Start to End, exclusive, do not match: they are linked by name.
 	Start, End int
 }
 
-// Match says whether name is Prefix and an ordinal, with nothing around them and
-// no leading zero; or Prefix and Any.
+// Match reports whether name is Prefix followed by an ordinal without leading zeros, or, with Any,
+// by anything.
 func (p *NamePattern) Match(name string) bool {
 	digits, ok := strings.CutPrefix(name, p.Prefix)
 	if p.Any {
@@ -55,7 +52,7 @@ func (p *NamePattern) Match(name string) bool {
 	return err == nil && (n < p.Start || n >= p.End)
 }
 
-// String writes the pattern for people: data-web-<n>.
+// String formats the pattern for people: data-web-<n>.
 func (p *NamePattern) String() string {
 	if p.Any {
 		return p.Prefix + "*"
@@ -63,15 +60,13 @@ func (p *NamePattern) String() string {
 	return p.Prefix + "<n>"
 }
 
-// FromLabelSelector returns the selector that s stands for. An empty one finds
-// everything; what a missing one means differs from kind to kind and is the
-// business of the rule.
+// FromLabelSelector converts a LabelSelector. An empty one matches everything; the meaning of an
+// absent one depends on the kind, so the rule decides it.
 func FromLabelSelector(s *metav1.LabelSelector) *Selector {
 	return &Selector{Labels: s.MatchLabels, Expressions: s.MatchExpressions}
 }
 
-// isWithin says that what s finds, the other one finds as well, as far as that is
-// seen from the labels that both ask for.
+// isWithin reports whether other matches all that s matches, as far as the labels of both show it.
 func (s *Selector) isWithin(other *Selector) bool {
 	if len(other.Expressions) > 0 {
 		return false
@@ -87,19 +82,19 @@ func (s *Selector) isWithin(other *Selector) bool {
 	return true
 }
 
-// everything says that a selector asks for nothing in particular.
+// everything reports whether a selector has no requirement.
 func everything(s *metav1.LabelSelector) bool {
 	return len(s.MatchLabels) == 0 && len(s.MatchExpressions) == 0
 }
 
-// podsIn is a link to the pods of a namespace that a selector finds.
+// podsIn returns a link to the pods of a namespace that a selector matches.
 func podsIn(namespace string, s *Selector, field string) Link {
 	return Link{Target: Target{Kind: pod, Namespace: namespace, Selector: s}, Field: field, Value: s.String()}
 }
 
-// podsWhere emits links to the pods that a selector finds in the namespaces that
-// another one finds. The name of a namespace is a label of it, and the one that is
-// mostly asked for: then no Namespace need be read.
+// podsWhere emits links to the pods that a selector matches in the namespaces that another one
+// matches. Most of those select the label with the namespace's own name, and then no Namespace need
+// be read.
 func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit EmitFunc) {
 	if names, ok := namespaceNames(in); ok {
 		for _, name := range names {
@@ -112,8 +107,8 @@ func podsWhere(in *metav1.LabelSelector, s *Selector, field string, emit EmitFun
 	emit(l)
 }
 
-// namespaceNames are the names that a selector of namespaces asks for, if it asks
-// for nothing else.
+// namespaceNames returns the names that a selector of namespaces requires, if it requires nothing
+// else.
 func namespaceNames(s *metav1.LabelSelector) ([]string, bool) {
 	name, ok := s.MatchLabels[corev1.LabelMetadataName]
 	switch {
@@ -128,9 +123,8 @@ func namespaceNames(s *metav1.LabelSelector) ([]string, bool) {
 	return nil, false
 }
 
-// SelectorIn returns the selector that the content of a custom resource holds: a
-// LabelSelector, or a map of labels. It is false for what is malformed. What an
-// empty one means is the business of the rule.
+// SelectorIn returns the selector in a field of a custom resource: a LabelSelector, or a map of
+// labels. It returns false for a malformed one. The rule decides what an empty one means.
 func SelectorIn(v any) (*Selector, bool) {
 	m, ok := v.(map[string]any)
 	if !ok {
@@ -162,7 +156,7 @@ func SelectorIn(v any) (*Selector, bool) {
 	return out, true
 }
 
-// requirement reads an item of matchExpressions.
+// requirement parses an item of matchExpressions.
 func requirement(v any) (metav1.LabelSelectorRequirement, bool) {
 	m, _ := v.(map[string]any)
 	key, _ := m["key"].(string)
@@ -185,7 +179,7 @@ func requirement(v any) (metav1.LabelSelectorRequirement, bool) {
 	return r, false
 }
 
-// String writes the selector as kubectl does: app=web,tier in (a,b).
+// String formats the selector as kubectl does: app=web,tier in (a,b).
 func (s *Selector) String() string {
 	var parts []string
 	for k, v := range s.Labels {

@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// serviceRules reads Services and the endpoints that stand behind them. Endpoints
-// say nothing that EndpointSlices do not say. The Node of an endpoint is that of its
-// pod, and that an address is within a ServiceCIDR is arithmetic: no edges.
+// serviceRules reads Services and their endpoints. Endpoints have nothing that EndpointSlices do
+// not have. Two facts make no edges: the node of an endpoint, which is that of its pod, and the
+// ServiceCIDR of an address, which is arithmetic.
 func serviceRules() []Rule {
 	return []Rule{
 		{Name: "service-selector", From: from(service), Relation: Serves, Via: Label, To: "Pod", Field: "spec.selector", Links: on(serviceSelector)},
@@ -25,8 +25,8 @@ func serviceRules() []Rule {
 	}
 }
 
-// serviceSelector: a Service without a selector selects nothing, and one of type
-// ExternalName has no endpoints whatever its selector says.
+// serviceSelector: a Service without a selector selects nothing, and one of type ExternalName has
+// no endpoints, whatever its selector.
 func serviceSelector(s *corev1.Service, self object.Ref, emit EmitFunc) {
 	if len(s.Spec.Selector) == 0 || s.Spec.Type == corev1.ServiceTypeExternalName {
 		return
@@ -35,11 +35,10 @@ func serviceSelector(s *corev1.Service, self object.Ref, emit EmitFunc) {
 	emit(Link{Target: Target{Kind: pod, Namespace: self.Namespace, Selector: sel}, Field: "spec.selector", Value: sel.String()})
 }
 
-// serviceExternalName: an alias needs what it stands for, and does not serve it.
-// It belongs to those who look it up: their stack must lead through it to the
-// target, and the target's stack must not gather the aliases of all its users.
-// The name goes into a CNAME, which no search path completes: only one with svc
-// in it can mean a Service.
+// serviceExternalName: an alias needs its target and does not serve it. It belongs to its clients:
+// their stack leads through it to the target, and the stack of the target must not include the
+// aliases of all its clients. The name goes into a CNAME, which no search path completes, so only a
+// name with svc can be a Service.
 func serviceExternalName(s *corev1.Service, self object.Ref, emit EmitFunc) {
 	name := s.Spec.ExternalName
 	if s.Spec.Type != corev1.ServiceTypeExternalName || !strings.Contains(name, ".svc") {
@@ -70,8 +69,7 @@ func endpointSlicePods(s *discoveryv1.EndpointSlice, self object.Ref, emit EmitF
 	}
 }
 
-// endpointsService: leader election once kept its lock in Endpoints that no
-// Service stands for.
+// endpointsService is ifPresent: leader election once kept its lock in Endpoints without a Service.
 func endpointsService(o object.Object, emit EmitFunc) {
 	present(emit, service, o.Namespace, o.Name, "metadata.name")
 }
@@ -95,8 +93,7 @@ func endpointsPods(e *corev1.Endpoints, self object.Ref, emit EmitFunc) {
 	}
 }
 
-// endpointPod: a router serves its backend. The namespace of the reference may
-// be left out.
+// endpointPod: a router serves its backend. The namespace of the reference may be absent.
 func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit EmitFunc) {
 	if r.Kind != pod.Kind || r.Name == "" {
 		return
@@ -110,7 +107,7 @@ func endpointPod(r *corev1.ObjectReference, self object.Ref, field string, emit 
 	emit(l)
 }
 
-// ipAddressParent: what an address was taken for is named by its resource.
+// ipAddressParent: the object that an address is allocated to is named by its resource.
 func ipAddressParent(a *networkingv1.IPAddress, _ object.Ref, emit EmitFunc) {
 	if p := a.Spec.ParentRef; p != nil && p.Resource != "" && p.Name != "" {
 		l := to(kind(p.Group, p.Resource), p.Namespace, p.Name, "spec.parentRef.name")

@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// storageRules reads claims, volumes and their classes. The claim needs the volume,
-// not the other way, and says so itself once it is bound. What a Node says of
-// attached volumes is said by the VolumeAttachments.
+// storageRules reads claims, volumes and their classes. A bound claim names its volume and needs
+// it, not the other way. VolumeAttachments cover the attached volumes of a Node.
 func storageRules() []Rule {
 	return []Rule{
 		{Name: "claim-volume", From: from(claim), Relation: Needs, Via: Spec, To: "PersistentVolume", Field: "spec.volumeName", Links: on(claimVolume)},
@@ -51,9 +50,8 @@ func claimVolume(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	named(emit, persistentVolume, "", c.Spec.VolumeName, "spec.volumeName")
 }
 
-// claimClass: an empty name means no class; a missing one the default class,
-// which the server writes in as soon as there is one. To a claim that has its
-// volume the class is a label: often no such object was ever made.
+// claimClass: an empty name means no class. An absent one means the default class, which the server
+// sets as soon as there is one. For a bound claim the class is a label, often without an object.
 func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if name := value(c.Spec.StorageClassName); name != "" {
 		l := to(storageClass, "", name, "spec.storageClassName")
@@ -63,8 +61,8 @@ func claimClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	}
 }
 
-// claimAttributesClass: while a change is under way, the class that is wished
-// for, the one in force and the one being applied may be three.
+// claimAttributesClass: during a change the requested class, the current one and the one being
+// applied may differ.
 func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	wanted, current, target := value(c.Spec.VolumeAttributesClassName), value(c.Status.CurrentVolumeAttributesClassName), ""
 	if c.Status.ModifyVolumeStatus != nil {
@@ -79,9 +77,9 @@ func claimAttributesClass(c *corev1.PersistentVolumeClaim, _ object.Ref, emit Em
 	}
 }
 
-// claimDataSource: the server copies dataSource to dataSourceRef, which can name
-// another namespace, where a ReferenceGrant must allow that. A volume that was
-// filled no longer needs its source, which may well be gone.
+// claimDataSource: the server copies dataSource to dataSourceRef, which may name another namespace,
+// where a ReferenceGrant must allow that. A filled volume no longer needs its source, which may be
+// deleted.
 func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit EmitFunc) {
 	var l Link
 	if r := c.Spec.DataSourceRef; r != nil {
@@ -95,12 +93,12 @@ func claimDataSource(c *corev1.PersistentVolumeClaim, self object.Ref, emit Emit
 	}
 }
 
-// VolumeReclaimed is the rule of evidence by which a volume goes with its claim.
+// VolumeReclaimed is the evidence rule by which a volume is deleted with its claim.
 const VolumeReclaimed = "volume-reclaimed"
 
-// volumeReclaimed: where the policy is Delete, the volume and what is on it go with the
-// claim that the volume is bound to. A provisioner deletes what it has made, and the
-// controller manager paths below /tmp; whether somebody deletes what a person made is a guess.
+// volumeReclaimed: with the policy Delete, the volume and its data are deleted with the claim that
+// it is bound to. A provisioner deletes what it created, and the controller manager deletes host
+// paths below /tmp; for a volume that a person created the deletion is inferred.
 func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	r := v.Spec.ClaimRef
 	if r == nil || r.Name == "" || v.Spec.PersistentVolumeReclaimPolicy != corev1.PersistentVolumeReclaimDelete {
@@ -114,9 +112,9 @@ func volumeReclaimed(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 
 const provisionedKey = "pv.kubernetes.io/provisioned-by"
 
-// volumeReservation: a volume may be kept for a claim that has not got it yet, or is not
-// there yet. Of one that is bound its claim says so, and one that was released keeps
-// the name of a claim that is gone: another claim of that name does not get it.
+// volumeReservation: a volume may be reserved for a claim that is not bound, or does not exist,
+// yet. A bound volume is named by its claim. A released one keeps the name of a deleted claim: a
+// new claim of that name does not get it.
 func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	r := v.Spec.ClaimRef
 	switch {
@@ -129,7 +127,7 @@ func volumeReservation(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) 
 	}
 }
 
-// volumeClass: to a volume the class is a label, as to its claim.
+// volumeClass: for a volume the class is a label, as for its claim.
 func volumeClass(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	present(emit, storageClass, "", v.Spec.StorageClassName, "spec.storageClassName")
 }
@@ -144,8 +142,8 @@ func volumeNode(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	}
 }
 
-// A driver works without a CSIDriver object, and a provisioner need not be a CSI
-// driver at all: where there is none, nothing is missing.
+// These links are ifPresent: a driver works without a CSIDriver, and a provisioner need not be a
+// CSI driver.
 
 func persistentVolumeDriver(v *corev1.PersistentVolume, _ object.Ref, emit EmitFunc) {
 	if v.Spec.CSI != nil {
@@ -165,8 +163,8 @@ func attachmentDriver(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc
 	present(emit, csiDriver, "", a.Spec.Attacher, "spec.attacher")
 }
 
-// claimSelector: all volumes that it finds are candidates, until one is taken. An
-// empty selector names none of them.
+// claimSelector: all volumes that match are candidates until one is bound. An empty selector names
+// none.
 func claimSelector(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if s := c.Spec.Selector; s != nil && c.Spec.VolumeName == "" && !everything(s) {
 		sel := FromLabelSelector(s)
@@ -176,8 +174,8 @@ func claimSelector(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc)
 
 const selectedNodeKey = "volume.kubernetes.io/selected-node"
 
-// claimNode: the node that was selected for the first consumer counts until the
-// volume is there. Until then, a node that is gone is why there is none.
+// claimNode: the node that was selected for the first consumer matters until the volume exists. If
+// that node is deleted before, it is the reason why there is no volume.
 func claimNode(c *corev1.PersistentVolumeClaim, _ object.Ref, emit EmitFunc) {
 	if c.Spec.VolumeName == "" {
 		named(emit, node, "", c.Annotations[selectedNodeKey], annotation(selectedNodeKey))
@@ -190,7 +188,7 @@ func claimProvisioner(o object.Object, emit EmitFunc) {
 	present(emit, csiDriver, "", o.Meta.GetAnnotations()[provisionerKey], annotation(provisionerKey))
 }
 
-// csiNodeDrivers: the Node of a CSINode is its owner.
+// csiNodeDrivers: the Node of a CSINode is its owner, so it needs no rule.
 func csiNodeDrivers(n *storagev1.CSINode, _ object.Ref, emit EmitFunc) {
 	for i := range n.Spec.Drivers {
 		present(emit, csiDriver, "", n.Spec.Drivers[i].Name, at("spec.drivers[", i, "].name"))
@@ -201,8 +199,7 @@ func storageCapacityClass(c *storagev1.CSIStorageCapacity, _ object.Ref, emit Em
 	named(emit, storageClass, "", c.StorageClassName, "storageClassName")
 }
 
-// storageCapacityNodes: with an empty topology it is that of every node, and with
-// none of no node.
+// storageCapacityNodes: an empty topology covers every node, an absent one none.
 func storageCapacityNodes(c *storagev1.CSIStorageCapacity, _ object.Ref, emit EmitFunc) {
 	if s := c.NodeTopology; s != nil && !everything(s) {
 		sel := FromLabelSelector(s)
@@ -218,8 +215,8 @@ func attachmentNode(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) 
 	named(emit, node, "", a.Spec.NodeName, "spec.nodeName")
 }
 
-// storageClassSecrets: a name or namespace with a variable in it means another
-// Secret for each claim, which stands on the volume once it is there.
+// storageClassSecrets: a name or namespace with a variable differs for each claim. The volume has
+// the resolved name once it exists.
 func storageClassSecrets(c *storagev1.StorageClass, _ object.Ref, emit EmitFunc) {
 	if len(c.Parameters) == 0 {
 		return

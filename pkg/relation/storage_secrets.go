@@ -15,8 +15,8 @@ func persistentVolumeLegacySecret(v *corev1.PersistentVolume, _ object.Ref, emit
 	volumeSpec{&v.Spec, "spec."}.legacySecret(emit)
 }
 
-// attachmentSecrets: an inline volume of a pod that is attached by CSI has no
-// PersistentVolume: the spec that it would have stands in the attachment.
+// attachmentSecrets: an inline CSI volume of a pod has no PersistentVolume; its spec is in the
+// attachment.
 func attachmentSecrets(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFunc) {
 	if a.Spec.Source.InlineVolumeSpec != nil {
 		v := volumeSpec{a.Spec.Source.InlineVolumeSpec, "spec.source.inlineVolumeSpec."}
@@ -25,7 +25,7 @@ func attachmentSecrets(a *storagev1.VolumeAttachment, _ object.Ref, emit EmitFun
 	}
 }
 
-// volumeSpec is the spec of a PersistentVolume, and where it stands.
+// volumeSpec is the spec of a PersistentVolume with its path.
 type volumeSpec struct {
 	*corev1.PersistentVolumeSpec
 	at string
@@ -49,7 +49,7 @@ func (v volumeSpec) csiSecrets(emit EmitFunc) {
 	}
 }
 
-// legacySecret: the drivers that once were part of Kubernetes.
+// legacySecret reads the drivers that were once part of Kubernetes.
 func (v volumeSpec) legacySecret(emit EmitFunc) {
 	switch s := &v.PersistentVolumeSource; {
 	case s.AzureFile != nil:
@@ -73,8 +73,7 @@ func (v volumeSpec) legacySecret(emit EmitFunc) {
 	}
 }
 
-// secret: where a reference gives no namespace, the drivers look in that of the
-// pod, which is that of the claim.
+// secret: without a namespace the drivers use that of the pod, which is that of the claim.
 func (v volumeSpec) secret(r *corev1.SecretReference, field string, emit EmitFunc) {
 	if r == nil || r.Name == "" {
 		return

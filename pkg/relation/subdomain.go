@@ -6,10 +6,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// podSubdomain: the pod is found as hostname.subdomain by the records of a headless
-// Service of that name; without a host name of its own there is none. The pods of an
-// indexed Job get one each. A StatefulSet writes both into its pods from its own
-// serviceName, so the topmost template alone is asked, as it is about affinity.
+// podSubdomain: DNS has the pod as hostname.subdomain if a headless Service has the name of the
+// subdomain and the pod has a host name. The pods of an indexed Job each have one. A StatefulSet
+// copies both from its serviceName into its pods, so only the topmost template is read, as for
+// affinity.
 func podSubdomain(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
 	if repeated(o) || t.spec == nil || t.spec.Subdomain == "" || t.spec.Hostname == "" && !indexed(o) {
@@ -20,7 +20,7 @@ func podSubdomain(o object.Object, emit EmitFunc) {
 	})(o, emit)
 }
 
-// indexed says whether an object makes pods that have an index in their host names.
+// indexed reports whether an object creates pods with an index in their host names.
 func indexed(o object.Object) bool {
 	switch b := o.Body.(type) {
 	case *batchv1.Job:

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// PodShape is what of a pod a custom resource carries.
+// PodShape is the part of a pod that a custom resource has.
 type PodShape uint8
 
 const (
@@ -21,23 +21,22 @@ const (
 	Container
 )
 
-// PodPart is a piece of a custom resource that has the shape of a piece of a pod.
+// PodPart is a part of a custom resource with the shape of a part of a pod.
 type PodPart struct {
-	// Path is where it stands: spec.template. Empty for the object itself.
+	// Path is its path: spec.template. It is empty for the object itself.
 	Path   string
 	Shape  PodShape
 	Fields map[string]any
-	// Inferred says that it is taken for one by its shape: all that it says is a
-	// guess, and only what is there is meant.
+	// Inferred is set if only its shape suggests a part of a pod: all its links are then inferred
+	// and ifPresent.
 	Inferred bool
 }
 
-// Templates returns the rules of pods for kinds that carry pod templates, or
-// other pieces of pods: find visits those of an object. path is for people:
-// spec.template. They are the built-in rules, with the evidence where it stands.
+// Templates returns the pod rules for kinds with pod templates, or other parts of pods: find visits
+// the parts of an object. path is for documentation: spec.template. They are the built-in rules,
+// with the evidence at the path of the part.
 //
-// A piece that says no service account means none here: what the operator puts
-// into the pods that it makes is its own affair.
+// A part without a service account has none here: the operator decides which one its pods use.
 func Templates(from []schema.GroupKind, path, origin string, find func(o object.Object, visit func(PodPart))) []Rule {
 	rules := PodRules(from, path, origin)
 	return Together(rules, func(o object.Object, emit func(int, Link)) {
@@ -45,8 +44,8 @@ func Templates(from []schema.GroupKind, path, origin string, find func(o object.
 	})
 }
 
-// PodRules returns the rules that Templates makes, as rows: without the function
-// that reads. PodPart.Links says which of them makes a link, by its place.
+// PodRules returns the rules of Templates without the function that reads. The rule of a link of
+// PodPart.Links is its index here.
 func PodRules(from []schema.GroupKind, path, origin string) []Rule {
 	if path != "" {
 		path += "."
@@ -59,12 +58,12 @@ func PodRules(from []schema.GroupKind, path, origin string) []Rule {
 	return rules
 }
 
-// templateRules returns the rows that read a pod spec, whoever carries it.
+// templateRules returns the rules that read a pod spec, for every carrier.
 func templateRules() []Rule {
 	return slices.DeleteFunc(slices.Concat(podRules(), containerRules(), volumeRules()), func(r Rule) bool { return r.template == nil })
 }
 
-// templateRows are the same, made once.
+// templateRows caches templateRules.
 var templateRows = sync.OnceValue(templateRules)
 
 // readers are the functions of templateRules.
@@ -75,9 +74,9 @@ var readers = func() (out []func(template, EmitFunc)) {
 	return out
 }()
 
-// Links reads the piece for a pod in the namespace. Without one (the carrier is
-// cluster-scoped, and where its pods run is not known), it says only what is not
-// in a namespace either, or names its own.
+// Links reads the part for a pod in the namespace. Without a namespace (the carrier is
+// cluster-scoped, and the namespace of its pods is unknown) it emits only links to cluster-scoped
+// objects and links with their own namespace.
 func (p PodPart) Links(namespace string, emit func(rule int, l Link)) {
 	t := p.template(namespace)
 	if t.spec == nil {
@@ -99,5 +98,5 @@ func (p PodPart) Links(namespace string, emit func(rule int, l Link)) {
 	}
 }
 
-// clusterWide are the kinds that a pod names and that are in no namespace.
+// clusterWide are the cluster-scoped kinds that a pod spec refers to.
 var clusterWide = []schema.GroupKind{priorityClass, runtimeClass, csiDriver, clusterTrustBundle, gmsaCredentialSpec}

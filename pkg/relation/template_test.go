@@ -93,7 +93,7 @@ func TestTemplates(t *testing.T) {
 	if got := linksOf(set, custom(t, "shop", podTemplate)); !slices.Equal(withoutArgs(got), want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
-	// Where the pods of a cluster-scoped carrier run, nobody knows.
+	// The namespace of a cluster-scoped carrier's pods is unknown.
 	want = []string{want[0], want[4], want[6]}
 	if got := linksOf(set, custom(t, "", podTemplate)); !slices.Equal(got, want) {
 		t.Errorf("cluster-scoped:\n%s", strings.Join(got, "\n"))
@@ -135,8 +135,7 @@ func TestTemplateShapes(t *testing.T) {
 	}
 }
 
-// TestTogether: a rule that was taken out of a family makes no link; the others
-// keep their names.
+// TestTogether: a rule that was removed from a family emits no link; the others keep their names.
 func TestTogether(t *testing.T) {
 	rules := at(relation.PodTemplate, false)
 	rules = slices.DeleteFunc(rules, func(r relation.Rule) bool { return r.Name != "pod-pull-secret" && r.Name != "pod-csi-driver" })
@@ -160,9 +159,8 @@ func BenchmarkTemplate(b *testing.B) {
 	}
 }
 
-// TestTemplateIsThePod: of every pod template of the fixtures, the rules say the
-// same when it stands in a custom resource, but for those that only the topmost
-// template of built-in kinds is asked for.
+// TestTemplateIsThePod: each pod template of the fixtures gives the same links in a custom
+// resource, except for the rules that read only the topmost template of built-in kinds.
 func TestTemplateIsThePod(t *testing.T) {
 	const path = "spec.template"
 	edges := relation.NewSet(slices.DeleteFunc(relation.BuiltIn(), func(r relation.Rule) bool { return r.Evidence })...)

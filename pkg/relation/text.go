@@ -2,7 +2,7 @@ package relation
 
 import "strings"
 
-// number says whether s is made of decimal digits.
+// number reports whether s consists of decimal digits.
 func number(s string) bool {
 	for i := range len(s) {
 		if !isDigit(s[i]) {
@@ -12,8 +12,7 @@ func number(s string) bool {
 	return s != ""
 }
 
-// isKey says whether s may be the key of a pair: words, no punctuation but that
-// of names.
+// isKey reports whether s may be the key of a pair: words, with no punctuation but that of names.
 func isKey(s string) bool {
 	for i := range len(s) {
 		if c := s[i]; !isLetter(c) && !isDigit(c) && c != '_' && c != '-' && c != ' ' {
@@ -32,7 +31,7 @@ func isLower(c byte) bool  { return c >= 'a' && c <= 'z' }
 func isUpper(c byte) bool  { return c >= 'A' && c <= 'Z' }
 func isDigit(c byte) bool  { return c >= '0' && c <= '9' }
 
-// isSeparator says whether c may stand around a URL or a host.
+// isSeparator reports whether c may surround a URL or a host.
 func isSeparator(c byte) bool {
 	switch c {
 	case ' ', '\t', '\r', '\n', ',', ';', '|', '"', '\'', '[', ']', '{', '}', '<', '>':
@@ -41,7 +40,7 @@ func isSeparator(c byte) bool {
 	return false
 }
 
-// trim takes the separators off both ends; strings.Trim is too slow for it.
+// trim removes the separators on both ends; strings.Trim is too slow here.
 func trim(s string) string {
 	for len(s) > 0 && isSeparator(s[0]) {
 		s = s[1:]
@@ -70,7 +69,7 @@ func pathEnd(text string) int {
 	return len(text)
 }
 
-// spaced says whether white space stands in the middle of a text.
+// spaced reports whether a text has white space inside.
 func spaced(text string) bool {
 	for i := range len(text) {
 		if c := text[i]; c == ' ' || c == '\t' || c == '\r' || c == '\n' {

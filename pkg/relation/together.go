@@ -13,10 +13,9 @@ type family struct {
 	read func(o object.Object, emit func(member int, l Link))
 }
 
-// Together makes rules of one function that reads an object for all of them: it
-// hands on each link with the place of its rule in the list. What they share is
-// worth more than one reading: a pod template that has to be decoded, a walk
-// through all fields. They may read whole objects. Each rule still works alone.
+// Together returns rules that share one function: it reads an object for all of them and emits each
+// link with the index of its rule. Use it where the shared work is costly: decoding a pod template,
+// or walking all fields. The rules may read whole objects. Each rule still works alone.
 func Together(rules []Rule, read func(o object.Object, emit func(member int, l Link))) []Rule {
 	f := &family{read}
 	out := slices.Clone(rules)
@@ -33,8 +32,8 @@ func Together(rules []Rule, read func(o object.Object, emit func(member int, l L
 	return out
 }
 
-// members are the rules of a family that are in a set and read the same kinds, by
-// their place in the family: their numbers in the set, or none.
+// members are the rules of a family in a set that read the same kinds: their numbers in the set by
+// their index in the family, or none.
 type members struct {
 	*family
 	from   []schema.GroupKind
@@ -43,7 +42,7 @@ type members struct {
 
 const none = -1
 
-// join puts rule number i among those of its family.
+// join adds rule number i to those of its family.
 func (s *Set) join(i int, r *Rule) {
 	var m *members
 	for _, have := range s.families[r.From[0]] {

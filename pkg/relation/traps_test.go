@@ -10,9 +10,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/relation"
 )
 
-// TestTraps holds all rules together against what other tools get wrong: every edge
-// is listed. Two more traps are the graph's: who an owner is (TestOwners), and objects
-// that two groups serve (TestEventTwins).
+// TestTraps runs all rules on what other tools get wrong: every edge is listed. The graph tests two
+// more traps: wrong owners (TestOwners), and objects that two groups serve (TestEventTwins).
 func TestTraps(t *testing.T) {
 	files, err := os.ReadDir("testdata/traps")
 	if err != nil || len(files) == 0 {
@@ -26,7 +25,7 @@ func TestTraps(t *testing.T) {
 			for _, o := range f.objects {
 				set().Links(o, func(rule int, l relation.Link) {
 					if set().Rules()[rule].Evidence {
-						return // that makes no edge
+						return // makes no edge
 					}
 					for _, to := range f.resolve(o.Ref, l) {
 						edge, flags := edgeText(o.Ref, to, set().Rules()[rule], l)

@@ -1,24 +1,23 @@
 package relation
 
-// meaning is what the name of a variable says of its value.
+// meaning is what the name of a variable suggests about its value.
 type meaning uint8
 
 const (
-	anyValue    meaning = iota // nothing: only what looks like a host is one
+	anyValue    meaning = iota // no hint: only what looks like a host is one
 	hostValue                  // a host: a single word may be one
 	secretValue                // a secret, an image, a version: never a host
-	otherValue                 // hosts that are not needed: of traces, of visitors, to go around
+	otherValue                 // hosts that are not needed: of traces, of clients, of proxies' exceptions
 )
 
-// variable reads the words of a name: DB_HOST, kafkaBrokers, PGHOST. The last
-// word says most (TOKEN_URL is a URL, SERVICE_TOKEN a token); before it, one that
-// says what the value is instead of a host (SERVER_NAME, PROXY_MODE) counts more
-// than one that says host. SERVICE_NAME alone is what a program calls itself, as
-// OTEL_SERVICE_NAME and DD_SERVICE are what traces call it; MY_SERVICE_NAME and
+// variable classifies a value by the words of its name: DB_HOST, kafkaBrokers, PGHOST. The last
+// word matters most (TOKEN_URL is a URL, SERVICE_TOKEN a token). An earlier word that suggests
+// another meaning (SERVER_NAME, PROXY_MODE) outweighs one that suggests a host. SERVICE_NAME alone
+// is the program's own name, as are OTEL_SERVICE_NAME and DD_SERVICE in traces; MY_SERVICE_NAME and
 // DB_SERVICE_NAME name a Service.
 func variable(name string) meaning {
 	var secret, other, isHost, traces bool
-	words, never := 0, false
+	words, excluded := 0, false
 	previous, last := anyWord, anyWord
 	for start := 0; start < len(name); {
 		end := wordEnd(name, start)
@@ -26,7 +25,7 @@ func variable(name string) meaning {
 			words++
 			previous, last = last, wordClass(name[start:end])
 			traces = traces || last == tracesWord
-			never = never || last == neverWord
+			excluded = excluded || last == neverWord
 			secret = secret || last == secretWord
 			other = other || last == otherWord
 			isHost = isHost || last == hostWord || last == hostOnlyWord || last == serviceWord
@@ -35,9 +34,9 @@ func variable(name string) meaning {
 		}
 	}
 	switch {
-	case never || traces:
-		// A program works without those who listen to its traces; and NO_PROXY,
-		// ALLOWED_ORIGINS, PUBLIC_URL, LISTEN_ADDR are not what it calls.
+	case excluded || traces:
+		// A program works without the receiver of its traces, and does not call the hosts of
+		// NO_PROXY, ALLOWED_ORIGINS, PUBLIC_URL and LISTEN_ADDR.
 		return otherValue
 	case last == hostWord, last == nameWord && previous == hostOnlyWord, last == hostOnlyWord, last == serviceWord:
 		return hostValue
@@ -51,9 +50,9 @@ func variable(name string) meaning {
 	return hostValue
 }
 
-// wordEnd returns where the word ends that starts at i: at what is no letter,
-// before a capital after a small letter (dbHost), and before the last capital of
-// a run that a small letter follows (DBHost).
+// wordEnd returns the end of the word at i: before a character that is no letter, before a capital
+// after a small letter (dbHost), and before the last capital of a run that a small letter follows
+// (DBHost).
 func wordEnd(s string, i int) int {
 	for i++; i < len(s) && isLetter(s[i]); i++ {
 		if isUpper(s[i]) && (isLower(s[i-1]) || (i+1 < len(s) && isLower(s[i+1]))) {
@@ -70,7 +69,7 @@ const (
 	hostWord
 	hostOnlyWord // host: followed by name, still a host
 	serviceWord
-	tracesWord // a system that programs send traces to, and tell what they are called
+	tracesWord // a tracing system and its settings
 	neverWord
 	nameWord
 	otherWord
@@ -115,12 +114,12 @@ func wordClass(s string) word {
 		"cred", "creds", "key", "keys", "apikey", "salt", "image", "images", "tag", "sha", "checksum":
 		return secretWord
 	case "ghost", "localhost", "curl":
-		return anyWord // They only end like a host.
+		return anyWord // they only end like a host
 	}
 	return suffixClass(w)
 }
 
-// suffixClass reads words that run together: pghost, databaseurl, dbaddr.
+// suffixClass classifies words without a separator: pghost, databaseurl, dbaddr.
 func suffixClass(w []byte) word {
 	for _, suffix := range [...]string{"host", "hosts", "url", "uri", "addr", "servers", "brokers"} {
 		if n := len(w) - len(suffix); n > 0 && string(w[n:]) == suffix {

@@ -2,13 +2,12 @@ package relation
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// Who may do something and is no object: the authenticator of the API server
-// makes users and groups up.
+// Subjects that are no objects: the authenticators of the API server invent users and groups.
 var (
 	user  = kind("rbac.authorization.k8s.io", "User")
 	group = kind("rbac.authorization.k8s.io", "Group")
 )
 
-// IsVirtual says that a kind is one of names for which no object stands, so that
-// none can be read or be missing.
+// IsVirtual reports whether a kind consists of names without objects, which can be neither read nor
+// missing.
 func IsVirtual(gk schema.GroupKind) bool { return gk == user || gk == group }

@@ -36,7 +36,7 @@ type volume struct {
 	i int
 }
 
-// onVolumes makes a rule's function out of one that reads a volume.
+// onVolumes returns the function of a rule that reads a volume.
 func onVolumes(read func(volume, EmitFunc)) func(template, EmitFunc) {
 	return func(t template, emit EmitFunc) {
 		for i := range t.spec.Volumes {
@@ -45,7 +45,7 @@ func onVolumes(read func(volume, EmitFunc)) func(template, EmitFunc) {
 	}
 }
 
-// to is a link to the object that the volume names in a field.
+// to returns a link to the object that a field of the volume names.
 func (v volume) to(k schema.GroupKind, namespace, name, field string, optional *bool) Link {
 	l := to(k, namespace, name, v.in+"volumes["+strconv.Itoa(v.i)+"]."+field)
 	l.Optional = value(optional)
@@ -98,8 +98,8 @@ func projectedTrustBundle(v volume, emit EmitFunc) {
 	})
 }
 
-// projectedTrustSigner: bundles may also be chosen by their signer, whose name
-// theirs begin with, and labels; a missing selector finds none of them.
+// projectedTrustSigner: bundles may also be selected by signer, which is the prefix of their names,
+// and by labels; an absent selector matches none.
 func projectedTrustSigner(v volume, emit EmitFunc) {
 	v.eachSource(func(j int, s *corev1.VolumeProjection) {
 		r := s.ClusterTrustBundle
@@ -119,8 +119,8 @@ func volumeClaim(v volume, emit EmitFunc) {
 	}
 }
 
-// ephemeralClaims: the claim is made for the pod and named after it, so that
-// only a pod says which one. That the pod owns it stands on the claim.
+// ephemeralClaims: the claim is created for the pod and named after it, so only the pod implies its
+// name. The claim has an owner reference to the pod.
 func ephemeralClaims(p *corev1.Pod, self object.Ref, emit EmitFunc) {
 	for i := range p.Spec.Volumes {
 		if v := &p.Spec.Volumes[i]; v.Ephemeral != nil {
@@ -129,8 +129,8 @@ func ephemeralClaims(p *corev1.Pod, self object.Ref, emit EmitFunc) {
 	}
 }
 
-// volumeDriver: unlike with a PersistentVolume, the kubelet refuses an inline
-// volume whose driver has no CSIDriver object.
+// volumeDriver: unlike for a PersistentVolume, the kubelet refuses an inline volume whose driver
+// has no CSIDriver.
 func volumeDriver(v volume, emit EmitFunc) {
 	if v.CSI != nil && v.CSI.Driver != "" {
 		emit(v.to(csiDriver, "", v.CSI.Driver, "csi.driver", nil))
@@ -145,8 +145,8 @@ func volumeCSISecret(v volume, emit EmitFunc) {
 
 const providerClassKey = "secretProviderClass"
 
-// volumeSecretProvider: the attributes belong to the driver; only this one means
-// an object by it.
+// volumeSecretProvider: attributes are specific to the driver; only this driver refers to an object
+// by one.
 func volumeSecretProvider(v volume, emit EmitFunc) {
 	if v.CSI == nil || v.CSI.Driver != "secrets-store.csi.k8s.io" {
 		return
@@ -156,8 +156,8 @@ func volumeSecretProvider(v volume, emit EmitFunc) {
 	}
 }
 
-// volumeLegacySecret: the drivers that once were part of Kubernetes. Many of
-// their volumes still live.
+// volumeLegacySecret reads the drivers that were once part of Kubernetes. Many of their volumes are
+// still in use.
 func volumeLegacySecret(v volume, emit EmitFunc) {
 	r, field := (*corev1.LocalObjectReference)(nil), ""
 	switch s := &v.VolumeSource; {

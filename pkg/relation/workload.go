@@ -11,10 +11,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// workloadRules reads what a workload names beside its pod template. What it
-// made stands on the other side, as owner references: the jobs of
-// CronJob.status.active and the revisions of StatefulSet.status as well. A workload's
-// own selector says whom it would adopt, and not whom it owns.
+// workloadRules reads the references of a workload outside of its pod template. Its children have
+// owner references, including the jobs in CronJob.status.active and the revisions in
+// StatefulSet.status. Its selector says which pods it would adopt, not which it owns.
 func workloadRules() []Rule {
 	return []Rule{
 		{Name: "statefulset-service", From: from(statefulSet), Relation: Needs, Via: Spec, To: "Service", Field: "spec.serviceName", Links: on(statefulSetService)},
@@ -26,22 +25,22 @@ func workloadRules() []Rule {
 	}
 }
 
-// The rules whose links are evidence.
+// Rules whose links are evidence.
 const (
-	// WorkloadSelector: the pods that a workload takes for its own.
+	// WorkloadSelector matches the pods that a workload would adopt.
 	WorkloadSelector = "workload-selector"
-	// WorkloadTemplate: the labels of the pods that a workload makes, now or later. It
-	// says so that is not made by another one, as the ReplicaSets of a Deployment are.
+	// WorkloadTemplate has the labels of the pods that a workload creates. Workloads that another
+	// workload creates, as a Deployment does ReplicaSets, do not emit it.
 	WorkloadTemplate = "workload-template"
-	// PodFinished: a pod that has ended, and has no part in any traffic.
+	// PodFinished marks a pod that has ended and receives no traffic.
 	PodFinished = "pod-finished"
-	// WorkloadAtRest: a workload that is scaled to 0.
+	// WorkloadAtRest marks a workload that is scaled to 0.
 	WorkloadAtRest = "workload-at-rest"
 )
 
-// workloadSelector: a ReplicaSet of a Deployment adds a hash to the selector of
-// that, and the selector of a Job is made up from its UID unless it says
-// otherwise. Neither can say anything of foreign pods, and there are many.
+// workloadSelector skips ReplicaSets of a Deployment, whose selector has an added hash, and Jobs
+// whose selector is generated from the UID: neither can match the pods of others, and there are
+// many.
 func workloadSelector(o object.Object, emit EmitFunc) {
 	switch b := o.Body.(type) {
 	case *appsv1.ReplicaSet:
@@ -58,8 +57,7 @@ func workloadSelector(o object.Object, emit EmitFunc) {
 	}
 }
 
-// podSelector is the selector by which a workload knows its pods; nil where it has
-// none.
+// podSelector returns the selector of a workload's pods, or nil if it has none.
 func podSelector(o object.Object) *metav1.LabelSelector {
 	switch b := o.Body.(type) {
 	case *appsv1.Deployment:
@@ -78,8 +76,8 @@ func podSelector(o object.Object) *metav1.LabelSelector {
 	return nil
 }
 
-// workloadTemplate: a Job that has run makes no more pods. A ReplicaSet without its
-// owner reference, as in many a dump, still carries the hash of a Deployment.
+// workloadTemplate: a finished Job creates no more pods. A ReplicaSet without its owner reference,
+// as in many dumps, still has the hash of a Deployment.
 func workloadTemplate(o object.Object, emit EmitFunc) {
 	t := templateOf(o)
 	if t.meta == nil || isGenerated(o) || retired(o) || finished(o) {
@@ -92,13 +90,13 @@ func workloadTemplate(o object.Object, emit EmitFunc) {
 	emit(Link{Target: Target{Kind: pod, Namespace: o.Namespace, Selector: sel}, Field: t.at + "metadata.labels"})
 }
 
-// isGenerated says that another workload made this one, and is who it is for.
+// isGenerated reports whether another workload created this one.
 func isGenerated(o object.Object) bool {
 	owner := metav1.GetControllerOfNoCopy(o.Meta)
 	return owner != nil && (owner.Kind == deployment.Kind || owner.Kind == cronJob.Kind)
 }
 
-// workloadAtRest: what is scaled to 0 on purpose explains why nothing is there.
+// workloadAtRest: a workload that is scaled to 0 on purpose explains why it has no pods.
 func workloadAtRest(o object.Object, emit EmitFunc) {
 	var replicas *int32
 	switch b := o.Body.(type) {
@@ -116,7 +114,7 @@ func workloadAtRest(o object.Object, emit EmitFunc) {
 	}
 }
 
-// itself is what an object says of itself, in a rule of evidence.
+// itself emits evidence that an object gives about itself.
 func itself(o object.Object, field, value string, emit EmitFunc) {
 	l := to(o.GroupKind(), o.Namespace, o.Name, field)
 	l.Value = value
@@ -127,16 +125,15 @@ func statefulSetService(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	named(emit, service, self.Namespace, s.Spec.ServiceName, "spec.serviceName")
 }
 
-// maxOrdinals is how many claims of a template are linked by their very names;
-// those above it are found by pattern and label.
+// maxOrdinals is the number of claims of a template that are linked by name; those above it are
+// matched by pattern and label.
 const maxOrdinals = 1000
 
-// statefulSetClaims: claims carry no owner reference unless the retention policy
-// asks for one, but their names are fixed: TEMPLATE-SET-ORDINAL. The controller
-// takes the claims of its present ordinals by name, whoever made them. What is
-// left over from a larger size must carry the labels as well, which the
-// controller copies from its selector: a name alone can be read in two ways
-// (template a-b of set c, template a of set b-c).
+// statefulSetClaims: claims have no owner reference unless the retention policy sets one, but their
+// names are fixed: TEMPLATE-SET-ORDINAL. The controller uses the claims of its current ordinals by
+// name, by any creator. Claims left over from a larger size must have the labels as well,
+// which the controller copies from its selector: a name alone is ambiguous (template a-b of set c,
+// template a of set b-c).
 func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	start, replicas := 0, 1
 	if s.Spec.Ordinals != nil {
@@ -145,7 +142,7 @@ func statefulSetClaims(s *appsv1.StatefulSet, self object.Ref, emit EmitFunc) {
 	if s.Spec.Replicas != nil {
 		replicas = int(*s.Spec.Replicas)
 	}
-	// A hostile object may claim two thousand million replicas.
+	// A hostile object may request two billion replicas.
 	exact := min(max(replicas, 0), maxOrdinals)
 	for i := range s.Spec.VolumeClaimTemplates {
 		name := s.Spec.VolumeClaimTemplates[i].Name

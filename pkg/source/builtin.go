@@ -18,8 +18,8 @@ var scalable = []schema.GroupKind{
 	{Kind: "ReplicationController"}, {Group: "apps", Kind: "Deployment"}, {Group: "apps", Kind: "ReplicaSet"}, {Group: "apps", Kind: "StatefulSet"},
 }
 
-// builtIn returns the kinds of client-go's scheme in their best version. The scope and the short
-// names, which a server's discovery adds, are below.
+// builtIn returns the kinds of client-go's scheme in their preferred version. The tables below add
+// the scope and the short names, which the scheme lacks.
 func builtIn() []object.Resource {
 	cluster := sets.New(strings.Fields(clusterScoped)...)
 	short := map[string][]string{}
@@ -29,7 +29,7 @@ func builtIn() []object.Resource {
 	}
 	best := map[schema.GroupKind]schema.GroupVersionKind{}
 	for gvk := range scheme.Scheme.AllKnownTypes() {
-		// Libraries (Helm's is one) add definitions to this scheme: they are among those below.
+		// Libraries such as Helm's add definitions to this scheme: they are in the tables below.
 		if gvk.Version == "__internal" || gvk.Group == crdKind.Group || notStored(gvk) {
 			continue
 		}
@@ -61,8 +61,8 @@ func builtIn() []object.Resource {
 	return out
 }
 
-// rank orders groups as a server prefers them: the core, apps, the rest, and
-// last those that only repeat another's kinds.
+// rank orders groups as a server prefers them: the core, apps, the rest, and last the groups that
+// only repeat the kinds of others.
 func rank(group string) string {
 	switch group {
 	case "", "apps":
@@ -73,8 +73,8 @@ func rank(group string) string {
 	return "b" + group
 }
 
-// notStored are types of the scheme that are no resources: lists, options,
-// reviews and other requests.
+// notStored reports types of the scheme that are not stored: lists, options, reviews and other
+// requests.
 func notStored(gvk schema.GroupVersionKind) bool {
 	for _, end := range []string{"List", "Options", "Review", "Event"} {
 		if strings.HasSuffix(gvk.Kind, end) && gvk.Kind != "Event" {

@@ -114,14 +114,14 @@ func TestBuiltInKindsAreServedSo(t *testing.T) {
 		}
 	}
 	// What the server does not have is from another version, or an aggregated API's.
-	var more []string
+	var extra []string
 	for kind := range have {
 		if _, ok := want[kind]; !ok {
-			more = append(more, kind)
+			extra = append(extra, kind)
 		}
 	}
-	slices.Sort(more)
-	for _, kind := range more {
+	slices.Sort(extra)
+	for _, kind := range extra {
 		group, _, _ := strings.Cut(kind, " ")
 		if !slices.Contains([]string{"extensions", "lifecycle.k8s.io", "metrics.k8s.io", "scheduling.k8s.io"}, group) {
 			t.Errorf("%s is not served", kind)

@@ -19,42 +19,41 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ClusterOptions say how a cluster is read.
+// ClusterOptions configure how a cluster is read.
 type ClusterOptions struct {
-	// Config is the connection. Its limits on the rate of requests are not used:
-	// the server's priority and fairness decides.
+	// Config is the connection. Its client-side rate limits are not used: the server's priority and
+	// fairness decides.
 	Config *rest.Config
-	// Discovery is asked for the kinds; a cached one is asked again where it turns
-	// out to be stale.
+	// Discovery returns the served kinds; a cached one is invalidated if it is stale.
 	Discovery discovery.CachedDiscoveryInterface
-	// Detail says how much to read of a kind, and in which version ("" for the
-	// preferred one); without it nothing but metadata is read. A version that the server does not have makes it Metadata,
-	// and a gap.
+	// Detail says how much of a kind to read, and in which version ("" for the preferred one); nil
+	// reads only metadata. If the server does not have the version, metadata is read and the rest
+	// is a gap.
 	Detail func(object.Resource) (Detail, string)
-	// Also names kinds that are read although they are LeftOut; nil is none.
+	// Also selects kinds to read although they are LeftOut; nil selects none.
 	Also func(object.Resource) bool
-	// Known are kinds with their scope, which hold where the server says nothing of them.
+	// Known are kinds with their scope, for kinds that discovery does not return.
 	Known []object.Resource
-	// Parallel bounds the requests in flight (16 where it is 0), Page the objects
-	// in one of them (500).
+	// Parallel limits the requests in flight (16 if it is 0), Page the objects of one (500).
 	Parallel int
 	Page     int
 }
 
-// Cluster is a Source that reads an API server. Kinds and Definitions come
-// before Read, and not while something is read; the rest at any time.
+// Cluster is a Source that reads an API server. Call Kinds and Definitions before Read, and not
+// during one; the other methods at any time.
 type Cluster struct {
 	opts   ClusterOptions
 	base   *url.URL
 	client *http.Client
-	pause  func(context.Context, time.Duration) error // tests do not wait
-	// found is what discovery said last: it is replaced as a whole, while others may ask.
+	pause  func(context.Context, time.Duration) error // replaced by tests
+	// found is the last result of discovery. It is replaced as a whole, since others read
+	// concurrently.
 	found *atomic.Pointer[discovered]
-	// rechecked says that discovery was asked again; copies of a Cluster share it.
+	// rechecked is set once discovery was repeated; copies of a Cluster share it.
 	rechecked *atomic.Bool
 }
 
-// NewCluster returns a source for a cluster. It sends no request yet.
+// NewCluster returns a source for a cluster. It sends no request.
 func NewCluster(o ClusterOptions) (*Cluster, error) {
 	if o.Detail == nil {
 		o.Detail = func(object.Resource) (Detail, string) { return Metadata, "" }
@@ -73,8 +72,8 @@ func NewCluster(o ClusterOptions) (*Cluster, error) {
 	return &Cluster{opts: o, base: base, client: client, pause: pause, found: &atomic.Pointer[discovered]{}, rechecked: &atomic.Bool{}}, nil
 }
 
-// Whole returns the same cluster as a source of whole objects, as maps and lists;
-// Secrets and ConfigMaps are still read as metadata.
+// Whole returns the same cluster as a source of whole objects, as maps and lists. Secrets and
+// ConfigMaps are still read as metadata.
 func (c *Cluster) Whole() *Cluster {
 	whole := *c
 	whole.found = &atomic.Pointer[discovered]{}
@@ -83,11 +82,11 @@ func (c *Cluster) Whole() *Cluster {
 	return &whole
 }
 
-// job reads something into a sink, which it tells of its own failure. It returns
-// an error where no other job could do better.
+// job reads something into a sink, and reports its failures there. It returns an error if the other
+// jobs would fail as well.
 type job func(context.Context) error
 
-// Read lists and gets what is asked for, in parallel within the bound.
+// Read lists and gets what the query selects, in parallel up to the limit.
 func (c *Cluster) Read(ctx context.Context, ask Query, sink Sink) error {
 	if c.Current() == nil {
 		if err := c.discover(ctx, sink); err != nil {
@@ -113,14 +112,14 @@ func (c *Cluster) Read(ctx context.Context, ask Query, sink Sink) error {
 	return c.recheck(ctx, held.gaps, sink)
 }
 
-// listed is a list that an ask means.
+// listed is a list that a query needs.
 type listed struct {
 	object.Resource
-	ns         string // empty for everywhere
-	aggregated bool   // no more than the APIServices that a Service answers for
+	ns         string // empty for all namespaces
+	aggregated bool   // only the APIServices with a Service
 }
 
-// lists returns the lists that an ask means, in the order of the kinds.
+// lists returns the lists that a query needs, in the order of the kinds.
 func (c *Cluster) lists(ask Query) []listed {
 	var out []listed
 	for _, r := range c.Current().All() {
@@ -142,7 +141,7 @@ func (c *Cluster) lists(ask Query) []listed {
 
 func (c *Cluster) includes(r object.Resource) bool { return c.opts.Also != nil && c.opts.Also(r) }
 
-// run runs the jobs, so many at a time. The first error ends them all.
+// run runs the jobs, with a limit on how many at a time. The first error cancels the rest.
 func (c *Cluster) run(parent context.Context, jobs []job) error {
 	ctx, stop := context.WithCancelCause(parent)
 	defer stop(nil)
@@ -173,9 +172,8 @@ func (c *Cluster) run(parent context.Context, jobs []job) error {
 
 const notLocal = "!kube-aggregator.kubernetes.io/automanaged"
 
-// aggregated lists the APIServices that a Service answers for. The others, one for
-// each group and version that the API server serves itself, say nothing of anybody;
-// since they are not read, nothing is covered.
+// aggregated lists the APIServices with a Service. The others, one for each group and version that
+// the API server serves itself, have no references. Since they are not read, nothing is covered.
 func (c *Cluster) aggregated(r object.Resource, sink Sink) job {
 	return func(ctx context.Context) error {
 		read, detail := c.detail(r, sink)
@@ -186,8 +184,8 @@ func (c *Cluster) aggregated(r object.Resource, sink Sink) job {
 	}
 }
 
-// everywhere lists a kind in all namespaces. Who may not do that may still list
-// it in those that are meant.
+// everywhere lists a kind in all namespaces. If that is forbidden, it lists the kind in each of the
+// given namespaces.
 func (c *Cluster) everywhere(r object.Resource, namespaces []string, sink Sink) job {
 	return func(ctx context.Context) error {
 		read, detail := c.detail(r, sink)
@@ -210,12 +208,11 @@ func (c *Cluster) listInto(ctx context.Context, r object.Resource, ns string, si
 	return c.settle(ctx, r, ns, c.list(ctx, r, ns, detail, sink), sink)
 }
 
-// settle tells the sink how a list ended. What was read of one that failed half
-// way stays, beside the gap.
+// settle reports the result of a list to the sink. Objects of a list that failed midway stay, with
+// the gap.
 //
-// A list that is not found is a gap, too: discovery says that it is served, so
-// either the kind is gone with its objects, or a cached discovery names a
-// version that is gone and the objects are there in another. See recheck.
+// NotFound is a gap, too: discovery has the kind, so either it was deleted with its objects, or
+// cached discovery has an old version and the objects exist in another. See recheck.
 func (c *Cluster) settle(ctx context.Context, r object.Resource, ns string, err error, sink Sink) error {
 	var gone *ConnectError
 	switch {
@@ -230,8 +227,8 @@ func (c *Cluster) settle(ctx context.Context, r object.Resource, ns string, err 
 	return nil
 }
 
-// List hands the metadata of every object of a resource to the sink. Its failure
-// is a gap; it covers nothing.
+// List adds the metadata of every object of a resource to the sink. Its failure is a gap; it covers
+// nothing.
 func (c *Cluster) List(ctx context.Context, r object.Resource, ns string, sink Sink) {
 	if !r.Namespaced {
 		ns = ""

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// managedObject is the part of an object that tells who made it.
+// managedObject is the part of an object that shows who created it.
 type managedObject struct {
 	Metadata struct {
 		Name          string               `json:"name"`
@@ -25,7 +25,7 @@ type managedObject struct {
 	} `json:"metadata"`
 }
 
-// managedFieldsEntry is one of managed fields, as far as it tells who made the object.
+// managedFieldsEntry is the part of a managed fields entry that shows who created the object.
 type managedFieldsEntry struct {
 	Manager     string         `json:"manager"`
 	Subresource string         `json:"subresource"`
@@ -33,10 +33,10 @@ type managedFieldsEntry struct {
 	FieldsV1    map[string]any `json:"fieldsV1"`
 }
 
-// creator returns who made an object, as its managed fields tell: the manager of the
-// earliest entry that is about the object itself (status and scale are written by
-// others). Of two of the same second the one that manages more fields, since who
-// makes an object writes most of it. It is empty where nothing tells.
+// creator returns who created an object, by its managed fields: the manager of the earliest entry
+// for the object itself (status and scale have other writers). Of two within one second it returns
+// the one that manages more fields, since the creator writes most of an object. It is empty if
+// unknown.
 func creator(managed []managedFieldsEntry) string {
 	own := slices.DeleteFunc(managed, func(m managedFieldsEntry) bool {
 		return m.Subresource != "" || m.Time.IsZero() || m.Manager == ""
@@ -52,36 +52,35 @@ func creator(managed []managedFieldsEntry) string {
 	}).Manager
 }
 
-// fieldsIn counts the fields of a set, those of its fields included.
+// fieldsIn counts the fields of a set, including nested ones.
 func fieldsIn(set map[string]any) int {
 	n := len(set)
-	for _, below := range set {
-		if m, ok := below.(map[string]any); ok {
+	for _, child := range set {
+		if m, ok := child.(map[string]any); ok {
 			n += fieldsIn(m)
 		}
 	}
 	return n
 }
 
-// Creators returns the field manager that made each object (kubectl-create, helm,
-// the name of an operator), by the managed fields. They are not kept when objects are
-// read, so they are asked for again: by name, or in a list of the kind where many are
-// wanted. Who is not in the answer is not known, or may not be read. The error is for
-// what ends the asking as a whole.
+// Creators returns the field manager that created each object (kubectl-create, helm, the name of an
+// operator), from its managed fields. Reads drop those, so they are requested again: by name, or in
+// a list of the kind for many objects. An object that is not in the result is unknown, or could not
+// be read. The error is for a failure of the whole request.
 func (c *Cluster) Creators(ctx context.Context, refs []object.Ref) (map[object.Ref]string, error) {
 	if c.Current() == nil {
 		return nil, errors.New("find what creates objects: the kinds have not been read yet")
 	}
 	found := &creators{of: map[object.Ref]string{}}
-	by := map[object.Ref][]object.Ref{} // by kind and namespace, without a name
+	grouped := map[object.Ref][]object.Ref{} // by kind and namespace, without a name
 	for _, r := range refs {
 		if sendable(r.Name) && (r.Namespace == "" || sendable(r.Namespace)) {
 			group := object.Ref{Group: r.Group, Kind: r.Kind, Namespace: r.Namespace}
-			by[group] = append(by[group], r)
+			grouped[group] = append(grouped[group], r)
 		}
 	}
 	var jobs []job
-	for group, refs := range by {
+	for group, refs := range grouped {
 		r, ok := c.Current().Kind(group.GroupKind())
 		if !ok || r.Namespaced != (group.Namespace != "") {
 			continue
@@ -104,15 +103,14 @@ type creators struct {
 }
 
 func (c *creators) add(ref object.Ref, o *managedObject) {
-	if who := creator(o.Metadata.ManagedFields); who != "" {
+	if manager := creator(o.Metadata.ManagedFields); manager != "" {
 		c.mu.Lock()
 		defer c.mu.Unlock()
-		c.of[ref] = who
+		c.of[ref] = manager
 	}
 }
 
-// unknown passes over what could not be read of some; only a server that is gone
-// ends it all.
+// unknown ignores failures of single objects; only a lost connection is returned.
 func unknown(ctx context.Context, err error) error {
 	var gone *ConnectError
 	if ctx.Err() == nil && errors.As(err, &gone) {
@@ -121,8 +119,8 @@ func unknown(ctx context.Context, err error) error {
 	return nil
 }
 
-// metadataJSON asks for metadata in JSON: managed fields are hidden from the decoder
-// of protobuf. An API that has no such form sends whole objects.
+// metadataJSON requests metadata in JSON, since the protobuf decoder hides managed fields. An API
+// without that form sends whole objects.
 const metadataJSON = jsonType + asMetadata + "," + jsonType
 
 func (c *Cluster) creatorOf(ctx context.Context, r object.Resource, ref object.Ref, found *creators) error {
@@ -141,8 +139,7 @@ func (c *Cluster) creatorOf(ctx context.Context, r object.Resource, ref object.R
 	return nil
 }
 
-// creatorsIn goes through the pages of a list. What an expired page leaves out is
-// not known.
+// creatorsIn reads the pages of a list. Objects of an expired page are unknown.
 func (c *Cluster) creatorsIn(ctx context.Context, r object.Resource, in object.Ref, refs []object.Ref, found *creators) error {
 	wanted := make(map[object.Ref]bool, len(refs))
 	for _, ref := range refs {
@@ -180,9 +177,8 @@ func (c *Cluster) creatorsIn(ctx context.Context, r object.Resource, in object.R
 	}
 }
 
-// Creators returns who made each object, as Cluster.Creators does: by the managed
-// fields of a dump that has them (kubectl get --show-managed-fields), or by what our
-// own snapshot has noted.
+// Creators returns who created each object, as Cluster.Creators does: from the managed fields of a
+// dump that has them (kubectl get --show-managed-fields), or from the header of our own snapshot.
 func (s *Snapshot) Creators(_ context.Context, refs []object.Ref) (map[object.Ref]string, error) {
 	wanted := make(map[object.Ref]bool, len(refs))
 	for _, r := range refs {
@@ -207,8 +203,8 @@ func (s *Snapshot) Creators(_ context.Context, refs []object.Ref) (map[object.Re
 	return out, nil
 }
 
-// creatorIn takes the managed fields out of an object's fields, often half of a dump,
-// and returns who made it.
+// creatorIn removes the managed fields from an object's fields, often half of a dump, and returns
+// who created it.
 func creatorIn(fields map[string]any) string {
 	meta, ok := fields["metadata"].(map[string]any)
 	if !ok {

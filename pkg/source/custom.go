@@ -10,11 +10,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// findKinds returns what a snapshot knows: its CustomResourceDefinitions, the
-// built-in kinds, and the kinds of objects whose definition is not in it.
+// findKinds returns the kinds of a snapshot: its CustomResourceDefinitions, the built-in kinds, and
+// the kinds of objects without a definition in it.
 func (s *Snapshot) findKinds(known []object.Resource) *object.Kinds {
 	all := builtIn()
-	var names []schema.GroupResource // of definitions that say no more than their name
+	var names []schema.GroupResource // of definitions with nothing but a name
 	for _, e := range s.entries {
 		if e.body.GroupVersionKind().GroupKind() != crdKind {
 			continue
@@ -27,14 +27,14 @@ func (s *Snapshot) findKinds(known []object.Resource) *object.Kinds {
 	}
 	all = append(all, s.undefined(all, names, known)...)
 	k := object.NewKinds(all).Knowing(known...)
-	k.Fail() // what is not here may well be served
+	k.Fail() // a cluster may serve other kinds
 	return k
 }
 
-// undefined returns the kinds of objects that no definition of the snapshot is about: as
-// they are known without, or else as far as the objects show.
+// undefined returns the kinds of objects without a definition in the snapshot: from known, or else
+// derived from the objects.
 func (s *Snapshot) undefined(defined []object.Resource, names []schema.GroupResource, known []object.Resource) []object.Resource {
-	at := map[schema.GroupKind]int{} // in what is returned; -1 for the others
+	at := map[schema.GroupKind]int{} // index in the result; -1 for the others
 	for _, r := range defined {
 		at[r.GroupKind()] = -1
 	}
@@ -43,32 +43,31 @@ func (s *Snapshot) undefined(defined []object.Resource, names []schema.GroupReso
 	for _, e := range s.entries {
 		gvk := e.body.GroupVersionKind()
 		i, seen := at[gvk.GroupKind()]
-		// A newer server has built-in kinds that we have not heard of, and an older one had
-		// some: what we took of it ourselves, and what was removed, is no mistake.
+		// A newer server has built-in kinds that this program does not know, and an older one had
+		// others. Kinds from our own snapshots and removed kinds are therefore accepted.
 		_, removed := object.Removed(gvk)
 		if i < 0 || s.head == nil && builtInGroup(gvk.Group) && !removed || gvk.Kind == "" || gvk.Version == "" {
 			continue
 		}
-		like, told := knows.Kind(gvk.GroupKind())
+		like, scoped := knows.Kind(gvk.GroupKind())
 		if !seen {
 			i = len(out)
 			at[gvk.GroupKind()] = i
 			out = append(out, shown(gvk, like, names))
 		}
-		// A server keeps no namespace where there is none to be; a manifest may have one that
-		// is dropped.
-		if e.body.GetNamespace() != "" && (!told || fromServer(e.body)) {
+		// A server drops the namespace of a cluster-scoped object; a manifest may have one.
+		if e.body.GetNamespace() != "" && (!scoped || fromServer(e.body)) {
 			out[i].Namespaced = true
 		}
 	}
 	return out
 }
 
-// fromServer says whether a server wrote an object down.
+// fromServer reports whether a server wrote the object.
 func fromServer(o metav1.Object) bool { return o.GetUID() != "" || o.GetResourceVersion() != "" }
 
-// shown makes a resource of a kind, as it is known, or else with the plural that the name
-// of a definition gives; it has none where no name is like that of the kind, or several are.
+// shown returns the resource of a kind: as known, or with the plural from the name of a definition.
+// It has no plural if no name, or more than one, matches the kind.
 func shown(gvk schema.GroupVersionKind, known object.Resource, names []schema.GroupResource) object.Resource {
 	r := known
 	r.Group, r.Version, r.Kind, r.Singular = gvk.Group, gvk.Version, gvk.Kind, strings.ToLower(gvk.Kind)
@@ -88,8 +87,8 @@ func shown(gvk schema.GroupVersionKind, known object.Resource, names []schema.Gr
 	return r
 }
 
-// definition reads the kind that a CustomResourceDefinition declares, in the
-// version that a server would prefer.
+// definition returns the kind that a CustomResourceDefinition declares, in the version that a
+// server would prefer.
 func definition(crd map[string]any) (object.Resource, bool) {
 	spec, _ := crd["spec"].(map[string]any)
 	names, _ := spec["names"].(map[string]any)
@@ -99,7 +98,7 @@ func definition(crd map[string]any) (object.Resource, bool) {
 	if r.Singular == "" {
 		r.Singular = strings.ToLower(r.Kind)
 	}
-	r.Version = textOf(spec, "version") // of apiextensions.k8s.io/v1beta1
+	r.Version = textOf(spec, "version") // field of apiextensions.k8s.io/v1beta1
 	versions, _ := spec["versions"].([]any)
 	for _, v := range versions {
 		m, _ := v.(map[string]any)
@@ -125,6 +124,6 @@ func texts(m map[string]any, key string) []string {
 	return out
 }
 
-// BuiltInKinds are those that every cluster serves, as far as they are known here: for who
-// asks without a cluster.
+// BuiltInKinds returns the kinds that every cluster serves, as known to this program, for use
+// without a cluster.
 func BuiltInKinds() *object.Kinds { return object.NewKinds(builtIn()) }

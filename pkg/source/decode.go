@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// errTruncated says that a body ends before it should.
+// errTruncated reports that a body ends too early.
 var errTruncated = errors.New("the response is incomplete")
 
-// decodeList hands on the objects of a list, one at a time: a page is never held
-// as a list of decoded objects. It returns the token of the next page.
+// decodeList emits the objects of a list one at a time, so that a page is never in memory as
+// decoded objects. It returns the token of the next page.
 func decodeList(a answer, r object.Resource, detail Detail, add func(object.Object)) (string, error) {
 	if protobuf(a) {
 		return decodeProtobufList(a.body, r, detail, add)
@@ -65,7 +65,7 @@ func decodeOne(a answer, r object.Resource, detail Detail) (object.Object, error
 
 func protobuf(a answer) bool { return strings.HasPrefix(a.contentType, protobufType) }
 
-// isJSON refuses the page of a proxy that wants somebody to log in.
+// isJSON refuses the login page of a proxy.
 func (a answer) isJSON() error {
 	kind, _, _ := strings.Cut(a.contentType, ";")
 	if kind == "" || kind == jsonType || strings.HasSuffix(kind, "+json") {
@@ -74,9 +74,9 @@ func (a answer) isJSON() error {
 	return fmt.Errorf("the response is %s, not JSON", kind)
 }
 
-// jsonError tells a body that ends too early from one that is wrong.
+// jsonError distinguishes a body that ends too early from an invalid one.
 func jsonError(err error) error {
-	// Two packages say it with a type of their own each.
+	// Two packages have an error of their own for it.
 	if err.Error() == "unexpected end of JSON input" || errors.Is(err, io.ErrUnexpectedEOF) {
 		return errTruncated
 	}
@@ -89,8 +89,8 @@ type whole interface {
 	metav1.Object
 }
 
-// newObject drops what nobody looks at. The strings of an object are copies:
-// neither decoder leaves them pointing into the page.
+// newObject drops unused fields. The strings of an object are copies: neither decoder returns
+// strings that reference the page.
 func newObject(r object.Resource, body whole, detail Detail) object.Object {
 	if detail != Whole {
 		body.SetManagedFields(nil)
@@ -104,7 +104,7 @@ func newObject(r object.Resource, body whole, detail Detail) object.Object {
 	}
 }
 
-// empty returns a new value of the type that a resource is read as.
+// empty returns a new value of the type that a resource is decoded into.
 func empty(r object.Resource, detail Detail) (whole, error) {
 	if detail == Metadata {
 		return &metav1.PartialObjectMetadata{}, nil
@@ -120,7 +120,7 @@ func empty(r object.Resource, detail Detail) (whole, error) {
 	return body, nil
 }
 
-// decodeJSON reads an object. Whole numbers stay int64, as Kubernetes has them.
+// decodeJSON decodes an object. Integers stay int64, as in Kubernetes.
 func decodeJSON(raw []byte, r object.Resource, detail Detail) (object.Object, error) {
 	if detail == Fields || detail == Whole {
 		var m map[string]any

@@ -18,10 +18,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ConnectError says that there is no way to the server, or none with these
-// credentials.
+// ConnectError reports that the server is not reachable, or rejects the credentials.
 type ConnectError struct {
-	// Host is the address as the kubeconfig has it.
+	// Host is the address in the kubeconfig.
 	Host string
 	Err  error
 }
@@ -34,8 +33,7 @@ func (e *ConnectError) Error() string {
 	return fmt.Sprintf("connect to %s: %v", shownHost(e.Host), err)
 }
 
-// shownHost is the address of a server for people: one that says who asks, or has a query, is
-// shown by its host alone.
+// shownHost returns the address of a server for messages: without user and query.
 func shownHost(address string) string {
 	if !strings.ContainsAny(address, "@?#") {
 		return address
@@ -52,7 +50,7 @@ func shownHost(address string) string {
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
-// Kinds asks discovery, or its cache, for what is served.
+// Kinds returns the served kinds from discovery or its cache.
 func (c *Cluster) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	if err := c.discover(ctx, sink); err != nil {
 		return nil, err
@@ -60,17 +58,16 @@ func (c *Cluster) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	return c.Current(), nil
 }
 
-// Current returns the kinds as they are known now: Definitions may have found
-// that a cached discovery was stale.
+// Current returns the current kinds: Definitions may have refreshed stale discovery.
 func (c *Cluster) Current() *object.Kinds { return c.discovered().kinds }
 
-// discovered is what discovery says of what is served. It is not changed once it is found.
+// discovered is an immutable result of discovery.
 type discovered struct {
 	kinds    *object.Kinds
 	versions map[schema.GroupKind][]string
 }
 
-// discovered is what was found last; empty where discovery was not asked yet.
+// discovered returns the last result, or an empty one before the first.
 func (c *Cluster) discovered() discovered {
 	if d := c.found.Load(); d != nil {
 		return *d
@@ -78,8 +75,8 @@ func (c *Cluster) discovered() discovered {
 	return discovered{}
 }
 
-// discover asks for the groups and their resources. A group that does not answer
-// (an aggregated API that is down) is a gap for each of its versions.
+// discover reads the groups and their resources. A group that does not answer (an aggregated API
+// that is down) is a gap for each of its versions.
 func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 	groups, lists, err := discovery.ServerGroupsAndResourcesWithContext(ctx, discovery.ToDiscoveryInterfaceWithContext(c.opts.Discovery))
 	if ctx.Err() != nil {
@@ -99,8 +96,7 @@ func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 	}
 	kinds := object.NewKinds(all).Knowing(c.opts.Known...)
 	for _, g := range groups {
-		// The discovery of an aggregated API that is down comes from the API server:
-		// the group, and no version of it.
+		// For an aggregated API that is down the API server returns the group without versions.
 		if len(g.Versions) == 0 && g.Name != "" {
 			kinds.Fail(g.Name)
 			sink.Gap(object.Gap{Resource: g.Name, Reason: "Unavailable", Message: "discover " + g.Name + ": the API that serves it does not answer"})
@@ -118,10 +114,9 @@ func (c *Cluster) discover(ctx context.Context, sink Sink) error {
 
 var errNothingServed = errors.New("it serves no resources")
 
-// Definitions lists the metadata of the CustomResourceDefinitions. One whose
-// kind the cached discovery does not know makes that be asked again; Current has
-// the kinds then. A list that fails is a gap, and an error where it means that
-// nothing else could be read either.
+// Definitions lists the metadata of the CustomResourceDefinitions. If cached discovery lacks the
+// kind of one, discovery is repeated, and Current returns the new kinds. A failed list is a gap,
+// and an error if nothing else could be read either.
 func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
 	if c.Current() == nil {
 		if err := c.discover(ctx, sink); err != nil {
@@ -145,8 +140,8 @@ func (c *Cluster) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, 
 	return out, nil
 }
 
-// settleDefinitions says how the list of the definitions ended: with an error where
-// nothing else could be read either.
+// settleDefinitions reports the result of the list of definitions, with an error if nothing else
+// could be read either.
 func (c *Cluster) settleDefinitions(ctx context.Context, err error, sink Sink) error {
 	var gone *ConnectError
 	switch {
@@ -162,19 +157,19 @@ func (c *Cluster) settleDefinitions(ctx context.Context, err error, sink Sink) e
 	return nil
 }
 
-// stale says whether there are kinds that the discovery does not know. Who may not list
-// definitions cannot tell, and must not trust a cache of hours.
+// stale reports whether discovery lacks kinds. If the list of definitions is forbidden, a cache may
+// be hours old and is treated as stale.
 func (c *Cluster) stale(definitions []metav1.Object, err error) bool {
 	return err != nil || slices.ContainsFunc(definitions, func(crd metav1.Object) bool { return !c.knows(crd.GetName()) })
 }
 
-// knows says whether discovery has the resource that a CRD is named after.
+// knows reports whether discovery has the resource that a CRD is named after.
 func (c *Cluster) knows(crd string) bool {
 	_, ok := c.Current().Resource(schema.ParseGroupResource(crd))
 	return ok
 }
 
-// collector keeps the metadata of what one list brings, instead of a sink.
+// collector is a sink that stores the metadata of one list.
 type collector struct {
 	Sink
 	objects []metav1.Object
@@ -186,8 +181,8 @@ func (c *collector) Reset(schema.GroupKind, string) { c.objects = nil }
 
 func compareNames(a, b metav1.Object) int { return cmp.Compare(a.GetName(), b.GetName()) }
 
-// resourcesOf returns the resources of a group, each in the version that the
-// server prefers, or else the first that has it, and notes every version.
+// resourcesOf returns the resources of a group, each in the version that the server prefers, or
+// else the first that has it, and records every version.
 func resourcesOf(g *metav1.APIGroup, lists []*metav1.APIResourceList, served map[schema.GroupKind][]string) []object.Resource {
 	var out []object.Resource
 	versions := []string{g.PreferredVersion.Version}

@@ -24,43 +24,40 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// FieldManager is who dry runs are of.
+// FieldManager is the field manager of dry runs.
 const FieldManager = "kubectl-sysop"
 
-// DryRunRequest is an object that the API server is asked to admit, and not to keep.
+// DryRunRequest is an object for the API server to admit without storing it.
 type DryRunRequest struct {
-	// Resource is how it is served, in the version in which Object is written.
+	// Resource is its served resource, in the version of Object.
 	Resource object.Resource
 	Object   *unstructured.Unstructured
-	// Exists says that there is one of this name: then it is applied (server-side, and
-	// fields that others manage are taken over), and otherwise created, strictly: a field
-	// that nobody knows is refused.
+	// Exists applies the object server-side, with force. Otherwise it is created, with strict field
+	// validation: unknown fields are refused.
 	Exists bool
-	// New says that it is created even where there is one of its name: the answer is then a
-	// refusal.
+	// New creates the object even if one of its name exists: the result is then a refusal.
 	New bool
-	// Manager is who would write it; FieldManager where that is empty. What that manager
-	// applied before and Object lacks is taken away, as it will be.
+	// Manager is the field manager; FieldManager if empty. Fields that it applied before and Object
+	// lacks are removed, as in a real apply.
 	Manager string
 }
 
-// DryRunResult is what the API server said of a trial. Exactly one of Admitted, Reason and
-// Undecided is set.
+// DryRunResult is the API server's answer to a dry run. Exactly one of Admitted, Reason and Unknown
+// is set.
 type DryRunResult struct {
-	// Admitted is the object as it would be kept, with its defaults and what webhooks did.
+	// Admitted is the object as it would be stored, with defaults and the changes of webhooks.
 	Admitted *unstructured.Unstructured
 	// Reason (Invalid, Forbidden, ...) and Message say why it was refused.
 	Reason, Message string
 	// Code is the HTTP status of a refusal.
 	Code int
-	// Unknown says why the server could not tell.
+	// Unknown is why the server could not decide.
 	Unknown string
 }
 
-// DryRun tries objects, several at a time. Every request says dryRun=All, with which the
-// API server runs all of its admission and keeps nothing; there is no way here to leave it
-// out. What was said of trial i is at i. There is an error where there is no way to the
-// server (*ConnectError), or the context ended.
+// DryRun runs several requests at a time. Every request has dryRun=All, with which the API server
+// runs all of its admission and stores nothing; there is no option to omit it. Result i is that of
+// trial i. The error is a *ConnectError, or that of the context.
 func (c *Cluster) DryRun(ctx context.Context, trials []DryRunRequest) ([]DryRunResult, error) {
 	out := make([]DryRunResult, len(trials))
 	var jobs []job
@@ -79,8 +76,8 @@ func (c *Cluster) DryRun(ctx context.Context, trials []DryRunRequest) ([]DryRunR
 	return out, c.run(ctx, jobs)
 }
 
-// Serves says whether the API server has a kind in a version, as discovery tells, and in
-// which it has it.
+// Serves reports whether discovery has a kind in a version, and returns the versions in which it
+// has the kind.
 func (c *Cluster) Serves(r object.Resource) (versions []string, ok bool) {
 	versions = c.discovered().versions[r.GroupKind()]
 	return versions, slices.Contains(versions, r.Version)
@@ -96,7 +93,7 @@ func (c *Cluster) try(ctx context.Context, t *DryRunRequest) (*unstructured.Unst
 	}
 	w := writing{accept: jsonType, query: url.Values{"dryRun": {"All"}, "fieldManager": {cmp.Or(t.Manager, FieldManager)}}, body: body}
 	if neverWhole(t.Resource.GroupKind()) {
-		// The answer to an apply would have what others wrote into it.
+		// The response to an apply would include fields of other writers.
 		w.accept += asMetadata
 	}
 	admitted, err := c.tryOnce(ctx, t, w)
@@ -106,9 +103,8 @@ func (c *Cluster) try(ctx context.Context, t *DryRunRequest) (*unstructured.Unst
 	return admitted, err
 }
 
-// tryOnce applies what is there, and creates what is not. A list with two entries of one
-// key is nothing that can be applied server-side, and other ways of applying take it: such
-// an object is merged.
+// tryOnce applies an existing object, and creates a new one. Server-side apply refuses a list with
+// two entries of one key, which other ways of applying accept: such an object is merged.
 func (c *Cluster) tryOnce(ctx context.Context, t *DryRunRequest, w writing) (*unstructured.Unstructured, error) {
 	create, apply := w, w
 	create.method, create.path, create.contentType = http.MethodPost, pathOf(t.Resource, t.Object.GetNamespace(), ""), jsonType
@@ -132,7 +128,7 @@ func (c *Cluster) tryOnce(ctx context.Context, t *DryRunRequest, w writing) (*un
 	return admitted, err
 }
 
-// writing is a request that would write, were it not a dry run.
+// writing is a request that would write without dryRun.
 type writing struct {
 	method, path, contentType, accept string
 	query                             url.Values
@@ -144,8 +140,8 @@ const (
 	mergeType = "application/merge-patch+json"
 )
 
-// sent is the object as it goes to the server: without what the server says of objects
-// that it has, which is in manifests that were read from one.
+// sent returns the object for the request, without the fields that a server sets and that manifests
+// read from a server have.
 func sent(o *unstructured.Unstructured) *unstructured.Unstructured {
 	o = o.DeepCopy()
 	for _, field := range []string{"managedFields", "uid", "creationTimestamp", "generation", "selfLink"} {
@@ -157,8 +153,7 @@ func sent(o *unstructured.Unstructured) *unstructured.Unstructured {
 	return o
 }
 
-// write sends a request that would write, as a dry run, after as many tries as it takes:
-// since nothing is written, it may be sent again.
+// write sends a request as a dry run, with retries: nothing is written, so it is safe to repeat.
 func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructured, error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -176,7 +171,7 @@ func (c *Cluster) write(ctx context.Context, w writing) (*unstructured.Unstructu
 			return u, nil
 		}
 		wait, again := fail.retryAfter(try)
-		// The server calls a list that cannot be applied an error of its own.
+		// The server reports a list that cannot be applied as an internal error.
 		if !again || waited+wait > requestTimeout || duplicate.MatchString(fail.err.Error()) {
 			return nil, c.final(fail)
 		}

@@ -13,10 +13,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
-// What the API server says in words, since no field of its answers tells it:
-// k8s.io/apiserver, pkg/endpoints/handlers/responsewriters (may not),
-// pkg/admission/plugin/webhook/errors (dry runs), pkg/admission/plugin/webhook/... (failed
-// calling), and rbac's escalation check.
+// Messages of the API server that no field of its responses expresses: k8s.io/apiserver,
+// pkg/endpoints/handlers/responsewriters (forbidden), pkg/admission/plugin/webhook/errors (dry
+// runs), pkg/admission/plugin/webhook/... (failed calling), and rbac's escalation check.
 var (
 	mayNot     = lazyregexp.New(`(User|user) ".*" cannot (create|patch|update|get) resource`)
 	escalates  = lazyregexp.New(`is attempting to grant RBAC permissions not currently held`)
@@ -25,13 +24,13 @@ var (
 	duplicate  = lazyregexp.New(`duplicate entries for key`)
 )
 
-// triedOf tells a refusal from what says nothing of the object: who asks may not, or the
-// server, or a webhook, cannot tell now.
+// triedOf separates a refusal of the object from errors that do not concern it: the user lacks
+// permission, or the server or a webhook is unavailable.
 func triedOf(err error) DryRunResult {
-	status, said := apiStatus(err)
+	status, isStatus := apiStatus(err)
 	message := oneLine(err)
 	switch webhook := noDryRun.FindStringSubmatch(message); {
-	case !said:
+	case !isStatus:
 		return DryRunResult{Unknown: "the dry run failed: " + message}
 	case webhook != nil:
 		return DryRunResult{Unknown: fmt.Sprintf("the admission webhook %s does not support dry runs", webhook[1])}
@@ -58,8 +57,8 @@ func triedOf(err error) DryRunResult {
 	return DryRunResult{Reason: reason, Message: message, Code: int(status.Code)}
 }
 
-// illTyped is how server-side apply says that a field is of another type. It says so with the
-// status of a failure of its own, and would always.
+// illTyped is how server-side apply reports a field of a wrong type, with the status of an internal
+// error although a retry cannot succeed.
 const illTyped = "failed to create typed patch object"
 
 func apiStatus(err error) (metav1.Status, bool) {
@@ -70,8 +69,8 @@ func apiStatus(err error) (metav1.Status, bool) {
 	return status.Status(), true
 }
 
-// oneLine is what an error says, in one line of bearable length. Unlike say it keeps the
-// name of the object: it is the evidence.
+// oneLine returns an error as one line of limited length. Unlike say it keeps the name of the
+// object, which is the evidence.
 func oneLine(err error) string {
 	msg := strings.Join(strings.Fields(err.Error()), " ")
 	const long = 1000

@@ -77,9 +77,9 @@ func TestDryRunWritesNothing(t *testing.T) {
 		return 0, "", ""
 	})
 	c, _ := f.cluster(t, ClusterOptions{})
-	there := podTrialOf("there")
-	there.Exists, there.Manager = true, "helm"
-	tried, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("web"), there})
+	existing := podTrialOf("there")
+	existing.Exists, existing.Manager = true, "helm"
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{podTrialOf("web"), existing})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,9 +166,9 @@ func TestDryRunOfDuplicates(t *testing.T) {
 		return 0, "", ""
 	})
 	c, _ := f.cluster(t, ClusterOptions{})
-	there := podTrialOf("there")
-	there.Exists = true
-	tried, err := c.DryRun(t.Context(), []DryRunRequest{there})
+	existing := podTrialOf("there")
+	existing.Exists = true
+	tried, err := c.DryRun(t.Context(), []DryRunRequest{existing})
 	last := (*asked)[len(*asked)-1]
 	if err != nil || tried[0].Admitted == nil || len(*asked) != 2 || last.contentType != "application/merge-patch+json" || !slices.Equal(last.query["dryRun"], []string{"All"}) {
 		t.Errorf("%+v, %v; asked last %+v", tried, err, last)

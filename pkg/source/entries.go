@@ -34,8 +34,8 @@ func (s *Snapshot) add(at Position, fields map[string]any) error {
 		if !ok {
 			return fmt.Errorf("%s: not an object", at.item(i))
 		}
-		// The items of a list that a server sent (kubectl get --raw) leave it to the
-		// list to say what they are.
+		// Items of a list from a server (kubectl get --raw) have no kind and apiVersion; the list
+		// implies them.
 		if kind := strings.TrimSuffix(u.GetKind(), "List"); kind != "" && m["kind"] == nil && m["apiVersion"] == nil {
 			m["kind"], m["apiVersion"] = kind, u.GetAPIVersion()
 		}
@@ -46,16 +46,16 @@ func (s *Snapshot) add(at Position, fields map[string]any) error {
 	return nil
 }
 
-// isList tells a list from an object of a custom kind that is called so
-// (AccessList), which has a name, and may have items.
+// isList distinguishes a list from an object of a custom kind such as AccessList, which has a name,
+// and may have items.
 func isList(u *unstructured.Unstructured) bool {
 	items, ok := u.Object["items"]
-	_, many := items.([]any)
-	return strings.HasSuffix(u.GetKind(), "List") && ok && (many || items == nil) && u.GetName() == ""
+	_, isItems := items.([]any)
+	return strings.HasSuffix(u.GetKind(), "List") && ok && (isItems || items == nil) && u.GetName() == ""
 }
 
-// check refuses what nothing could be said of: an object without identity, a
-// kind that a built-in group never had, two objects in one place.
+// check refuses objects without identity, kinds that a built-in group never had, and two objects of
+// one identity.
 func (s *Snapshot) check() error {
 	seen := make(map[object.Ref]int, len(s.entries))
 	for i := range s.entries {
@@ -84,12 +84,12 @@ func (s *Snapshot) check() error {
 	return nil
 }
 
-// wrongName returns the field of the identity that is there and no text: YAML
-// reads a namespace that is called on, or no, as a boolean.
+// wrongName returns the field of the identity that is not a string: YAML 1.1 reads a namespace on
+// or no as a boolean.
 func wrongName(fields map[string]any) string {
 	meta, _ := fields["metadata"].(map[string]any)
 	for _, field := range []string{"name", "namespace"} {
-		if v, there := meta[field]; there && v != nil {
+		if v, present := meta[field]; present && v != nil {
 			if _, text := v.(string); !text {
 				return field
 			}
@@ -98,7 +98,7 @@ func wrongName(fields map[string]any) string {
 	return ""
 }
 
-// unknown says what is wrong with a kind that its group does not have.
+// unknown returns the error for a kind that its group does not have.
 func (s *Snapshot) unknown(e *entry) error {
 	gvk := e.body.GroupVersionKind()
 	other, err := s.kinds.Find(gvk.Kind)
@@ -108,9 +108,9 @@ func (s *Snapshot) unknown(e *entry) error {
 	return fmt.Errorf("%s: %s: %w", e.at, gvk.GroupVersion(), err)
 }
 
-// locate gives an object its identity: a dump may leave the namespace of a
-// namespaced object out, as a manifest does, and it is then the given one; one that a
-// cluster-scoped object has is dropped, as the server drops it.
+// locate sets the identity of an object. A dump may omit the namespace of a namespaced object, as a
+// manifest does: it is then the given one. The namespace of a cluster-scoped object is dropped, as
+// the server does.
 func (e *entry) locate(r object.Resource, namespace string) {
 	ns := e.body.GetNamespace()
 	switch {

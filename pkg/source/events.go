@@ -14,23 +14,22 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Event is a warning about an object, as often as it came.
+// Event is a warning about an object, aggregated over its occurrences.
 type Event struct {
 	// Reason is one word (FailedScheduling), Message is for people.
 	Reason, Message string
-	// Count is how often it came, at least 1.
+	// Count is the number of occurrences, at least 1.
 	Count int
-	// First and Last are when it came; to the second where the reporter is an old one.
+	// First and Last are the times of occurrence; old reporters give them to the second.
 	First, Last time.Time
-	// Source is the component that reports it (kubelet); empty where it does not say.
+	// Source is the component that reports it (kubelet); empty if it does not say.
 	Source string
-	// UID is that of the object that it is about, as far as the reporter knows it: of
-	// two objects that had the name one after the other it tells which is meant. The
-	// kubelet gives the name of its node instead.
+	// UID is that of the object, if the reporter knows it: it distinguishes two objects that had
+	// the same name one after the other. The kubelet sets it to the name of its node.
 	UID string
 }
 
-// storedEvent is an event as it is stored, in either of its two shapes.
+// storedEvent is an event as it is stored, in either API version.
 type storedEvent struct {
 	Event
 	id      [2]string // namespace and name of the event itself
@@ -38,8 +37,8 @@ type storedEvent struct {
 	about   corev1.ObjectReference
 }
 
-// coreReport reads the shape of v1. Who reports in the newer way leaves the times and
-// the count of the older one empty, and the other way round.
+// coreReport reads the form of v1. New reporters leave its times and count empty, and old ones
+// those of events.k8s.io.
 func coreReport(e *corev1.Event) storedEvent {
 	r := storedEvent{
 		Event: Event{Reason: e.Reason, Message: e.Message, Source: cmp.Or(e.Source.Component, e.ReportingController), UID: string(e.InvolvedObject.UID)},
@@ -53,7 +52,7 @@ func coreReport(e *corev1.Event) storedEvent {
 	return r
 }
 
-// newReport reads the shape of events.k8s.io/v1.
+// newReport reads the form of events.k8s.io/v1.
 func newReport(e *eventsv1.Event) storedEvent {
 	r := storedEvent{
 		Event: Event{Reason: e.Reason, Message: e.Note, Source: cmp.Or(e.DeprecatedSource.Component, e.ReportingController), UID: string(e.Regarding.UID)},
@@ -67,7 +66,7 @@ func newReport(e *eventsv1.Event) storedEvent {
 	return r
 }
 
-// came works out how often and when.
+// came computes the count and the times.
 func (r *storedEvent) came(meta metav1.ObjectMeta, at metav1.MicroTime, series eventsv1.EventSeries, count int32, first, last metav1.Time) {
 	r.Count = int(max(1, count, series.Count))
 	times := []time.Time{first.Time, at.Time, last.Time, series.LastObservedTime.Time}
@@ -78,9 +77,8 @@ func (r *storedEvent) came(meta metav1.ObjectMeta, at metav1.MicroTime, series e
 	r.First, r.Last = slices.MinFunc(times, time.Time.Compare), slices.MaxFunc(times, time.Time.Compare)
 }
 
-// eventFilter keeps the warnings about what is wanted. A report that is there in both
-// shapes, or on two pages, counts once; reports that say the same of an object are one
-// event.
+// eventFilter collects the warnings about the requested objects. An event that is listed in both
+// forms, or on two pages, counts once; events of an object with the same content are merged.
 type eventFilter struct {
 	wanted map[object.Ref]bool
 	byName map[objectName][]object.Ref
@@ -88,10 +86,10 @@ type eventFilter struct {
 	events map[object.Ref]map[eventKey]Event
 }
 
-// objectName is an object as a report may name it, without a group.
+// objectName is an object as an event may name it, without a group.
 type objectName struct{ kind, namespace, name string }
 
-// eventKey is what makes two reports on an object one event.
+// eventKey is what two events on an object must share to be merged.
 type eventKey struct{ reason, message, source, uid string }
 
 func newPicker(refs []object.Ref) *eventFilter {
@@ -125,8 +123,8 @@ func (p *eventFilter) take(r storedEvent) {
 	p.events[ref][key] = e
 }
 
-// subject finds what a report is about. One that does not say the group means the only
-// one of that kind and name that is wanted.
+// subject returns the object of an event. Without a group it is the only requested one of that kind
+// and name.
 func (p *eventFilter) subject(about corev1.ObjectReference) (object.Ref, bool) {
 	gv, err := schema.ParseGroupVersion(about.APIVersion)
 	if err != nil {
@@ -143,7 +141,7 @@ func (p *eventFilter) subject(about corev1.ObjectReference) (object.Ref, bool) {
 	return like[0], true
 }
 
-// last returns the newest of each object, the newest first.
+// last returns the newest events of each object, newest first.
 func (p *eventFilter) last(each int) map[object.Ref][]Event {
 	out := map[object.Ref][]Event{}
 	for ref, events := range p.events {
@@ -155,8 +153,8 @@ func (p *eventFilter) last(each int) map[object.Ref][]Event {
 	return out
 }
 
-// eventsOf returns the namespaces in which events of an object are. A server takes an
-// event of a cluster-scoped object in these two and no other.
+// eventsOf returns the namespaces that may have events of an object. A server accepts events of a
+// cluster-scoped object only in these two.
 func eventsOf(ref object.Ref) []string {
 	switch {
 	case ref.Namespace == "":
@@ -167,7 +165,7 @@ func eventsOf(ref object.Ref) []string {
 	return nil
 }
 
-// namespaces returns those that hold the events of what is wanted, in order.
+// namespaces returns those with events of the requested objects, in order.
 func (p *eventFilter) namespaces() []string {
 	in := map[string]bool{}
 	for ref := range p.wanted {
@@ -178,7 +176,7 @@ func (p *eventFilter) namespaces() []string {
 	return slices.Sorted(maps.Keys(in))
 }
 
-// compareEvents orders events, the newest first.
+// compareEvents orders events, newest first.
 func compareEvents(a, b Event) int {
 	return cmp.Or(b.Last.Compare(a.Last), b.First.Compare(a.First), cmp.Compare(a.Reason, b.Reason),
 		cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source), cmp.Compare(a.UID, b.UID))

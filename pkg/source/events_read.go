@@ -17,9 +17,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// WarningsError says which events could not be read. What could be is there beside it.
+// WarningsError lists the events that could not be read. The result has the others.
 type WarningsError struct {
-	// Gaps has one for each namespace, in order.
+	// Gaps has one gap for each namespace, in order.
 	Gaps []object.Gap
 	errs []error
 }
@@ -27,31 +27,30 @@ type WarningsError struct {
 func (e *WarningsError) Error() string {
 	var parts []string
 	for _, g := range e.Gaps {
-		where := "in all namespaces"
+		scope := "in all namespaces"
 		if g.Namespace != "" {
-			where = "in " + g.Namespace
+			scope = "in " + g.Namespace
 		}
-		parts = append(parts, fmt.Sprintf("list events %s: %s", where, g.Message))
+		parts = append(parts, fmt.Sprintf("list events %s: %s", scope, g.Message))
 	}
 	return strings.Join(parts, "; ")
 }
 
-// Unwrap returns the server's words.
+// Unwrap returns the server's errors.
 func (e *WarningsError) Unwrap() []error { return e.errs }
 
 var eventResource = object.Resource{Version: "v1", Kind: "Event", Plural: "events", Namespaced: true, Listable: true}
 
-// Of few objects the events are asked for one by one; of more, those of their
-// namespaces, and of many namespaces those of all.
+// The events of few objects are read one object at a time; of more, those of their namespaces; and
+// for many namespaces, those of all.
 const (
 	fewObjects    = 8
 	manyNamespace = 8
 )
 
-// Warnings returns the last events of type Warning of each object, so many at most, the
-// newest first; an object of which there are none is not in the map. A server keeps
-// events for an hour, as it is set up by default. The error is a *WarningsError where
-// some could not be read, or that of the context, or a *ConnectError.
+// Warnings returns up to each of the last events of type Warning of each object, newest first; an
+// object without any is not in the map. By default a server stores events for an hour. The error is
+// a *WarningsError if some could not be read, that of the context, or a *ConnectError.
 func (c *Cluster) Warnings(ctx context.Context, refs []object.Ref, each int) (map[object.Ref][]Event, error) {
 	w := &warnings{eventFilter: newPicker(refs)}
 	var jobs []job
@@ -86,8 +85,7 @@ func (c *Cluster) events(ns string, about fieldset.Selector, w *warnings) job {
 	}
 }
 
-// eventsEverywhere lists the events of all namespaces; where that is refused, those of
-// each.
+// eventsEverywhere lists the events of all namespaces; if that is forbidden, those of each.
 func (c *Cluster) eventsEverywhere(namespaces []string, w *warnings) job {
 	return func(ctx context.Context) error {
 		err := c.listSelected(ctx, eventResource, "", selection{fields: onlyWarnings().String()}, Typed, w)
@@ -120,7 +118,7 @@ func (w *warnings) Add(o object.Object) {
 	w.take(coreReport(e))
 }
 
-// Reset forgets nothing: an event that comes twice counts once.
+// Reset does nothing: an event that is read twice counts once.
 func (w *warnings) Reset(schema.GroupKind, string) {}
 func (w *warnings) Cover(schema.GroupKind, string) {}
 func (w *warnings) Absent(object.Ref)              {}
@@ -152,8 +150,8 @@ func (w *warnings) err() error {
 	return out
 }
 
-// Warnings returns the last events of type Warning of each object that the snapshot
-// holds, as Cluster.Warnings does. The error is that an event is none.
+// Warnings returns the last events of type Warning of each object in the snapshot, as
+// Cluster.Warnings does. The error is for an event that cannot be decoded.
 func (s *Snapshot) Warnings(ctx context.Context, refs []object.Ref, each int) (map[object.Ref][]Event, error) {
 	p := newPicker(refs)
 	for _, e := range s.entries {
@@ -178,7 +176,7 @@ func (s *Snapshot) Warnings(ctx context.Context, refs []object.Ref, each int) (m
 	return p.last(each), nil
 }
 
-// stored reads an event of a snapshot in the shape that it is written in.
+// stored decodes an event of a snapshot in its API version.
 func stored[T any](e entry, read func(*T) storedEvent) (storedEvent, error) {
 	var into T
 	err := runtime.DefaultUnstructuredConverter.FromUnstructured(e.body.Object, &into)

@@ -26,34 +26,34 @@ func at(n int) metav1.Time { return metav1.NewTime(minute(n)) }
 func micro(n int) metav1.MicroTime { return metav1.NewMicroTime(minute(n)) }
 
 func TestReports(t *testing.T) {
-	made := metav1.ObjectMeta{Namespace: "shop", Name: "e", CreationTimestamp: at(1)}
+	meta := metav1.ObjectMeta{Namespace: "shop", Name: "e", CreationTimestamp: at(1)}
 	for name, c := range map[string]struct {
 		got  storedEvent
 		want Event
 	}{
 		"old": {
-			coreReport(&corev1.Event{ObjectMeta: made, Reason: "R", Message: "m", Count: 3, FirstTimestamp: at(2), LastTimestamp: at(5), Source: corev1.EventSource{Component: "kubelet"}}),
+			coreReport(&corev1.Event{ObjectMeta: meta, Reason: "R", Message: "m", Count: 3, FirstTimestamp: at(2), LastTimestamp: at(5), Source: corev1.EventSource{Component: "kubelet"}}),
 			Event{Reason: "R", Message: "m", Count: 3, First: minute(2), Last: minute(5), Source: "kubelet"},
 		},
 		"old, of one time": {
-			coreReport(&corev1.Event{ObjectMeta: made, FirstTimestamp: at(2)}),
+			coreReport(&corev1.Event{ObjectMeta: meta, FirstTimestamp: at(2)}),
 			Event{Count: 1, First: minute(2), Last: minute(2)},
 		},
 		"new": {
-			coreReport(&corev1.Event{ObjectMeta: made, EventTime: micro(3), ReportingController: "scheduler", InvolvedObject: corev1.ObjectReference{UID: "u"}}),
+			coreReport(&corev1.Event{ObjectMeta: meta, EventTime: micro(3), ReportingController: "scheduler", InvolvedObject: corev1.ObjectReference{UID: "u"}}),
 			Event{Count: 1, First: minute(3), Last: minute(3), Source: "scheduler", UID: "u"},
 		},
 		"new, a series": {
-			coreReport(&corev1.Event{ObjectMeta: made, EventTime: micro(3), Series: &corev1.EventSeries{Count: 7, LastObservedTime: micro(9)}}),
+			coreReport(&corev1.Event{ObjectMeta: meta, EventTime: micro(3), Series: &corev1.EventSeries{Count: 7, LastObservedTime: micro(9)}}),
 			Event{Count: 7, First: minute(3), Last: minute(9)},
 		},
-		"no time": {coreReport(&corev1.Event{ObjectMeta: made}), Event{Count: 1, First: minute(1), Last: minute(1)}},
+		"no time": {coreReport(&corev1.Event{ObjectMeta: meta}), Event{Count: 1, First: minute(1), Last: minute(1)}},
 		"events.k8s.io": {
-			newReport(&eventsv1.Event{ObjectMeta: made, Reason: "R", Note: "m", EventTime: micro(3), Series: &eventsv1.EventSeries{Count: 2, LastObservedTime: micro(4)}, ReportingController: "scheduler"}),
+			newReport(&eventsv1.Event{ObjectMeta: meta, Reason: "R", Note: "m", EventTime: micro(3), Series: &eventsv1.EventSeries{Count: 2, LastObservedTime: micro(4)}, ReportingController: "scheduler"}),
 			Event{Reason: "R", Message: "m", Count: 2, First: minute(3), Last: minute(4), Source: "scheduler"},
 		},
 		"events.k8s.io of an old one": {
-			newReport(&eventsv1.Event{ObjectMeta: made, DeprecatedCount: 4, DeprecatedFirstTimestamp: at(2), DeprecatedLastTimestamp: at(6), DeprecatedSource: corev1.EventSource{Component: "kubelet"}, Regarding: corev1.ObjectReference{UID: "u"}}),
+			newReport(&eventsv1.Event{ObjectMeta: meta, DeprecatedCount: 4, DeprecatedFirstTimestamp: at(2), DeprecatedLastTimestamp: at(6), DeprecatedSource: corev1.EventSource{Component: "kubelet"}, Regarding: corev1.ObjectReference{UID: "u"}}),
 			Event{Count: 4, First: minute(2), Last: minute(6), Source: "kubelet", UID: "u"},
 		},
 	} {
@@ -97,7 +97,7 @@ func TestPicker(t *testing.T) {
 	tell("a/b/c", "Deployment", "web", "NoVersion", 7, nil)
 	tell("", "Service", "web", "Core", 5, nil)
 	tell("serving.knative.dev/v1", "Service", "web", "Knative", 5, nil)
-	said := func(each int) string {
+	texts := func(each int) string {
 		var out []string
 		for ref, events := range p.last(each) {
 			line := ref.String()
@@ -113,14 +113,14 @@ func TestPicker(t *testing.T) {
 Pod/shop/web Often*6 2-8 Often*1 4-4 Twice*1 3-3 Old*1 1-1
 Service.serving.knative.dev/shop/web Knative*1 5-5
 Service/shop/web Core*1 5-5`
-	if got := said(9); got != want {
+	if got := texts(9); got != want {
 		t.Errorf("all:\n%s\nwant:\n%s", got, want)
 	}
 	want = `Deployment.apps/shop/web OtherVersion*1 6-6
 Pod/shop/web Often*6 2-8
 Service.serving.knative.dev/shop/web Knative*1 5-5
 Service/shop/web Core*1 5-5`
-	if got := said(1); got != want {
+	if got := texts(1); got != want {
 		t.Errorf("the last:\n%s\nwant:\n%s", got, want)
 	}
 	if got := p.last(0); len(got) != 0 {

@@ -65,9 +65,9 @@ func (f *fake) served(path string) (string, string) {
 func (f *fake) list(w http.ResponseWriter, r *http.Request, gv, rs string) {
 	all := f.objects[r.URL.Path]
 	if !strings.Contains(r.URL.Path, "/namespaces/") {
-		for path, more := range f.objects {
+		for path, objects := range f.objects {
 			if g, name := f.served(path); path != r.URL.Path && g == gv && name == rs {
-				all = append(slices.Clone(all), more...)
+				all = append(slices.Clone(all), objects...)
 			}
 		}
 		slices.SortFunc(all, func(a, b fakeObject) int {

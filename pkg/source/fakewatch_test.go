@@ -48,11 +48,11 @@ func (f *fake) version() string {
 func (f *fake) put(list string, o fakeObject) {
 	f.world.Lock()
 	defer f.world.Unlock()
-	event, there := watch.Added, f.objects[list]
-	if i := slices.IndexFunc(there, func(other fakeObject) bool { return other.GetName() == o.GetName() }); i >= 0 {
-		event, there = watch.Modified, slices.Delete(slices.Clone(there), i, i+1)
+	event, objects := watch.Added, f.objects[list]
+	if i := slices.IndexFunc(objects, func(other fakeObject) bool { return other.GetName() == o.GetName() }); i >= 0 {
+		event, objects = watch.Modified, slices.Delete(slices.Clone(objects), i, i+1)
 	}
-	f.objects[list] = append(slices.Clip(there), o)
+	f.objects[list] = append(slices.Clip(objects), o)
 	f.tell(event, list, o)
 }
 
@@ -60,13 +60,13 @@ func (f *fake) put(list string, o fakeObject) {
 func (f *fake) remove(list, name string) {
 	f.world.Lock()
 	defer f.world.Unlock()
-	there := slices.Clone(f.objects[list])
-	i := slices.IndexFunc(there, func(other fakeObject) bool { return other.GetName() == name })
+	objects := slices.Clone(f.objects[list])
+	i := slices.IndexFunc(objects, func(other fakeObject) bool { return other.GetName() == name })
 	if i < 0 {
 		return
 	}
-	gone := there[i].DeepCopyObject().(fakeObject)
-	f.objects[list] = slices.Delete(there, i, i+1)
+	gone := objects[i].DeepCopyObject().(fakeObject)
+	f.objects[list] = slices.Delete(objects, i, i+1)
 	f.tell(watch.Deleted, list, gone)
 }
 
@@ -85,10 +85,10 @@ func (f *fake) tell(event watch.EventType, list string, o fakeObject) {
 }
 
 // end ends all watches that are open. What happens after it, they are not told.
-func (f *fake) end(how string) {
+func (f *fake) end(mode string) {
 	f.world.Lock()
 	defer f.world.Unlock()
-	f.ends = append(f.ends, ending{len(f.past), how})
+	f.ends = append(f.ends, ending{len(f.past), mode})
 	close(f.news)
 	f.news = make(chan struct{})
 }
@@ -133,9 +133,9 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, gv string) {
 	f.signal()
 	for at = from - firstVersion; ; {
 		f.world.RLock()
-		past, news, how := f.past, f.news, ""
+		past, news, mode := f.past, f.news, ""
 		if len(f.ends) > ends {
-			past, how = past[:f.ends[ends].version], f.ends[ends].how
+			past, mode = past[:f.ends[ends].version], f.ends[ends].how
 		}
 		var frames [][]byte
 		for _, h := range past[min(at, len(past)):] {
@@ -149,7 +149,7 @@ func (f *fake) watch(w http.ResponseWriter, r *http.Request, gv string) {
 			_, _ = w.Write(b)
 		}
 		w.(http.Flusher).Flush()
-		switch how {
+		switch mode {
 		case "cleanly":
 			return
 		case "cut":
@@ -253,9 +253,9 @@ func (f *fake) signal() {
 }
 
 // until waits for a request that makes something true.
-func (f *fake) until(t *testing.T, is func() bool) {
+func (f *fake) until(t *testing.T, done func() bool) {
 	t.Helper()
-	for !is() {
+	for !done() {
 		select {
 		case <-f.came:
 		case <-time.After(never):

@@ -124,15 +124,15 @@ func TestFaults(t *testing.T) {
 			if (c.gap == "") != (got.coverage() == "Pod@shop") {
 				t.Errorf("covered %q", got.coverage())
 			}
-			said := ""
+			message := ""
 			for _, g := range got.gaps {
-				said += g.Reason + ": " + g.Message
+				message += g.Reason + ": " + g.Message
 				if g.Resource != "pods" || g.Namespace != "shop" {
 					t.Errorf("gap of %s in %s", g.Resource, g.Namespace)
 				}
 			}
-			if !strings.HasPrefix(said, c.gap) || (c.gap == "") != (said == "") {
-				t.Errorf("gaps %q, want %q", said, c.gap)
+			if !strings.HasPrefix(message, c.gap) || (c.gap == "") != (message == "") {
+				t.Errorf("gaps %q, want %q", message, c.gap)
 			}
 			total := time.Duration(0)
 			for _, d := range waited.all {

@@ -11,12 +11,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Follow reads the first ask, and then what more asks for, given what has been
-// read so far, until that is nothing new. Each namespace, kind and object is
-// read once. more is called at least once, and never while something is read.
+// Follow reads the first query, and then those that more returns, based on what was read so far,
+// until there is nothing new. Each namespace, kind and object is read once. more is called at least
+// once, and never during a read.
 //
-// A Snapshot is read in one go: all that it has is there.
-func Follow(ctx context.Context, s Source, first Query, sink Sink, more func() Query) error {
+// A Snapshot is read in one go: it delivers everything at once.
+func Follow(ctx context.Context, s Source, first Query, sink Sink, next func() Query) error {
 	f := follower{
 		namespaces: map[string]bool{}, kinds: map[schema.GroupKind]bool{}, objects: map[object.Ref]bool{},
 		sink: &coverageSink{Sink: sink, everywhere: map[schema.GroupKind]bool{}},
@@ -31,13 +31,13 @@ func Follow(ctx context.Context, s Source, first Query, sink Sink, more func() Q
 				return err
 			}
 		}
-		if ask = f.unread(more()); ask.Empty() {
+		if ask = f.unread(next()); ask.Empty() {
 			return ctx.Err()
 		}
 	}
 }
 
-// follower remembers what was asked for, and what of that was found whole.
+// follower records what was requested, and which kinds were read completely.
 type follower struct {
 	all        bool
 	include    []schema.GroupKind
@@ -47,10 +47,10 @@ type follower struct {
 	sink       *coverageSink
 }
 
-// unread is what of an ask is new. Once everything was read, nothing is: what is
-// still unread is a gap. An object that is asked for together with its namespace
-// is of a kind that is left out of that. An object of a kind that was to be read everywhere and
-// could not (few users may list across namespaces) is still asked for by name.
+// unread returns the part of a query that is new. Once everything was read there is none: what is
+// still unread is a gap. An object that is requested together with its namespace is of a kind that
+// the namespace leaves out. If a kind could not be read in all namespaces (few users may list
+// across namespaces), its objects are still read by name.
 func (f *follower) unread(a Query) Query {
 	if f.all {
 		return Query{}
@@ -75,9 +75,8 @@ func (f *follower) unread(a Query) Query {
 	return out
 }
 
-// unseen returns, once each, what is neither seen nor covered by what is, and
-// notes that it is seen now. What is covered is not noted: it may turn out not
-// to be.
+// unseen returns, once each, what is neither seen nor covered, and marks it as seen. Covered items
+// are not marked: their list may still fail.
 func unseen[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
 	var out []T
 	for _, x := range all {
@@ -89,7 +88,7 @@ func unseen[T comparable](all []T, seen map[T]bool, covered func(T) bool) []T {
 	return out
 }
 
-// coverageSink hands everything on, and notes which kinds were read everywhere.
+// coverageSink passes everything on, and records the kinds that were read in all namespaces.
 type coverageSink struct {
 	Sink
 	mu         sync.Mutex
@@ -105,7 +104,7 @@ func (w *coverageSink) Cover(gk schema.GroupKind, namespace string) {
 	w.Sink.Cover(gk, namespace)
 }
 
-// Unread hands on what was read before, to a sink that takes it.
+// Unread passes on an object that was read before, if the sink is an UnreadSink.
 func (w *coverageSink) Unread(o object.Object) {
 	if s, ok := w.Sink.(UnreadSink); ok {
 		s.Unread(o)

@@ -113,13 +113,13 @@ func TestFollowReadsASnapshotOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, left := newRecorder(), 3
+	got, remaining := newRecorder(), 3
 	err = Follow(t.Context(), s, Query{Namespaces: []string{"default"}}, got, func() Query {
-		left--
-		return Query{Namespaces: []string{fmt.Sprint(left)}}
+		remaining--
+		return Query{Namespaces: []string{fmt.Sprint(remaining)}}
 	})
-	if err != nil || got.added != 1 || left != 2 {
-		t.Errorf("added %d, left %d, %v", got.added, left, err)
+	if err != nil || got.added != 1 || remaining != 2 {
+		t.Errorf("added %d, left %d, %v", got.added, remaining, err)
 	}
 }
 

@@ -16,8 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// detail settles how a resource is read: the detail that is wanted, where the
-// server has a version of that shape.
+// detail returns how to read a resource: with the requested detail, if the server has that version.
 func (c *Cluster) detail(r object.Resource, sink Sink) (object.Resource, Detail) {
 	if neverWhole(r.GroupKind()) || c.opts.Detail == nil {
 		return r, Metadata
@@ -47,7 +46,7 @@ func kindOf(r object.Resource) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: r.Group, Version: r.Version, Kind: r.Kind}
 }
 
-// gap says why a resource could not be read.
+// gap returns why a resource could not be read.
 func gap(r object.Resource, ns string, err error) object.Gap {
 	reason := apierrors.ReasonForError(err)
 	switch {
@@ -69,8 +68,8 @@ func gap(r object.Resource, ns string, err error) object.Gap {
 	return object.Gap{Resource: r.String(), Namespace: ns, Reason: string(reason), Message: say(err)}
 }
 
-// say is what an error says in one line of bearable length: without the URL, and
-// of a refusal what was refused to whom, which is the same for every object.
+// say returns an error as one line of limited length: without the URL, and for a refusal only what
+// was refused to whom, which is the same for every object.
 func say(err error) string {
 	if sent, ok := errors.AsType[*url.Error](err); ok {
 		err = sent.Err
@@ -86,13 +85,13 @@ func say(err error) string {
 	return msg
 }
 
-// absent says that an error is the server's word that it has no object of this
-// name, and not that it knows nothing of the path.
+// absent reports whether the server has no object of this name. A NotFound for an unknown path does
+// not count.
 func absent(err error, name string) bool {
-	var said apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &said) {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
 		return false
 	}
-	details := said.Status().Details
+	details := status.Status().Details
 	return details != nil && details.Name == name
 }

@@ -10,12 +10,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// many is how many objects of one kind are asked for one by one; more are found
-// in a list.
+// many is the limit of objects of one kind that are read one by one; more are found in a list.
 const many = 32
 
-// gets returns a job for each object, or for a list of its kind where many are
-// asked for.
+// gets returns a job for each object, or for a list of its kind if there are many.
 func (c *Cluster) gets(refs []object.Ref, sink Sink) []job {
 	var jobs []job
 	for g, refs := range c.groups(refs, sink) {
@@ -30,31 +28,30 @@ func (c *Cluster) gets(refs []object.Ref, sink Sink) []job {
 	return jobs
 }
 
-// group is a kind in a namespace of which objects are asked for.
+// group is a kind in a namespace with requested objects.
 type group struct {
 	resource object.Resource
 	ns       string
 }
 
-// groups tells references that can be asked for by kind and namespace. Names that no
-// server would take are not sent: a reference is written by whoever may create an
-// object, and "../../secrets/x" is no name.
+// groups groups references by kind and namespace. It drops names that no server accepts: anyone who
+// may create an object can write a reference such as "../../secrets/x".
 func (c *Cluster) groups(refs []object.Ref, sink Sink) iter.Seq2[group, []object.Ref] {
 	type key struct {
 		gk schema.GroupKind
 		ns string
 	}
-	by := map[key][]object.Ref{}
+	grouped := map[key][]object.Ref{}
 	for _, r := range refs {
 		if !sendable(r.Name) || r.Namespace != "" && !sendable(r.Namespace) {
 			sink.Absent(r)
 			continue
 		}
 		k := key{r.GroupKind(), r.Namespace}
-		by[k] = append(by[k], r)
+		grouped[k] = append(grouped[k], r)
 	}
 	return func(yield func(group, []object.Ref) bool) {
-		for k, refs := range by {
+		for k, refs := range grouped {
 			r, ok := c.Current().Kind(k.gk)
 			if ok && r.Namespaced == (k.ns != "") && !yield(group{r, k.ns}, refs) {
 				return
@@ -63,8 +60,7 @@ func (c *Cluster) groups(refs []object.Ref, sink Sink) iter.Seq2[group, []object
 	}
 }
 
-// listOrGet lists a kind for many of its objects. Who may not list it may still
-// get them, by name.
+// listOrGet lists a kind for many of its objects. If the list is forbidden, it gets them by name.
 func (c *Cluster) listOrGet(ctx context.Context, r object.Resource, ns string, refs []object.Ref, sink Sink) error {
 	read, detail := c.detail(r, sink)
 	err := c.list(ctx, read, ns, detail, sink)

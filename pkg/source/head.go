@@ -12,52 +12,51 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// SnapshotHeader is the first document of a snapshot that we wrote ourselves: what it
-// holds, so that a reader can tell what is missing from what was not taken.
+// SnapshotHeader is the first document of our own snapshots. It records what the snapshot contains,
+// so that a reader can distinguish what is missing from what was not saved.
 type SnapshotHeader struct {
 	metav1.TypeMeta `json:",inline"`
-	// Objects is how many follow; fewer mean that the file was cut.
+	// Objects is the number of objects that follow; with fewer the file was truncated.
 	Objects int `json:"objects"`
 	// Taken is when the snapshot was taken.
 	Taken metav1.Time `json:"taken,omitzero"`
-	// Covered lists the resources of which every object is here, in a namespace or
-	// everywhere.
+	// Covered lists the resources whose objects were all saved, in a namespace or in all.
 	Covered []Scope `json:"covered,omitempty"`
-	// Absent lists objects that are named and were not there.
+	// Absent lists objects that are referenced and did not exist.
 	Absent []string `json:"absent,omitempty"`
 	// Gaps is what could not be read when the snapshot was taken.
 	Gaps []object.Gap `json:"gaps,omitempty"`
-	// Creators say who made the objects that have no owner, as managed fields told.
+	// Creators are the creators of objects without an owner, from managed fields.
 	Creators []Creator `json:"creators,omitempty"`
 }
 
-// Creator is a field manager and what it made.
+// Creator is a field manager and the objects that it created.
 type Creator struct {
 	Manager string   `json:"manager"`
 	Objects []string `json:"objects"`
 }
 
-// CreatorsOf returns who made what as a head notes it, in order.
-func CreatorsOf(made map[object.Ref]string) []Creator {
-	by := map[string][]string{}
-	for _, ref := range slices.SortedFunc(maps.Keys(made), object.Compare) {
-		by[made[ref]] = append(by[made[ref]], ref.String())
+// CreatorsOf returns the entries of a header for objects and their creators, in order.
+func CreatorsOf(creators map[object.Ref]string) []Creator {
+	byManager := map[string][]string{}
+	for _, ref := range slices.SortedFunc(maps.Keys(creators), object.Compare) {
+		byManager[creators[ref]] = append(byManager[creators[ref]], ref.String())
 	}
 	var out []Creator
-	for _, who := range slices.Sorted(maps.Keys(by)) {
-		out = append(out, Creator{Manager: who, Objects: by[who]})
+	for _, manager := range slices.Sorted(maps.Keys(byManager)) {
+		out = append(out, Creator{Manager: manager, Objects: byManager[manager]})
 	}
 	return out
 }
 
-// Scope is a kind in a namespace, or everywhere without one.
+// Scope is a kind in a namespace, or in all namespaces if that is empty.
 type Scope struct {
 	Group     string `json:"group,omitempty"`
 	Kind      string `json:"kind"`
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// APIVersion and HeadKind are those of our own documents.
+// APIVersion and HeadKind are those of the documents of this program.
 const (
 	APIVersion = "sysop.dev/v1alpha1"
 	HeadKind   = "Snapshot"
@@ -68,8 +67,7 @@ func isHead(doc map[string]any) bool {
 	return doc["kind"] == HeadKind && strings.HasPrefix(version, "sysop.dev/")
 }
 
-// takeHead reads a head. Of several snapshots that are read as one (a folder of
-// them), each brings its own.
+// takeHead reads a header. A directory of several snapshots has several.
 func (s *Snapshot) takeHead(d *Document) error {
 	if d.Object["apiVersion"] != APIVersion {
 		return fmt.Errorf("%s: a snapshot of version %v: this program reads %s", d.At, d.Object["apiVersion"], APIVersion)

@@ -19,18 +19,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// ErrNoRelease says that Helm keeps no release of a name in a namespace.
+// ErrNoRelease reports that Helm has no release of a name in a namespace.
 var ErrNoRelease = errors.New("no such release")
 
-// maxReleaseBytes bounds what one release may unpack to: more than a Secret can
-// hold, and less than a trap.
+// maxReleaseBytes limits the size of an unpacked release: more than a Secret can hold, and small
+// enough to stop a decompression bomb.
 const maxReleaseBytes = 64 << 20
 
-// HelmRelease returns the objects that Helm says it installed for a release, of
-// the manifest and the hooks of its last revision. It reads the data of the one
-// Secret (or ConfigMap) in which Helm keeps that, as nothing else here does: it is
-// for those who ask for it. The error is ErrNoRelease, the server's, or that what
-// is kept cannot be read.
+// HelmRelease returns the objects of a Helm release, from the manifest and the hooks of its last
+// revision. It reads the data of the Secret (or ConfigMap) in which Helm stores that, which nothing
+// else here does, so it runs only on request. The error is ErrNoRelease, the server's, or that the
+// data is invalid.
 func (c *Cluster) HelmRelease(ctx context.Context, namespace, release string) ([]object.Ref, error) {
 	for _, plural := range []string{"secrets", "configmaps"} {
 		r, ok := c.Current().Resource(schema.GroupResource{Resource: plural})
@@ -57,8 +56,8 @@ func (c *Cluster) HelmRelease(ctx context.Context, namespace, release string) ([
 	return nil, ErrNoRelease
 }
 
-// lastRevision returns the name of the object that keeps the last revision of a
-// release, by the labels that Helm writes.
+// lastRevision returns the name of the object with the last revision of a release, by Helm's
+// labels.
 func (c *Cluster) lastRevision(ctx context.Context, r object.Resource, namespace, release string) (string, error) {
 	query := url.Values{"labelSelector": {"owner=helm,name=" + release}}
 	a, err := c.ask(ctx, pathOf(r, namespace, ""), query, accept(r, Metadata, true))
@@ -74,16 +73,15 @@ func (c *Cluster) lastRevision(ctx context.Context, r object.Resource, namespace
 	return found, err
 }
 
-// installed reads what Helm keeps: JSON, packed, in base64; in a Secret in base64
-// once more, as all its data is.
+// installed decodes Helm's data: gzipped JSON in base64; in a Secret, base64 twice.
 func (c *Cluster) installed(body []byte, secret bool, namespace string) ([]object.Ref, error) {
-	var kept struct {
+	var object struct {
 		Data map[string]string `json:"data"`
 	}
-	if err := json.Unmarshal(body, &kept); err != nil {
+	if err := json.Unmarshal(body, &object); err != nil {
 		return nil, jsonError(err)
 	}
-	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(kept.Data["release"]))
+	text := base64.NewDecoder(base64.StdEncoding, strings.NewReader(object.Data["release"]))
 	if secret {
 		text = base64.NewDecoder(base64.StdEncoding, text)
 	}
@@ -107,8 +105,7 @@ func (c *Cluster) installed(body []byte, secret bool, namespace string) ([]objec
 	return c.named(strings.Join(manifests, "\n---\n"), namespace)
 }
 
-// named returns the objects that manifests name, in order. A namespace that one
-// leaves out is that of the release.
+// named returns the objects of manifests, in order. The default namespace is that of the release.
 func (c *Cluster) named(manifests, namespace string) ([]object.Ref, error) {
 	docs, err := Parse("the manifest", strings.NewReader(manifests))
 	if err != nil {
@@ -121,7 +118,7 @@ func (c *Cluster) named(manifests, namespace string) ([]object.Ref, error) {
 		ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: u.GetNamespace(), Name: u.GetName()}
 		switch k, ok := c.Current().Kind(gvk.GroupKind()); {
 		case !ok || ref.Name == "":
-			continue // Nobody serves it any more: it is not there.
+			continue // a kind that is no longer served has no objects
 		case !k.Namespaced:
 			ref.Namespace = ""
 		case ref.Namespace == "":

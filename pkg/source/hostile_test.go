@@ -73,9 +73,9 @@ func TestJSONStreamsAreReadOnce(t *testing.T) {
 		}
 		return least
 	}
-	few, many := fastest(stream(100)), fastest(stream(20_000))
-	t.Logf("100 documents took %s, 20000 of as many bytes %s", few, many)
-	if many > 8*few {
-		t.Errorf("100 documents took %s, 20000 of as many bytes %s", few, many)
+	short, long := fastest(stream(100)), fastest(stream(20_000))
+	t.Logf("100 documents took %s, 20000 of as many bytes %s", short, long)
+	if long > 8*short {
+		t.Errorf("100 documents took %s, 20000 of as many bytes %s", short, long)
 	}
 }

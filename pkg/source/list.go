@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// What a request accepts, best first. Protobuf is a third of the bytes of JSON
-// and a fifth of the work; an aggregated API may have neither it nor
-// PartialObjectMetadata, and then sends JSON and whole objects.
+// Accept headers, best first. Protobuf takes a third of the bytes of JSON and a fifth of the work.
+// An aggregated API may support neither it nor PartialObjectMetadata, and then sends whole objects
+// in JSON.
 const (
 	protobufType = "application/vnd.kubernetes.protobuf"
 	jsonType     = "application/json"
@@ -24,8 +24,8 @@ const (
 	asList       = ";as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 )
 
-// accept returns the header for a resource. For what is never to be read whole,
-// there is no way to get it whole.
+// accept returns the header for a resource. Kinds that are never read whole get no header that
+// allows whole objects.
 func accept(r object.Resource, d Detail, list bool) string {
 	as := asMetadata
 	if list {
@@ -54,30 +54,29 @@ func pathOf(r object.Resource, ns, name string) string {
 	return path.Join(p, r.Plural, name)
 }
 
-// sendable says whether a name can stand in a path, as the server sees it.
+// sendable reports whether a name is a valid path segment, as the server checks it.
 func sendable(name string) bool {
 	return name != "" && len(content.IsPathSegmentName(name)) == 0
 }
 
-// restarts bounds how often the pages of a list may expire. The last reading is
-// without pages: it is heavy, and it cannot expire.
+// restarts limits how often the pages of a list may expire. The last attempt is without pages: it
+// is heavy, and it cannot expire.
 const restarts = 3
 
 var errSamePage = errors.New("the server returns the same page again")
 
-// list reads every page of a list; the next one is on its way while a page is
-// decoded. A page token that has expired (a list that takes minutes, a server that
-// compacts early) starts the list again from its head, and the sink forgets what
-// the first reading brought.
+// list reads every page of a list, and requests the next one while it decodes a page. If a page
+// token has expired (a list that takes minutes, a server that compacts early), the list restarts,
+// and the sink drops what the first attempt added.
 func (c *Cluster) list(ctx context.Context, r object.Resource, ns string, detail Detail, sink Sink) error {
 	return c.listSelected(ctx, r, ns, selection{}, detail, sink)
 }
 
-// selection narrows a list; the zero value is all of it.
+// selection restricts a list; the zero value does not.
 type selection struct {
 	labels, fields string
-	// version is told the resource version of the list, from which a watch goes on;
-	// nil for who does not watch.
+	// version receives the resource version of the list, from which a watch starts; nil without a
+	// watch.
 	version func(string)
 }
 
@@ -92,7 +91,7 @@ func (s selection) query() url.Values {
 	return query
 }
 
-// listSelected is list for a part of it.
+// listSelected is list with a selection.
 func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns string, part selection, detail Detail, sink Sink) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -149,7 +148,7 @@ func (c *Cluster) listSelected(ctx context.Context, r object.Resource, ns string
 	}
 }
 
-// pages has at most one page of a list under way.
+// pages requests at most one page of a list ahead.
 type pages struct {
 	ask     func(token string, limit int) (answer, error)
 	pending chan listedPage
@@ -175,7 +174,7 @@ func (p *pages) wait() (answer, error) {
 	return got.answer, got.err
 }
 
-// drain waits for a page that nobody wants any more.
+// drain waits for a page that is no longer needed.
 func (p *pages) drain() {
 	if p.pending != nil {
 		<-p.pending

@@ -12,32 +12,31 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Live is a Source that follows an API server. What is asked for the first time is
-// listed and then watched; from then on every Read of it is answered from memory, as
-// the cluster is now. So a question is asked again, as a whole, after each change, and
-// costs the server nothing. What is not asked for any more is still followed.
+// Live is a Source that follows an API server. What is requested for the first time is listed and
+// then watched; later Reads return the current state from memory. So a question can be answered
+// again, as a whole, after each change, without requests. A watch continues even if nothing reads
+// it any longer.
 //
-// Kinds, Definitions and Read are called one after the other, as those of a Cluster;
-// the rest at any time.
+// Kinds, Definitions and Read must run one at a time, as those of a Cluster; the others at any
+// time.
 type Live struct {
 	cluster *Cluster
-	ctx     context.Context // of all watches, which outlive the Read that begins them
+	ctx     context.Context // of all watches, which outlive the Read that starts them
 	pause   func(context.Context, time.Duration) error
 	now     func() time.Time
-	slots   chan struct{} // bounds the lists that are being read
+	slots   chan struct{} // limits the concurrent lists
 	changed chan struct{}
 	running sync.WaitGroup
 
-	discoveryGaps []object.Gap // of the discovery
+	discoveryGaps []object.Gap // of discovery
 	known         definitionsSeen
 
 	mu      sync.Mutex
 	feeds   map[scope]*feed
-	reached bool // a list has been read: there is, or was, a way to the server
+	reached bool // a list succeeded: the server is, or was, reachable
 }
 
-// NewLive returns a source that follows a cluster. It sends no request yet, and ends
-// with ctx.
+// NewLive returns a source that follows a cluster until ctx ends. It sends no request yet.
 func NewLive(ctx context.Context, c *Cluster) *Live {
 	return &Live{
 		cluster: c, ctx: ctx, pause: pause, now: time.Now,
@@ -46,11 +45,11 @@ func NewLive(ctx context.Context, c *Cluster) *Live {
 	}
 }
 
-// Cluster returns the cluster that is followed, for what is asked of it directly.
+// Cluster returns the followed cluster, for direct requests.
 func (l *Live) Cluster() *Cluster { return l.cluster }
 
-// Changed is signalled after something has changed that a Read would show, and after a
-// watch was cut or went on. Signals that nobody waits for become one.
+// Changed is signalled after a change that a Read would show, and after a watch was lost or
+// restored. Signals that were not received are merged.
 func (l *Live) Changed() <-chan struct{} { return l.changed }
 
 func (l *Live) signal() {
@@ -60,9 +59,9 @@ func (l *Live) signal() {
 	}
 }
 
-// Trouble returns what is not followed right now, though it should be, and why, in
-// order: of that a Read shows what was last seen. It is empty when all is well. What
-// is polled because it may not be watched is no trouble but a gap of each Read.
+// Trouble returns what is not followed at present although it should be, with the reason, in order:
+// a Read returns its last known state. What is polled because a watch is forbidden is no trouble
+// but a gap of each Read.
 func (l *Live) Trouble() []object.Gap {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,8 +74,8 @@ func (l *Live) Trouble() []object.Gap {
 	return slices.SortedFunc(maps.Keys(down), compareGaps)
 }
 
-// scope is what one feed follows: a kind as it is read, in a namespace or everywhere,
-// or what a selector or a name chooses of it.
+// scope is what one feed follows: a kind with its detail, in a namespace or in all, or a selection
+// of it.
 type scope struct {
 	gk         schema.GroupKind
 	detail     Detail
@@ -84,7 +83,7 @@ type scope struct {
 	name       string
 }
 
-// feed returns the feed of a scope, which begins with it where there is none yet.
+// feed returns the feed of a scope, and starts it if there is none.
 func (l *Live) feed(s scope, r object.Resource) *feed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +91,7 @@ func (l *Live) feed(s scope, r object.Resource) *feed {
 		if f.resource.Version == r.Version {
 			return f
 		}
-		f.stop() // The server has another version now.
+		f.stop() // the server has another version now
 	}
 	ctx, stop := context.WithCancel(l.ctx)
 	f := &feed{live: l, scope: s, resource: r, stop: stop, first: make(chan struct{}), next: make(chan struct{})}
@@ -104,8 +103,7 @@ func (l *Live) feed(s scope, r object.Resource) *feed {
 	return f
 }
 
-// prune ends the feeds of kinds that are not served any more, and those of which a
-// wider one shows everything.
+// prune stops the feeds of kinds that are no longer served, and those that a wider feed includes.
 func (l *Live) prune() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,7 +115,7 @@ func (l *Live) prune() {
 	}
 }
 
-// wider returns a feed that shows all of the scope and more; nil where none does.
+// wider returns a feed that includes all of the scope and more, or nil.
 func (l *Live) wider(s scope) *feed {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -126,7 +124,7 @@ func (l *Live) wider(s scope) *feed {
 
 func (l *Live) widerLocked(s scope) *feed {
 	if s.labels != "" {
-		return nil // What a selector leaves out would have to be told from the rest.
+		return nil // a selector cannot be evaluated on the wider feed
 	}
 	for _, w := range []scope{{gk: s.gk, detail: s.detail}, {gk: s.gk, detail: s.detail, ns: s.ns}} {
 		if f := l.feeds[w]; w != s && f != nil && f.objects != nil && f.err == nil {

@@ -22,7 +22,7 @@ import (
 // TestLiveGoesOn ends a watch in every way while things happen, and looks at what it
 // takes to go on.
 func TestLiveGoesOn(t *testing.T) {
-	for how, want := range map[string]struct {
+	for ending, want := range map[string]struct {
 		lists   int
 		trouble bool
 	}{
@@ -31,7 +31,7 @@ func TestLiveGoesOn(t *testing.T) {
 		"expired": {2, false},
 	} {
 		for _, json := range []bool{false, true} {
-			t.Run(fmt.Sprint(how, " json ", json), func(t *testing.T) {
+			t.Run(fmt.Sprint(ending, " json ", json), func(t *testing.T) {
 				f := newFake(t)
 				f.onlyPods()
 				f.jsonOnly[""] = json
@@ -41,7 +41,7 @@ func TestLiveGoesOn(t *testing.T) {
 				l.read(shop)
 				f.put(podsOfShop, pod("shop", "stays"))
 				l.until(shop, names("Pod/shop/goes Pod/shop/stays"))
-				f.end(how)
+				f.end(ending)
 				f.remove(podsOfShop, "goes")
 				f.put(podsOfShop, pod("shop", "comes"))
 				if want.trouble {
@@ -142,12 +142,12 @@ func TestLiveIsSentAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake(t)
 			f.onlyPods()
-			refuse, left := refuseWatch(c.code, c.reason, c.after), len(c.waits)
+			refuse, remaining := refuseWatch(c.code, c.reason, c.after), len(c.waits)
 			f.fault = func(w http.ResponseWriter, r *http.Request, n int) bool {
-				if !r.URL.Query().Has("watch") || left == 0 {
+				if !r.URL.Query().Has("watch") || remaining == 0 {
 					return false
 				}
-				left--
+				remaining--
 				return refuse(w, r, n)
 			}
 			l := f.live(t, ClusterOptions{})

@@ -13,58 +13,57 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// The loop is ours and not that of cache.Reflector or tools/watch.RetryWatcher. The
-// first cannot tell that a watch is refused, and lists again and again; the second
-// asks for ever for a version that is gone. Both wait by a clock of their own, and
-// write what they think to stderr.
+// This loop replaces cache.Reflector and tools/watch.RetryWatcher. The first does not report that a
+// watch is forbidden, and lists again and again; the second retries an expired version for ever.
+// Both use a clock of their own, and write to stderr.
 
 const (
-	// pollEvery is how often a list is read that may not be watched, or is not there.
+	// pollEvery is the interval for a list that cannot be watched, or is not found.
 	pollEvery = 10 * time.Second
-	// refusedFor is when what may not be listed is tried again: rights change seldom.
+	// refusedFor is when a forbidden list is retried: permissions rarely change.
 	refusedFor = time.Minute
-	// lively is how long a watch must have lasted to be as good as new when it ends.
+	// lively is how long a watch must have lasted for the backoff to reset.
 	lively = 10 * time.Second
 )
 
-// feed follows one list: it is read, and watched from there on.
+// feed follows one list: it lists, and watches from there on.
 type feed struct {
 	scope
 	live     *Live
 	resource object.Resource // in the version that is read
 	stop     context.CancelFunc
 	again    backoff
-	byName   bool      // an object that may be got, and not listed
-	tryAgain time.Time // when what was refused and is done in another way is tried again
+	byName   bool      // get is allowed and list is not
+	tryAgain time.Time // when to retry a forbidden request that has a substitute
 
-	first chan struct{} // closed when the first list has ended, well or not
+	first chan struct{} // closed when the first list has ended, with or without an error
 	next  chan struct{} // closed when the next one has; see Refresh
-	wake  func()        // ends the present pause, or the opening of a watch; nil where there is none
-	hurry bool          // the list is wanted now
-	// current says that a watch is open, so that what is here is what is there.
+	wake  func()        // ends the current pause, or the opening of a watch; nil without one
+	hurry bool          // list now
+	// current is set while a watch is open, so that objects is up to date.
 	current bool
-	// listed is when the last list ended, and listErr how.
+	// listed is when the last list ended, and listErr its error.
 	listed  time.Time
 	listErr error
 
-	// What follows is guarded by the mutex of live.
+	// The mutex of live guards the fields below.
 
 	objects map[object.Ref]object.Object // nil before the first list
-	err     error                        // why there are not all objects here
-	// unread are the objects that were here until they were refused, and refusedAt is when
-	// that was.
+	err     error                        // why objects is incomplete
+	// unread are the last known objects of a list that became forbidden, and refusedAt is when it
+	// did.
 	unread    map[object.Ref]object.Object
 	refusedAt time.Time
-	// notFound counts the lists in a row that the server did not find, and looked is how many
-	// of them the discovery was asked about.
+	// notFound counts consecutive lists that returned NotFound; looked is how many of them
+	// discovery was repeated for.
 	notFound, looked int
-	polled           *object.Gap // why it is not watched
-	trouble          *object.Gap // why it is not followed right now
+	polled           *object.Gap // why it is polled
+	trouble          *object.Gap // why it is not followed at present
 }
 
 func (f *feed) run(ctx context.Context) {
 	defer func() {
-		if f.objects == nil { // It ended before it began.
+		if f.objects == nil { // stopped before it started
 			f.publish(nil, ctx.Err())
 		}
 	}()
@@ -89,7 +88,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// list reads the list, in turn with those of other feeds.
+// list reads the list, limited together with those of other feeds.
 func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, error) {
 	select {
 	case f.live.slots <- struct{}{}:
@@ -107,7 +106,7 @@ func (f *feed) list(ctx context.Context) (map[object.Ref]object.Object, string, 
 			f.byName = false
 			return found.objects, version, err
 		}
-		f.byName = true // Who may not list an object may still get it.
+		f.byName = true // get may be allowed although list is not
 		f.poll(err)
 	}
 	ref := object.Ref{Group: f.gk.Group, Kind: f.gk.Kind, Namespace: f.ns, Name: f.name}
@@ -129,7 +128,7 @@ func (f *feed) selection() selection {
 	return s
 }
 
-// watched takes a list over, and says whether it can be watched from its version on.
+// watched stores a list, and reports whether it can be watched from its version on.
 func (f *feed) watched(objects map[object.Ref]object.Object, version string) bool {
 	f.publish(objects, nil)
 	unversioned := version == "" || version == "0"
@@ -143,12 +142,11 @@ func (f *feed) watched(objects map[object.Ref]object.Object, version string) boo
 	return true
 }
 
-// isDue says that what was refused may be tried again: rights come back.
+// isDue reports whether to retry a forbidden request: permissions may be granted again.
 func (f *feed) isDue() bool { return !f.tryAgain.IsZero() && !f.live.now().Before(f.tryAgain) }
 
-// failed takes notice of a list that could not be read, and says when to read it
-// again. What is gone is not there any more, and what is refused is unread from now on; of
-// what cannot be reached the last that was seen stays.
+// failed handles a list that could not be read, and returns when to retry. NotFound removes the
+// objects, Forbidden makes them unread; if the server is not reachable they stay.
 func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Duration {
 	switch {
 	case refused(err):
@@ -167,8 +165,7 @@ func (f *feed) failed(objects map[object.Ref]object.Object, err error) time.Dura
 	return f.again.next()
 }
 
-// follow watches, through as many watches as it takes, and says when to read the list
-// again.
+// follow watches, with as many watches as needed, and returns when to list again.
 func (f *feed) follow(ctx context.Context, version string) time.Duration {
 	for opened := false; ; {
 		begun := f.live.now()
@@ -195,12 +192,12 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 			return f.again.relist()
 		case refused(err), errors.Is(err, errNoEvents):
 			f.poll(err)
-			if opened { // Rights were taken away: maybe that to list, too.
+			if opened { // permissions were revoked, maybe that to list, too
 				return 0
 			}
 			return pollEvery
 		case err == nil && fresh:
-			continue // It ended as watches do.
+			continue // a watch ends regularly
 		case err == nil:
 			fail.err = errShort
 		}
@@ -213,8 +210,8 @@ func (f *feed) follow(ctx context.Context, version string) time.Duration {
 
 var errShort = errors.New("the server ends the watch as soon as it starts")
 
-// drain takes in the events of a watch until it ends, and returns how many there were,
-// and why it ended where that is not as it should be.
+// drain processes the events of a watch until it ends. It returns their number, and an error unless
+// it ended regularly.
 func (f *feed) drain(w *watching, version *string) (int, error) {
 	defer f.close(w)
 	for n := 0; ; n++ {
@@ -232,31 +229,31 @@ func (f *feed) drain(w *watching, version *string) (int, error) {
 	}
 }
 
-// isConnectionLost says that there is no going on from a version: it is too old, or the list is not
-// there, or the server has not come so far (it was set up anew).
+// isConnectionLost reports whether a watch cannot continue from a version: it is too old, the list
+// does not exist, or the server is behind it (it was reinstalled).
 func isConnectionLost(err error) bool {
 	return apierrors.IsResourceExpired(err) || apierrors.IsGone(err) || apierrors.IsNotFound(err) ||
 		apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 }
 
-// refused says that the server will not do what it is asked, now or later.
+// refused reports whether the server will not serve the request, now or later.
 func refused(err error) bool {
 	return apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsBadRequest(err) ||
 		apierrors.IsNotAcceptable(err) || apierrors.IsUnsupportedMediaType(err)
 }
 
-// backoff counts what failed in a row.
+// backoff counts consecutive failures.
 type backoff int
 
-// next is how long to wait: 0.25, 0.5, 1, ... 32 seconds, give or take a half, so that
-// the watches of one connection do not come back as one.
+// next returns how long to wait: 0.25, 0.5, 1, ... 32 seconds, plus or minus a half, so that the
+// watches of one connection do not reconnect at once.
 func (b *backoff) next() time.Duration {
 	wait := 250 * time.Millisecond << min(*b, 7)
 	*b++
 	return wait/2 + rand.N(wait)
 }
 
-// relist is how long to wait where a list has to be read again: not at all at first.
+// relist returns how long to wait before a new list: not at all the first time.
 func (b *backoff) relist() time.Duration {
 	if *b == 0 {
 		*b++

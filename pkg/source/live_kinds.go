@@ -12,16 +12,16 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// definitionsSeen is the list of definitions for which the discovery was asked.
+// definitionsSeen is the list of definitions that discovery was read for.
 type definitionsSeen struct {
 	asked   bool
-	version string          // of all of them
-	names   map[string]bool // that ever were there; true for those that are
-	tries   int             // to have the discovery know what has come, and what is gone
-	due     atomic.Bool     // it is time for the next
+	version string          // of the list
+	names   map[string]bool // all that ever existed; true for those that exist
+	tries   int             // attempts to get added and removed kinds from discovery
+	due     atomic.Bool     // it is time for the next attempt
 }
 
-// Kinds asks discovery once. The kinds that come and go later are seen by Definitions.
+// Kinds reads discovery once. Definitions detects later changes.
 func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	if l.Current() == nil {
 		if err := l.discover(ctx); err != nil {
@@ -34,7 +34,7 @@ func (l *Live) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	return l.Current(), nil
 }
 
-// discover asks discovery, and keeps what gaps there are for all who come later.
+// discover reads discovery, and stores its gaps for later calls of Kinds.
 func (l *Live) discover(ctx context.Context) error {
 	var gaps gapList
 	err := l.cluster.discover(ctx, &gaps)
@@ -44,13 +44,12 @@ func (l *Live) discover(ctx context.Context) error {
 	return err
 }
 
-// Current returns the kinds as they are known now.
+// Current returns the current kinds.
 func (l *Live) Current() *object.Kinds { return l.cluster.Current() }
 
-// Definitions returns the metadata of the CustomResourceDefinitions, which are followed
-// like everything else: when they have changed, discovery is asked again, so that
-// Current has kinds that came, and not those that went. See Cluster.Definitions for the
-// error.
+// Definitions returns the metadata of the CustomResourceDefinitions, which are followed as well.
+// After a change discovery is repeated, so that Current has the new kinds and not the removed ones.
+// See Cluster.Definitions for the error.
 func (l *Live) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
 	if l.Current() == nil {
 		if _, err := l.Kinds(ctx, sink); err != nil {
@@ -80,7 +79,7 @@ func (l *Live) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, err
 	return out, nil
 }
 
-// definitions returns what a feed has of the definitions, and the version of them all.
+// definitions returns the definitions in a feed, and the version of the list.
 func (l *Live) definitions(f *feed) (out []metav1.Object, version string, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -92,7 +91,7 @@ func (l *Live) definitions(f *feed) (out []metav1.Object, version string, err er
 	return out, all.String(), f.err
 }
 
-// stale says whether discovery has to be asked again. At first it may be a cached one.
+// stale reports whether discovery must be repeated. The first one may be cached.
 func (l *Live) stale(out []metav1.Object, version string, err error) bool {
 	if !l.known.asked {
 		return l.cluster.stale(out, err) && !l.cluster.opts.Discovery.Fresh()
@@ -104,7 +103,7 @@ func (l *Live) stale(out []metav1.Object, version string, err error) bool {
 	return l.known.due.Load()
 }
 
-// note remembers for which definitions the discovery was asked.
+// note records the definitions that discovery was read for.
 func (l *Live) note(out []metav1.Object, version string) {
 	l.known.asked, l.known.version = true, version
 	if l.known.names == nil {
@@ -118,16 +117,15 @@ func (l *Live) note(out []metav1.Object, version string) {
 	}
 }
 
-// maxLooks bounds how often discovery is asked again about one change.
+// maxLooks limits how often discovery is repeated for one change.
 const maxLooks = 5
 
-// lookAgain asks whoever follows to come back, where the discovery does not know yet
-// what has come or is gone: a server takes a second or two. Some it never serves, those
-// whose names are taken; so it is done a few times only.
+// lookAgain signals another Read if discovery does not show a change yet: a server takes a second
+// or two. It never serves definitions whose names are taken, so the attempts are limited.
 func (l *Live) lookAgain() {
 	settled := true
-	for name, there := range l.known.names {
-		settled = settled && l.cluster.knows(name) == there
+	for name, exists := range l.known.names {
+		settled = settled && l.cluster.knows(name) == exists
 	}
 	waiting := l.known.tries > 0 && !l.known.due.Swap(false)
 	if waiting || settled || l.known.tries == maxLooks {
@@ -143,21 +141,20 @@ func (l *Live) lookAgain() {
 	})
 }
 
-// recheck asks discovery again, where the server does not find a list of a kind that
-// discovery names: what is not served any more is no gap. It is asked once for each time
-// that a list was not found, and a few times in all.
+// recheck repeats discovery if the server does not find a list of a kind that discovery has: a kind
+// that is no longer served is no gap. It does so once for each NotFound, up to a limit.
 func (r *liveRead) recheck(ctx context.Context) error {
 	if !r.lookedFor() {
 		return nil
 	}
 	r.cluster.opts.Discovery.Invalidate()
 	if err := r.discover(ctx); err != nil {
-		return ctx.Err() // The kinds stay as they are known, and the gaps.
+		return ctx.Err() // the kinds and the gaps stay
 	}
 	r.shares = slices.DeleteFunc(r.shares, func(s share) bool {
-		is, served := r.Current().Kind(s.asked.gk)
-		if served && is.Version != s.served.Version {
-			r.signal() // The next Read reads it in the version that there is.
+		current, served := r.Current().Kind(s.asked.gk)
+		if served && current.Version != s.served.Version {
+			r.signal() // the next Read uses the new version
 			return true
 		}
 		return r.Current().NotServed(s.asked.gk)
@@ -165,7 +162,7 @@ func (r *liveRead) recheck(ctx context.Context) error {
 	return nil
 }
 
-// lookedFor says whether a list was not found since discovery was last asked about it.
+// lookedFor reports whether a list returned NotFound since discovery was last repeated for it.
 func (r *liveRead) lookedFor() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -178,11 +175,11 @@ func (r *liveRead) lookedFor() bool {
 	return found
 }
 
-// gapList keeps gaps, and nothing else.
+// gapList is a sink that stores gaps only.
 type gapList struct {
 	listSink
 	gaps []object.Gap
 }
 
-// Gap keeps a gap.
+// Gap stores a gap.
 func (l *gapList) Gap(g object.Gap) { l.gaps = append(l.gaps, g) }

@@ -233,11 +233,11 @@ func TestLiveMayOnlyGet(t *testing.T) {
 	}
 
 	// Many are asked for as a list, which is refused.
-	many := Query{}
+	query := Query{}
 	for i := range many32 {
-		many.Objects = append(many.Objects, object.Ref{Kind: "Pod", Namespace: "far", Name: fmt.Sprint("p", i)})
+		query.Objects = append(query.Objects, object.Ref{Kind: "Pod", Namespace: "far", Name: fmt.Sprint("p", i)})
 	}
-	if got := l.read(many); len(got.absent) != many32 || got.coverage() != "" {
+	if got := l.read(query); len(got.absent) != many32 || got.coverage() != "" {
 		t.Errorf("%d absent, covered %s, gaps %s", len(got.absent), got.coverage(), got.reasons())
 	}
 }

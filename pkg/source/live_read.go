@@ -11,11 +11,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Read hands on what is asked for as it is now. What of it is not followed yet is listed
-// first, and followed from then on; for what is, no request is sent.
+// Read delivers the current state of what the query selects. What is not followed yet is listed
+// first, and followed from then on; for the rest it sends no request.
 //
-// What could not be reached since it was read is handed on as it was; Trouble tells. A
-// *ConnectError is returned only where nothing was ever read.
+// If the server became unreachable it delivers the last known state, and Trouble reports that. It
+// returns a *ConnectError only if nothing was ever read.
 func (l *Live) Read(ctx context.Context, ask Query, sink Sink) error {
 	if l.Current() == nil {
 		if _, err := l.Kinds(ctx, sink); err != nil {
@@ -43,22 +43,22 @@ func (l *Live) Read(ctx context.Context, ask Query, sink Sink) error {
 	return r.hand(ctx)
 }
 
-// liveRead is one Read: the feeds that answer it.
+// liveRead is one Read with the feeds that it uses.
 type liveRead struct {
 	*Live
 	sink   Sink
 	shares []share
 }
 
-// share is what one feed has to hand on.
+// share is what one feed contributes.
 type share struct {
 	feed   *feed
 	served object.Resource
-	// asked is what is asked for; that of the feed may be wider.
+	// asked is the requested scope; that of the feed may be wider.
 	asked scope
-	// refs are the objects that are asked for; nil for all of them.
+	// refs are the requested objects; nil for all of them.
 	refs []object.Ref
-	// instead is asked for one by one, where the list is refused.
+	// instead are read one by one if the list is forbidden.
 	instead []object.Ref
 }
 
@@ -82,8 +82,7 @@ func (r *liveRead) lists(ask Query) {
 	}
 }
 
-// nearer follows in the namespaces that are meant what may not be listed in all of
-// them.
+// nearer follows kinds in each of the namespaces if listing them in all is forbidden.
 func (r *liveRead) nearer(namespaces []string) {
 	for _, s := range slices.Clone(r.shares) {
 		if s.asked.ns != "" || !s.served.Namespaced || !apierrors.IsForbidden(r.errOf(s.feed)) {
@@ -95,7 +94,7 @@ func (r *liveRead) nearer(namespaces []string) {
 	}
 }
 
-// objects follows single objects, and the list of their kind where they are many.
+// objects follows single objects, or the list of their kind if they are many.
 func (r *liveRead) objects(refs []object.Ref) {
 	for g, refs := range r.cluster.groups(refs, r.sink) {
 		if len(refs) > many && g.resource.Listable {
@@ -112,7 +111,7 @@ func (r *liveRead) each(served object.Resource, refs []object.Ref) {
 	}
 }
 
-// oneByOne follows the many whose list is refused.
+// oneByOne follows many single objects if their list is forbidden.
 func (r *liveRead) oneByOne() {
 	all := r.shares
 	r.shares = nil
@@ -131,8 +130,8 @@ func (l *Live) errOf(f *feed) error {
 	return f.err
 }
 
-// await waits until every list has been read, or has failed. Where there never was a
-// way to the server, the first failure tells enough.
+// await waits until every list was read, or has failed. If the server was never reachable, it
+// returns the first failure.
 func (r *liveRead) await(ctx context.Context) error {
 	for _, s := range r.shares {
 		select {
@@ -156,16 +155,16 @@ func (l *Live) everReached() bool {
 	return l.reached
 }
 
-// part is what a share has to hand on, as it is at one moment.
+// part is what a share delivers, at one point in time.
 type part struct {
 	share
 	objects []object.Object
 	err     error
 	polled  *object.Gap
-	unread  []object.Object // of what is asked for, as it was last read
+	unread  []object.Object // requested objects, as they were last read
 }
 
-// hand hands on what all feeds have at one moment.
+// hand delivers the objects of all feeds at one point in time.
 func (r *liveRead) hand(ctx context.Context) error {
 	jobs := make([]job, 0, len(r.shares))
 	r.mu.Lock()
@@ -177,7 +176,7 @@ func (r *liveRead) hand(ctx context.Context) error {
 	return r.cluster.run(ctx, jobs)
 }
 
-// choose returns what is asked for of some objects of a feed, in order.
+// choose returns the requested objects of a feed, in order.
 func (s share) choose(from map[object.Ref]object.Object) []object.Object {
 	var out []object.Object
 	if s.refs != nil {
@@ -197,16 +196,16 @@ func (s share) choose(from map[object.Ref]object.Object) []object.Object {
 	return out
 }
 
-// unread returns what is asked for of a feed as it was last read, without what another
-// feed can read, or could later on.
+// unread returns the requested objects of a feed as they were last read, without those that another
+// feed has, or may read later.
 func (l *Live) unread(s share) []object.Object {
 	f := s.feed
 	if f.unread == nil {
 		return nil
 	}
 	var newer []scope
-	for other, by := range l.feeds {
-		if other.gk == f.gk && other.labels == "" && (by.objects != nil && by.err == nil || by.refusedAt.After(f.refusedAt)) {
+	for other, feed := range l.feeds {
+		if other.gk == f.gk && other.labels == "" && (feed.objects != nil && feed.err == nil || feed.refusedAt.After(f.refusedAt)) {
 			newer = append(newer, other)
 		}
 	}

@@ -9,13 +9,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// justNow is how old a list may be that need not be read again to tell what is there now.
+// justNow is the age up to which a list counts as current.
 const justNow = time.Second
 
-// Refresh lists now what is not watched right now: what is refused, what is polled, and of
-// what the watch has ended or is still to be opened. It returns, in order, what could not be reached nevertheless: of
-// that a Read shows what was last seen. It ends with ctx, and what was not answered until
-// then is among that.
+// Refresh lists what is not watched at present: what is forbidden, polled, or has no open watch. It
+// returns, in order, what is still unreachable: a Read returns its last known state. It ends with
+// ctx, and includes lists that have not ended until then.
 func (l *Live) Refresh(ctx context.Context) []object.Gap {
 	stale := map[object.Gap]bool{}
 	for f, next := range l.hurry() {
@@ -39,8 +38,8 @@ func (l *Live) Refresh(ctx context.Context) []object.Gap {
 	return slices.SortedFunc(maps.Keys(stale), compareGaps)
 }
 
-// hurry ends the pauses of all feeds that are behind, and returns for each what tells of its
-// next list.
+// hurry ends the pauses of all feeds that are not current, and returns for each a channel that is
+// closed when its next list has ended.
 func (l *Live) hurry() map[*feed]chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,7 +56,7 @@ func (l *Live) hurry() map[*feed]chan struct{} {
 	return behind
 }
 
-// ended notes that a list has ended, and how.
+// ended records the end of a list, and its error.
 func (f *feed) ended(err error) {
 	l := f.live
 	l.mu.Lock()
@@ -66,7 +65,7 @@ func (f *feed) ended(err error) {
 	f.next, f.hurry, f.listed, f.listErr = make(chan struct{}), false, l.now(), err
 }
 
-// open opens a watch, unless the list is wanted now.
+// open opens a watch, unless the list is requested now.
 func (f *feed) open(ctx context.Context, version string) (w *watching, fail failure, hurry bool) {
 	l := f.live
 	inner, wake := context.WithCancel(ctx)
@@ -104,7 +103,7 @@ func (f *feed) close(w *watching) {
 	f.current = false
 }
 
-// pause waits, and says whether the list is wanted sooner.
+// pause waits, and reports whether the list is requested before.
 func (f *feed) pause(ctx context.Context, wait time.Duration) (hurry bool) {
 	l := f.live
 	inner, wake := context.WithCancel(ctx)
@@ -116,7 +115,7 @@ func (f *feed) pause(ctx context.Context, wait time.Duration) (hurry bool) {
 	}
 	f.wake = wake
 	l.mu.Unlock()
-	_ = l.pause(inner, wait) // Who ends, or wakes it, has said so.
+	_ = l.pause(inner, wait) // the caller knows why it ended
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.wake = nil

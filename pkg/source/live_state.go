@@ -12,30 +12,30 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// take takes in one event.
+// take processes one event.
 func (f *feed) take(e change) {
 	l := f.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	old, there := f.objects[e.object.Ref]
+	old, present := f.objects[e.object.Ref]
 	switch e.event {
 	case watch.Bookmark:
 		return
 	case watch.Deleted:
 		delete(f.objects, e.object.Ref)
-		if !there {
+		if !present {
 			return
 		}
 	default:
 		f.objects[e.object.Ref] = e.object
-		if there && same(old, e.object) {
+		if present && same(old, e.object) {
 			return
 		}
 	}
 	l.signal()
 }
 
-// publish replaces what is known.
+// publish replaces the objects.
 func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
 	l := f.live
 	l.mu.Lock()
@@ -50,14 +50,14 @@ func (f *feed) publish(objects map[object.Ref]object.Object, err error) {
 	l.reached = l.reached || err == nil
 	switch {
 	case !begun:
-		close(f.first) // Somebody waits for that.
+		close(f.first) // a Read may wait for it
 	case changed:
 		l.signal()
 	}
 }
 
-// remember keeps what was read as unread where it is refused now, until it can be read
-// again or is known to be gone.
+// remember keeps the objects of a list that became forbidden as unread, until it can be read again
+// or they are known to be deleted.
 func (f *feed) remember(err error) {
 	f.notFound++
 	if !apierrors.IsNotFound(err) {
@@ -71,12 +71,12 @@ func (f *feed) remember(err error) {
 	}
 }
 
-// same says that two objects of one name are one, unchanged.
+// same reports whether two objects of one name are the same, unchanged.
 func same(a, b object.Object) bool {
 	return a.Meta.GetUID() == b.Meta.GetUID() && a.Meta.GetResourceVersion() == b.Meta.GetResourceVersion() && a.Meta.GetResourceVersion() != ""
 }
 
-// tell notes that what is followed is out of reach, or with nil that it is not.
+// tell records that the feed cannot be followed, or with nil that it can.
 func (f *feed) tell(err error) {
 	l := f.live
 	l.mu.Lock()
@@ -92,20 +92,20 @@ func (f *feed) tell(err error) {
 	}
 }
 
-// poll notes that a list has to be read again and again.
-func (f *feed) poll(why error) {
+// poll records that a list is polled.
+func (f *feed) poll(cause error) {
 	l := f.live
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	f.polled = &object.Gap{Resource: f.resource.String(), Namespace: f.ns, Reason: "NotWatched", Message: fmt.Sprintf(
-		"cannot watch, polling every %s instead: %s", pollEvery, say(why))}
-	if refused(why) {
+		"cannot watch, polling every %s instead: %s", pollEvery, say(cause))}
+	if refused(cause) {
 		f.tryAgain = l.now().Add(refusedFor)
 	}
 	l.signal()
 }
 
-// unpoll notes that a list is watched after all.
+// unpoll records that a list is watched after all.
 func (f *feed) unpoll() {
 	l := f.live
 	l.mu.Lock()
@@ -122,14 +122,14 @@ func (f *feed) isPolled() bool {
 	return f.polled != nil
 }
 
-// isComplete says that all objects are here, or were when there was a way to them.
+// isComplete reports whether objects has all objects, at least as of the last contact.
 func (f *feed) isComplete() bool {
 	f.live.mu.Lock()
 	defer f.live.mu.Unlock()
 	return f.objects != nil && f.err == nil
 }
 
-// listSink keeps what one list brings.
+// listSink stores the objects of one list.
 type listSink struct{ objects map[object.Ref]object.Object }
 
 func (h *listSink) Add(o object.Object)            { h.objects[o.Ref] = o }

@@ -79,12 +79,12 @@ func (l *followed) until(ask Query, right func(*recorder) bool) *recorder {
 
 const never = 20 * time.Second
 
-func (l *followed) await(what string) {
+func (l *followed) await(event string) {
 	l.t.Helper()
 	select {
 	case <-l.Changed():
 	case <-time.After(never):
-		l.t.Fatal("no change comes: ", what)
+		l.t.Fatal("no change comes: ", event)
 	}
 }
 

@@ -45,8 +45,8 @@ func (l *followed) remembered(ask Query, want string) *rememberer {
 // TestLiveRightsAreTakenAway ends a watch in every way while the list is refused: what was
 // read is unread then, and read again once the rights are back.
 func TestLiveRightsAreTakenAway(t *testing.T) {
-	for _, how := range []string{"cleanly", "expired"} {
-		t.Run(how, func(t *testing.T) {
+	for _, ending := range []string{"cleanly", "expired"} {
+		t.Run(ending, func(t *testing.T) {
 			f := newFake(t)
 			f.onlyPods()
 			f.put(podsOfShop, pod("shop", "a"))
@@ -60,8 +60,8 @@ func TestLiveRightsAreTakenAway(t *testing.T) {
 			l.read(shop)
 			f.until(t, f.isOpen(podsOfShop, 1))
 			refused.Store(true)
-			f.end(how)
-			if how == "cleanly" {
+			f.end(ending)
+			if ending == "cleanly" {
 				l.wait() // The watch was short, and is opened again a moment later.
 			}
 			got := l.remembered(shop, "Pod/shop/a Pod/shop/b")

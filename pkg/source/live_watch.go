@@ -24,19 +24,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// A server is asked to end a watch after 5 to 10 minutes, as informers ask it: one
-// that hangs unnoticed does not hang for longer. Slack is what the server may be late
-// by before we end it ourselves.
+// A watch requests a timeout of 5 to 10 minutes, as informers do, so that a hung one does not hang
+// for longer. Slack is how late the server may be before the client ends it.
 const (
 	watchLeast = 5 * time.Minute
 	watchSlack = 30 * time.Second
 )
 
-// errNoEvents says that what was asked to watch answers with something else: an API
-// that does not know what a watch is sends its list.
+// errNoEvents reports that a watch request returned something else: an API without watch sends its
+// list.
 var errNoEvents = errors.New("the response is not a stream of events")
 
-// watching is a watch that is open.
+// watching is an open watch.
 type watching struct {
 	resource object.Resource
 	detail   Detail
@@ -48,11 +47,11 @@ type watching struct {
 // change is one event of a watch.
 type change struct {
 	event   watch.EventType // Added, Modified, Deleted, or Bookmark
-	object  object.Object   // of a bookmark, no more than its version
+	object  object.Object   // for a bookmark, only its version
 	version string
 }
 
-// watch opens a watch of what a selection lists, from the version of the list on.
+// watch opens a watch of a selection, from the version of its list on.
 func (c *Cluster) watch(ctx context.Context, r object.Resource, ns string, part selection, version string, detail Detail) (*watching, failure) {
 	life := watchLeast + rand.N(watchLeast)
 	query := part.query()
@@ -73,8 +72,7 @@ func (c *Cluster) watch(ctx context.Context, r object.Resource, ns string, part 
 		stop()
 		return nil, failure{connected: true, status: resp.StatusCode, err: err}
 	}
-	// Frames are cut by the code of every other client; what is in them is read by ours,
-	// as that of lists is.
+	// apimachinery splits the frames; the content is decoded here, as that of lists is.
 	framer := runtime.Framer(jsonserializer.Framer)
 	if w.protobuf {
 		framer = protobufserializer.LengthDelimitedFramer
@@ -83,7 +81,7 @@ func (c *Cluster) watch(ctx context.Context, r object.Resource, ns string, part 
 	return w, failure{}
 }
 
-// streams refuses an answer that is no stream of events.
+// streams refuses a response that is no stream of events.
 func (w *watching) streams(a answer) error {
 	if !w.protobuf {
 		return a.isJSON()
@@ -99,8 +97,8 @@ func (w *watching) close() {
 	_ = w.events.Close()
 }
 
-// next returns the next event. The error is io.EOF where the server ended the watch,
-// the server's word (IsResourceExpired) where it said why, or errTruncated.
+// next returns the next event. The error is io.EOF if the server ended the watch, its error
+// (IsResourceExpired) if it gave one, or errTruncated.
 func (w *watching) next() (change, error) {
 	var e metav1.WatchEvent
 	if _, _, err := w.events.Decode(nil, &e); err != nil {
@@ -135,7 +133,7 @@ func (w *watching) object(raw []byte) (object.Object, error) {
 	return decodeOne(a, w.resource, w.detail)
 }
 
-// statusError is the error that a server sends as the last event of a watch.
+// statusError decodes the error that a server sends as the last event of a watch.
 func statusError(raw []byte) error {
 	o, _, err := scheme.Codecs.UniversalDeserializer().Decode(raw, nil, nil)
 	if err != nil {
@@ -144,7 +142,7 @@ func statusError(raw []byte) error {
 	return apierrors.FromObject(o)
 }
 
-// eventDecoder reads the envelope of an event.
+// eventDecoder decodes the envelope of an event.
 type eventDecoder struct{ protobuf bool }
 
 // Decode implements runtime.Decoder.

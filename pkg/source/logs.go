@@ -10,25 +10,24 @@ import (
 	"time"
 )
 
-// LogOptions say what of a log is read. The zero value is all of the log of a pod that
-// has one container.
+// LogOptions select a part of a log. The zero value is the whole log of a pod with one container.
 type LogOptions struct {
-	// Container is needed where the pod has several.
+	// Container is required if the pod has several.
 	Container string
-	// Follow keeps the stream open for what is still to be written.
+	// Follow keeps the stream open for new lines.
 	Follow bool
-	// Previous is the log of the container before its last restart.
+	// Previous selects the log of the container before its last restart.
 	Previous bool
 	// Timestamps puts the time in RFC 3339 and a space before each line.
 	Timestamps bool
-	// Since leaves out what is older, to the second (rounded up); 0 is no limit. The
-	// server refuses it beside SinceTime.
+	// Since omits older lines, to the second (rounded up); 0 is no limit. The server refuses it
+	// together with SinceTime.
 	Since time.Duration
-	// SinceTime leaves out what was written before; the zero time is no limit.
+	// SinceTime omits earlier lines; the zero time is no limit.
 	SinceTime time.Time
-	// Tail is how many lines to begin with, from the end; nil is all of them.
+	// Tail is the number of lines to start with, from the end; nil is all of them.
 	Tail *int64
-	// LimitBytes ends the log after so many bytes; 0 is no limit.
+	// LimitBytes truncates the log; 0 is no limit.
 	LimitBytes int64
 }
 
@@ -63,13 +62,12 @@ func (o LogOptions) query() url.Values {
 	return q
 }
 
-// logType is what is accepted of a log: the text, or a Status in JSON.
+// logType is the Accept header of a log: text, or a Status in JSON.
 const logType = jsonType + ", */*"
 
-// Logs opens the log of a container. The caller closes it; it also ends with ctx. The
-// request is sent once: the error is the server's (IsForbidden, IsNotFound, IsBadRequest
-// for a container that is not there or has not started), that of the context, or a
-// *ConnectError.
+// Logs opens the log of a container. The caller closes it; it also ends with ctx. There are no
+// retries: the error is the server's (IsForbidden, IsNotFound, IsBadRequest for a container that
+// does not exist or has not started), that of the context, or a *ConnectError.
 func (c *Cluster) Logs(ctx context.Context, namespace, pod string, o LogOptions) (io.ReadCloser, error) {
 	if !sendable(namespace) || !sendable(pod) {
 		return nil, fmt.Errorf("read the log of pod %q in namespace %q: not a valid name", pod, namespace)

@@ -53,11 +53,11 @@ func TestLogs(t *testing.T) {
 // time limit of the connection, and ends with the context.
 func TestLogsAreFollowed(t *testing.T) {
 	f := newFake(t)
-	more := make(chan string)
+	lines := make(chan string)
 	f.fault = func(w http.ResponseWriter, r *http.Request, _ int) bool {
 		for {
 			select {
-			case line := <-more:
+			case line := <-lines:
 				_, _ = io.WriteString(w, line)
 				w.(http.Flusher).Flush()
 			case <-r.Context().Done():
@@ -69,7 +69,7 @@ func TestLogsAreFollowed(t *testing.T) {
 	c.client.Timeout = time.Nanosecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	go func() { more <- "one\n" }()
+	go func() { lines <- "one\n" }()
 	log, err := c.Logs(ctx, "shop", "web", LogOptions{Follow: true})
 	if err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestLogsAreFollowed(t *testing.T) {
 			t.Fatalf("%q %v", b, err)
 		}
 		if line == "one\n" {
-			more <- "two\n"
+			lines <- "two\n"
 		}
 	}
 	cancel()

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ManifestError says what is wrong with manifests, and what to do instead.
+// ManifestError describes an error in manifests, and what to do.
 type ManifestError struct {
 	Err  error
 	Hint string // may be empty
@@ -27,18 +27,17 @@ func manifestError(hint, format string, args ...any) error {
 	return &ManifestError{fmt.Errorf(format, args...), hint}
 }
 
-// ReadManifests reads the documents of files, of the YAML and JSON files in folders (and,
-// with recursive, in the folders below them) and of standard input ("-"), in the order of
-// the names. The error is a *ManifestError: it names the file and, where it is one of the
-// content, the line.
+// ReadManifests reads the documents of files, of the YAML and JSON files in directories (with
+// recursive, also in subdirectories) and of standard input ("-"), ordered by name. The error is a
+// *ManifestError: it names the file and, for an error in the content, the line.
 func ReadManifests(names []string, recursive bool, stdin io.Reader) ([]Document, error) {
 	var docs []Document
 	for _, name := range names {
-		more, err := readManifest(name, recursive, stdin)
+		read, err := readManifest(name, recursive, stdin)
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, more...)
+		docs = append(docs, read...)
 	}
 	if len(docs) == 0 {
 		return nil, manifestError("", "%s: it has no object", strings.Join(names, ", "))
@@ -65,16 +64,16 @@ func readManifest(name string, recursive bool, stdin io.Reader) ([]Document, err
 	return readManifestFile(name)
 }
 
-// readManifests reads the files of a folder, in the order of their names.
+// readManifests reads the files of a directory, ordered by name.
 func readManifests(dir string, recursive bool) ([]Document, error) {
 	var files []string
-	below := false
+	nested := false
 	err := filepath.WalkDir(dir, func(p string, e fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
 		case e.IsDir() && p != dir && !recursive:
-			below = true
+			nested = true
 			return fs.SkipDir
 		case e.IsDir():
 			return nil
@@ -95,18 +94,18 @@ func readManifests(dir string, recursive bool) ([]Document, error) {
 	}
 	if len(files) == 0 {
 		hint := ""
-		if below {
+		if nested {
 			hint = "-R reads the directories below it, too"
 		}
 		return nil, manifestError(hint, "%s: no .yaml, .yml or .json file", dir)
 	}
 	var docs []Document
 	for _, f := range files {
-		more, err := readManifestFile(f)
+		read, err := readManifestFile(f)
 		if err != nil {
 			return nil, err
 		}
-		docs = append(docs, more...)
+		docs = append(docs, read...)
 	}
 	return docs, nil
 }
@@ -135,8 +134,8 @@ func chart(dir string) error {
 	return manifestError("helm template RELEASE "+dir+" -n NAMESPACE | kubectl sysop check --atomic -n NAMESPACE -f -", "%s: a Helm chart, whose templates have to be rendered first", dir)
 }
 
-// parseManifest parses one file. What does not parse and has the marks of a template is
-// most likely one.
+// parseManifest parses one file. If it is invalid and has template marks, it is probably a
+// template.
 func parseManifest(name string, r io.Reader) ([]Document, error) {
 	marks := &markFinder{r: r}
 	docs, err := Parse(name, marks)
@@ -156,7 +155,7 @@ func parseManifest(name string, r io.Reader) ([]Document, error) {
 
 const templateHint = "{{ looks like a template: render it first (helm template ... | kubectl sysop check --atomic -f -)"
 
-// isManifest refuses documents that are there for other programs.
+// isManifest refuses documents for other programs.
 func isManifest(d *Document) error {
 	u := unstructured.Unstructured{Object: d.Object}
 	group := u.GroupVersionKind().Group
@@ -169,7 +168,7 @@ func isManifest(d *Document) error {
 	return nil
 }
 
-// markFinder notes whether "{{" passes.
+// markFinder detects "{{" in a stream.
 type markFinder struct {
 	r     io.Reader
 	last  byte
@@ -185,7 +184,7 @@ func (m *markFinder) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Origin returns where it begins, as file:line.
+// Origin returns the position as file:line.
 func (p Position) Origin() string {
 	text := p.String()
 	if at := strings.Index(text, ": document "); at >= 0 {

@@ -16,31 +16,31 @@ import (
 // Manifest is an object of a batch.
 type Manifest struct {
 	Ref object.Ref
-	// Origin is where it was written: shop.yaml:14.
+	// Origin is its position: shop.yaml:14.
 	Origin string
-	// Object is its content as it was written, with the namespace that was meant.
+	// Object is its content as written, with its namespace set.
 	Object *unstructured.Unstructured
-	// Resource is how its kind is served, in the version in which it was written; Served is
-	// false where neither the cluster nor the batch has the kind.
+	// Resource is its served resource, in the version as written; Served is false if neither the
+	// cluster nor the batch has the kind.
 	Resource object.Resource
 	Served   bool
-	// Generated says that the server is to make the rest of the name (generateName).
+	// Generated is set if the server completes the name (generateName).
 	Generated bool
 }
 
-// Batch is what is to be applied together.
+// Batch is a set of objects to apply together.
 type Batch struct {
 	Manifests []Manifest
 	// Kinds are those of the cluster, and those that the batch defines.
 	Kinds *object.Kinds
 
 	byRef map[object.Ref]int
-	own   map[schema.GroupKind]bool // of no server yet
+	own   map[schema.GroupKind]bool // not served by the cluster yet
 }
 
-// NewBatch makes a batch of documents. Lists are taken apart; what is namespaced and names
-// no namespace goes into the given one. The error, a *ManifestError, names file and line:
-// of what is no object, and of two that are one.
+// NewBatch makes a batch of documents. It splits lists, and puts namespaced objects without a
+// namespace into the given one. The error is a *ManifestError with file and line, for what is no
+// object, and for two objects of one name.
 func NewBatch(docs []Document, served *object.Kinds, namespace string) (*Batch, error) {
 	flat := &Snapshot{}
 	for i := range docs {
@@ -63,14 +63,14 @@ func NewBatch(docs []Document, served *object.Kinds, namespace string) (*Batch, 
 	return b, nil
 }
 
-// copied keeps what is called the same from being changed twice.
+// copied copies the fields, since YAML aliases share values that would otherwise be changed twice.
 func copied(fields map[string]any) map[string]any {
 	return (&unstructured.Unstructured{Object: fields}).DeepCopy().Object
 }
 
 // defined adds the kinds that the batch defines.
 func (b *Batch) defined(entries []entry, served *object.Kinds) *object.Kinds {
-	var more []object.Resource
+	var added []object.Resource
 	for _, e := range entries {
 		if e.body.GroupVersionKind().GroupKind() != crdKind {
 			continue
@@ -81,10 +81,10 @@ func (b *Batch) defined(entries []entry, served *object.Kinds) *object.Kinds {
 		}
 		if _, have := served.Kind(r.GroupKind()); !have {
 			b.own[r.GroupKind()] = true
-			more = append(more, r)
+			added = append(added, r)
 		}
 	}
-	return served.With(more...)
+	return served.With(added...)
 }
 
 func (b *Batch) take(e *entry, namespace string) error {
@@ -128,7 +128,7 @@ func (b *Batch) take(e *entry, namespace string) error {
 	return nil
 }
 
-// name gives an object a name such as the server would make, the same each time.
+// name generates a name as the server would, but the same one each time.
 func (b *Batch) name(m *Manifest) {
 	for n := 0; ; n++ {
 		m.Ref.Name = fmt.Sprintf("%s%05d", m.Object.GetGenerateName(), n)
@@ -139,7 +139,7 @@ func (b *Batch) name(m *Manifest) {
 	}
 }
 
-// Find returns the object of the batch that is called so.
+// Find returns the object of the batch with the reference.
 func (b *Batch) Find(ref object.Ref) (*Manifest, bool) {
 	i, ok := b.byRef[ref]
 	if !ok {
@@ -148,7 +148,7 @@ func (b *Batch) Find(ref object.Ref) (*Manifest, bool) {
 	return &b.Manifests[i], true
 }
 
-// Defines says that the batch brings the definition of a kind that is not served yet.
+// Defines reports whether the batch has the definition of a kind that is not served yet.
 func (b *Batch) Defines(gk schema.GroupKind) bool { return b.own[gk] }
 
 // Refs returns the objects of the batch, in its order.
@@ -160,7 +160,7 @@ func (b *Batch) Refs() []object.Ref {
 	return out
 }
 
-// Namespaces returns those in which objects of the batch are, in order.
+// Namespaces returns the namespaces of the batch's objects, in order.
 func (b *Batch) Namespaces() []string {
 	var out []string
 	for i := range b.Manifests {
@@ -172,7 +172,7 @@ func (b *Batch) Namespaces() []string {
 	return slices.Compact(out)
 }
 
-// NewNamespaces returns those that the batch makes, or changes.
+// NewNamespaces returns the Namespaces in the batch.
 func (b *Batch) NewNamespaces() map[string]*unstructured.Unstructured {
 	out := map[string]*unstructured.Unstructured{}
 	for i := range b.Manifests {

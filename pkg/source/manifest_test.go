@@ -142,12 +142,12 @@ func TestWrongManifests(t *testing.T) {
 			if err == nil {
 				_, err = NewBatch(docs, builtInKinds(), "mine")
 			}
-			of, ok := errors.AsType[*ManifestError](err)
+			refused, ok := errors.AsType[*ManifestError](err)
 			if !ok {
 				t.Fatalf("error %v, want a ManifestError", err)
 			}
-			if !strings.Contains(err.Error(), test.want) || !strings.Contains(of.Hint, test.hint) || test.hint == "" && of.Hint != "" {
-				t.Errorf("%v (hint: %s), want %s (hint: %s)", err, of.Hint, test.want, test.hint)
+			if !strings.Contains(err.Error(), test.want) || !strings.Contains(refused.Hint, test.hint) || test.hint == "" && refused.Hint != "" {
+				t.Errorf("%v (hint: %s), want %s (hint: %s)", err, refused.Hint, test.want, test.hint)
 			}
 		})
 	}

@@ -11,19 +11,18 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// A definition may say that a data key of a ConfigMap holds the manual of its
-// kind. That one value is read of a ConfigMap when somebody asks for the manual, and
-// what is configured of health when somebody asks for that (ConfigMapValues); there is no
-// such way to a Secret.
+// A definition may name a data key of a ConfigMap that holds the manual of its kind. Only that
+// value is read, when the manual is requested; so are health settings (ConfigMapValues). There is
+// no such way to read a Secret.
 
-// NoManualError says why there is no manual where one is said to be.
+// NoManualError reports why a declared manual cannot be returned.
 type NoManualError struct {
 	ConfigMap object.Ref
 	// Message is for people.
 	Message string
-	// Absent says that the ConfigMap is not there; it may be elsewhere.
+	// Absent is set if the ConfigMap does not exist in that namespace.
 	Absent bool
-	// Unread says that its data could not be read: the text may be there.
+	// Unread is set if its data could not be read: the text may exist.
 	Unread bool
 }
 
@@ -37,9 +36,8 @@ func unreadManual(ref object.Ref, format string, args ...any) error {
 	return &NoManualError{ConfigMap: ref, Unread: true, Message: fmt.Sprintf(format, args...)}
 }
 
-// Manual returns what the named ConfigMap holds under the key. A server hands
-// out a ConfigMap whole; the rest of it is let go unread. The error is a
-// *NoManualError, or that of the context or the connection.
+// Manual returns the value of a key of a ConfigMap. A server sends the whole ConfigMap; the rest is
+// not decoded. The error is a *NoManualError, or that of the context or the connection.
 func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (string, error) {
 	data, err := c.configMap(ctx, namespace, name)
 	if err != nil {
@@ -54,7 +52,7 @@ func (c *Cluster) Manual(ctx context.Context, namespace, name, key string) (stri
 	return text, err
 }
 
-// configMap returns the data of a ConfigMap, of which no value was read.
+// configMap returns the data of a ConfigMap without decoding the values.
 func (c *Cluster) configMap(ctx context.Context, namespace, name string) (map[string]json.RawMessage, error) {
 	ref := object.Ref{Kind: "ConfigMap", Namespace: namespace, Name: name}
 	if !sendable(namespace) || !sendable(name) {
@@ -79,8 +77,8 @@ func (c *Cluster) configMap(ctx context.Context, namespace, name string) (map[st
 	return m.Data, nil
 }
 
-// ConfigMapValues returns the values of the named ConfigMap whose keys begin with a
-// prefix, and reads no other. The error is that of Manual.
+// ConfigMapValues returns the values of a ConfigMap whose keys begin with a prefix, and decodes no
+// others. The error is as for Manual.
 func (c *Cluster) ConfigMapValues(ctx context.Context, namespace, name, prefix string) (map[string]string, error) {
 	data, err := c.configMap(ctx, namespace, name)
 	if err != nil {
@@ -96,8 +94,7 @@ func (c *Cluster) ConfigMapValues(ctx context.Context, namespace, name, prefix s
 	return values, nil
 }
 
-// Manual returns what the named ConfigMap holds under the key, as Cluster.Manual
-// does.
+// Manual returns the value of a key of a ConfigMap, as Cluster.Manual does.
 func (s *Snapshot) Manual(_ context.Context, namespace, name, key string) (string, error) {
 	ref, data, err := s.configMap(namespace, name)
 	if err != nil {
@@ -139,10 +136,10 @@ func (s *Snapshot) ConfigMapValues(_ context.Context, namespace, name, prefix st
 }
 
 func noKey(ref object.Ref, key string, keys []string) error {
-	const few = 8
+	const maxShown = 8
 	has := "it has no data"
 	if len(keys) > 0 {
-		has = "it has " + strings.Join(keys[:min(few, len(keys))], ", ")
+		has = "it has " + strings.Join(keys[:min(maxShown, len(keys))], ", ")
 	}
 	return noManual(ref, false, "%s has no data key %q (%s)", ref, key, has)
 }

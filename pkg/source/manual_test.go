@@ -44,11 +44,11 @@ func TestManual(t *testing.T) {
 		{"", "usage", "usage", "", "is not a ConfigMap", false},
 	} {
 		got, err := c.Manual(t.Context(), r.namespace, r.name, r.key)
-		why, known := errors.AsType[*NoManualError](err)
+		absent, known := errors.AsType[*NoManualError](err)
 		switch {
 		case got != r.want || (err == nil) != (r.wrong == ""):
 			t.Errorf("%s/%s %s: got %q, %v", r.namespace, r.name, r.key, got, err)
-		case err != nil && (!known || !strings.Contains(why.Message, r.wrong) || why.Absent != r.absent):
+		case err != nil && (!known || !strings.Contains(absent.Message, r.wrong) || absent.Absent != r.absent):
 			t.Errorf("%s/%s %s: %#v, want %q", r.namespace, r.name, r.key, err, r.wrong)
 		}
 	}

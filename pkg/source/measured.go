@@ -6,8 +6,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Measured returns when the newest sample of usage in the snapshot was taken; zero
-// where there is none. What a snapshot says of usage is of that moment.
+// Measured returns the time of the newest usage sample in the snapshot, or the zero time. Usage in
+// a snapshot is as of that time.
 func (s *Snapshot) Measured() time.Time {
 	var newest time.Time
 	for _, e := range s.entries {
@@ -22,8 +22,8 @@ func (s *Snapshot) Measured() time.Time {
 	return newest
 }
 
-// Taken returns when the snapshot was taken: what it says of itself, or else the newest
-// time at which anything in it happened; zero where nothing tells.
+// Taken returns when the snapshot was taken: from its header, or else the latest time at which
+// something in it happened; the zero time if unknown.
 func (s *Snapshot) Taken() time.Time {
 	if s.head != nil && !s.head.Taken.IsZero() {
 		return s.head.Taken.Time

@@ -10,11 +10,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// MemorySink is a sink that keeps objects whole, for writing them down. It hands on
-// the gaps that it is told of; that something is complete, or absent, it keeps to
-// itself, since what it reads are chosen objects, a second time.
+// MemorySink is a sink that stores whole objects, for writing a snapshot. It passes on gaps. It
+// does not pass on Cover and Absent, since it reads selected objects a second time.
 type MemorySink struct {
-	// Filter says which objects to keep; nil keeps all.
+	// Filter selects the objects to store; nil selects all.
 	Filter func(object.Ref) bool
 
 	sink    Sink
@@ -23,12 +22,12 @@ type MemorySink struct {
 	made    map[object.Ref]string
 }
 
-// NewMemorySink returns a keeper that tells the sink of gaps.
+// NewMemorySink returns a MemorySink that passes gaps to a sink.
 func NewMemorySink(s Sink, keep func(object.Ref) bool) *MemorySink {
 	return &MemorySink{sink: s, Filter: keep, objects: map[object.Ref]map[string]any{}, made: map[object.Ref]string{}}
 }
 
-// Add keeps an object.
+// Add stores an object.
 func (k *MemorySink) Add(o object.Object) {
 	if k.Filter != nil && !k.Filter(o.Ref) {
 		return
@@ -41,17 +40,17 @@ func (k *MemorySink) Add(o object.Object) {
 			return
 		}
 	}
-	// The items of a list do not carry these.
+	// Items of a list lack these fields.
 	fields["apiVersion"], fields["kind"] = o.GroupKind().WithVersion(o.Version).GroupVersion().String(), o.Kind
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.objects[o.Ref] = fields
-	if who := creatorIn(fields); who != "" {
-		k.made[o.Ref] = who
+	if manager := creatorIn(fields); manager != "" {
+		k.made[o.Ref] = manager
 	}
 }
 
-// Tops returns the objects that were kept and have no owner, in no order.
+// Tops returns the stored objects without an owner, in no order.
 func (k *MemorySink) Tops() []object.Ref {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -65,19 +64,19 @@ func (k *MemorySink) Tops() []object.Ref {
 	return out
 }
 
-// Creators returns who made the Tops, as far as they were read Whole. (Who made the
-// others is their owner.)
+// Creators returns the creators of the Tops that were read Whole. (The others are created by their
+// owner.)
 func (k *MemorySink) Creators() map[object.Ref]string {
 	out := map[object.Ref]string{}
 	for _, ref := range k.Tops() {
-		if who := k.made[ref]; who != "" {
-			out[ref] = who
+		if manager := k.made[ref]; manager != "" {
+			out[ref] = manager
 		}
 	}
 	return out
 }
 
-// Reset forgets what was kept of a kind in a namespace, or everywhere.
+// Reset drops the stored objects of a kind in a namespace, or in all.
 func (k *MemorySink) Reset(gk schema.GroupKind, namespace string) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -91,13 +90,13 @@ func (k *MemorySink) Reset(gk schema.GroupKind, namespace string) {
 // Cover does nothing.
 func (k *MemorySink) Cover(schema.GroupKind, string) {}
 
-// Absent does nothing: the object went away since it was chosen.
+// Absent does nothing: the object was deleted since it was selected.
 func (k *MemorySink) Absent(object.Ref) {}
 
-// Gap hands the gap on.
+// Gap passes the gap on.
 func (k *MemorySink) Gap(g object.Gap) { k.sink.Gap(g) }
 
-// Objects returns what was kept, CustomResourceDefinitions first, then in order.
+// Objects returns the stored objects, CustomResourceDefinitions first, then in order.
 func (k *MemorySink) Objects() []map[string]any {
 	k.mu.Lock()
 	defer k.mu.Unlock()

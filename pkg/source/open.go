@@ -18,9 +18,9 @@ import (
 	"unicode/utf16"
 )
 
-// Open reads a snapshot: a file, a folder of files, "-" for standard input, or
-// "demo" for the example, which the caller embeds. Files are YAML or JSON, one
-// document or many, Lists among them, and may be gzipped.
+// Open reads a snapshot: a file, a directory of files, "-" for standard input, or "demo" for the
+// example, which the caller embeds. Files are YAML or JSON, one document or many, including Lists,
+// and may be gzipped.
 func Open(name string, stdin io.Reader, demo fs.FS) (*Snapshot, error) {
 	return SnapshotOptions{}.Open(name, stdin, demo)
 }
@@ -56,7 +56,7 @@ func open(name string, stdin io.Reader, demo fs.FS) ([]Document, error) {
 	return Parse(name, f)
 }
 
-// readAll parses every snapshot file below a folder, in the order of their names.
+// readAll parses every snapshot file below a directory, ordered by name.
 func readAll(dir fs.FS, name string) ([]Document, error) {
 	var docs []Document
 	files := 0
@@ -70,8 +70,8 @@ func readAll(dir fs.FS, name string) ([]Document, error) {
 			return err
 		}
 		defer func() { _ = f.Close() }()
-		more, err := Parse(path.Join(name, p), f)
-		docs = append(docs, more...)
+		parsed, err := Parse(path.Join(name, p), f)
+		docs = append(docs, parsed...)
 		return err
 	})
 	if err != nil {
@@ -87,8 +87,8 @@ func isSnapshotFile(p string) bool {
 	return slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(strings.TrimSuffix(p, ".gz")))
 }
 
-// Parse reads the documents of one file. The name is for messages. What says
-// nothing (a comment, an empty document) is no document.
+// Parse reads the documents of one file. The name is for messages. Empty documents and comments do
+// not count.
 func Parse(name string, r io.Reader) ([]Document, error) {
 	content, err := unpack(r)
 	switch {
@@ -97,7 +97,7 @@ func Parse(name string, r io.Reader) ([]Document, error) {
 	case err != nil:
 		return nil, fmt.Errorf("read %s: %w", name, err)
 	}
-	// JSON documents between YAML marks are YAML; within JSON no line can begin so.
+	// JSON documents between YAML marks are YAML; no line within JSON starts with a mark.
 	if t := bytes.TrimLeft(content, " \t\r\n"); len(t) > 0 && t[0] == '{' && !bytes.Contains(content, []byte("\n---")) {
 		docs, err := parseJSON(name, content)
 		if _, ok := errors.AsType[*json.SyntaxError](err); !ok {
@@ -113,11 +113,10 @@ func Parse(name string, r io.Reader) ([]Document, error) {
 }
 
 const (
-	// enough bounds a file, unpacked.
+	// enough limits the size of an unpacked file.
 	enough = 4 << 30
-	// What gzip unpacks to is bounded by what it was packed into, so that a few kilobytes
-	// cannot take gigabytes. Dumps of clusters shrink to a tenth or a thirtieth; zeros, to a
-	// thousandth.
+	// The unpacked size is limited relative to the packed one, so that a few kilobytes cannot take
+	// gigabytes. Dumps of clusters compress to a tenth or a thirtieth; zeros, to a thousandth.
 	unpackedAlways = 8 << 20
 	unpackedTimes  = 100
 )
@@ -150,7 +149,7 @@ func unpack(r io.Reader) ([]byte, error) {
 	return toUTF8(content), nil
 }
 
-// counted counts what is read.
+// counted counts the bytes read.
 type counted struct {
 	from io.Reader
 	n    int64
@@ -162,7 +161,7 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// inflated ends a stream that unpacks to far more than it is packed.
+// inflated fails on a stream that unpacks to far more than its packed size.
 type inflated struct {
 	from   io.Reader
 	packed *counted
@@ -177,8 +176,7 @@ func (i *inflated) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// toUTF8 takes a byte order mark off, and reads the UTF-16 that PowerShell writes
-// when it redirects.
+// toUTF8 removes a byte order mark, and decodes the UTF-16 that PowerShell writes in a redirection.
 func toUTF8(b []byte) []byte {
 	var order binary.ByteOrder
 	switch {

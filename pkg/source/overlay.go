@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Overlay is a Source that answers as another one would with a batch applied: the objects
-// of the batch are there, instead of those of the same name. What the other one says
-// without the batch goes to Beneath, of the same reading: nothing is asked for twice.
+// Overlay is a Source that answers as the base would after applying a batch: the objects of the
+// batch replace those of the same name. What the base reads without the batch goes to BaseSink in
+// the same Read, so that nothing is read twice.
 type Overlay struct {
 	base    Source
 	docs    []Document
@@ -28,19 +28,18 @@ type Overlay struct {
 	uids map[object.Ref]types.UID // of the objects that are replaced
 }
 
-// OverlayOptions say how a batch is laid over a source.
+// OverlayOptions configure an Overlay.
 type OverlayOptions struct {
-	// Namespace is that of objects which name none.
+	// Namespace is the default of objects without one.
 	Namespace string
-	// Detail says how much of an object is handed on, and in which version, as that of
-	// ClusterOptions does; without it, as metadata.
+	// Detail says how much of an object to deliver, and in which version, as that of ClusterOptions
+	// does; nil delivers metadata.
 	Detail func(object.Resource) (Detail, string)
-	// BaseSink takes what the source says without the batch; nil where nobody wants it.
+	// BaseSink receives what the base has without the batch; may be nil.
 	BaseSink Sink
 }
 
-// NewOverlay lays the objects of documents over a source. What is wrong with them is told
-// when the kinds are known.
+// NewOverlay puts the objects of documents over a source. Kinds reports errors in them.
 func NewOverlay(base Source, docs []Document, o OverlayOptions) *Overlay {
 	if o.Detail == nil {
 		o.Detail = func(object.Resource) (Detail, string) { return Metadata, "" }
@@ -48,22 +47,22 @@ func NewOverlay(base Source, docs []Document, o OverlayOptions) *Overlay {
 	return &Overlay{base: base, docs: docs, options: o, uids: map[object.Ref]types.UID{}}
 }
 
-// Base returns the source beneath.
+// Base returns the base source.
 func (o *Overlay) Base() Source { return o.base }
 
-// Batch returns the objects of the batch; nil before the kinds were asked for.
+// Batch returns the objects of the batch; nil before Kinds was called.
 func (o *Overlay) Batch() *Batch { return o.batch }
 
-// Current returns the kinds of the source and of the batch, as they are known now.
+// Current returns the current kinds of the base and of the batch.
 func (o *Overlay) Current() *object.Kinds { return o.batch.Kinds }
 
-// Served returns the kinds of the source, without those of the batch.
+// Served returns the kinds of the base, without those of the batch.
 func (o *Overlay) Served() *object.Kinds { return o.served }
 
-// SetBaseSink has what the source says without the batch go to a sink, from now on.
+// SetBaseSink replaces BaseSink from now on.
 func (o *Overlay) SetBaseSink(sink Sink) { o.options.BaseSink = sink }
 
-// Kinds returns those of the source and of the batch. The error may be a *ManifestError.
+// Kinds returns those of the base and of the batch. The error may be a *ManifestError.
 func (o *Overlay) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	var err error
 	if o.served, err = o.base.Kinds(ctx, sink); err != nil {
@@ -75,9 +74,8 @@ func (o *Overlay) Kinds(ctx context.Context, sink Sink) (*object.Kinds, error) {
 	return o.batch.Kinds, nil
 }
 
-// Definitions returns the metadata of the CustomResourceDefinitions of the source, and
-// those of the batch whole. A source that finds other kinds by it makes the batch be read
-// again.
+// Definitions returns the metadata of the CustomResourceDefinitions of the base, and those of the
+// batch whole. If the base finds other kinds by them, the batch is read again.
 func (o *Overlay) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error) {
 	all, err := o.base.Definitions(ctx, sink)
 	if err != nil {
@@ -103,8 +101,8 @@ func (o *Overlay) Definitions(ctx context.Context, sink Sink) ([]metav1.Object, 
 	return all, nil
 }
 
-// Whole returns a source of whole objects, with those of the batch, for reading some of
-// them by name. Nothing of it goes to Beneath.
+// Whole returns a source of whole objects, including those of the batch, for reading some of them
+// by name. It does not write to BaseSink.
 func (o *Overlay) Whole() *Overlay {
 	whole := &Overlay{base: o.base, batch: o.batch, options: o.options, uids: map[object.Ref]types.UID{}}
 	whole.options.BaseSink = nil
@@ -118,11 +116,11 @@ func (o *Overlay) Whole() *Overlay {
 	return whole
 }
 
-// Read reads what is asked for, and then hands on the batch. It says of kinds that only the
-// batch has that there are no other objects of them.
+// Read reads the query from the base, and then delivers the batch. Kinds that only the batch
+// defines are covered: they have no other objects.
 func (o *Overlay) Read(ctx context.Context, ask Query, sink Sink) error {
-	over := &overlaySink{Sink: sink, o: o}
-	if err := o.base.Read(ctx, ask, over); err != nil {
+	layered := &overlaySink{Sink: sink, o: o}
+	if err := o.base.Read(ctx, ask, layered); err != nil {
 		return err
 	}
 	for i := range o.batch.Manifests {
@@ -136,8 +134,8 @@ func (o *Overlay) Read(ctx context.Context, ask Query, sink Sink) error {
 	return ctx.Err()
 }
 
-// object gives an object of the batch the form in which the source would hand it on. What
-// does not have the shape of its kind is a gap: the server will say what is wrong.
+// object returns an object of the batch in the form in which the base would deliver it. One that
+// does not fit its Go type is a gap: the server will report the error.
 func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
 	body := m.Object.DeepCopy()
 	o.mu.Lock()
@@ -190,8 +188,7 @@ func (o *Overlay) object(m *Manifest, sink Sink) object.Object {
 	return metadata()
 }
 
-// overlaySink takes what the source says to who wants it without the batch, and what is
-// not replaced to who wants it with it.
+// overlaySink passes everything to BaseSink, and what is not replaced to the sink of Read.
 type overlaySink struct {
 	Sink
 	o *Overlay
@@ -205,37 +202,37 @@ func (s *overlaySink) Add(o object.Object) {
 	} else {
 		s.Sink.Add(o)
 	}
-	if below := s.o.options.BaseSink; below != nil {
-		below.Add(o)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Add(o)
 	}
 }
 
 func (s *overlaySink) Absent(ref object.Ref) {
-	if _, there := s.o.batch.Find(ref); !there {
+	if _, replaced := s.o.batch.Find(ref); !replaced {
 		s.Sink.Absent(ref)
 	}
-	if below := s.o.options.BaseSink; below != nil {
-		below.Absent(ref)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Absent(ref)
 	}
 }
 
 func (s *overlaySink) Cover(gk schema.GroupKind, namespace string) {
 	s.Sink.Cover(gk, namespace)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Cover(gk, namespace)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Cover(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Reset(gk schema.GroupKind, namespace string) {
 	s.Sink.Reset(gk, namespace)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Reset(gk, namespace)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Reset(gk, namespace)
 	}
 }
 
 func (s *overlaySink) Gap(g object.Gap) {
 	s.Sink.Gap(g)
-	if below := s.o.options.BaseSink; below != nil {
-		below.Gap(g)
+	if base := s.o.options.BaseSink; base != nil {
+		base.Gap(g)
 	}
 }

@@ -22,33 +22,33 @@ func docsOf(t *testing.T, text string) []Document {
 
 // overlaid reads a namespace of a server with a batch laid over it, and returns what was
 // said with the batch and without.
-func overlaid(t *testing.T, f *fake, batch string, ask Query) (with, without *recorder, o *Overlay) {
+func overlaid(t *testing.T, f *fake, batch string, ask Query) (with, base *recorder, o *Overlay) {
 	t.Helper()
 	c, _ := f.cluster(t, ClusterOptions{})
-	with, without = newRecorder(), newRecorder()
+	with, base = newRecorder(), newRecorder()
 	detail := func(r object.Resource) (Detail, string) {
 		if r.Custom {
 			return Fields, ""
 		}
 		return Typed, "v1"
 	}
-	o = NewOverlay(c, docsOf(t, batch), OverlayOptions{Namespace: "shop", Detail: detail, BaseSink: without})
+	o = NewOverlay(c, docsOf(t, batch), OverlayOptions{Namespace: "shop", Detail: detail, BaseSink: base})
 	if _, err := o.Kinds(t.Context(), with); err != nil {
 		t.Fatal(err)
 	}
 	if err := o.Read(t.Context(), ask, with); err != nil {
 		t.Fatal(err)
 	}
-	return with, without, o
+	return with, base, o
 }
 
 // TestOverlay: objects of the batch stand in place of those of the same name, which are
 // only beneath.
 func TestOverlay(t *testing.T) {
 	f := newFake(t)
-	there := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "11111111-1111-1111-1111-111111111111"}}
-	f.objects["/api/v1/namespaces/shop/pods"] = []fakeObject{there, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "shop"}}}
-	with, without, _ := overlaid(t, f, `
+	existing := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "shop", UID: "11111111-1111-1111-1111-111111111111"}}
+	f.objects["/api/v1/namespaces/shop/pods"] = []fakeObject{existing, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "db", Namespace: "shop"}}}
+	with, base, _ := overlaid(t, f, `
 apiVersion: v1
 kind: Pod
 metadata: {name: web, labels: {app: new}}
@@ -71,15 +71,15 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}
 	if got, want := with.names(), "CustomResourceDefinition.apiextensions.k8s.io/shops.example.org Pod/shop/db Pod/shop/web Secret/shop/key Shop.example.org/shop/mine"; got != want {
 		t.Errorf("with the batch: %s\nwant %s", got, want)
 	}
-	if got, want := without.names(), "Pod/shop/db Pod/shop/web"; got != want {
+	if got, want := base.names(), "Pod/shop/db Pod/shop/web"; got != want {
 		t.Errorf("beneath: %s, want %s", got, want)
 	}
 	ref := object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}
 	pod, ok := with.objects[ref].Body.(*corev1.Pod)
-	if !ok || pod.Labels["app"] != "new" || len(pod.Spec.Containers) != 1 || pod.UID != there.UID {
+	if !ok || pod.Labels["app"] != "new" || len(pod.Spec.Containers) != 1 || pod.UID != existing.UID {
 		t.Errorf("the pod of the batch: %+v", with.objects[ref].Body)
 	}
-	if old := without.objects[ref].Meta; len(old.GetLabels()) != 0 {
+	if old := base.objects[ref].Meta; len(old.GetLabels()) != 0 {
 		t.Errorf("beneath it is the cluster's: %v", old.GetLabels())
 	}
 	if _, whole := with.objects[object.Ref{Kind: "Secret", Namespace: "shop", Name: "key"}].Body.(*metav1.PartialObjectMetadata); !whole {
@@ -88,8 +88,8 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}
 	if _, fields := with.objects[object.Ref{Group: "example.org", Kind: "Shop", Namespace: "shop", Name: "mine"}].Body.(*unstructured.Unstructured); !fields {
 		t.Error("a custom resource is not as it was written")
 	}
-	if !strings.Contains(with.coverage(), "Shop.example.org@") || strings.Contains(without.coverage(), "Shop") {
-		t.Errorf("covered: %s; beneath: %s", with.coverage(), without.coverage())
+	if !strings.Contains(with.coverage(), "Shop.example.org@") || strings.Contains(base.coverage(), "Shop") {
+		t.Errorf("covered: %s; beneath: %s", with.coverage(), base.coverage())
 	}
 	if n := f.count("/api/v1/namespaces/shop/pods"); n != 1 {
 		t.Errorf("pods were listed %d times", n)
@@ -100,9 +100,9 @@ spec: {group: example.org, scope: Namespaced, names: {kind: Shop, plural: shops}
 func TestOverlayAbsent(t *testing.T) {
 	f := newFake(t)
 	ref := object.Ref{Kind: "Namespace", Name: "shop"}
-	with, without, _ := overlaid(t, f, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", Query{Objects: []object.Ref{ref}})
-	if len(with.absent) != 0 || strings.Join(without.absent, " ") != "Namespace/shop" {
-		t.Errorf("absent: %v, beneath: %v", with.absent, without.absent)
+	with, base, _ := overlaid(t, f, "apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n", Query{Objects: []object.Ref{ref}})
+	if len(with.absent) != 0 || strings.Join(base.absent, " ") != "Namespace/shop" {
+		t.Errorf("absent: %v, beneath: %v", with.absent, base.absent)
 	}
 }
 
@@ -141,8 +141,8 @@ func TestOverlayOtherVersion(t *testing.T) {
 // TestOverlayDefinitions: those of the batch go before those of the same name.
 func TestOverlayDefinitions(t *testing.T) {
 	f := newFake(t)
-	there := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, ObjectMeta: metav1.ObjectMeta{Name: "shops.example.org"}}
-	f.objects["/apis/apiextensions.k8s.io/v1/customresourcedefinitions"] = []fakeObject{there}
+	existing := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinition"}, ObjectMeta: metav1.ObjectMeta{Name: "shops.example.org"}}
+	f.objects["/apis/apiextensions.k8s.io/v1/customresourcedefinitions"] = []fakeObject{existing}
 	_, _, o := overlaid(t, f, "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: {name: shops.example.org}\nspec: {group: example.org}\n", Query{})
 	all, err := o.Definitions(t.Context(), newRecorder())
 	if err != nil || len(all) != 1 {

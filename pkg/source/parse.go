@@ -25,7 +25,7 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 		}
 		var syntax *json.SyntaxError
 		switch {
-		// A final line feed within a string, too, is where the file was cut.
+		// A final line feed within a string also means that the file was truncated.
 		case errors.Is(err, io.ErrUnexpectedEOF), errors.As(err, &syntax) && syntax.Offset > end:
 			at.Line = lines.at(end)
 			return nil, fmt.Errorf("%s: incomplete: the JSON ends too early", at)
@@ -45,7 +45,7 @@ func parseJSON(name string, content []byte) ([]Document, error) {
 	}
 }
 
-// lineCounter finds the lines of offsets that only grow: no text is gone through twice.
+// lineCounter finds the lines of increasing offsets in one pass.
 type lineCounter struct {
 	content []byte
 	offset  int64
@@ -107,9 +107,9 @@ func kindOfJSON(raw []byte) string {
 // endMark is the last line of a snapshot in YAML.
 const endMark = "...\n"
 
-// split cuts a stream at the marks "---" and "..." at the head of a line. Within
-// a block scalar a mark is indented, and within quotes it is not allowed. What
-// follows a mark on its line belongs to the document.
+// split cuts a stream at the marks "---" and "..." at the start of a line. A mark within a block
+// scalar is indented, and within quotes it is not allowed. Text after a mark on its line belongs to
+// the document.
 func split(content []byte) []text {
 	var parts []text
 	begin, line, first := 0, 1, 1
@@ -135,7 +135,7 @@ func mark(line []byte) bool {
 	return ok && (len(rest) == 0 || strings.IndexByte("\n\r \t", rest[0]) >= 0)
 }
 
-// silent says that a document is only comments and directives.
+// silent reports whether a document has only comments and directives.
 func silent(doc []byte) bool {
 	for line := range bytes.Lines(doc) {
 		if speaks(line) && line[0] != '%' {
@@ -150,7 +150,7 @@ func speaks(line []byte) bool {
 	return len(t) > 0 && t[0] != '#'
 }
 
-// leading counts the lines before the first that says something.
+// leading counts the lines before the first content.
 func leading(doc []byte) int {
 	n := 0
 	for line := range bytes.Lines(doc) {

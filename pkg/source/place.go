@@ -10,30 +10,30 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// Document is one document of a file, and where it begins.
+// Document is one document of a file, with its position.
 type Document struct {
 	At     Position
 	Object map[string]any
 }
 
-// Position is where a document or an item of a list stands.
+// Position is the position of a document or of an item of a list.
 type Position struct {
 	File     string
-	Document int // from 1; those that say nothing are not counted
-	Line     int // from 1, where the document begins; 0 where it is not known
+	Document int // from 1, without empty ones
+	Line     int // from 1, of the start of the document; 0 if unknown
 	items    []int
 	text     *text
 }
 
-// text is what a document was read from, for finding lines when something is
-// wrong: it is parsed a second time for it, which only an error is worth.
+// text is the source of a document. To find the line of an error it is parsed a second time, which
+// only an error is worth.
 type text struct {
 	bytes  []byte
 	line   int // of its first byte
 	asJSON bool
 }
 
-// item is the place of an item of the list at p.
+// item returns the position of an item of the list at p.
 func (p Position) item(i int) Position {
 	p.items = append(slices.Clip(p.items), i)
 	return p
@@ -59,8 +59,7 @@ func (p Position) String() string {
 	return b.String()
 }
 
-// lineOf returns the line where an item of a list, of a list in a list, begins,
-// or 0.
+// lineOf returns the line of an item of a list, or of nested lists, or 0.
 func (t *text) lineOf(items []int) int {
 	if t.asJSON {
 		if at := offsetOf(t.bytes, items); at >= 0 {
@@ -93,7 +92,7 @@ func itemOf(list *yamlv3.Node, item int) *yamlv3.Node {
 	return nil
 }
 
-// offsetOf returns where in JSON an item begins, or -1.
+// offsetOf returns the offset of an item in JSON, or -1.
 func offsetOf(doc []byte, items []int) int {
 	at := 0
 	for _, i := range items {

@@ -11,16 +11,15 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// message is an API type that reads itself from protobuf.
+// message is an API type that decodes itself from protobuf.
 type message interface {
 	whole
 	Unmarshal([]byte) error
 }
 
-// The protobuf form of every list in Kubernetes is {1: ListMeta, 2: items}, in an
-// envelope of four magic bytes and a message runtime.Unknown whose field 2 is
-// the list. Walking it by hand spares the list type, a second copy of the page
-// and all but one of the decoded objects.
+// Every list in Kubernetes is {1: ListMeta, 2: items} in protobuf, in an envelope of four magic
+// bytes and a message runtime.Unknown whose field 2 is the list. Decoding it by hand saves the list
+// type, a second copy of the page and all but one of the decoded objects.
 const (
 	magic         = "k8s\x00"
 	unknownRaw    = 2
@@ -50,8 +49,7 @@ func envelope(body []byte) ([]byte, error) {
 	return raw, err
 }
 
-// decodeProtobufList is decodeList for protobuf. What it hands on before it meets
-// an error was whole.
+// decodeProtobufList is decodeList for protobuf. Objects that it emits before an error are valid.
 func decodeProtobufList(body []byte, r object.Resource, detail Detail, add func(object.Object)) (next string, err error) {
 	raw, err := envelope(body)
 	if err != nil {
@@ -78,8 +76,8 @@ func decodeProtobufList(body []byte, r object.Resource, detail Detail, add func(
 	return next, err
 }
 
-// peek returns the token of the next page, if it can be had before the page is
-// decoded: in protobuf it stands at the head of the list.
+// peek returns the token of the next page if it is available before the page is decoded: in
+// protobuf it is at the start of the list.
 func peek(a answer) string {
 	if !protobuf(a) {
 		return ""
@@ -87,7 +85,7 @@ func peek(a answer) string {
 	return listMetaField(a, metaContinue)
 }
 
-// versionOf returns the resource version of a list; empty where it has none.
+// versionOf returns the resource version of a list, or "".
 func versionOf(a answer) string {
 	if protobuf(a) {
 		return listMetaField(a, metaVersion)
@@ -95,11 +93,11 @@ func versionOf(a answer) string {
 	var l struct {
 		Metadata metav1.ListMeta `json:"metadata"`
 	}
-	_ = json.Unmarshal(a.body, &l) // what is wrong with it, who reads the list will find
+	_ = json.Unmarshal(a.body, &l) // the reader of the list reports the error
 	return l.Metadata.ResourceVersion
 }
 
-// listMetaField returns a text of the metadata of a list in protobuf.
+// listMetaField returns a string field of a list's metadata in protobuf.
 func listMetaField(a answer, want protowire.Number) string {
 	raw, err := envelope(a.body)
 	if err != nil {
@@ -134,13 +132,12 @@ func decodeProtobuf(raw []byte, r object.Resource, detail Detail) (object.Object
 	return newObject(r, body, detail), nil
 }
 
-// hiddenTag is the tag of a field that no type has; it is as long as that of
-// managedFields.
+// hiddenTag is the tag of a field that no type has; it is as long as that of managedFields.
 var hiddenTag = protowire.AppendTag(nil, 2000, protowire.BytesType)
 
-// hideManagedFields gives the managed fields of an object, often half of its
-// bytes, the number of a field that no type has: the decoder skips those. The
-// new number is as long as the old one, so nothing moves. It changes raw.
+// hideManagedFields changes raw: it renumbers the managed fields of an object, often half of its
+// bytes, to a field that no type has and the decoder skips. The new tag is as long as the old one,
+// so nothing moves.
 func hideManagedFields(raw []byte) error {
 	meta, err := field(raw, objectMeta)
 	for err == nil && len(meta) > 0 {
@@ -160,8 +157,7 @@ func hideManagedFields(raw []byte) error {
 	return err
 }
 
-// field returns the value of the first length-delimited field of that number;
-// nil where there is none.
+// field returns the first length-delimited field of a number, or nil.
 func field(b []byte, want protowire.Number) ([]byte, error) {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)
@@ -184,8 +180,8 @@ func field(b []byte, want protowire.Number) ([]byte, error) {
 	return nil, nil
 }
 
-// fields calls each for every length-delimited field of a message, with the
-// bytes of its tag and of its value.
+// fields calls each for every length-delimited field of a message, with the bytes of its tag and of
+// its value.
 func fields(b []byte, each func(num protowire.Number, tag, value []byte) error) error {
 	for len(b) > 0 {
 		num, typ, n := protowire.ConsumeTag(b)

@@ -9,14 +9,13 @@ import (
 	"time"
 )
 
-// nodeTimeout is how long a kubelet may take to answer through the API server.
+// nodeTimeout limits a request that the API server proxies to a kubelet.
 const nodeTimeout = 10 * time.Second
 
-// Get sends a GET request for a path that is no object (a node's proxy, a Service's,
-// an API that somebody else serves) and returns the body, in JSON where there is a
-// choice. The error is that of apimachinery (IsForbidden, IsNotFound), of the context,
-// or a *ConnectError. A node's proxy is asked once, and for 10 seconds: a dead
-// kubelet fails slowly, and a second time as well.
+// Get sends a GET request for a path that is no object (the proxy of a node or a Service, an
+// aggregated API) and returns the body, preferably JSON. The error is that of apimachinery
+// (IsForbidden, IsNotFound), of the context, or a *ConnectError. A node's proxy gets one attempt of
+// 10 seconds: a dead kubelet fails slowly, and a second time as well.
 func (c *Cluster) Get(ctx context.Context, path string, query url.Values) ([]byte, error) {
 	parts := strings.Split(path, "/")
 	if slices.Contains(parts, "..") || slices.Contains(parts, ".") {

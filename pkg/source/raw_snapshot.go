@@ -15,11 +15,10 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// SummaryKind is the kind of a document of a snapshot that holds what a kubelet said
-// of a node and its pods (stats/summary).
+// SummaryKind is the kind of a snapshot's document with a kubelet's stats/summary.
 const SummaryKind = "NodeSummary"
 
-// NodeSummary returns the document for what the kubelet of a node said.
+// NodeSummary returns the document for the summary of a node's kubelet.
 func NodeSummary(node string, summary map[string]any) map[string]any {
 	return map[string]any{
 		"apiVersion": APIVersion, "kind": SummaryKind,
@@ -32,7 +31,7 @@ func isSummary(doc map[string]any) bool {
 	return doc["kind"] == SummaryKind && strings.HasPrefix(version, "sysop.dev/")
 }
 
-// takeSummary keeps what a kubelet said. It is no object of a cluster.
+// takeSummary stores a summary. It is no object of a cluster.
 func (s *Snapshot) takeSummary(d *Document) error {
 	meta, _ := d.Object["metadata"].(map[string]any)
 	node := textOf(meta, "name")
@@ -52,10 +51,9 @@ func (s *Snapshot) takeSummary(d *Document) error {
 	return nil
 }
 
-// Get answers what a cluster would have answered (see Cluster.Get) as far as it was
-// written down: the lists of the resource metrics API, and the summaries of kubelets.
-// What was refused when the snapshot was taken is refused in the same words; all else
-// is not found.
+// Get returns what Cluster.Get would have, from the snapshot: the lists of the resource metrics
+// API, and the summaries of kubelets. What was refused when the snapshot was taken is refused with
+// the same message; everything else is NotFound.
 func (s *Snapshot) Get(ctx context.Context, path string, _ url.Values) ([]byte, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
@@ -88,7 +86,7 @@ func (s *Snapshot) Get(ctx context.Context, path string, _ url.Values) ([]byte, 
 	return json.Marshal(map[string]any{"apiVersion": gvk.GroupVersion().String(), "kind": gvk.Kind + "List", "metadata": map[string]any{}, "items": items})
 }
 
-// metricsPath reads the path of a list of the resource metrics API.
+// metricsPath parses the path of a list of the resource metrics API.
 func metricsPath(path string) (gvk schema.GroupVersionKind, ns string, ok bool) {
 	rest, ok := strings.CutPrefix(path, "/apis/metrics.k8s.io/")
 	if !ok {
@@ -109,8 +107,8 @@ func metricsPath(path string) (gvk schema.GroupVersionKind, ns string, ok bool) 
 	return gvk, ns, true
 }
 
-// notTaken is the error for what is not in the snapshot: that of the gap that it
-// notes, or that there is nothing.
+// notTaken returns the error for a path that is not in the snapshot: that of the gap in its header,
+// or NotFound.
 func (s *Snapshot) notTaken(resource, ns, path, message string) error {
 	code, reason := http.StatusNotFound, metav1.StatusReasonNotFound
 	if g := s.gapOf(resource, ns); g != nil {
@@ -130,7 +128,7 @@ func (s *Snapshot) notTaken(resource, ns, path, message string) error {
 	}}
 }
 
-// gapOf returns what a snapshot notes of a resource that could not be measured.
+// gapOf returns the gap in the header for a usage resource.
 func (s *Snapshot) gapOf(resource, ns string) *object.Gap {
 	if s.head == nil || resource == "" {
 		return nil
@@ -143,7 +141,7 @@ func (s *Snapshot) gapOf(resource, ns string) *object.Gap {
 	return nil
 }
 
-// ofUsage says that a gap is about what was measured, and not about objects.
+// ofUsage reports whether a gap is about usage, and not about objects.
 func ofUsage(resource string) bool {
 	return resource == "nodes/proxy" || strings.HasSuffix(resource, ".metrics.k8s.io")
 }

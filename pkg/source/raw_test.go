@@ -143,7 +143,7 @@ func TestGetFromASnapshot(t *testing.T) {
 			t.Errorf("%s: %s, want %s", path, got, want)
 		}
 	}
-	for path, is := range map[string]func(error) bool{
+	for path, matches := range map[string]func(error) bool{
 		"/api/v1/nodes/n2/proxy/stats/summary":              apierrors.IsForbidden, // as it was then
 		"/apis/metrics.k8s.io/v1beta1/namespaces/dark/pods": apierrors.IsServiceUnavailable,
 		"/apis/metrics.k8s.io/v1/namespaces/shop/pods":      apierrors.IsNotFound,
@@ -151,7 +151,7 @@ func TestGetFromASnapshot(t *testing.T) {
 		"/apis/metrics.k8s.io/v1beta1/deployments":          apierrors.IsNotFound,
 		prometheus: apierrors.IsNotFound,
 	} {
-		if body, err := s.Get(t.Context(), path, nil); !is(err) {
+		if body, err := s.Get(t.Context(), path, nil); !matches(err) {
 			t.Errorf("%s: %s %v", path, body, err)
 		}
 	}

@@ -10,18 +10,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// notServed is the reason of the gap of what the server does not find, although discovery
-// names it.
+// notServed is the reason of the gap of a kind that discovery has and the server does not find.
 const notServed = "NotServed"
 
-// unfound is a sink that holds such gaps back.
+// unfound is a sink that holds back such gaps.
 type unfound struct {
 	Sink
 	mu   sync.Mutex
 	gaps []object.Gap
 }
 
-// Gap hands a gap on, or keeps it.
+// Gap holds back a gap, or passes it on.
 func (u *unfound) Gap(g object.Gap) {
 	if g.Reason != notServed {
 		u.Sink.Gap(g)
@@ -32,10 +31,10 @@ func (u *unfound) Gap(g object.Gap) {
 	u.gaps = append(u.gaps, g)
 }
 
-// recheck asks discovery again, once in the life of a Cluster, where the server did not find
-// what discovery names: it comes from a cache of hours, or a definition was deleted since.
-// A kind that is not served any more is no gap, and one that is served in other versions
-// now is read in these. What discovery still names stays a gap.
+// recheck repeats discovery, once in the life of a Cluster, if the server did not find what
+// discovery has: its cache is hours old, or a definition was deleted since. A kind that is no
+// longer served is no gap, and one that is served in other versions is read in those. What
+// discovery still has stays a gap.
 func (c *Cluster) recheck(ctx context.Context, gaps []object.Gap, sink Sink) error {
 	if len(gaps) == 0 {
 		return nil
@@ -51,11 +50,11 @@ func (c *Cluster) recheck(ctx context.Context, gaps []object.Gap, sink Sink) err
 	var jobs []job
 	for _, g := range gaps {
 		was, known := before.kinds.Resource(schema.ParseGroupResource(g.Resource))
-		is, named := now.kinds.Kind(was.GroupKind())
+		current, named := now.kinds.Kind(was.GroupKind())
 		switch {
 		case known && now.kinds.NotServed(was.GroupKind()):
 		case known && named && !slices.Equal(before.versions[was.GroupKind()], now.versions[was.GroupKind()]):
-			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, is, g.Namespace, sink) })
+			jobs = append(jobs, func(ctx context.Context) error { return c.listInto(ctx, current, g.Namespace, sink) })
 		default:
 			sink.Gap(g)
 		}

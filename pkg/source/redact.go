@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// copies are annotations that hold a copy of the object, its data and its
-// environment included, for the next apply of the tool that wrote them.
+// copies are annotations with a copy of the object, including its data and environment, for the
+// next apply of the tool that wrote them.
 const copies = `
 kubectl.kubernetes.io/last-applied-configuration
 kapp.k14s.io/original
@@ -18,7 +18,7 @@ func isCopy(annotation string) bool {
 	return slices.Contains(strings.Fields(copies), annotation)
 }
 
-// withoutCopies returns the annotations but for copies of the object.
+// withoutCopies returns the annotations without copies of the object.
 func withoutCopies(notes map[string]string) map[string]string {
 	for key := range notes {
 		if isCopy(key) {
@@ -28,14 +28,13 @@ func withoutCopies(notes map[string]string) map[string]string {
 	return notes
 }
 
-// Redact takes out of an object's fields what a picture of a cluster must not
-// carry on, wherever it stands in them: managed fields, the copies that kubectl
-// apply and its like keep, the data of Secrets and ConfigMaps, and the values of
-// environment variables unless withEnv is set. It changes its argument.
+// Redact removes from an object's fields, at any depth, what a snapshot must not contain: managed
+// fields, the copies of kubectl apply and similar tools, the data of Secrets and ConfigMaps, and
+// the values of environment variables unless withEnv is set. It changes its argument.
 //
-// Environment variables are what a field called env, or one of a few names that
-// charts use for it, holds: a list of names and values, a list of NAME=value, or
-// a map. A value under another name (an argument, a URL with a password) stays.
+// Environment variables are in a field named env, or in one of a few names that charts use: a list
+// of names and values, a list of NAME=value, or a map. Values elsewhere (an argument, a URL with a
+// password) stay.
 func Redact(fields map[string]any, withEnv bool) {
 	redact(fields, withEnv)
 }
@@ -49,15 +48,15 @@ func redact(v any, withEnv bool) {
 				delete(v, key)
 			}
 		}
-		for key, below := range v {
+		for key, child := range v {
 			if !withEnv && isEnv(key) {
-				dropValues(below)
+				dropValues(child)
 			}
-			redact(below, withEnv)
+			redact(child, withEnv)
 		}
 	case []any:
-		for _, below := range v {
-			redact(below, withEnv)
+		for _, child := range v {
+			redact(child, withEnv)
 		}
 	}
 }
@@ -86,8 +85,7 @@ func isEnv(key string) bool {
 	return slices.Contains([]string{"env", "envs", "extraenv", "extraenvs", "envvars", "extraenvvars", "environmentvariables"}, strings.ToLower(key))
 }
 
-// dropValues empties environment variables: names stay, and where a value comes
-// from (valueFrom) does too.
+// dropValues removes the values of environment variables; names and valueFrom stay.
 func dropValues(env any) {
 	switch env := env.(type) {
 	case []any:

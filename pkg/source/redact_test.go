@@ -54,13 +54,13 @@ func FuzzRedact(f *testing.F) {
 		}
 		plant(m, int(at))
 		Redact(m, false)
-		once, _ := json.Marshal(m)
-		if bytes.Contains(once, []byte("planted")) {
-			t.Fatalf("%s", once)
+		first, _ := json.Marshal(m)
+		if bytes.Contains(first, []byte("planted")) {
+			t.Fatalf("%s", first)
 		}
 		Redact(m, false)
-		if twice, _ := json.Marshal(m); !bytes.Equal(once, twice) {
-			t.Fatalf("once %s\ntwice %s", once, twice)
+		if twice, _ := json.Marshal(m); !bytes.Equal(first, twice) {
+			t.Fatalf("once %s\ntwice %s", first, twice)
 		}
 	})
 }
@@ -69,8 +69,8 @@ func FuzzRedact(f *testing.F) {
 func plant(m map[string]any, n int) {
 	for ; n > 0; n-- {
 		for _, v := range m {
-			if below, ok := v.(map[string]any); ok {
-				m = below
+			if child, ok := v.(map[string]any); ok {
+				m = child
 				break
 			}
 		}

@@ -22,34 +22,33 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// The requests are ours and not rest.Request's: that one retries by itself (ten
-// times, for as long as each answer says), hides whether there was a connection
-// at all, and writes what it thinks of a cut body to stderr.
+// rest.Request is not used here: it retries by itself (ten times, for as long as each response
+// says), does not report whether there was a connection, and writes to stderr about a truncated
+// body.
 
-// answer is the body of a response, and how it is written.
+// answer is the body of a response, with its content type.
 type answer struct {
 	body        []byte
 	contentType string
 }
 
-// failure is a request that brought nothing, and how far it came.
+// failure is a failed request, with how far it came.
 type failure struct {
 	err       error
-	connected bool // there was a connection
-	status    int  // of the response, where there was one
+	connected bool // a connection was established
+	status    int  // of the response, if there was one
 	after     time.Duration
 }
 
-// What one request may cost. Where the server says when to come back, that is
-// done more often, but not for ever.
+// Limits of one request. A request with Retry-After is retried more often, but not for ever.
 const (
 	tries          = 4
 	triesAsked     = 10
 	requestTimeout = time.Minute
 )
 
-// ask sends a GET request and returns the answer, after as many tries as it
-// takes. The error is a *ConnectError where there is no way to the server.
+// ask sends a GET request with retries and returns the response. The error is a *ConnectError if
+// the server is not reachable.
 func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept string) (answer, error) {
 	var waited time.Duration
 	for try := 1; ; try++ {
@@ -71,11 +70,10 @@ func (c *Cluster) ask(ctx context.Context, p string, query url.Values, accept st
 	}
 }
 
-// retryAfter says whether and when the same request may well succeed: the server
-// failed, is busy, or was cut off while it spoke. A certificate, a credential or
-// a time limit will not have changed.
+// retryAfter reports whether and when to retry: the server failed, is busy, or the connection was
+// lost. A certificate, a credential or a timeout would fail again.
 func (f failure) retryAfter(try int) (time.Duration, bool) {
-	// 50, 100, 200 ms, give or take a half.
+	// 50, 100, 200 ms, plus or minus a half.
 	wait := 50 * time.Millisecond << min(try-1, 5)
 	wait = wait/2 + rand.N(wait)
 	busy := f.status == http.StatusTooManyRequests || f.status >= http.StatusInternalServerError
@@ -96,7 +94,7 @@ func (f failure) retryAfter(try int) (time.Duration, bool) {
 	return wait, try < tries
 }
 
-// final is the error of a request that is given up.
+// final returns the error after the last attempt.
 func (c *Cluster) final(f failure) error {
 	if f.connected || f.status != 0 {
 		return f.err
@@ -108,7 +106,7 @@ func (c *Cluster) final(f failure) error {
 	return &ConnectError{Host: c.opts.Config.Host, Err: err}
 }
 
-// send sends a request once, and reads the answer.
+// send sends a request once, and reads the response.
 func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept string) (answer, failure) {
 	resp, fail := c.begin(ctx, c.client, p, query, accept)
 	if fail.err != nil {
@@ -122,16 +120,15 @@ func (c *Cluster) send(ctx context.Context, p string, query url.Values, accept s
 	return answer{body, resp.Header.Get("Content-Type")}, failure{}
 }
 
-// stream sends a request once, and leaves the body to the caller. No time limit of
-// the kubeconfig applies: a stream is as long as it is, and ends with ctx.
+// stream sends a request once, and leaves the body to the caller. The timeout of the kubeconfig
+// does not apply: a stream may last any time, and ends with ctx.
 func (c *Cluster) stream(ctx context.Context, p string, query url.Values, accept string) (*http.Response, failure) {
 	endless := *c.client
 	endless.Timeout = 0
 	return c.begin(ctx, &endless, p, query, accept)
 }
 
-// begin sends a request once. The failure of an answer that is a refusal is the
-// server's.
+// begin sends a request once. For an HTTP error the failure has the server's error.
 func (c *Cluster) begin(ctx context.Context, client *http.Client, p string, query url.Values, accept string) (*http.Response, failure) {
 	var connected atomic.Bool
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }})
@@ -150,12 +147,12 @@ func (c *Cluster) begin(ctx context.Context, client *http.Client, p string, quer
 		return resp, failure{}
 	}
 	defer func() { _ = resp.Body.Close() }()
-	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // what came of it tells enough
+	body, _ := io.ReadAll(io.LimitReader(resp.Body, 1<<20)) // a truncated body is enough for the error
 	return nil, failure{connected: true, status: resp.StatusCode, after: retryAfter(resp.Header), err: refusal(resp, body)}
 }
 
-// retryAfter is when the server wants to be asked again. It may also say so by a
-// date; Kubernetes never does.
+// retryAfter returns the delay that the server asks for. The header may also have a date;
+// Kubernetes never sends one.
 func retryAfter(h http.Header) time.Duration {
 	seconds, err := strconv.Atoi(h.Get("Retry-After"))
 	if err != nil || seconds < 0 {
@@ -164,8 +161,7 @@ func retryAfter(h http.Header) time.Duration {
 	return time.Duration(min(seconds, 1<<20)) * time.Second
 }
 
-// refusal is the error in a response: the server's own Status, or what a proxy
-// had to say.
+// refusal returns the error of a response: the server's own Status, or the text of a proxy.
 func refusal(resp *http.Response, body []byte) error {
 	if o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil); err == nil {
 		if status, ok := o.(*metav1.Status); ok && status.Status != metav1.StatusSuccess {

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Snapshot is a Source that holds the objects of a dump: what kubectl get -o
-// yaml writes, manifests, or what the snapshot command writes.
+// Snapshot is a Source of the objects in a dump: the output of kubectl get -o yaml, manifests, or
+// the output of the snapshot command.
 type Snapshot struct {
 	name    string
 	entries []entry
@@ -28,39 +28,38 @@ type Snapshot struct {
 	whole   bool
 	options SnapshotOptions
 	detail  func(object.Resource) (Detail, string)
-	// summaries are what the kubelets said, by node.
+	// summaries are the kubelets' summaries, by node.
 	summaries map[string]map[string]any
 }
 
-// entry is an object of a snapshot and where it stands.
+// entry is an object of a snapshot with its position.
 type entry struct {
 	at   Position
 	ref  object.Ref
 	body *unstructured.Unstructured
-	// creator is who made it; empty where that is not known.
+	// creator is who created it; empty if unknown.
 	creator string
 }
 
-// SnapshotOptions say of a dump what its objects do not.
+// SnapshotOptions add what the objects of a dump lack.
 type SnapshotOptions struct {
-	// Namespace is that of namespaced objects which name none; empty for "default".
+	// Namespace is the default of namespaced objects without one; "" is "default".
 	Namespace string
-	// Known are kinds with their scope and plural, which hold where no definition of the
-	// dump says it: those of a catalogue.
+	// Known are kinds with their scope and plural, for kinds without a definition in the dump:
+	// those of a catalog.
 	Known []object.Resource
 }
 
-// NewSnapshot returns the source of parsed documents, which came from name, as
-// SnapshotOptions without anything would have it.
+// NewSnapshot returns the source of parsed documents, with the zero SnapshotOptions. name is their
+// origin.
 func NewSnapshot(name string, docs []Document) (*Snapshot, error) {
 	return SnapshotOptions{}.New(name, docs)
 }
 
-// New returns the source of parsed documents, which came from name. The
-// CustomResourceDefinitions among them, what is known of the built-in kinds, and Known say
-// how the objects are served. Of another kind, one without a namespace is in none, unless
-// one beside it has one: nothing else tells. It takes the documents over and changes them:
-// managed fields go, and a namespace that a manifest leaves out comes.
+// New returns the source of parsed documents; name is their origin. The kinds come from their
+// CustomResourceDefinitions, the built-in kinds, and Known. Another kind counts as cluster-scoped
+// unless one of its objects has a namespace. New takes ownership of the documents and changes them:
+// it removes managed fields, and sets a namespace that a manifest omits.
 func (o SnapshotOptions) New(name string, docs []Document) (*Snapshot, error) {
 	s := &Snapshot{name: name, options: o}
 	for i := range docs {
@@ -81,17 +80,17 @@ func (o SnapshotOptions) New(name string, docs []Document) (*Snapshot, error) {
 	return s, nil
 }
 
-// Whole returns the same snapshot as a source of whole objects, as they are in
-// the file; Secrets and ConfigMaps are still read as metadata.
+// Whole returns the same snapshot as a source of whole objects, as they are in the file. Secrets
+// and ConfigMaps are still read as metadata.
 func (s *Snapshot) Whole() *Snapshot {
 	whole := *s
 	whole.whole = true
 	return &whole
 }
 
-// Reading returns the same snapshot as a source that gives objects the detail,
-// and the version, that a cluster would be read with. Without it, every built-in
-// kind is Typed in its newest version, and every other one Fields.
+// Reading returns the same snapshot as a source that delivers objects with the detail, and in the
+// version, that a cluster would be read with. nil delivers every built-in kind as Typed in its
+// newest version, and every other one as Fields.
 func (s *Snapshot) Reading(detail func(object.Resource) (Detail, string)) *Snapshot {
 	reading := *s
 	reading.detail = detail
@@ -101,10 +100,10 @@ func (s *Snapshot) Reading(detail func(object.Resource) (Detail, string)) *Snaps
 // Kinds returns the built-in kinds and those of the snapshot.
 func (s *Snapshot) Kinds(context.Context, Sink) (*object.Kinds, error) { return s.kinds, nil }
 
-// Name says where the snapshot came from.
+// Name returns the origin of the snapshot.
 func (s *Snapshot) Name() string { return s.name }
 
-// Namespaces returns the namespaces that hold objects, in order.
+// Namespaces returns the namespaces that contain objects, in order.
 func (s *Snapshot) Namespaces() []string {
 	var out []string
 	for _, e := range s.entries {
@@ -128,9 +127,8 @@ func (s *Snapshot) Definitions(context.Context, Sink) ([]metav1.Object, error) {
 	return out, nil
 }
 
-// Read hands on every object, whatever is asked for: they are all here. What is
-// left out of a cluster is left out here, too, where it is not asked for. The error
-// may also be that an object does not have the shape of its kind.
+// Read delivers every object, whatever the query, except LeftOut kinds that it does not request.
+// The error may also be that an object does not fit its Go type.
 func (s *Snapshot) Read(ctx context.Context, ask Query, sink Sink) error {
 	for _, e := range s.entries {
 		if ctx.Err() != nil {
@@ -149,21 +147,21 @@ func (s *Snapshot) Read(ctx context.Context, ask Query, sink Sink) error {
 	return nil
 }
 
-// reads says whether objects of the kind are handed on.
+// reads reports whether objects of the kind are delivered.
 func (s *Snapshot) reads(gk schema.GroupKind, ask Query) bool {
 	r, _ := s.kinds.Kind(gk)
 	return !LeftOut(r) || slices.Contains(ask.Include, gk) || slices.Contains(ask.Kinds, gk) ||
 		slices.ContainsFunc(ask.Objects, func(o object.Ref) bool { return o.GroupKind() == gk })
 }
 
-// object gives an entry the form in which a cluster would have been read.
+// object returns an entry in the form in which a cluster would deliver it.
 func (s *Snapshot) object(e entry, sink Sink) (object.Object, error) {
 	gvk := e.body.GroupVersionKind()
 	o := object.Object{Ref: e.ref, Version: gvk.Version, Meta: e.body, Body: e.body}
 	switch s.detailOf(gvk, sink) {
 	case Fields:
 		if s.whole {
-			// Whoever writes it down changes it first.
+			// A sink may change a whole object.
 			u := e.body.DeepCopy()
 			o.Meta, o.Body = u, u
 		}
@@ -205,8 +203,8 @@ func intoTyped(fields map[string]any, body whole) error {
 	return runtime.DefaultUnstructuredConverter.FromUnstructured(fields, body)
 }
 
-// secretType is the type of a Secret. The server takes one that names none for Opaque;
-// where nothing but metadata was written down, it is not known.
+// secretType returns the type of a Secret. The default is Opaque, as on the server; it is unknown
+// if the dump has only metadata.
 func secretType(u *unstructured.Unstructured) string {
 	if kind, _ := u.Object["type"].(string); kind != "" || u.GetKind() != "Secret" {
 		return kind
@@ -219,8 +217,8 @@ func secretType(u *unstructured.Unstructured) string {
 	return ""
 }
 
-// detailOf settles how an object is read. A built-in kind in another version
-// than the one that is wanted is a gap, and metadata only.
+// detailOf returns how to read an object. A built-in kind in another version than the requested one
+// is a gap, and metadata only.
 func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	r, _ := s.kinds.Kind(gvk.GroupKind())
 	wanted, version := Fields, gvk.Version
@@ -240,7 +238,7 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	case (wanted == Fields || wanted == Whole) && fits, !gone && wanted == Metadata, !gone && fits && scheme.Scheme.Recognizes(gvk):
 		return wanted
 	case gone:
-		// Its kind may have moved to another group, of which alone the rules know.
+		// The kind may have moved to another group, which is the only one that the rules read.
 		sink.Gap(object.Gap{Resource: r.String(), Reason: "UnknownVersion", Message: fmt.Sprintf(
 			"in the snapshot as %s, %s: its fields were not read", gvk.GroupVersion(), removed)})
 		return Metadata
@@ -253,9 +251,8 @@ func (s *Snapshot) detailOf(gvk schema.GroupVersionKind, sink Sink) Detail {
 	return Metadata
 }
 
-// cover says what is complete. A snapshot that we took knows. Of another dump it
-// is taken that a kind of which a namespace has one object is there with all of
-// them; of a kind that is not there at all nobody can tell whether it was left
+// cover reports the complete kinds. Our own snapshots record them. In another dump, a kind counts
+// as complete in a namespace that has an object of it; a kind without objects may have been left
 // out (kubectl get all has no Secrets).
 func (s *Snapshot) cover(ask Query, sink Sink) {
 	if s.head != nil {
@@ -270,7 +267,7 @@ func (s *Snapshot) cover(ask Query, sink Sink) {
 			}
 		}
 		for _, g := range s.head.Gaps {
-			if !ofUsage(g.Resource) { // Get tells of those, to who measures.
+			if !ofUsage(g.Resource) { // Get reports those to the readers of usage
 				sink.Gap(g)
 			}
 		}
@@ -280,10 +277,10 @@ func (s *Snapshot) cover(ask Query, sink Sink) {
 		gk schema.GroupKind
 		ns string
 	}
-	told := map[scope]bool{}
+	covered := map[scope]bool{}
 	for _, e := range s.entries {
-		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !told[at] && s.reads(at.gk, ask) {
-			told[at] = true
+		if at := (scope{e.ref.GroupKind(), e.ref.Namespace}); !covered[at] && s.reads(at.gk, ask) {
+			covered[at] = true
 			sink.Cover(at.gk, at.ns)
 		}
 	}

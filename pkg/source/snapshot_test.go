@@ -270,13 +270,13 @@ func TestSnapshotTellsRemovedVersions(t *testing.T) {
 		"ingresses.extensions: in the snapshot as extensions/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
 		"ingresses.networking.k8s.io: in the snapshot as networking.k8s.io/v1beta1, removed in Kubernetes 1.22, use networking.k8s.io/v1: its fields were not read",
 	}
-	var told []string
+	var reasons []string
 	for _, g := range read(t, snapshotOf(t, dump).Reading(detail)).gaps {
-		told = append(told, g.Resource+": "+g.Message)
+		reasons = append(reasons, g.Resource+": "+g.Message)
 	}
-	slices.Sort(told)
-	if !slices.Equal(told, want) {
-		t.Errorf("told\n%s\nwant\n%s", strings.Join(told, "\n"), strings.Join(want, "\n"))
+	slices.Sort(reasons)
+	if !slices.Equal(reasons, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(reasons, "\n"), strings.Join(want, "\n"))
 	}
 	typed := read(t, snapshotOf(t, dump))
 	if _, partly := typed.objects[object.Ref{Group: "extensions", Kind: "Ingress", Namespace: "shop", Name: "i"}].Body.(*metav1.PartialObjectMetadata); !partly {

@@ -1,10 +1,8 @@
-// Package source reads objects, from a cluster or from a snapshot of one, and
-// hands each on as it arrives. It keeps none of them and computes nothing from
-// them.
+// Package source reads objects, from a cluster or from a snapshot, and delivers each as it arrives.
+// It stores none of them and computes nothing from them.
 //
-// A Source is asked twice: first for the kinds that there are, then to Read what
-// an Ask names into a Sink. Follow reads on, as long as what was read leads to
-// more.
+// A Source is used in two steps: Kinds returns what is served, then Read delivers what a Query
+// selects to a Sink. Follow repeats Read as long as what was read leads to more.
 package source
 
 import (
@@ -20,61 +18,60 @@ import (
 
 // Source is where objects come from.
 type Source interface {
-	// Kinds returns what is served. What of it could not be found out is a gap, not
-	// an error; there is an error when nothing could.
+	// Kinds returns the served kinds. What discovery could not find out is a gap; the error is for
+	// a complete failure.
 	Kinds(ctx context.Context, sink Sink) (*object.Kinds, error)
 	// Definitions returns the metadata of the CustomResourceDefinitions.
 	Definitions(ctx context.Context, sink Sink) ([]metav1.Object, error)
-	// Read hands what is asked for to the sink, from several goroutines at once.
-	// What cannot be read is a gap of the sink. The error is for what ends the
-	// reading as a whole: the context, or a server that is gone (*ConnectError).
+	// Read delivers the selected objects to the sink, from several goroutines. What cannot be read
+	// is a gap. The error is for a failure of the whole read: the context, or a lost server
+	// (*ConnectError).
 	Read(ctx context.Context, ask Query, sink Sink) error
 }
 
-// Sink takes in what a source reads. Its methods are safe for use at once.
+// Sink receives what a source reads. Its methods are safe for concurrent use.
 type Sink interface {
-	// Add takes an object.
+	// Add receives an object.
 	Add(object.Object)
-	// Reset forgets what was added of a kind in a namespace (or everywhere): its
-	// list starts again.
+	// Reset drops what was added of a kind in a namespace (or in all, if it is empty): its list
+	// restarts.
 	Reset(gk schema.GroupKind, namespace string)
-	// Cover says that all of a kind in a namespace (or everywhere, without one) has
-	// been added.
+	// Cover reports that all objects of a kind in a namespace (or in all, if it is empty) were
+	// added.
 	Cover(gk schema.GroupKind, namespace string)
-	// Absent says that an object is not there.
+	// Absent reports that an object does not exist.
 	Absent(object.Ref)
-	// Gap says what could not be read, and why.
+	// Gap reports what could not be read, and why.
 	Gap(object.Gap)
 }
 
-// UnreadSink is a Sink that also takes what was read before and cannot be read now. Others
-// are not given that.
+// UnreadSink is a Sink that also receives objects that were read before and cannot be read now.
 type UnreadSink interface {
 	Sink
-	// Unread takes an object as it was last read, beside the gap that says why it cannot be
-	// read now. It may have changed since, or be gone.
+	// Unread receives an object as it was last read; a gap says why it cannot be read now. It may
+	// have changed or been deleted since.
 	Unread(object.Object)
 }
 
-// Query says what to read. The parts add up.
+// Query selects what to read: the union of its fields.
 type Query struct {
-	// All is everything that there is.
+	// All selects everything.
 	All bool
-	// Namespaces are read whole.
+	// Namespaces are read completely.
 	Namespaces []string
 	// Kinds are read in every namespace.
 	Kinds []schema.GroupKind
 	// Objects are read one by one.
 	Objects []object.Ref
-	// Include names kinds that are read with their namespaces, or with everything,
-	// although they are LeftOut. Alone it asks for nothing.
+	// Include selects kinds to read with Namespaces or All although they are LeftOut. Alone it
+	// selects nothing.
 	Include []schema.GroupKind
-	// Have are kinds that were read in every namespace before; Namespaces does not
-	// mean them. Follow fills it in.
+	// Have are kinds that were already read in every namespace, so that Namespaces omits them.
+	// Follow sets it.
 	Have []schema.GroupKind
 }
 
-// Empty says that nothing is asked for. What is there already asks for nothing.
+// Empty reports whether the query selects nothing. Have does not count.
 func (a Query) Empty() bool {
 	return !a.All && len(a.Namespaces) == 0 && len(a.Kinds) == 0 && len(a.Objects) == 0
 }
@@ -83,7 +80,7 @@ func (a Query) Empty() bool {
 type Detail uint8
 
 const (
-	// Metadata reads no more than the metadata.
+	// Metadata reads only the metadata.
 	Metadata Detail = iota
 	// Typed reads the whole object, as the Go type of k8s.io/api.
 	Typed
@@ -93,13 +90,13 @@ const (
 	Whole
 )
 
-// neverWhole are kinds whose content is nobody's business, whoever asks.
+// neverWhole reports kinds whose content is confidential and never read.
 func neverWhole(gk schema.GroupKind) bool {
 	return gk.Group == "" && (gk.Kind == "Secret" || gk.Kind == "ConfigMap")
 }
 
-// builtInGroup says that the API server itself serves the group. An aggregated
-// API (metrics.k8s.io) is not built in, whoever wrote it.
+// builtInGroup reports whether the API server itself serves the group. An aggregated API
+// (metrics.k8s.io) is not built in.
 func builtInGroup(group string) bool {
 	return scheme.Scheme.IsGroupRegistered(group) || group == crdKind.Group || group == "apiregistration.k8s.io"
 }
@@ -108,10 +105,9 @@ var apiServiceKind = schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "AP
 
 var crdKind = schema.GroupKind{Group: "apiextensions.k8s.io", Kind: "CustomResourceDefinition"}
 
-// LeftOut tells resources that are not part of any stack and large in number:
-// records of what happened, locks, samples, and Endpoints, which say what
-// EndpointSlices say (and warn when they are read). They are read where they
-// are asked for by kind or name, by Ask.Include, or by ClusterOptions.Also.
+// LeftOut reports resources that are no part of a stack and large in number: events, locks,
+// samples, and Endpoints, which repeat EndpointSlices (and cause a warning when they are read).
+// They are read only on request, by kind or name, by Query.Include, or by ClusterOptions.Also.
 func LeftOut(r object.Resource) bool {
 	switch r.Group {
 	case "":

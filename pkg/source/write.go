@@ -18,18 +18,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// ErrExists says that a file is there and was not to be replaced.
+// ErrExists reports that a file exists and force is not set.
 var ErrExists = errors.New("the file exists")
 
-// Write writes a snapshot to a file, whole or not at all: YAML, or a JSON
-// document a line where the name ends in .json; gzipped where it ends in .gz.
-// With force it replaces a file, or a link to one (not what it leads to); it
-// never replaces a folder, a device or a pipe.
+// Write writes a snapshot to a file, atomically: YAML, or with a name in .json one JSON document on
+// each line; gzipped with a name in .gz. With force it replaces a file, or a link to one (not its
+// target); it never replaces a directory, a device or a pipe.
 func Write(name string, head SnapshotHeader, objects []map[string]any, force bool) error {
 	if err := replaceable(name, force); err != nil {
 		return err
 	}
-	// The picture of a cluster is its owner's: CreateTemp makes it 0600.
+	// A snapshot is private to its owner: CreateTemp makes it 0600.
 	f, err := os.CreateTemp(filepath.Dir(name), "."+filepath.Base(name)+".*")
 	if err != nil {
 		return err
@@ -44,7 +43,7 @@ func Write(name string, head SnapshotHeader, objects []map[string]any, force boo
 	return nil
 }
 
-// replaceable says why a name cannot be written to.
+// replaceable returns why a name cannot be written to.
 func replaceable(name string, force bool) error {
 	if _, err := os.Lstat(name); errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -73,13 +72,12 @@ func place(temp, name string, force bool) error {
 	if force {
 		return os.Rename(temp, name)
 	}
-	// A link fails where the name has been taken meanwhile; a rename would not. On a
-	// file system without links there is only that.
+	// A link fails if the name has been taken meanwhile; a rename would not. A file system without
+	// links has only rename.
 	err := os.Link(temp, name)
 	switch {
 	case err == nil:
-		// The snapshot is there under its name; a second one beside it is no failure
-		// of the writing.
+		// The snapshot exists under its name; a leftover temporary file is no failure.
 		_ = os.Remove(temp)
 		return nil
 	case errors.Is(err, fs.ErrExist):
@@ -88,9 +86,8 @@ func place(temp, name string, force bool) error {
 	return os.Rename(temp, name)
 }
 
-// WriteTo writes a snapshot to a stream. The head comes first and is told how
-// many objects follow; YAML ends with the mark "...", so that a cut shows even
-// within the last object.
+// WriteTo writes a snapshot to a stream. The header comes first and has the number of objects; YAML
+// ends with the mark "...", so that a truncation shows even within the last object.
 func WriteTo(w io.Writer, asJSON, zip bool, head SnapshotHeader, objects []map[string]any) error {
 	out := bufio.NewWriter(w)
 	var to io.Writer = out
@@ -137,8 +134,7 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 		return err
 	}
 	b = append(escaped(b), '\n')
-	// The writer of YAML leaves a field called "<<" unquoted, which then merges. JSON
-	// is YAML as well.
+	// The YAML writer leaves a field "<<" unquoted, which then merges. JSON is YAML as well.
 	if !bytes.Contains(b, []byte(`"\u003c\u003c":`)) {
 		if b, err = strict.YAML(b); err != nil {
 			return err
@@ -151,8 +147,8 @@ func writeDocument(w io.Writer, doc any, asJSON bool) error {
 	return err
 }
 
-// escaped writes the characters of JSON that YAML does not let stand (DEL, C1
-// controls, byte order marks) as escapes, which it does.
+// escaped escapes the characters of JSON that YAML does not allow literally (DEL, C1 controls, byte
+// order marks).
 func escaped(b []byte) []byte {
 	odd := func(r rune) bool {
 		return r >= utf8.RuneSelf-1 && !unicode.IsGraphic(r) && r < 1<<16

@@ -161,9 +161,9 @@ func TestWriteToAFullDisk(t *testing.T) {
 	big := []map[string]any{{"kind": "A", "metadata": map[string]any{"name": strings.Repeat("a", 1<<16)}}}
 	for _, zip := range []bool{false, true} {
 		for _, asJSON := range []bool{false, true} {
-			for _, left := range []int{0, 100} {
-				if err := WriteTo(&full{left}, asJSON, zip, SnapshotHeader{}, big); !errors.Is(err, io.ErrShortWrite) {
-					t.Errorf("zip %v, JSON %v, %d bytes left: %v", zip, asJSON, left, err)
+			for _, free := range []int{0, 100} {
+				if err := WriteTo(&full{free}, asJSON, zip, SnapshotHeader{}, big); !errors.Is(err, io.ErrShortWrite) {
+					t.Errorf("zip %v, JSON %v, %d bytes left: %v", zip, asJSON, free, err)
 				}
 			}
 		}
@@ -171,8 +171,8 @@ func TestWriteToAFullDisk(t *testing.T) {
 }
 
 func TestKeeper(t *testing.T) {
-	told := newRecorder()
-	k := NewMemorySink(told, func(r object.Ref) bool { return r.Name != "not" })
+	gaps := newRecorder()
+	k := NewMemorySink(gaps, func(r object.Ref) bool { return r.Name != "not" })
 	crd := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "z"}}}
 	add := func(r object.Ref, body whole) { k.Add(object.Object{Ref: r, Version: "v1", Meta: body, Body: body}) }
 	add(object.Ref{Kind: "Pod", Namespace: "a", Name: "p"}, pod("a", "p"))
@@ -191,8 +191,8 @@ func TestKeeper(t *testing.T) {
 	if got := strings.Join(kinds, ", "); got != "apiextensions.k8s.io/v1 CustomResourceDefinition, v1 Pod, v1 Secret" {
 		t.Error(got)
 	}
-	if told.reasons() != "pods@:Forbidden" || told.added > 0 || len(told.covered) > 0 || len(told.absent) > 0 {
-		t.Errorf("told %+v", told)
+	if gaps.reasons() != "pods@:Forbidden" || gaps.added > 0 || len(gaps.covered) > 0 || len(gaps.absent) > 0 {
+		t.Errorf("told %+v", gaps)
 	}
 	if o := k.Objects()[1]; o["spec"].(map[string]any)["nodeName"] != "n1" {
 		t.Error(o)

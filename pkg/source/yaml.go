@@ -16,9 +16,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// toJSON reads YAML as kubectl apply does: YAML 1.1 as far as Kubernetes goes,
-// and a field that is there twice is an error. What aliases add is taken from what the
-// stream may grow.
+// toJSON reads YAML as kubectl apply does: YAML 1.1 with the restrictions of Kubernetes, and
+// duplicate fields are errors. The growth by aliases is charged to grows.
 func toJSON(doc []byte, grows *strict.Growth) ([]byte, error) {
 	if err := checkDensity(doc); err != nil {
 		return nil, err
@@ -33,16 +32,14 @@ func toJSON(doc []byte, grows *strict.Growth) ([]byte, error) {
 		}
 	}
 	if bytes.Contains(doc, []byte("<<")) {
-		// Being strict, the parser takes a field that overrides a merged one for one
-		// that is there twice.
+		// In strict mode the parser reports a field that overrides a merged one as a duplicate.
 		return yaml.YAMLToJSON(doc)
 	}
 	return yaml.YAMLToJSONStrict(doc)
 }
 
-// trailing says what is wrong behind the first node of a document, which is all
-// that the parser looks at. Where that is a block at the head of its lines,
-// nothing can be behind it.
+// trailing reports content after the first node of a document, which is all that the parser reads.
+// A block at the start of its lines cannot be followed by anything.
 func trailing(doc []byte) error {
 	for line := range bytes.Lines(doc) {
 		if !speaks(line) {
@@ -65,14 +62,14 @@ func trailing(doc []byte) error {
 	}
 }
 
-// growth is what the aliases of a stream may add to it: a writer that names twice what it
-// has twice does not get far beyond the text.
+// growth returns the limit of what aliases may add to a stream: a dump that repeats values by
+// aliases stays close to the size of its text.
 func growth(stream []byte) *strict.Growth {
 	return &strict.Growth{Left: max(strict.MaxGrowth, len(stream))}
 }
 
-// checkDensity refuses a large document that is hardly anything but indicators: its nodes
-// would take a hundred times its size. Objects have one in nine bytes.
+// checkDensity refuses a large document that consists mostly of indicators: its nodes would take a
+// hundred times its size. Objects have one in nine bytes.
 func checkDensity(doc []byte) error {
 	if len(doc) <= strict.MaxNodes {
 		return nil
@@ -83,8 +80,8 @@ func checkDensity(doc []byte) error {
 	return nil
 }
 
-// mayAlias says whether there is what may be an alias; a dump seldom has anything
-// like it. Blanks and breaks before one may be those of Unicode, or zeros of UTF-16.
+// mayAlias reports whether a document may have an alias; dumps rarely have anything like it. Blanks
+// and breaks before one may be those of Unicode, or zeros of UTF-16.
 func mayAlias(doc []byte) bool {
 	for at := 0; ; at++ {
 		n := bytes.IndexByte(doc[at:], '*')
@@ -100,15 +97,15 @@ func mayAlias(doc []byte) bool {
 
 var yamlLine = lazyregexp.New(`\bline (\d+): ?`)
 
-// yamlError says what is wrong with YAML, and in which line of the file.
+// yamlError returns an error in YAML with its line in the file.
 func yamlError(at Position, err error) error {
 	msg := strings.TrimPrefix(err.Error(), "error converting YAML to JSON: ")
 	msg = strings.TrimPrefix(strings.TrimPrefix(msg, "yaml: "), "unmarshal errors:")
 	msg, _, _ = strings.Cut(strings.TrimSpace(msg), "\n")
-	end := false // it is wrong where it ends
+	end := false // the error is at the end
 	if m := yamlLine.FindStringSubmatch(msg); m != nil {
 		n, _ := strconv.Atoi(m[1])
-		// The parser counts from 0 and the scanner, and what comes after, from 1.
+		// The parser counts from 0 and the scanner, and the later steps, from 1.
 		if strings.Contains(msg, "did not find expected") && !strings.Contains(msg, "expected ':'") {
 			n++
 		}

@@ -21,8 +21,8 @@ const auditLog = "audit"
 // auditLimit ends the wait for the audit log to catch up.
 const auditLimit = 20 * time.Second
 
-// AuditEvent is a request that was answered, as the API server logged it. The
-// log does not have the Accept header: a proxy's Requests do.
+// AuditEvent is an answered request, as the API server logged it. The log does not have the Accept
+// header: a proxy's Requests do.
 type AuditEvent struct {
 	Time   time.Time // when the request came
 	Verb   string    // get, list, watch, create, ...
@@ -32,19 +32,17 @@ type AuditEvent struct {
 	URI    string // path and query
 	Object AuditObject
 	Code   int // HTTP status of the answer
-	// Response is the body of the answer, in JSON whatever the client asked
-	// for. Only answers about Secrets and ConfigMaps to others than the
-	// cluster's own parts have it.
+	// Response is the body of the response, in JSON whatever the client requested. Only responses
+	// about Secrets and ConfigMaps to others than the cluster's own components have it.
 	Response json.RawMessage
 }
 
-// AuditObject is what the request was about; of a list, Name is empty.
+// AuditObject is the object of the request; for a list, Name is empty.
 type AuditObject struct{ Group, Version, Resource, Namespace, Name, Subresource string }
 
-// Data says whether the answer had the content of a Secret or a ConfigMap in
-// it, in any of the shapes in which the API server gives one: an object, a
-// list, a table. What is only metadata has none. The events of a watch are not
-// in the log: count a watch as data unless it asked for metadata.
+// Data reports whether the response had the content of a Secret or a ConfigMap, in any of the API
+// server's forms: an object, a list, a table. Metadata is no content. The events of a watch are not
+// in the log: count a watch as data unless it requested metadata.
 func (e AuditEvent) Data() bool {
 	type content struct {
 		Data       map[string]any `json:"data"`
@@ -69,10 +67,9 @@ func (e AuditEvent) Data() bool {
 	return found
 }
 
-// AuditEvents returns the requests that came at since or later and have been
-// answered, in the order of the answers. The cluster must have Audit. It sends
-// a request of its own and waits until that is in the log, so that those
-// answered before are too; a watch is in the log when it has ended.
+// AuditEvents returns the answered requests since a time, in the order of the responses. The
+// cluster must have Audit. It sends a request of its own and waits until that is in the log, so
+// that earlier ones are too; a watch is in the log when it has ended.
 func (c *Cluster) AuditEvents(since time.Time) ([]AuditEvent, error) {
 	if !c.options.Audit {
 		return nil, errors.New("read the audit log: the cluster was started without audit")

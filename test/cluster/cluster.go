@@ -65,9 +65,9 @@ type Cluster struct {
 	exit       error         // which one, and how; set before exited is closed
 	stop       sync.Once
 	stopErr    error
-	// dying is closed when the API server has ended that is to be restarted.
+	// dying is closed when the API server has ended before a restart.
 	dying atomic.Pointer[chan struct{}]
-	// standIns are the operators that run while somebody has installed them.
+	// standIns are operators that run while they are installed.
 	standIns *standIns
 
 	ca, frontCA *pki.Authority
@@ -90,7 +90,7 @@ func (c *Cluster) Stop() error {
 // Exited is closed when a process of the cluster has ended, by Stop or before.
 func (c *Cluster) Exited() <-chan struct{} { return c.exited }
 
-// Err says which process ended first, once Exited is closed.
+// Err returns which process ended first, once Exited is closed.
 func (c *Cluster) Err() error {
 	select {
 	case <-c.exited:
@@ -100,20 +100,20 @@ func (c *Cluster) Err() error {
 	}
 }
 
-// Dir is where the cluster keeps its files; the logs are in logs/NAME.log.
+// Dir returns the directory of the cluster; the logs are in logs/NAME.log.
 func (c *Cluster) Dir() string { return c.dir }
 
-// Binaries is where the programs are: the loader is among them.
+// Binaries returns the directory of the programs, including the loader.
 func (c *Cluster) Binaries() build.Binaries { return c.binaries }
 
-// Processes lists what runs, the supervisor excepted.
+// Processes lists the running processes, except the supervisor.
 func (c *Cluster) Processes() []supervise.Process { return c.supervisor.Processes() }
 
 // Config is the administrator's connection, without a client-side rate limit.
 func (c *Cluster) Config() *rest.Config { return rest.CopyConfig(c.config) }
 
-// User makes a client certificate for a user who has no rights yet but those
-// of the groups, and returns the kubeconfig file. Grant rights by RBAC objects.
+// User creates a client certificate for a user with the permissions of its groups only, and returns
+// the kubeconfig file. Grant permissions by RBAC objects.
 func (c *Cluster) User(name string, groups ...string) (string, error) {
 	file := c.path("users", url.PathEscape(name)+".kubeconfig")
 	if err := c.kubeconfig(file, pki.Subject{Name: name, Groups: groups}); err != nil {
@@ -122,8 +122,8 @@ func (c *Cluster) User(name string, groups ...string) (string, error) {
 	return file, nil
 }
 
-// Apply creates the objects of another cluster, or of a file, in this one; see
-// package apply. What controllers that run here make themselves is skipped.
+// Apply creates the objects of another cluster, or of a file, in this one; see package apply. It
+// skips objects that the running controllers create.
 func (c *Cluster) Apply(ctx context.Context, objects []*unstructured.Unstructured) (apply.Result, error) {
 	o := c.options
 	return apply.Objects(ctx, c.config, apply.Makers{
@@ -169,7 +169,7 @@ func (c *Cluster) run(name, program string, args ...string) error {
 
 func (c *Cluster) log(name string) string { return c.path("logs", name+".log") }
 
-// tail is the end of a process's log; empty if there is none.
+// tail returns the end of a process's log, or "".
 func (c *Cluster) tail(name string) string {
 	b, err := os.ReadFile(c.log(name))
 	if err != nil {

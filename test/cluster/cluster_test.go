@@ -26,7 +26,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
-// limit is how long a test waits for what a controller does.
+// limit is how long a test waits for a controller.
 const limit = 2 * time.Minute
 
 var shared = cluster.NewShared(cluster.Full())
@@ -118,7 +118,7 @@ func TestWorkloadsRun(t *testing.T) {
 		}
 		return nil
 	})
-	// The owner reference leads to the Deployment that is here, not to the old one.
+	// The owner reference has the UID of the new Deployment, not of the old one.
 	web, err := client.AppsV1().Deployments(ns).Get(t.Context(), "web", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -256,7 +256,7 @@ func grant(t *testing.T, admin kubernetes.Interface, ns, user string) {
 	}
 }
 
-// seen is what the user was answered about secrets, and whether there was data.
+// seen returns the responses to a user's requests for secrets, and whether one had data.
 func seen(t *testing.T, c *cluster.Cluster, since time.Time, user string) (codes []int, data bool) {
 	t.Helper()
 	events, err := c.AuditEvents(since)

@@ -19,14 +19,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/pki"
 )
 
-// egressProxy is the process that the API server reaches nodes through.
+// egressProxy is the process through which the API server reaches nodes.
 const egressProxy = "egress"
 
-// partsGroup marks the users that the parts of the cluster are, for the audit
-// policy.
+// partsGroup is the group of the cluster's own components, for the audit policy.
 const partsGroup = "sysop:parts"
 
-// socketLimit is the length of a Unix socket's path that every system takes.
+// socketLimit is the length of a Unix socket's path that every system accepts.
 const socketLimit = 100
 
 //go:embed manifests/audit-policy.yaml
@@ -181,8 +180,8 @@ func (c *Cluster) startControllerManager(context.Context) error {
 		"--cluster-signing-cert-file=pki/ca.crt", "--cluster-signing-key-file=pki/ca.key",
 		"--use-service-account-credentials=true", "--allocate-node-cidrs=false", "--profiling=false",
 		"--kube-api-qps=1000", "--kube-api-burst=2000", "--node-monitor-grace-period=3600s",
-		// Claims and volumes bind in several steps; kwok writes to them as well, and
-		// a step that lost the race is made up for only in the next round (15 s).
+		// Claims and volumes bind in several steps; kwok writes to them as well, and a step with a
+		// conflict is only repeated in the next round (15 s).
 		"--pvclaimbinder-sync-period=1s")
 }
 
@@ -214,8 +213,7 @@ func (c *Cluster) awaitServiceAccount(ctx context.Context) error {
 	})
 }
 
-// await tries until there is no error or ctx ends; then the last error is told
-// too.
+// await retries until there is no error or ctx ends; then it returns the last error, too.
 func await(ctx context.Context, try func(context.Context) error) error {
 	poll := time.NewTicker(50 * time.Millisecond)
 	defer poll.Stop()

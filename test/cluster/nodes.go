@@ -23,11 +23,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/pki"
 )
 
-// maxNodes is what the addresses and, with Summary, the ports suffice for.
+// maxNodes is the limit of the addresses and, with Summary, of the ports.
 const maxNodes = 5000
 
-// FailAnnotation on a pod is the way in which it fails; a claim that has it
-// stays pending, and nobody speaks for a node that has it.
+// FailAnnotation on a pod is the way in which it fails; a claim with it stays pending, and a node
+// with it has no kubelet.
 const FailAnnotation = "sysop.dev/fail"
 
 //go:embed manifests
@@ -79,7 +79,7 @@ func (c *Cluster) runKwok() error {
 		return err
 	}
 	c.kubeletPort = p[0]
-	// Without a server address it would listen on every address there is.
+	// Without a server address it would listen on all addresses.
 	return c.run(build.Kwok, build.Kwok,
 		"--kubeconfig=kwok.kubeconfig", "--config=kwok.yaml", "--manage-all-nodes=true",
 		"--node-ip=127.0.0.1", fmt.Sprintf("--node-port=%d", p[0]), "--server-address="+address(p[0]),
@@ -88,8 +88,8 @@ func (c *Cluster) runKwok() error {
 		"--enable-crds=Metric,ClusterResourceUsage,ResourceUsage,Logs,ClusterLogs")
 }
 
-// part writes NAME.kubeconfig for an administrator whom the audit policy knows
-// for a part of the cluster.
+// part writes NAME.kubeconfig for an administrator that the audit policy recognizes as a component
+// of the cluster.
 func (c *Cluster) part(name string) error {
 	return c.kubeconfig(c.path(name+".kubeconfig"), pki.Subject{Name: "sysop:" + name, Groups: []string{"system:masters", partsGroup}})
 }
@@ -124,8 +124,8 @@ func (c *Cluster) awaitNodes(ctx context.Context) error {
 	})
 }
 
-// startFakeKubelet puts the fake kubelet in front of kwok's, a port for each
-// node. kwok must have set the nodes up: it writes its own port into them.
+// startFakeKubelet puts the fake kubelet in front of kwok's, a port for each node. kwok must have
+// initialized the nodes: it writes its own port into them.
 func (c *Cluster) startFakeKubelet(ctx context.Context) error {
 	if err := c.part(build.FakeKubelet); err != nil {
 		return err
@@ -159,11 +159,11 @@ func (c *Cluster) pointNodes(ctx context.Context, ports []int) error {
 	return nil
 }
 
-// nodesPoll is how often is seen to it that nodes point to the fake kubelet.
+// nodesPoll is the interval at which nodes are pointed to the fake kubelet.
 const nodesPoll = 2 * time.Second
 
-// keepNodes writes the ports again, until the cluster stops: where a node was not heard of
-// for a while, as on a busy machine, kwok sets it up anew.
+// keepNodes writes the ports again, until the cluster stops: kwok reinitializes a node that did not
+// report for a while, as on a busy machine.
 func (c *Cluster) keepNodes(ports []int) {
 	tick := time.NewTicker(nodesPoll)
 	defer tick.Stop()
@@ -172,7 +172,7 @@ func (c *Cluster) keepNodes(ports []int) {
 		case <-c.exited:
 			return
 		case <-tick.C:
-			// What fails is tried again; a server that is restarted answers later.
+			// Failures are retried; a restarting server responds later.
 			_ = c.pointNodes(context.Background(), ports)
 		}
 	}
@@ -187,8 +187,7 @@ func ownManifest(name string, oldnew ...string) ([]*unstructured.Unstructured, e
 	return apply.Parse([]byte(strings.NewReplacer(oldnew...).Replace(string(b))))
 }
 
-// kwokConfig is kwok's configuration: its options, its own stages from dir,
-// changed where ours need it, and ours.
+// kwokConfig returns kwok's configuration: its options, its own stages from dir, adapted, and ours.
 func kwokConfig(dir string) ([]byte, error) {
 	var config bytes.Buffer
 	for _, own := range []string{"kwok-config.yaml", "stage-pod-fail.yaml"} {
@@ -216,9 +215,9 @@ func kwokConfig(dir string) ([]byte, error) {
 	return config.Bytes(), nil
 }
 
-// adaptStage keeps what fails out of the stages for what is healthy, and lets
-// the stages for volumes play claims of every class, not of kwok's own only:
-// manifests from other clusters name theirs.
+// adaptStage excludes failing objects from the stages for healthy ones, and applies the stages for
+// volumes to claims of every class, not of kwok's own only: manifests from other clusters use
+// theirs.
 func adaptStage(b []byte) ([]byte, error) {
 	var stage unstructured.Unstructured
 	if err := yaml.Unmarshal(b, &stage.Object); err != nil {

@@ -5,36 +5,34 @@ import (
 	"io"
 )
 
-// Options says what a cluster is made of. There are always etcd and an API
-// server with RBAC; the zero value has nothing else.
+// Options select the components of a cluster. It always has etcd and an API server with RBAC; the
+// zero value has nothing else.
 type Options struct {
 	Nodes             int  // fake nodes, named node-0 and on; they need Kwok
 	ControllerManager bool // all the built-in controllers
 	Scheduler         bool
-	Kwok              bool // plays the nodes, the life of pods, and volumes
+	Kwok              bool // simulates the nodes, the life of pods, and volumes
 	MetricsServer     bool // metrics.k8s.io, fed from pod annotations through Kwok
 	Summary           bool // the nodes' /stats/summary, through their proxy subresource
 
 	PrometheusOperator  bool
 	CertManager         bool
 	CertificateOwnerRef bool // cert-manager makes a Certificate the owner of its Secret
-	// StandIns has the two operators run, with the rights of their own service accounts,
-	// while a Deployment of theirs is available, and not else: their definitions are not
-	// there before somebody installs them.
+	// StandIns runs the two operators, with the permissions of their own service accounts, while a
+	// Deployment of theirs is available. Their definitions do not exist before they are installed.
 	StandIns bool
 
 	Audit          bool     // log requests for AuditEvents
 	APIServerFlags []string // further flags of the API server
 
-	// Dir is where the cluster keeps its files; it stays when the cluster is
-	// stopped. Without it there is a temporary one, which does not.
+	// Dir is the directory of the cluster; it stays when the cluster is stopped. By default it is a
+	// temporary one, which does not.
 	Dir string
-	// Log is told what happens while the cluster is built and started.
-	// Nothing is told without it.
+	// Log receives progress messages while the cluster is built and started; may be nil.
 	Log io.Writer
 }
 
-// Full is a cluster with every part and three nodes.
+// Full returns a cluster with every component and three nodes.
 func Full() Options {
 	return Options{
 		Nodes: 3, ControllerManager: true, Scheduler: true, Kwok: true, MetricsServer: true, Summary: true,
@@ -42,14 +40,13 @@ func Full() Options {
 	}
 }
 
-// Workloads is a cluster in which workloads run, and nothing more: what most
-// tests need.
+// Workloads returns a cluster in which workloads run, which is enough for most tests.
 func Workloads() Options {
 	return Options{Nodes: 3, ControllerManager: true, Scheduler: true, Kwok: true, Audit: true}
 }
 
-// Installing is a cluster in which workloads run, and on which operators are to be
-// installed: when their Deployments are available, so they are.
+// Installing returns a cluster in which workloads run and operators can be installed: they run
+// while their Deployments are available.
 func Installing() Options {
 	o := Workloads()
 	o.StandIns = true

@@ -16,8 +16,8 @@ const (
 	lastPort  = 31999
 )
 
-// ports finds n ports of 127.0.0.1 that are free, all different. Another
-// process may still take one before it is used: see inUse.
+// ports returns n different free ports of 127.0.0.1. Another process may still take one before its
+// use: see inUse.
 func ports(n int) (chosen []int, err error) {
 	var held []net.Listener
 	defer func() {

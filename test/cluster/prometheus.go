@@ -27,10 +27,9 @@ const PrometheusPort = 9090
 // prometheusStart ends a start that hangs: an idle machine needs one second.
 const prometheusStart = startLimit
 
-// PrometheusOptions says what a Prometheus server knows, and how it behaves.
+// PrometheusOptions configure a Prometheus server.
 type PrometheusOptions struct {
-	// Series are all the samples that it has. Those of a series are in order of time;
-	// NaN is a staleness marker.
+	// Series are all samples, by time within a series; NaN is a staleness marker.
 	Series []model.SampleStream
 	// Config is its configuration, in YAML. It needs none: nothing is scraped.
 	Config string
@@ -154,9 +153,9 @@ func (p *Prometheus) run(ctx context.Context, bin build.Binaries, flags []string
 	return await(ctx, answers(http.DefaultClient, p.URL+"/-/ready"))
 }
 
-// ServePrometheus makes a Service in the namespace, and a pod, behind which is the
-// server: through the API server's proxy it is reached as a Prometheus in the cluster
-// would be. It returns when it is. The cluster needs controllers, Kwok and a node.
+// ServePrometheus creates a Service in the namespace, and a pod, for the server: through the API
+// server's proxy it is reachable like a Prometheus in the cluster. It returns when it is. The
+// cluster needs controllers, Kwok and a node.
 func (c *Cluster) ServePrometheus(t testing.TB, p *Prometheus, namespace, name string) {
 	t.Helper()
 	objects, err := ownManifest("prometheus-service.yaml", "NAMESPACE", namespace, "NAME", name,

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// answered decodes what a Prometheus server answers to an instant query.
+// answered decodes the response of a Prometheus server to an instant query.
 func answered(b []byte) (model.Matrix, error) {
 	var a struct {
 		Status, Error string

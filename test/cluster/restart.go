@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
-// RestartAPIServer kills the API server, as a crash would, and starts it anew on the same
-// port. It returns when the new one is ready. It is for a cluster of a test's own: every
-// watch of every client breaks.
+// RestartAPIServer kills the API server, as a crash would, and starts it again on the same port. It
+// returns when the new one is ready. Use it on a cluster of a single test: every watch of every
+// client breaks.
 func (c *Cluster) RestartAPIServer(ctx context.Context) error {
 	all := c.supervisor.Processes()
 	slices.Reverse(all)

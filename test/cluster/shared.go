@@ -18,11 +18,11 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// poll is how often Eventually tries.
+// poll is the interval of Eventually.
 const poll = 100 * time.Millisecond
 
-// Shared is one cluster for all tests of a package. It starts when the first
-// test asks for it, so a run of tests that need none starts none.
+// Shared is one cluster for all tests of a package. It starts with the first test that needs it, so
+// a run of other tests starts none.
 type Shared struct {
 	options Options
 	once    sync.Once
@@ -61,9 +61,9 @@ func (s *Shared) Stop() error {
 // hangs is far more than a test takes on a slow machine.
 const hangs = 20 * time.Minute
 
-// watch ends the run if the test goes on for ever, and says last which one it is and
-// where it stands: go test says that first, above thousands of lines. While the test
-// itself has ended and its parallel subtests wait for their turn, it does not hang.
+// watch ends the run if the test never ends, and prints last which one it is and its stack: go test
+// prints that first, above thousands of lines. A test that has ended and whose parallel subtests
+// wait for their turn does not hang.
 func watch(t testing.TB) {
 	own := make([]byte, 64)
 	own = own[:runtime.Stack(own, false)]
@@ -91,8 +91,7 @@ func watch(t testing.TB) {
 	t.Cleanup(func() { timer.Stop() })
 }
 
-// Cluster returns the cluster, starting it if need be. With go test -short the
-// test is skipped.
+// Cluster returns the cluster, and starts it if needed. With go test -short the test is skipped.
 func (s *Shared) Cluster(t testing.TB) *Cluster {
 	t.Helper()
 	if testing.Short() {
@@ -109,8 +108,8 @@ func (s *Shared) Cluster(t testing.TB) *Cluster {
 	return s.cluster
 }
 
-// Namespace makes a namespace for this test alone and returns its name. It is
-// deleted when the test ends, without waiting for its content to go.
+// Namespace creates a namespace for this test alone and returns its name. It is deleted when the
+// test ends, without waiting for its content.
 func (c *Cluster) Namespace(t testing.TB) string {
 	t.Helper()
 	ns := &unstructured.Unstructured{}
@@ -138,7 +137,7 @@ func (c *Cluster) Namespace(t testing.TB) string {
 	return name
 }
 
-// namespacePrefix makes of a test's name what a namespace's name can begin with.
+// namespacePrefix converts a test's name to the prefix of a namespace's name.
 func namespacePrefix(test string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' {
@@ -150,8 +149,8 @@ func namespacePrefix(test string) string {
 	return strings.Trim(name[:min(len(name), validation.DNS1123LabelMaxLength-suffix)], "-") + "-"
 }
 
-// Eventually tries until there is no error, and fails the test with the last
-// one after the timeout. It is how a test waits.
+// Eventually retries until there is no error, and fails the test with the last one after the
+// timeout. Tests wait with it.
 func Eventually(t testing.TB, timeout time.Duration, try func() error) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), timeout)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/pki"
 )
 
-// standIns are operators whose pods kwok plays, and whose program runs here meanwhile.
+// standIns are operators whose pods kwok simulates, while their programs run here.
 type standIns struct {
 	mu      sync.Mutex
 	running map[string]bool // by the name of the process
@@ -27,14 +27,14 @@ type standIns struct {
 
 func newStandIns() *standIns { return &standIns{running: map[string]bool{}} }
 
-// standInPrograms are the values of app.kubernetes.io/name of Deployments, and what runs for
-// them.
+// standInPrograms are the values of app.kubernetes.io/name of Deployments, which are also the
+// programs that run for them.
 var standInPrograms = []string{build.CertManager, build.PrometheusOperator}
 
-// standInPoll is how often is looked whether a Deployment has come or gone.
+// standInPoll is the interval at which Deployments are checked.
 const standInPoll = 200 * time.Millisecond
 
-// startStandIns looks after the Deployments until the cluster stops.
+// startStandIns watches the Deployments until the cluster stops.
 func (c *Cluster) startStandIns(context.Context) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	c.standIns.end, c.standIns.done = cancel, make(chan struct{})
@@ -58,8 +58,8 @@ func (c *Cluster) startStandIns(context.Context) error {
 	return nil
 }
 
-// standIn starts the program of an available Deployment, and ends that of one that has gone.
-// A program that has ended by itself is started again, as its pod would be.
+// standIn starts the program of an available Deployment, and stops that of a deleted one. It
+// restarts a program that has ended by itself, as its pod would be.
 func (c *Cluster) standIn(ctx context.Context, program string) error {
 	list, err := c.client.Resource(schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "deployments"}).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + program})
 	if err != nil {
@@ -89,7 +89,7 @@ func (c *Cluster) standIn(ctx context.Context, program string) error {
 	return nil
 }
 
-// runStandIn starts a program with the rights of its service account.
+// runStandIn starts a program with the permissions of its service account.
 func (c *Cluster) runStandIn(program, namespace string, user pki.Subject) error {
 	if program == build.CertManager {
 		if err := c.kubeconfig(c.path(program+".kubeconfig"), user); err != nil {
@@ -113,7 +113,7 @@ func (c *Cluster) runStandIn(program, namespace string, user pki.Subject) error 
 		"--ca-file=pki/ca.crt", "--web.listen-address="+address(p[0]), "--kubelet-endpoints=false")
 }
 
-// killStandIn ends a program: its watch tells of the end.
+// killStandIn kills a program: its watch reports the end.
 func (c *Cluster) killStandIn(program string) error {
 	all := c.supervisor.Processes()
 	for _, p := range slices.Backward(all) {
@@ -141,7 +141,7 @@ func (s *standIns) set(program string, running bool) {
 	s.running[program] = running
 }
 
-// ended notes that a process has ended, and says whether it was one of these.
+// ended records that a process has ended, and reports whether it was one of these.
 func (s *standIns) ended(program string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +150,7 @@ func (s *standIns) ended(program string) bool {
 	return was
 }
 
-// stop ends the looking.
+// stop stops the watching.
 func (s *standIns) stop() {
 	if s.end == nil {
 		return

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
-// attempts is how often a start is tried when another process takes a port
-// between its choice and its use.
+// attempts is how often a start is tried if another process takes a chosen port.
 const attempts = 4
 
 // startLimit ends a start that hangs. An idle machine needs seven seconds, one
@@ -25,13 +24,12 @@ const startLimit = 3 * time.Minute
 // Build builds every binary, or finds them in the cache; see package build.
 func Build(ctx context.Context, log io.Writer) (build.Binaries, error) { return build.All(ctx, log) }
 
-// Start builds what is needed and starts a cluster. When it returns, the API
-// server is ready, the nodes are, and so are the parts that o asks for; metrics
-// take half a minute more to appear. The cluster ends with Stop, or with this
-// process. ctx is for the start only.
+// Start builds what is needed and starts a cluster. When it returns, the API server, the nodes and
+// the components of o are ready; metrics take half a minute more to appear. The cluster ends with
+// Stop, or with this process. ctx is for the start only.
 //
-// On an error all that was started has been stopped, and the error says which
-// process failed, with the last lines of its log.
+// After an error everything that was started has been stopped, and the error names the failed
+// process, with the last lines of its log.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -54,7 +52,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	}
 }
 
-// inUse says whether a process found its port taken.
+// inUse reports whether a process found its port in use.
 func inUse(err error) bool { return strings.Contains(err.Error(), "address already in use") }
 
 func startOnce(ctx context.Context, o Options, bin build.Binaries) (_ *Cluster, err error) {
@@ -86,7 +84,7 @@ func startOnce(ctx context.Context, o Options, bin build.Binaries) (_ *Cluster, 
 	return c, nil
 }
 
-// watch notes the first process that ends before Stop.
+// watch records the first process that ends before Stop.
 func (c *Cluster) watch(exits <-chan supervise.Exit) {
 	first := true
 	for e := range exits {
@@ -107,7 +105,7 @@ func (c *Cluster) watch(exits <-chan supervise.Exit) {
 	}
 }
 
-// start brings up the parts, each when what it needs is there.
+// start starts the components, each after its dependencies.
 func (c *Cluster) start(ctx context.Context) error {
 	begin := time.Now()
 	if err := c.issue(); err != nil {
@@ -134,8 +132,8 @@ type step struct {
 	start  func(context.Context) error
 }
 
-// steps lists all there is to start. Processes are started first and waited
-// for later, so that they come up side by side.
+// steps lists everything to start. Processes are started first and waited for later, so that they
+// start in parallel.
 func (c *Cluster) steps() []step {
 	o := c.options
 	return []step{
@@ -169,7 +167,7 @@ func (c *Cluster) makeDir() error {
 		}
 		c.dir = dir
 	}
-	// What an attempt that failed, or a cluster that ended, left there is of no use.
+	// The files of a failed attempt, or of an ended cluster, are of no use.
 	for _, name := range []string{"etcd", "logs", "pki", "users"} {
 		if err := os.RemoveAll(c.path(name)); err != nil {
 			return fmt.Errorf("clear the cluster's directory: %w", err)

@@ -21,7 +21,7 @@ const starterVariable = "SYSOP_TEST_STARTER"
 
 func contains(b []byte, s string) bool { return bytes.Contains(b, []byte(s)) }
 
-// starter starts a cluster, tells its processes, and waits to be killed.
+// starter starts a cluster, reports its processes, and waits to be killed.
 func starter() {
 	c, err := cluster.Start(context.Background(), cluster.Options{ControllerManager: true, Dir: os.Getenv(starterVariable)})
 	if err == nil {

@@ -3,7 +3,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
-import type { Picture } from './picture.ts'
+import type { UIState } from './ui_state.ts'
 import { health, plural, short } from './words.ts'
 
 /** Health by glyph and word. */
@@ -45,7 +45,7 @@ export function focusOn(selector: string): void {
 }
 
 /** That what is looked for may be among what could not be read. */
-export function Unread({ of }: { of: Picture['gaps'] }) {
+export function Unread({ of }: { of: UIState['gaps'] }) {
   const [first] = of ?? []
   return first ? <p><span class="tone-warn"><span aria-hidden="true">▲</span> {plural(of!.length, 'resource')} could not be read:</span> {first.resource}: {first.reason}: {first.message}{of!.length > 1 && ' ...'}</p> : null
 }

@@ -3,7 +3,7 @@
 import { useState } from 'preact/hooks'
 import { Bar, Command, Lacks, Sort, Unread, Waits, useAsk } from './bits.tsx'
 import type { Page } from './page.ts'
-import type { Costs } from './picture.ts'
+import type { Costs } from './ui_state.ts'
 import { type Point, compare, labelKeys, partsOf, series, stackCosts } from './table.ts'
 import { age, capital, count, moment, money, parse, plural, short } from './words.ts'
 

@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Command, Health } from './bits.tsx'
 import type { Page } from './page.ts'
-import type { Picture, ViewName } from './picture.ts'
+import type { UIState, ViewName } from './ui_state.ts'
 import { type DialogProps, keys, titles } from './shell.tsx'
 import { command, inNamespace, plural, readFrom } from './words.ts'
 
@@ -24,7 +24,7 @@ export function fileCommand(page: Page): string {
   return `${command('kubectl', 'sysop', ...words, ...readFrom(source))} -o html > ${words[0]}.html`
 }
 
-function Gaps({ picture, close }: { picture: Picture; close: () => void }) {
+function Gaps({ picture, close }: { picture: UIState; close: () => void }) {
   const { gaps = [], notes = [], parts = {} } = picture
   const forbidden = (gaps ?? []).filter((g) => g.reason === 'Forbidden')
   return (

@@ -3,9 +3,9 @@
 import { h, render } from 'preact'
 import { Details as details } from './details.tsx'
 import { Page } from './page.ts'
-import type { Picture } from './picture.ts'
+import type { UIState } from './ui_state.ts'
 import { CostsView as costs, Dialogs as dialogs, Findings as findings, Regulation as regulation } from './reports.ts'
 import { Shell } from './shell.tsx'
 
-const picture = JSON.parse(document.getElementById('picture')!.textContent!) as Picture
+const picture = JSON.parse(document.getElementById('picture')!.textContent!) as UIState
 render(h(Shell, { page: new Page(picture, null), views: { costs, details, dialogs, findings, regulation } }), document.getElementById('page')!)

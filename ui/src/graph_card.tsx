@@ -3,7 +3,7 @@
 import type { Card } from './graph_scene.ts'
 import { healthOf, nameOf } from './graph_draw.ts'
 import type { Page } from './page.ts'
-import type { Stack } from './picture.ts'
+import type { Stack } from './ui_state.ts'
 import type { Item } from './shape.ts'
 import { health, money, trouble } from './words.ts'
 

@@ -2,7 +2,7 @@
 
 import { cardHeight, cardWidth, inside, type Card, type Line, type Scene, type Size, type View } from './graph_scene.ts'
 import type { Page } from './page.ts'
-import type { Edge } from './picture.ts'
+import type { Edge } from './ui_state.ts'
 import type { Item } from './shape.ts'
 import { titleOf } from './tree_rows.ts'
 import { health, relations, trouble } from './words.ts'

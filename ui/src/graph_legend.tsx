@@ -1,5 +1,5 @@
 import { dashes } from './graph_draw.ts'
-import type { Edge } from './picture.ts'
+import type { Edge } from './ui_state.ts'
 import { health } from './words.ts'
 
 const lines: [string, string, Edge['v']][] = [

@@ -3,7 +3,7 @@
 
 import { layout, type Node as Sized } from './layout.ts'
 import type { Page } from './page.ts'
-import type { Edge, Stack } from './picture.ts'
+import type { Edge, Stack } from './ui_state.ts'
 import type { Item, Shape } from './shape.ts'
 
 /** The size of a card at zoom 1, the same for all: what a card says moves nothing. */

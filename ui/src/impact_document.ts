@@ -1,7 +1,7 @@
 // What kubectl sysop impact writes, docs/schema/impact.json, as far as the page shows it; how it is
 // laid out, and its words: as internal/view/impact.go has them. Without the browser, so that it can be tested.
 
-import type { Picture } from './picture.ts'
+import type { UIState } from './ui_state.ts'
 import { parse, plural } from './words.ts'
 
 export const cascades = ['background', 'foreground', 'orphan'] as const
@@ -21,7 +21,7 @@ export interface Impact {
   indirect: Dependent[]
   served: Dependent[]
   unreadKinds: string[]
-  gaps: Picture['gaps']
+  gaps: UIState['gaps']
 }
 export interface Touched { stack: string; effect: string; inferred: boolean; cause?: string; deleted: number; objects: string[] }
 export interface Deletion { id: string; cause: string; removal: string; why?: string; blocks: boolean; finalizers: string[] }

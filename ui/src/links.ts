@@ -1,8 +1,8 @@
-// The objects and edges of a Picture as pkg/graph has them: in the order of object.Compare, with
+// The objects and edges of a UIState as pkg/graph has them: in the order of object.Compare, with
 // the edges that arrive beside those that leave. Paths go over it.
 
 import type { Page } from './page.ts'
-import type { Edge, Picture } from './picture.ts'
+import type { Edge, UIState } from './ui_state.ts'
 
 export interface Arrow { from: number; to: number; edge: Edge }
 
@@ -20,9 +20,9 @@ const isAside = 1, isManager = 4
 export const aside = ({ edge }: Arrow) => !!((edge.f ?? 0) & isAside)
 export const manages = ({ edge }: Arrow) => !!((edge.f ?? 0) & isManager)
 
-let last: { of: Picture['nodes']; links: Links } | null = null
+let last: { of: UIState['nodes']; links: Links } | null = null
 
-/** They are of the Picture that was asked about last: it is replaced as a whole when it changes. */
+/** They are of the UIState that was asked about last: it is replaced as a whole when it changes. */
 export function linksOf(page: Page): Links {
   const { nodes, kinds, namespaces } = page.picture
   if (last?.of === nodes) return last.links

@@ -1,7 +1,7 @@
-// What is shown, and of what: the one place where the Picture, the choice of the user and the
+// What is shown, and of what: the one place where the UIState, the choice of the user and the
 // address meet. Views read it and call set; nothing else holds state that another view needs.
 
-import type { Change, Edge, Kind, Node, Picture, Place, Stack, ViewName } from './picture.ts'
+import type { Change, Edge, Kind, Node, UIState, Place, Stack, ViewName } from './ui_state.ts'
 import { health, kindKey, relations } from './words.ts'
 
 /** What the user chose. All of it is in the address. Nodes are written as Kind.group/namespace/name. */
@@ -61,7 +61,7 @@ export class Page {
   connection: Connection = { state: 'still', why: '', at: 0 }
   /** Counts changes of what objects and edges there are; health alone does not count. */
   topology = 0
-  /** The stack of a chosen root that is in no tree of the Picture, where the server told it. */
+  /** The stack of a chosen root that is in no tree of the UIState, where the server told it. */
   rooted: { root: string; stack: Stack } | null = null
   /** Whether details are shown, when something is selected. */
   details = true
@@ -72,7 +72,7 @@ export class Page {
   /** What each view was filtered by when it was left. */
   private filters = new Map<ViewName, Partial<Choice>>()
 
-  constructor(public picture: Picture, public server: Server | null, private address: Address | null = browserAddress()) {
+  constructor(public picture: UIState, public server: Server | null, private address: Address | null = browserAddress()) {
     this.choice = this.read()
     address?.watch(() => {
       this.choice = this.read()
@@ -128,7 +128,7 @@ export class Page {
     if (!FILE) {
       const { picture } = this, { head, order } = change
       const nodes = change.nodes ? picture.nodes.slice() : picture.nodes
-      const next: Picture = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
+      const next: UIState = { ...(head ?? picture), at: change.at, nodes, stacks: picture.stacks }
       let moved = false
       for (const [at, node] of Object.entries(change.nodes ?? {})) {
         const id = +at, old = nodes[id] ?? null
@@ -154,8 +154,8 @@ export class Page {
     }
   }
 
-  /** Takes a whole Picture, after a time without news. What was chosen stays. */
-  replace(next: Picture): void {
+  /** Takes a whole UIState, after a time without news. What was chosen stays. */
+  replace(next: UIState): void {
     if (!FILE) {
       const { nodes, stacks } = this.picture
       const same = nodes.length === next.nodes.length && nodes.every((n, i) => sameObject(n, next.nodes[i]))

@@ -1,7 +1,7 @@
 // The one that serves the page: how it is asked, and how it tells what changes.
 
 import type { Page, Server } from './page.ts'
-import type { Change, Picture } from './picture.ts'
+import type { Change, UIState } from './ui_state.ts'
 
 /** No word for so long means that the connection is dead, since there is a beat every 10 s. */
 const silence = 30_000
@@ -59,7 +59,7 @@ export function reader(hear: (e: Event) => void): (piece: string) => void {
   let rest: string[] = []
   return (piece) => {
     if (!piece) return
-    // Only what is new is searched: a Picture is large, and comes in many pieces.
+    // Only what is new is searched: a UIState is large, and comes in many pieces.
     const tail = rest.at(-1)?.slice(-1) === '\n' && piece[0] === '\n' ? 0 : piece.indexOf('\n\n')
     if (tail < 0) { rest.push(piece); return }
     const blocks = (rest.join('') + piece).split('\n\n')
@@ -134,15 +134,15 @@ export async function enter(): Promise<{ refused: Error | null; leave: () => voi
 }
 
 /**
- * Hands the first Picture to open, and every change to the page that open returns; says meanwhile
- * what is waited for. It fails where there will be no Picture.
+ * Hands the first UIState to open, and every change to the page that open returns; says meanwhile
+ * what is waited for. It fails where there will be no UIState.
  */
-export async function connect(open: (picture: Picture, server: Server) => Page, say: (what: string) => void): Promise<void> {
+export async function connect(open: (picture: UIState, server: Server) => Page, say: (what: string) => void): Promise<void> {
   const { refused, leave } = await enter()
   return new Promise<void>((_, fail) => follow(open, say, (e) => fail(refused ?? e))).finally(leave)
 }
 
-function follow(open: (picture: Picture, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {
+function follow(open: (picture: UIState, server: Server) => Page, say: (what: string) => void, fail: (e: Error) => void): void {
   let page: Page | null = null, run: AbortController | null = null, failures = 0, timer = 0, ended = false
 
   const state = (state: 'live' | 'stale' | 'ended', why = '') => {
@@ -165,8 +165,8 @@ function follow(open: (picture: Picture, server: Server) => Page, say: (what: st
     const said = JSON.parse(data)
     if (name === 'picture') {
       failures = 0
-      if (page) page.replace(said as Picture)
-      else page = open(said as Picture, server)
+      if (page) page.replace(said as UIState)
+      else page = open(said as UIState, server)
       page.connection.at = Date.now()
       state('live')
     } else if (name === 'change') page?.apply(said as Change)

@@ -4,7 +4,7 @@
 // and kept until they change again. A fold says itself when something in it has turned bad since.
 
 import { filtersOf, type Choice, type Page } from './page.ts'
-import type { Node, Place, Stack } from './picture.ts'
+import type { Node, Place, Stack } from './ui_state.ts'
 import { kindKey, trouble, wordsOf } from './words.ts'
 
 /** A row of the treegrid and a card of the graph: one object, or a fold of equal leaves. */

@@ -7,7 +7,7 @@ import { Filters } from './filters.tsx'
 import { Graph } from './graph.tsx'
 import type { Page } from './page.ts'
 import { viewNames } from './page.ts'
-import type { Stack, ViewName } from './picture.ts'
+import type { Stack, ViewName } from './ui_state.ts'
 import { shape } from './shape.ts'
 import { Stacks } from './stacks.tsx'
 import { Tree } from './tree.tsx'
@@ -23,7 +23,7 @@ export type Views = { [view in Exclude<ViewName, 'stacks' | 'stack' | 'compose'>
 export function Shell({ page, views: { costs: Costs, findings: Findings, regulation: Regulation, compose: Compose, details, dialogs: Dialogs } }: { page: Page; views: Views }) {
   const [, again] = useReducer((n: number) => n + 1, 0)
   const [dialog, show] = useState<'' | 'help' | 'gaps' | 'file'>('')
-  // Before anything else can happen: news that come right after the first Picture are not missed.
+  // Before anything else can happen: news that come right after the first UIState are not missed.
   useLayoutEffect(() => page.watch(() => again(0)), [page])
   const views = viewNames.filter((v) => v !== 'compose' || Compose)
   useKeys(page, views, () => show('help'))
@@ -173,7 +173,7 @@ function Trail({ page, stack }: { page: Page; stack: Stack | undefined }) {
   )
 }
 
-/** The stack of a root that is in no tree of the Picture is asked for. */
+/** The stack of a root that is in no tree of the UIState is asked for. */
 function useRooted(page: Page): string {
   const { root } = page.choice, { topology, server } = page, id = root ? page.find(root) : -1
   const within = id < 0 || !!page.picture.stacks.find((s) => s.name === page.choice.stack)?.tree.some((p) => p.n === id)

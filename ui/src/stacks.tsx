@@ -3,7 +3,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Bar, Health, Lacks, Ref, Sort, Unread, useMedia } from './bits.tsx'
 import type { Page } from './page.ts'
-import type { Stack } from './picture.ts'
+import type { Stack } from './ui_state.ts'
 import { showsCluster, wantedStacks } from './table.ts'
 import { age, bytes, count, cpu, health, money, parse, plural, short } from './words.ts'
 

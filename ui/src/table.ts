@@ -2,7 +2,7 @@
 // it can be tested.
 
 import type { Page } from './page.ts'
-import type { Costs, Stack } from './picture.ts'
+import type { Costs, Stack } from './ui_state.ts'
 import { short, wordsOf } from './words.ts'
 
 /** What a column sorts by; what is not known (undefined) is last, whichever way. */

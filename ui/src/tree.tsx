@@ -3,7 +3,7 @@
 
 import { useEffect, useLayoutEffect, useMemo, useReducer, useRef, useState } from 'preact/hooks'
 import type { Page } from './page.ts'
-import type { Stack } from './picture.ts'
+import type { Stack } from './ui_state.ts'
 import { relationOf, type Item, type Shape } from './shape.ts'
 import {
   above, activeOf, columns, foldHealth, needs, opener, rowOf, rowsOf, template, titleOf, toggled, typed, usesOf, usesOfItem, usesText, type Column, type Row, type Uses,

@@ -1,7 +1,7 @@
 // What the treegrid has in its rows, and what of it there is room for; all without a browser.
 
 import { filtersOf, type Page } from './page.ts'
-import type { Picture, Stack } from './picture.ts'
+import type { UIState, Stack } from './ui_state.ts'
 import type { Item, Shape } from './shape.ts'
 import { count, cpu, bytes, health, money, trouble } from './words.ts'
 
@@ -120,7 +120,7 @@ export function foldHealth(page: Page, stack: Stack, it: Item): string {
 /** What the pods at and below a place use: how many there are, and how many of them were measured. */
 export interface Uses { pods: number; measured: number; c: number; m: number }
 
-const used = new WeakMap<Stack, { of: Picture; uses: (Uses | undefined)[] }>()
+const used = new WeakMap<Stack, { of: UIState; uses: (Uses | undefined)[] }>()
 
 export function usesOf(page: Page, stack: Stack): (Uses | undefined)[] {
   const known = used.get(stack)

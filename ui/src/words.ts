@@ -1,6 +1,6 @@
 // How the page says things: health by glyph and word, relations by word, money, quantities, ages.
 
-/** Health by its number in a Picture, the best first. */
+/** Health by its number in a UIState, the best first. */
 export const health = [
   { word: '', glyph: '', tone: 'none' },
   { word: 'Healthy', glyph: '✔', tone: 'good' },

@@ -6,7 +6,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 
-	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
 // setting is something about pods that users may want to set through a custom resource.

@@ -29,18 +29,18 @@ import (
 	"k8s.io/client-go/restmapper"
 )
 
-// patience is how long one object may wait for what it needs: its kind to be
-// served, its namespace's service account, its definition to be established.
+// patience limits the wait of one object for its requirements: its kind, its namespace's service
+// account, its definition.
 const patience = 30 * time.Second
 
-// poll is how often it looks.
+// poll is the interval of the wait.
 const poll = 50 * time.Millisecond
 
-// Makers says which controllers run in the cluster.
+// Makers tells which controllers run in the cluster.
 type Makers struct {
 	Controllers  bool // the built-in ones: ReplicaSets, Pods, EndpointSlices, Jobs of CronJobs ...
 	Scheduler    bool // binds pods to nodes
-	Pods         bool // something plays the pods: their status is not written
+	Pods         bool // simulated pods: their status is not written
 	Certificates bool // cert-manager: Certificates of Ingresses, CertificateRequests, Secrets
 }
 
@@ -50,7 +50,7 @@ type Ref struct {
 	types.NamespacedName
 }
 
-// String is kind.group/namespace/name, as far as there are such.
+// String returns kind.group/namespace/name, without empty parts.
 func (r Ref) String() string {
 	s := r.GroupKind().String() + "/"
 	if r.Namespace != "" {
@@ -63,10 +63,10 @@ func refOf(o *unstructured.Unstructured) Ref {
 	return Ref{o.GroupVersionKind(), types.NamespacedName{Namespace: o.GetNamespace(), Name: o.GetName()}}
 }
 
-// Result says what became of each input object.
+// Result has the result for each input object.
 type Result struct {
 	Created []Ref
-	// Existing were there before. Only labels and annotations were merged.
+	// Existing existed before. Only labels and annotations were merged.
 	Existing []Ref
 	Skipped  []Skip
 }
@@ -237,8 +237,8 @@ func (a *applier) mapping(ctx context.Context, o *unstructured.Unstructured) (m 
 	return m, err
 }
 
-// builtIn says whether the group is Kubernetes' own: such a kind is served
-// from the start or never.
+// builtIn reports whether the group is Kubernetes' own: such a kind is served from the start or
+// never.
 func builtIn(group string) bool {
 	return !strings.Contains(group, ".") || slices.Contains([]string{
 		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// await tries until there is no error, for as long as patience lasts.
+// await retries until there is no error, up to patience.
 func await(ctx context.Context, try func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
@@ -53,8 +53,8 @@ func (a *applier) awaitEstablished(ctx context.Context, names []string) error {
 	return nil
 }
 
-// awaitNamespace makes the namespace if it is missing. Where controllers run,
-// it waits for the service account without which no pod is admitted.
+// awaitNamespace creates a missing namespace. With controllers, it waits for the service account
+// that pods require.
 func (a *applier) awaitNamespace(ctx context.Context, name string) error {
 	if a.namespaces[name] {
 		return nil

@@ -48,10 +48,9 @@ func isDefinition(o *unstructured.Unstructured) bool {
 	return rank(o.GroupVersionKind().GroupKind()) == rankDefinition
 }
 
-// order sorts by rank, then by place in the input, except that an owner comes
-// before what it owns, and the definition of a custom kind before an owner of
-// that kind (a definition may itself have an owner: a package, say). References
-// to owners outside the input do not matter.
+// order sorts by rank, then by position in the input, except that an owner comes before what it
+// owns, and the definition of a custom kind before an owner of that kind (a definition may itself
+// have an owner, such as a package). References to owners outside the input do not matter.
 func order(objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	sorted := slices.Clone(objects)
 	slices.SortStableFunc(sorted, func(a, b *unstructured.Unstructured) int {

@@ -58,7 +58,7 @@ func ofStatefulSet(o *unstructured.Unstructured) bool {
 	return owner != nil && owner.Kind == "StatefulSet" && strings.HasPrefix(owner.APIVersion, "apps/")
 }
 
-// lacking are the labels of the old pod that the new one has to be given.
+// lacking returns the labels of the old pod that the new one needs.
 func lacking(now, old map[string]string) map[string]string {
 	out := map[string]string{}
 	for k, v := range old {

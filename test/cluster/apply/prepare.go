@@ -7,10 +7,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// prepare is the object as it can be created: without what the old cluster
-// gave it, and with the new UIDs of its owners. A reference to an owner that is
-// not in the input stays as it is; the garbage collector, if it runs, deletes
-// an object all of whose owners are missing.
+// prepare returns the object for its creation: without the fields of the old cluster, and with the
+// new UIDs of its owners. A reference to an owner outside of the input is unchanged; the garbage
+// collector, if it runs, deletes an object all of whose owners are missing.
 func (a *applier) prepare(in *unstructured.Unstructured) *unstructured.Unstructured {
 	o := in.DeepCopy()
 	for _, field := range []string{
@@ -47,8 +46,8 @@ func (a *applier) prepare(in *unstructured.Unstructured) *unstructured.Unstructu
 	return o
 }
 
-// prepareService lets the new cluster choose the address, since its range is
-// another. A headless Service stays one.
+// prepareService lets the new cluster choose the address, since its range differs. A headless
+// Service stays one.
 func prepareService(o *unstructured.Unstructured) {
 	if ip, _, _ := unstructured.NestedString(o.Object, "spec", "clusterIP"); ip != "None" {
 		unstructured.RemoveNestedField(o.Object, "spec", "clusterIP")
@@ -65,8 +64,8 @@ func (a *applier) preparePod(o *unstructured.Unstructured) {
 	unstructured.RemoveNestedField(o.Object, "spec", "priority")
 }
 
-// prepareJob removes the selector that was made for the old UID; the new
-// cluster makes one, and refuses what it did not make.
+// prepareJob removes the selector with the old UID; the new cluster generates one, and refuses
+// others.
 func prepareJob(o *unstructured.Unstructured) {
 	if manual, _, _ := unstructured.NestedBool(o.Object, "spec", "manualSelector"); manual {
 		return
@@ -87,7 +86,7 @@ func removeAnnotations(o *unstructured.Unstructured, names ...string) {
 	o.SetAnnotations(annotations)
 }
 
-// Condition says whether the object's status has the condition, and it is true.
+// Condition reports whether the object's status has the condition, and it is true.
 func Condition(o *unstructured.Unstructured, name string) bool {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions") // of another shape, it has none
 	return slices.ContainsFunc(conditions, func(c any) bool {

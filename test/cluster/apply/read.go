@@ -43,7 +43,7 @@ func ReadFiles(paths ...string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// Parse reads YAML documents or JSON; the items of lists are taken out.
+// Parse reads YAML documents or JSON, and expands lists.
 func Parse(b []byte) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	documents := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(b)))

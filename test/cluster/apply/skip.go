@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// split tells the objects to create from those that a maker makes, and from
-// those that belong to one of these: their owner will be another object.
+// split separates the objects to create from those that a maker creates, and from what belongs to
+// one of these: their owner will be another object.
 func split(m Makers, objects []*unstructured.Unstructured) (wanted []*unstructured.Unstructured, skipped []Skip) {
 	reasons := map[*unstructured.Unstructured]string{}
 	for _, o := range objects {
@@ -48,7 +48,7 @@ func skippedOwner(o *unstructured.Unstructured, owners map[types.UID]*unstructur
 	return nil
 }
 
-// made says why a maker makes the object; nothing if none does.
+// made returns why a maker creates the object, or "".
 func made(m Makers, o *unstructured.Unstructured) string {
 	if group := o.GroupVersionKind().Group; group == "metrics.k8s.io" || group == "sysop.dev" {
 		return "a sample, which nobody can create"
@@ -62,7 +62,7 @@ func made(m Makers, o *unstructured.Unstructured) string {
 	return ""
 }
 
-// makes says whether something that runs makes the dependants of this owner.
+// makes reports whether a running controller creates the dependants of this owner.
 func makes(m Makers, ref metav1.OwnerReference, controller bool) bool {
 	gv, err := schema.ParseGroupVersion(ref.APIVersion)
 	if err != nil {

@@ -11,10 +11,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// writeStatus gives the object that was made the status of the input, unless a
-// controller that runs here writes it. The status of a custom resource is
-// always written: whether its operator runs is not known, and one that does
-// writes it again.
+// writeStatus writes the status of the input, unless a running controller does. The status of a
+// custom resource is always written: an operator that runs overwrites it.
 func (a *applier) writeStatus(ctx context.Context, resource dynamic.ResourceInterface, in, made *unstructured.Unstructured) error {
 	status, ok, err := unstructured.NestedMap(in.Object, "status")
 	if err != nil || !ok || len(status) == 0 || !a.ours(in) {
@@ -39,7 +37,7 @@ func (a *applier) writeStatus(ctx context.Context, resource dynamic.ResourceInte
 	return nil
 }
 
-// ours says whether nobody else writes the status.
+// ours reports whether no controller writes the status.
 func (a *applier) ours(o *unstructured.Unstructured) bool {
 	gk := o.GroupVersionKind().GroupKind()
 	switch gk.String() {
@@ -53,8 +51,8 @@ func (a *applier) ours(o *unstructured.Unstructured) bool {
 	return !builtIn(gk.Group) || !a.makers.Controllers
 }
 
-// observe moves every observedGeneration, of the status and of its conditions,
-// so that it lies as far behind the new generation as it lay behind the old.
+// observe shifts every observedGeneration, of the status and of its conditions, so that it is as
+// far behind the new generation as it was behind the old one.
 func observe(status map[string]any, before, now int64) {
 	if before == 0 {
 		return // the input does not say how far behind it was

@@ -29,7 +29,7 @@ type Binaries struct {
 	older string
 }
 
-// Path is where the binary is.
+// Path returns the path of the binary.
 func (b Binaries) Path(name string) string {
 	dir := b.Dir
 	if b.older != "" && slices.Contains(controlPlane(), name) {
@@ -38,14 +38,13 @@ func (b Binaries) Path(name string) string {
 	return filepath.Join(dir, "bin", name)
 }
 
-// Manifests is the directory of the YAML files that a module ships: one of the
-// Manifest constants.
+// Manifests returns the directory of the YAML files that a module ships: one of the Manifest
+// constants.
 func (b Binaries) Manifests(name string) string { return filepath.Join(b.Dir, "manifests", name) }
 
-// All returns the binaries, building them if the cache has no build of these
-// very sources. What it does is told on log. The first build on a machine
-// downloads some 400 modules and takes several minutes on two cores. With
-// KubernetesVariable the control plane is that of another version.
+// All returns the binaries, and builds them if the cache has no build of these sources. It reports
+// progress on log. The first build on a machine downloads some 400 modules and takes several
+// minutes on two cores. With KubernetesVariable the control plane is of another version.
 func All(ctx context.Context, log io.Writer) (Binaries, error) {
 	root, err := moduleRoot(ctx)
 	if err != nil {
@@ -83,8 +82,8 @@ func cacheDir() (string, error) {
 	return dir, nil
 }
 
-// prune removes what builds left behind: other keys that nobody used for a
-// while, and directories of builds that were killed. The caller has the lock.
+// prune removes leftovers of builds: other keys that were not used for a while, and directories of
+// killed builds. The caller has the lock.
 func prune(cache, current string) error {
 	entries, err := os.ReadDir(cache)
 	if err != nil {
@@ -102,9 +101,9 @@ func prune(cache, current string) error {
 	return nil
 }
 
-// goCommand is the go command in a directory below root. The tool modules are
-// not part of anybody's workspace, and their flags are those of the key only; trimmed, as the
-// Makefile compiles, so that what both need is compiled once.
+// goCommand returns the go command in a directory below root. The tool modules are in no workspace,
+// and their flags are only those of the key; trimmed, as in the Makefile, so that common packages
+// are compiled once.
 func goCommand(ctx context.Context, dir string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir

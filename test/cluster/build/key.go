@@ -16,7 +16,7 @@ import (
 // modulePath is the module that this package belongs to.
 const modulePath = "github.com/kubectl-sysop/kubectl-sysop"
 
-// key is a digest of all that decides what the build makes.
+// key returns a digest of everything that affects the build.
 func (r recipe) key(ctx context.Context, root string) (string, error) {
 	h := sha256.New()
 	version, err := goCommand(ctx, root, "env", "GOVERSION", "GOOS", "GOARCH").Output()
@@ -81,7 +81,7 @@ func moduleRoot(ctx context.Context) (string, error) {
 	return "", errors.New("find the module: run this inside a checkout of " + modulePath)
 }
 
-// rootAbove passes by the go.mod of other modules, the tool modules' too.
+// rootAbove skips the go.mod of other modules, including the tool modules.
 func rootAbove(dir string) (string, bool) {
 	for {
 		b, err := os.ReadFile(filepath.Join(dir, "go.mod"))

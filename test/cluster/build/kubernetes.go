@@ -15,9 +15,9 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// KubernetesVariable names the environment variable that asks for a control plane of another
-// version of Kubernetes, as 1.33: a directory below test/cluster/skew, with a module for it.
-// All that is not the control plane is the same as without it.
+// KubernetesVariable names the environment variable that selects another version of Kubernetes for
+// the control plane, as 1.33: a directory below test/cluster/skew with a module for it. Everything
+// else is the same as without it.
 const KubernetesVariable = "SYSOP_KUBERNETES"
 
 // skewDir has a module for each other version of Kubernetes.
@@ -29,7 +29,7 @@ func controlPlane() []string {
 	return []string{Etcd, APIServer, ControllerManager, Scheduler, Kubectl}
 }
 
-// findOlder returns the build that KubernetesVariable asks for, and an empty name if it is not set.
+// findOlder returns the build that KubernetesVariable selects, and an empty name if it is not set.
 func findOlder(ctx context.Context, root, cache string, log io.Writer) (string, error) {
 	version := os.Getenv(KubernetesVariable)
 	if version == "" {
@@ -91,7 +91,7 @@ func kubernetesRelease(root, version string) (string, error) {
 	return "", fmt.Errorf("read the module of Kubernetes %s: it requires no k8s.io/kubernetes v%[1]s.x", version)
 }
 
-// linkerFlags are those by which the programs of a release are told their version; clients see it.
+// linkerFlags returns those with the version of the programs of a release; clients see it.
 func linkerFlags(release string) string {
 	major, minor, _ := strings.Cut(strings.TrimPrefix(semver.MajorMinor(release), "v"), ".")
 	return stripFlags +

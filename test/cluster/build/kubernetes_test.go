@@ -34,8 +34,8 @@ func skewVersions(t *testing.T, root string) []string {
 	return out
 }
 
-// Every staging module is of the release itself: one that is left to the choice of the go
-// command would make a program that nobody has released.
+// Every staging module is of the release itself: one that the go command selects would make a
+// program that was never released.
 func TestModulesAreOfOneRelease(t *testing.T) {
 	root := findRoot(t)
 	for _, version := range skewVersions(t, root) {
@@ -92,7 +92,7 @@ func TestVersionIsToldToThePrograms(t *testing.T) {
 	}
 }
 
-// What the recipe builds is what Path takes from there.
+// The recipe builds what Path returns from there.
 func TestOlderControlPlane(t *testing.T) {
 	root := findRoot(t)
 	b := Binaries{Dir: "current", older: "older"}
@@ -122,7 +122,7 @@ func TestOlderControlPlane(t *testing.T) {
 	}
 }
 
-// A version that no module is there for is refused before anything is built.
+// A version without a module is refused before anything is built.
 func TestUnknownVersion(t *testing.T) {
 	for _, version := range []string{"1.2", "33", "../k8s", "v1.33", "1.33.13"} {
 		t.Setenv(KubernetesVariable, version)
@@ -134,7 +134,7 @@ func TestUnknownVersion(t *testing.T) {
 	}
 }
 
-// Builds of other versions are beside the current one, which they do not change.
+// Builds of other versions are next to the current one, which they do not change.
 func TestKeys(t *testing.T) {
 	root := findRoot(t)
 	own, err := current().key(t.Context(), root)

@@ -12,14 +12,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/filelock"
 )
 
-// recipe is what one directory of the cache is built of.
+// recipe is the input of one directory of the cache.
 type recipe struct {
 	name      string // before the key, in the directory's name; empty for the current build
 	targets   []target
 	manifests []manifest
-	// sources are the directories, below the root, whose files decide what is
-	// built. The packages of the main module among them import nothing from
-	// outside the standard library, so its go.mod does not matter.
+	// sources are the directories, below the root, whose files affect the build. The packages of
+	// the main module among them import only the standard library, so its go.mod does not matter.
 	sources []string
 }
 
@@ -31,7 +30,7 @@ func current() recipe {
 	}}
 }
 
-// find returns the directory of the build in the cache, building it if it is not there.
+// find returns the directory of the build in the cache, and builds it if needed.
 func (r recipe) find(ctx context.Context, root, cache string, log io.Writer) (string, error) {
 	k, err := r.key(ctx, root)
 	if err != nil {
@@ -56,8 +55,8 @@ func (r recipe) find(ctx context.Context, root, cache string, log io.Writer) (st
 	return dir, prune(cache, name)
 }
 
-// ready says whether the build is there, and notes that it was used. A build
-// appears as a whole, by a rename.
+// ready reports whether the build exists, and records its use. A build appears as a whole, by a
+// rename.
 func ready(dir string) bool {
 	now := time.Now()
 	return os.Chtimes(dir, now, now) == nil

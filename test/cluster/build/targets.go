@@ -75,8 +75,8 @@ func targets() []target {
 			packages: []string{"github.com/prometheus-operator/prometheus-operator/cmd/operator"},
 		},
 		{
-			// Nothing is scraped, so no service discovery is needed: that is half of the
-			// server, and two thirds of its build.
+			// Nothing is scraped, so no service discovery is needed: that is half of the server,
+			// and two thirds of its build.
 			module: toolDir + "/prometheus", tags: noTrace + ",remove_all_sd",
 			ldflags:  stripFlags + " -X github.com/prometheus/common/version.Version=3.13.0",
 			packages: []string{"github.com/prometheus/prometheus/cmd/prometheus", "./cmd/tsdbload"},

@@ -13,14 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Fault is what happens to some requests.
+// Fault is an effect on some requests.
 type Fault struct {
 	Match  func(*http.Request) bool // which ones; nil is all
 	Times  int                      // how many of them; 0 is all
 	Effect Effect                   // what happens
 }
 
-// Effect answers in place of the API server, which is next.
+// Effect responds instead of the API server, which is next.
 type Effect func(w http.ResponseWriter, r *http.Request, next http.Handler)
 
 // Path matches requests whose path has the suffix: "/pods", "/nodes/node-0".
@@ -76,9 +76,9 @@ func (w *cutter) Write(b []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// Lost passes the request on, whole, whatever its client does meanwhile, calls then when
-// the API server has answered, and breaks off: nobody learns of the answer. A then that
-// kills the client makes a death right after a request's effect.
+// Lost passes the request on, completely, whatever its client does meanwhile, calls then when the
+// API server has responded, and breaks off: the client does not get the response. If then kills the
+// client, it dies right after a request's effect.
 func Lost(then func()) Effect {
 	return func(_ http.ResponseWriter, r *http.Request, next http.Handler) {
 		next.ServeHTTP(&nobody{header: http.Header{}}, r.WithContext(context.WithoutCancel(r.Context())))
@@ -87,8 +87,8 @@ func Lost(then func()) Effect {
 	}
 }
 
-// Dropped calls then in place of the API server, which never sees the request, and breaks
-// off. A then that kills the client makes a death right before a request's effect.
+// Dropped calls then instead of passing the request on, and breaks off. If then kills the client,
+// it dies right before a request's effect.
 func Dropped(then func()) Effect {
 	return func(http.ResponseWriter, *http.Request, http.Handler) {
 		then()
@@ -96,7 +96,7 @@ func Dropped(then func()) Effect {
 	}
 }
 
-// nobody reads an answer.
+// nobody discards a response.
 type nobody struct{ header http.Header }
 
 func (n *nobody) Header() http.Header       { return n.header }
@@ -104,8 +104,8 @@ func (*nobody) Write(b []byte) (int, error) { return len(b), nil }
 func (*nobody) WriteHeader(int)             {}
 func (*nobody) Flush()                      {}
 
-// Writes matches requests that change something: no dry runs, and none of the questions
-// that are asked by POST (access reviews).
+// Writes matches requests that change something: no dry runs, and no access reviews, which are sent
+// by POST.
 func Writes(r *http.Request) bool {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete:

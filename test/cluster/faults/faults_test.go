@@ -178,7 +178,7 @@ func TestDelayPassesOn(t *testing.T) {
 	}
 }
 
-// What is lost has had its effect, what is dropped has not: the client learns of neither.
+// A lost request has its effect, a dropped one has not: the client gets no response to either.
 func TestLostAndDropped(t *testing.T) {
 	arrived, told := 0, 0
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { arrived++ }))

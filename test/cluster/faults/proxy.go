@@ -1,8 +1,8 @@
-// Package faults is a reverse proxy in front of an API server that makes it
-// slow, broken or unfriendly on demand, and remembers what it was asked.
+// Package faults is a reverse proxy in front of an API server that makes it slow or broken on
+// demand, and records the requests.
 //
-// The proxy has the credentials: whoever reaches it acts as its user. It
-// listens on loopback only, over TLS with HTTP/2, as an API server does.
+// The proxy has the credentials: every client of it acts as its user. It listens on loopback only,
+// over TLS with HTTP/2, as an API server does.
 package faults
 
 import (
@@ -41,8 +41,7 @@ type Request struct {
 	Done   bool   // the answer is complete, or was cut
 }
 
-// Proxy passes requests on and injects faults. Its methods can be called from
-// several goroutines.
+// Proxy passes requests on and injects faults. It is safe for concurrent use.
 type Proxy struct {
 	upstream http.Handler
 	server   *http.Server
@@ -84,11 +83,11 @@ func passOn(target *rest.Config) (http.Handler, error) {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(server)
-			r.Out.Header.Del("Authorization") // whatever it says, the proxy's user acts
+			r.Out.Header.Del("Authorization") // always the proxy's user
 		},
 		Transport:     transport,
-		FlushInterval: -1,                         // a watch is passed on as it comes
-		ErrorLog:      log.New(io.Discard, "", 0), // it tells of what faults have cut
+		FlushInterval: -1,                         // a watch must not be buffered
+		ErrorLog:      log.New(io.Discard, "", 0), // it logs the cut connections
 	}, nil
 }
 
@@ -138,8 +137,7 @@ func (p *Proxy) Inject(f Fault) {
 	p.faults = append(p.faults, &fault{Fault: f})
 }
 
-// Requests returns what was asked since the start or the last Reset, in the
-// order in which it came.
+// Requests returns the requests since the start or the last Reset, in the order of arrival.
 func (p *Proxy) Requests() []Request {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -150,7 +148,7 @@ func (p *Proxy) Requests() []Request {
 	return out
 }
 
-// Reset forgets all faults and all requests.
+// Reset drops all faults and all requests.
 func (p *Proxy) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -184,7 +182,7 @@ func (p *Proxy) serve(w http.ResponseWriter, r *http.Request) {
 	effect(w, r.WithContext(ctx), p.upstream)
 }
 
-// receive records the request and finds the fault that hits it.
+// receive records the request and returns the fault for it.
 func (p *Proxy) receive(r *http.Request) (*Request, Effect) {
 	seen := &Request{
 		Time: time.Now(), Method: r.Method, Path: r.URL.Path, Query: r.URL.Query(),
@@ -210,7 +208,7 @@ func (p *Proxy) note(change func()) {
 	change()
 }
 
-// recorder notes what is answered.
+// recorder records the response.
 type recorder struct {
 	http.ResponseWriter
 	proxy *Proxy

@@ -1,6 +1,6 @@
 //go:build !unix
 
-// Package filelock lets one process at a time do something.
+// Package filelock is a lock between processes.
 package filelock
 
 import (
@@ -8,7 +8,7 @@ import (
 	"errors"
 )
 
-// Lock refuses: a test cluster runs on Linux and macOS.
+// Lock fails: a test cluster runs on Linux and macOS.
 func Lock(context.Context, string, func()) (func(), error) {
 	return nil, errors.New("lock a file: test clusters run on Unix systems only")
 }

@@ -1,6 +1,6 @@
 //go:build unix
 
-// Package filelock lets one process at a time do something.
+// Package filelock is a lock between processes.
 package filelock
 
 import (
@@ -12,9 +12,8 @@ import (
 	"time"
 )
 
-// Lock takes the file's lock, waiting for another process to give it up, and
-// returns what gives it up again. If it has to wait, it calls waiting once. The
-// kernel gives it up for a process that ends.
+// Lock locks the file, waits for another process to release it if needed, and returns the unlock
+// function. If it has to wait, it calls waiting once. The kernel unlocks for a process that ends.
 func Lock(ctx context.Context, path string, waiting func()) (func(), error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

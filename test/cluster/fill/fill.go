@@ -1,4 +1,4 @@
-// Package fill puts what there is to see on a cluster: objects, and a log for every container.
+// Package fill fills a cluster with objects, and a log for every container.
 package fill
 
 import (
@@ -14,9 +14,9 @@ import (
 )
 
 // Cluster applies objects to a full cluster, gives containers a log, whose file is in dir, and
-// waits for what runs. What controllers make themselves is left to them. It tells talk what it
-// did, and what was not there after a minute: that is no error, as a manifest may be meant to
-// show what does not come up.
+// waits for the workloads. Controllers create their own objects. It writes to talk what it did, and
+// what was missing after a minute: that is no error, since a manifest may show a failing workload
+// on purpose.
 func Cluster(ctx context.Context, kubeconfig, dir string, objects []*unstructured.Unstructured, talk io.Writer) error {
 	cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// played writes a log into a folder, as a container runtime keeps one, and returns what makes
-// it that of every container: pods that are played have none of their own.
+// played writes a log into a directory, as a container runtime does, and returns the object that
+// makes it the log of every container: simulated pods have none of their own.
 func played(dir string) (*unstructured.Unstructured, error) {
 	var text strings.Builder
 	begin := time.Now().UTC()

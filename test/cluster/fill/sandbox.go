@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/apply"
 )
 
-// Sandbox puts on a cluster what make sandbox puts on one; root is the checkout.
+// Sandbox fills a cluster as make sandbox does; root is the checkout.
 func Sandbox(ctx context.Context, root, kubeconfig, dir string, talk io.Writer) error {
 	objects, err := apply.ReadFiles(SandboxFiles(root)...)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// patience is how long workloads may take. Then it says what is missing and
-// goes on: a manifest may be meant to show what does not come up.
+// patience limits the wait for workloads. After that the missing ones are reported and the filling
+// continues: a manifest may show a failing workload on purpose.
 const patience = time.Minute
 
 // settle waits until every Deployment and StatefulSet has its pods, and every
@@ -46,7 +46,7 @@ func settle(ctx context.Context, cfg *rest.Config, talk io.Writer) error {
 	}
 }
 
-// unsettled says what is not as it should be.
+// unsettled reports workloads that are not as expected.
 func unsettled(ctx context.Context, client kubernetes.Interface) error {
 	deployments, err := client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 	if err != nil {

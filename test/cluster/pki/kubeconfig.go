@@ -7,7 +7,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Kubeconfig says how to reach a server, and as whom.
+// Kubeconfig is the content of a kubeconfig file: a server and a user.
 type Kubeconfig struct {
 	Server string // URL
 	CA     []byte // PEM of the server's authority
@@ -16,7 +16,7 @@ type Kubeconfig struct {
 	Name   string // of the cluster and the context
 }
 
-// WriteFile writes the kubeconfig file. Everything is in it: it can be moved.
+// WriteFile writes a self-contained kubeconfig file.
 func (k Kubeconfig) WriteFile(path string) error {
 	c := clientcmdapi.NewConfig()
 	c.Clusters[k.Name] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}

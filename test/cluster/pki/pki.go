@@ -1,5 +1,5 @@
-// Package pki makes the certificates, keys and kubeconfigs of a test cluster.
-// All of it is new for each cluster and worth nothing outside of it.
+// Package pki creates the certificates, keys and kubeconfigs of a test cluster. All of it is new
+// for each cluster and useless outside of it.
 package pki
 
 import (
@@ -17,10 +17,10 @@ import (
 	"time"
 )
 
-// validity is long enough for a cluster that somebody plays with for months.
+// validity is long enough for a sandbox that runs for months.
 const validity = 365 * 24 * time.Hour
 
-// skew is how much earlier than now a certificate begins to be valid.
+// skew is how long before now a certificate becomes valid.
 const skew = 5 * time.Minute
 
 // Pair is a certificate and its key, both in PEM.
@@ -37,9 +37,8 @@ func (p Pair) WriteFiles(base string) error {
 	return nil
 }
 
-// Subject is whom a certificate is for. The API server takes Name for the user
-// and Groups for their groups. Hosts are the DNS names and addresses that a
-// server is reached by.
+// Subject is the holder of a certificate. The API server uses Name as the user and Groups as the
+// groups. Hosts are the DNS names and addresses of a server.
 type Subject struct {
 	Name   string
 	Groups []string

@@ -31,8 +31,7 @@ func Identify(pid int) (Identity, error) {
 	return Identity{PID: pid, Start: start}, nil
 }
 
-// Alive says whether this very process still runs. One that has ended and
-// waits for its parent to take note does not.
+// Alive reports whether this process still runs. A zombie does not.
 func (id Identity) Alive() bool {
 	if id.PID <= 0 {
 		return false
@@ -45,7 +44,7 @@ func (id Identity) Alive() bool {
 	return err == nil && start == id.Start && state != 'Z' && state != 'X'
 }
 
-// Signal signals this very process, and none that got its PID since.
+// Signal signals this process, and never a later one with the same PID.
 func (id Identity) Signal(sig os.Signal) error {
 	p, err := os.FindProcess(id.PID) // holds on to the process, so check after it
 	if err != nil {

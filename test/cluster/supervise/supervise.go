@@ -35,8 +35,8 @@ type Command struct {
 	Log  string   `json:"log"`
 }
 
-// event is what the supervisor answers: that a command runs (Identity is
-// set), could not be run (Error), or has ended (Exit).
+// event is a message of the supervisor: that a command runs (Identity is set), could not be run
+// (Error), or has ended (Exit).
 type event struct {
 	Name     string   `json:"name"`
 	Identity Identity `json:"identity,omitzero"`
@@ -97,7 +97,7 @@ type server struct {
 	out *json.Encoder
 }
 
-// tell ignores that nobody listens: then in is closed too, which ends Serve.
+// tell ignores write errors: in is closed then, too, which ends Serve.
 func (s *server) tell(e event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

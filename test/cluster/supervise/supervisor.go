@@ -16,10 +16,10 @@ type Process struct {
 	Identity
 }
 
-// Exit says that a process ended, and how.
+// Exit reports that a process ended, and how.
 type Exit struct{ Name, State string }
 
-// Supervisor is the starter's end: a running supervise program.
+// Supervisor is the parent's handle of a running supervise program.
 type Supervisor struct {
 	id      Identity
 	cmd     *exec.Cmd
@@ -32,8 +32,8 @@ type Supervisor struct {
 	processes []Process
 }
 
-// Run starts the supervise program at path. What ends is told on exits, which
-// must be received from or have room; it is closed when the supervisor ended.
+// Run starts the supervise program at path. exits reports ended processes; it must be received from
+// or have room, and is closed when the supervisor ended.
 func Run(path string, exits chan<- Exit) (*Supervisor, error) {
 	cmd := exec.Command(path)
 	cmd.Stderr = os.Stderr
@@ -94,7 +94,7 @@ func (s *Supervisor) Start(c Command) (Process, error) {
 	return p, nil
 }
 
-// Processes lists all that was started, in that order.
+// Processes lists all started processes, in order.
 func (s *Supervisor) Processes() []Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()

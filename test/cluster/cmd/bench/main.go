@@ -88,7 +88,7 @@ func run(ctx context.Context, o options) error {
 
 type programs struct{ sysop, floor, usage string }
 
-// build builds what is measured, as a release is built.
+// build builds the programs with the flags of a release.
 func build(ctx context.Context, dir string) (programs, error) {
 	p := programs{filepath.Join(dir, "kubectl-sysop"), filepath.Join(dir, "floor"), filepath.Join(dir, "usage")}
 	for out, pkg := range map[string]string{p.sysop: "./cmd/kubectl-sysop", p.floor: "./test/cluster/cmd/floor", p.usage: "./test/cluster/cmd/usage"} {
@@ -136,8 +136,8 @@ type bench struct {
 	options
 }
 
-// fixed is the namespace whose stack is asked for: it stays as it is while the
-// cluster around it grows.
+// fixed is the namespace of the measured stack: it stays the same while the cluster around it
+// grows.
 const (
 	fixed       = "shop"
 	deployments = 20

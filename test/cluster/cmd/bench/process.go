@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// measured is what one process took.
+// measured is the cost of one process.
 type measured struct {
 	requests, bytes int64
 	cpu             float64 // seconds, user and system
@@ -24,8 +24,8 @@ type measured struct {
 	wall            float64 // seconds
 }
 
-// repeat runs a command once uncounted (it fills the discovery cache) and then
-// as often as is wanted, and returns the median of each figure.
+// repeat runs a command once uncounted, which fills the discovery cache, and then the given number
+// of times, and returns the median of each figure.
 func (b *bench) repeat(ctx context.Context, program string, args []string) (measured, error) {
 	var all []measured
 	for i := range b.runs + 1 {
@@ -74,7 +74,7 @@ func (b *bench) once(ctx context.Context, program string, args []string) (measur
 	}, nil
 }
 
-// count reads "requests 12" or "requests=12" out of what a program told.
+// count reads "requests 12" or "requests=12" in the output of a program.
 func count(text, name string) int64 {
 	found := regexp.MustCompile(`\b` + name + `[ =](\d+)`).FindStringSubmatch(text)
 	if found == nil {

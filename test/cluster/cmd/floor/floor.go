@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// floor is what to list, and how.
+// floor configures what to list.
 type floor struct {
 	namespace string
 	limit     int64
@@ -27,7 +27,7 @@ type floor struct {
 	parallel  int
 }
 
-// result is what it took.
+// result is the measured cost.
 type result struct {
 	kinds, objects, requests, bytes int64
 	wall                            time.Duration
@@ -41,8 +41,7 @@ func (r *result) String() string {
 		r.kinds, r.objects, r.requests, r.bytes, r.wall.Seconds(), r.cpu.Seconds(), float64(r.peak)/(1<<20))
 }
 
-// meter counts requests and the bytes of answers, as they are after
-// decompression.
+// meter counts requests and the bytes of responses after decompression.
 type meter struct{ requests, bytes atomic.Int64 }
 
 func (m *meter) wrap(next http.RoundTripper) http.RoundTripper { return counting{m, next} }

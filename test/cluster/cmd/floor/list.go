@@ -45,7 +45,7 @@ func (f floor) lister(cfg *rest.Config) (lister, error) {
 	return nil, fmt.Errorf("unknown encoding %q: want %s, %s, %s or %s", f.encoding, mixed, metaOnly, fields, whole)
 }
 
-// metadata asks for PartialObjectMetadata in protobuf.
+// metadata requests PartialObjectMetadata in protobuf.
 func (f floor) metadata(cfg *rest.Config) (lister, error) {
 	client, err := metadata.NewForConfig(metadata.ConfigFor(cfg))
 	if err != nil {
@@ -56,7 +56,7 @@ func (f floor) metadata(cfg *rest.Config) (lister, error) {
 	}, nil
 }
 
-// mixed takes pods and workloads whole.
+// mixed requests pods and workloads whole.
 func (f floor) mixed(cfg *rest.Config) (lister, error) {
 	others, err := f.metadata(cfg)
 	if err != nil {

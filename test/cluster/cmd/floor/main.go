@@ -1,12 +1,9 @@
-// Command floor is the cheapest honest client: it lists what a tool that looks
-// at everything has to list, and drops it. What it costs is the floor that
-// such a tool's cost is measured against.
+// Command floor is the cheapest possible client: it lists what a tool that reads everything has to
+// list, and drops it. Its cost is the floor that such a tool's cost is compared with.
 //
-// It asks for discovery, then for every kind that can be listed, Events and
-// Leases excepted. With -encoding mixed, pods and workloads come whole and in
-// protobuf, all else as metadata in protobuf; with -encoding fields, all built-in
-// kinds whole but Secrets and ConfigMaps, and custom resources in JSON. The answers
-// are decoded, then dropped.
+// It requests discovery, then every listable kind except Events and Leases. With -encoding mixed,
+// pods and workloads are requested whole and in protobuf, all else as metadata in protobuf; the
+// responses are decoded, then dropped.
 package main
 
 import (

@@ -12,10 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
-// detached starts the cluster and lives as long as that runs. It ends when ctx
-// does, when a process of the cluster does, or when up goes before it has said
-// to keep the sandbox. Whatever ends it, the cluster's supervisor ends the
-// cluster.
+// detached starts the cluster and lives as long as that runs. It ends with ctx, with a process of
+// the cluster, or with up, unless that has said to keep the sandbox. However it ends, the cluster's
+// supervisor ends the cluster.
 func (s sandbox) detached(ctx context.Context, in io.Reader, out io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -42,8 +41,7 @@ func (s sandbox) detached(ctx context.Context, in io.Reader, out io.Writer) erro
 	return errors.Join(err, os.Remove(s.path("state.json")), c.Stop())
 }
 
-// announce writes the state and says that it is there. After that nobody reads
-// what is written to out.
+// announce writes the state and reports that it exists. After that out is no longer read.
 func (s sandbox) announce(c *cluster.Cluster, out io.Writer) error {
 	id, err := supervise.Identify(os.Getpid())
 	if err != nil {

@@ -11,14 +11,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
-// validName is what makes a directory's name without surprises.
+// validName matches safe directory names.
 const validName = `^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 
-// sandbox is where one sandbox keeps its files, running or not.
+// sandbox is a sandbox with its directory, running or not.
 type sandbox struct{ name, dir string }
 
-// state is what a running sandbox leaves for the commands that come later. It
-// is written when the cluster is ready.
+// state is what a running sandbox stores for later commands. It is written when the cluster is
+// ready.
 type state struct {
 	Owner      supervise.Identity  `json:"owner"` // the detached process
 	Kubeconfig string              `json:"kubeconfig"`

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/supervise"
 )
 
-// What up and the detached process say to each other. Until up has said keep,
-// the end of its pipe ends the sandbox: an up that is killed leaves nothing.
+// Messages between up and the detached process. Until up has sent keep, the end of its pipe ends
+// the sandbox: a killed up leaves nothing behind.
 const (
 	readyLine = "ready"
 	keepLine  = "keep"
@@ -67,7 +67,7 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 	}
 	if err != nil {
 		err = errors.Join(err, p.abandon())
-		if ctx.Err() != nil { // broken off: nobody wants the logs
+		if ctx.Err() != nil { // interrupted: no logs are needed
 			err = errors.Join(err, os.RemoveAll(s.dir))
 		}
 		return err
@@ -81,12 +81,12 @@ func (s sandbox) up(ctx context.Context, files []string, out, talk io.Writer) er
 	return nil
 }
 
-// isExample says whether the object is the one with which the example is shown.
+// isExample reports whether the object is the one in the example.
 func isExample(o *unstructured.Unstructured) bool {
 	return o.GetKind() == "Moodle" && o.GetNamespace() == "moodle" && o.GetName() == "moodle-1"
 }
 
-// downCommand is what stops this sandbox, to be typed where the Makefile is.
+// downCommand returns the command that stops this sandbox, for the directory of the Makefile.
 func (s sandbox) downCommand() string {
 	if s.name == defaultName {
 		return "make sandbox-down"
@@ -129,7 +129,7 @@ func (s sandbox) launch(talk io.Writer) (*process, error) {
 	return &process{cmd, in, bufio.NewScanner(out)}, nil
 }
 
-// awaitReady passes on what the process tells until it is ready.
+// awaitReady prints the messages of the process until it is ready.
 func (p *process) awaitReady(ctx context.Context, talk io.Writer) error {
 	stop := context.AfterFunc(ctx, func() { _ = p.in.Close() }) // makes the process stop, which ends the scan
 	defer stop()
@@ -145,7 +145,7 @@ func (p *process) awaitReady(ctx context.Context, talk io.Writer) error {
 	return errors.New("the sandbox did not start")
 }
 
-// keep lets the process live on.
+// keep lets the process continue.
 func (p *process) keep() error {
 	if _, err := fmt.Fprintln(p.in, keepLine); err != nil {
 		return fmt.Errorf("release the sandbox: %w", err)
@@ -153,7 +153,7 @@ func (p *process) keep() error {
 	return p.in.Close()
 }
 
-// abandon makes the process stop all that it started, and waits for it.
+// abandon makes the process stop everything it started, and waits for it.
 func (p *process) abandon() error {
 	_ = p.in.Close() // it may be closed, and the process gone
 	for p.out.Scan() {

@@ -15,8 +15,8 @@ import (
 
 func main() {
 	runtime.LockOSThread() // children are tied to this thread, which lives as long as the process
-	// The starter may be gone when an exit is told: that must not end the
-	// supervisor before it has ended the rest.
+	// The starter may have exited when an exit is reported: that must not end the supervisor before
+	// it has ended the rest.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()

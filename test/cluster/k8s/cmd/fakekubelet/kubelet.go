@@ -66,9 +66,8 @@ func (k kubelet) client() (kubernetes.Interface, error) {
 	return kubernetes.NewForConfig(cfg)
 }
 
-// passOn forwards to kwok's kubelet server. That server is on this machine's
-// loopback and its certificate is not made for the nodes' names, so it is not
-// verified.
+// passOn forwards to kwok's kubelet server. That server is on this machine's loopback, and its
+// certificate does not have the nodes' names, so it is not verified.
 func passOn(upstream *url.URL) http.Handler {
 	return &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(upstream) },
@@ -81,8 +80,8 @@ func passOn(upstream *url.URL) http.Handler {
 }
 
 func summaryHandler(client kubernetes.Interface, node string) http.HandlerFunc {
-	// ResourceVersion 0 is served from the API server's cache: a metrics
-	// client polls this, and stale by a moment is what a kubelet is too.
+	// ResourceVersion 0 is served from the API server's cache: a metrics client polls this, and a
+	// kubelet is slightly stale, too.
 	opts := metav1.ListOptions{FieldSelector: "spec.nodeName=" + node, ResourceVersion: "0"}
 	return func(w http.ResponseWriter, r *http.Request) {
 		pods, err := client.CoreV1().Pods("").List(r.Context(), opts)

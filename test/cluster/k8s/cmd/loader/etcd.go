@@ -58,7 +58,7 @@ func loadEtcd(ctx context.Context, c config) (int64, error) {
 		if err := each(ctx, c.workers, step.count, step.load); err != nil {
 			return l.written.Load(), err
 		}
-		// A namespace is there before what is in it.
+		// A namespace must exist before its content.
 		if err := each(ctx, c.workers, c.workers, func(ctx context.Context, _, w int) error { return l.flush(ctx, w) }); err != nil {
 			return l.written.Load(), err
 		}

@@ -65,7 +65,7 @@ func main() {
 	fmt.Printf("mode=%s objects=%d seconds=%.2f objects_per_second=%.0f\n", *mode, n, d, float64(n)/d)
 }
 
-// check says what cannot work in the command line.
+// check returns the errors in the command line.
 func (c config) check() error {
 	if min(c.namespaces, c.nodes, c.workers, c.connections, c.batch) < 1 {
 		return errors.New("-namespaces, -nodes, -workers, -conns and -batch must be at least 1")
@@ -73,8 +73,7 @@ func (c config) check() error {
 	return nil
 }
 
-// each calls f for 0 to count-1, shared among the workers; f is told which
-// worker it runs in. The first error ends it.
+// each calls f for 0 to count-1, distributed over the workers. The first error ends it.
 func each(ctx context.Context, workers, count int, f func(ctx context.Context, worker, i int) error) error {
 	var next atomic.Int64
 	group, ctx := errgroup.WithContext(ctx)

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// shape is how many objects of what there are.
+// shape is the number of objects of each kind.
 type shape struct {
 	name                                                 string
 	namespaces, nodes, deployments, replicas, configMaps int

@@ -1,7 +1,7 @@
-// The Picture as the program writes it: docs/schema/ui-state.json, internal/view/uistate.go, where every field is explained.
+// The UIState as the program writes it: docs/schema/ui-state.json, internal/view/uistate.go, where every field is explained.
 // What is absent is not known, or nothing.
 
-export interface Picture {
+export interface UIState {
   apiVersion: string
   kind: 'UIState'
   version: string
@@ -112,7 +112,7 @@ export interface Costs {
 
 export interface Change {
   at: string
-  head?: Omit<Picture, 'nodes' | 'stacks'>
+  head?: Omit<UIState, 'nodes' | 'stacks'>
   nodes?: { [id: string]: Node | null }
   stacks?: { [name: string]: Stack | null }
   order?: string[]
