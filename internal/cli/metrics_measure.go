@@ -261,7 +261,7 @@ func (m *metricsResult) sources() ([]metrics.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources})
+		h, err := metrics.NewHistory(m.o.prometheus, get, metrics.HistoryOptions{Window: *m.q.window, Namespaces: m.namespaces(), Matchers: m.o.matchers, Client: client, KindOf: m.session.groupOf, Timeout: m.q.timeout, Resources: m.resources, Step: m.q.step, Progress: m.o.progress()})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}

@@ -26,6 +26,7 @@ type question struct {
 	by, key  string // of --by label:KEY
 	sortBy   string
 	window   *metrics.Window // nil for an instant
+	step     time.Duration   // of the window; 0 for that of its length
 	timeout  time.Duration   // with a query of Prometheus; 0 where it is not said
 	book     *cost.Book
 	options  cost.Options
@@ -94,6 +95,8 @@ func (o *metricsOptions) parseWindow(q *question) error {
 		return withHint(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
 	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
 		return withHint(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
+	case o.window == "" && o.step != 0:
+		return withHint(fmt.Errorf("--step is for a window: there is no --window"), "add --prometheus URL and --window 24h")
 	case o.window == "" && o.prometheus == "":
 		return nil
 	case o.window == "":
@@ -105,6 +108,10 @@ func (o *metricsOptions) parseWindow(q *question) error {
 	if err != nil {
 		return fmt.Errorf("--window: %w", err)
 	}
+	if o.step != 0 && !slices.Contains(metrics.Steps(), o.step) {
+		return withHint(fmt.Errorf("--step %s: unknown step", o.step), "write one of 1m, 5m, 15m, 60m")
+	}
+	q.step = o.step
 	if q.window = &w; o.output == "focus" {
 		if err := view.CheckFocusWindow(w); err != nil {
 			return err

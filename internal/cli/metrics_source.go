@@ -52,6 +52,18 @@ func (s *session) creators(ctx context.Context, refs []object.Ref) (map[object.R
 	return nil, nil
 }
 
+// progress shows on a terminal how many queries of a window are answered.
+func (o *metricsOptions) progress() func(answered, needed int) {
+	if !o.env.Talk {
+		return nil
+	}
+	return func(answered, needed int) {
+		if answered%20 == 0 || answered == needed {
+			fmt.Fprintf(o.env.ErrOut, "%d of %d queries answered\n", answered, needed)
+		}
+	}
+}
+
 // historyClient asks a Prometheus that wants a token; nil where there is none.
 func historyClient(tokenFile string) (*http.Client, error) {
 	if tokenFile == "" {
