@@ -275,7 +275,8 @@ func noteUnsampled(r *UsageReport, what string, n int) {
 func (s *windowState) addNotes(r *UsageReport, f *fetcher) {
 	f.note(Note{Reason: "Steps", Message: s.stepNote()})
 	s.noteMissing(r, f)
-	if total := int64(s.window.Length() / s.e.step); s.steps < total {
+	known := s.e.has[memoryMetric] || s.e.has[cpuMetric] || s.e.has[phaseMetric]
+	if total := int64(s.window.Length() / s.e.step); known && s.steps < total {
 		f.note(Note{Reason: "Gap", LowersFigures: true, Message: fmt.Sprintf(
 			"%d of %d steps of the window have no samples at all: usage and requests in them are not counted", total-s.steps, total)})
 	}

@@ -375,8 +375,10 @@ func (e *expressions) gaps() string {
 // sampledSteps are 1 at each step that has any sample.
 func (e *expressions) sampledSteps() string {
 	var all []string
-	if e.has[memoryMetric] {
-		all = append(all, "group("+e.selector(memoryMetric, `container!=""`)+")")
+	for _, name := range []string{memoryMetric, cpuMetric} {
+		if e.has[name] {
+			all = append(all, "group("+e.selector(name, `container!=""`)+")")
+		}
 	}
 	if e.has[phaseMetric] {
 		all = append(all, "group("+e.selector(phaseMetric, `phase="Running"`)+")")
@@ -459,7 +461,7 @@ func (e *expressions) quantities(whole bool) []quantity {
 	if e.has[memoryMetric] && e.has[phaseMetric] {
 		all = append(all, quantity{name: "pod_gaps", needs: []string{memoryMetric}, expr: e.gaps()})
 	}
-	all = append(all, quantity{name: "steps", needs: []string{memoryMetric, phaseMetric}, expr: e.sampledSteps(), ofCluster: true})
+	all = append(all, quantity{name: "steps", needs: []string{memoryMetric, cpuMetric, phaseMetric}, expr: e.sampledSteps(), ofCluster: true})
 	return slices.DeleteFunc(all, func(q quantity) bool {
 		return !slices.ContainsFunc(q.needs, func(name string) bool { return e.has[name] })
 	})
