@@ -162,3 +162,11 @@ func (f *truth) evaluated(expr string) []model.SampleStream {
 	}
 	return got.Data.Result
 }
+
+// TestReset has the example of docs/chargeback.md: the step of a reset adds nothing.
+func TestReset(t *testing.T) {
+	f := &truth{T: t}
+	c := cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/one")
+	f.add("container_cpu_usage_seconds_total", c, fakeSample{at(120), "10"}, fakeSample{at(121), "40"}, fakeSample{at(122), "5"}, fakeSample{at(123), "65"})
+	equal(t, "CPU", podOf(t, f.read(nil), "web", uidA).Used[metrics.CPU], "0.025")
+}
