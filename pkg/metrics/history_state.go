@@ -272,7 +272,7 @@ func (s *windowState) take(name string, rows map[string]row) {
 	}
 }
 
-//nolint:gocognit,funlen // a table of the quantities
+//nolint:funlen // a table of the quantities
 func (s *windowState) takeSum(name string, l map[string]string, v int64) {
 	switch name {
 	case "pod_running":
