@@ -257,7 +257,7 @@ func (m *MetricsResult) sources() ([]metrics.Source, error) {
 		if err != nil {
 			return nil, err
 		}
-		h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources})
+		h, err := metrics.NewHistory(m.Request.History.Address, get, metrics.HistoryOptions{Window: *m.Request.Window, Namespaces: m.namespaces(), Matchers: m.Request.History.Matchers, Client: client, KindOf: m.Session.groupOf, Timeout: m.Request.Timeout, Resources: m.resources, Step: m.Request.History.Step, Progress: m.answered})
 		if err != nil {
 			return nil, fmt.Errorf("--prometheus: %w", err)
 		}

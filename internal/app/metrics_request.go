@@ -43,6 +43,7 @@ type MetricsRequest struct {
 type HistorySource struct {
 	Window                       string // as the user wrote it; empty for an instant
 	Address, Matchers, TokenFile string
+	Step                         time.Duration // 0 for that of the window's length
 }
 
 // SetWindow computes the window: one that ends now ends later when the question is asked again.

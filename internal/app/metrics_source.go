@@ -53,6 +53,13 @@ func (s *Session) Creators(ctx context.Context, refs []object.Ref) (map[object.R
 	return nil, nil
 }
 
+// answered tells how many queries of a window are answered.
+func (m *MetricsResult) answered(answered, needed int) {
+	if answered%20 == 0 || answered == needed {
+		m.Input.Report.Progress(fmt.Sprintf("%d of %d queries answered", answered, needed))
+	}
+}
+
 // HistoryClient asks a Prometheus that wants a token; nil where there is none.
 func HistoryClient(tokenFile string) (*http.Client, error) {
 	if tokenFile == "" {

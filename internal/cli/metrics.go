@@ -25,6 +25,7 @@ type metricsOptions struct {
 	containers bool
 
 	window     string
+	step       time.Duration
 	prometheus string
 	matchers   string
 	tokenFile  string
@@ -57,8 +58,8 @@ cluster with -A: objects that no other object owns and no other stack needs.
 
 Usage comes from metrics.k8s.io; network, volumes and ephemeral storage come from the
 kubelets, if their summaries may be read (nodes/proxy); or, over a --window, from
-Prometheus: raw samples, added up. What is not measured is left out and counted
-("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
+Prometheus, which sums it in steps of 1 to 60 minutes. What is not measured is left out and
+counted ("11/12" pods), never taken for 0. Pods on the network of their host see the traffic of
 the whole node, which is never added up.
 
 The cost is that of the larger of request and usage, at the prices of --prices or
@@ -95,6 +96,7 @@ instant's cost is that of an hour, and of a month of 730 hours.`,
 	o.reading(cmd)
 	o.writing(cmd)
 	o.flags(cmd)
+	cmd.AddCommand(newMetricsRules(env))
 	return cmd
 }
 
@@ -110,6 +112,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 	f.BoolVar(&o.NoInferred, "no-inferred", false, "leave out inferred relations")
 
 	f.StringVar(&o.window, "window", "", "add up over a window of time, from Prometheus: 24h, 7d, week, month, lastmonth, 2026-11-01/2026-11-15")
+	f.DurationVar(&o.step, "step", 0, "the step in which a --window is summed: 1m, 5m, 15m or 60m (default: by its length)")
 	f.StringVar(&o.prometheus, "prometheus", "", "the address of Prometheus (or a server with its API): a URL, or svc:NAMESPACE/NAME[:PORT] through the API server")
 	f.StringVar(&o.tokenFile, "prometheus-token-file", "", "a FILE with the bearer token for a --prometheus URL")
 	f.StringVar(&o.matchers, "prometheus-matchers", "", `PromQL label matchers for every query, if a server has the series of several clusters (cluster="eu-1")`)
@@ -129,7 +132,7 @@ func (o *metricsOptions) flags(cmd *cobra.Command) {
 
 	must(cmd.RegisterFlagCompletionFunc("by", o.completeBy))
 	for flag, values := range map[string][]string{
-		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"},
+		"sort-by": cost.SortKeys(), "share": {"even", "usage", "requests", "weight"}, "share-by": {"even", "weighted"}, "step": {"1m", "5m", "15m", "60m"},
 		"window": {"1h", "24h", "7d", "today", "yesterday", "week", "lastweek", "month", "lastmonth"},
 	} {
 		must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)))

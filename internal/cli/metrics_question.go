@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/cost"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 )
 
 // question reads the flags, before anything is asked of a cluster.
@@ -60,6 +61,8 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 		return hint.With(fmt.Errorf("--prometheus-matchers is for queries: there is no --prometheus"), "add --prometheus URL and --window 24h")
 	case o.tokenFile != "" && !strings.HasPrefix(o.prometheus, "http"):
 		return hint.With(fmt.Errorf("--prometheus-token-file is for a --prometheus URL: requests through the API server carry no token"), "add --prometheus https://HOST and --window 24h")
+	case o.window == "" && o.step != 0:
+		return hint.With(fmt.Errorf("--step is for a window: there is no --window"), "add --prometheus URL and --window 24h")
 	case o.window == "" && o.prometheus == "":
 		return nil
 	case o.window == "":
@@ -67,9 +70,12 @@ func (o *metricsOptions) parseWindow(q *app.MetricsRequest) error {
 	case o.prometheus == "":
 		return hint.With(fmt.Errorf("--window %s needs a history: there is no --prometheus", o.window), "add --prometheus URL, or --prometheus svc:NAMESPACE/NAME:PORT")
 	}
-	q.History = app.HistorySource{Window: o.window, Address: o.prometheus, Matchers: o.matchers, TokenFile: o.tokenFile}
+	q.History = app.HistorySource{Window: o.window, Address: o.prometheus, Matchers: o.matchers, TokenFile: o.tokenFile, Step: o.step}
 	if err := q.SetWindow(o.env.Now()); err != nil {
 		return err
+	}
+	if o.step != 0 && !slices.Contains(metrics.Steps(), o.step) {
+		return hint.With(fmt.Errorf("--step %s: unknown step", o.step), "write one of 1m, 5m, 15m, 60m")
 	}
 	if o.output == "focus" {
 		if err := view.CheckFocusWindow(*q.Window); err != nil {

@@ -7,16 +7,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"regexp"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/cli"
 )
-
-// pastFrom is 2026-09-01, at midnight.
-const pastFrom = 1788220800
 
 // pastPods is a node of four cores, and two pods without owners that are there.
 const pastPods = `apiVersion: sysop.dev/v1alpha1
@@ -43,59 +38,42 @@ status: {phase: Running}
 ...
 `
 
-// past answers as a Prometheus that has the series of an hour and some minutes: of the pods a and b of web,
-// which used a core each, of lost, which used one and is gone, and of their node.
+// past answers as a Prometheus that has an hour: of the pods a and b of web, which used a core
+// each, of lost, which used one and is gone, and of their node.
 func past(t *testing.T) string {
 	t.Helper()
-	values := map[string]map[string]func(minute int64) int64{}
-	add := func(name, labels string, value func(minute int64) int64) {
-		if values[name] == nil {
-			values[name] = map[string]func(int64) int64{}
-		}
-		values[name][labels] = value
+	rows := map[string][]string{}
+	add := func(query, labels string, value int64) {
+		rows[query] = append(rows[query], fmt.Sprintf(`{"metric":{%s},"value":[1,"%d"]}`, labels, value))
 	}
-	constant := func(v int64) func(int64) int64 { return func(int64) int64 { return v } }
-	add("kube_node_status_capacity", `"node":"n1","resource":"cpu","unit":"core"`, constant(4))
+	const coreHour = 3_600_000_000 // microseconds
+	add("sum_over_time(((round(max by (node,resource) (kube_node", `"node":"n1","resource":"cpu"`, 4000*60)
+	add("sum_over_time(((round(max by (node,resource) (kube_node", `"node":"n1"`, 60)
+	add("sum_over_time(((group(", "", 60)
 	for _, pod := range []string{"a", "b", "lost"} {
-		labels := fmt.Sprintf(`"namespace":"web","pod":%q,`, pod)
-		add("container_cpu_usage_seconds_total", labels+`"container":"c"`, func(m int64) int64 { return 60 * m })
-		add("kube_pod_info", labels+fmt.Sprintf(`"node":"n1","host_network":"false","uid":"%s-uid"`, pod), constant(1))
-		add("kube_pod_status_phase", labels+`"phase":"Running"`, constant(1))
+		labels := fmt.Sprintf(`"namespace":"web","pod":%q,"uid":"%s-uid"`, pod, pod)
+		add("sum_over_time((sum by (namespace,pod,uid,container) (round(", labels+`,"container":"c"`, coreHour)
+		add("sum_over_time((max by (namespace,pod,uid,resource) (", labels+`,"resource":"cpu"`, coreHour)
+		add("max by (namespace,pod,uid,node,host_network", labels+`,"node":"n1","host_network":"false"`, 1)
+		add("sum_over_time(((max by (namespace,pod,uid) (kube_pod_status_phase", labels, 60)
 	}
-	query := regexp.MustCompile(`^(last_over_time\()?(\w+).*\[(\d+)(ms|s)\]\)?$`)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		m := query.FindStringSubmatch(r.FormValue("query"))
-		at, err := strconv.ParseFloat(r.FormValue("time"), 64)
-		if m == nil || err != nil {
-			http.Error(w, "cannot be read", http.StatusBadRequest)
+		w.Header().Set("Content-Type", "application/json")
+		switch {
+		case strings.HasSuffix(r.URL.Path, "/label/__name__/values"):
+			fmt.Fprint(w, `{"status":"success","data":["container_cpu_usage_seconds_total","kube_node_status_capacity","kube_pod_info","kube_pod_status_phase"]}`)
+			return
+		case strings.Contains(r.URL.Path, "/label/"):
+			fmt.Fprint(w, `{"status":"success","data":[]}`)
 			return
 		}
-		length, _ := strconv.ParseFloat(m[3], 64)
-		if m[4] == "ms" {
-			length /= 1000
-		}
-		var rows []string
-		for labels, value := range values[m[2]] {
-			var samples []string
-			for minute := range int64(70) {
-				if moment := pastFrom + 60*(minute-5); float64(moment) > at-length && float64(moment) <= at {
-					samples = append(samples, fmt.Sprintf(`[%d,"%d"]`, moment, value(minute)))
-				}
-			}
-			switch {
-			case len(samples) == 0:
-			case m[1] != "":
-				rows = append(rows, fmt.Sprintf(`{"metric":{%s},"value":%s}`, labels, samples[len(samples)-1]))
-			default:
-				rows = append(rows, fmt.Sprintf(`{"metric":{%s},"values":[%s]}`, labels, strings.Join(samples, ",")))
+		var found []string
+		for query, list := range rows {
+			if strings.HasPrefix(r.FormValue("query"), query) {
+				found = append(found, list...)
 			}
 		}
-		kind := "matrix"
-		if m[1] != "" {
-			kind = "vector"
-		}
-		w.Header().Set("Content-Type", "application/json")
-		fmt.Fprintf(w, `{"status":"success","data":{"resultType":%q,"result":[%s]}}`, kind, strings.Join(rows, ","))
+		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`, strings.Join(found, ","))
 	}))
 	t.Cleanup(s.Close)
 	return s.URL

@@ -82,21 +82,23 @@ func (a *uiAPI) history(ctx context.Context, query url.Values) (json.RawMessage,
 	if err != nil {
 		return nil, err
 	}
-	whole := *l.Request.Window
-	step := whole.Length() / maxSpans
-	for i := range maxSpans {
-		from := whole.From.Add(time.Duration(i) * step)
-		to := from.Add(step)
-		if i == maxSpans-1 {
+	// Spans of whole steps of the window: what they cost adds up to what it costs.
+	step := metrics.StepFor(*l.Request.Window)
+	whole := l.Request.Window.Aligned(step)
+	length := max(whole.Length()/maxSpans, step).Truncate(step)
+	for from := whole.From; from.Before(whole.To); {
+		to := from.Add(length)
+		if len(out.Points) == maxSpans-1 || to.After(whole.To) {
 			to = whole.To
 		}
 		m, q := *l.MetricsResult, *l.Request
-		q.Window, m.Request = &metrics.Window{From: from, To: to}, &q
+		q.Window, q.History.Step, m.Request = &metrics.Window{From: from, To: to}, step, &q
 		if err := m.Compute(ctx, collector); err != nil {
 			return nil, err
 		}
 		out.Currency = m.Report.Currency
 		out.Points = append(out.Points, pointOf(&m, from, to))
+		from = to
 	}
 	return json.Marshal(out)
 }

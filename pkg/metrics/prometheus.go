@@ -3,12 +3,12 @@ package metrics
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -17,11 +17,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
-// queryFunc sends one query of the HTTP API and returns the status and the body.
-type queryFunc func(ctx context.Context, form url.Values) (status int, body []byte, err error)
+// queryFunc sends a request of the HTTP API, to a path below /api/v1, and returns the status
+// and the body.
+type queryFunc func(ctx context.Context, path string, form url.Values) (status int, body []byte, err error)
 
 const (
-	// maxBody bounds a response: far above what a piece of a window has.
+	// maxBody bounds a response: far above what the pods of a cluster need.
 	maxBody = 256 << 20
 	// maxQueryURL is how long a query may be before it is posted: proxies refuse URLs
 	// of 8 KiB.
@@ -49,7 +50,7 @@ func parseTarget(text string, get GetFunc, client *http.Client) (queryFunc, stri
 		return nil, "", fmt.Errorf("address of prometheus at %s has a query or a fragment: write it without", u.Host)
 	}
 	name := u.String()
-	if u.User != nil { // Who asks is nobody else's business: the host alone.
+	if u.User != nil { // a user name is a secret too: the host alone
 		name = u.Host
 	}
 	return directTarget(u, client), name, nil
@@ -73,9 +74,9 @@ func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 	if scheme != "" {
 		service = scheme + ":" + service
 	}
-	path := "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy" + prefix + "/api/v1/query"
-	return func(ctx context.Context, form url.Values) (int, []byte, error) {
-		body, err := get(ctx, path, form)
+	base := "/api/v1/namespaces/" + namespace + "/services/" + service + "/proxy" + prefix + "/api/v1/"
+	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
+		body, err := get(ctx, base+path, form)
 		var status apierrors.APIStatus
 		if err != nil && errors.As(err, &status) && status.Status().Code != 0 {
 			code := int(status.Status().Code)
@@ -92,7 +93,7 @@ func serviceTarget(text, rest string, get GetFunc) (queryFunc, string, error) {
 
 func directTarget(u *url.URL, client *http.Client) queryFunc {
 	if client == nil {
-		// A question is sent by POST, and its token with it: neither is for another host.
+		// Queries are posted, with a token: neither is for another host.
 		client = &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 		if plain, ok := http.DefaultTransport.(*http.Transport); ok {
 			own := plain.Clone()
@@ -102,14 +103,14 @@ func directTarget(u *url.URL, client *http.Client) queryFunc {
 	}
 	at := *u
 	at.User = nil
-	at = *at.JoinPath("api", "v1", "query")
-	return func(ctx context.Context, form url.Values) (int, []byte, error) {
+	base := at.JoinPath("api", "v1")
+	return func(ctx context.Context, path string, form url.Values) (int, []byte, error) {
 		text := form.Encode()
 		method, body, query := http.MethodGet, io.Reader(nil), text
-		if len(text) > maxQueryURL {
+		if path == "query" && len(text) > maxQueryURL {
 			method, body, query = http.MethodPost, strings.NewReader(text), ""
 		}
-		to := at
+		to := base.JoinPath(path)
 		to.RawQuery = query
 		req, err := http.NewRequestWithContext(ctx, method, to.String(), body)
 		if err != nil {
@@ -147,8 +148,8 @@ type QueryError struct {
 	Status  int    // of HTTP
 	Type    string // errorType of the API (execution, timeout, bad_data); may be empty
 	Message string
-	// Useless says that other queries would fare no better: no rights, no such
-	// server, something else than Prometheus.
+	// Useless says that other queries would fail as well: no rights, no such server,
+	// something else than Prometheus.
 	Useless bool
 }
 
@@ -167,7 +168,7 @@ func (e *QueryError) tooLarge() bool {
 	switch {
 	case e.Useless || e.Status == http.StatusTooManyRequests:
 		return false
-	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusRequestEntityTooLarge || e.Type == "timeout":
+	case e.Status == http.StatusUnprocessableEntity || e.Status == http.StatusRequestEntityTooLarge || e.Status == http.StatusGatewayTimeout || e.Type == "timeout":
 		return true
 	}
 	return largeForm.MatchString(e.Message)
@@ -190,15 +191,12 @@ type prometheus struct {
 	wait    func(ctx context.Context, d time.Duration) error
 }
 
-// query evaluates an expression at a moment, in milliseconds since 1970, and returns
-// the series and what the server had to say besides. A query that did not get
-// through is tried three times.
-func (p *prometheus) query(ctx context.Context, expression string, at int64, scale int) (*answer, error) {
-	form := url.Values{"query": {expression}, "time": {formatMillis(at)}, "timeout": {strconv.Itoa(int(p.timeout.Seconds())) + "s"}}
+// request sends a request of the API. One that did not get through is tried three times.
+func (p *prometheus) request(ctx context.Context, path string, form url.Values) (*answer, error) {
 	for try := 0; ; try++ {
-		got, err := p.attempt(ctx, form, scale)
-		var refused *QueryError
-		retry := err != nil && (!errors.As(err, &refused) || refused.transient()) && !errors.Is(err, context.DeadlineExceeded)
+		got, err := p.attempt(ctx, path, form)
+		refused, isQuery := errors.AsType[*QueryError](err)
+		retry := err != nil && (!isQuery || refused.transient()) && !errors.Is(err, context.DeadlineExceeded)
 		if !retry || try == 2 || ctx.Err() != nil {
 			return got, err
 		}
@@ -208,11 +206,11 @@ func (p *prometheus) query(ctx context.Context, expression string, at int64, sca
 	}
 }
 
-func (p *prometheus) attempt(ctx context.Context, form url.Values, scale int) (*answer, error) {
+func (p *prometheus) attempt(ctx context.Context, path string, form url.Values) (*answer, error) {
 	// The server is given the time first, so that it can say that it was too short.
 	limited, cancel := context.WithTimeout(ctx, p.timeout+p.timeout/8)
 	defer cancel()
-	status, body, err := p.ask(limited, form)
+	status, body, err := p.ask(limited, path, form)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -221,18 +219,21 @@ func (p *prometheus) attempt(ctx context.Context, form url.Values, scale int) (*
 	case err != nil:
 		return nil, err
 	}
-	got, err := decodeAnswer(body, scale)
+	var got answer
+	invalid := json.Unmarshal(body, &got) != nil
 	switch {
-	case got != nil && got.Status == "error":
+	case !invalid && got.Status == "error":
 		e := &QueryError{Status: status, Type: got.ErrorType, Message: got.Error}
 		e.Useless = status == http.StatusUnauthorized || status == http.StatusForbidden
 		return nil, e
 	case status != http.StatusOK:
 		return nil, strange(status, body)
-	case err != nil:
-		return nil, fmt.Errorf("read the response: %w%s", err, excerpt(body))
+	case invalid:
+		return nil, fmt.Errorf("read the response: it is not JSON, or cut off%s", excerpt(body))
+	case got.Status != "success":
+		return nil, fmt.Errorf("read the response: it is not a response of Prometheus' query API%s", excerpt(body))
 	}
-	return got, nil
+	return &got, nil
 }
 
 // strange explains an answer that is not of the API.
@@ -261,8 +262,4 @@ func excerpt(body []byte) string {
 		body = append(append([]byte{}, body[:120]...), "..."...)
 	}
 	return fmt.Sprintf(": %q", body)
-}
-
-func formatMillis(ms int64) string {
-	return strconv.FormatInt(ms/1000, 10) + "." + fmt.Sprintf("%03d", ms%1000)
 }

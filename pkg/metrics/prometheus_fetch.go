@@ -2,9 +2,13 @@ package metrics
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
+	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -12,36 +16,29 @@ import (
 	"time"
 )
 
-const (
-	// parallel is how many queries a server is asked at a time.
-	parallel = 4
-	// leastPiece is the time that a query is not split below.
-	leastPiece = int64(time.Minute / time.Millisecond)
-)
+// parallel is how many queries a server is asked at a time.
+const parallel = 4
 
-// series is what one scraper stored of one thing, in order of time.
-type series struct {
-	labels  map[string]string
-	samples []sample
+// row is a series of an answer, and its value, a whole number.
+type row struct {
+	labels map[string]string
+	value  int64
 }
 
-// fetcher asks for series, a few queries at a time, in pieces of time as small as the
-// server wants them, and collects what it has to say besides.
+// fetcher asks a few queries at a time, and collects what the server says besides.
 type fetcher struct {
-	server *prometheus
-	slots  chan struct{}
+	server   *prometheus
+	progress func(answered, needed int)
+	// timeouts counts the queries since the last one that was answered at all.
+	timeouts atomic.Int64
 
-	// cluster is the first value of the label of that name.
-	cluster string
-	// mute counts the queries since the last one that was answered at all.
-	mute atomic.Int64
-
-	mu    sync.Mutex
-	notes map[Note]bool
+	mu               sync.Mutex
+	answered, needed int
+	notes            map[Note]bool
 }
 
-func newFetcher(p *prometheus) *fetcher {
-	return &fetcher{server: p, slots: make(chan struct{}, parallel), notes: map[Note]bool{}}
+func newFetcher(p *prometheus, progress func(answered, needed int)) *fetcher {
+	return &fetcher{server: p, progress: progress, notes: map[Note]bool{}}
 }
 
 // note keeps a note, once.
@@ -52,71 +49,187 @@ func (f *fetcher) note(n Note) {
 	f.notes[n] = true
 }
 
-// raw returns the samples of a selector in (from, to]. Older servers count the first
-// moment of a range in; what is outside is dropped here.
-func (f *fetcher) raw(ctx context.Context, selector string, scale int, from, to int64) ([]series, error) {
-	return f.fetch(ctx, func(from, to int64) string { return selector + "[" + formatRange(to-from) + "]" }, scale, from, to)
+// expect counts queries that are needed.
+func (f *fetcher) expect(n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.needed += n
 }
 
-// last returns of each series its last value in (from, to]. Of a series that is met
-// in several pieces the later one comes later.
-func (f *fetcher) last(ctx context.Context, selector string, scale int, from, to int64) ([]series, error) {
-	return f.fetch(ctx, func(from, to int64) string {
-		return "last_over_time(" + selector + "[" + formatRange(to-from) + "])"
-	}, scale, from, to)
+// rangeQuery is asked over a time, piece by piece. Rows with the same labels are added up, or
+// the last one is kept.
+type rangeQuery struct {
+	name     string
+	from, to time.Time
+	// piece is how much of the time one query covers; it shrinks, in whole steps, where the
+	// server refuses.
+	piece, step time.Duration
+	write       func(over time.Duration) string
+	last        bool
+	rows        map[string]row
 }
 
-// fetch splits a query in two where the server says that it is too large.
-func (f *fetcher) fetch(ctx context.Context, expression func(from, to int64) string, scale int, from, to int64) ([]series, error) {
-	got, err := f.query(ctx, expression(from, to), to, scale)
-	var refused *QueryError
-	if errors.As(err, &refused) && refused.tooLarge() && to-from > leastPiece {
-		middle := from + (to-from)/2
-		early, err := f.fetch(ctx, expression, scale, from, middle)
-		if err != nil {
-			return nil, err
-		}
-		late, err := f.fetch(ctx, expression, scale, middle, to)
-		return append(early, late...), err
+func (q *rangeQuery) pieces(from time.Time) int {
+	return int((q.to.Sub(from) + q.piece - 1) / q.piece)
+}
+
+// all asks queries. One that the server refuses is left out, with a note; where it refuses all
+// of them, or is not there, the window fails.
+func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for _, q := range queries {
+		f.expect(q.pieces(q.from))
 	}
-	if err != nil {
-		return nil, fmt.Errorf("query %s: %w", f.server.name, err)
-	}
-	out := make([]series, 0, len(got.Data.Result))
-	for i := range got.Data.Result {
-		r := &got.Data.Result[i]
-		kept := r.samples[:0]
-		for _, s := range r.samples {
-			if s.t > from && s.t <= to {
-				kept = append(kept, s)
+	errs := make([]error, len(queries))
+	slots := make(chan struct{}, parallel)
+	var wg sync.WaitGroup
+	for i, q := range queries {
+		wg.Go(func() {
+			select {
+			case slots <- struct{}{}:
+			case <-ctx.Done():
+				errs[i] = ctx.Err()
+				return
 			}
-		}
-		if len(kept) > 0 {
-			out = append(out, series{labels: unexport(r.Metric), samples: kept})
+			defer func() { <-slots }()
+			if errs[i] = f.ask(ctx, q); errs[i] != nil && !isRefused(errs[i]) {
+				stop() // no other one would pass
+			}
+		})
+	}
+	wg.Wait()
+	if err := fatal(errs); err != nil {
+		return err
+	}
+	for i, q := range queries {
+		if errs[i] != nil {
+			f.note(Note{Subject: q.name, Reason: "Refused", Message: errs[i].Error(), LowersFigures: true})
 		}
 	}
-	return out, nil
+	return nil
 }
 
-func (f *fetcher) query(ctx context.Context, expression string, at int64, scale int) (*answer, error) {
-	select {
-	case f.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// isRefused says that an error is of one query alone.
+func isRefused(err error) bool {
+	q, ok := errors.AsType[*QueryError](err)
+	return ok && !q.Useless
+}
+
+// fatal is the error that ends a window: the first that is not of one query alone, and not of
+// those that were stopped because of it; or that of a query where all were refused.
+func fatal(errs []error) error {
+	var found, last error
+	n := 0
+	for _, err := range errs {
+		switch {
+		case err == nil:
+		case isRefused(err):
+			n, last = n+1, err
+		case found == nil || errors.Is(found, context.Canceled):
+			found = err
+		}
 	}
-	defer func() { <-f.slots }()
-	got, err := f.server.query(ctx, expression, at, scale)
-	var refused *QueryError
-	if mute := errors.As(err, &refused) && refused.Status == http.StatusGatewayTimeout; !mute {
-		f.mute.Store(0)
-	} else if f.mute.Add(1) > 2*parallel {
-		refused.Useless = true // not even small queries are answered
+	if found == nil && n == len(errs) {
+		return last
+	}
+	return found
+}
+
+func (f *fetcher) ask(ctx context.Context, q *rangeQuery) error {
+	q.rows = map[string]row{}
+	for from := q.from; from.Before(q.to); {
+		end := q.to
+		if next := from.Add(q.piece); next.Before(end) {
+			end = next
+		}
+		got, err := f.query(ctx, q.write(end.Sub(from)), end)
+		e, isQuery := errors.AsType[*QueryError](err)
+		if half := (end.Sub(from) / 2).Truncate(q.step); isQuery && e.tooLarge() && end.Sub(from) > q.step {
+			before := q.pieces(from)
+			q.piece = max(half, q.step)
+			f.expect(q.pieces(from) - before)
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("query %s: %w", f.server.name, err)
+		}
+		for _, r := range got {
+			key := labelKey(r.labels)
+			if known, ok := q.rows[key]; ok && !q.last {
+				r.value += known.value
+			}
+			q.rows[key] = r
+		}
+		from = end
+	}
+	return nil
+}
+
+// labelKey writes labels in order.
+func labelKey(labels map[string]string) string {
+	names := make([]string, 0, len(labels))
+	for name := range labels {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var b strings.Builder
+	for _, name := range names {
+		b.WriteString(name)
+		b.WriteByte(0xfe)
+		b.WriteString(labels[name])
+		b.WriteByte(0xff)
+	}
+	return b.String()
+}
+
+// answer is what the API answers.
+type answer struct {
+	Status    string   `json:"status"`
+	ErrorType string   `json:"errorType"`
+	Error     string   `json:"error"`
+	Warnings  []string `json:"warnings"`
+	Infos     []string `json:"infos"`
+	// IsPartial is how VictoriaMetrics says that a part of its storage did not answer.
+	IsPartial bool            `json:"isPartial"`
+	Data      json.RawMessage `json:"data"`
+}
+
+// query evaluates an expression at a moment.
+func (f *fetcher) query(ctx context.Context, expression string, at time.Time) ([]row, error) {
+	body, err := f.request(ctx, "query", url.Values{
+		"query": {expression}, "time": {strconv.FormatInt(at.Unix(), 10)}, "timeout": {strconv.Itoa(int(f.server.timeout.Seconds())) + "s"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	f.mu.Lock()
+	f.answered++
+	if f.progress != nil {
+		f.progress(f.answered, f.needed)
+	}
+	f.mu.Unlock()
+	return decodeVector(body)
+}
+
+// request sends a request, keeps what the server says besides, and returns the data. It ends
+// where the server has answered none of a number of requests.
+func (f *fetcher) request(ctx context.Context, path string, form url.Values) (json.RawMessage, error) {
+	got, err := f.server.request(ctx, path, form)
+	e, isQuery := errors.AsType[*QueryError](err)
+	if silent := isQuery && e.Status == http.StatusGatewayTimeout; !silent {
+		f.timeouts.Store(0)
+	} else if f.timeouts.Add(1) > 2*parallel {
+		e.Useless = true // not even small queries are answered
 	}
 	if err != nil {
 		return nil, err
 	}
+	if path != "query" {
+		return got.Data, nil // a storage that cannot list labels answers queries all the same
+	}
 	for _, w := range got.Warnings {
-		// Those of the language itself are of how a query is written; all others say
+		// Those of the language itself are about how a query is written; all others say
 		// that a part of the data is missing.
 		f.note(Note{Subject: f.server.name, Reason: "Warning", Message: w, LowersFigures: !strings.HasPrefix(w, "PromQL ")})
 	}
@@ -126,63 +239,44 @@ func (f *fetcher) query(ctx context.Context, expression string, at int64, scale 
 	if got.IsPartial {
 		f.note(Note{Subject: f.server.name, Reason: "Warning", Message: "the answer is partial: a part of the storage did not answer", LowersFigures: true})
 	}
-	return got, nil
+	return got.Data, nil
 }
 
-// compare tells that series are of several clusters: what has the same name in both
-// would be taken for one thing.
-func (f *fetcher) compare(list []series) {
-	for i := range list {
-		name := list[i].labels["cluster"]
-		if name == "" || name == f.cluster {
+// labelValues returns the values of a label among the series that match.
+func (f *fetcher) labelValues(ctx context.Context, label, match string, w Window) ([]string, error) {
+	data, err := f.request(ctx, "label/"+label+"/values", url.Values{
+		"match[]": {match}, "start": {strconv.FormatInt(w.From.Add(-maxGap).Unix(), 10)}, "end": {strconv.FormatInt(w.To.Unix(), 10)},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("query %s: %w", f.server.name, err)
+	}
+	var values []string
+	if err := json.Unmarshal(data, &values); err != nil {
+		return nil, fmt.Errorf("query %s: the values of label %s are no list", f.server.name, label)
+	}
+	return values, nil
+}
+
+// decodeVector reads the data of an instant query. What is not a finite number is left out.
+func decodeVector(data []byte) ([]row, error) {
+	var got struct {
+		ResultType string `json:"resultType"`
+		Result     []struct {
+			Metric map[string]string  `json:"metric"`
+			Value  [2]json.RawMessage `json:"value"`
+		} `json:"result"`
+	}
+	if err := json.Unmarshal(data, &got); err != nil || got.ResultType != "vector" {
+		return nil, fmt.Errorf("the response is a %q, expected a vector", got.ResultType)
+	}
+	rows := make([]row, 0, len(got.Result))
+	for _, r := range got.Result {
+		v, err := strconv.ParseFloat(strings.Trim(string(r.Value[1]), `"`), 64)
+		if err != nil || math.IsNaN(v) || math.Abs(v) > math.MaxInt64/2 {
 			continue
 		}
-		if f.cluster != "" {
-			f.note(Note{
-				Subject: f.server.name, Reason: "Ambiguous", LowersFigures: true,
-				Message: "the server has series of several clusters (label cluster), which are mixed up: select one cluster",
-			})
-			return
-		}
-		f.cluster = name
+		delete(r.Metric, "__name__")
+		rows = append(rows, row{r.Metric, int64(math.Round(v))})
 	}
-}
-
-// unexport gives labels back the names that kube-state-metrics gave them, where a
-// scraper put its own in their place (honor_labels: false).
-func unexport(labels map[string]string) map[string]string {
-	for name, value := range labels {
-		if own, ok := strings.CutPrefix(name, "exported_"); ok {
-			labels[own] = value
-			delete(labels, name)
-		}
-	}
-	delete(labels, "__name__")
-	return labels
-}
-
-// formatRange writes a duration for a range selector.
-func formatRange(ms int64) string {
-	if ms%1000 == 0 {
-		return strconv.FormatInt(ms/1000, 10) + "s"
-	}
-	return strconv.FormatInt(ms, 10) + "ms"
-}
-
-// quoteMatcher writes alternatives for a matcher of regular expressions: "a|b".
-// Names of namespaces have nothing to escape but dots, which they cannot have; a
-// name that is none must still not end the string.
-func quoteMatcher(values []string) string {
-	escaped := make([]string, len(values))
-	for i, v := range values {
-		var b strings.Builder
-		for _, c := range v {
-			if strings.ContainsRune(`\.+*?()|[]{}^$`, c) {
-				b.WriteByte('\\')
-			}
-			b.WriteRune(c)
-		}
-		escaped[i] = b.String()
-	}
-	return strconv.Quote(strings.Join(escaped, "|"))
+	return rows, nil
 }

@@ -6,32 +6,43 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/shopspring/decimal"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// steady is a server with one container of one core, a sample a minute for four hours.
-func steady() *fakeServer {
-	f := &fakeServer{}
-	var cpu []fakeSample
-	times := grid(fakeBegin, fakeBegin+4*60*minute, minute)
-	for _, t := range times {
-		cpu = append(cpu, fakeSample{t, formatMillis(t - fakeBegin)})
+const uidA = "11111111-2222-3333-4444-555555555555"
+
+func equal(t *testing.T, what string, got decimal.Decimal, want string) {
+	t.Helper()
+	if w := decimal.RequireFromString(want); !got.Round(15).Equal(w.Round(15)) {
+		t.Errorf("%s is %s, want %s", what, got, want)
 	}
-	labels := cadvisor("shop", "web-1", "web", "/kubepods/pod"+uidA+"/abc")
-	f.add("container_cpu_usage_seconds_total", labels, cpu...)
-	f.add("container_memory_working_set_bytes", labels, constant("1000", times...)...)
-	return f
 }
 
-// lastHour is the last one of steady.
-func lastHour() Window { return window(fakeBegin+3*60*minute, fakeBegin+4*60*minute) }
+// steady is a server with one container that uses a core and 1000 bytes.
+func steady() *cannedServer {
+	labels := map[string]string{"namespace": "shop", "pod": "web-1", "uid": uidA, "container": "web"}
+	return &cannedServer{
+		names: []string{cpuMetric, memoryMetric, startMetric},
+		sums: map[string][]row{
+			"sum_over_time((sum by (namespace,pod,uid,container) (round(":               {{labels, 3_600_000_000}},
+			"sum_over_time((sum by (namespace,pod,uid,container) (label":                {{labels, 60_000}},
+			"sum_over_time(((sum by (namespace,pod,uid,container) (label":               {{labels, 60_000}},
+			"sum_over_time((sum_over_time((sum by (namespace,pod,uid,container) (label": {{labels, 60_000}},
+		},
+	}
+}
+
+// lastHour is a window of an hour.
+func lastHour() Window { return Window{fakeBegin.Add(3 * time.Hour), fakeBegin.Add(4 * time.Hour)} }
 
 func TestTargetErrors(t *testing.T) {
 	get := func(context.Context, string, url.Values) ([]byte, error) { return nil, nil }
@@ -69,17 +80,17 @@ func TestServiceProxy(t *testing.T) {
 	server := httptest.NewServer(f)
 	defer server.Close()
 	for target, want := range map[string]string{
-		"svc:monitoring/prometheus:9090":         "/api/v1/namespaces/monitoring/services/prometheus:9090/proxy/api/v1/query",
-		"svc:monitoring/prometheus":              "/api/v1/namespaces/monitoring/services/prometheus/proxy/api/v1/query",
-		"svc:https:monitoring/prometheus:web":    "/api/v1/namespaces/monitoring/services/https:prometheus:web/proxy/api/v1/query",
-		"svc:https:monitoring/prometheus":        "/api/v1/namespaces/monitoring/services/https:prometheus:/proxy/api/v1/query",
-		"svc:mimir/mimir-gateway:80/prometheus/": "/api/v1/namespaces/mimir/services/mimir-gateway:80/proxy/prometheus/api/v1/query",
+		"svc:monitoring/prometheus:9090":         "/api/v1/namespaces/monitoring/services/prometheus:9090/proxy/api/v1/",
+		"svc:monitoring/prometheus":              "/api/v1/namespaces/monitoring/services/prometheus/proxy/api/v1/",
+		"svc:https:monitoring/prometheus:web":    "/api/v1/namespaces/monitoring/services/https:prometheus:web/proxy/api/v1/",
+		"svc:https:monitoring/prometheus":        "/api/v1/namespaces/monitoring/services/https:prometheus:/proxy/api/v1/",
+		"svc:mimir/mimir-gateway:80/prometheus/": "/api/v1/namespaces/mimir/services/mimir-gateway:80/proxy/prometheus/api/v1/",
 	} {
 		var paths atomic.Pointer[string]
 		get := func(_ context.Context, path string, query url.Values) ([]byte, error) {
 			paths.Store(&path)
 			res := httptest.NewRecorder()
-			f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/?"+query.Encode(), nil))
+			f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil))
 			return res.Body.Bytes(), nil
 		}
 		h, err := NewHistory(target, get, HistoryOptions{Window: lastHour()})
@@ -91,7 +102,7 @@ func TestServiceProxy(t *testing.T) {
 			t.Fatal(err)
 		}
 		equal(t, target, r.Pods[0].Used[CPU], "1")
-		if got := *paths.Load(); got != want {
+		if got := *paths.Load(); got != want+"query" {
 			t.Errorf("%s asks %s, want %s", target, got, want)
 		}
 	}
@@ -111,10 +122,10 @@ func TestServiceProxyRefuses(t *testing.T) {
 		t.Errorf("error is %v, want the refusal", err)
 	}
 	f := steady()
-	f.most = 50
-	get := func(_ context.Context, _ string, query url.Values) ([]byte, error) {
+	f.longest = 20 * time.Minute
+	get := func(_ context.Context, path string, query url.Values) ([]byte, error) {
 		res := httptest.NewRecorder()
-		f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, "/?"+query.Encode(), nil))
+		f.ServeHTTP(res, httptest.NewRequest(http.MethodGet, path+"?"+query.Encode(), nil))
 		if res.Code != http.StatusOK {
 			return nil, &apierrors.StatusError{ErrStatus: metav1.Status{Code: int32(res.Code), Message: "the server responded with the status code 422"}}
 		}
@@ -137,51 +148,50 @@ func TestDirect(t *testing.T) {
 	server := httptest.NewServer(http.StripPrefix("/prometheus", f))
 	defer server.Close()
 	target := strings.Replace(server.URL, "http://", "http://ann:pa%20ss@", 1) + "/prometheus/"
-	r := measure(t, target, lastHour(), nil, func(o *HistoryOptions) {
+	r := measure(t, target, lastHour(), func(o *HistoryOptions) {
 		o.Namespaces = append(strings.Fields(strings.Repeat("a-rather-long-namespace-of-somebody ", 200)), "shop", "b.c")
 		for i := range o.Namespaces[:200] {
-			o.Namespaces[i] += "-" + formatMillis(int64(i))
+			o.Namespaces[i] += "-" + strconv.Itoa(i)
 		}
 	})
 	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	posted, got := 0, 0
-	for i, h := range f.headers {
-		user, password, _ := (&http.Request{Header: h}).BasicAuth()
-		if user != "ann" || password != "pa ss" || f.paths[i] != "/api/v1/query" {
-			t.Fatalf("query %d is of %q to %s", i, user, f.paths[i])
+	for i, r := range f.requests {
+		user, password, _ := (&http.Request{Header: r.header}).BasicAuth()
+		if user != "ann" || password != "pa ss" || !strings.HasPrefix(r.path, "/api/v1/") {
+			t.Fatalf("request %d is of %q to %s", i, user, r.path)
 		}
-		if f.methods[i] == http.MethodPost {
+		query := r.form.Get("query")
+		switch {
+		case query == "":
+			continue
+		case r.method == http.MethodPost:
 			posted++
-		} else {
+		default:
 			got++
 		}
-		query := f.queries[i].Get("query")
-		if strings.Contains(query, "rate(") || strings.Contains(query, "increase(") {
-			t.Errorf("query %s is no raw one", query)
-		}
-		if strings.HasPrefix(query, "container_") && (!strings.Contains(query, `namespace=~"a-rather`) || !strings.Contains(query, `|b\\.c|shop"`)) {
+		if !strings.Contains(query, `namespace=~"a-rather`) || !strings.Contains(query, `|b\\.c|shop"`) {
 			t.Errorf("query %s is of all namespaces", query)
 		}
 	}
-	if posted == 0 || got == 0 {
-		t.Errorf("%d are posted, %d are not", posted, got)
+	if posted == 0 || got != 0 {
+		t.Errorf("of long queries %d are posted, %d are not", posted, got)
 	}
 }
 
-// TestSplits has a server that loads few samples: the queries are split, the figures the
-// same.
+// TestSplits has a server that evaluates only short ranges: the queries are divided, the
+// figures the same.
 func TestSplits(t *testing.T) {
-	for _, most := range []int{7, 30, 61} {
+	for _, longest := range []time.Duration{7 * time.Minute, 20 * time.Minute, 59 * time.Minute} {
 		f := steady()
-		f.most = most
-		r := measure(t, f.start(t), lastHour(), nil)
-		equal(t, "CPU", r.Pods[0].Used[CPU], "1")
+		f.longest = longest
+		r := measure(t, f.start(t), lastHour())
 		equal(t, "memory", r.Pods[0].Used[Memory], "1000")
 		for _, n := range r.Notes {
 			if n.Reason == "Refused" {
-				t.Errorf("at most %d samples: %+v", most, n)
+				t.Errorf("at most %s: %+v", longest, n)
 			}
 		}
 	}
@@ -192,18 +202,24 @@ func TestSplits(t *testing.T) {
 func TestRefused(t *testing.T) {
 	f := steady()
 	f.answer = func(w http.ResponseWriter, query string) bool {
-		if !strings.Contains(query, "container_memory_working_set_bytes") {
+		if !strings.Contains(query, memoryMetric) || strings.Contains(query, cpuMetric) {
 			return false
 		}
 		fakeError(w, http.StatusUnprocessableEntity, "execution", "query processing would load too many samples into memory in query execution")
 		return true
 	}
-	r := measure(t, f.start(t), lastHour(), nil)
+	r := measure(t, f.start(t), lastHour())
 	equal(t, "CPU", r.Pods[0].Used[CPU], "1")
 	if _, ok := r.Pods[0].Used[Memory]; ok {
 		t.Error("memory is known")
 	}
-	if n := note(r, "Refused"); !n.LowersFigures || n.Subject != "container_memory_working_set_bytes" || !strings.Contains(n.Message, "too many samples") {
+	n := note(r, "Refused")
+	for _, m := range r.Notes {
+		if m.Subject == "container_memory_used" {
+			n = m
+		}
+	}
+	if !n.LowersFigures || n.Subject != "container_memory_used" || !strings.Contains(n.Message, "too many samples") {
 		t.Errorf("note is %+v", n)
 	}
 }
@@ -223,7 +239,7 @@ func TestWarnings(t *testing.T) {
 	f.extra = map[string]any{
 		"warnings": []string{"results truncated due to limit"}, "infos": []string{"PromQL info: metric might not be a counter"}, "isPartial": true,
 	}
-	r := measure(t, f.start(t), lastHour(), nil)
+	r := measure(t, f.start(t), lastHour())
 	var marked, plain int
 	for _, n := range r.Notes {
 		switch {
@@ -259,7 +275,9 @@ func TestBroken(t *testing.T) {
 		"forbidden":            {page(403, "application/json", `{"status":"error","errorType":"forbidden","error":"tenant is not yours"}`), "tenant is not yours"},
 		"not found":            {page(404, "text/plain", "404 page not found"), "is a path missing"},
 		"other JSON":           {page(200, "application/json", `{"kind":"Status"}`), "not a response of Prometheus'"},
-		"a scalar":             {page(200, "application/json", `{"status":"success","data":{"resultType":"scalar","result":[]}}`), "expected series"},
+		"a scalar":             {page(200, "application/json", `{"status":"success","data":{"resultType":"scalar","result":[]}}`), "are no list"},
+		"an empty tenant":      {page(200, "application/json", `{"status":"success","data":[]}`), "a tenant or label matchers"},
+		"too many requests":    {page(429, "text/plain", "rate limit"), "429"},
 		"nothing":              {page(200, "application/json", ``), "the body is empty"},
 		"half of the JSON":     {page(200, "application/json", `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{},"values":[[1,"2"],[2,`), "cut off"},
 		"a bad gateway":        {page(502, "text/html", "<html>Bad gateway</html>"), "502"},
@@ -272,7 +290,7 @@ func TestBroken(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f := &fakeServer{answer: c.answer}
+			f := &cannedServer{answer: c.answer}
 			err := failure(t, f.start(t))
 			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "127.0.0.1") {
 				t.Errorf("error is %v, want one with %q and the server", err, c.want)
@@ -289,7 +307,7 @@ func failure(t *testing.T, target string) error {
 		t.Fatal(err)
 	}
 	h.server.wait = func(context.Context, time.Duration) error { return nil }
-	r := UsageReport{Hours: windowHour()}
+	r := UsageReport{}
 	err = h.Measure(t.Context(), &r)
 	if err != nil && (!r.From.IsZero() || len(r.Pods) > 0) {
 		t.Errorf("the reading was changed: %+v", r)
@@ -303,7 +321,7 @@ func TestStops(t *testing.T) {
 	var n atomic.Int64
 	var server *httptest.Server
 	f.answer = func(http.ResponseWriter, string) bool {
-		if n.Add(1) == 40 {
+		if n.Add(1) == 6 {
 			go server.CloseClientConnections()
 			_ = server.Listener.Close()
 		}
@@ -335,11 +353,11 @@ func TestTries(t *testing.T) {
 	h.server.wait = func(context.Context, time.Duration) error { return nil }
 	ask := h.server.ask
 	slot := make(chan struct{}, 1)
-	h.server.ask = func(ctx context.Context, form url.Values) (status int, body []byte, err error) {
+	h.server.ask = func(ctx context.Context, path string, form url.Values) (status int, body []byte, err error) {
 		slot <- struct{}{}
 		defer func() { <-slot }()
 		for range 3 {
-			if status, body, err = ask(ctx, form); status == http.StatusOK {
+			if status, body, err = ask(ctx, path, form); status == http.StatusOK {
 				break
 			}
 		}
@@ -355,7 +373,7 @@ func TestTries(t *testing.T) {
 // TestCancel ends the context while a query is under way.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	f := &fakeServer{answer: func(http.ResponseWriter, string) bool { cancel(); return false }}
+	f := &cannedServer{answer: func(http.ResponseWriter, string) bool { cancel(); return false }}
 	h, err := NewHistory(f.start(t), nil, HistoryOptions{Window: lastHour()})
 	if err != nil {
 		t.Fatal(err)
@@ -365,28 +383,45 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// TestSlow has a server that answers no query of more than ten minutes in time, and says
-// so as Prometheus does.
+// TestSlow has a server that answers no query over more than ten minutes in time, and says so
+// as Prometheus does.
 func TestSlow(t *testing.T) {
 	f := steady()
 	f.answer = func(w http.ResponseWriter, query string) bool {
-		if m := fakeQuery.FindStringSubmatch(query); strings.HasPrefix(query, "container_") && (len(m[4]) > 3 || m[4] > "600") {
+		if query != "" && rangeOf(query) > 10*time.Minute {
 			fakeError(w, http.StatusServiceUnavailable, "timeout", "query timed out in expression evaluation")
 			return true
 		}
 		return false
 	}
-	equal(t, "CPU", measure(t, f.start(t), lastHour(), nil).Pods[0].Used[CPU], "1")
+	equal(t, "memory", measure(t, f.start(t), lastHour()).Pods[0].Used[Memory], "1000")
 }
 
-// TestMuteServer never answers: after the time that a query has, that is told.
-func TestMuteServer(t *testing.T) {
+// TestCancelled ends the context while the server does not answer: it ends at once.
+func TestCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	release := make(chan struct{})
+	defer close(release)
+	f := &cannedServer{answer: func(http.ResponseWriter, string) bool { cancel(); <-release; return true }}
+	server := httptest.NewServer(f)
+	h, err := NewHistory(server.URL, nil, HistoryOptions{Window: lastHour()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Measure(ctx, &UsageReport{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error is %v, want that the context ended", err)
+	}
+}
+
+// TestSilentServer has a server that never answers: after the time that a query has, the
+// error says so.
+func TestSilentServer(t *testing.T) {
 	h, err := NewHistory("http://127.0.0.1:1", nil, HistoryOptions{Window: lastHour(), Timeout: time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var asked atomic.Int64
-	h.server.ask = func(ctx context.Context, _ url.Values) (int, []byte, error) {
+	h.server.ask = func(ctx context.Context, _ string, _ url.Values) (int, []byte, error) {
 		asked.Add(1)
 		<-ctx.Done()
 		return 0, nil, ctx.Err()
@@ -397,6 +432,42 @@ func TestMuteServer(t *testing.T) {
 	}
 	if n := asked.Load(); n > 4*parallel {
 		t.Errorf("it was asked %d times", n)
+	}
+}
+
+// TestPieces has a long window: it is asked in pieces that servers evaluate, and the number of
+// queries is told as they are answered.
+func TestPieces(t *testing.T) {
+	f := steady()
+	var answered, needed int
+	r := measure(t, f.start(t), Window{fakeBegin, fakeBegin.AddDate(0, 0, 30)}, func(o *HistoryOptions) {
+		o.Progress = func(a, n int) { answered, needed = a, n }
+	})
+	equal(t, "memory", r.Pods[0].Used[Memory], "720000")
+	if answered != needed || answered < 20 {
+		t.Errorf("%d of %d queries were answered", answered, needed)
+	}
+	for _, q := range f.requests {
+		if over := rangeOf(q.form.Get("query")); q.form.Get("query") != "" && (over > 72*time.Hour || over%(5*time.Minute) != 0) {
+			t.Errorf("a query is over %s: %s", over, q.form.Get("query"))
+		}
+	}
+}
+
+// TestSteps: the step follows from the window, and a window has a whole one.
+func TestSteps(t *testing.T) {
+	for days, want := range map[int]time.Duration{1: time.Minute, 2: time.Minute, 7: 5 * time.Minute, 31: 5 * time.Minute, 90: 15 * time.Minute, 365: time.Hour} {
+		if got := StepFor(Window{fakeBegin, fakeBegin.AddDate(0, 0, days)}); got != want {
+			t.Errorf("the step of %d days is %s, want %s", days, got, want)
+		}
+	}
+	for want, o := range map[string]HistoryOptions{
+		"no whole step": {Window: Window{fakeBegin.Add(time.Second), fakeBegin.Add(50 * time.Second)}},
+		"write one of":  {Window: lastHour(), Step: 7 * time.Minute},
+	} {
+		if _, err := NewHistory("http://a", nil, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("the error is %v, want one with %q", err, want)
+		}
 	}
 }
 
@@ -412,7 +483,7 @@ func TestDirectIsNotRedirected(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, _, err := directTarget(at, nil)(t.Context(), url.Values{"query": {"up"}})
+	code, _, err := directTarget(at, nil)(t.Context(), "query", url.Values{"query": {"up"}})
 	if err == nil && code == http.StatusOK {
 		t.Error("a redirect is an answer")
 	}

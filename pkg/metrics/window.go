@@ -122,3 +122,8 @@ func parseMoment(text string, now time.Time) (time.Time, error) {
 	}
 	return time.Time{}, fmt.Errorf("%q is not a time: %s", text, windowForms)
 }
+
+// Aligned is the window with its ends moved back to those of steps.
+func (w Window) Aligned(step time.Duration) Window {
+	return Window{From: w.From.UTC().Truncate(step), To: w.To.UTC().Truncate(step)}
+}

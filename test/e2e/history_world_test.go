@@ -148,6 +148,7 @@ type scraper struct {
 	lost   float64
 	out    span // when it did not work
 	keep   bool // the ends of blocks
+	marks  bool // the ends of series
 }
 
 // add writes the series of a thing as the scrapers see it in the span.
@@ -167,8 +168,8 @@ func (h *history) add(by []scraper, name string, l model.Metric, s span, hole sp
 			h.sample(m, t, value(t))
 			last = t
 		}
-		if gone := s.to.Add(tick - by.phase); !last.IsZero() && gone.Before(at(int(historyOf/block))) && h.rand.IntN(2) == 0 {
-			h.sample(m, gone, math.NaN()) // some scrapers notice the end
+		if gone := s.to.Add(tick - by.phase); !last.IsZero() && gone.Before(at(int(historyOf/block))) && (by.marks || h.rand.IntN(2) == 0) {
+			h.sample(m, gone, math.NaN()) // kubelets send timestamps: their scrapers may miss the end
 		}
 	}
 }
@@ -224,8 +225,8 @@ func kubelets(node, path string) []scraper {
 // stateMetrics are two replicas of kube-state-metrics.
 func stateMetrics() []scraper {
 	return []scraper{
-		{labels: model.Metric{"job": "kube-state-metrics", "instance": "10.1.0.7:8080"}, lost: 0.2, keep: true},
-		{labels: model.Metric{"job": "kube-state-metrics", "instance": "10.1.3.9:8080"}, phase: 8 * time.Second, lost: 0.2, out: span{at(40), at(60)}},
+		{labels: model.Metric{"job": "kube-state-metrics", "instance": "10.1.0.7:8080"}, marks: true, lost: 0.2, keep: true},
+		{labels: model.Metric{"job": "kube-state-metrics", "instance": "10.1.3.9:8080"}, marks: true, phase: 8 * time.Second, lost: 0.2, out: span{at(40), at(60)}},
 	}
 }
 

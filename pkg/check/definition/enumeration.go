@@ -3,7 +3,6 @@ package definition
 import (
 	"slices"
 	"strings"
-
 )
 
 var (

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-
 )
 
 // setting is something about pods that users may want to set through a custom resource.

@@ -1,20 +1,116 @@
-package metrics
+// Package windows measures windows of small histories with a real Prometheus: each has one thing
+// that goes wrong, and a truth that is known.
+package windows
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/prometheus/common/model"
+	"github.com/shopspring/decimal"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 )
 
-// truth is a server that is filled series by series, with a sample a minute, over the
-// four hours from fakeBegin. Its window is the third and the fourth.
+const (
+	second = int64(1000) // milliseconds
+	minute = 60 * second
+	uidA   = "11111111-2222-3333-4444-555555555555"
+	uidB   = "66666666-7777-8888-9999-000000000000"
+)
+
+// fakeBegin is the moment at which histories begin.
+var fakeBegin = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC).UnixMilli() //nolint:gochecknoglobals // a constant
+
+// truth is a server that is filled series by series, with a sample a minute, over the four hours
+// from fakeBegin. Its window is the third and the fourth.
 type truth struct {
 	*testing.T
-	fakeServer
+	series []model.SampleStream
+	url    string
+}
+
+// fakeSample has its value as text.
+type fakeSample struct {
+	t int64
+	v string
+}
+
+// add puts a series in. Where it ends before the history does, its scraper marks that.
+func (f *truth) add(name string, labels map[string]string, samples ...fakeSample) {
+	if len(samples) == 0 {
+		return
+	}
+	s := model.SampleStream{Metric: model.Metric{model.MetricNameLabel: model.LabelValue(name)}}
+	for name, value := range labels {
+		s.Metric[model.LabelName(name)] = model.LabelValue(value)
+	}
+	for _, x := range samples {
+		v, err := strconv.ParseFloat(x.v, 64)
+		if err != nil {
+			f.Fatal(err)
+		}
+		s.Values = append(s.Values, model.SamplePair{Timestamp: model.Time(x.t), Value: model.SampleValue(v)})
+	}
+	for i := range f.series { // it comes back
+		if old := &f.series[i]; old.Metric.Equal(s.Metric) {
+			last := len(old.Values) - 1
+			if old.Values[last].Timestamp >= s.Values[0].Timestamp {
+				old.Values = old.Values[:last]
+			}
+			s.Values = append(old.Values, s.Values...)
+			f.series = slices.Delete(f.series, i, i+1)
+			break
+		}
+	}
+	if last := samples[len(samples)-1].t; last < at(240) {
+		s.Values = append(s.Values, model.SamplePair{Timestamp: model.Time(last + minute), Value: model.SampleValue(math.NaN())})
+	}
+	f.series = append(f.series, s)
+}
+
+// read measures the minutes 120 to 240.
+func (f *truth) read(seed *metrics.UsageReport, change ...func(*metrics.HistoryOptions)) *metrics.UsageReport {
+	return f.measure(at(120), at(240), seed, change...)
+}
+
+func (f *truth) measure(from, to int64, seed *metrics.UsageReport, change ...func(*metrics.HistoryOptions)) *metrics.UsageReport {
+	f.Helper()
+	if f.url == "" {
+		f.url = cluster.StartPrometheus(f.T, cluster.PrometheusOptions{Series: f.series}).URL
+	}
+	o := metrics.HistoryOptions{Window: metrics.Window{From: time.UnixMilli(from), To: time.UnixMilli(to)}}
+	for _, c := range change {
+		c(&o)
+	}
+	h, err := metrics.NewHistory(f.url, nil, o)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if seed == nil {
+		seed = &metrics.UsageReport{}
+	}
+	if err := h.Measure(f.Context(), seed); err != nil {
+		f.Fatal(err)
+	}
+	return seed
+}
+
+func note(r *metrics.UsageReport, reason string) metrics.Note {
+	for _, n := range r.Notes {
+		if n.Reason == reason {
+			return n
+		}
+	}
+	return metrics.Note{}
 }
 
 // at is a moment, in minutes.
@@ -34,12 +130,7 @@ func (f *truth) ramp(name string, labels map[string]string, zero, from, to, perM
 	f.add(name, labels, samples...)
 }
 
-// read measures the minutes 120 to 240.
-func (f *truth) read(seed *UsageReport, change ...func(*HistoryOptions)) *UsageReport {
-	return measure(f.T, f.start(f.T), window(at(120), at(240)), seed, change...)
-}
-
-func podOf(t *testing.T, r *UsageReport, name, uid string) Pod {
+func podOf(t *testing.T, r *metrics.UsageReport, name, uid string) metrics.Pod {
 	t.Helper()
 	for _, p := range r.Pods {
 		if p.Ref.Name == name && (uid == "" || string(p.UID) == uid) {
@@ -47,7 +138,7 @@ func podOf(t *testing.T, r *UsageReport, name, uid string) Pod {
 		}
 	}
 	t.Fatalf("no pod %s %s in %+v", name, uid, r.Pods)
-	return Pod{}
+	return metrics.Pod{}
 }
 
 // TestRestart has a container that restarts, as a new series: both count, and the
@@ -61,9 +152,10 @@ func TestRestart(t *testing.T) {
 	f.over("container_memory_working_set_bytes", one, 0, 150, "60")
 	f.over("container_memory_working_set_bytes", two, 151, 240, "120")
 	p := podOf(t, f.read(nil), "web", uidA)
-	equal(t, "CPU", p.Used[CPU], "2")
-	equal(t, "CPU charged, without a request", p.Charged[CPU], "2")
-	equal(t, "memory", p.Used[Memory], "210") // 60 for half an hour, 120 for one and a half
+	equal(t, "CPU", p.Used[metrics.CPU], "2")
+	equal(t, "CPU charged, without a request", p.Charged[metrics.CPU], "2")
+	// 60 for half an hour, 120 for one and a half, and 60 for the minute that a sample lingers.
+	equal(t, "memory", p.Used[metrics.Memory], "211")
 	equal(t, "hours, which only cAdvisor tells", p.Hours, "2")
 	if len(p.Containers) != 1 {
 		t.Errorf("containers are %+v", p.Containers)
@@ -79,9 +171,9 @@ func TestYoung(t *testing.T) {
 	f.over("kube_pod_start_time", podLabels("shop", "known", uidA), 181, 210, strconv.FormatInt(at(180)/1000, 10))
 	f.over("kube_pod_status_phase", with2(podLabels("shop", "known", uidA), "phase", "Running"), 181, 210, "1")
 	r := f.read(nil)
-	equal(t, "CPU of the one that started", podOf(t, r, "known", "").Used[CPU], "0.5")
+	equal(t, "CPU of the one that started", podOf(t, r, "known", "").Used[metrics.CPU], "0.5")
 	equal(t, "hours of it", podOf(t, r, "known", "").Hours, "0.5")
-	equal(t, "CPU of the other", podOf(t, r, "unknown", "").Used[CPU], "0.483333333333333333")
+	equal(t, "CPU of the other", podOf(t, r, "unknown", "").Used[metrics.CPU], "0.483333333333333333")
 }
 
 // TestCompleted has Jobs that ended at minute 150: kube-state-metrics tells their
@@ -98,11 +190,11 @@ func TestCompleted(t *testing.T) {
 	}
 	f.over("kube_pod_completion_time", podLabels("shop", "told", uidA), 151, 240, strconv.FormatInt(at(150)/1000+36, 10))
 	r := f.read(nil)
-	equal(t, "requested until the last sample", podOf(t, r, "not", "").Requested[CPU], "1")
-	equal(t, "charged until the last sample", podOf(t, r, "not", "").Charged[CPU], "1")
+	equal(t, "requested until the last sample", podOf(t, r, "not", "").Requested[metrics.CPU], "1")
+	equal(t, "charged until the last sample", podOf(t, r, "not", "").Charged[metrics.CPU], "1")
 	equal(t, "hours until the last sample", podOf(t, r, "not", "").Hours, "0.5")
-	equal(t, "requested until the end", podOf(t, r, "told", "").Requested[CPU], "1.02")
-	equal(t, "hours until the end", podOf(t, r, "told", "").Hours, "0.51")
+	equal(t, "requested until the last sample before the end", podOf(t, r, "told", "").Requested[metrics.CPU], "1")
+	equal(t, "hours until the last sample before the end", podOf(t, r, "told", "").Hours, "0.5")
 }
 
 // TestEndedBefore has a Job that ended before the window: it is not in it.
@@ -133,7 +225,7 @@ func TestPending(t *testing.T) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
 	p := podOf(t, r, "pulls", "")
-	equal(t, "charged on a node", p.Charged[CPU], "4")
+	equal(t, "charged on a node", p.Charged[metrics.CPU], "4")
 	equal(t, "hours", p.Hours, "0")
 }
 
@@ -161,9 +253,9 @@ func TestReplicas(t *testing.T) {
 	}
 	r := f.read(nil)
 	p := podOf(t, r, "web", uidA)
-	equal(t, "CPU", p.Used[CPU], "0.991666666666666667") // 119 half minutes: at the reset nothing
-	equal(t, "memory", p.Used[Memory], "1000")
-	equal(t, "requested", p.Requested[CPU], "2")
+	equal(t, "CPU", p.Used[metrics.CPU], "0.975") // 117 half minutes: the steps of resets are lost, and two before, whose scraper missed them
+	equal(t, "memory", p.Used[metrics.Memory], "1000")
+	equal(t, "requested", p.Requested[metrics.CPU], "2")
 	equal(t, "hours", p.Hours, "2")
 	if n := note(r, "Gap"); n.LowersFigures {
 		t.Errorf("note is %+v", n)
@@ -193,15 +285,16 @@ func TestRequests(t *testing.T) {
 		}
 		f.over("kube_pod_overhead_cpu_cores", l, 0, 240, "0.125")
 	}
+	f.over("kube_pod_created", podLabels("shop", "known", uidB), 0, 240, "1793491200")
 	f.over("kube_pod_resource_request", map[string]string{"namespace": "shop", "pod": "known", "node": "n1", "resource": "cpu", "unit": "cores"}, 0, 240, "3")
 	r := f.read(nil)
 	p := podOf(t, r, "plain", "")
-	equal(t, "CPU", p.Requested[CPU], "3.75")
+	equal(t, "CPU", p.Requested[metrics.CPU], "3.75")
 	equal(t, "GPU", p.Requested["nvidia.com/gpu"], "2")
 	equal(t, "GPU charged", p.Charged["nvidia.com/gpu"], "2")
-	equal(t, "memory, which it requests none of", p.Requested[Memory], "0")
-	equal(t, "limit, of three containers and the overhead", p.Limited[CPU], "9.25")
-	if _, ok := p.Limited[Memory]; ok {
+	equal(t, "memory, which it requests none of", p.Requested[metrics.Memory], "0")
+	equal(t, "limit, of three containers and the overhead", p.Limited[metrics.CPU], "9.25")
+	if _, ok := p.Limited[metrics.Memory]; ok {
 		t.Error("one container has no limit of memory, and so the pod has none")
 	}
 	var names []string
@@ -211,7 +304,7 @@ func TestRequests(t *testing.T) {
 	if got := strings.Join(names, " "); got != "app log mesh" {
 		t.Errorf("containers are %s", got)
 	}
-	equal(t, "CPU by the scheduler", podOf(t, r, "known", "").Requested[CPU], "6")
+	equal(t, "CPU by the scheduler", podOf(t, r, "known", "").Requested[metrics.CPU], "6")
 }
 
 // TestCharged has usage above and below the request in turns: the larger of each sample
@@ -238,10 +331,10 @@ func TestCharged(t *testing.T) {
 		f.add("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", resource), request...)
 	}
 	p := podOf(t, f.read(nil), "web", "")
-	equal(t, "CPU used", p.Used[CPU], "2")
-	equal(t, "CPU requested", p.Requested[CPU], "2")
-	equal(t, "CPU charged", p.Charged[CPU], "3")
-	equal(t, "memory charged", p.Charged[Memory], "500")
+	equal(t, "CPU used", p.Used[metrics.CPU], "2")
+	equal(t, "CPU requested", p.Requested[metrics.CPU], "2")
+	equal(t, "CPU charged", p.Charged[metrics.CPU], "3")
+	equal(t, "memory charged", p.Charged[metrics.Memory], "500")
 }
 
 // TestNameReused has a StatefulSet whose pod is replaced at minute 180: by the cgroup, and
@@ -264,9 +357,13 @@ func TestNameReused(t *testing.T) {
 			f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "db-0", "app", id), from, from, to, 60*int64(i+1))
 		}
 		r := f.read(nil)
-		equal(t, cgroup+" CPU of the first", podOf(t, r, "db-0", uidA).Used[CPU], "0.983333333333333333")
-		equal(t, cgroup+" CPU of the second", podOf(t, r, "db-0", uidB).Used[CPU], "2")
-		equal(t, cgroup+" hours of the second", podOf(t, r, "db-0", uidB).Hours, "1")
+		if cgroup == "" { // by the name alone: the pod that was created last has it
+			equal(t, "CPU of the name", podOf(t, r, "db-0", uidB).Used[metrics.CPU], "2.983333333333333333")
+			continue
+		}
+		equal(t, cgroup+" CPU of the first", podOf(t, r, "db-0", uidA).Used[metrics.CPU], "0.983333333333333333")
+		equal(t, cgroup+" CPU of the second", podOf(t, r, "db-0", uidB).Used[metrics.CPU], "2")
+		equal(t, cgroup+" hours of the second, with both of its ends", podOf(t, r, "db-0", uidB).Hours, "1.016666666666666667")
 	}
 }
 
@@ -284,13 +381,13 @@ func TestTraffic(t *testing.T) {
 	host := podLabels("shop", "proxy", uidB)
 	f.over("kube_pod_info", with2(host, "host_network", "true", "node", "n1"), 0, 240, "1")
 	f.ramp("container_network_receive_bytes_total", map[string]string{"namespace": "shop", "pod": "proxy", "id": "/kubepods/pod" + uidB, "interface": "eth0"}, 0, 0, 240, 1000)
-	seed := &UsageReport{Pods: []Pod{{
-		Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, UID: uidA, Counters: amountsFrom(Received, "5", Sent, "6"),
+	seed := &metrics.UsageReport{Pods: []metrics.Pod{{
+		Ref: object.Ref{Kind: "Pod", Namespace: "shop", Name: "web"}, UID: uidA, Counters: amountsFrom(metrics.Received, "5", metrics.Sent, "6"),
 	}}}
 	r := f.read(seed)
 	p := podOf(t, r, "web", uidA)
-	equal(t, "received", p.Used[Received], "2400")
-	equal(t, "sent", p.Used[Sent], "1680")
+	equal(t, "received", p.Used[metrics.Received], "2400")
+	equal(t, "sent", p.Used[metrics.Sent], "1680")
 	if len(p.Counters) != 0 || p.HostNetwork || p.Unmeasured == "" {
 		t.Errorf("pod is %+v", p)
 	}
@@ -299,26 +396,12 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-func amountsFrom(pairs ...any) Amounts {
-	out := Amounts{}
+func amountsFrom(pairs ...any) metrics.Amounts {
+	out := metrics.Amounts{}
 	for i := 0; i < len(pairs); i += 2 {
-		out[pairs[i].(Resource)] = decimalOf(pairs[i+1].(string))
+		out[pairs[i].(metrics.Resource)] = decimalOf(pairs[i+1].(string))
 	}
 	return out
-}
-
-// TestCPULabel has an old kubelet, with a series for each CPU, and one with both.
-func TestCPULabel(t *testing.T) {
-	f := &truth{T: t}
-	for name, cpus := range map[string][]string{"old": {"cpu00", "cpu01"}, "both": {"cpu00", "cpu01", "total"}} {
-		for _, cpu := range cpus {
-			rate := map[bool]int64{true: 60, false: 30}[cpu == "total"]
-			f.ramp("container_cpu_usage_seconds_total", with2(cadvisor("shop", name, "app", "/kubepods/"+name), "cpu", cpu), 0, 0, 240, rate)
-		}
-	}
-	r := f.read(nil)
-	equal(t, "of the old one", podOf(t, r, "old", "").Used[CPU], "2")
-	equal(t, "of the other", podOf(t, r, "both", "").Used[CPU], "2")
 }
 
 // TestExported has a scraper that puts its own labels in the place of those of
@@ -329,7 +412,7 @@ func TestExported(t *testing.T) {
 	f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
 	f.over("kube_pod_container_resource_requests", with2(l, "exported_container", "app", "resource", "cpu"), 0, 240, "1")
 	p := podOf(t, f.read(nil), "web", uidA)
-	equal(t, "requested", p.Requested[CPU], "2")
+	equal(t, "requested", p.Requested[metrics.CPU], "2")
 	if p.Ref.Namespace != "shop" || len(p.Containers) != 1 || p.Containers[0].Name != "app" {
 		t.Errorf("pod is %+v", p)
 	}
@@ -353,7 +436,7 @@ func TestOwners(t *testing.T) {
 	gone("db-0", "c", "MySQLCluster", "db")
 	gone("static", "d", "Node", "n1")
 	gone("alone", "e", "<none>", "<none>")
-	r := f.read(nil, func(o *HistoryOptions) {
+	r := f.read(nil, func(o *metrics.HistoryOptions) {
 		o.KindOf = func(kind string) (string, bool) { return "mysql.presslabs.org", kind == "MySQLCluster" }
 	})
 	for name, want := range map[string]string{
@@ -369,7 +452,7 @@ func TestOwners(t *testing.T) {
 	}
 	labels := podOf(t, r, "web-a-1", "").Labels
 	for key, want := range map[string]string{"app.kubernetes.io/instance": "moodle-1", "my/tier": "front", "myTier": "front", "my_tier": "front", "other": ""} {
-		if got, _ := Label(labels, key); got != want {
+		if got, _ := metrics.Label(labels, key); got != want {
 			t.Errorf("label %s is %q, want %q", key, got, want)
 		}
 	}
@@ -385,18 +468,18 @@ func TestPresent(t *testing.T) {
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "web", "app", "/kubepods/pod"+uidB+"/1"), 0, 0, 200, 60)
 	f.ramp("container_cpu_usage_seconds_total", cadvisor("shop", "left-out", "app", "/x"), 0, 0, 240, 60)
 	ref := func(name string) object.Ref { return object.Ref{Kind: "Pod", Namespace: "shop", Name: name} }
-	seed := &UsageReport{Hours: windowHour(), Pods: []Pod{
-		{Ref: ref("web"), UID: uidA, Node: "n1", Hours: windowHour(), Requested: amountsFrom(CPU, "1")},
+	seed := &metrics.UsageReport{Hours: windowHour(), Pods: []metrics.Pod{
+		{Ref: ref("web"), UID: uidA, Node: "n1", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1")},
 		{Ref: ref("api"), UID: "an-uid-of-the-api"},
-		{Ref: ref("young"), UID: "young", Hours: windowHour(), Requested: amountsFrom(CPU, "1"), Charged: amountsFrom(CPU, "1")},
+		{Ref: ref("young"), UID: "young", Hours: windowHour(), Requested: amountsFrom(metrics.CPU, "1"), Charged: amountsFrom(metrics.CPU, "1")},
 	}}
-	r := f.read(seed, func(o *HistoryOptions) { o.Pods = func(_, name string) bool { return name != "left-out" } })
-	if len(r.Pods) != 4 || !slices.IsSortedFunc(r.Pods, func(a, b Pod) int { return object.Compare(a.Ref, b.Ref) }) {
+	r := f.read(seed, func(o *metrics.HistoryOptions) { o.Pods = func(_, name string) bool { return name != "left-out" } })
+	if len(r.Pods) != 4 || !slices.IsSortedFunc(r.Pods, func(a, b metrics.Pod) int { return object.Compare(a.Ref, b.Ref) }) {
 		t.Errorf("pods are %+v", r.Pods)
 	}
 	web, api, young, gone := podOf(t, r, "web", uidA), podOf(t, r, "api", ""), podOf(t, r, "young", ""), podOf(t, r, "web", uidB)
-	equal(t, "web", web.Used[CPU], "2")
-	equal(t, "api", api.Used[CPU], "4")
+	equal(t, "web", web.Used[metrics.CPU], "2")
+	equal(t, "api", api.Used[metrics.CPU], "4")
 	if web.Gone || api.Gone || young.Gone || !gone.Gone || web.Node != "n1" || web.Requested != nil || r.Instant() {
 		t.Errorf("pods are %+v", r.Pods)
 	}
@@ -428,7 +511,7 @@ func TestClaims(t *testing.T) {
 	mount("one", uidA, 0, 180)
 	mount("two", uidB, 165, 195)
 	f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", map[string]string{"namespace": "other", "persistentvolumeclaim": "data"}, 0, 240, "7")
-	r := f.read(&UsageReport{Claims: []Claim{{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: "other", Name: "data"}, UID: "u", Class: "hdd"}}})
+	r := f.read(&metrics.UsageReport{Claims: []metrics.Claim{{Ref: object.Ref{Kind: "PersistentVolumeClaim", Namespace: "other", Name: "data"}, UID: "u", Class: "hdd"}}})
 	if len(r.Claims) != 2 || r.Claims[0].Gone || r.Claims[0].Class != "hdd" || !r.Claims[1].Gone {
 		t.Fatalf("claims are %+v", r.Claims)
 	}
@@ -463,9 +546,9 @@ func TestNodes(t *testing.T) {
 		f.over("kube_service_status_load_balancer_ingress", map[string]string{"namespace": "shop", "service": node, "ip": "192.0.2.1"}, 0, to, "1")
 		f.over("kube_service_spec_type", map[string]string{"namespace": "shop", "service": node + "-pending", "type": "LoadBalancer"}, 0, to, "1")
 	}
-	seed := &UsageReport{
-		Nodes:         []Node{{Name: "n1", Labels: map[string]string{"a": "b"}, Hours: windowHour(), Whole: true}},
-		LoadBalancers: []LoadBalancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "unknown"}, Hours: windowHour()}},
+	seed := &metrics.UsageReport{
+		Nodes:         []metrics.Node{{Name: "n1", Labels: map[string]string{"a": "b"}, Hours: windowHour(), Whole: true}},
+		LoadBalancers: []metrics.LoadBalancer{{Service: object.Ref{Kind: "Service", Namespace: "shop", Name: "unknown"}, Hours: windowHour()}},
 	}
 	r := f.read(seed)
 	if len(r.Nodes) != 2 || r.Nodes[0].Labels["a"] != "b" || r.Nodes[1].Labels["spot"] != "true" || r.Nodes[1].ProviderID != "kind://n2" || !r.Nodes[0].Whole || !r.Nodes[1].Whole {
@@ -473,14 +556,14 @@ func TestNodes(t *testing.T) {
 	}
 	equal(t, "hours", r.Nodes[0].Hours, "2")
 	equal(t, "hours of the one that went", r.Nodes[1].Hours, "1")
-	equal(t, "cores", r.Nodes[1].Capacity[CPU], "4")
+	equal(t, "cores", r.Nodes[1].Capacity[metrics.CPU], "4")
 	equal(t, "GPUs", r.Nodes[0].Capacity["nvidia.com/gpu"], "4")
-	equal(t, "ephemeral storage", r.Nodes[0].Capacity[Ephemeral], "10")
+	equal(t, "ephemeral storage", r.Nodes[0].Capacity[metrics.Ephemeral], "10")
 	if _, ok := r.Nodes[0].Capacity["pods"]; ok || len(r.LoadBalancers) != 2 {
 		t.Errorf("reading is %+v", r)
 	}
 	equal(t, "load balancer", r.LoadBalancers[1].Hours, "1")
-	if r = f.read(nil, func(o *HistoryOptions) { o.Namespaces = []string{"shop"} }); len(r.Nodes) != 0 {
+	if r = f.read(nil, func(o *metrics.HistoryOptions) { o.Namespaces = []string{"shop"} }); len(r.Nodes) != 0 {
 		t.Errorf("nodes of a namespace without pods are %+v", r.Nodes)
 	}
 }
@@ -495,9 +578,9 @@ func TestGap(t *testing.T) {
 		f.over("container_memory_working_set_bytes", c, part[0], part[1], "60")
 	}
 	r := f.read(nil)
-	equal(t, "CPU", r.Pods[0].Used[CPU], "2")
-	equal(t, "memory", r.Pods[0].Used[Memory], "101")
-	if n := note(r, "Gap"); !n.LowersFigures || !strings.Contains(n.Message, "20m0s") || n.Subject != "shop/web" {
+	equal(t, "CPU", r.Pods[0].Used[metrics.CPU], "2")
+	equal(t, "memory", r.Pods[0].Used[metrics.Memory], "102") // a sample stands two minutes
+	if n := note(r, "Gap"); !n.LowersFigures || !strings.Contains(n.Message, "of 120 steps of the window have no samples") {
 		t.Errorf("notes are %+v", r.Notes)
 	}
 }
@@ -511,8 +594,8 @@ func TestGapBefore(t *testing.T) {
 		f.ramp("container_cpu_usage_seconds_total", c, 0, part[0], part[1], 60)
 	}
 	r := f.read(nil)
-	equal(t, "CPU", r.Pods[0].Used[CPU], "2.5")
-	if n := note(r, "Gap"); n.LowersFigures || !strings.Contains(n.Message, "30m0s before") {
+	equal(t, "CPU", r.Pods[0].Used[metrics.CPU], "2.5")
+	if n := note(r, "Gap"); n.Message != "" {
 		t.Errorf("notes are %+v", r.Notes)
 	}
 }
@@ -527,24 +610,117 @@ func TestClusters(t *testing.T) {
 	if n := note(f.read(nil), "Ambiguous"); !n.LowersFigures {
 		t.Error("that they are mixed up is not told")
 	}
-	r := f.read(nil, func(o *HistoryOptions) { o.Matchers = `cluster="one"` })
+	r := f.read(nil, func(o *metrics.HistoryOptions) { o.Matchers = `cluster="one"` })
 	equal(t, "claimed", r.Claims[0].Claimed, "200")
 	if n := note(r, "Ambiguous"); n.LowersFigures {
 		t.Errorf("note is %+v", n)
 	}
 }
 
-// TestNothing has a server without anything.
-func TestNothing(t *testing.T) {
-	f := &truth{T: t}
-	r := f.read(nil)
-	var told []string
-	for _, n := range r.Notes {
-		if n.Reason == "NotServed" && n.LowersFigures {
-			told = append(told, n.Message)
-		}
-	}
-	if got := strings.Join(told, "\n"); len(told) != 2 || !strings.Contains(got, "cAdvisor") || !strings.Contains(got, "kube-state-metrics") {
-		t.Errorf("told is %q", told)
+func cadvisor(namespace, pod, container, id string) map[string]string {
+	return map[string]string{
+		"namespace": namespace, "pod": pod, "container": container, "image": "img",
+		"id": id, "name": id, "cpu": "total", "job": "kubelet", "instance": "10.0.0.1:10250", "metrics_path": "/metrics/cadvisor",
 	}
 }
+
+func podLabels(namespace, pod, uid string) map[string]string {
+	return map[string]string{"namespace": namespace, "pod": pod, "uid": uid, "job": "kube-state-metrics", "instance": "10.1.1.1:8080"}
+}
+
+func with2(labels map[string]string, pairs ...string) map[string]string {
+	out := map[string]string{}
+	maps.Copy(out, labels)
+	for i := 0; i < len(pairs); i += 2 {
+		out[pairs[i]] = pairs[i+1]
+	}
+	return out
+}
+
+func equal(t *testing.T, what string, got decimal.Decimal, want string) {
+	t.Helper()
+	if w := decimal.RequireFromString(want); !got.Round(15).Equal(w.Round(15)) {
+		t.Errorf("%s is %s, want %s", what, got, want)
+	}
+}
+
+// TestResourceNames has the extended resources of a pod that is gone under the names that
+// kube-state-metrics writes (SanitizeLabelName of the resource, in its internal/store/pod.go):
+// they are those of the price book and of the nodes; a name that nobody knows stays as it is.
+func TestResourceNames(t *testing.T) {
+	f := &truth{T: t}
+	l := podLabels("shop", "gone", uidA)
+	f.over("kube_pod_status_phase", with2(l, "phase", "Running"), 0, 240, "1")
+	for _, name := range []string{"google_com_tpu", "habana_ai_gaudi", "nvidia_com_mig_1g_5gb", "hugepages_2Mi", "example_com_unknown"} {
+		f.over("kube_pod_container_resource_requests", with2(l, "container", "c", "resource", name), 0, 240, "3")
+	}
+	p := podOf(t, f.read(nil, func(o *metrics.HistoryOptions) {
+		o.Resources = []metrics.Resource{"google.com/tpu", "habana.ai/gaudi", "nvidia.com/mig-1g.5gb"}
+	}), "gone", "")
+	for _, name := range []metrics.Resource{"google.com/tpu", "habana.ai/gaudi", "nvidia.com/mig-1g.5gb", "hugepages-2Mi", "example_com_unknown"} {
+		equal(t, string(name), p.Charged[name], "6")
+	}
+}
+
+// TestUnclaimedVolumes has volumes in the phases of kube_persistentvolume_status_phase: one that
+// lost its claim at minute 180, one that nobody ever claimed, and one that is bound.
+func TestUnclaimedVolumes(t *testing.T) {
+	f := &truth{T: t}
+	for name, phases := range map[string]map[string][2]int64{
+		"released": {"Bound": {0, 180}, "Released": {181, 240}},
+		"waiting":  {"Available": {0, 240}},
+		"bound":    {"Bound": {0, 240}},
+	} {
+		f.over("kube_persistentvolume_capacity_bytes", map[string]string{"persistentvolume": name}, 0, 240, "1000")
+		f.over("kube_persistentvolume_info", map[string]string{"persistentvolume": name, "storageclass": "ssd"}, 0, 240, "1")
+		for _, phase := range []string{"Available", "Bound", "Failed", "Pending", "Released"} {
+			l := map[string]string{"persistentvolume": name, "phase": phase}
+			f.add("kube_persistentvolume_status_phase", l, phaseSamples(phases[phase])...)
+		}
+	}
+	r := f.read(nil)
+	if len(r.Unclaimed) != 2 || r.Unclaimed[0].Name != "released" || r.Unclaimed[1].Name != "waiting" || r.Unclaimed[0].Class != "ssd" {
+		t.Fatalf("the volumes are %+v", r.Unclaimed)
+	}
+	equal(t, "hours of the released one", r.Unclaimed[0].Hours, "1")
+	equal(t, "its byte-hours", r.Unclaimed[0].Claimed, "1000")
+	equal(t, "byte-hours of the one that waits", r.Unclaimed[1].Claimed, "2000")
+	if r := f.read(nil, func(o *metrics.HistoryOptions) { o.Namespaces = []string{"shop"} }); len(r.Unclaimed) != 0 {
+		t.Errorf("a question about a namespace has the volumes %+v", r.Unclaimed)
+	}
+}
+
+// phaseSamples are 1 within the minutes, and 0 in all others.
+func phaseSamples(minutes [2]int64) []fakeSample {
+	var out []fakeSample
+	for m := int64(0); m <= 240; m++ {
+		v := "0"
+		if m >= minutes[0] && m <= minutes[1] && minutes[1] > 0 {
+			v = "1"
+		}
+		out = append(out, fakeSample{at(m), v})
+	}
+	return out
+}
+
+// constant is one value at several moments.
+func constant(v string, times ...int64) []fakeSample {
+	out := make([]fakeSample, len(times))
+	for i, t := range times {
+		out[i] = fakeSample{t, v}
+	}
+	return out
+}
+
+// grid is the moments from from to to, both in it.
+func grid(from, to, step int64) []int64 {
+	var out []int64
+	for t := from; t <= to; t += step {
+		out = append(out, t)
+	}
+	return out
+}
+
+func windowHour() decimal.Decimal { return decimal.NewFromInt(1) }
+
+func decimalOf(s string) decimal.Decimal { return decimal.RequireFromString(s) }

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+)
+
+func newMetricsRules(env Env) *cobra.Command {
+	var matchers string
+	var file bool
+	cmd := &cobra.Command{
+		Use:   "rules",
+		Short: "Print recording rules that make long windows cheap",
+		Long: `Print recording rules for Prometheus, as a PrometheusRule of the Prometheus operator or as
+a rules file. Prometheus then computes at each step of five minutes what metrics --window
+would otherwise compute for the whole window. They are used where they cover a window with
+steps of five minutes or more.`,
+		Example: `  # the rules, for the Prometheus operator
+  kubectl sysop metrics rules > sysop-rules.yaml
+
+  # the same for rule_files of prometheus.yml
+  kubectl sysop metrics rules --file > sysop-rules.yaml`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return printRules(env, matchers, file)
+		},
+	}
+	cmd.Flags().StringVar(&matchers, "prometheus-matchers", "", `PromQL label matchers for every series, if a server has the series of several clusters (cluster="eu-1")`)
+	cmd.Flags().BoolVar(&file, "file", false, "print a rules file, without the PrometheusRule around it")
+	return cmd
+}
+
+func printRules(env Env, matchers string, file bool) error {
+	type object = map[string]any
+	document := object{"groups": []object{{"name": "sysop", "interval": "5m", "rules": metrics.Rules(matchers)}}}
+	if !file {
+		document = object{
+			"apiVersion": "monitoring.coreos.com/v1", "kind": "PrometheusRule", "metadata": object{"name": "sysop-metrics"}, "spec": document,
+		}
+	}
+	text, err := yaml.Marshal(document)
+	if err != nil {
+		return fmt.Errorf("write the rules: %w", err)
+	}
+	_, err = env.Out.Write(text)
+	return err
+}

@@ -1,0 +1,172 @@
+package windows
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/common/model"
+	"github.com/shopspring/decimal"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/metrics"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
+)
+
+// busy is a history of pods that come and go, restart, and change what they use.
+func busy(t *testing.T) *truth {
+	f, r := &truth{T: t}, rand.New(rand.NewPCG(7, 9))
+	for i := range 8 {
+		from := r.Int64N(200)
+		to := min(240, from+5+r.Int64N(150))
+		uid := uidA[:35] + strconv.Itoa(i)
+		name := "web-" + strconv.Itoa(i%5) // some names are used again
+		l := podLabels("shop", name, uid)
+		f.over("kube_pod_info", with2(l, "node", "n1"), from, to, "1")
+		f.over("kube_pod_created", l, from, to, strconv.FormatInt(at(from)/1000, 10))
+		f.over("kube_pod_start_time", l, from, to, strconv.FormatInt(at(from)/1000, 10))
+		f.over("kube_pod_status_phase", with2(l, "phase", "Running"), from, to, "1")
+		f.over("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", "cpu"), from, to, "0.1")
+		f.over("kube_pod_container_resource_requests", with2(l, "container", "app", "resource", "memory"), from, to, "1000")
+		f.over("kube_pod_container_resource_limits", with2(l, "container", "app", "resource", "memory"), from, to, "2000")
+		c := cadvisor("shop", name, "app", "/kubepods/pod"+uid+"/"+strconv.Itoa(i))
+		var cpu, memory []fakeSample
+		total := int64(0)
+		for m := from; m <= to; m++ {
+			cpu = append(cpu, fakeSample{at(m), strconv.FormatInt(total, 10)})
+			memory = append(memory, fakeSample{at(m), strconv.FormatInt(r.Int64N(3000), 10)})
+			if total += r.Int64N(60); r.IntN(40) == 0 {
+				total = 0
+			}
+		}
+		f.add("container_cpu_usage_seconds_total", c, cpu...)
+		f.add("container_memory_working_set_bytes", c, memory...)
+		f.over("container_start_time_seconds", c, from, to, strconv.FormatInt(at(from)/1000, 10))
+	}
+	claim := map[string]string{"namespace": "shop", "persistentvolumeclaim": "data"}
+	f.over("kube_persistentvolumeclaim_resource_requests_storage_bytes", claim, 10, 230, "100")
+	f.over("kube_pod_spec_volumes_persistentvolumeclaims_info", with2(podLabels("shop", "web-0", uidA[:35]+"0"), "persistentvolumeclaim", "data"), 0, 240, "1")
+	f.over("kube_node_status_capacity", map[string]string{"node": "n1", "resource": "cpu"}, 0, 240, "4")
+	return f
+}
+
+// sums are all amounts of a report.
+func sums(r *metrics.UsageReport) map[string]decimal.Decimal {
+	out := map[string]decimal.Decimal{"hours": r.Hours}
+	put := func(key string, a metrics.Amounts) {
+		for name, v := range a {
+			out[key+" "+string(name)] = v
+		}
+	}
+	for _, p := range r.Pods {
+		key := p.Ref.Name + " " + string(p.UID)
+		out[key+" hours"] = p.Hours
+		put(key+" used", p.Used)
+		put(key+" requested", p.Requested)
+		put(key+" limited", p.Limited)
+		put(key+" charged", p.Charged)
+	}
+	for _, c := range r.Claims {
+		out[c.Ref.Name], out[c.Ref.Name+" hours"], out[c.Ref.Name+" unmounted"] = c.Claimed, c.Hours, c.Unmounted
+	}
+	for _, n := range r.Nodes {
+		out[n.Name] = n.Hours
+		put(n.Name, n.Capacity)
+	}
+	return out
+}
+
+// TestAdjacentWindows cuts windows anywhere, also within steps: the parts add up to the whole.
+func TestAdjacentWindows(t *testing.T) {
+	f, r := busy(t), rand.New(rand.NewPCG(3, 1))
+	for range 5 {
+		from, to := at(r.Int64N(60))+r.Int64N(minute), at(150+r.Int64N(90))+r.Int64N(minute)
+		cuts := []int64{from, from + 2*minute + r.Int64N(to-from-4*minute), from + 2*minute + r.Int64N(to-from-4*minute), to}
+		slices.Sort(cuts)
+		if cuts[2]-cuts[1] < 2*minute {
+			cuts = slices.Delete(cuts, 1, 2)
+		}
+		parts := map[string]decimal.Decimal{}
+		for i := range len(cuts) - 1 {
+			for key, v := range sums(f.measure(cuts[i], cuts[i+1], nil)) {
+				parts[key] = parts[key].Add(v)
+			}
+		}
+		whole := sums(f.measure(from, to, nil))
+		for key := range parts {
+			if off := parts[key].Sub(whole[key]).Abs(); off.GreaterThan(decimal.New(1, -15)) {
+				t.Errorf("cuts %v: %s: the parts add up to %s, the whole is %s", cuts, key, parts[key], whole[key])
+			}
+		}
+	}
+}
+
+// TestRules records the rules at each step, as a Prometheus with them would have, on a server
+// that loads the rules file (it does not start with one that is not valid): a window has the
+// same figures with them.
+func TestRules(t *testing.T) {
+	f := busy(t)
+	step := func(o *metrics.HistoryOptions) { o.Step = metrics.RuleInterval }
+	want := sums(f.read(nil, step))
+	series := slices.Clone(f.series)
+	for _, rule := range metrics.Rules("") {
+		for _, s := range f.evaluated(rule.Expr) {
+			s.Metric[model.MetricNameLabel] = model.LabelValue(rule.Record)
+			series = append(series, s)
+		}
+	}
+	text, err := yaml.Marshal(map[string]any{"groups": []any{map[string]any{"name": "sysop", "interval": "5m", "rules": metrics.Rules("")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	with := &truth{T: t, url: cluster.StartPrometheus(t, cluster.PrometheusOptions{Series: series, Config: "rule_files: [" + file + "]\n"}).URL}
+	r := with.read(nil, step)
+	if n := note(r, "Steps"); !strings.Contains(n.Message, "by recording rules") {
+		t.Errorf("the rules are not used: %+v", r.Notes)
+	}
+	got := sums(r)
+	for key, v := range want {
+		if !got[key].Equal(v) {
+			t.Errorf("%s is %s with rules, %s without", key, got[key], v)
+		}
+	}
+}
+
+// evaluated is what a rule records at every step of the history.
+func (f *truth) evaluated(expr string) []model.SampleStream {
+	f.Helper()
+	form := url.Values{"query": {expr}, "start": {strconv.FormatInt(at(0)/1000, 10)}, "end": {strconv.FormatInt(at(240)/1000, 10)}, "step": {strconv.Itoa(int(metrics.RuleInterval / time.Second))}}
+	resp, err := http.PostForm(f.url+"/api/v1/query_range", form)
+	if err != nil {
+		f.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var got struct {
+		Error string
+		Data  struct{ Result []model.SampleStream }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Error != "" {
+		f.Fatalf("%s: %v %s", expr, err, got.Error)
+	}
+	return got.Data.Result
+}
+
+// TestReset has the example of docs/chargeback.md: the step of a reset adds nothing.
+func TestReset(t *testing.T) {
+	f := &truth{T: t}
+	c := cadvisor("shop", "web", "app", "/kubepods/pod"+uidA+"/one")
+	f.add("container_cpu_usage_seconds_total", c, fakeSample{at(120), "10"}, fakeSample{at(121), "40"}, fakeSample{at(122), "5"}, fakeSample{at(123), "65"})
+	equal(t, "CPU", podOf(t, f.read(nil), "web", uidA).Used[metrics.CPU], "0.025")
+}
