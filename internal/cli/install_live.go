@@ -33,22 +33,30 @@ func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of ins
 	return false, o.outwait(ctx, c, of, h)
 }
 
-// settle waits for a run whose process is alive, and finds what is there then. Died says that one is
-// left whose process is dead: it is to be ended.
-func (o *installOptions) settle(ctx context.Context, c *installCluster, f *foundInstallation, name string) (now *foundInstallation, died bool, err error) {
+// installation finds an installation by its name. It waits for a run whose process is alive, and
+// reads then what is there.
+func (o *installOptions) installation(ctx context.Context, name string) (*installPlan, error) {
+	c, err := o.installCluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.find(ctx, c, name)
+	if err != nil {
+		return nil, err
+	}
+	alive := false
+	if f.journal.Run != nil {
+		if alive, err = o.unlocked(ctx, c, f.of); err != nil {
+			return nil, err
+		}
+		if !alive {
+			if f, err = o.find(ctx, c, name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	o.wire(f.runner, c)
-	if f.journal.Run == nil {
-		return f, false, nil
-	}
-	alive, err := o.unlocked(ctx, c, f.of)
-	if err != nil || alive {
-		return f, false, err
-	}
-	if f, err = o.find(ctx, c, name); err != nil {
-		return nil, false, err
-	}
-	o.wire(f.runner, c)
-	return f, f.journal.Run != nil, nil
+	return &installPlan{o: o, cluster: c, at: f, of: f.of, journal: f.journal, runner: f.runner, died: f.journal.Run != nil && !alive}, nil
 }
 
 // outwait waits until the lock is let go, or its holder is seen to be dead.
