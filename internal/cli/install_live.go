@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // liveLook is how often a run of somebody else is looked at.
@@ -21,14 +22,14 @@ func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of ins
 		return false, nil //nolint:nilerr // what may not be read is met again when the lock is taken
 	}
 	if o.dryRun != "none" || o.printRBAC {
-		if alive = h.RenewedAt(o.env.Now()); alive {
+		if alive = h.ValidAt(o.env.Now()); alive {
 			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is based on the current state\n",
-				safe(of.Name), safe(h.By), h.Since.UTC().Format(time.RFC3339))
+				safe(of.Name), safe(h.Holder), h.Acquired.UTC().Format(time.RFC3339))
 		}
 		return alive, nil
 	}
-	if o.noWait && h.RenewedAt(o.env.Now()) {
-		return true, &install.BusyError{Holder: h.By, Since: h.Since}
+	if o.noWait && h.ValidAt(o.env.Now()) {
+		return true, &install.BusyError{Holder: h.Holder, Since: h.Acquired}
 	}
 	return false, o.outwait(ctx, c, of, h)
 }
@@ -60,7 +61,7 @@ func (o *installOptions) installation(ctx context.Context, name string) (*instal
 }
 
 // outwait waits until the lock is let go, or its holder is seen to be dead.
-func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h install.Holder) error {
+func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h journal.LeaseStatus) error {
 	seen, told := time.Now(), false
 	for {
 		select {
@@ -72,7 +73,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, of inst
 		switch {
 		case err != nil || !held:
 			return err
-		case is.Version == h.Version && time.Since(seen) >= is.Lease:
+		case is.Version == h.Version && time.Since(seen) >= is.Duration:
 			return nil // it died
 		case is.Version == h.Version:
 			continue
@@ -80,7 +81,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, of inst
 		h, seen = is, time.Now()
 		if !told {
 			told = true
-			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.By), safe(of.Name), h.Since.UTC().Format(time.RFC3339))
+			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.Holder), safe(of.Name), h.Acquired.UTC().Format(time.RFC3339))
 		}
 	}
 }
@@ -91,7 +92,7 @@ func (o *installOptions) liveness(ctx context.Context, c *installCluster, of ins
 	switch {
 	case err != nil:
 		return install.LivenessUnknown
-	case held && h.RenewedAt(o.env.Now()):
+	case held && h.ValidAt(o.env.Now()):
 		return install.Running
 	}
 	return install.Interrupted

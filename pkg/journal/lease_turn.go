@@ -75,7 +75,7 @@ func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	}
 	t.observe(is)
 	// Its own name is in it where a write worked whose answer was lost.
-	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseLasts(is) {
+	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseDuration(is) {
 		return false, nil
 	}
 	is = is.DeepCopy()
@@ -228,8 +228,8 @@ func acquiredAt(l *coordinationv1.Lease) time.Time {
 	return l.Spec.AcquireTime.Time
 }
 
-// leaseLasts is how long a lease is its holder's after it was renewed.
-func leaseLasts(l *coordinationv1.Lease) time.Duration {
+// leaseDuration is how long a lease is its holder's after it was renewed.
+func leaseDuration(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil || *l.Spec.LeaseDurationSeconds < 1 {
 		return time.Second
 	}

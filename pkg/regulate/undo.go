@@ -105,17 +105,8 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 		x.end(it, NotNeeded, "it has no inverse")
 		return nil
 	}
-	var p retrier
 	b := undoRun{run: x, it: it, act: act}
-	for {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		err := b.attempt(ctx)
-		if err == nil || !p.wait(ctx, err) {
-			return err
-		}
-	}
+	return retry(ctx, b.attempt)
 }
 
 // undoRun is one operation that is being taken back, over all tries.
@@ -220,7 +211,7 @@ func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, 
 	}
 	body, err := Write(ownership(main, nil), ownership(main, fields))
 	if err != nil {
-		return "", permanentError{err}
+		return "", permanent("%w", err)
 	}
 	_, err = b.Client.Patch(ctx, o.Target.bare(), types.JSONPatchType, body, b.writes())
 	if err != nil && isPermanent(err) {
