@@ -12,7 +12,7 @@ import (
 // liveLook is how often a run of somebody else is looked at.
 const liveLook = 500 * time.Millisecond
 
-// unlocked waits while the process of the open run is alive: a run that goes on is nothing to
+// unlocked waits while the process of the open run is alive: a run that continues is nothing to
 // recover. It returns at once where nobody holds the lock, and else when the holder has not
 // renewed it for as long as it said it would. Alive says that it was, and that nothing was
 // waited for, since nothing is to be written.
@@ -60,7 +60,7 @@ func (o *installOptions) installation(ctx context.Context, name string) (*instal
 	return &installPlan{o: o, cluster: c, at: f, of: f.of, journal: f.journal, runner: f.runner, died: f.journal.Run != nil && !alive}, nil
 }
 
-// outwait waits until the lock is let go, or its holder is seen to be dead.
+// outwait waits until the lock is released, or its holder is seen to be dead.
 func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h journal.LeaseStatus) error {
 	seen, told := time.Now(), false
 	for {

@@ -417,7 +417,7 @@ func (p *installPlan) resumed() (id string, waiting []string) {
 	return p.journal.Run.ID, waiting
 }
 
-// claimed notes releases that call themselves a package which is installed anew.
+// claimed notes releases that call themselves a package which is installed again.
 func (p *installPlan) claimed() {
 	for _, part := range p.planned.Parts {
 		if hint := p.found.hint(part.Name); hint != "" && !part.App {

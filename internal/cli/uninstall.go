@@ -66,8 +66,8 @@ func (o *uninstallOptions) run(ctx context.Context) error {
 	return o.change(ctx, o)
 }
 
-// wasUninstalled says that the last run on an installation removed it whole. One that has nothing to
-// remove, such as a System of roots alone, is not meant.
+// wasUninstalled says that the last run on an installation removed it whole. A System of roots alone
+// has nothing to remove, and no such run.
 func wasUninstalled(j *install.Journal) bool {
 	if len(j.Runs) == 0 {
 		return false

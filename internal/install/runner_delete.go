@@ -22,7 +22,7 @@ type StuckError struct {
 // StuckObject is an object that does not go.
 type StuckObject struct {
 	Object object.Ref
-	// Deleting says that its deletion was begun; Finalizers are those it waits for.
+	// Deleting says that its deletion was started; Finalizers are those it waits for.
 	Deleting   bool
 	Finalizers []string
 	// Why is what an API server said who could not say whether it is there.

@@ -51,7 +51,7 @@ func (t *leaseHolder) take(ctx context.Context) error {
 	}
 }
 
-// pause is how long to wait before looking again: often enough that a lease that was let go
+// pause is how long to wait before looking again: often enough that a lease that was released
 // is soon seen.
 func (t *leaseHolder) pause() time.Duration {
 	return min(max(t.lock.Duration/15, 50*time.Millisecond), time.Second)
@@ -196,7 +196,7 @@ func (t *leaseHolder) release(ctx context.Context) {
 			return gone
 		}
 		if holderOf(is) != t.id || is.UID != t.lease.UID {
-			return nil // it was let go, or is another one's
+			return nil // it was released, or is another one's
 		}
 		t.lease = is
 		return Retryable(err)

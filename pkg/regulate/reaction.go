@@ -29,7 +29,7 @@ type reaction struct {
 
 // reactionTo returns what the run waits for after a write by an action; nil for nothing: the
 // action is no preset, the catalogue knows of no status that says it, the write is a dry run,
-// or it is done when the app has been let go.
+// or it is done when the app has been recovered.
 func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if act == nil || act.Preset == "" || o.OnRecover || x.DryRun {
 		return nil, nil
@@ -52,7 +52,7 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 func (x *run) awaits(it *item) bool {
 	act, err := x.actionOf(it)
 	if err != nil {
-		return false // Who goes on with it says so.
+		return false // Who continues it says so.
 	}
 	r, err := x.reactionTo(it.op, act)
 	return r != nil || err != nil

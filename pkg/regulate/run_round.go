@@ -154,7 +154,7 @@ func (x *run) cannotTakeBack(it *item, err error) {
 	x.end(it, Conflict, "the API server rejects what was there before: %v", err)
 }
 
-// fail ends the way down: what was done of the hold is taken back.
+// fail ends the way down: what was done of the hold is undone.
 func (x *run) fail(it *item, err error) {
 	if it.unsure || it.partly || it.written {
 		said := "it may have been done: "

@@ -51,7 +51,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 
 // asIntended says that what was intended stands, given the object as it is now: it has come
 // to its end, or it is to be written as it was meant. It is false where the object is
-// another one than it was then, so that the intent must be made anew.
+// another one than it was then, so that the intent must be made again.
 func (x *run) asIntended(it *item) bool {
 	o := it.op
 	switch x.look(it) {
@@ -152,7 +152,7 @@ func reapply(changes []Change, live map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// execute does an operation, or takes it back.
+// execute does an operation, or undoes it.
 func (x *run) execute(ctx context.Context, it *item) error {
 	act, err := x.actionOf(it)
 	switch {

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// prepareBack looks whether there is anything to take back. It writes nothing.
+// prepareBack looks whether there is anything to undo. It writes nothing.
 func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) error {
 	o := it.op
 	switch {
@@ -109,7 +109,7 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 	return retry(ctx, b.attempt)
 }
 
-// undoRun is one operation that is being taken back, over all tries.
+// undoRun is one operation that is being undone, over all tries.
 type undoRun struct {
 	*run
 	it      *item
@@ -117,7 +117,7 @@ type undoRun struct {
 	putBack bool
 }
 
-// attempt tries to take it back; each try looks at the object anew.
+// attempt tries to undo it; each try looks at the object again.
 func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
@@ -235,7 +235,7 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"resourceVersion": main.GetResourceVersion(), "managedFields": fields}}
 }
 
-// overlapping are the operations on the same object that are not taken back yet, besides its own.
+// overlapping are the operations on the same object that are not undone yet, besides its own.
 func (it *item) overlapping() []*Operation {
 	var out []*Operation
 	for _, b := range it.sameObject {
