@@ -107,14 +107,17 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 		return nil, err
 	}
 	o.wire(p.runner, p.cluster)
-	if p.journal.Run != nil {
-		alive, err := o.unlocked(ctx, p.cluster, p.of)
-		if err != nil {
-			return nil, err
-		}
-		p.died = !alive
+	return p, p.await(ctx)
+}
+
+// await waits for the run that did not finish, if its process is alive, and finds out whether it died.
+func (p *installPlan) await(ctx context.Context) error {
+	if p.journal.Run == nil {
+		return nil
 	}
-	return p, nil
+	alive, err := p.o.unlocked(ctx, p.cluster, p.of)
+	p.died = !alive
+	return err
 }
 
 // readSystem reads the manifest, with the values of the command line: that of -f, or of the
