@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
+	"github.com/kubectl-sysop/kubectl-sysop/test/cluster"
 	"github.com/kubectl-sysop/kubectl-sysop/test/cluster/faults"
 )
 
@@ -26,6 +28,7 @@ func TestRegulateChaosRandom(t *testing.T) {
 	rings := make([]*ring, seeds)
 	for i := range rings {
 		rings[i] = newRing(t, c)
+		rings[i].annotated(t)
 	}
 	var work errgroup.Group
 	work.SetLimit(4)
@@ -46,6 +49,23 @@ func TestRegulateChaosRandom(t *testing.T) {
 	}
 	if kills < seeds {
 		t.Errorf("%d runs were killed, want %d at least", kills, seeds)
+	}
+}
+
+// annotated waits until the controller of web has annotated it, and takes the targets then as those
+// before.
+func (r *ring) annotated(t *testing.T) {
+	t.Helper()
+	cluster.Eventually(t, limit, func() error {
+		web, err := r.client.Resource(ringDeployments).Namespace(r.ns).Get(t.Context(), "web", metav1.GetOptions{})
+		if err == nil && web.GetAnnotations()["deployment.kubernetes.io/revision"] == "" {
+			err = errNotYet
+		}
+		return err
+	})
+	var err error
+	if r.before, err = r.targets(t.Context()); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -94,13 +94,6 @@ func newRing(t *testing.T, c *cluster.Cluster) *ring {
 	if err := r.shareFields(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	cluster.Eventually(t, limit, func() error { // its controller annotates it
-		web, err := r.client.Resource(ringDeployments).Namespace(ns).Get(t.Context(), "web", metav1.GetOptions{})
-		if err == nil && web.GetAnnotations()["deployment.kubernetes.io/revision"] == "" {
-			err = errNotYet
-		}
-		return err
-	})
 	var err error
 	if r.store, err = regulate.NewStore(c.Config(), "ring", ns); err != nil {
 		t.Fatal(err)
