@@ -84,71 +84,12 @@ func (o *installOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	p, err := o.propose(ctx)
-	if err != nil {
-		return err
-	}
-	if err := o.named(p.of.Name); err != nil {
-		return err
-	}
-	var open *recovering
-	if p.journal.Run != nil {
-		o.wire(p.runner, p.cluster)
-		alive, err := o.unlocked(ctx, p.cluster, p.of)
-		if err != nil {
-			return err
-		}
-		if !alive {
-			if open, err = o.recovering(ctx, p.cluster, p.runner, p.of, p.planned.Fingerprint, p.options()); err != nil {
-				return err
-			}
-		}
-	}
-	if o.printRBAC {
-		return p.role(open)
-	}
-	if o.dryRun == "none" && open != nil {
-		if _, _, err := open.do(ctx); err != nil {
-			return err
-		}
-		if p, err = o.propose(ctx); err != nil { // over what is there now
-			return err
-		}
-	}
-	if err := p.preflight(ctx); err != nil {
-		return err
-	}
-	goOn, err := p.agree(ctx)
-	if err != nil || !goOn {
-		return err
-	}
-	return p.apply(ctx)
-}
-
-// review reviews the rights that the plan takes: what is missing refuses it.
-func (p *installPlan) review(ctx context.Context) error {
-	if p.o.dryRun == "client" {
-		return nil
-	}
-	return p.rights(ctx)
-}
-
-// preflight looks for what would stop the run.
-func (p *installPlan) preflight(ctx context.Context) error {
-	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
-		return nil
-	}
-	if err := p.rights(ctx); err != nil {
-		return err
-	}
-	return p.runPreflight(ctx)
+	return o.change(ctx, o)
 }
 
 var errDeclined = errors.New("nothing was done")
 
-// agree shows the plan, and says whether it is to be done now.
-func (p *installPlan) agree(ctx context.Context) (bool, error) {
-	o := p.o
+func (o *installOptions) agree(ctx context.Context, p *installPlan, open *recovering) (bool, error) {
 	if p.sys != nil && p.sys.Upgrade.Regulate {
 		o.noteHeld(ctx, p.sys, p.planned)
 	}
@@ -172,7 +113,7 @@ func (p *installPlan) agree(ctx context.Context) (bool, error) {
 	if o.dryRun == "server" {
 		fmt.Fprintln(o.env.ErrOut, "the API server accepts all of it: nothing was stored")
 	}
-	return o.consent(ctx, p.of, p.planned, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")))
+	return o.consent(ctx, p.of, p.planned, fmt.Sprintf("%s %s: %s. Do it?", o.action, p.of.Name, plural(len(p.planned.Steps), "step")), open.continuedLosses()...)
 }
 
 // showPlan writes a plan: for people with its notes.
@@ -227,19 +168,15 @@ func refusalError(planned *install.Plan) error {
 }
 
 // apply does the plan, and makes the System known.
-func (p *installPlan) apply(ctx context.Context) error {
-	p.o.wire(p.runner, p.cluster)
+func (o *installOptions) apply(ctx context.Context, p *installPlan) error {
 	if p.sys != nil && p.sys.Upgrade.Regulate {
-		p.runner.Hold = p.o.holding(p.sys, p.of)
+		p.runner.Hold = o.holding(p.sys, p.of)
 	}
-	report, err := p.runner.Do(ctx, p.planned, p.options())
-	switch {
-	case err != nil:
-		p.o.remember(ctx, p.cluster, p.runner, p.of, report)
-	case p.sys != nil:
+	report, err := p.do(ctx)
+	if err == nil && p.sys != nil {
 		err = p.adopt(ctx)
 	}
-	if failed := p.o.finish(p.of, report, err); failed != nil {
+	if failed := o.finish(p.of, report, err); failed != nil {
 		return failed
 	}
 	p.notes()

@@ -58,7 +58,7 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 	return f, deniedJournal(err, f.of)
 }
 
-// place decides which installation is meant.
+// place decides which installation is named.
 func (f *foundInstallation) place(ctx context.Context, c *installCluster, name string, b believed, found installedPackages) error {
 	operators := b.namespaces(name)
 	if b.given != "" {

@@ -17,7 +17,7 @@ import (
 const installLease = 15 * time.Second
 
 // holding holds the neighbours of an app of a System while it is upgraded. The runs that hold
-// are known by the name of the installation: who goes on with a killed upgrade ends them.
+// are known by the name of the installation: who continues a killed upgrade ends them.
 func (o *installOptions) holding(sys *system.System, of install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
 	return func(ctx context.Context, p *install.Part) (func(context.Context) error, error) {
 		var held []*regulateRun

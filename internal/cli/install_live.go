@@ -6,12 +6,13 @@ import (
 	"time"
 
 	"github.com/kubectl-sysop/kubectl-sysop/internal/install"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // liveLook is how often a run of somebody else is looked at.
 const liveLook = 500 * time.Millisecond
 
-// unlocked waits while the process of the open run is alive: a run that goes on is nothing to
+// unlocked waits while the process of the open run is alive: a run that continues is nothing to
 // recover. It returns at once where nobody holds the lock, and else when the holder has not
 // renewed it for as long as it said it would. Alive says that it was, and that nothing was
 // waited for, since nothing is to be written.
@@ -21,38 +22,46 @@ func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of ins
 		return false, nil //nolint:nilerr // what may not be read is met again when the lock is taken
 	}
 	if o.dryRun != "none" || o.printRBAC {
-		if alive = h.RenewedAt(o.env.Now()); alive {
+		if alive = h.ValidAt(o.env.Now()); alive {
 			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is based on the current state\n",
-				safe(of.Name), safe(h.By), h.Since.UTC().Format(time.RFC3339))
+				safe(of.Name), safe(h.Holder), h.Acquired.UTC().Format(time.RFC3339))
 		}
 		return alive, nil
 	}
-	if o.noWait && h.RenewedAt(o.env.Now()) {
-		return true, &install.BusyError{Holder: h.By, Since: h.Since}
+	if o.noWait && h.ValidAt(o.env.Now()) {
+		return true, &install.BusyError{Holder: h.Holder, Since: h.Acquired}
 	}
 	return false, o.outwait(ctx, c, of, h)
 }
 
-// settle waits for a run whose process is alive, and finds what is there then. Died says that one is
-// left whose process is dead: it is to be ended.
-func (o *installOptions) settle(ctx context.Context, c *installCluster, f *foundInstallation, name string) (now *foundInstallation, died bool, err error) {
+// installation finds an installation by its name. It waits for a run whose process is alive, and
+// reads then what is there.
+func (o *installOptions) installation(ctx context.Context, name string) (*installPlan, error) {
+	c, err := o.installCluster(ctx)
+	if err != nil {
+		return nil, err
+	}
+	f, err := o.find(ctx, c, name)
+	if err != nil {
+		return nil, err
+	}
+	alive := false
+	if f.journal.Run != nil {
+		if alive, err = o.unlocked(ctx, c, f.of); err != nil {
+			return nil, err
+		}
+		if !alive {
+			if f, err = o.find(ctx, c, name); err != nil {
+				return nil, err
+			}
+		}
+	}
 	o.wire(f.runner, c)
-	if f.journal.Run == nil {
-		return f, false, nil
-	}
-	alive, err := o.unlocked(ctx, c, f.of)
-	if err != nil || alive {
-		return f, false, err
-	}
-	if f, err = o.find(ctx, c, name); err != nil {
-		return nil, false, err
-	}
-	o.wire(f.runner, c)
-	return f, f.journal.Run != nil, nil
+	return &installPlan{o: o, cluster: c, at: f, of: f.of, journal: f.journal, runner: f.runner, died: f.journal.Run != nil && !alive}, nil
 }
 
-// outwait waits until the lock is let go, or its holder is seen to be dead.
-func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h install.Holder) error {
+// outwait waits until the lock is released, or its holder is seen to be dead.
+func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h journal.LeaseStatus) error {
 	seen, told := time.Now(), false
 	for {
 		select {
@@ -64,7 +73,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, of inst
 		switch {
 		case err != nil || !held:
 			return err
-		case is.Version == h.Version && time.Since(seen) >= is.Lease:
+		case is.Version == h.Version && time.Since(seen) >= is.Duration:
 			return nil // it died
 		case is.Version == h.Version:
 			continue
@@ -72,7 +81,7 @@ func (o *installOptions) outwait(ctx context.Context, c *installCluster, of inst
 		h, seen = is, time.Now()
 		if !told {
 			told = true
-			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.By), safe(of.Name), h.Since.UTC().Format(time.RFC3339))
+			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.Holder), safe(of.Name), h.Acquired.UTC().Format(time.RFC3339))
 		}
 	}
 }
@@ -83,7 +92,7 @@ func (o *installOptions) liveness(ctx context.Context, c *installCluster, of ins
 	switch {
 	case err != nil:
 		return install.LivenessUnknown
-	case held && h.RenewedAt(o.env.Now()):
+	case held && h.ValidAt(o.env.Now()):
 		return install.Running
 	}
 	return install.Interrupted

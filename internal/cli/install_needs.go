@@ -262,7 +262,7 @@ func dependantsOf(need []solve.Dependant, by map[string]dependantEntry, namedBy 
 }
 
 // refuseDependants puts dependants into a plan: as refusals, or as notes where they are there by their
-// own word alone and the user has said to go on (the flag overriding).
+// own word alone and the user has said to continue (the flag overriding).
 func refuseDependants(planned *install.Plan, all []dependant, part, overriding string, override bool) {
 	for _, d := range all {
 		if !d.believed && override {
@@ -278,7 +278,7 @@ func refuseDependants(planned *install.Plan, all []dependant, part, overriding s
 }
 
 // refuseHidden refuses a plan since who needs a part may be where nobody may look, or notes it
-// where the user has said to go on (the flag overriding).
+// where the user has said to continue (the flag overriding).
 func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string, override bool) {
 	for _, text := range d.hidden {
 		if override {

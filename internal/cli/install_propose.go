@@ -41,6 +41,10 @@ type installPlan struct {
 	state   install.State
 	planned *install.Plan
 	runner  *install.Runner
+	// at is what was found of the name of an uninstall or a rollback.
+	at *foundInstallation
+	// died says that the process of the run in the journal is dead: the run has to be ended first.
+	died bool
 	// needs are who needs which of what is there.
 	needs *dependants
 }
@@ -101,7 +105,21 @@ func (o *installOptions) propose(ctx context.Context) (*installPlan, error) {
 	if err := p.refuseConcurrent(ctx); err != nil {
 		return nil, err
 	}
-	return p, p.plan(ctx)
+	if err := p.plan(ctx); err != nil {
+		return nil, err
+	}
+	o.wire(p.runner, p.cluster)
+	return p, p.await(ctx)
+}
+
+// await waits for the run that did not finish, if its process is alive, and finds out whether it died.
+func (p *installPlan) await(ctx context.Context) error {
+	if p.journal.Run == nil {
+		return nil
+	}
+	alive, err := p.o.unlocked(ctx, p.cluster, p.of)
+	p.died = !alive
+	return err
 }
 
 // readSystem reads the manifest, with the values of the command line: that of -f, or of the
@@ -369,14 +387,7 @@ func (p *installPlan) plan(ctx context.Context) error {
 	if p.sys != nil {
 		o.Set = system.SetID(system.ParentRef(p.sys.Namespace, p.sys.Name))
 	}
-	if p.journal.Run != nil {
-		o.Resume = p.journal.Run.ID
-		for _, s := range p.journal.Run.Steps {
-			if s.Release != "" {
-				o.Waiting = append(o.Waiting, s.Part)
-			}
-		}
-	}
+	o.Resume, o.Waiting = p.resumed()
 	p.planned = install.NewPlan(p.o.action, p.of, p.made.parts, p.state, o)
 	p.planned.MadeOf(p.journal)
 	p.planned.Notes = append(p.planned.Notes, p.made.notes...)
@@ -397,7 +408,21 @@ func (p *installPlan) plan(ctx context.Context) error {
 	return p.inputs(ctx)
 }
 
-// claimed notes releases that call themselves a package which is installed anew.
+// resumed is the ID of the run that did not finish, and the parts of its releases: these are waited
+// for although nothing may be left to do of them.
+func (p *installPlan) resumed() (id string, waiting []string) {
+	if p.journal.Run == nil {
+		return "", nil
+	}
+	for _, s := range p.journal.Run.Steps {
+		if s.Release != "" {
+			waiting = append(waiting, s.Part)
+		}
+	}
+	return p.journal.Run.ID, waiting
+}
+
+// claimed notes releases that call themselves a package which is installed again.
 func (p *installPlan) claimed() {
 	for _, part := range p.planned.Parts {
 		if hint := p.found.hint(part.Name); hint != "" && !part.App {

@@ -29,32 +29,25 @@ type recovering struct {
 	next *install.Plan
 }
 
-// recovering holds the run that is not ended against the cluster, and shows what ending it
-// will write. Nothing is written.
-func (o *installOptions) recovering(ctx context.Context, c *installCluster, runner *install.Runner, of install.Installation, fingerprint string, options install.Options) (*recovering, error) {
-	r := &recovering{o: o, cluster: c, runner: runner, of: of, fingerprint: fingerprint, options: options}
+// recovering holds the run that is not ended against the cluster, and shows what ending it will
+// write. Nothing is written. The fingerprint is that of the plan that may continue the run; empty
+// where it is undone in any case.
+func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*recovering, error) {
+	r := &recovering{o: p.o, cluster: p.cluster, runner: p.runner, of: p.of, fingerprint: fingerprint, options: p.options()}
 	var err error
-	if r.plan, err = runner.PlanRecovery(ctx, of, fingerprint, options); err != nil {
+	if r.plan, err = p.runner.PlanRecovery(ctx, p.of, fingerprint, r.options); err != nil {
 		return nil, err
 	}
 	r.options.Seen = r.plan.Seen
 	r.show()
-	if o.printRBAC {
+	if p.o.printRBAC {
 		return r, nil // whoever asks for the roles may not be able to read yet
 	}
-	if r.losses, err = runner.RecoveryLosses(ctx, of, r.plan, c.kinds); err != nil {
-		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, of.Name, err), "--print-rbac prints the roles that it needs")
+	if r.losses, err = p.runner.RecoveryLosses(ctx, p.of, r.plan, p.cluster.kinds); err != nil {
+		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, p.of.Name, err), "--print-rbac prints the roles that it needs")
 	}
-	o.tellLosses(of, r.losses)
+	p.o.tellLosses(p.of, r.losses)
 	return r, nil
-}
-
-// openRun is the run of an installation that is to be ended, if its process died; else nil.
-func (o *installOptions) openRun(ctx context.Context, c *installCluster, f *foundInstallation, died bool, fingerprint string) (*recovering, error) {
-	if !died {
-		return nil, nil //nolint:nilnil // there is nothing to end
-	}
-	return o.recovering(ctx, c, f.runner, f.of, fingerprint, o.runOptions(c))
 }
 
 // show lists what ending the run will write, on standard error: the answer is about what comes after.
@@ -140,6 +133,12 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 	if err := after.review(ctx); err != nil {
 		return false, err
 	}
+	if r.plan.What == install.RecoveredResumed {
+		if err := after.preflight(ctx); err != nil {
+			return false, err
+		}
+	}
+	r.liftRefusals(after.planned)
 	if r.plan.What == install.RecoveredResumed || len(after.planned.Refusals) > 0 {
 		yes, err := decide()
 		r.next = after.planned
@@ -149,6 +148,22 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 		// The plan after it is empty, so decide asked nothing: the run is asked about by itself.
 	}
 	return r.asked(ctx)
+}
+
+// liftRefusals drops refusals of the plan after a run that is undone first, where they are about a
+// definition that the undoing changes: whether they stand is known after it. The last of the
+// others gets the way to undo the run alone as a hint.
+func (r *recovering) liftRefusals(p *install.Plan) {
+	if r.plan.What != install.RecoveredUndone {
+		return
+	}
+	p.Refusals = slices.DeleteFunc(p.Refusals, func(refused install.Refusal) bool {
+		return refused.Topic == "definitions" && slices.ContainsFunc(r.plan.Acts, func(a install.RecoveryAct) bool { return a.Object == refused.Object && a.Verb != install.RecoverLeave })
+	})
+	if n := len(p.Refusals); n > 0 {
+		undo := fmt.Sprintf("kubectl sysop rollback %s -n %s --unfinished only undoes the run that did not finish", r.of.Name, r.of.Namespace)
+		p.Refusals[n-1].Hint = strings.TrimPrefix(p.Refusals[n-1].Hint+"\n"+undo, "\n")
+	}
 }
 
 // covers says that a plan, made when the run was ended, does nothing but what was agreed to before.

@@ -99,26 +99,41 @@ func (o *installOptions) tellEvent(e install.Progress) {
 	fmt.Fprintln(o.env.ErrOut, safe(text))
 }
 
-// options are those of the run of a proposal.
+// options are those of the run of a plan.
 func (p *installPlan) options() install.Options {
 	o := p.o
-	return install.Options{
+	out := install.Options{
 		KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Lookup: o.lookup,
-		Kubernetes: p.cluster.kubernetes, APIs: p.made.apis, Manifest: p.text, Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing),
-		PostRenderer: func(part *install.Part, values []install.Resolved) (postrenderer.PostRenderer, error) {
-			opts := p.made.options(part)
-			opts.APIs = part.APIs
-			opts.Set = map[object.Ref][]chart.FieldValue{}
-			for _, v := range values {
-				value, err := p.fitting(part, v)
-				if err != nil {
-					return nil, err
-				}
-				opts.Set[v.To] = append(opts.Set[v.To], chart.FieldValue{Field: v.Field, Value: value})
-			}
-			return chart.NewPostRenderer(part.Chart, opts, part.Rendered), nil
-		},
+		Kubernetes: p.cluster.kubernetes, APIs: p.cluster.apis(), Manifest: p.text, Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing),
 	}
+	if p.made != nil {
+		out.APIs, out.PostRenderer = p.made.apis, p.postRenderer
+	}
+	return out
+}
+
+// postRenderer puts the values of connections into what the chart of a part makes.
+func (p *installPlan) postRenderer(part *install.Part, values []install.Resolved) (postrenderer.PostRenderer, error) {
+	opts := p.made.options(part)
+	opts.APIs = part.APIs
+	opts.Set = map[object.Ref][]chart.FieldValue{}
+	for _, v := range values {
+		value, err := p.fitting(part, v)
+		if err != nil {
+			return nil, err
+		}
+		opts.Set[v.To] = append(opts.Set[v.To], chart.FieldValue{Field: v.Field, Value: value})
+	}
+	return chart.NewPostRenderer(part.Chart, opts, part.Rendered), nil
+}
+
+// do does the plan. Where that fails and is undone, the objects of a System get its label again.
+func (p *installPlan) do(ctx context.Context) (install.Report, error) {
+	report, err := p.runner.Do(ctx, p.planned, p.options())
+	if err != nil {
+		p.o.remember(ctx, p.cluster, p.runner, p.of, report)
+	}
+	return report, err
 }
 
 // fitting is the value of a connection as the type that its field has.

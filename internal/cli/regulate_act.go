@@ -100,7 +100,7 @@ type applyResult struct {
 	out *regulate.Outcome
 	// declined says that somebody was asked, and said no.
 	declined bool
-	// restored says how the apps are that were let go; nil where there are none.
+	// restored says how the apps are that were recovered; nil where there are none.
 	restored *restored.Report
 }
 
@@ -267,7 +267,7 @@ func (o *applyOptions) tellUnwritten(d *applyResult) {
 	}
 }
 
-// tellDone shows what was done, and looks for patience at what was let go, unless that is noLook.
+// tellDone shows what was done, and waits for what was recovered, unless that is noLook.
 // It is an error if anything failed.
 func (o *applyOptions) tellDone(ctx context.Context, b *systemSession, d *applyResult, patience time.Duration) (err error) {
 	out := d.out

@@ -81,7 +81,7 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	return o.waitForRest(ctx, b, d.out)
 }
 
-// waitForRest goes on until nothing is left to do, and looks at all that was let go, first by out.
+// waitForRest continues until nothing is left to do, and looks at all that was recovered, first by out.
 func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *systemSession, out *regulate.Outcome) error {
 	all := &regulate.Outcome{}
 	if out != nil {
@@ -200,7 +200,7 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	return o.refusal(d)
 }
 
-// refusal is the error of what was asked for by hand and not done: whoever goes on with what
+// refusal is the error of what was asked for by hand and not done: whoever continues what
 // the app was to be held for must not take it for held. An app that is not held has been let
 // go: that is no error.
 func (o *regulateHandOptions) refusal(d *applyResult) error {

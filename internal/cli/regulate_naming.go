@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
-// naming adds the flags of which System is meant, and of how it is read.
+// naming adds the flags of which System is named, and of how it is read.
 func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.file, "filename", "f", "", `the manifest of the System: FILE, "-" or "demo", instead of the NAME of an adopted one`)
@@ -23,7 +23,7 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 	f.BoolVar(&o.ShowTimings, "timings", false, "print to stderr the time of each stage and the amount read")
 }
 
-// appFlag adds the flag of which app is meant, of commands that take one.
+// appFlag adds the flag of which app is named, of commands that take one.
 func (o *regulateOptions) appFlag(cmd *cobra.Command, what string) {
 	cmd.Flags().StringVar(&o.app, "app", "", what+", like the argument APP")
 	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -31,7 +31,7 @@ func (o *regulateOptions) appFlag(cmd *cobra.Command, what string) {
 	}))
 }
 
-// isNamed says that a flag says which System is meant, so that no argument does.
+// isNamed says that a flag says which System is named, so that no argument does.
 func (o *regulateOptions) isNamed() bool { return o.systemName != "" || o.file != "" }
 
 // systemOr is the System of --system, or else of the argument.
@@ -45,7 +45,7 @@ func (o *regulateOptions) systemOr(arg string) string {
 	return arg
 }
 
-// systemOf is the name of the System that is meant, by the only argument or by --system.
+// systemOf is the name of the System that is named, by the only argument or by --system.
 func (o *regulateOptions) systemOf(args []string) (string, error) {
 	switch {
 	case o.systemName == "":

@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// recoverTimeout is how long regulate recover waits until what it let go is Healthy.
+	// recoverTimeout is how long regulate recover waits until what it recovered is Healthy.
 	recoverTimeout = time.Minute
 	// glance is how long is waited for it where nobody asked to wait; noLook does not look.
 	glance = 5 * time.Second
@@ -27,7 +27,7 @@ const (
 	whatWasLetGo = "what recovered"
 )
 
-// lookAtRestored waits until the apps are Healthy of which objects were put back, and says so, or
+// lookAtRestored waits until the apps are Healthy of which objects were restored, and says so, or
 // what is not and which command helps. A pod that a StatefulSet among the objects waits for is
 // deleted. It is nil where nothing was put back, or the look was interrupted.
 func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
@@ -120,7 +120,7 @@ func (o *applyOptions) waitForApps(ctx context.Context, b *systemSession, apps [
 	return nil
 }
 
-// letGo are the apps that were let go, and whether each was Suspended before it was held.
+// letGo are the apps that were recovered, and whether each was Suspended before it was held.
 type letGo map[string]bool
 
 func newLetGo(out *regulate.Outcome) letGo {
@@ -131,7 +131,7 @@ func newLetGo(out *regulate.Outcome) letGo {
 	return l
 }
 
-// isWell says whether an app that was let go is as it should be: one that is Suspended was so
+// isWell says whether an app that was recovered is as it should be: one that is Suspended was so
 // before, or something else holds it still.
 func (l letGo) isWell(b *systemSession, app *regulate.AppState) bool {
 	return isWell(app) && (app.Health != health.Suspended || l[app.Name] || b.journal.Holding(app.Name))

@@ -123,7 +123,7 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 		return err
 	}
 	r.failed = r.execute()
-	// Whoever interrupts means the command: what was held is to be let go all the same.
+	// Whoever interrupts means the command: what was held is to be recovered all the same.
 	if err := r.free(context.WithoutCancel(ctx), ctx); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (r *regulateRun) free(ctx, asked context.Context) error {
 	return r.freeRest(asked)
 }
 
-// look looks at who was let go.
+// look looks at who was recovered.
 func (r *regulateRun) look(ctx context.Context) (err error) {
 	if r.freed != nil {
 		r.freed.restored, err = r.o.lookAtRestored(ctx, r.b, r.freed.out, r.o.timeout)

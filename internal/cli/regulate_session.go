@@ -42,10 +42,10 @@ type systemSession struct {
 	distrusted bool
 }
 
-// errNoSystem is that neither a name nor a manifest says which System is meant.
+// errNoSystem is that neither a name nor a manifest says which System is named.
 var errNoSystem = errors.New("which System? name one that was adopted, or its manifest with -f FILE")
 
-// find finds the System that is meant, by its name or its manifest.
+// find finds the System that is named, by its name or its manifest.
 func (o *regulateOptions) find(ctx context.Context, name string) (*system.System, error) {
 	switch {
 	case name != "" && o.file != "":

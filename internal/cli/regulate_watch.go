@@ -136,13 +136,13 @@ type regulateWatcher struct {
 	// idle says that it only looks; show that it writes what was done; freeing that it only
 	// lets go.
 	idle, show, freeing bool
-	// did is told of what was done; it may be nil.
+	// did is given what was done; it may be nil.
 	did func(*applyResult)
 	// refused is what was refused in the last turn.
 	refused map[string]bool
 	// changed is what was changed of what is held, in the last turn.
 	changed map[string]bool
-	// why is the cause that was told last.
+	// why is the cause that was reported last.
 	why string
 }
 
@@ -187,7 +187,7 @@ func (w *regulateWatcher) serve(ctx context.Context, address string) (func(), er
 	return func() { _ = server.Close() }, nil
 }
 
-// run goes on until end says so of a plan that nothing was left to do of, or ctx ends.
+// run continues until end says so of a plan that nothing was left to do of, or ctx ends.
 func (w *regulateWatcher) run(ctx context.Context, end func(*regulate.Plan) bool) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop() // which ends the watches
@@ -342,7 +342,7 @@ func (w *regulateWatcher) tell(d *applyResult) error {
 	return w.o.writeUnder(a, false)
 }
 
-// dropRepeatedCause leaves a cause out that was told last, by the last column.
+// dropRepeatedCause leaves a cause out that was reported last, by the last column.
 func (w *regulateWatcher) dropRepeatedCause(t *view.Table) {
 	for _, row := range t.Rows {
 		cell := &row[len(row)-1]

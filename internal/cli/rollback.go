@@ -18,7 +18,12 @@ import (
 
 type rollbackOptions struct {
 	*installOptions
+	name       string
+	revision   int // 0 for the one before the current one
 	unfinished bool
+	// to is the run of the history that is rolled back to. It is chosen once: ending a rollback that
+	// was killed adds a run to the history.
+	to *install.RunRecord
 }
 
 func newRollback(env Env) *cobra.Command {
@@ -55,179 +60,145 @@ func (o *rollbackOptions) run(ctx context.Context, args []string) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.named(args[0]); err != nil {
+	o.name = args[0]
+	if err := o.named(o.name); err != nil {
 		return err
 	}
-	revision := 0
 	if len(args) == 2 {
 		n, err := strconv.Atoi(args[1])
 		if err != nil || n < 1 {
-			return hint.With(fmt.Errorf("%q is not a revision", args[1]), "kubectl sysop history "+args[0]+" shows them")
+			return hint.With(fmt.Errorf("%q is not a revision", args[1]), "kubectl sysop history "+o.name+" shows them")
 		}
-		revision = n
+		o.revision = n
 	}
-	c, err := o.installCluster(ctx)
+	if o.unfinished {
+		return o.endOpen(ctx)
+	}
+	return o.change(ctx, o)
+}
+
+// propose makes the plan of going back to a run of the history. A run that did not finish is only
+// continued, if it is a rollback with the same arguments.
+func (o *rollbackOptions) propose(ctx context.Context) (*installPlan, error) {
+	p, err := o.installation(ctx, o.name)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	f, err := o.find(ctx, c, args[0])
-	if err != nil {
-		return err
+	open := p.journal.Run
+	if open != nil && open.Action != install.Rollback && o.writes() {
+		return nil, notEnded(open)
 	}
-	f, died, err := o.settle(ctx, c, f, args[0])
-	if err != nil {
-		return err
+	if o.to == nil {
+		history, err := p.runner.History(ctx)
+		if err != nil {
+			return nil, err
+		}
+		to, err := history.Target(o.revision)
+		if err != nil {
+			return nil, hint.With(fmt.Errorf("%s: %w", p.of.Name, err), "kubectl sysop history "+p.of.Name+" shows the revisions")
+		}
+		o.to = &to
 	}
-	switch {
-	case f.journal.Run != nil && o.unfinished:
-		return o.endOpen(ctx, c, f, died)
-	case f.journal.Run != nil && f.journal.Run.Action != install.Rollback && o.writes():
-		return notEnded(f)
-	case o.unfinished:
-		fmt.Fprintf(o.env.ErrOut, "%s has no unfinished run\n", safe(f.of.Name))
-		return nil
+	if err := o.plan(ctx, p); err != nil {
+		return nil, err
 	}
-	history, err := f.runner.History(ctx)
-	if err != nil {
-		return err
+	if open != nil && o.writes() && (open.Undoing || open.Fingerprint != p.planned.Fingerprint) {
+		return nil, notEnded(open)
 	}
-	to, err := history.Target(revision)
-	if err != nil {
-		return hint.With(fmt.Errorf("%s: %w", f.of.Name, err), "kubectl sysop history "+f.of.Name+" shows the revisions")
-	}
-	return o.rollBackTo(ctx, c, f, to, died)
+	return p, nil
 }
 
 // writes says whether something may be written.
 func (o *rollbackOptions) writes() bool { return o.dryRun == "none" && !o.printRBAC }
 
 // notEnded refuses to go back while another run is not ended: there is nothing to go back to before.
-func notEnded(f *foundInstallation) error {
-	run := f.journal.Run
+func notEnded(run *install.Run) error {
 	return hint.With(fmt.Errorf("the %s by %s did not finish", run.Action, run.By), "--unfinished undoes it; the same command with the same arguments continues it")
 }
 
-// endOpen undoes the run that is not ended, if its process died.
-func (o *rollbackOptions) endOpen(ctx context.Context, c *installCluster, f *foundInstallation, died bool) error {
-	open, err := o.openRun(ctx, c, f, died, "")
-	switch {
-	case err != nil:
+// endOpen undoes the run that did not finish, if its process died.
+func (o *rollbackOptions) endOpen(ctx context.Context) error {
+	p, err := o.installation(ctx, o.name)
+	if err != nil {
 		return err
+	}
+	if p.journal.Run == nil {
+		fmt.Fprintf(o.env.ErrOut, "%s has no unfinished run\n", safe(p.of.Name))
+		return nil
+	}
+	var open *recovering
+	if p.died {
+		if open, err = p.recovering(ctx, ""); err != nil {
+			return err
+		}
+	}
+	switch {
 	case o.printRBAC:
-		return (&installPlan{o: o.installOptions, cluster: c, of: f.of, planned: &install.Plan{Installation: f.of}}).role(open)
+		p.planned = &install.Plan{Installation: p.of}
+		return p.role(open)
 	case o.dryRun != "none" || open == nil:
 		return nil
 	}
 	what, report, err := open.do(ctx)
 	if err == nil && what == install.RecoveredDone {
-		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(f.of.Name), report.Action)
+		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(p.of.Name), report.Action)
 		return nil
 	}
-	return o.finish(f.of, report, err)
+	return o.finish(p.of, report, err)
 }
 
-// plan says what going back to a run of the history takes.
-func (o *rollbackOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord) (*install.Plan, install.State, error) {
-	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Rollback, Kinds: c.kinds, Before: f.last(), To: to.Releases})
+// plan makes the plan over what is there.
+func (o *rollbackOptions) plan(ctx context.Context, p *installPlan) error {
+	before, to := p.at.last(), o.to
+	var err error
+	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Rollback, Kinds: p.cluster.kinds, Before: before, To: to.Releases})
 	if err != nil {
-		return nil, state, err
+		return err
 	}
 	options := install.PlanOptions{
-		Timeout: o.timeout, Before: f.last(), To: to.Releases, ToRevision: to.Revision, Arguments: digestOf(struct{ Force bool }{o.force}),
+		Timeout: o.timeout, Before: before, To: to.Releases, ToRevision: to.Revision, Arguments: digestOf(struct{ Force bool }{o.force}),
 	}
-	if f.journal.Run != nil {
-		options.Resume = f.journal.Run.ID
-		for _, s := range f.journal.Run.Steps {
-			if s.Release != "" {
-				options.Waiting = append(options.Waiting, s.Part)
-			}
-		}
-	}
-	if err := o.neededByOthers(ctx, c, f, &options); err != nil {
-		return nil, state, err
-	}
-	planned := install.NewPlan(install.Rollback, f.of, nil, state, options)
-	planned.MadeOf(f.journal)
-	planned.Needs = to.Needs
-	return planned, state, nil
-}
-
-// rollBackTo goes back to a run of the history, or continues to, where a rollback with the same arguments
-// was killed.
-func (o *rollbackOptions) rollBackTo(ctx context.Context, c *installCluster, f *foundInstallation, to install.RunRecord, died bool) error {
-	planned, state, err := o.plan(ctx, c, f, to)
-	if err != nil {
+	options.Resume, options.Waiting = p.resumed()
+	if err := o.neededByOthers(ctx, p.cluster, p.at, &options); err != nil {
 		return err
 	}
-	if run := f.journal.Run; run != nil && o.writes() && (run.Undoing || run.Fingerprint != planned.Fingerprint) {
-		return notEnded(f)
-	}
-	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
-	if err != nil {
-		return err
-	}
-	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
-	if o.printRBAC {
-		return p.role(open)
-	}
-	decide := func() (bool, error) { return o.agree(ctx, f, p, to, open) }
-	if open != nil && o.writes() {
-		if goOn, err := open.agree(ctx, p, decide); err != nil || !goOn {
-			return err
-		}
-		if f, err = o.recovered(ctx, open, f.of.Name); err != nil {
-			return err
-		}
-		if p.planned, p.state, err = o.plan(ctx, c, f, to); err != nil { // over what is there now
-			return err
-		}
-	}
-	if !open.covers(p.planned) {
-		if err := p.review(ctx); err != nil {
-			return err
-		}
-		if goOn, err := decide(); err != nil || !goOn {
-			return err
-		}
-	}
-	return o.do(ctx, c, f, p.planned)
+	p.planned = install.NewPlan(install.Rollback, p.of, nil, p.state, options)
+	p.planned.MadeOf(p.journal)
+	p.planned.Needs = to.Needs
+	return nil
 }
 
-// agree shows what going back does, and asks; open is the run that it continues, if there is one. A
-// killed run that had done all of it is closed without asking.
-func (o *rollbackOptions) agree(ctx context.Context, f *foundInstallation, p *installPlan, to install.RunRecord, open *recovering) (bool, error) {
+// agree shows the plan, and asks. A killed run that had done all of it is closed without asking.
+func (o *rollbackOptions) agree(ctx context.Context, p *installPlan, open *recovering) (bool, error) {
 	planned := p.planned
-	if sys, regulated := f.regulated(); regulated {
+	if sys, regulated := p.at.regulated(); regulated {
 		o.noteHeld(ctx, sys, planned)
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(f.of.Name), to.Revision, safe(pastLine(to)))
+	fmt.Fprintf(o.env.ErrOut, "%s is rolled back to revision %d: %s\n", safe(p.of.Name), o.to.Revision, safe(pastLine(*o.to)))
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err
 	}
 	if refused := refusalError(planned); refused != nil {
 		return false, refused
 	}
-	switch closing := f.journal.Run != nil && o.writes(); {
+	switch closing := p.journal.Run != nil && o.writes(); {
 	case len(planned.Steps) > 0:
-		question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", f.of.Name, to.Revision, plural(len(planned.Steps), "step"))
-		return o.consent(ctx, f.of, planned, question, open.continuedLosses()...)
+		question := fmt.Sprintf("roll %s back to revision %d: %s. Do it?", p.of.Name, o.to.Revision, plural(len(planned.Steps), "step"))
+		return o.consent(ctx, p.of, planned, question, open.continuedLosses()...)
 	case !closing:
-		fmt.Fprintf(o.env.ErrOut, "%s is already in that state: nothing to do\n", safe(f.of.Name))
+		fmt.Fprintf(o.env.ErrOut, "%s is already in that state: nothing to do\n", safe(p.of.Name))
 		return false, nil
 	}
 	return true, nil
 }
 
-// do goes back, with neighbours held where the System says so.
-func (o *rollbackOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
-	if sys, regulated := f.regulated(); regulated {
-		f.runner.Hold = o.holding(sys, f.of)
+// apply goes back, with neighbours held where the System says so.
+func (o *rollbackOptions) apply(ctx context.Context, p *installPlan) error {
+	if sys, regulated := p.at.regulated(); regulated {
+		p.runner.Hold = o.holding(sys, p.of)
 	}
-	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
-	if err != nil {
-		o.remember(ctx, c, f.runner, f.of, report)
-	}
-	return o.finish(f.of, report, err)
+	report, err := p.do(ctx)
+	return o.finish(p.of, report, err)
 }
 
 // regulated is the System of an installation, if it says that neighbours are held while its apps are

@@ -13,6 +13,7 @@ import (
 
 type uninstallOptions struct {
 	*installOptions
+	name   string
 	orphan bool
 }
 
@@ -42,7 +43,10 @@ need them.`,
   kubectl sysop uninstall cert-manager --delete-crds --delete-data=cert-manager --yes`,
 		Args:              exactly(1, "the NAME of an operator, or of a System"),
 		ValidArgsFunction: o.completeInstalled,
-		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args[0]) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.name = args[0]
+			return o.run(cmd.Context())
+		},
 	}
 	o.writingFlags(cmd)
 	o.findingFlags(cmd)
@@ -52,69 +56,18 @@ need them.`,
 	return cmd
 }
 
-func (o *uninstallOptions) run(ctx context.Context, name string) error {
+func (o *uninstallOptions) run(ctx context.Context) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	if err := o.named(name); err != nil {
+	if err := o.named(o.name); err != nil {
 		return err
 	}
-	c, err := o.installCluster(ctx)
-	if err != nil {
-		return err
-	}
-	f, err := o.find(ctx, c, name)
-	if err != nil {
-		return err
-	}
-	f, died, err := o.settle(ctx, c, f, name)
-	if err != nil {
-		return err
-	}
-	planned, state, err := o.plan(ctx, c, f)
-	if err != nil {
-		return err
-	}
-	open, err := o.openRun(ctx, c, f, died, planned.Fingerprint)
-	if err != nil {
-		return err
-	}
-	p := &installPlan{o: o.installOptions, cluster: c, of: f.of, state: state, planned: planned}
-	if o.printRBAC {
-		return p.role(open)
-	}
-	decide := func() (bool, error) { return o.agree(ctx, f, p, open) }
-	if open != nil && o.dryRun == "none" {
-		if goOn, err := open.agree(ctx, p, decide); err != nil || !goOn {
-			return err
-		}
-		if f, err = o.recovered(ctx, open, name); err != nil {
-			return err
-		}
-		if p.planned, p.state, err = o.plan(ctx, c, f); err != nil { // over what is there now
-			return err
-		}
-	}
-	goOn := open.covers(p.planned)
-	if !goOn {
-		if err := p.review(ctx); err != nil {
-			return err
-		}
-		if goOn, err = decide(); err != nil {
-			return err
-		}
-	}
-	switch {
-	case goOn:
-		return o.do(ctx, c, f, p.planned)
-	case len(p.planned.Steps) == 0 && o.dryRun == "none" && wasUninstalled(f.journal): // It was killed just before.
-		return o.forget(ctx, c, f.of)
-	}
-	return nil
+	return o.change(ctx, o)
 }
 
-// wasUninstalled says that the last run on an installation removed it whole. One that has nothing to
-// remove, such as a System of roots alone, is not meant.
+// wasUninstalled says that the last run on an installation removed it whole. A System of roots alone
+// has nothing to remove, and no such run.
 func wasUninstalled(j *install.Journal) bool {
 	if len(j.Runs) == 0 {
 		return false
@@ -123,64 +76,47 @@ func wasUninstalled(j *install.Journal) bool {
 	return last.Action == install.Uninstall && last.Result == install.ResultDone
 }
 
-// recovered ends, or sorts out, the run that was not ended, and finds what is there then.
-func (o *installOptions) recovered(ctx context.Context, open *recovering, name string) (*foundInstallation, error) {
-	if _, _, err := open.end(ctx); err != nil {
-		return nil, err
-	}
-	f, err := o.find(ctx, open.cluster, name)
-	if err != nil {
-		return nil, err
-	}
-	o.wire(f.runner, open.cluster)
-	return f, nil
-}
-
-// do takes away what was planned. A System is known until all of it is gone: where that fails, and
+// apply removes what was planned. A System is known until all of it is gone: where that fails, and
 // is undone, it is as it was.
-func (o *uninstallOptions) do(ctx context.Context, c *installCluster, f *foundInstallation, planned *install.Plan) error {
-	report, err := f.runner.Do(ctx, planned, o.runOptions(c))
+func (o *uninstallOptions) apply(ctx context.Context, p *installPlan) error {
+	report, err := p.do(ctx)
 	if err == nil {
-		err = o.forget(ctx, c, f.of)
-	} else {
-		o.remember(ctx, c, f.runner, f.of, report)
+		err = o.forget(ctx, p.cluster, p.of)
 	}
-	return o.finish(f.of, report, err)
+	return o.finish(p.of, report, err)
 }
 
-func (o *installOptions) runOptions(c *installCluster) install.Options {
-	return install.Options{KeepFailed: o.keepFailed, NoWait: o.noWait, TakeOwnership: o.takeOwnership, ForceConflicts: o.takeOwnership, Kubernetes: c.kubernetes, APIs: c.apis(), Timeout: o.timeout, StatusTimeout: max(o.timeout, undoing), Look: min(o.timeout, undoing)}
-}
-
-// plan says what goes.
-func (o *uninstallOptions) plan(ctx context.Context, c *installCluster, f *foundInstallation) (*install.Plan, install.State, error) {
-	parts := f.parts()
-	state, err := install.ReadState(ctx, c.reader, install.StateRequest{Installation: f.of, Action: install.Uninstall, Parts: parts, Kinds: c.kinds, Before: f.last()})
+// propose makes the plan of the removal.
+func (o *uninstallOptions) propose(ctx context.Context) (*installPlan, error) {
+	p, err := o.installation(ctx, o.name)
 	if err != nil {
-		return nil, state, err
+		return nil, err
+	}
+	f := p.at
+	parts := f.parts()
+	p.state, err = install.ReadState(ctx, p.cluster.reader, install.StateRequest{Installation: p.of, Action: install.Uninstall, Parts: parts, Kinds: p.cluster.kinds, Before: f.last()})
+	if err != nil {
+		return nil, err
 	}
 	data := o.confirmed != "" && !o.orphan // With --orphan it is about what goes with the release.
 	m := install.PlanOptions{
 		Timeout: o.timeout, DeleteDefinitions: o.deleteDefinitions || data, DeleteData: data, Orphan: o.orphan, TakeOwnership: o.takeOwnership,
 		Arguments: digestOf(struct{ Orphan bool }{o.orphan}),
 	}
-	if f.journal.Run != nil {
-		m.Resume = f.journal.Run.ID
+	if p.journal.Run != nil {
+		m.Resume = p.journal.Run.ID
 	}
-	if f.of.System {
-		m.Set = system.SetID(system.ParentRef(f.of.Namespace, f.of.Name))
+	if p.of.System {
+		m.Set = system.SetID(system.ParentRef(p.of.Namespace, p.of.Name))
 	}
-	planned := install.NewPlan(install.Uninstall, f.of, parts, state, m)
-	planned.MadeOf(f.journal)
-	planned.Needs = f.journal.NeedsWithout(parts)
-	if !f.of.System {
-		if err := o.dependants(ctx, c, planned, f, state); err != nil {
-			return nil, state, err
-		}
-	} else {
-		operatorsStay(planned, f)
+	p.planned = install.NewPlan(install.Uninstall, p.of, parts, p.state, m)
+	p.planned.MadeOf(p.journal)
+	p.planned.Needs = p.journal.NeedsWithout(parts)
+	if p.of.System {
+		operatorsStay(p.planned, f)
+		return p, nil
 	}
-	return planned, state, nil
+	return p, o.dependants(ctx, p.cluster, p.planned, f, p.state)
 }
 
 // dependants refuse that an operator goes that others need: packages, and Systems.
@@ -216,8 +152,7 @@ func operatorsStay(planned *install.Plan, f *foundInstallation) {
 	}
 }
 
-// agree shows what goes, and asks; open is the run that it continues, if there is one.
-func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, p *installPlan, open *recovering) (bool, error) {
+func (o *uninstallOptions) agree(ctx context.Context, p *installPlan, open *recovering) (bool, error) {
 	planned := p.planned
 	if err := o.showPlan(planned, nil); err != nil {
 		return false, err
@@ -225,15 +160,18 @@ func (o *uninstallOptions) agree(ctx context.Context, f *foundInstallation, p *i
 	if refused := refusalError(planned); refused != nil {
 		return false, refused
 	}
-	if _, err := o.adoption(ctx, p.cluster, f.of); err != nil {
+	if _, err := o.adoption(ctx, p.cluster, p.of); err != nil {
 		return false, err
 	}
-	if len(planned.Steps) == 0 && f.journal.Run != nil && o.dryRun == "none" {
+	if len(planned.Steps) > 0 {
+		return o.consent(ctx, p.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", p.of.Name, plural(len(planned.Steps), "step")), open.continuedLosses()...)
+	}
+	if p.journal.Run != nil && o.dryRun == "none" {
 		return true, nil // The run that was killed had done all of it: it is closed.
 	}
-	if len(planned.Steps) == 0 {
-		fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(f.of.Name))
-		return false, nil
+	fmt.Fprintf(o.env.ErrOut, "%s: nothing is left to remove\n", safe(p.of.Name))
+	if o.dryRun == "none" && wasUninstalled(p.journal) { // It was killed just before.
+		return false, o.forget(ctx, p.cluster, p.of)
 	}
-	return o.consent(ctx, f.of, planned, fmt.Sprintf("uninstall %s: %s. Do it?", f.of.Name, plural(len(planned.Steps), "step")), open.continuedLosses()...)
+	return false, nil
 }

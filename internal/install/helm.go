@@ -26,7 +26,7 @@ import (
 // MaxHistory is how many records are kept of a release, as Helm does.
 const MaxHistory = 10
 
-// helmManager is who writes the objects of releases: Helm's own name, so that it can go on
+// helmManager is who writes the objects of releases: Helm's own name, so that it can continue
 // with them.
 const helmManager = "helm"
 

@@ -44,7 +44,7 @@ func (m *marking) Create(key string, r release.Releaser) error {
 	return m.Driver.Create(key, r)
 }
 
-// Update writes a record anew. That of a release which is uninstalled gets the marks of the run
+// Update writes a record. That of a release which is uninstalled gets the marks of the run
 // that does it: by them it is known whose it is to bring back.
 func (m *marking) Update(key string, r release.Releaser) error {
 	if v, ok := recorded(r); ok && v.Info != nil && (v.Info.Status == rcommon.StatusUninstalling || v.Info.Status == rcommon.StatusUninstalled) {

@@ -71,7 +71,7 @@ type Part struct {
 	Rendered *chart.Rendered
 	// Needs are names of parts that must be there before.
 	Needs []string
-	// Ready are the objects that must be Healthy before who needs it is begun; empty for
+	// Ready are the objects that must be Healthy before who needs it is started; empty for
 	// every object that has health.
 	Ready []object.Ref
 	// Connections are values of other parts that flow into it.
@@ -171,7 +171,7 @@ type Plan struct {
 	Stays []ReleaseState
 	// Needs are what the parts need: it is written into the journal.
 	Needs []Need
-	// Refusals are why it must not be begun. While there is one, nothing is written.
+	// Refusals are why it must not be started. While there is one, nothing is written.
 	Refusals []Refusal
 	// Changes are what becomes of which object, Grants every rule of RBAC that is granted, the
 	// new ones in front.
@@ -188,7 +188,7 @@ type Plan struct {
 	basis *basis
 }
 
-// Refusal says why a run must not be begun.
+// Refusal says why a run must not be started.
 type Refusal struct {
 	// Topic is one of: "ownership", "definitions", "rights", "kubernetes", "namespace",
 	// "dependants", "data", "release", "connection", "images", "start".

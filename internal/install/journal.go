@@ -22,7 +22,7 @@ const (
 // Journal is what is kept of an installation: the run that is not ended, and those that are.
 type Journal struct {
 	Installation Installation `json:"installation"`
-	// Run is not ended: its process goes on, or was killed.
+	// Run is not ended: its process continues, or was killed.
 	Run *Run `json:"run,omitempty"`
 	// Runs are the runs that ended, the latest last; the last ten.
 	Runs []RunRecord `json:"past,omitempty"`
@@ -32,11 +32,11 @@ type Journal struct {
 	journal.Revision `json:"-"`
 }
 
-// Run is what was begun.
+// Run is what was started.
 type Run struct {
 	ID     string `json:"id"`
 	Action Action `json:"action"`
-	// Undoing says that it is being undone: that goes on, whatever is wanted now.
+	// Undoing says that it is being undone: that continues, whatever is wanted now.
 	Undoing bool `json:"undoing,omitempty"`
 	// Committed says that all of it is done: nothing is undone any more, only what was kept
 	// for undoing is cleared away.

@@ -170,7 +170,7 @@ func (o *installOrder) needed(name string, wanted func(*Part) bool) bool {
 	return false
 }
 
-// checkParts refuses parts that cannot be told apart, that want what no part is, or that
+// checkParts refuses parts that cannot be distinguished, that want what no part is, or that
 // would make the same thing.
 func checkParts(parts []*Part, action Action) []Refusal {
 	var out []Refusal

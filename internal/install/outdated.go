@@ -45,7 +45,7 @@ func (e *OutdatedError) Error() string {
 }
 
 // load reads the journal under the lock, and refuses a plan that was made of another state. A
-// namespace that was made for nothing but that is taken back.
+// namespace that was made for the refused run alone is deleted.
 func (x *run) load(ctx, undoing context.Context) error {
 	j, err := x.Store.Load(ctx)
 	if err != nil {

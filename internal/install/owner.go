@@ -65,7 +65,7 @@ func (k Manager) String() string {
 	return "an unknown manager"
 }
 
-// ManagerOf says who keeps an object as it is, the one who would put it back first: Argo CD,
+// ManagerOf says who keeps an object as it is, the one who would restore it first: Argo CD,
 // Flux, a controller, an ApplySet, a release, whoever applied it.
 func ManagerOf(u *unstructured.Unstructured) Manager {
 	for _, by := range []func(*unstructured.Unstructured) (Manager, bool){byArgoCD, byFlux, byController, byApplySet, byHelm, byPackage, byManager} {

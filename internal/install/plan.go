@@ -32,10 +32,10 @@ type PlanOptions struct {
 	Arguments string
 	// Set is the ID of the ApplySet of the System, whose label its own objects may carry.
 	Set string
-	// Resume is the ID of the run that is gone on with: releases that it left pending are its own.
+	// Resume is the ID of the run that is continued: releases that it left pending are its own.
 	Resume string
 	// Waiting are parts that are waited for although nothing is to be done of them: a run that
-	// is gone on with was killed before it had waited.
+	// is continued was killed before it had waited.
 	Waiting []string
 	// Needed are who else needs a package, by its name: such a package is not taken away with
 	// what a System has no more.
@@ -67,7 +67,7 @@ type planner struct {
 }
 
 // NewPlan says what is to be done so that the parts are there (Install, Upgrade), are as they
-// were (Rollback, to PlanOptions.To) or are gone (Uninstall), and why it must not be begun. It
+// were (Rollback, to PlanOptions.To) or are gone (Uninstall), and why it must not be started. It
 // reads nothing, and changes none of what it is given; the same input gives the same plan.
 // Parts of an uninstallation need not be rendered: what is there counts.
 //

@@ -101,7 +101,7 @@ func chartVersionOf(p *Part) string {
 }
 
 // settled refuses a release that somebody is at, or was when he was killed. What the run
-// left that is resumed, the run goes on with.
+// left that is resumed, the run continues.
 func (m *planner) settled(p *Part, live *LiveRelease) {
 	if !strings.HasPrefix(live.Status, "pending-") && live.Status != "uninstalling" {
 		return

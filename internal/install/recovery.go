@@ -43,7 +43,7 @@ type RecoveryAct struct {
 // RecoveryPlan is what recovering a run that is not ended will write.
 type RecoveryPlan struct {
 	Run Run
-	// What is RecoveredResumed where only what was begun is undone, or a removal is finished, RecoveredDone where all was
+	// What is RecoveredResumed where only what was started is undone, or a removal is finished, RecoveredDone where all was
 	// done, RecoveredUndone where all is undone, RecoveredNothing where there is no run.
 	What Recovery
 	Acts []RecoveryAct

@@ -4,7 +4,7 @@ import (
 	"context"
 )
 
-// removalBegun returns the last record of a release whose removal a step has begun; false where
+// removalBegun returns the last record of a release whose removal a step has started; false where
 // nothing of it was done, or the record does not say that this run did it.
 //
 // A run that continues finishes such a removal: to bring the release back, only to remove it again,
@@ -24,7 +24,7 @@ func (x *run) removalBegun(ctx context.Context, s *StepState) (Record, bool, err
 // finishRemoval removes what is left of a release, and waits until its objects are gone. Hooks may
 // need what went before the run was killed: where they fail then, it is done without them. While all
 // objects exist, a hook that fails refuses the removal, as it does in a first one. Where all of it
-// fails the step stays begun: the same command tries it again.
+// fails the step stays started: the same command tries it again.
 func (x *run) finishRemoval(ctx context.Context, s *StepState, last Record) error {
 	x.tellStep(StepStarted, *s, "")
 	gone, err := x.ownedOf(ctx, last)

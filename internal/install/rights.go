@@ -229,7 +229,7 @@ func (r *rightsOfRun) release(s *Step) {
 	if live != nil {
 		r.ordered(live, s.Namespace)
 	}
-	// Removing is undone by making anew, so that takes the same.
+	// Removing is undone by creating it again, so that takes the same.
 	for _, u := range objects {
 		r.object(refOf(u), s.Namespace, "create", "delete", "get", "patch", "update")
 	}

@@ -38,7 +38,7 @@ type Runner struct {
 	Objects   Objects
 	Discovery Discovery
 	Store     Store
-	// Lock returns the lock of the installation; waiting is told who holds it.
+	// Lock returns the lock of the installation; waiting is called with who holds it.
 	Lock func(waiting func(holder string, since time.Time)) (journal.Lock, error)
 	// Gate waits until objects are Healthy, or says why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
@@ -50,7 +50,7 @@ type Runner struct {
 	// Restorable says why a definition cannot get its former content back; nil that it can.
 	// Where it is nil, the API server alone decides.
 	Restorable func(is, was *unstructured.Unstructured) error
-	// Progress is told of what goes on; it may be nil.
+	// Progress receives what happens; it may be nil.
 	Progress func(Progress)
 	By       string
 	Now      func() time.Time
@@ -61,7 +61,7 @@ type Runner struct {
 // Options are those of a run.
 type Options struct {
 	// KeepFailed leaves what was done where the run fails: its journal stays open, and the next
-	// run goes on from it or undoes it.
+	// run continues from it or undoes it.
 	KeepFailed bool
 	// NoWait refuses where somebody else holds the lock.
 	NoWait                        bool
@@ -100,7 +100,7 @@ type Resolved struct {
 // ProgressKind is what an Event is about.
 type ProgressKind string
 
-// What is told.
+// What is reported.
 const (
 	StepStarted   ProgressKind = "begun"
 	StepDone      ProgressKind = "done"
@@ -137,7 +137,7 @@ const (
 type Report struct {
 	Run    string `json:"run,omitempty"`
 	Action Action `json:"action"`
-	// Result is one of the results above; empty where nothing was begun.
+	// Result is one of the results above; empty where nothing was started.
 	Result string `json:"result,omitempty"`
 	Why    string `json:"why,omitempty"`
 	// Steps are those of the run, each with its phase; those that are Left have a Note.

@@ -22,7 +22,7 @@ type StuckError struct {
 // StuckObject is an object that does not go.
 type StuckObject struct {
 	Object object.Ref
-	// Deleting says that its deletion was begun; Finalizers are those it waits for.
+	// Deleting says that its deletion was started; Finalizers are those it waits for.
 	Deleting   bool
 	Finalizers []string
 	// Why is what an API server said who could not say whether it is there.
@@ -147,4 +147,28 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (w
 		return "", fmt.Errorf("delete %s: %w", refOf(d), err)
 	}
 	return "", nil
+}
+
+// droppedObjects are the objects that a revision of a release had, that the last one does not have
+// any more, and that are still there. Helm skips an object that it cannot read, and says nothing.
+func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]object.Ref, error) {
+	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
+	if i < 0 {
+		return nil, nil
+	}
+	var left []object.Ref
+	for _, ref := range list[i].Objects {
+		if slices.Contains(last.Objects, ref) || slices.Contains(last.Kept, ref) {
+			continue
+		}
+		is, err := x.Objects.Get(ctx, ref)
+		switch {
+		case apierrors.IsNotFound(err):
+		case err != nil:
+			return nil, fmt.Errorf("%s is no longer part of release %s, and whether it was deleted is unknown: %w", ref, last.Release, err)
+		case ownedBy(is, last.Release) && is.GetDeletionTimestamp() == nil && !strings.EqualFold(is.GetAnnotations()[policyAnnotation], "keep"):
+			left = append(left, ref)
+		}
+	}
+	return left, nil
 }

@@ -20,7 +20,7 @@ type run struct {
 	p  *Plan // nil where only the journal is known
 	of Installation
 	j  *Journal
-	// id is that of a run that is begun; one that goes on has its own.
+	// id is that of a run that is started; one that continues has its own.
 	id string
 	// made says that the namespace of the installation is there only because of this run;
 	// mark is the id that it carries of a run that came no further.
@@ -43,7 +43,7 @@ type run struct {
 }
 
 // Do does what was planned, all of it or nothing. An error is a *FailedError where something
-// was begun; the report says what became of it. Do waits for the lock, and refuses then what was
+// was started; the report says what became of it. Do waits for the lock, and refuses then what was
 // planned over another state than is there (*OutdatedError).
 func (r *Runner) Do(ctx context.Context, p *Plan, o Options) (Report, error) {
 	x := &run{Runner: r, o: o, p: p, of: p.Installation, id: newRunID(p.Installation), report: Report{Action: p.Action}}
@@ -189,7 +189,7 @@ func (x *run) goesOn() bool {
 	return !r.Undoing && r.Fingerprint == x.p.Fingerprint && !slices.ContainsFunc(r.Steps, func(s StepState) bool { return s.Phase == Started })
 }
 
-// step writes that a step is begun, does it, and writes that it is done.
+// step writes that a step is started, does it, and writes that it is done.
 func (x *run) step(ctx context.Context, s *Step) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -15,7 +15,7 @@ type Recovery string
 const (
 	// RecoveredNothing says that there was none.
 	RecoveredNothing Recovery = "nothing"
-	// RecoveredResumed says that it is sorted out: Do goes on with it, after a new plan over
+	// RecoveredResumed says that it is sorted out: Do continues it, after a new plan over
 	// what is there now.
 	RecoveredResumed Recovery = "goes-on"
 	// RecoveredDone says that all of it was done.
@@ -26,9 +26,9 @@ const (
 )
 
 // Recover sorts out the run of an installation that was killed, from its journal alone. Where
-// the fingerprint is that of the run, and the run was not being undone, what was begun is
-// undone (a removal is finished), and what was done is kept: Do goes on with it, and undoes both where it fails. Else
-// all of it is undone; an empty fingerprint is no run's.
+// the fingerprint is that of the run, and the run was not being undone, what was started is
+// undone (a removal is finished), and what was done stays: Do continues the run, and undoes all of it
+// where that fails. Else all of it is undone; an empty fingerprint is no run's.
 func (r *Runner) Recover(ctx context.Context, of Installation, fingerprint string, o Options) (Recovery, Report, error) {
 	x := &run{Runner: r, o: o, of: of}
 	is, err := r.Objects.Get(ctx, namespaceRef(of.Namespace))
@@ -102,7 +102,7 @@ func (j *Journal) runID(known string) string {
 	return known
 }
 
-// sortOut undoes the steps that were begun and not done, but for removals, which it finishes while
+// sortOut undoes the steps that were started and not done, but for removals, which it finishes while
 // ctx lasts.
 func (x *run) sortOut(ctx, undoing context.Context) error {
 	for i := range slices.Backward(x.j.Run.Steps) {

@@ -48,7 +48,7 @@ func (x *run) perform(ctx context.Context, s *Step, state *StepState) error {
 		if err != nil {
 			return err
 		}
-		return x.noteRevision(ctx, s.name(), state)
+		return x.noteRevision(ctx, s, state)
 	case RemoveRelease:
 		return x.removeRelease(ctx, s)
 	case Await:
@@ -245,7 +245,7 @@ func (x *run) putRelease(ctx context.Context, s *Step, state *StepState) error {
 	if err := do(ctx, c); err != nil {
 		return err
 	}
-	return x.noteRevision(ctx, s.name(), state)
+	return x.noteRevision(ctx, s, state)
 }
 
 // seenAPIs are those of the part, or else of the whole run.
@@ -256,15 +256,23 @@ func seenAPIs(part, all []string) []string {
 	return all
 }
 
-func (x *run) noteRevision(ctx context.Context, r ReleaseName, state *StepState) error {
-	list, err := x.Engine.History(ctx, r)
+// noteRevision notes the revision that a step made of a release, and deletes what Helm left of the
+// one before.
+func (x *run) noteRevision(ctx context.Context, s *Step, state *StepState) error {
+	list, err := x.Engine.History(ctx, s.name())
 	if err == nil && len(list) == 0 {
-		err = fmt.Errorf("release %s: its record is gone", r)
+		err = fmt.Errorf("release %s: its record is gone", s.name())
 	}
-	if err == nil {
-		state.Revision = list[len(list)-1].Revision
+	if err != nil {
+		return err
 	}
-	return err
+	last := list[len(list)-1]
+	state.Revision = last.Revision
+	left, err := x.droppedObjects(ctx, list, s.Was, last)
+	if err != nil {
+		return err
+	}
+	return x.deleteObjects(ctx, left, x.o.statusTimeout(s.Timeout))
 }
 
 // removeRelease uninstalls, and keeps the records until the run is done: so long it can be

@@ -1,10 +1,8 @@
 package install
 
 import (
-	"context"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -31,7 +29,7 @@ func JournalName(name string) string { return keptPrefix + name }
 // objects as they were in further ones beside it.
 type ClusterStore struct {
 	*journal.Store[Journal]
-	images *journal.Images
+	*journal.Images
 }
 
 // NewStore returns the store of an installation.
@@ -44,27 +42,12 @@ func NewStore(config *rest.Config, of Installation) (*ClusterStore, error) {
 }
 
 func newStore(client dynamic.Interface, of Installation) *ClusterStore {
-	return &ClusterStore{Store: journal.NewStore(client, placeOf(of), formatOf(of)), images: journal.NewImages(client, placeOf(of))}
+	return &ClusterStore{Store: journal.NewStore(client, placeOf(of), formatOf(of)), Images: journal.NewImages(client, placeOf(of))}
 }
 
 func placeOf(of Installation) journal.Place {
 	labels := map[string]string{managedLabel: managedBy, InstallLabel: of.Name}
 	return journal.Place{Namespace: of.Namespace, Name: JournalName(of.Name), Labels: labels, FieldManager: FieldManager}
-}
-
-// SaveBefore keeps an object as it is now.
-func (s *ClusterStore) SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
-	return s.images.Keep(ctx, run, o)
-}
-
-// LoadBefore returns what was kept.
-func (s *ClusterStore) LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
-	return s.images.Kept(ctx, b)
-}
-
-// Drop forgets what a run kept.
-func (s *ClusterStore) Drop(ctx context.Context, run string, kept []BeforeImage) error {
-	return s.images.Drop(ctx, run, kept)
 }
 
 // NewLock returns what gives a Runner the lock of an installation: the Lease of the name of

@@ -56,7 +56,7 @@ var shopAt = Installation{Name: "shop", Namespace: "apps", System: true}
 
 func testStore(c *fake.FakeDynamicClient) *ClusterStore {
 	s := newStore(c, shopAt)
-	s.Limit = 2 * time.Second
+	s.Store.Limit = 2 * time.Second
 	return s
 }
 

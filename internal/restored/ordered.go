@@ -51,7 +51,7 @@ func (i *Inspector) unstick(ctx context.Context, refs []object.Ref, r *Report, t
 }
 
 // unstickOnce deletes what is stuck now, but for pods that it is denied, which are asked for
-// once. Settled says that none of the sets goes on.
+// once. Settled says that none of the sets continues.
 func (i *Inspector) unstickOnce(ctx context.Context, refs []object.Ref, r *Report, denied map[types.UID]bool) (stuck []object.Ref, settled bool) {
 	pods, settled := i.waitedFor(ctx, refs)
 	for n := range pods {
@@ -84,7 +84,7 @@ func (i *Inspector) Stuck(ctx context.Context, refs []object.Ref) []object.Ref {
 	return out
 }
 
-// waitedFor looks at all sets once. Settled says that none of them goes on.
+// waitedFor looks at all sets once. Settled says that none of them continues.
 func (i *Inspector) waitedFor(ctx context.Context, refs []object.Ref) (pods []corev1.Pod, settled bool) {
 	settled = true
 	for _, set := range i.orderedSets(ctx, refs) {
@@ -162,7 +162,7 @@ func controls(o *unstructured.Unstructured) func(object.Ref) bool {
 	}
 }
 
-// Ordered returns an object as a StatefulSet that waits for each pod before it goes on with the
+// Ordered returns an object as a StatefulSet that waits for each pod before it continues the
 // next one; false says that it is none.
 func Ordered(u *unstructured.Unstructured) (*appsv1.StatefulSet, bool) {
 	set := &appsv1.StatefulSet{}
@@ -214,7 +214,7 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 		revision := pod.Labels[appsv1.ControllerRevisionHashLabelKey]
 		switch {
 		case revision == set.Status.UpdateRevision && !isReady(&pod):
-			return nil, nil // The set goes on: it waits for this one, which is on its way.
+			return nil, nil // The set continues: it waits for this one, which is on its way.
 		case revision != "" && revision != set.Status.UpdateRevision && ordinal(&pod)-first >= partition(set) && !isReady(&pod) && lasts(&pod):
 			out = append(out, pod)
 		}

@@ -43,7 +43,7 @@ type Inspector struct {
 	Objects Objects
 	// Gate waits until objects are Healthy, or says why they are not.
 	Gate func(ctx context.Context, objects []object.Ref, timeout time.Duration) error
-	// Note is told of pods that are deleted, with the reason.
+	// Note is given pods that are deleted, with the reason.
 	Note func(text string)
 	// Poll is how often StatefulSets are read meanwhile; 0 for half a second.
 	Poll time.Duration

@@ -35,7 +35,7 @@ type Format[T any] struct {
 	// Valid says what of a stored document cannot be acted on; somebody may have edited it.
 	Valid func(*T) error
 	// Open is what a document says that somebody has to put right where it cannot be read:
-	// was begun.
+	// was started.
 	Open string
 	// Pending says that a document has something to act on; nil where each use of it is listed
 	// and asked for anyhow.

@@ -83,9 +83,9 @@ func Sum(o *unstructured.Unstructured) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Keep keeps an object as it is now. What is kept already stays: it is older, and only the
+// SaveBefore keeps an object as it is now. What is kept already stays: it is older, and only the
 // oldest is what there was before the run.
-func (s *Images) Keep(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
+func (s *Images) SaveBefore(ctx context.Context, run string, o *unstructured.Unstructured) (BeforeImage, error) {
 	gvk := o.GroupVersionKind()
 	ref := object.Ref{Group: gvk.Group, Kind: gvk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 	text, err := json.Marshal(o.Object)
@@ -136,8 +136,8 @@ func (s *Images) at(b BeforeImage) (dynamic.ResourceInterface, string) {
 	return s.client.Resource(configMaps).Namespace(s.place.Namespace), name
 }
 
-// Kept returns what was kept.
-func (s *Images) Kept(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
+// LoadBefore returns a before-image.
+func (s *Images) LoadBefore(ctx context.Context, b BeforeImage) (*unstructured.Unstructured, error) {
 	o, err := s.load(ctx, b)
 	if err != nil {
 		return nil, fmt.Errorf("read the before-image of %s (%s): %w", b.Object, b.StoredIn, err)

@@ -1,6 +1,6 @@
 // Package journal is what a program that writes to a cluster in several steps keeps there, so
-// that a run which is interrupted can go on, or be undone: a document that says what was begun
-// ([Store]), objects as they were before ([Images]), and whose turn it is ([Lease]).
+// that a run which is interrupted can continue, or be undone: a document that says what was started
+// ([Store]), objects as they were before ([Images]), and the lock of the run that acts ([Lease]).
 //
 // What is in the document is its user's business: internal/install and pkg/regulate are two. The
 // package promises of a write that it arrived or that an error says so, whatever becomes of

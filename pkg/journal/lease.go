@@ -60,7 +60,7 @@ type LeaseOptions struct {
 	// Duration is how long a killed holder keeps others waiting: whole seconds, at least 1;
 	// 0 for DefaultLease.
 	Duration time.Duration
-	// Waiting is told who holds it, and since when (by that one's clock), when it was waited
+	// Waiting is called with who holds it, and since when (by that one's clock), when it was waited
 	// for a second, and then of each other holder. It may be nil.
 	Waiting func(holder string, since time.Time)
 	// Limit is how long it asks a server that does not answer; 0 is for ever.
@@ -86,7 +86,7 @@ func (o LeaseOptions) complete() LeaseOptions {
 }
 
 // Do waits for its turn and runs act. The context of act ends when the turn is lost, and Do
-// returns a *LostError then. When act has returned, for whatever reason, the lease is let go.
+// returns a *LostError then. When act has returned, for whatever reason, the lease is released.
 func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
 	t := &leaseHolder{lock: l, id: l.Holder + markedBy + rand.Text()[:8]}
 	if err := t.take(ctx); err != nil {

@@ -51,7 +51,7 @@ func (t *leaseHolder) take(ctx context.Context) error {
 	}
 }
 
-// pause is how long to wait before looking again: often enough that a lease that was let go
+// pause is how long to wait before looking again: often enough that a lease that was released
 // is soon seen.
 func (t *leaseHolder) pause() time.Duration {
 	return min(max(t.lock.Duration/15, 50*time.Millisecond), time.Second)
@@ -75,7 +75,7 @@ func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	}
 	t.observe(is)
 	// Its own name is in it where a write worked whose answer was lost.
-	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseLasts(is) {
+	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseDuration(is) {
 		return false, nil
 	}
 	is = is.DeepCopy()
@@ -196,7 +196,7 @@ func (t *leaseHolder) release(ctx context.Context) {
 			return gone
 		}
 		if holderOf(is) != t.id || is.UID != t.lease.UID {
-			return nil // it was let go, or is another one's
+			return nil // it was released, or is another one's
 		}
 		t.lease = is
 		return Retryable(err)
@@ -228,8 +228,8 @@ func acquiredAt(l *coordinationv1.Lease) time.Time {
 	return l.Spec.AcquireTime.Time
 }
 
-// leaseLasts is how long a lease is its holder's after it was renewed.
-func leaseLasts(l *coordinationv1.Lease) time.Duration {
+// leaseDuration is how long a lease is its holder's after it was renewed.
+func leaseDuration(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil || *l.Spec.LeaseDurationSeconds < 1 {
 		return time.Second
 	}

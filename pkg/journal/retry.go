@@ -20,8 +20,15 @@ func (e retryError) Unwrap() error { return e.error }
 // Retryable asks Retry for another attempt, for the reason that err gives.
 func Retryable(err error) error { return retryError{err} }
 
+// PermanentError says that trying again is of no use.
+type PermanentError struct{ Err error }
+
+func (e *PermanentError) Error() string { return e.Err.Error() }
+func (e *PermanentError) Unwrap() error { return e.Err }
+
 // Retry tries until it works, fails for good, or the server has not answered for as long as
-// the limit says. An attempt that returns Again is made again as well.
+// the limit says, with pauses as long as the server asks for. An attempt that returns Retryable is
+// made again as well.
 func Retry(ctx context.Context, limit time.Duration, attempt func(context.Context) error) error {
 	end := time.Now().Add(limit)
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, 2*time.Second) {
@@ -32,19 +39,24 @@ func Retry(ctx context.Context, limit time.Duration, attempt func(context.Contex
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		if time.Until(end) < pause {
+		wait := pause
+		if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
+			wait = max(wait, time.Duration(seconds)*time.Second)
+		}
+		if time.Until(end) < wait {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(pause):
+		if err := nap(ctx, wait); err != nil {
+			return err
 		}
 	}
 }
 
 // IsTransient says that the server may answer otherwise in a moment.
 func IsTransient(err error) bool {
+	if errors.As(err, new(*PermanentError)) {
+		return false
+	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
 		return !errors.As(err, new(*ConflictError)) && !errors.Is(err, errNoKey) // no answer at all

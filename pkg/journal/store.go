@@ -42,7 +42,7 @@ type Revision struct {
 // Trust is how far the document that was read is its own.
 func (r *Revision) Trust() Trust { return r.trust }
 
-// NeedsConsent says that what the document says was begun is not signed, so that nothing is
+// NeedsConsent says that what the document says was started is not signed, so that nothing is
 // done by it before somebody has seen it and agreed (Accept).
 func (r *Revision) NeedsConsent() bool { return r.trust == Unsigned && r.pending && !r.accepted }
 
@@ -80,7 +80,7 @@ type Store[T any] struct {
 	keys   dynamic.ResourceInterface
 	// own is the version that this process wrote last, or that was agreed to.
 	own atomic.Pointer[string]
-	// Limit is how long Save and Load go on asking a server that does not answer.
+	// Limit is how long Save and Load continue asking a server that does not answer.
 	Limit time.Duration
 }
 
@@ -101,7 +101,7 @@ func NewStore[T any](client dynamic.Interface, place Place, format Format[T]) *S
 func (s *Store[T]) object() string { return "configmap " + s.place.Namespace + "/" + s.place.Name }
 
 // Load returns the document, a new one where there is none. One that cannot be read is an
-// error: it says what was begun, so it is never taken for an empty one. So is one that does
+// error: it says what was started, so it is never taken for an empty one. So is one that does
 // not carry the signature of its key (*ForgedError).
 func (s *Store[T]) Load(ctx context.Context) (*T, error) {
 	var o *corev1.ConfigMap
@@ -157,8 +157,8 @@ func (s *Store[T]) unreadable(err error) error {
 }
 
 // Save writes the document, if nobody else has since it was loaded or saved: else there is a
-// *ConflictError. One that was deleted meanwhile is written anew: nothing of anybody's is
-// lost by that, and without it nobody would know what was begun.
+// *ConflictError. One that was deleted meanwhile is written again: nothing of anybody's is
+// lost by that, and without it nobody would know what was started.
 func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	r := s.format.Revision(d)
 	if r.NeedsConsent() {

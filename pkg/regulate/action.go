@@ -19,7 +19,7 @@ const (
 	defaultExecTimeout = 5 * time.Minute
 )
 
-// operationID names an operation to whom it is told: SYSTEM/HOLD/INDEX. Whoever gets it twice
+// operationID names an operation for its receiver: SYSTEM/HOLD/INDEX. Whoever gets it twice
 // knows by that that it is the same.
 func (x *run) operationID(it *item) string {
 	s := fmt.Sprintf("%s/%d/%d", x.j.System, it.w.hold.ID, it.op.Index)
@@ -93,7 +93,7 @@ func (x *run) deleteFirst(ctx context.Context, t Target) error {
 	return x.deleteOne(ctx, t)
 }
 
-// actionContext is what a deed is told of why it is run.
+// actionContext tells an action why it is run.
 type actionContext struct {
 	System    string    `json:"system"`
 	Namespace string    `json:"namespace"`

@@ -23,6 +23,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/field"
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
@@ -55,7 +56,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	}
 	body, err := json.Marshal(x.newActionContext(it))
 	if err != nil {
-		return "", permanentError{err}
+		return "", permanent("%w", err)
 	}
 	within, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -65,7 +66,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	client := &http.Client{CheckRedirect: sameHost}
 	defer client.CloseIdleConnections()
 	var last error
-	for wait := firstBackoff; ; wait = min(2*wait, maxBackoff) {
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
 		status, retry, err := x.postOnce(within, client, h, key, body, it.op.ID)
 		if err == nil {
 			return postText(h) + ": " + status, nil
@@ -76,7 +77,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 		if within.Err() == nil || last == nil {
 			last = err
 		}
-		if errors.As(err, new(permanentError)) {
+		if errors.As(err, new(*journal.PermanentError)) {
 			return "", err
 		}
 		it.unsure = reached.Load() || it.resumed
@@ -126,7 +127,7 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After"))
 		return "", time.Duration(seconds) * time.Second, err
 	}
-	return "", 0, permanentError{err}
+	return "", 0, permanent("%w", err)
 }
 
 // withoutURL is why a request failed, without the address that net/http writes before it.

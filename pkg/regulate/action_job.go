@@ -77,18 +77,16 @@ func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout 
 	if err != nil {
 		return "", err
 	}
-	var p retrier
-	for {
-		_, err = x.Client.Create(ctx, t, job, x.writes())
-		if err == nil || apierrors.IsAlreadyExists(err) {
-			break
+	err = retry(ctx, func(ctx context.Context) error {
+		_, err := x.Client.Create(ctx, t, job, x.writes())
+		if apierrors.IsAlreadyExists(err) {
+			return nil
 		}
-		if !isPermanent(err) {
-			it.unsure = true
-		}
-		if !p.wait(ctx, err) {
-			return "", fmt.Errorf("create %s: %w", t, err)
-		}
+		it.unsure = it.unsure || err != nil && !isPermanent(err)
+		return err
+	})
+	if err != nil {
+		return "", fmt.Errorf("create %s: %w", t, err)
 	}
 	if x.DryRun {
 		return "the Job was admitted", nil
@@ -96,41 +94,33 @@ func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout 
 	return x.waitJob(ctx, it, t, timeout)
 }
 
-// waitJob polls, so that no right to watch is wanted, and an API server may restart.
+// waitJob waits until a Job has completed.
 func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Duration) (string, error) {
 	it.unsure = true
-	began, every := time.Now(), 200*time.Millisecond
-	var p retrier
-	for {
-		o, err := x.Client.Get(ctx, t)
-		if err != nil && !p.wait(ctx, err) {
-			if apierrors.IsNotFound(err) {
-				return "", permanent("%s was deleted before it finished", t)
-			}
-			return "", fmt.Errorf("wait for %s: %w", t, err)
+	done, err := x.poll(ctx, t, timeout, func(o *unstructured.Unstructured) (bool, error) {
+		if o.GetLabels()[system.Label] != x.j.System {
+			return false, permanent("%s does not belong to this System; delete it, or use another name", t)
 		}
-		if err == nil {
-			p = retrier{}
-			if o.GetLabels()[system.Label] != x.j.System {
-				return "", permanent("%s does not belong to this System; delete it, or use another name", t)
-			}
-			if !it.back {
-				it.op.Target.UID = string(o.GetUID())
-			}
-			if done, failed, why := jobEnd(o); failed {
-				return "", permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, why, t.Namespace, t.Name)
-			} else if done {
-				return t.String() + " completed", nil
-			}
+		if !it.back {
+			it.op.Target.UID = string(o.GetUID())
 		}
-		if time.Since(began) > timeout {
-			return "", permanent("%s did not finish within %s; raise its timeout, or see its pods (kubectl describe -n %s job/%s)", t, timeout, t.Namespace, t.Name)
+		done, failed, why := jobEnd(o)
+		if failed {
+			return false, permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, why, t.Namespace, t.Name)
 		}
-		if !pause(ctx, every) {
-			return "", ctx.Err()
-		}
-		every = min(every*3/2, 5*time.Second)
+		return done, nil
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", permanent("%s was deleted before it finished", t)
+	case isPermanent(err) || ctx.Err() != nil:
+		return "", err
+	case err != nil:
+		return "", fmt.Errorf("wait for %s: %w", t, err)
+	case !done:
+		return "", permanent("%s did not finish within %s; raise its timeout, or see its pods (kubectl describe -n %s job/%s)", t, timeout, t.Namespace, t.Name)
 	}
+	return t.String() + " completed", nil
 }
 
 func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
@@ -174,14 +164,9 @@ func (x *run) deleteJob(ctx context.Context, it *item) error {
 }
 
 func (x *run) deleteOne(ctx context.Context, t Target) error {
-	var p retrier
-	for {
-		err := x.Client.Delete(ctx, t, x.writes())
-		if err == nil || apierrors.IsNotFound(err) {
-			return nil
-		}
-		if !p.wait(ctx, err) {
-			return fmt.Errorf("delete %s: %w", t, err)
-		}
+	err := retry(ctx, func(ctx context.Context) error { return x.Client.Delete(ctx, t, x.writes()) })
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete %s: %w", t, err)
 	}
+	return nil
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"strings"
 	"time"
 
@@ -15,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // cluster is the Client of an API server.
@@ -23,11 +24,9 @@ type cluster struct{ client dynamic.Interface }
 // NewClient returns a Client for the API server of a config. It does not hold requests back:
 // a Runner bounds how many are on the way, and the API server has its own fairness.
 func NewClient(config *rest.Config) (Client, error) {
-	c := rest.CopyConfig(config)
-	c.QPS, c.WarningHandler = -1, rest.NoWarnings{}
-	client, err := dynamic.NewForConfig(c)
+	client, err := journal.Connect(config, "the API server")
 	if err != nil {
-		return nil, fmt.Errorf("reach the API server: %w", err)
+		return nil, err
 	}
 	return &cluster{client: client}, nil
 }
@@ -102,73 +101,60 @@ func (t Target) String() string {
 	return gv.WithKind(t.Kind).GroupKind().String() + "/" + name
 }
 
-// permanentError is one that the same request would meet again.
-type permanentError struct{ err error }
-
-func (e permanentError) Error() string { return e.err.Error() }
-func (e permanentError) Unwrap() error { return e.err }
-
 func permanent(format string, args ...any) error {
-	return permanentError{fmt.Errorf(format, args...)}
+	return &journal.PermanentError{Err: fmt.Errorf(format, args...)}
 }
 
 // isPermanent says that trying again is of no use: the API server understood, and said no.
 func isPermanent(err error) bool {
-	if errors.As(err, new(permanentError)) {
+	if errors.As(err, new(*journal.PermanentError)) {
 		return true
 	}
-	var status apierrors.APIStatus
-	if !errors.As(err, &status) {
-		return false // the connection broke
-	}
-	code := int(status.Status().Code)
-	switch {
-	case apierrors.IsConflict(err), apierrors.IsTooManyRequests(err), apierrors.IsServerTimeout(err), apierrors.IsTimeout(err):
-		return false
-	case code == http.StatusTooManyRequests, code >= 500, code == 0, code == http.StatusUnauthorized:
-		return false
-	}
-	return true
+	return err != nil && !journal.IsTransient(err) && !apierrors.IsConflict(err) && !apierrors.IsUnauthorized(err)
 }
 
-// How long an API server that does not answer, or says that it cannot now, is asked again.
+// retry makes attempts until one works, one fails for good, or the API server has not answered for
+// as long as a restart may take.
+func retry(ctx context.Context, attempt func(context.Context) error) error {
+	return journal.Retry(ctx, journal.DefaultLimit, func(ctx context.Context) error {
+		err := attempt(ctx)
+		if apierrors.IsConflict(err) && !isPermanent(err) {
+			return journal.Retryable(err)
+		}
+		return err
+	})
+}
+
+// How often something is looked at that is waited for: less and less often.
 const (
-	retryTimeout = 30 * time.Second
-	firstBackoff = 100 * time.Millisecond
-	maxBackoff   = 2 * time.Second
-	maxStale     = 8 // conflicts on one object in a row
+	firstLook       = 200 * time.Millisecond
+	maxPollInterval = 5 * time.Second
 )
 
-// retrier paces the tries of one thing.
-type retrier struct {
-	since   time.Time
-	backoff time.Duration
-	stale   int
-}
-
-// wait waits until err may be over: false says that the patience is at its end, or ctx is.
-func (p *retrier) wait(ctx context.Context, err error) bool {
-	if ctx.Err() != nil || isPermanent(err) {
-		return false
-	}
-	if apierrors.IsConflict(err) {
-		p.stale++
-		if p.stale <= maxStale {
-			return true
+// poll reads an object until look is done, or its time is over: then it is not done. It needs no
+// permission to watch, and the API server may restart meanwhile.
+func (x *run) poll(ctx context.Context, t Target, timeout time.Duration, look func(*unstructured.Unstructured) (done bool, err error)) (done bool, err error) {
+	began, every := time.Now(), firstLook
+	for {
+		var o *unstructured.Unstructured
+		err := retry(ctx, func(ctx context.Context) (err error) {
+			o, err = x.Client.Get(ctx, t)
+			return err
+		})
+		if err != nil {
+			return false, err
 		}
+		if done, err := look(o); done || err != nil {
+			return done, err
+		}
+		if time.Since(began) > timeout {
+			return false, nil
+		}
+		if !pause(ctx, every) {
+			return false, ctx.Err()
+		}
+		every = min(every*3/2, maxPollInterval)
 	}
-	if p.since.IsZero() {
-		p.since, p.backoff = time.Now(), firstBackoff
-	}
-	wait := p.backoff
-	p.backoff = min(2*p.backoff, maxBackoff)
-	if seconds, ok := apierrors.SuggestsClientDelay(err); ok {
-		wait = max(wait, time.Duration(seconds)*time.Second)
-	}
-	if time.Since(p.since)+wait > retryTimeout {
-		return false
-	}
-	return pause(ctx, wait)
 }
 
 // pause waits; false says that ctx ended first.

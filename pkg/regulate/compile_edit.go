@@ -60,7 +60,7 @@ func (r *Runner) edit(a *system.Action, t Target, fields map[string]any) (map[st
 func (r *Runner) signal(preset string, t Target, fields map[string]any) (map[string]any, error) {
 	s, err := r.signalOf(t, preset)
 	if err != nil {
-		return nil, permanentError{err}
+		return nil, permanent("%w", err)
 	}
 	var pods []string
 	if r.Pods != nil && s.NamesPods() {
@@ -68,7 +68,7 @@ func (r *Runner) signal(preset string, t Target, fields map[string]any) (map[str
 	}
 	after, err := s.Changes(&unstructured.Unstructured{Object: fields}, pods...)
 	if err != nil {
-		return nil, permanentError{err}
+		return nil, permanent("%w", err)
 	}
 	return after, nil
 }

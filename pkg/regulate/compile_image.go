@@ -93,7 +93,7 @@ func (r *Runner) patch(ctx context.Context, t Target, live, want map[string]any)
 		body, err = Write(live, want)
 	}
 	if err != nil {
-		return nil, permanentError{err}
+		return nil, permanent("%w", err)
 	}
 	if body == nil {
 		return nil, nil

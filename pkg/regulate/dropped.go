@@ -59,7 +59,7 @@ func empty(v any) bool {
 }
 
 // checkAnswer says what was dropped of a write, when its answer is the image of it already.
-// What else was written is taken back then with the rest of the hold.
+// What else was written is undone then with the rest of the hold.
 func (x *run) checkAnswer(it *item, intended []Change, before map[string]any, after *unstructured.Unstructured) error {
 	err := notTaken(intended, it.op.Target, before, after.Object)
 	if err != nil {

@@ -38,7 +38,7 @@ const (
 )
 
 // APIEventRecorder writes Events of events.k8s.io/v1 about targets, in their namespaces (those of
-// cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be told
+// cluster-scoped ones in default). It never keeps anybody waiting, and what cannot be reported
 // is no error: it is said once.
 type APIEventRecorder struct {
 	client   dynamic.NamespaceableResourceInterface
@@ -56,8 +56,8 @@ type APIEventRecorder struct {
 	closed bool
 }
 
-// NewEventRecorder returns a teller. Instance says who this process is (Holder); warn is told, once,
-// that something could not be told, and why. Flush ends it.
+// NewEventRecorder returns an event recorder. Instance says who this process is (Holder); warn is told, once,
+// that something could not be written, and why. Flush ends it.
 func NewEventRecorder(config *rest.Config, instance string, warn func(string)) (*APIEventRecorder, error) {
 	client, err := dynamic.NewForConfig(journal.Quiet(config))
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *APIEventRecorder) Record(_ context.Context, about Target, warning bool,
 	}
 }
 
-// Flush waits until everything is told, or the context ends, and ends the teller.
+// Flush waits until everything is told, or the context ends, and ends the event recorder.
 func (t *APIEventRecorder) Flush(ctx context.Context) {
 	t.mu.Lock()
 	if t.closed {

@@ -276,7 +276,7 @@ func (c *Change) compare(o map[string]any) (now, was bool) {
 	return has == c.ExistsAfter && (!has || same(v, c.After)), has == c.ExistedBefore && (!has || same(v, c.Before))
 }
 
-// UndoResult is what becomes of a change that is taken back.
+// UndoResult is what becomes of a change that is undone.
 type UndoResult string
 
 // The verdicts.
@@ -286,7 +286,7 @@ const (
 	ChangedSince    UndoResult = "changed since" // by somebody else: it is left alone
 )
 
-// Undo returns an object as it is when changes have been taken back, and what became of
+// Undo returns an object as it is when changes have been undone, and what became of
 // each of them. A field that is not as it was written is left alone, unless force is set.
 // live is not changed.
 func Undo(changes []Change, live map[string]any, force bool) (map[string]any, []UndoResult) {

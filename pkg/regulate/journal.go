@@ -14,9 +14,9 @@ type Journal struct {
 	Namespace string `json:"namespace"`
 	// Next numbers the holds.
 	Next int `json:"next"`
-	// Holds are the signals that were sent and not taken back, in the order of their numbers.
+	// Holds are the signals that were sent and not undone, in the order of their numbers.
 	Holds []*Hold `json:"holds,omitempty"`
-	// Conflicts is what somebody had changed when it was to be taken back, and what was there
+	// Conflicts is what somebody had changed when it was to be undone, and what was there
 	// before: a hold each, with the operations and the fields that were left as they are, the
 	// newest last. It is cut at MaxConflicts. Somebody can have it put back by force.
 	Conflicts []*Hold `json:"left,omitempty"`
@@ -65,24 +65,24 @@ const (
 	Stopping Phase = "Stopping"
 	// Held: all of them are done.
 	Held Phase = "Held"
-	// Recovering: they are being taken back.
+	// Recovering: they are being undone.
 	Recovering Phase = "Recovering"
-	// Conflicted: they have been taken back but for what somebody had changed (Journal.Left).
+	// Conflicted: they have been undone but for what somebody had changed (Journal.Left).
 	Conflicted Phase = "Left"
 )
 
-// Hold is a signal that was sent to an app, until it has been taken back.
+// Hold is a signal that was sent to an app, until it has been undone.
 type Hold struct {
 	ID     int    `json:"id"`
 	App    string `json:"app"`
 	Signal string `json:"signal"`
-	// Causes are why; when there are none left it is taken back.
+	// Causes are why; when there are none left it is undone.
 	Causes []Cause   `json:"causes"`
 	Phase  Phase     `json:"phase"`
 	At     time.Time `json:"at"`
-	// Failed says that it could not be done, so that what was done of it is taken back.
+	// Failed says that it could not be done, so that what was done of it is undone.
 	Failed string `json:"failed,omitempty"`
-	// OfLeft says that it is what was left of a hold, which is put back now: the app was let
+	// OfLeft says that it is what was left of a hold, which is restored now: the app was let
 	// go then.
 	OfLeft bool `json:"ofLeft,omitempty"`
 	// Suspended says that the app was Suspended before it was held by anything.
@@ -110,13 +110,13 @@ const (
 	Waiting       State = "Waiting"   // its turn has not come
 	Started       State = "Intended"  // it may have been done
 	Done          State = "Done"      // it was done
-	AlreadySet    State = "Already"   // it was so before, by somebody else: it is not ours to take back
-	Undoing       State = "Undoing"   // it may have been taken back
-	Undone        State = "Undone"    // it was taken back
-	HeldElsewhere State = "Kept"      // another hold wants it so: that one takes it back
+	AlreadySet    State = "Already"   // it was so before, by somebody else: it is not ours to undo
+	Undoing       State = "Undoing"   // it may have been undone
+	Undone        State = "Undone"    // it was undone
+	HeldElsewhere State = "Kept"      // another hold wants it so: that one undoes it
 	Conflict      State = "Left"      // somebody changed it since: it was left as it is
 	TargetGone    State = "Gone"      // the object is gone, or is another one of its name
-	NotNeeded     State = "NotNeeded" // it was never done, or there is nothing to take back
+	NotNeeded     State = "NotNeeded" // it was never done, or there is nothing to undo
 	Failed        State = "Errored"   // it failed for good
 )
 
@@ -134,17 +134,17 @@ type Operation struct {
 	// given back as well.
 	Owners []Owner `json:"owners,omitempty"`
 	// KeptOwnership are the JSON pointers of fields that stay owned by FieldManager when it has been
-	// taken back.
+	// undone.
 	KeptOwnership []string `json:"stays,omitempty"`
 	// Replicas is the pointer of what is scaled in the object itself, where that is known.
 	Replicas string `json:"replicas,omitempty"`
 	// Order numbers what is written to objects, over all holds: of two operations on one
 	// field the higher one was written on top of the other.
 	Order int `json:"order,omitempty"`
-	// OnRecover says that it belongs to what an app does when it has been let go: it is not taken
+	// OnRecover says that it belongs to what an app does when it has been recovered: it is not taken
 	// back.
 	OnRecover bool `json:"after,omitempty"`
-	// ID names what must not be done twice, to who is told of it: SYSTEM/HOLD/INDEX.
+	// ID names what must not be done twice, for its receiver: SYSTEM/HOLD/INDEX.
 	ID    string `json:"once,omitempty"`
 	State State  `json:"state"`
 	// Manager is the field manager that it was written with.
@@ -180,7 +180,7 @@ type Change struct {
 	// Items are the names of the list items that the path goes through, by their pointers:
 	// items are found again by name.
 	Items map[string]string `json:"items,omitempty"`
-	// Kept says that another hold wants the field as well, and takes it back.
+	// Kept says that another hold wants the field as well, and undoes it.
 	Kept bool `json:"kept,omitempty"`
 }
 

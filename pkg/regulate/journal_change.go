@@ -145,12 +145,12 @@ func (j *Journal) MarkHeld(h *Hold) {
 	j.forget(h)
 }
 
-// MarkRecovering says that the operations of a hold are about to be taken back. From here on it
-// is taken back to its end, whatever happens: causes do not join it any more.
+// MarkRecovering says that the operations of a hold are about to be undone. From here on it
+// is undone to its end, whatever happens: causes do not join it any more.
 func (j *Journal) MarkRecovering(h *Hold) { h.Phase = Recovering }
 
 // Fail says that a hold could not be done for good, so that what was done of it is about to
-// be taken back. Rules leave the app alone for a while.
+// be undone. Rules leave the app alone for a while.
 func (j *Journal) Fail(h *Hold, why string, now time.Time) {
 	h.Failed, h.Phase = why, Recovering
 	j.seen(h.App).Refused = now
@@ -160,7 +160,7 @@ func (j *Journal) Fail(h *Hold, why string, now time.Time) {
 // down. Rules leave the app alone for a while.
 func (j *Journal) Refuse(app string, now time.Time) { j.seen(app).Refused = now }
 
-// CloseHold takes away a hold that is taken back, and notes what came of it. The app is let go
+// CloseHold takes away a hold that is undone, and notes what came of it. The app is recovered
 // from now on, unless another signal still holds it. What was left as it is is remembered.
 func (j *Journal) CloseHold(h *Hold, now time.Time, records ...Record) {
 	j.Holds = slices.DeleteFunc(j.Holds, func(o *Hold) bool { return o == nil || o.ID == h.ID })

@@ -10,7 +10,7 @@ import (
 // MaxConflicts is how many holds a journal remembers of which something was left as it is.
 const MaxConflicts = 20
 
-// LeftHold returns what was left when the hold of a number was taken back.
+// LeftHold returns what was left when the hold of a number was undone.
 func (j *Journal) LeftHold(id int) (*Hold, bool) {
 	for _, h := range j.Conflicts {
 		if h != nil && h.ID == id {
@@ -20,7 +20,7 @@ func (j *Journal) LeftHold(id int) (*Hold, bool) {
 	return nil, false
 }
 
-// Reopen makes what was left of a hold an open hold again, that is being taken back. It says
+// Reopen makes what was left of a hold an open hold again, that is being undone. It says
 // false where nothing was left of it, and where the hold is open.
 func (j *Journal) Reopen(id int) (*Hold, bool) {
 	h, ok := j.LeftHold(id)
@@ -37,7 +37,7 @@ func (j *Journal) Reopen(id int) (*Hold, bool) {
 }
 
 // leave remembers of a hold that is closed what somebody had changed since, so that it was
-// not taken back. What was there before is known of it only here.
+// not undone. What was there before is known of it only here.
 func (j *Journal) leave(h *Hold) {
 	for _, o := range h.Operations {
 		j.succeed(o)
@@ -87,7 +87,7 @@ func (j *Journal) succeed(first *Operation) {
 }
 
 // forget forgets what was left of an app that is held again, and of the fields that this
-// hold wrote: what is there now is what is put back.
+// hold wrote: what is there now is what is restored.
 func (j *Journal) forget(held *Hold) {
 	for _, h := range j.Conflicts {
 		for _, o := range h.Operations {
@@ -113,7 +113,7 @@ func leftText(h *Hold) string {
 	return strings.Join(out, ", ")
 }
 
-// PendingIn says of a journal what is to be taken back by it, or may be by force, a line an
+// PendingIn says of a journal what is to be undone by it, or may be by force, a line an
 // operation.
 func PendingIn(j *Journal) []string {
 	var out []string
@@ -144,7 +144,7 @@ func wasText(changes []Change) string {
 	return "it was " + changesText(before, "not set")
 }
 
-// backOfLeft plans what was left of an app: it is put back where that is forced, once the
+// backOfLeft plans what was left of an app: it is restored where that is forced, once the
 // app is not held any more, and else it is said how.
 func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 	var back []Step

@@ -37,7 +37,7 @@ func ManagerKinds() []schema.GroupKind {
 }
 
 // managers finds who keeps the targets of an app as they are, for each the topmost first:
-// what stands above a manager takes back what is done to it.
+// what stands above a manager undoes what is done to it.
 //
 // Argo CD and Flux list what they keep in their status, and mark it: either is enough. ApplySets revert
 // nothing, since somebody must run kubectl again.

@@ -223,7 +223,7 @@ func (m *manifests) chosen() map[string]string {
 	return map[string]string{system.Label: m.in.System.Name, "app.kubernetes.io/component": "regulate-watch"}
 }
 
-// budget lets a drain go on: it waits only where there is another pod to take over.
+// budget lets a drain continue: it waits only where there is another pod to take over.
 func (m *manifests) budget() {
 	one := intstr.FromInt32(1)
 	m.add("A drain evicts one of the pods at a time.", &policyv1.PodDisruptionBudget{
@@ -273,7 +273,7 @@ func (m *manifests) aboutDeployment() string {
 
 func (m *manifests) pod() corev1.PodSpec {
 	yes, user := true, int64(watchUser)
-	grace := int64(60) // an action that was begun is ended
+	grace := int64(60) // an action that was started is ended
 	return corev1.PodSpec{
 		ServiceAccountName: m.name, AutomountServiceAccountToken: &yes, TerminationGracePeriodSeconds: &grace,
 		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, RunAsGroup: &user, FSGroup: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},

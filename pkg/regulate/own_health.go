@@ -73,7 +73,7 @@ func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 }
 
 // because chooses which of the worst parts is told: one that speaks for itself, the
-// deepest, the one that is known to have begun first.
+// deepest, the one that is known to have started first.
 func (o *stateObserver) because(a *observed, worst []health.Part) {
 	s := &a.state
 	derived := func(p health.Part) int {

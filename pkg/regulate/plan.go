@@ -11,24 +11,24 @@ import (
 // failedFor is how long rules leave an app alone to which a signal failed for good.
 const failedFor = 5 * time.Minute
 
-// NewPlan says what is to be done at a moment: which signals are sent, which are taken back,
+// NewPlan says what is to be done at a moment: which signals are sent, which are undone,
 // and why the rest is not. It is pure and total: it reads and changes nothing but what it
 // returns, the same input gives the same plan, and no journal or world makes it fail, times
 // that lie in the future included (they count as now).
 //
 // A rule fires for an app whose state is one of the rule's, without a break for as long as
 // the rule says, by the memory of the journal and by what objects say of themselves. An app
-// that is held, or about to be, is never a cause; nor is one that was let go less than Settle
+// that is held, or about to be, is never a cause; nor is one that was recovered less than Settle
 // ago and is on its way, nor one that needs an app in trouble by the same rule: its trouble
 // may be of that one. Among apps that need each other the first by name is the cause.
 //
 // A signal that an app has already got is joined by further causes. What cannot be sent is
-// refused as a whole, with a reason (Refusal). A hold is taken back when none of its causes
+// refused as a whole, with a reason (Refusal). A hold is undone when none of its causes
 // is left: a rule's is gone after RecoverFor without trouble, or when the manifest knows
 // rule, app or target no more; that of a hand or of a run when that is said. What is needed
 // comes first: an app waits while one that it needs is held by a rule or waits itself, and
-// while one that was let go less than Settle ago is not Healthy. What is held by hand makes
-// nobody wait. So what is let go is let go app by app, by plan after plan; Again says when
+// while one that was recovered less than Settle ago is not Healthy. What is held by hand makes
+// nobody wait. So what is recovered is recovered app by app, by plan after plan; Again says when
 // to make the next one.
 //
 // An app that is not known (Unknown, not read) is neither in trouble nor well: what is held

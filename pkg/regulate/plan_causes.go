@@ -190,5 +190,5 @@ func (p *planner) want(app, signal string, c Cause) {
 	p.sends = append(p.sends, p.send(app, signal, c))
 }
 
-// ending says that a hold is being taken back, and that nothing changes that.
+// ending says that a hold is being undone, and that nothing changes that.
 func ending(h *Hold) bool { return h.Phase == Recovering || h.Failed != "" }

@@ -12,7 +12,7 @@ import (
 
 // What is asked for by hand is planned by the functions here. They are as pure and total as
 // Plan, and what they return is done in the same way; it is about the one thing that was
-// asked for, and leaves what rules want to the next Plan; but what was begun is ended first.
+// asked for, and leaves what rules want to the next Plan; but what was started is ended first.
 // The bounds of rules (budget, hold-off, damping) do not refuse a hand.
 
 // StopByHand sends a signal to an app because somebody, who, asks for it. An app that has
@@ -82,11 +82,11 @@ func (p *planner) hold(app, signal string, c Cause) {
 	p.sends = append(p.sends, p.send(app, signal, c))
 }
 
-// RecoverByHand takes back all signals to an app because somebody asks for it, without
+// RecoverByHand undoes all signals to an app because somebody asks for it, without
 // waiting for anybody: whoever holds it by hand or for a run lets go. While a rule has a
 // cause to hold it, it stays held by that and this is refused, unless it is forced: then the
 // causes are excused, and do not hold it again until they have been gone once. What was left
-// as it is when the app was let go before, because somebody had changed it, is put back where
+// as it is when the app was recovered before, because somebody had changed it, is restored where
 // it is forced; else it is said.
 func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
@@ -139,8 +139,8 @@ func (p *planner) excuse(app string, causes []Cause) {
 	slices.Sort(s.OverriddenCauses)
 }
 
-// EndRun lets go what a run holds. What nobody makes wait is taken back at once; the others
-// lose the cause, and the plans that follow take them back when what they need is Healthy:
+// EndRun lets go what a run holds. What nobody makes wait is undone at once; the others
+// lose the cause, and the plans that follow undo them when what they need is Healthy:
 // while there are Waits, there is something to do yet.
 func EndRun(w *SystemState, s *system.System, j *Journal, id string, now time.Time) *Plan {
 	j = j.Clone()

@@ -24,7 +24,7 @@ type match struct {
 func appliesTo(r *system.Rule, app string) bool { return r.App == "" || r.App == app }
 
 // freeze finds the apps that a rule holds. What such an app was a cause of stays so until
-// it has been let go and is well: nothing can be said of it meanwhile. Rings of apps that
+// it has been recovered and is well: nothing can be said of it meanwhile. Rings of apps that
 // are held because of each other alone (no plan makes them) do not count, they would never
 // end.
 func (p *planner) freeze() {
@@ -147,7 +147,7 @@ func (p *planner) known(app string) []string {
 	return slices.Sorted(maps.Keys(p.needs.direct[app]))
 }
 
-// settling says that an app was let go less than Settle ago.
+// settling says that an app was recovered less than Settle ago.
 func (p *planner) settling(s *AppRecord) bool {
 	return !s.Recovered.IsZero() && p.now.Before(s.Recovered.Add(p.s.Regulation.Settle))
 }

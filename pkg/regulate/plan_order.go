@@ -53,7 +53,7 @@ func StopOrder(w *SystemState, apps []string) [][]string {
 	return waves(apps, needsOf(w, noHistory).last)
 }
 
-// RecoverOrder returns some apps in the waves in which they are let go: what is needed comes
+// RecoverOrder returns some apps in the waves in which they are recovered: what is needed comes
 // first.
 func RecoverOrder(w *SystemState, apps []string) [][]string {
 	return waves(apps, needsOf(w, noHistory).first)

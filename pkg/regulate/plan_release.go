@@ -19,8 +19,8 @@ type verdict struct {
 	why      []string // of those that are gone
 }
 
-// letGo plans what becomes of the holds of the journal: what was begun is ended, causes come
-// and go, and what has none left is taken back.
+// letGo plans what becomes of the holds of the journal: what was started is ended, causes come
+// and go, and what has none left is undone.
 func (p *planner) letGo() {
 	var change, back []Step
 	for _, h := range p.j.Holds {
@@ -56,10 +56,10 @@ func (p *planner) letGo() {
 	p.groups = slices.Concat([]wave{p.unfinished(back), {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
 }
 
-// unfinished goes on with all holds that were begun and not ended, besides those that are
-// about to be taken back. It comes before anything else, whoever asks for that: what was
+// unfinished continues all holds that were started and not ended, besides those that are
+// about to be undone. It comes before anything else, whoever asks for that: what was
 // begun may have been written to an object that is wanted by others as well, and only when
-// that is known do they see what was there before. Such holds were begun side by side, so
+// that is known do they see what was there before. Such holds were started side by side, so
 // side by side they are ended.
 func (p *planner) unfinished(back []Step) wave {
 	var out []Step
@@ -173,7 +173,7 @@ func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	return ""
 }
 
-// inOrder keeps of what is to be taken back what nobody makes wait. Only without Settle do
+// inOrder keeps of what is to be undone what nobody makes wait. Only without Settle do
 // steps of several waves remain: else it is to be seen first how what is needed fares.
 func (p *planner) inOrder(back []Step) []Step {
 	stays := map[string]bool{} // apps that are not let go by this plan
@@ -203,7 +203,7 @@ func (p *planner) inOrder(back []Step) []Step {
 }
 
 // rings says of each app that is held because of one that is held as well which others have
-// to be let go before it, at any depth: those that are causes of its holds, and those that
+// to be recovered before it, at any depth: those that are causes of its holds, and those that
 // it needs. Where a rule holds what a cause of it needs that goes around, and to need it
 // makes nobody wait: every such ring has a place where that breaks it.
 func (p *planner) rings() map[string]map[string]bool {

@@ -187,7 +187,7 @@ func (p *planner) damped(app string) (until time.Time, n int) {
 }
 
 // unavailable are the apps that rules alone hold, or are about to, by name. What a hand or
-// a run holds as well is not the rules' doing. A hold counts until it is taken back.
+// a run holds as well is not the rules' doing. A hold counts until it is undone.
 func (p *planner) unavailable() []string {
 	var out []string
 	for _, h := range p.j.Holds {

@@ -31,7 +31,7 @@ const (
 	// AddCause adds causes to a hold, and Leave takes some away: nothing is written to the app.
 	AddCause    Verb = "Join"
 	RemoveCause Verb = "Leave"
-	// Resume goes on with a hold that was begun and not ended: with stopping where its Phase
+	// Resume continues a hold that was started and not ended: with stopping where its Phase
 	// is Stopping, else, and where it Failed, with taking it back.
 	Resume Verb = "Resume"
 	// RecoverApp lets an app go.
@@ -49,7 +49,7 @@ type Step struct {
 	Causes []Cause
 	Why    string
 	// Actions are what the app does: on the signal for Send, on Recover for RecoverApp and for
-	// Resume of what is being taken back, after that has been done. Resume of what is being
+	// Resume of what is being undone, after that has been done. Resume of what is being
 	// stopped has none: the journal has its operations.
 	Actions []Resolved
 	// Managers are suspended first.
@@ -77,7 +77,7 @@ type Refusal struct {
 const (
 	BecauseGitOps    = "GitOps"    // somebody else keeps a target as it is
 	BecauseBudget    = "Budget"    // as many apps are held as may be
-	BecauseHoldOff   = "HoldOff"   // it was let go a moment ago
+	BecauseHoldOff   = "HoldOff"   // it was recovered a moment ago
 	BecauseDamped    = "Damped"    // it was stopped too often in the last hour
 	BecauseNoAction  = "NoAction"  // it does nothing on the signal, or cannot do what it says
 	BecauseAllowStop = "AllowStop" // the manifest does not allow it
@@ -85,9 +85,9 @@ const (
 	BecauseFailed    = "Failed"    // the last try failed a moment ago
 	ReasonUnread     = "NotRead"   // it is not known how it is
 	ReasonMissing    = "Absent"    // it is not there
-	BecauseBusy      = "Busy"      // it is being let go right now
+	BecauseBusy      = "Busy"      // it is being recovered right now
 	BecauseCause     = "Cause"     // a rule wants it held: it is not let go by hand without force
-	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to take back
+	BecauseNotHeld   = "NotHeld"   // there is nothing of ours to undo
 	ReasonConflict   = "Left"      // somebody had changed it: it is not put back without force
 )
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
@@ -14,12 +15,8 @@ import (
 )
 
 // How long an operator may take until the status says that it reacted to a signal, where the
-// manifest does not say, and how often is looked.
-const (
-	defaultReactTimeout = 2 * time.Minute
-	firstLook           = 200 * time.Millisecond
-	maxPollInterval     = 5 * time.Second
-)
+// manifest does not say.
+const defaultReactTimeout = 2 * time.Minute
 
 // reaction is what a run waits for when it has written a signal: that the operator reacts. An
 // operator that is older than the release that first reads the signal leaves the object alone,
@@ -32,14 +29,14 @@ type reaction struct {
 
 // reactionTo returns what the run waits for after a write by an action; nil for nothing: the
 // action is no preset, the catalogue knows of no status that says it, the write is a dry run,
-// or it is done when the app has been let go.
+// or it is done when the app has been recovered.
 func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if act == nil || act.Preset == "" || o.OnRecover || x.DryRun {
 		return nil, nil
 	}
 	s, err := x.signalOf(o.Target, act.Preset)
 	if err != nil {
-		return nil, permanentError{err}
+		return nil, permanent("%w", err)
 	}
 	if s.Reacted == "" {
 		return nil, nil
@@ -55,49 +52,38 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 func (x *run) awaits(it *item) bool {
 	act, err := x.actionOf(it)
 	if err != nil {
-		return false // Who goes on with it says so.
+		return false // Who continues it says so.
 	}
 	r, err := x.reactionTo(it.op, act)
 	return r != nil || err != nil
 }
 
-// await polls, as waitJob does, until the status of the object says that its operator reacted.
-// It returns what the result says of that, empty where it does not wait.
+// await waits until the status of the object says that its operator reacted. It returns what the
+// result says of that, empty where it does not wait.
 func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, error) {
 	r, err := x.reactionTo(it.op, act)
 	if r == nil || err != nil {
 		return "", err
 	}
 	it.written = true
-	began, every := time.Now(), firstLook
 	t := it.op.Target.bare()
-	var p retrier
-	for {
-		o, err := x.Client.Get(ctx, t)
-		if err != nil && !p.wait(ctx, err) {
-			if apierrors.IsNotFound(err) {
-				return "", permanent("%s was deleted before its operator reacted", t)
-			}
-			return "", fmt.Errorf("wait until the operator of %s reacts: %w", t, err)
+	done, err := x.poll(ctx, t, r.timeout, func(o *unstructured.Unstructured) (bool, error) {
+		if string(o.GetUID()) != t.UID {
+			return false, permanent("%s was replaced by another object", t)
 		}
-		if err == nil {
-			p = retrier{}
-			if string(o.GetUID()) != t.UID {
-				return "", permanent("%s was replaced by another object", t)
-			}
-			// What cannot be evaluated is not so yet: the status is written piece by piece.
-			if is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o}); is && err == nil {
-				return "; its operator reacted", nil
-			}
-		}
-		if time.Since(began) > r.timeout {
-			return "", r.failure(t)
-		}
-		if !pause(ctx, every) {
-			return "", ctx.Err()
-		}
-		every = min(every*3/2, maxPollInterval)
+		// What cannot be evaluated is not so yet: the status is written piece by piece.
+		is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o})
+		return is && err == nil, nil
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", permanent("%s was deleted before its operator reacted", t)
+	case err != nil:
+		return "", fmt.Errorf("wait until the operator of %s reacts: %w", t, err)
+	case !done:
+		return "", r.failure(t)
 	}
+	return "; its operator reacted", nil
 }
 
 // failure says that nobody reacted, and why that may be.

@@ -1,26 +1,26 @@
-// Package regulate is System Regulation: while an application fails or is being upgraded
-// its neighbours, who need it, are held; when it has recovered they are let go.
+// Package regulate is System Regulation: while an application fails or is being upgraded, its
+// neighbours (the apps that depend on it) are held; when it is Healthy again, they are recovered.
 //
-// Observe says how the apps of a system are, from a graph and its health; Plan says what is
-// to be done, from that, the manifest, the journal and the time. Both are pure: same input,
-// same answer. Runner does it, against a cluster, and keeps the journal.
+// Observe says how the apps of a system are, from a graph and its health; NewPlan says what is to
+// be done, from that, the manifest, the journal and the time. Both are pure: same input, same
+// answer. Runner does it on a cluster, and writes the journal.
 //
-// Its files lie in rooms, which their names tell:
+// The names of the files begin with what they are about:
 //
 //   - world, observe, own, needs, facts, upgrade, managers, resolve: how the apps are, and
 //     what each would do on a signal.
-//   - signal: how operators are told to pause or to stop (the values of a catalogue).
+//   - signal: the documented ways to pause or stop an operator (the values of a catalog).
 //   - plan, planned: what is to be done now, in what order, and why the rest is not.
-//   - journal: what was done and what was seen, so that it can be taken back.
-//   - runner, run, undo, resume, compile, images, ownership, client: how it is done, taken
-//     back, and gone on with after a kill, to the byte.
-//   - deed: the actions that are no write to an object: Jobs, HTTP requests, commands.
-//   - store, rights, events: what is kept in the cluster, whose turn it is, who may do
-//     it, and what is told of it there.
+//   - journal: what was done and observed, so that it can be undone.
+//   - runner, run, undo, resume, compile, images, ownership, client: how it is done, undone, and
+//     continued after a kill, byte for byte.
+//   - action: the actions that do not write to an object: Jobs, HTTP requests, commands.
+//   - store, rights, events: what is stored in the cluster, the lease, the permissions, and the
+//     Events.
 //   - manifests, exposition: a watch that runs in a cluster, and its metrics.
 //
-// No file knows where objects come from: a graph, its health and the objects that pass (a
-// Collector) are all that is looked at.
+// No file knows where objects come from: they are given a graph, its health, and a Collector that
+// sees each object once.
 //
 // # Use
 //

@@ -20,7 +20,7 @@ type Permission struct {
 	// Namespace is empty for what is cluster-scoped, Name for what has none yet (create) or
 	// is not known beforehand.
 	Namespace, Name string
-	// Optional is what regulation goes on without: Events.
+	// Optional is what regulation continues without: Events.
 	Optional bool
 }
 
@@ -59,7 +59,7 @@ type permissionSet struct {
 	namespace string
 	kinds     *object.Kinds
 	set       map[Permission]bool
-	// letsGo says that what is let go is looked after.
+	// letsGo says that what is recovered is looked after.
 	letsGo bool
 }
 
@@ -84,7 +84,7 @@ func (r *permissionSet) add(right Permission, verbs ...string) {
 }
 
 // Rights is what carrying out a plan takes, and undoing it: what its steps write to, where
-// the journal and the lock are kept. World says what apps do when they are let go. The
+// the journal and the lock are kept. World says what apps do when they are recovered. The
 // rights are sorted, each once.
 func Rights(p *Plan, j *Journal, s *system.System, w *SystemState, kinds *object.Kinds, namespace string) []Permission {
 	r := newRightsOf(s, namespace, kinds)

@@ -147,7 +147,7 @@ func mayDo(ctx context.Context, client dynamic.Interface, r Permission) (bool, s
 type MissingPermissionsError struct{ Missing []MissingPermission }
 
 // Refuse is the error of rights that are missing: nil if none is, or only such as regulation
-// goes on without.
+// continues without.
 func Refuse(missing []MissingPermission) error {
 	missing = slices.DeleteFunc(slices.Clone(missing), func(m MissingPermission) bool { return m.Optional })
 	if len(missing) == 0 {

@@ -24,7 +24,7 @@ const defaultParallel = 16
 // by side, and what came of it afterwards. So whoever reads the journal after a kill knows
 // what may have been done, and looks.
 //
-// What fails for good (403, 404, 422) fails the hold: what was done of it is taken back, and
+// What fails for good (403, 404, 422) fails the hold: what was done of it is undone, and
 // it is closed. What fails otherwise (the API server is away for longer than half a minute)
 // leaves it open and is the error, together with that of other holds: the next plan resumes
 // it. Later waves are not begun then.
@@ -72,12 +72,12 @@ func (x *run) note(change func()) {
 	change()
 }
 
-// work is a hold that is being made or taken back.
+// work is a hold that is being made or undone.
 type work struct {
 	step Step
 	hold *Hold
 	done bool
-	err  error // it cannot go on for now
+	err  error // it cannot continue for now
 }
 
 func (x *run) remember(seen map[string]*AppRecord) {
@@ -191,7 +191,7 @@ func (x *run) suspended(app string) bool {
 	return ok && state.Health == health.Suspended
 }
 
-// afterwards adds what the app does when it has been let go.
+// afterwards adds what the app does when it has been recovered.
 func (x *run) afterwards(w *work) {
 	if slices.ContainsFunc(w.hold.Operations, func(o *Operation) bool { return o.OnRecover }) {
 		return
@@ -206,20 +206,20 @@ func (x *run) afterwards(w *work) {
 	w.hold.Operations = append(w.hold.Operations, ops...)
 }
 
-// item is an operation whose turn it is.
+// item is an operation that comes next.
 type item struct {
 	w  *work
 	op *Operation
 	// img is the object as it was read, want what is to be made of it.
 	img  *liveObject
 	want map[string]any
-	// resumed says that the operation was begun by another run, unsure that a write of this
+	// resumed says that the operation was started by another run, unsure that a write of this
 	// one may have been done although it failed.
 	resumed, unsure bool
 	// partly says that a write was done but for what the API server dropped of it, written
 	// that it was done as a whole, and that its operator is still to react.
 	partly, written bool
-	// back says that it is taken back.
+	// back says that it is undone.
 	back bool
 	// there says that it is written already, by a run before this one, and not done: its
 	// operator is still to react.
@@ -231,7 +231,7 @@ type item struct {
 	record     *Record
 }
 
-// next returns the operations whose turn it is: of each work those of one index, and of one
+// next returns the operations that come next: of each work those of one index, and of one
 // object one at a time.
 func (x *run) next(works []*work) []*item {
 	var out []*item
@@ -299,12 +299,12 @@ func (w *work) turn() []*Operation {
 	return slices.DeleteFunc(open, func(o *Operation) bool { return o.Index != at })
 }
 
-// undoable says that there is something left to take back, or to find out.
+// undoable says that there is something left to undo, or to find out.
 func (o *Operation) undoable() bool {
 	return o.State == Waiting || o.State == Started || o.State == Done || o.State == Undoing
 }
 
-// finish ends a hold whose operations are all done, or all taken back.
+// finish ends a hold whose operations are all done, or all undone.
 func (x *run) finish(w *work) {
 	w.done, x.dirty = true, true
 	h, now := w.hold, x.Now()

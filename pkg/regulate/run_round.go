@@ -7,6 +7,8 @@ import (
 	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
 // round does operations side by side: it looks at their objects, writes down what is about
@@ -109,6 +111,9 @@ func (x *run) end(it *item, s State, format string, args ...any) {
 	it.record = &r
 }
 
+// maxStale is how often in a row an object may be changed by others while it is written.
+const maxStale = 8
+
 // settleErrors makes of errors what becomes of the holds.
 func (x *run) settleErrors(items []*item) {
 	for _, it := range items {
@@ -138,7 +143,7 @@ func (x *run) settleErrors(items []*item) {
 // cannotTakeBack notes what the API server refuses. Without the right the hold stays open:
 // rights can be given. What it refuses for another reason it would refuse for ever.
 func (x *run) cannotTakeBack(it *item, err error) {
-	if apierrors.IsForbidden(err) || errors.As(err, new(permanentError)) {
+	if apierrors.IsForbidden(err) || errors.As(err, new(*journal.PermanentError)) {
 		it.w.err = err
 		it.op.Result = "not undone: " + err.Error()
 		bad := x.record(it.w, it.op)
@@ -149,7 +154,7 @@ func (x *run) cannotTakeBack(it *item, err error) {
 	x.end(it, Conflict, "the API server rejects what was there before: %v", err)
 }
 
-// fail ends the way down: what was done of the hold is taken back.
+// fail ends the way down: what was done of the hold is undone.
 func (x *run) fail(it *item, err error) {
 	if it.unsure || it.partly || it.written {
 		said := "it may have been done: "

@@ -26,7 +26,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 	}
 	act, err := x.actionOf(it)
 	if err != nil && !it.back {
-		return permanentError{err}
+		return permanent("%w", err)
 	}
 	if it.back {
 		return x.prepareBack(ctx, it, act)
@@ -51,7 +51,7 @@ func (x *run) prepare(ctx context.Context, it *item) error {
 
 // asIntended says that what was intended stands, given the object as it is now: it has come
 // to its end, or it is to be written as it was meant. It is false where the object is
-// another one than it was then, so that the intent must be made anew.
+// another one than it was then, so that the intent must be made again.
 func (x *run) asIntended(it *item) bool {
 	o := it.op
 	switch x.look(it) {
@@ -152,14 +152,14 @@ func reapply(changes []Change, live map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// execute does an operation, or takes it back.
+// execute does an operation, or undoes it.
 func (x *run) execute(ctx context.Context, it *item) error {
 	act, err := x.actionOf(it)
 	switch {
 	case it.back:
 		return x.undo(ctx, it, act)
 	case err != nil:
-		return permanentError{err}
+		return permanent("%w", err)
 	case isHook(act):
 		return x.runAction(ctx, it, act)
 	}
@@ -174,38 +174,34 @@ func (x *run) execute(ctx context.Context, it *item) error {
 	return err
 }
 
-// write writes what is intended, and looks what came of it where the answer is lost. It gives
+// write writes what is intended, and looks what came of it where the answer is lost. It returns
 // what was done.
-func (x *run) write(ctx context.Context, it *item) (string, error) {
-	o := it.op
-	var p retrier
-	for {
+func (x *run) write(ctx context.Context, it *item) (done string, err error) {
+	o, tried := it.op, false
+	err = retry(ctx, func(ctx context.Context) (err error) {
+		if tried {
+			if it.img, err = x.read(ctx, o.Target); err != nil {
+				return err
+			}
+			if !x.asIntended(it) {
+				return permanent("%w", errRecreated)
+			}
+		}
+		tried = true
 		switch {
-		case ctx.Err() != nil:
-			return "", ctx.Err()
-		case it.there:
-			return o.Text, nil
-		}
-		done, err := x.writeOnce(ctx, it)
-		if err == nil {
-			return done, nil
-		}
-		if !apierrors.IsConflict(err) && !isPermanent(err) {
-			it.unsure = true
-		}
-		if !p.wait(ctx, err) {
-			return "", fmt.Errorf("write %s: %w", o.Target, err)
-		}
-		if it.img, err = x.readWithRetry(ctx, o.Target); err != nil {
-			return "", err
-		}
-		switch {
-		case !x.asIntended(it):
-			return "", errRecreated
 		case o.State != Started:
-			return "", nil
+			return nil
+		case it.there:
+			done = o.Text
+			return nil
 		}
-	}
+		if done, err = x.writeOnce(ctx, it); err != nil {
+			it.unsure = it.unsure || !apierrors.IsConflict(err) && !isPermanent(err)
+			return fmt.Errorf("write %s: %w", o.Target, err)
+		}
+		return nil
+	})
+	return done, err
 }
 
 // writeOnce patches the object, and makes the answer the image of it.
@@ -250,14 +246,12 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 func (x *run) writes() WriteOptions { return WriteOptions{Manager: FieldManager, DryRun: x.DryRun} }
 
 // readWithRetry reads an object, and waits for an API server that is away.
-func (x *run) readWithRetry(ctx context.Context, t Target) (*liveObject, error) {
-	var p retrier
-	for {
-		img, err := x.read(ctx, t)
-		if err == nil || !p.wait(ctx, err) {
-			return img, err
-		}
-	}
+func (x *run) readWithRetry(ctx context.Context, t Target) (img *liveObject, err error) {
+	err = retry(ctx, func(ctx context.Context) (err error) {
+		img, err = x.read(ctx, t)
+		return err
+	})
+	return img, err
 }
 
 // actionOf finds the action of an operation in the manifest.

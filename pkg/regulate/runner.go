@@ -43,7 +43,7 @@ type Store interface {
 	Save(ctx context.Context, j *Journal) error
 }
 
-// EventRecorder writes Events about targets. What cannot be told is no error.
+// EventRecorder writes Events about targets. What cannot be reported is no error.
 type EventRecorder interface {
 	Record(ctx context.Context, t Target, warning bool, reason, action, note string)
 }
@@ -63,7 +63,7 @@ type Runner struct {
 	// name them; it may be nil.
 	Pods func(object.Ref) []string
 	Now  func() time.Time
-	// Progress is told of each thing that was done; it may be nil.
+	// Progress is given each thing that was done; it may be nil.
 	Progress func(Record)
 	// Output is told what a command of an app wrote, the end of it: for who sits there, it is
 	// written down nowhere. It may be nil.
@@ -71,7 +71,7 @@ type Runner struct {
 	// Parallel is how many targets are written at a time; 0 for 16.
 	Parallel  int
 	AllowExec bool
-	// Force takes back also what somebody changed since.
+	// Force undoes also what somebody changed since.
 	Force bool
 	// DryRun has the API server admit everything and keep nothing; the journal is not written.
 	DryRun bool
@@ -81,7 +81,7 @@ type Runner struct {
 type Outcome struct {
 	Done   []Record
 	Failed []Record
-	// Restored are the objects that were put back as they were before a hold that ended: whether
+	// Restored are the objects that were restored as they were before a hold that ended: whether
 	// they are Healthy is not known yet.
 	Restored []Restored
 }

@@ -89,7 +89,7 @@ func scopeRun(t *testing.T, api *fakeAPI, j *Journal, verb Verb, w *SystemState)
 	client := &recorder{Client: api}
 	r := &Runner{Client: client, Store: store, Kinds: scopeKinds(), System: sys, World: w, Signals: NewSignals(nil, nil), Now: time.Now, Parallel: 1}
 	out, err := r.Do(t.Context(), &Plan{Steps: []Step{{Verb: verb, App: "web", Signal: system.Stop, Hold: 1}}}, j)
-	if err != nil && !errors.As(err, new(permanentError)) {
+	if err != nil && !errors.As(err, new(*journal.PermanentError)) {
 		t.Error(err)
 	}
 	return client, out

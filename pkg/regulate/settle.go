@@ -23,7 +23,7 @@ func (x *run) objects() map[string][]heldOperation {
 	return out
 }
 
-// resolveStarted looks at what a run before this one may have written, or taken back, of which the
+// resolveStarted looks at what a run before this one may have written, or undone, of which the
 // journal does not say whether it was, and notes it. It only reads. Whatever is done next to
 // the same objects then knows what was there before; what cannot be read stays unknown, and
 // nobody else writes to that object meanwhile.
@@ -70,7 +70,7 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 	it.was = it.op.State
 	img, err := x.read(ctx, it.op.Target)
 	if err != nil {
-		return nil // who goes on with it says so
+		return nil // who continues it says so
 	}
 	it.img = img
 	if it.op.State == Undoing {
@@ -86,21 +86,21 @@ func (x *run) settleOne(ctx context.Context, it *item) error {
 			return nil
 		}
 		if x.awaits(it) {
-			return nil // It is written, and who goes on with it waits for its operator.
+			return nil // It is written, and who continues it waits for its operator.
 		}
 		x.end(it, Done, "%s", o.Text)
 	case it.w.hold.Phase == Recovering:
-		return nil // there is nothing to go on with, and what is taken back says why
+		return nil // there is nothing to continue, and what is undone says why
 	case seen == writtenByOther:
 		x.end(it, AlreadySet, "it was set by someone else")
 	default:
-		o.State = Waiting // what was written down of it is written anew
+		o.State = Waiting // what was written down of it is written again
 	}
 	return nil
 }
 
-// settleBack says of what may have been taken back that it was not, where all of it is as we
-// wrote it. Else its owners may not have been told, and it is gone on with.
+// settleBack says of what may have been undone that it was not, where all of it is as we
+// wrote it. Else its owners may not have been told, and it is continued.
 func (x *run) settleBack(it *item) {
 	o := it.op
 	if string(it.img.main.GetUID()) != o.Target.UID {

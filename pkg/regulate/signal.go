@@ -12,8 +12,8 @@ type Mode string
 
 // The modes.
 const (
-	PauseReconcile Mode = "pause-reconcile" // the operator leaves it alone; it goes on
-	PauseRollout   Mode = "pause-rollout"   // no change is rolled out; what runs goes on
+	PauseReconcile Mode = "pause-reconcile" // the operator leaves it alone; it continues
+	PauseRollout   Mode = "pause-rollout"   // no change is rolled out; what runs continues
 	PauseScaling   Mode = "pause-scaling"
 	HoldAdmission  Mode = "hold-admission" // nothing new is let in, and what runs may be put out
 	SuspendRun     Mode = "suspend-run"    // no new runs; a run that is on may end
@@ -59,7 +59,7 @@ type Signal struct {
 	// Or is the signal of objects that have another field, which excludes that of Patch.
 	Or *Variant `json:"or,omitempty"`
 	// Resume is the merge patch that operators document for the way back. It is for people:
-	// what is put back is what was there before.
+	// what is restored is what was there before.
 	Resume map[string]any `json:"resume"`
 	// Requires is a path that must be there for the signal to mean anything.
 	Requires string `json:"requires,omitempty"`

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// prepareBack looks whether there is anything to take back. It writes nothing.
+// prepareBack looks whether there is anything to undo. It writes nothing.
 func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) error {
 	o := it.op
 	switch {
@@ -105,20 +105,11 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 		x.end(it, NotNeeded, "it has no inverse")
 		return nil
 	}
-	var p retrier
 	b := undoRun{run: x, it: it, act: act}
-	for {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		err := b.attempt(ctx)
-		if err == nil || !p.wait(ctx, err) {
-			return err
-		}
-	}
+	return retry(ctx, b.attempt)
 }
 
-// undoRun is one operation that is being taken back, over all tries.
+// undoRun is one operation that is being undone, over all tries.
 type undoRun struct {
 	*run
 	it      *item
@@ -126,7 +117,7 @@ type undoRun struct {
 	putBack bool
 }
 
-// attempt tries to take it back; each try looks at the object anew.
+// attempt tries to undo it; each try looks at the object again.
 func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
@@ -220,7 +211,7 @@ func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, 
 	}
 	body, err := Write(ownership(main, nil), ownership(main, fields))
 	if err != nil {
-		return "", permanentError{err}
+		return "", permanent("%w", err)
 	}
 	_, err = b.Client.Patch(ctx, o.Target.bare(), types.JSONPatchType, body, b.writes())
 	if err != nil && isPermanent(err) {
@@ -244,7 +235,7 @@ func ownership(main *unstructured.Unstructured, fields []any) map[string]any {
 	return map[string]any{"metadata": map[string]any{"resourceVersion": main.GetResourceVersion(), "managedFields": fields}}
 }
 
-// overlapping are the operations on the same object that are not taken back yet, besides its own.
+// overlapping are the operations on the same object that are not undone yet, besides its own.
 func (it *item) overlapping() []*Operation {
 	var out []*Operation
 	for _, b := range it.sameObject {

@@ -79,7 +79,7 @@ func (o *stateObserver) versioned(a *observed) []graph.ID {
 }
 
 // rollingDeployment says that pods of an older template are still there. Pods that a bigger
-// number of replicas wants are none of these; and while it is paused nothing goes on.
+// number of replicas wants are none of these; and while it is paused nothing continues.
 func rollingDeployment(d *appsv1.Deployment) string {
 	switch s := d.Status; {
 	case d.Spec.Paused:

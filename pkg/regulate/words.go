@@ -1,6 +1,6 @@
 package regulate
 
-// Reasons lists why a signal is not sent, or not taken back: what Refusal.Reason may be.
+// Reasons lists why a signal is not sent, or not undone: what Refusal.Reason may be.
 func Reasons() []string {
 	return []string{
 		BecauseGitOps, BecauseBudget, BecauseHoldOff, BecauseDamped, BecauseNoAction, BecauseAllowStop, ReasonOverridden,

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -38,6 +40,41 @@ func TestUninstallRefusedFirst(t *testing.T) {
 		t.Errorf("it does not continue:\n%s", r.stderr)
 	}
 	if got := strings.Join(s.history(in, in), ", "); got != "install done, uninstall done" {
+		t.Errorf("history: %s", got)
+	}
+}
+
+// What stands against an install that was killed is said before the recovery writes anything,
+// whether the install continues or is undone first. Once that is settled the same command continues.
+func TestInstallRefusedFirst(t *testing.T) {
+	c := bare.Cluster(t)
+	s := newTea(t, c, "first", "")
+	in := "kettle-" + s.unit
+	s.killedWhen(1, func(q *http.Request) bool {
+		return q.Method == http.MethodPatch && strings.HasSuffix(q.URL.Path, "/serviceaccounts/"+in)
+	}, s.kettle("install")...)
+	s.hurryLease(in, "sysop-install-"+in)
+
+	deployments := admin(c).AppsV1().Deployments(in)
+	zero := int32(0)
+	labels := map[string]string{"app": "other"}
+	other := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: in}, Spec: appsv1.DeploymentSpec{
+		Replicas: &zero, Selector: &metav1.LabelSelector{MatchLabels: labels},
+		Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "x", Image: "example.com/x"}}}},
+	}}
+	if _, err := deployments.Create(t.Context(), other, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	s.refused([]string{"then it continues", in + " already exists", "nothing was written"}, s.kettle("install")...)
+	s.refused([]string{"it is undone first", in + " already exists", "--unfinished only undoes", "nothing was written"}, s.kettle("install", "--set", "size=2")...)
+	if err := deployments.Delete(t.Context(), in, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r := s.run(s.kettle("install")...).succeeds(t)
+	if !strings.Contains(r.stderr, "then it continues") {
+		t.Errorf("it does not continue:\n%s", r.stderr)
+	}
+	if got := strings.Join(s.history(in, in), ", "); got != "install done" {
 		t.Errorf("history: %s", got)
 	}
 }
