@@ -35,7 +35,7 @@ TEST = $(SUMMED) -- -shuffle=on -vet=off
 RACE = CGO_ENABLED=1 $(TEST) -race
 
 FUZZTIME ?= 10s
-FUZZ := annotations:FuzzParse catalog:FuzzCSV catalog:FuzzEntry check:FuzzWaivers cost:FuzzBook declare:FuzzParse fetch:FuzzUnpack field:FuzzPath health:FuzzJudge health:FuzzParseRules infer:FuzzWalk manual:FuzzSchema page:FuzzFile regulate:FuzzPlan render:FuzzFindings render:FuzzSheet render:FuzzSVG solve:FuzzRange system:FuzzSystem
+FUZZ := pkg/annotations:FuzzParse internal/catalog:FuzzCSV internal/catalog:FuzzEntry pkg/check:FuzzWaivers pkg/cost:FuzzBook pkg/declare:FuzzParse internal/fetch:FuzzUnpack pkg/field:FuzzPath pkg/health:FuzzJudge pkg/health:FuzzParseRules internal/infer:FuzzWalk internal/manual:FuzzSchema internal/page:FuzzFile pkg/regulate:FuzzPlan internal/render:FuzzFindings internal/render:FuzzSheet internal/render:FuzzSVG internal/solve:FuzzRange pkg/system:FuzzSystem
 
 .PHONY: ui ui-check build demo test test-fast test-busy platforms lint unit size fuzz fuzz-blind cluster-test vuln cross skew sandbox sandbox-down bench catalog-drift install tidy-check apidiff release release-verify licences krew
 
@@ -144,15 +144,15 @@ size: build
 # What is written by others: annotations, files of rules, price books, paths, custom resources.
 fuzz:
 	@printf '%s\n' $(FUZZ) | xargs -P 2 -I {} $(SHELL) -c 'target={}; \
-		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./pkg/$${target%:*}'
+		$(GO) test -run "^$$" -fuzz "^$${target#*:}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 20x -parallel 1 ./$${target%:*}'
 
 # The same without looking which code an input comes to: a few hundred inputs learn nothing from
 # that, and it compiles every library anew.
 fuzz-blind:
 	@dir=$$(mktemp -d) && trap 'rm -rf "$$dir"' EXIT && \
-	for p in $(sort $(foreach f,$(FUZZ),$(firstword $(subst :, ,$(f))))); do $(GO) test -vet=off -c -o "$$dir/$$p.test" ./pkg/$$p || exit 1; done && \
-	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; cd pkg/$${target%:*} && \
-		"$$DIR/$${target%:*}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
+	for p in $(sort $(foreach f,$(FUZZ),$(firstword $(subst :, ,$(f))))); do $(GO) test -vet=off -c -o "$$dir/$${p##*/}.test" ./$$p || exit 1; done && \
+	printf '%s\n' $(FUZZ) | DIR=$$dir xargs -P 2 -I {} $(SHELL) -c 'target={}; package=$${target%:*}; cd $$package && \
+		"$$DIR/$${package##*/}.test" -test.run "^$$" -test.fuzz "^$${target#*:}$$" -test.fuzztime $(FUZZTIME) -test.fuzzminimizetime 20x -test.parallel 1 -test.fuzzcachedir "$$DIR/corpus/$$target"'
 
 # The page is looked at in a browser, where nothing of this process is raced; -v, since it says what
 # it measured, and that it did not run where it cannot.

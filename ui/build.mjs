@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 const here = dirname(fileURLToPath(import.meta.url))
-const assets = join(here, '..', 'pkg', 'page', 'assets')
+const assets = join(here, '..', 'internal', 'page', 'assets')
 /** In KiB, gzip: what a browser loads before it shows something. What a view needs alone follows with it. */
 const most = 40
 
