@@ -106,7 +106,7 @@ func (b *bill) write(c Contents, images []string) ([]byte, error) {
 		refs[image], refs[tagged] = i.Ref, i.Ref
 	}
 	slices.SortStableFunc(b.components, func(x, y component) int { return cmp.Compare(x.Ref, y.Ref) })
-	of := func(images []string) []string {
+	refsOf := func(images []string) []string {
 		var out []string
 		for _, image := range images {
 			if ref := refs[image]; ref != "" {
@@ -116,13 +116,13 @@ func (b *bill) write(c Contents, images []string) ([]byte, error) {
 		slices.Sort(out)
 		return slices.Compact(out)
 	}
-	top := of(c.Images)
+	top := refsOf(c.Images)
 	var rest []dependencies
 	for _, component := range b.components {
 		if component.Type != "container" {
 			top = append(top, component.Ref)
 		}
-		rest = append(rest, dependencies{component.Ref, of(b.needs[component.Ref])})
+		rest = append(rest, dependencies{component.Ref, refsOf(b.needs[component.Ref])})
 	}
 	slices.Sort(top)
 	out := bom{

@@ -125,12 +125,12 @@ func (e Entry) Rules(kinds *object.Kinds) []relation.Rule {
 	for i := range e.Relations {
 		read, _ := e.Relations[i].Reader()
 		for _, kind := range read {
-			is, looked := known[kind]
+			serves, looked := known[kind]
 			if !looked {
-				is = served(kind, kinds)
-				known[kind] = is
+				serves = served(kind, kinds)
+				known[kind] = serves
 			}
-			if is {
+			if serves {
 				specs = append(specs, &e.Relations[i])
 				break
 			}

@@ -42,7 +42,7 @@ func Embedded() *Catalogue {
 // Merge overlays layers: an entry of a later one replaces an entry of the same name as a
 // whole. Layers that are nil are left out.
 func Merge(layers ...*Catalogue) *Catalogue {
-	by := map[string]item{}
+	items := map[string]item{}
 	c := &Catalogue{}
 	for _, layer := range layers {
 		if layer == nil {
@@ -50,10 +50,10 @@ func Merge(layers ...*Catalogue) *Catalogue {
 		}
 		c.layers = append(c.layers, layer.layers...)
 		for _, i := range layer.items {
-			by[i.Name] = i
+			items[i.Name] = i
 		}
 	}
-	for _, i := range by {
+	for _, i := range items {
 		c.items = append(c.items, i)
 	}
 	slices.SortFunc(c.items, func(a, b item) int { return cmp.Compare(a.Name, b.Name) })

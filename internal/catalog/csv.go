@@ -66,12 +66,12 @@ func ParseCSV(data []byte, manifests ...[]byte) (Imported, error) {
 	v.Requires = c.requires(&im, e.Kinds)
 	v.Images = c.images(&im)
 	v.Examples = c.examples(&im, e.Kinds)
-	made, ready := c.install(&im, &v, objects)
+	installed, ready := c.install(&im, &v, objects)
 	v.Ready = ready
-	if len(made) == 0 {
+	if len(installed) == 0 {
 		return Imported{}, refuse("it has no deployments, permissions or manifests: there is nothing to install")
 	}
-	if err := im.place(&v, name, made); err != nil {
+	if err := im.place(&v, name, installed); err != nil {
 		return Imported{}, err
 	}
 	c.reportDropped(&im)

@@ -145,9 +145,9 @@ func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, ev
 		im.warn("the permissions of the service account %q are skipped: they are not a list of rules with a name", field.Shorten(p.ServiceAccount))
 		return nil
 	}
-	of, _, _ := strings.Cut(strings.ToLower(c.Metadata.Name), ".")
-	name := of + "-" + p.ServiceAccount
-	if p.ServiceAccount == of || strings.HasPrefix(p.ServiceAccount, of+"-") {
+	operator, _, _ := strings.Cut(strings.ToLower(c.Metadata.Name), ".")
+	name := operator + "-" + p.ServiceAccount
+	if p.ServiceAccount == operator || strings.HasPrefix(p.ServiceAccount, operator+"-") {
 		name = p.ServiceAccount
 	}
 	if suffix != "" {

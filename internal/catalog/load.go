@@ -67,13 +67,13 @@ func Load(fsys fs.FS, origin string) (*Catalogue, []Problem, error) {
 	}
 	c := &Catalogue{layers: []string{origin}}
 	var problems []Problem
-	left := int64(maxCatalogBytes)
+	rest := int64(maxCatalogBytes)
 	for _, file := range names {
 		data, err := readFile(files, file, maxEntryBytes)
 		if err != nil {
 			return nil, nil, fmt.Errorf("read the catalog %s: %w", origin, err)
 		}
-		if left -= int64(len(data)); left < 0 {
+		if rest -= int64(len(data)); rest < 0 {
 			return nil, nil, fmt.Errorf("read the catalog %s: its entries have more than %d MiB", origin, maxCatalogBytes>>20)
 		}
 		name := strings.TrimSuffix(file, entrySuffix)

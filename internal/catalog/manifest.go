@@ -141,8 +141,8 @@ func chartValues(m *strict.Mapping, n *yaml.Node) map[string]any {
 // textSize is about how many bytes a node has.
 func textSize(n *yaml.Node) int {
 	size := len(n.Value) + 1
-	for _, below := range n.Content {
-		size += textSize(below)
+	for _, child := range n.Content {
+		size += textSize(child)
 	}
 	return size
 }

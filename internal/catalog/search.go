@@ -39,13 +39,13 @@ func (c *Catalogue) Search(query string) []Match {
 		m := Match{Entry: i.Entry, Origin: i.origin}
 		whole := true
 		for _, w := range words {
-			score, where := matchWord(i.Entry, w)
+			score, matched := matchWord(i.Entry, w)
 			if whole = whole && score > 0; !whole {
 				break
 			}
 			m.Score += score
-			if !slices.Contains(m.Matched, where) {
-				m.Matched = append(m.Matched, where)
+			if !slices.Contains(m.Matched, matched) {
+				m.Matched = append(m.Matched, matched)
 			}
 		}
 		if whole {
@@ -60,10 +60,10 @@ func (c *Catalogue) Search(query string) []Match {
 
 // matchWord says where a word in lower case is found best, and how much that counts.
 func matchWord(e Entry, word string) (int, string) {
-	best, where := 0, ""
+	best, matched := 0, ""
 	take := func(found bool, score int, at string) {
 		if found && score > best {
-			best, where = score, at
+			best, matched = score, at
 		}
 	}
 	name, title := strings.ToLower(e.Name), strings.ToLower(e.Title)
@@ -79,7 +79,7 @@ func matchWord(e Entry, word string) (int, string) {
 		take(strings.Contains(kind, word), scoreKindPart, "kind "+k)
 		take(strings.Contains(group, word), scoreGroup, "group "+written)
 	}
-	return best, where
+	return best, matched
 }
 
 // apis are the kinds of the entry and of its versions.

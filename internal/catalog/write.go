@@ -56,16 +56,16 @@ func requirementNode(r solve.Requirement) *yaml.Node {
 // signalPairs are the presets, and the alternatives to them.
 func signalPairs(signals []regulate.Signal) strict.Pairs {
 	var f strict.Pairs
-	var also []*yaml.Node
+	var more []*yaml.Node
 	for i := range signals {
 		s := &signals[i]
 		if s.Other {
-			also = append(also, signalNode(s))
+			more = append(more, signalNode(s))
 		} else {
 			f = f.Put(s.Preset, signalNode(s))
 		}
 	}
-	return f.List("also", len(also), func(i int) *yaml.Node { return also[i] })
+	return f.List("also", len(more), func(i int) *yaml.Node { return more[i] })
 }
 
 func signalNode(s *regulate.Signal) *yaml.Node {
@@ -103,13 +103,13 @@ func patterns(signals []regulate.Signal) [][]regulate.Signal {
 
 // fitsItem says whether a signal can be in the item of others of the same pattern, which has
 // a preset once.
-func fitsItem(others []regulate.Signal, s regulate.Signal) bool {
-	for _, o := range others {
+func fitsItem(item []regulate.Signal, s regulate.Signal) bool {
+	for _, o := range item {
 		if o.Kind != s.Kind || !reflect.DeepEqual(o.Except, s.Except) || !reflect.DeepEqual(o.Categories, s.Categories) || o.Preset == s.Preset && !o.Other && !s.Other {
 			return false
 		}
 	}
-	return s.Other || !others[len(others)-1].Other
+	return s.Other || !item[len(item)-1].Other
 }
 
 // patternsNode writes the signals of patterns.

@@ -156,9 +156,9 @@ func (f *Fetcher) remoteCatalogue(ctx context.Context, from string) (Artifact, e
 
 // remoteSignature checks the .sig next to a catalog; that of a digest is cached with it.
 func (f *Fetcher) remoteSignature(ctx context.Context, artifact *Artifact, u *url.URL) error {
-	if kept := f.cachePath(artifact.Digest, ".sig"); kept != "" && artifact.Cached {
-		signature, err := readRegular(kept, maxSignatureBytes)
-		if err == nil && f.signed(artifact, signature, kept) == nil {
+	if cachedPath := f.cachePath(artifact.Digest, ".sig"); cachedPath != "" && artifact.Cached {
+		signature, err := readRegular(cachedPath, maxSignatureBytes)
+		if err == nil && f.signed(artifact, signature, cachedPath) == nil {
 			return nil
 		}
 	}
@@ -228,9 +228,9 @@ func (f *Fetcher) trusted(artifact *Artifact, digest string) error {
 	return nil
 }
 
-func (f *Fetcher) signed(artifact *Artifact, signature []byte, where string) error {
+func (f *Fetcher) signed(artifact *Artifact, signature []byte, address string) error {
 	if err := verify(artifact.Data, signature, f.keys); err != nil {
-		return fmt.Errorf("check the signature %s with the key: %w", where, err)
+		return fmt.Errorf("check the signature %s with the key: %w", address, err)
 	}
 	artifact.Verified = append(artifact.Verified, BySignature)
 	return nil

@@ -47,11 +47,11 @@ func title(source catalog.ChartSource) string {
 			name = path.Base(from)
 		}
 	}
-	where := source.Path
+	address := source.Path
 	if source.Repository+source.OCI != "" {
-		where = Shown(source.Repository + source.OCI)
+		address = Shown(source.Repository + source.OCI)
 	}
-	return strings.TrimSpace(name+" "+source.Version) + " from " + where
+	return strings.TrimSpace(name+" "+source.Version) + " from " + address
 }
 
 func (f *Fetcher) repositoryChart(ctx context.Context, source catalog.ChartSource) (Artifact, error) {

@@ -28,17 +28,17 @@ func parseDigest(text string) (string, error) {
 }
 
 // check compares a file with the digest that it has to have.
-func check(data []byte, want, said string) error {
+func check(data []byte, want, origin string) error {
 	if got := Digest(data); got != want {
-		return fmt.Errorf("wrong digest: %s says %s, the content has %s (%d bytes); nothing was stored", said, want, got, len(data))
+		return fmt.Errorf("wrong digest: %s says %s, the content has %s (%d bytes); nothing was stored", origin, want, got, len(data))
 	}
 	return nil
 }
 
 // unverified is the error for a source without a digest; with Options.Unverified it is a note.
-func (f *Fetcher) unverified(what string) (note string, err error) {
+func (f *Fetcher) unverified(subject string) (note string, err error) {
 	if f.options.Unverified {
-		return what + " has no digest: it is unverified", nil
+		return subject + " has no digest: it is unverified", nil
 	}
-	return "", fmt.Errorf("%s has no digest, so its content cannot be verified: give its sha256, or allow unverified content", what)
+	return "", fmt.Errorf("%s has no digest, so its content cannot be verified: give its sha256, or allow unverified content", subject)
 }

@@ -70,10 +70,10 @@ func (f *Fetcher) get(ctx context.Context, u *url.URL, most int64) ([]byte, erro
 	return f.receive(ctx, f.client, u, "", most)
 }
 
-func (f *Fetcher) receive(ctx context.Context, by httpDoer, u *url.URL, accept string, most int64) ([]byte, error) {
+func (f *Fetcher) receive(ctx context.Context, client httpDoer, u *url.URL, accept string, most int64) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, f.options.Limits.Time)
 	defer cancel()
-	response, err := f.ask(ctx, by, http.MethodGet, u, accept)
+	response, err := f.ask(ctx, client, http.MethodGet, u, accept)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +107,7 @@ type httpDoer interface {
 	Do(request *http.Request) (*http.Response, error)
 }
 
-func (f *Fetcher) ask(ctx context.Context, by httpDoer, method string, u *url.URL, accept string) (*http.Response, error) {
+func (f *Fetcher) ask(ctx context.Context, client httpDoer, method string, u *url.URL, accept string) (*http.Response, error) {
 	if f.options.Offline {
 		return nil, fmt.Errorf("%s is not in the cache, and cannot be fetched offline", shown(u))
 	}
@@ -121,7 +121,7 @@ func (f *Fetcher) ask(ctx context.Context, by httpDoer, method string, u *url.UR
 	if accept != "" {
 		request.Header.Set("Accept", accept)
 	}
-	response, err := by.Do(request)
+	response, err := client.Do(request)
 	if err != nil {
 		return nil, f.late(ctx, safeError{err})
 	}

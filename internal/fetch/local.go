@@ -51,11 +51,11 @@ func (f *Fetcher) packFolder(artifact *Artifact, name string) error {
 	if err != nil {
 		return err
 	}
-	under := make(map[string][]byte, len(files))
+	packedFiles := make(map[string][]byte, len(files))
 	for file, data := range files {
-		under[path.Join("chart", file)] = data
+		packedFiles[path.Join("chart", file)] = data
 	}
-	packed, err := Pack(under)
+	packed, err := Pack(packedFiles)
 	if err != nil {
 		return err
 	}

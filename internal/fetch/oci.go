@@ -155,28 +155,28 @@ func layer(manifest ocispec.Manifest, mediaType string) (*ocispec.Descriptor, er
 }
 
 // blob gets the content of a layer.
-func (f *Fetcher) blob(ctx context.Context, p place, of ocispec.Descriptor, most int64) (data []byte, cached bool, notes []string, err error) {
-	if len(of.URLs) > 0 {
-		return nil, false, nil, fmt.Errorf("a layer is at %s, outside of the registry: refused", plain(of.URLs[0]))
+func (f *Fetcher) blob(ctx context.Context, p place, layer ocispec.Descriptor, most int64) (data []byte, cached bool, notes []string, err error) {
+	if len(layer.URLs) > 0 {
+		return nil, false, nil, fmt.Errorf("a layer is at %s, outside of the registry: refused", plain(layer.URLs[0]))
 	}
-	if !strings.HasPrefix(of.Digest.String(), digestPrefix) {
-		return nil, false, nil, fmt.Errorf("a layer has the digest %s: only sha256 is supported", plain(of.Digest.String()))
+	if !strings.HasPrefix(layer.Digest.String(), digestPrefix) {
+		return nil, false, nil, fmt.Errorf("a layer has the digest %s: only sha256 is supported", plain(layer.Digest.String()))
 	}
-	digest, err := parseDigest(of.Digest.String())
+	digest, err := parseDigest(layer.Digest.String())
 	if err != nil {
 		return nil, false, nil, err
 	}
-	if of.Size < 0 {
-		return nil, false, nil, fmt.Errorf("layer %s has a negative size: %d", digest, of.Size)
+	if layer.Size < 0 {
+		return nil, false, nil, fmt.Errorf("layer %s has a negative size: %d", digest, layer.Size)
 	}
-	if of.Size > most {
-		return nil, false, nil, fmt.Errorf("layer %s: %w", digest, tooLarge(of.Size, most))
+	if layer.Size > most {
+		return nil, false, nil, fmt.Errorf("layer %s: %w", digest, tooLarge(layer.Size, most))
 	}
 	data, note := f.recall(digest)
 	if data != nil {
 		return data, true, nil, nil
 	}
-	if data, err = f.fromRegistry(ctx, p, "blobs", digest, "", of.Size); err != nil {
+	if data, err = f.fromRegistry(ctx, p, "blobs", digest, "", layer.Size); err != nil {
 		return nil, false, nil, err
 	}
 	if err := check(data, digest, "the manifest"); err != nil {
@@ -248,19 +248,19 @@ func mediaTypes(manifest ocispec.Manifest) []string {
 
 // layerProvenance checks the provenance that lies with a chart in a registry.
 func (f *Fetcher) layerProvenance(ctx context.Context, artifact *Artifact, p place, manifest ocispec.Manifest, source catalog.ChartSource) error {
-	of, err := layer(manifest, provenanceLayer)
+	provenance, err := layer(manifest, provenanceLayer)
 	switch {
 	case err != nil:
 		return err
-	case of == nil && f.keyring == nil:
+	case provenance == nil && f.keyring == nil:
 		return nil
-	case of == nil:
+	case provenance == nil:
 		return f.noProvenance(artifact, source)
 	case f.keyring == nil:
 		artifact.Notes = append(artifact.Notes, notChecked("beside it in the registry"))
 		return nil
 	}
-	prov, _, notes, err := f.blob(ctx, p, *of, maxProvenanceBytes)
+	prov, _, notes, err := f.blob(ctx, p, *provenance, maxProvenanceBytes)
 	if err != nil {
 		return err
 	}

@@ -43,8 +43,8 @@ func (f *Fetcher) httpProvenance(ctx context.Context, artifact *Artifact, archiv
 	return nil
 }
 
-func notChecked(where string) string {
-	return "the provenance " + where + " was not checked: no keyring was given"
+func notChecked(address string) string {
+	return "the provenance " + address + " was not checked: no keyring was given"
 }
 
 // noProvenance decides about an unsigned chart, where there is a keyring.
@@ -61,13 +61,13 @@ func (f *Fetcher) noProvenance(artifact *Artifact, source catalog.ChartSource) e
 // checkProvenance checks an archive with what its project signed. A signature that is not
 // right is an error, digest or not.
 func (f *Fetcher) checkProvenance(artifact *Artifact, prov []byte, name string) error {
-	by, err := f.keyring.Verify(artifact.Data, prov, name)
+	verification, err := f.keyring.Verify(artifact.Data, prov, name)
 	if err != nil {
 		return fmt.Errorf("check the provenance of %s with the keyring: %w", name, safeError{err})
 	}
 	artifact.Verified = append(artifact.Verified, ByProvenance)
-	if by.SignedBy != nil {
-		if id := by.SignedBy.PrimaryIdentity(); id != nil {
+	if verification.SignedBy != nil {
+		if id := verification.SignedBy.PrimaryIdentity(); id != nil {
 			artifact.Notes = append(artifact.Notes, "the chart is signed by "+plain(id.Name))
 		}
 	}
@@ -92,18 +92,18 @@ func (f *Fetcher) recallSigned(data []byte, source catalog.ChartSource) (Artifac
 
 // localProvenance checks the .prov next to an archive of Local.
 func (f *Fetcher) localProvenance(artifact *Artifact, source catalog.ChartSource, name string) error {
-	beside := name + ".prov"
-	if _, err := fs.Lstat(f.options.Local, beside); errors.Is(err, fs.ErrNotExist) {
+	provenance := name + ".prov"
+	if _, err := fs.Lstat(f.options.Local, provenance); errors.Is(err, fs.ErrNotExist) {
 		if f.keyring == nil {
 			return nil
 		}
 		return f.noProvenance(artifact, source)
 	}
 	if f.keyring == nil {
-		artifact.Notes = append(artifact.Notes, notChecked(beside))
+		artifact.Notes = append(artifact.Notes, notChecked(provenance))
 		return nil
 	}
-	prov, err := readLocal(f.options.Local, beside, maxProvenanceBytes)
+	prov, err := readLocal(f.options.Local, provenance, maxProvenanceBytes)
 	if err != nil {
 		return err
 	}

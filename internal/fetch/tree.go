@@ -135,16 +135,16 @@ func (o *opened) ReadDir(count int) ([]fs.DirEntry, error) {
 	if !o.node.isFolder {
 		return nil, &fs.PathError{Op: "readdir", Path: o.node.name, Err: fs.ErrInvalid}
 	}
-	left := o.node.children[o.next:]
-	if count > 0 && len(left) == 0 {
+	rest := o.node.children[o.next:]
+	if count > 0 && len(rest) == 0 {
 		return nil, io.EOF
 	}
 	if count > 0 {
-		left = left[:min(count, len(left))]
+		rest = rest[:min(count, len(rest))]
 	}
-	o.next += len(left)
-	out := make([]fs.DirEntry, 0, len(left))
-	for _, n := range left {
+	o.next += len(rest)
+	out := make([]fs.DirEntry, 0, len(rest))
+	for _, n := range rest {
 		out = append(out, n)
 	}
 	return out, nil

@@ -146,11 +146,11 @@ func (u *unpacker) entry(header *tar.Header, content io.Reader) error {
 		return err
 	}
 	// Of a sparse file the header says what it unfolds to, so it is held against the rest, too.
-	left := u.limits.Unpacked - u.total
-	if header.Size > left {
+	rest := u.limits.Unpacked - u.total
+	if header.Size > rest {
 		return fmt.Errorf("it has %w: %d bytes after %d, and the limit is %d", errUnpacked, header.Size, u.total, u.limits.Unpacked)
 	}
-	data, err := bounded(content, left)
+	data, err := bounded(content, rest)
 	if err != nil {
 		return err
 	}
@@ -172,9 +172,9 @@ func (u *unpacker) claim(name string, directory bool) error {
 // fold refuses a name that exists, unless both are the same directory.
 func (u *unpacker) fold(name string, directory bool) error {
 	key := strings.Map(foldRune, name)
-	before, there := u.folded[key]
+	before, found := u.folded[key]
 	switch {
-	case !there:
+	case !found:
 		u.folded[key] = name
 	case before != name:
 		return fmt.Errorf("it differs from %s in upper and lower case alone", plain(before))

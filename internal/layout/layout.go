@@ -133,14 +133,14 @@ func (f *forest) columns(at, end int, o Options) int {
 		}
 		widest[f.depth[v]] = max(widest[f.depth[v]], f.nodes[v].Width)
 	}
-	left := make([]int, len(widest)+1)
+	columnX := make([]int, len(widest)+1)
 	for d, w := range widest {
-		left[d+1] = left[d] + w + o.Across
+		columnX[d+1] = columnX[d] + w + o.Across
 	}
 	for v := at; v < end; v++ {
-		f.box[v].X = left[f.depth[v]]
+		f.box[v].X = columnX[f.depth[v]]
 	}
-	return left[len(widest)] - o.Across
+	return columnX[len(widest)] - o.Across
 }
 
 // join puts the children of v below each other and v beside them; their outlines become its own.
@@ -193,12 +193,12 @@ func merge(above, next *outline) *outline {
 		deep, flat = next, above
 	}
 	d, n := len(deep.top), len(flat.top)
-	to, from, by := deep.bottom, flat.bottom, flat.shift-deep.shift
+	to, from, shift := deep.bottom, flat.bottom, flat.shift-deep.shift
 	if deep == next {
 		to, from = deep.top, flat.top
 	}
 	for i := 1; i <= n; i++ {
-		to[d-i] = from[n-i] + by
+		to[d-i] = from[n-i] + shift
 	}
 	return deep
 }

@@ -48,26 +48,26 @@ func pack(trees []tree, o Options) Result {
 
 // shelve puts trees, the highest first, on shelves no wider than most. Those that are lower than
 // their shelf stand one below the other there.
-func shelve(trees []tree, order []int, most, apart int) Result {
+func shelve(trees []tree, order []int, most, gap int) Result {
 	var p Result
 	shelf, height := 0, -1 // of the shelf: where it begins, how high it is
-	left, wide, y := 0, 0, 0
+	x, wide, y := 0, 0, 0
 	for _, i := range order {
 		t := &trees[i]
-		if height < 0 || y+t.height > shelf+height || left+max(wide, t.width) > most {
+		if height < 0 || y+t.height > shelf+height || x+max(wide, t.width) > most {
 			// A column of its own, beside the last or on the next shelf.
-			left, wide, y = left+wide+apart, 0, shelf
-			if height < 0 || left+t.width > most {
+			x, wide, y = x+wide+gap, 0, shelf
+			if height < 0 || x+t.width > most {
 				if height >= 0 {
-					shelf += height + apart
+					shelf += height + gap
 				}
-				left, y, height = 0, shelf, t.height
+				x, y, height = 0, shelf, t.height
 			}
 		}
-		t.x, t.y = left, y
-		y += t.height + apart
+		t.x, t.y = x, y
+		y += t.height + gap
 		wide = max(wide, t.width)
-		p.Width, p.Height = max(p.Width, left+wide), max(p.Height, t.y+t.height)
+		p.Width, p.Height = max(p.Width, x+wide), max(p.Height, t.y+t.height)
 	}
 	return p
 }

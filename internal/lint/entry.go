@@ -18,10 +18,10 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 	for i := range e.Kinds {
 		k := &e.Kinds[i]
 		l.own[declare.GroupKind(k.Kind)] = k.Versions
-		where := anchor{path: []any{"kinds", i}, offset: -1}
-		l.declared(k, where)
-		l.healthRules(k, where.child("health"))
-		l.signals(k, where.child("signals"))
+		pos := anchor{path: []any{"kinds", i}, offset: -1}
+		l.declared(k, pos)
+		l.healthRules(k, pos.child("health"))
+		l.signals(k, pos.child("signals"))
 	}
 	l.relations(e.Relations)
 	for i := range e.Versions {
@@ -31,47 +31,47 @@ func Entry(defs *Definitions, e *catalog.Entry, doc Document) []Finding {
 }
 
 // declared checks what an entry says of a kind itself.
-func (l *linter) declared(k *catalog.Kind, where anchor) {
+func (l *linter) declared(k *catalog.Kind, pos anchor) {
 	gk := declare.GroupKind(k.Kind)
-	is, ok := l.defs.Kind(gk)
+	resource, ok := l.defs.Kind(gk)
 	if !ok {
 		if l.defs.Complete {
-			l.unknownKind(k.Kind, gk, where.child("kind"))
+			l.unknownKind(k.Kind, gk, pos.child("kind"))
 		}
 		return
 	}
-	if k.Plural != "" && is.Plural != "" && k.Plural != is.Plural {
-		l.add(where.child("plural"), false, "the plural of %s is %s", k.Kind, is.Plural)
+	if k.Plural != "" && resource.Plural != "" && k.Plural != resource.Plural {
+		l.add(pos.child("plural"), false, "the plural of %s is %s", k.Kind, resource.Plural)
 	}
-	if k.ClusterScoped == is.Namespaced {
+	if k.ClusterScoped == resource.Namespaced {
 		scope := "namespaced"
-		if !is.Namespaced {
+		if !resource.Namespaced {
 			scope = "cluster-scoped"
 		}
-		l.add(where.child("clusterScoped"), false, "%s is %s", k.Kind, scope)
+		l.add(pos.child("clusterScoped"), false, "%s is %s", k.Kind, scope)
 	}
-	known := is.Versions()
+	known := resource.Versions()
 	for _, v := range k.Versions {
 		if len(known) > 0 && !slices.Contains(known, v) {
-			l.add(where.child("versions"), true, "no CRD of %s %s is known: it is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
+			l.add(pos.child("versions"), true, "no CRD of %s %s is known: it is not checked (known: %s)", k.Kind, v, strings.Join(known, ", "))
 		}
 	}
 	if len(known) > 0 && !slices.Contains(k.Versions, known[0]) {
-		l.add(where.child("versions"), false, "%s is served as %s, which is not among its versions", k.Kind, known[0])
+		l.add(pos.child("versions"), false, "%s is served as %s, which is not among its versions", k.Kind, known[0])
 	}
 	for i, c := range k.Composes {
-		l.kindExists(c, where.child("composes", i))
+		l.kindExists(c, pos.child("composes", i))
 	}
 }
 
 // kindExists reports a custom kind without a definition, where those of its group are known.
-func (l *linter) kindExists(kind string, where anchor) {
+func (l *linter) kindExists(kind string, pos anchor) {
 	gk := declare.GroupKind(kind)
 	if kind == declare.Any || declare.CheckKind(gk.Kind) == "" && !strings.Contains(kind, ".") {
 		return
 	}
 	if _, ok := l.defs.Kind(gk); !ok && l.defs.Complete && l.groupKnown(gk.Group) {
-		l.unknownKind(kind, gk, where)
+		l.unknownKind(kind, gk, pos)
 	}
 }
 
@@ -86,7 +86,7 @@ func (l *linter) groupKnown(group string) bool {
 
 // unknownKind reports a kind without a definition. One that is nearly the name of another
 // in its group is taken for a mistake.
-func (l *linter) unknownKind(kind string, gk schema.GroupKind, where anchor) {
+func (l *linter) unknownKind(kind string, gk schema.GroupKind, pos anchor) {
 	var names []string
 	for other := range l.defs.kinds {
 		if other.Group == gk.Group {
@@ -98,5 +98,5 @@ func (l *linter) unknownKind(kind string, gk schema.GroupKind, where anchor) {
 		return
 	}
 	l.unknown[gk] = true
-	l.add(where, true, "no CRD of %s is known%s: it is not checked", kind, object.DidYouMean(near))
+	l.add(pos, true, "no CRD of %s is known%s: it is not checked", kind, object.DidYouMean(near))
 }

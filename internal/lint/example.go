@@ -11,7 +11,7 @@ import (
 func groupKind(kind string) schema.GroupKind { return declare.GroupKind(kind) }
 
 // example checks the fields of an example of a custom resource, in its version.
-func (l *linter) example(text string, where anchor, about string) {
+func (l *linter) example(text string, pos anchor, about string) {
 	o := map[string]any{}
 	if yaml.Unmarshal([]byte(text), &o) != nil {
 		return // Who parses the entry says so.
@@ -25,7 +25,7 @@ func (l *linter) example(text string, where anchor, about string) {
 	if !ok || k.builtIn || len(k.versions[gv.Version]) == 0 {
 		return
 	}
-	l.hold(use{kind: gk.String(), where: where, about: about, versions: []string{gv.Version}, check: func(shape field.Shape) *fault {
+	l.hold(use{kind: gk.String(), where: pos, about: about, versions: []string{gv.Version}, check: func(shape field.Shape) *fault {
 		wrong := content(shape, "", o)
 		if wrong != nil {
 			wrong.below = nil // The example is a text.

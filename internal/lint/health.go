@@ -19,22 +19,22 @@ func HealthRules(defs *Definitions, rules []health.Rule, text []byte) []Finding 
 	items, _ := health.RuleNodes(text)
 	l := &linter{defs: defs, doc: Document{&yaml.Node{Kind: yaml.SequenceNode, Content: items}, text}, unknown: map[schema.GroupKind]bool{}}
 	for i := range rules {
-		where := anchor{path: []any{i}, offset: -1}
+		pos := anchor{path: []any{i}, offset: -1}
 		r := rules[i]
 		if gk := declare.GroupKind(r.Kind); defs.Complete {
 			if _, ok := defs.Kind(gk); !ok {
-				l.unknownKind(r.Kind, gk, where.child("kind"))
+				l.unknownKind(r.Kind, gk, pos.child("kind"))
 			}
 		}
-		l.probe(&r, where)
-		l.health(r, where)
+		l.probe(&r, pos)
+		l.health(r, pos)
 	}
 	return l.findings
 }
 
 // probe evaluates the expressions of a rule on objects in which what they read is absent, null
 // or empty. Each expression is reported once, with the first object on which it fails.
-func (l *linter) probe(rule *health.Rule, where anchor) {
+func (l *linter) probe(rule *health.Rule, pos anchor) {
 	failures, err := rule.Probe()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
@@ -45,39 +45,39 @@ func (l *linter) probe(rule *health.Rule, where anchor) {
 			continue
 		}
 		reported[f.Field] = true
-		at := where.child(f.Field)
+		at := pos.child(f.Field)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, 1, 1) }
 		l.add(at, false, "%s: %s cannot be evaluated where a field that it reads is absent, null, empty or of another value (%s): such an object is evaluated as if there was no rule", rule.Kind, f.Field, f.Message)
 	}
 }
 
 // healthRules checks the rules of a kind of an entry, which stand at a place.
-func (l *linter) healthRules(k *catalog.Kind, where anchor) {
+func (l *linter) healthRules(k *catalog.Kind, pos anchor) {
 	for i, r := range k.Health {
 		r.Kind = k.Kind
-		at := where
-		if n := l.doc.node(where.path); len(k.Health) > 1 || n != nil && n.Kind == yaml.SequenceNode {
-			at = where.child(i)
+		at := pos
+		if n := l.doc.node(pos.path); len(k.Health) > 1 || n != nil && n.Kind == yaml.SequenceNode {
+			at = pos.child(i)
 		}
 		l.health(r, at)
 	}
 }
 
 // health checks the fields that the expressions of a rule read.
-func (l *linter) health(rule health.Rule, where anchor) {
-	l.reads(&rule, "", func(r health.Read) anchor { return where.child(r.In) })
+func (l *linter) health(rule health.Rule, pos anchor) {
+	l.reads(&rule, "", func(r health.Read) anchor { return pos.child(r.In) })
 }
 
 // reads checks the fields that the expressions of a rule read. About says of what part of an
 // entry it is, where it is not the field of the rule, and where is the anchor of each.
-func (l *linter) reads(rule *health.Rule, about string, where func(health.Read) anchor) {
+func (l *linter) reads(rule *health.Rule, about string, posOf func(health.Read) anchor) {
 	reads, err := rule.Reads()
 	if err != nil {
 		return // Who parses the rule says so, with its place.
 	}
 	found := map[string]bool{}
 	for _, r := range reads {
-		at := where(r)
+		at := posOf(r)
 		at.at = func(n *yaml.Node) (int, int) { return health.PlaceIn(n, l.doc.text, r.Line, r.Column) }
 		l.hold(use{
 			kind: rule.Kind, where: at, about: cmp.Or(about, r.In+": "), versions: rule.Versions, found: found,
@@ -99,9 +99,9 @@ func readFault(shape field.Shape, r health.Read) *fault {
 	if strings.HasSuffix(r.Path, "[]") && typeOf(container(shape, r.Path)) != "array" {
 		return nil // It is a key of a map.
 	}
-	is := typeOf(found)
-	if r.Want != "" && is != "" && is != r.Want {
-		return broken("%s is %s: expected %s", r.Path, article(is), article(r.Want))
+	fieldType := typeOf(found)
+	if r.Want != "" && fieldType != "" && fieldType != r.Want {
+		return broken("%s is %s: expected %s", r.Path, article(fieldType), article(r.Want))
 	}
 	for _, v := range r.Literals {
 		if wrong := literalFault(found, r.Path, v); wrong != nil {
@@ -114,8 +114,8 @@ func readFault(shape field.Shape, r health.Read) *fault {
 			continue
 		}
 		with, wrong := at(shape, other)
-		if wrong == nil && !comparableTypes(is, typeOf(with)) {
-			return broken("%s is %s, and %s is %s", r.Path, article(is), path, article(typeOf(with)))
+		if wrong == nil && !comparableTypes(fieldType, typeOf(with)) {
+			return broken("%s is %s, and %s is %s", r.Path, article(fieldType), path, article(typeOf(with)))
 		}
 	}
 	return nil

@@ -21,27 +21,27 @@ func Relations(defs *Definitions, specs []declare.Spec, doc Document) []Finding 
 func (l *linter) relations(specs []declare.Spec) {
 	for i := range specs {
 		s := &specs[i]
-		where := anchor{path: []any{"relations", l.doc.relation(i, s)}, line: s.Line, column: s.Column, offset: -1}
+		pos := anchor{path: []any{"relations", l.doc.relation(i, s)}, line: s.Line, column: s.Column, offset: -1}
 		read, _ := s.Reader()
 		for _, kind := range read {
 			if kind == declare.Any {
 				continue
 			}
-			l.relation(s, kind, where)
+			l.relation(s, kind, pos)
 			if _, ok := l.defs.Kind(declare.GroupKind(kind)); !ok && l.defs.Complete {
-				l.unknownKind(kind, declare.GroupKind(kind), where)
+				l.unknownKind(kind, declare.GroupKind(kind), pos)
 			}
 		}
 		for _, kind := range slices.Concat(s.From, s.To) {
-			l.kindExists(kind, where)
+			l.kindExists(kind, pos)
 		}
 	}
 }
 
 // relation checks what a relation reads of a kind.
-func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
+func (l *linter) relation(s *declare.Spec, kind string, pos anchor) {
 	check := func(key string, f func(field.Shape) *fault) {
-		l.hold(use{kind: kind, where: where.child(key), versions: s.Versions, check: f})
+		l.hold(use{kind: kind, where: pos.child(key), versions: s.Versions, check: f})
 	}
 	for _, p := range []struct {
 		key, path string
@@ -62,7 +62,7 @@ func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 		}
 	}
 	for _, c := range s.When {
-		is := func(f field.Shape, path string) *fault {
+		checkValue := func(f field.Shape, path string) *fault {
 			for _, v := range c.Values {
 				if wrong := valueFault(single(f), path, v); v != "" && wrong != nil {
 					return wrong
@@ -70,7 +70,7 @@ func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 			}
 			return nil
 		}
-		l.hold(use{kind: kind, where: where.child("when"), versions: s.Versions, check: func(shape field.Shape) *fault { return named(shape, s, c.Path, is) }})
+		l.hold(use{kind: kind, where: pos.child("when"), versions: s.Versions, check: func(shape field.Shape) *fault { return named(shape, s, c.Path, checkValue) }})
 	}
 	for _, t := range []struct{ key, text string }{{"value", s.Value}, {"name", s.Name}} {
 		for _, path := range declare.TemplatePaths(t.text) {
@@ -83,7 +83,7 @@ func (l *linter) relation(s *declare.Spec, kind string, where anchor) {
 }
 
 // named checks a path, which may be relative to a reference, and its value.
-func named(shape field.Shape, s *declare.Spec, path string, is func(field.Shape, string) *fault) *fault {
+func named(shape field.Shape, s *declare.Spec, path string, check func(field.Shape, string) *fault) *fault {
 	rest, relative := strings.CutPrefix(path, ".")
 	p, err := field.Parse(rest)
 	if err != nil {
@@ -100,10 +100,10 @@ func named(shape field.Shape, s *declare.Spec, path string, is func(field.Shape,
 	switch {
 	case wrong != nil && relative:
 		return whole(wrong)
-	case wrong != nil || is == nil:
+	case wrong != nil || check == nil:
 		return wrong
 	}
-	return is(found, path)
+	return check(found, path)
 }
 
 // whole is a fault of a text in which the path is only a part.
@@ -141,8 +141,8 @@ func holder(shape field.Shape, s *declare.Spec) (field.Shape, bool) {
 
 // reference checks that a name stands at a path: a text, or an object that has one.
 func reference(found field.Shape, path string, s *declare.Spec) *fault {
-	is := single(found)
-	switch kind := typeOf(is); kind {
+	item := single(found)
+	switch kind := typeOf(item); kind {
 	case "", "string", "array":
 		return nil
 	case "object":
@@ -154,7 +154,7 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 		if err != nil {
 			return nil
 		}
-		if _, wrong := at(is, p); wrong != nil {
+		if _, wrong := at(item, p); wrong != nil {
 			return broken("%s matches no field: %s", path, wrong.message)
 		}
 		return nil
@@ -164,10 +164,10 @@ func reference(found field.Shape, path string, s *declare.Spec) *fault {
 }
 
 // wants checks the type of what stands at a path.
-func wants(what, kind string) func(field.Shape, string) *fault {
+func wants(expected, kind string) func(field.Shape, string) *fault {
 	return func(found field.Shape, path string) *fault {
-		if is := typeOf(single(found)); is != "" && is != kind && is != "array" {
-			return broken("%s is %s: expected %s", path, article(is), what)
+		if fieldType := typeOf(single(found)); fieldType != "" && fieldType != kind && fieldType != "array" {
+			return broken("%s is %s: expected %s", path, article(fieldType), expected)
 		}
 		return nil
 	}

@@ -15,33 +15,33 @@ import (
 )
 
 // signals checks the fields that the signals of a kind set and look at.
-func (l *linter) signals(k *catalog.Kind, where anchor) {
+func (l *linter) signals(k *catalog.Kind, pos anchor) {
 	other := 0
 	for i := range k.Signals {
 		s := &k.Signals[i]
-		at := where.child(s.Preset)
+		at := pos.child(s.Preset)
 		if s.Other {
-			at = where.child("also", other)
+			at = pos.child("also", other)
 			other++
 		}
 		l.signal(k.Kind, s, at)
 	}
 }
 
-func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
-	hold := func(where anchor, check func(field.Shape) *fault) {
-		l.hold(use{kind: kind, where: where, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
+func (l *linter) signal(kind string, s *regulate.Signal, pos anchor) {
+	hold := func(pos anchor, check func(field.Shape) *fault) {
+		l.hold(use{kind: kind, where: pos, about: "signal " + s.Preset + ": ", versions: s.Versions, check: check})
 	}
-	l.reacted(kind, s, where.child("reacted"))
+	l.reacted(kind, s, pos.child("reacted"))
 	if s.Scale {
-		l.scale(kind, s, where.child("scale"))
+		l.scale(kind, s, pos.child("scale"))
 		return
 	}
 	set := func(key string, patch map[string]any) {
 		if len(patch) == 0 {
 			return
 		}
-		hold(where.child(strings.Split(key, ".")[0]), func(shape field.Shape) *fault {
+		hold(pos.child(strings.Split(key, ".")[0]), func(shape field.Shape) *fault {
 			item, ok := each(shape, s.Each)
 			if !ok {
 				return nil
@@ -54,7 +54,7 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 		if text == "" || err != nil {
 			return
 		}
-		hold(where.child(key), func(shape field.Shape) *fault {
+		hold(pos.child(key), func(shape field.Shape) *fault {
 			_, wrong := at(shape, p)
 			return wrong
 		})
@@ -71,16 +71,16 @@ func (l *linter) signal(kind string, s *regulate.Signal, where anchor) {
 }
 
 // reacted checks the fields that an expression reads which says that an operator reacted.
-func (l *linter) reacted(kind string, s *regulate.Signal, where anchor) {
+func (l *linter) reacted(kind string, s *regulate.Signal, pos anchor) {
 	if s.Reacted == "" {
 		return
 	}
 	rule := health.Rule{Kind: kind, Versions: s.Versions, Healthy: s.Reacted}
-	l.reads(&rule, "signal "+s.Preset+": reacted: ", func(health.Read) anchor { return where })
+	l.reads(&rule, "signal "+s.Preset+": reacted: ", func(health.Read) anchor { return pos })
 }
 
 // scale checks that a kind which is scaled through its subresource has one.
-func (l *linter) scale(kind string, s *regulate.Signal, where anchor) {
+func (l *linter) scale(kind string, s *regulate.Signal, pos anchor) {
 	gk := groupKind(kind)
 	k, ok := l.defs.Kind(gk)
 	if !ok || k.builtIn {
@@ -88,7 +88,7 @@ func (l *linter) scale(kind string, s *regulate.Signal, where anchor) {
 	}
 	for _, name := range l.versions(gk, k, s.Versions) {
 		if !slices.ContainsFunc(k.versions[name], func(v version) bool { return v.scale }) {
-			l.add(where, false, "%s %s: signal %s: it has no scale subresource", kind, name, s.Preset)
+			l.add(pos, false, "%s %s: signal %s: it has no scale subresource", kind, name, s.Preset)
 		}
 	}
 }
@@ -111,11 +111,11 @@ func content(shape field.Shape, path string, v any) *fault {
 	switch v := v.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(v)) {
-			below, ok := shape.Field(name)
+			child, ok := shape.Field(name)
 			if !ok {
 				return inStep(noField(shape, path, name), name)
 			}
-			if wrong := content(below, field.Join(path, name), v[name]); wrong != nil {
+			if wrong := content(child, field.Join(path, name), v[name]); wrong != nil {
 				return inStep(wrong, name)
 			}
 		}
@@ -162,11 +162,11 @@ func noField(shape field.Shape, path, name string) *fault {
 }
 
 // installable checks the kinds that a version is said to be ready by, and its examples.
-func (l *linter) installable(v *catalog.Version, where anchor) {
+func (l *linter) installable(v *catalog.Version, pos anchor) {
 	for i, r := range v.Ready {
-		l.kindExists(r.Kind, where.child("health", i, "kind"))
+		l.kindExists(r.Kind, pos.child("health", i, "kind"))
 	}
 	for i, text := range v.Examples {
-		l.example(text, where.child("examples", i), fmt.Sprintf("example of %s: ", v.Version))
+		l.example(text, pos.child("examples", i), fmt.Sprintf("example of %s: ", v.Version))
 	}
 }

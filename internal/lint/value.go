@@ -61,8 +61,8 @@ func valueFault(found field.Shape, path string, v any) *fault {
 
 // literalFault is valueFault for a value whose type counts.
 func literalFault(found field.Shape, path string, v any) *fault {
-	if is := typeOf(found); !comparableTypes(is, literal(v)) {
-		return broken("%s is %s, and %#v is %s", path, article(is), v, article(literal(v)))
+	if fieldType := typeOf(found); !comparableTypes(fieldType, literal(v)) {
+		return broken("%s is %s, and %#v is %s", path, article(fieldType), v, article(literal(v)))
 	}
 	return valueFault(found, path, v)
 }

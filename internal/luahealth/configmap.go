@@ -36,8 +36,8 @@ type override struct {
 // goes first, then by the alphabet: Argo CD takes any.
 func OfConfigMap(origin string, data map[string]string) (*Set, []string) {
 	overrides, notes := map[string]*override{}, []string(nil)
-	note := func(where string, err error) {
-		notes = append(notes, fmt.Sprintf("%s, %s: %v", origin, where, err))
+	note := func(key string, err error) {
+		notes = append(notes, fmt.Sprintf("%s, %s: %v", origin, key, err))
 	}
 	if block := data[Prefix]; block != "" {
 		readBlock(block, overrides, note)
@@ -71,8 +71,8 @@ func readSplit(name, value string, into map[string]*override, note func(string, 
 	if !ours {
 		return
 	}
-	what, kind, _ := strings.Cut(rest, ".")
-	if what != "health" && what != "useOpenLibs" {
+	setting, kind, _ := strings.Cut(rest, ".")
+	if setting != "health" && setting != "useOpenLibs" {
 		return
 	}
 	text, err := splitKey(kind)
@@ -85,7 +85,7 @@ func readSplit(name, value string, into map[string]*override, note func(string, 
 		o = &override{}
 		into[text] = o
 	}
-	if what == "health" {
+	if setting == "health" {
 		o.script, o.where = value, name
 		return
 	}

@@ -289,22 +289,22 @@ func (lib *library) join(l *lua.LState) int {
 	return 1
 }
 
-func (lib *library) joinTwo(l *lua.LState, left, right lua.LValue) lua.LValue {
-	if lua.LVCanConvToString(left) && lua.LVCanConvToString(right) {
-		a, b := lua.LVAsString(left), lua.LVAsString(right)
+func (lib *library) joinTwo(l *lua.LState, lhs, rhs lua.LValue) lua.LValue {
+	if lua.LVCanConvToString(lhs) && lua.LVCanConvToString(rhs) {
+		a, b := lua.LVAsString(lhs), lua.LVAsString(rhs)
 		lib.text(l, len(a)+len(b))
 		return lua.LString(a + b)
 	}
-	method := l.GetMetaField(left, "__concat")
+	method := l.GetMetaField(lhs, "__concat")
 	if method == lua.LNil {
-		method = l.GetMetaField(right, "__concat")
+		method = l.GetMetaField(rhs, "__concat")
 	}
 	if method.Type() != lua.LTFunction {
-		l.RaiseError("cannot perform concat operation between %s and %s", left.Type().String(), right.Type().String())
+		l.RaiseError("cannot perform concat operation between %s and %s", lhs.Type().String(), rhs.Type().String())
 	}
 	l.Push(method)
-	l.Push(left)
-	l.Push(right)
+	l.Push(lhs)
+	l.Push(rhs)
 	l.Call(2, 1)
 	joined := l.Get(-1)
 	l.Pop(1)

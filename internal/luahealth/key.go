@@ -85,12 +85,12 @@ func translate(rest string, depth *int) (string, int) {
 		if end < 2 {
 			return "", 0
 		}
-		set, not := strings.CutPrefix(rest[1:end], "!")
+		set, negated := strings.CutPrefix(rest[1:end], "!")
 		if set == "" {
 			return "", 0
 		}
 		set = strings.NewReplacer(`\`, `\\`, "[", `\[`, "^", `\^`).Replace(set)
-		if not {
+		if negated {
 			return "[^" + set + "]", end + 1
 		}
 		return "[" + set + "]", end + 1

@@ -58,14 +58,14 @@ func opened(l *lua.LState, open lua.LGFunction) *lua.LTable {
 
 // keep takes all but some functions out of a library.
 func keep(t *lua.LTable, names ...string) {
-	kept := map[string]lua.LValue{}
+	functions := map[string]lua.LValue{}
 	for _, name := range names {
-		kept[name] = t.RawGetString(name)
+		functions[name] = t.RawGetString(name)
 	}
 	var all []string
 	t.ForEach(func(name, _ lua.LValue) { all = append(all, name.String()) })
 	for _, name := range all {
-		if kept[name] == nil {
+		if functions[name] == nil {
 			t.RawSetString(name, lua.LNil)
 		}
 	}
@@ -112,14 +112,14 @@ func (lib *library) xpcall(l *lua.LState) int {
 func (lib *library) caught(l *lua.LState, err error) lua.LValue {
 	const steps = 200
 	lib.work(l, steps)
-	said, ok := err.(*lua.ApiError) //nolint:errorlint // PCall returns it as it is.
+	apiErr, ok := err.(*lua.ApiError) //nolint:errorlint // PCall returns it as it is.
 	if !ok {
 		return lua.LString(oneLine(err.Error()))
 	}
-	if text, is := said.Object.(lua.LString); is {
+	if text, isText := apiErr.Object.(lua.LString); isText {
 		lib.allocate(l, len(text))
 	}
-	return said.Object
+	return apiErr.Object
 }
 
 func (lib *library) rawset(l *lua.LState) int {
@@ -213,7 +213,7 @@ func (s *sorter) Less(i, j int) bool {
 	const perStep = 64
 	a, b := s.values[i], s.values[j]
 	steps := 1
-	if text, is := a.(lua.LString); is {
+	if text, isText := a.(lua.LString); isText {
 		steps += len(text) / perStep
 	}
 	s.lib.work(s.l, steps)

@@ -119,8 +119,8 @@ func (s *Set) Assess(o object.Object) (health.Health, bool) {
 	if fields == nil {
 		return health.Health{}, false
 	}
-	if why := s.refused(c, o.GroupKind()); why != "" {
-		return health.Health{Message: fmt.Sprintf("the health rule %s is not evaluated: %s", c.origin, why)}, false
+	if reason := s.refused(c, o.GroupKind()); reason != "" {
+		return health.Health{Message: fmt.Sprintf("the health rule %s is not evaluated: %s", c.origin, reason)}, false
 	}
 	m := newMeter(s.limits)
 	v, err := c.script.run(fields, m)

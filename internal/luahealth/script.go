@@ -112,14 +112,14 @@ func (s *script) run(fields map[string]any, m *meter) (v verdict, err error) {
 // message is what an error of Lua says. That of a value that is not text would reveal where
 // it lies in memory.
 func message(err error) string {
-	var said *lua.ApiError
-	if !errors.As(err, &said) {
+	var apiErr *lua.ApiError
+	if !errors.As(err, &apiErr) {
 		return oneLine(err.Error())
 	}
-	if !lua.LVCanConvToString(said.Object) {
-		return "an error that is a " + said.Object.Type().String()
+	if !lua.LVCanConvToString(apiErr.Object) {
+		return "an error that is a " + apiErr.Object.Type().String()
 	}
-	return oneLine(lua.LVAsString(said.Object))
+	return oneLine(lua.LVAsString(apiErr.Object))
 }
 
 // oneLine is a text of a script as it is reported: short, and in one line.

@@ -205,18 +205,18 @@ func (lib *library) gsub(l *lua.LState) int {
 }
 
 // replacement is what replaces a match.
-func (s *search) replacement(by lua.LValue, start, end int) string {
+func (s *search) replacement(with lua.LValue, start, end int) string {
 	var value lua.LValue
-	switch by := by.(type) {
+	switch with := with.(type) {
 	case *lua.LTable:
-		value = s.l.GetTable(by, s.captured(0, start, end))
+		value = s.l.GetTable(with, s.captured(0, start, end))
 	case *lua.LFunction:
-		s.l.Push(by)
+		s.l.Push(with)
 		s.l.Call(s.push(start, end, true), 1)
 		value = s.l.Get(-1)
 		s.l.Pop(1)
 	default:
-		return s.filled(lua.LVAsString(by), start, end)
+		return s.filled(lua.LVAsString(with), start, end)
 	}
 	switch {
 	case lua.LVIsFalse(value):

@@ -74,22 +74,22 @@ func (c completer) concerned(t reflect.Type) bool {
 		return known
 	}
 	c[t] = true // A row holds rows: its own answer is that of its other fields.
-	is := false
+	needed := false
 	switch {
 	case t == timeType:
-		is = true
+		needed = true
 	case t.Implements(marshalerType), t.Implements(textMarshalType):
 	case t.Kind() == reflect.Slice:
-		is = true
+		needed = true
 	case t.Kind() == reflect.Pointer, t.Kind() == reflect.Map:
-		is = c.concerned(t.Elem())
+		needed = c.concerned(t.Elem())
 	case t.Kind() == reflect.Struct:
-		for i := 0; i < t.NumField() && !is; i++ {
-			is = isWritten(t.Field(i)) && c.concerned(t.Field(i).Type)
+		for i := 0; i < t.NumField() && !needed; i++ {
+			needed = isWritten(t.Field(i)) && c.concerned(t.Field(i).Type)
 		}
 	}
-	c[t] = is
-	return is
+	c[t] = needed
+	return needed
 }
 
 // isWritten says whether encoding/json writes a field.

@@ -75,11 +75,11 @@ func findingText(f *view.CaseFinding) string {
 func gapsInWords(f *view.Findings) []string {
 	var out []string
 	for _, g := range f.Gaps {
-		where := ""
+		namespace := ""
 		if g.Namespace != "" {
-			where = " in " + g.Namespace
+			namespace = " in " + g.Namespace
 		}
-		out = append(out, "not read: "+g.Resource+where+": "+g.Reason+": "+g.Message)
+		out = append(out, "not read: "+g.Resource+namespace+": "+g.Reason+": "+g.Message)
 	}
 	return out
 }

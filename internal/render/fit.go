@@ -66,19 +66,19 @@ func (l layout) sum(widths []int, gap int) int {
 
 // share gives what is left to the columns that need it, and takes what is too
 // much from those that may be cut.
-func (l layout) share(all []view.Column, natural []int, left int) {
-	for drop := 0; left > 0 && drop <= highest(all); drop++ {
+func (l layout) share(all []view.Column, natural []int, rest int) {
+	for drop := 0; rest > 0 && drop <= highest(all); drop++ {
 		for _, c := range l.columns {
-			if more := min(left, natural[c]-l.widths[c]); all[c].DropOrder == drop && more > 0 {
+			if more := min(rest, natural[c]-l.widths[c]); all[c].DropOrder == drop && more > 0 {
 				l.widths[c] += more
-				left -= more
+				rest -= more
 			}
 		}
 	}
 	for _, c := range l.columns {
-		if less := min(-left, l.widths[c]-narrowest); all[c].Truncate != view.Whole && less > 0 {
+		if less := min(-rest, l.widths[c]-narrowest); all[c].Truncate != view.Whole && less > 0 {
 			l.widths[c] -= less
-			left += less
+			rest += less
 		}
 	}
 }

@@ -50,9 +50,9 @@ func (d *drawing) grow(l *view.TreeRow) {
 	r.fixed = width(r.lead) + width(r.mark)
 	d.rows = append(d.rows, r)
 	d.last = append(d.last, false)
-	for i, below := range l.Children {
+	for i, child := range l.Children {
 		d.last[len(d.last)-1] = i == len(l.Children)-1 && l.Hidden == 0
-		d.grow(below)
+		d.grow(child)
 	}
 	if l.Hidden > 0 {
 		d.last[len(d.last)-1] = true
@@ -64,12 +64,12 @@ func (d *drawing) grow(l *view.TreeRow) {
 
 // shown are the levels that are drawn, after what stands for the others.
 func (d *drawing) shown(b *strings.Builder) []bool {
-	over := len(d.last) - d.maxRows
-	if over <= 0 {
+	excess := len(d.last) - d.maxRows
+	if excess <= 0 {
 		return d.last
 	}
 	step := max(1, d.maxRows/2)
-	hidden := (over + step - 1) / step * step
+	hidden := (excess + step - 1) / step * step
 	b.WriteString("⋯" + strconv.Itoa(hidden) + " ")
 	return d.last[hidden:]
 }

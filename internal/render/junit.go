@@ -24,8 +24,8 @@ func asJUnit(w io.Writer, a view.Output, _ Options) error {
 		out.Skipped += s.Skipped
 		out.Suites = append(out.Suites, s)
 	}
-	if told := append(gapsInWords(f), f.Notes...); len(told) > 0 {
-		out.Suites = append(out.Suites, junitSuite{Name: "notes", Time: junitTime, Err: junitLines(told)})
+	if notes := append(gapsInWords(f), f.Notes...); len(notes) > 0 {
+		out.Suites = append(out.Suites, junitSuite{Name: "notes", Time: junitTime, Err: junitLines(notes)})
 	}
 	text, err := xml.MarshalIndent(out, "", "  ")
 	if err != nil {
@@ -68,12 +68,12 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 	if c.Class != "" {
 		out.Class += "." + clean(c.Class)
 	}
-	var wrong, told []string
+	var wrong, notes []string
 	var first *view.CaseFinding
 	for i := range c.Findings {
 		f := &c.Findings[i]
 		if f.Waived != nil {
-			told = append(told, fmt.Sprintf("waived: %s: %s: %s (%s)", f.Object, findingText(f), f.Waived.Reason, f.Waived.Origin))
+			notes = append(notes, fmt.Sprintf("waived: %s: %s: %s (%s)", f.Object, findingText(f), f.Waived.Reason, f.Waived.Origin))
 			continue
 		}
 		if first == nil || f.Severity < first.Severity {
@@ -82,10 +82,10 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 		wrong = append(wrong, junitFinding(f))
 	}
 	for _, o := range c.Open {
-		told = append(told, fmt.Sprintf("unknown: %s: %s", o.Object, o.Why))
+		notes = append(notes, fmt.Sprintf("unknown: %s: %s", o.Object, o.Why))
 	}
 	if !c.Failed() {
-		told = append(wrong, told...)
+		notes = append(wrong, notes...)
 	}
 	switch {
 	case c.Failed():
@@ -100,8 +100,8 @@ func junitCaseOf(s *view.Suite, c *view.Case, title string) junitCase {
 	case len(c.Open) > 0:
 		out.Skipped = &junitSkipped{Message: clean("unknown: " + c.Open[0].Why)}
 	}
-	if len(told) > 0 {
-		out.Out = junitLines(told)
+	if len(notes) > 0 {
+		out.Out = junitLines(notes)
 	}
 	return out
 }

@@ -59,7 +59,7 @@ func raw(r rune) bool { return r != '\n' && unsafe(r) }
 
 // escapeStrings replaces what is unsafe in a JSON text, where it can only stand
 // in strings. beyond escapes what does not fit into four digits.
-func escapeStrings(text []byte, beyond func(rune) string) []byte {
+func escapeStrings(text []byte, escapeWide func(rune) string) []byte {
 	if !bytes.ContainsFunc(text, raw) {
 		return text
 	}
@@ -73,7 +73,7 @@ func escapeStrings(text []byte, beyond func(rune) string) []byte {
 		case r <= 0xffff:
 			fmt.Fprintf(&out, `\u%04x`, r)
 		default:
-			out.WriteString(beyond(r))
+			out.WriteString(escapeWide(r))
 		}
 		text = text[n:]
 	}

@@ -64,10 +64,10 @@ func ShapeOf(name string) view.Shape {
 }
 
 // Names returns the names of all formats, or of those among only.
-func Names(only ...string) []string {
+func Names(allowed ...string) []string {
 	var out []string
 	for _, f := range Formats() {
-		if len(only) == 0 || slices.Contains(only, f.Name) {
+		if len(allowed) == 0 || slices.Contains(allowed, f.Name) {
 			out = append(out, f.Name)
 		}
 	}

@@ -52,12 +52,12 @@ func sarifRunOf(f *view.Findings) sarifRun {
 		index[f.Rules[i].ID] = i
 		run.Tool.Driver.Rules = append(run.Tool.Driver.Rules, sarifRuleOf(&f.Rules[i]))
 	}
-	told := &run.Invocations[0].Notifications
+	notes := &run.Invocations[0].Notifications
 	for _, text := range gapsInWords(f) {
-		*told = append(*told, sarifNotification{Level: "warning", Message: sarifText{Text: text + "."}})
+		*notes = append(*notes, sarifNotification{Level: "warning", Message: sarifText{Text: text + "."}})
 	}
 	for _, text := range f.Notes {
-		*told = append(*told, sarifNotification{Level: "note", Message: sarifText{Text: text + "."}})
+		*notes = append(*notes, sarifNotification{Level: "note", Message: sarifText{Text: text + "."}})
 	}
 	c := sarifCollector{run: &run, index: index, at: map[string]int{}, count: map[string]int{}}
 	for i := range f.Suites {
@@ -100,10 +100,10 @@ type sarifCollector struct {
 	count map[string]int // by fingerprint: how many have it
 }
 
-func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
-	for i := range of.Findings {
-		f := &of.Findings[i]
-		r := c.result(of, f.Object.String(), f.Origin)
+func (c *sarifCollector) add(s *view.Suite, testCase *view.Case) {
+	for i := range testCase.Findings {
+		f := &testCase.Findings[i]
+		r := c.result(testCase, f.Object.String(), f.Origin)
 		r.Kind, r.Level = "fail", sarifLevel(f.Severity.String())
 		r.Message.Text = f.Object.String() + ": " + findingText(f) + "."
 		r.Properties.Field, r.Properties.Value, r.Properties.Reason, r.Properties.Remedy, r.Properties.Patch = f.Field, f.Value, f.Reason, f.Remedy, f.Patch
@@ -118,8 +118,8 @@ func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
 		}
 		c.put(s, r, f.Field)
 	}
-	for _, o := range of.Open {
-		r := c.result(of, o.Object.String(), o.Origin)
+	for _, o := range testCase.Open {
+		r := c.result(testCase, o.Object.String(), o.Origin)
 		r.Kind, r.Level = "open", "none"
 		r.Message.Text = o.Object.String() + ": unknown: " + o.Why + "."
 		c.put(s, r, "")
@@ -128,16 +128,16 @@ func (c *sarifCollector) add(s *view.Suite, of *view.Case) {
 
 // result is one about an object. That none is suppressed is said of every one, or of none:
 // so an empty list is written (3.27.23).
-func (c *sarifCollector) result(of *view.Case, object, origin string) sarifResult {
+func (c *sarifCollector) result(testCase *view.Case, object, origin string) sarifResult {
 	location := sarifLocation{Logical: []sarifLogical{sarifResource(object)}}
 	if at, ok := placeOf(origin); ok {
 		location.Physical = &sarifPhysical{Artifact: sarifArtifact{at.uri}, Region: sarifRegion{at.line}}
 	}
-	r := sarifResult{RuleID: of.Rule, RuleIndex: -1, Locations: []sarifLocation{location}, Suppressions: []sarifSuppression{}}
-	if at, ok := c.index[of.Rule]; ok {
+	r := sarifResult{RuleID: testCase.Rule, RuleIndex: -1, Locations: []sarifLocation{location}, Suppressions: []sarifSuppression{}}
+	if at, ok := c.index[testCase.Rule]; ok {
 		r.RuleIndex = at
 	}
-	r.Properties.Category = of.Class
+	r.Properties.Category = testCase.Class
 	return r
 }
 

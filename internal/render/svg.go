@@ -105,9 +105,9 @@ func (sc *svgScene) write(out *bufio.Writer) {
 // card draws a card. Its text has the columns that a wide font has room for.
 func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	kind, name := sc.names(c)
-	own, below := sc.health(c), 0
+	own, parts := sc.health(c), 0
 	if c.fold == nil {
-		below = c.place.Below
+		parts = c.place.Below
 	}
 	h, cost := svgHealth[own], sc.money(c.cost)
 	class := "card"
@@ -129,8 +129,8 @@ func (sc *svgScene) card(out *bufio.Writer, c *svgCard) {
 	}
 	reason := sc.state.Nodes[sc.worst(c)].Reason
 	switch {
-	case below > max(own, 1):
-		b := svgHealth[below]
+	case parts > max(own, 1):
+		b := svgHealth[parts]
 		fmt.Fprintf(out, ` <tspan class="%s">below: %s %s</tspan>`, b.tone, b.glyph, b.word)
 	case own >= trouble && reason != "":
 		fmt.Fprintf(out, ` <tspan class="faint">%s</tspan>`, svgCut(reason, 24-width(h.word)))
@@ -241,9 +241,9 @@ func bend(from, to *svgCard) string {
 	case x2 <= from.x:
 		x1, by1 = from.x, -1
 	}
-	by := min(max(40, max(x2-x1, x1-x2)/2), 160)
+	reach := min(max(40, max(x2-x1, x1-x2)/2), 160)
 	y1, y2 := from.y+cardHeight/2, to.y+cardHeight/2
-	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+by*by1, y1, x2+by*by2, y2, x2, y2)
+	return fmt.Sprintf("M%d %dC%d %d %d %d %d %d", x1, y1, x1+reach*by1, y1, x2+reach*by2, y2, x2, y2)
 }
 
 func legend(out *bufio.Writer, x, y int) {

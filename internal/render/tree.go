@@ -50,9 +50,9 @@ func plan(all []view.Column, rows []row, o Options) treePlan {
 	p := treePlan{all: all, room: o.Width}
 	columns := numbers(all)
 	if (layout{columns: columns}).sum(natural, gap) > o.Width && o.Width > 0 {
-		under := func(c int) bool { return all[c].OwnLine }
-		p.under = slices.DeleteFunc(numbers(all), func(c int) bool { return !under(c) })
-		columns = slices.DeleteFunc(columns, under)
+		ownLine := func(c int) bool { return all[c].OwnLine }
+		p.under = slices.DeleteFunc(numbers(all), func(c int) bool { return !ownLine(c) })
+		columns = slices.DeleteFunc(columns, ownLine)
 	}
 	p.layout = fit(all, columns, natural, floor, o.Width, gap)
 	return p

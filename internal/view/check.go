@@ -55,14 +55,14 @@ type checkGroup struct {
 // they stay in the order of the report.
 func (v *checkView) group() []checkGroup {
 	var groups []checkGroup
-	of := map[string]int{}
+	operators := map[string]int{}
 	for _, s := range v.r.Subjects {
-		if at, ok := of[s.Operator]; ok && s.Scope == check.OfDefinition && s.Operator != "" {
+		if at, ok := operators[s.Operator]; ok && s.Scope == check.OfDefinition && s.Operator != "" {
 			groups[at].subjects = append(groups[at].subjects, s)
 			continue
 		}
 		if s.Scope == check.OfOperator {
-			of[s.Name] = len(groups)
+			operators[s.Name] = len(groups)
 		}
 		groups = append(groups, checkGroup{title: v.title(s), subjects: []*check.Subject{s}})
 	}

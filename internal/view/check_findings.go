@@ -41,8 +41,8 @@ func suite(s *check.Subject) Suite {
 	scores := check.Scored(s)
 	out := Suite{Name: string(s.Scope) + " " + s.Name, Properties: []Property{{"score", scores.All.String()}}}
 	for _, c := range check.Categories() {
-		if by, ok := scores.By[c]; ok {
-			out.Properties = append(out.Properties, Property{"score." + string(c), by.String()})
+		if score, ok := scores.By[c]; ok {
+			out.Properties = append(out.Properties, Property{"score." + string(c), score.String()})
 		}
 	}
 	out.Properties = append(out.Properties, Property{"kept", keptOf(scores.All)})

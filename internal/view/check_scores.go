@@ -42,9 +42,9 @@ type scoreRow struct {
 
 // scoreColumns are those of the summary. Of the categories the last go first.
 func (v *checkView) scoreColumns() columns[scoreRow] {
-	count := func(of func(scoreRow) int, tone Tone) func(scoreRow) Cell {
+	count := func(countOf func(scoreRow) int, tone Tone) func(scoreRow) Cell {
 		return func(r scoreRow) Cell {
-			if n := of(r); n > 0 {
+			if n := countOf(r); n > 0 {
 				return Cell{strconv.Itoa(n), tone}
 			}
 			return Cell{"0", Faint}
@@ -67,11 +67,11 @@ func (v *checkView) scoreColumns() columns[scoreRow] {
 		c = append(c,
 			column[scoreRow]{Column: Column{Name: shortCategory(category), Right: true, DropOrder: i + 1}, in: tableOnly, cell: text(func(r scoreRow) string { return r.By[category].String() })},
 			column[scoreRow]{Column: Column{Name: strings.ToUpper(string(category)), Right: true}, in: wideOnly, cell: text(func(r scoreRow) string {
-				by := r.By[category]
-				if by.Known() {
-					return by.String() + " " + keptOf(by)
+				score := r.By[category]
+				if score.Known() {
+					return score.String() + " " + keptOf(score)
 				}
-				return by.String()
+				return score.String()
 			})})
 	}
 	return append(c, column[scoreRow]{Column: Column{Name: "UNKNOWN", Right: true, DropOrder: len(categories) + 1}, in: tableOnly, cell: unknown})
@@ -119,8 +119,8 @@ func scoreLine(s *check.Scores) string {
 	}
 	var parts []string
 	for _, c := range check.Categories() {
-		if by := s.By[c]; by.Known() {
-			parts = append(parts, string(c)+" "+by.String())
+		if score := s.By[c]; score.Known() {
+			parts = append(parts, string(c)+" "+score.String())
 		}
 	}
 	open := ""

@@ -38,7 +38,7 @@ func (v *checkView) tree() *Tree {
 // wanted.
 func (v *checkView) ruleLines(all []mergedFinding) []*TreeRow {
 	var out []*TreeRow
-	said := map[string]bool{}
+	shown := map[string]bool{}
 	for len(all) > 0 {
 		first := &all[0]
 		n := 1
@@ -46,10 +46,10 @@ func (v *checkView) ruleLines(all []mergedFinding) []*TreeRow {
 			n++
 		}
 		text := ""
-		if !said[first.rule.ID] {
+		if !shown[first.rule.ID] {
 			text = ruleText(first.rule, all[:n])
 		}
-		said[first.rule.ID] = true
+		shown[first.rule.ID] = true
 		out = append(out, v.ruleLine(all[:n], text))
 		all = all[n:]
 	}
@@ -130,11 +130,11 @@ func (v *checkView) rest(g *checkGroup) []*TreeRow {
 func (v *checkView) openLine(head Cell, open []checkUnknown, objects bool) *TreeRow {
 	line := &TreeRow{Name: head, Cells: make([]Cell, 2)}
 	for i := range open {
-		of := ""
+		subjects := ""
 		if objects {
-			of = v.several(open[i].objects)
+			subjects = v.several(open[i].objects)
 		}
-		line.Children = append(line.Children, &TreeRow{Name: Cell{open[i].name(), Faint}, Cells: []Cell{{of, Faint}, {open[i].why, Faint}}})
+		line.Children = append(line.Children, &TreeRow{Name: Cell{open[i].name(), Faint}, Cells: []Cell{{subjects, Faint}, {open[i].why, Faint}}})
 	}
 	return line
 }

@@ -40,8 +40,8 @@ type colocationView struct{ o ColocationOptions }
 
 func (v *colocationView) near(r object.Ref) string { return written(r, v.o.Namespace, nil) }
 
-func colocationLine(called, pods, zone string, what Cell) *TreeRow {
-	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, what}}
+func colocationLine(called, pods, zone string, effect Cell) *TreeRow {
+	return &TreeRow{Name: Cell{Text: called}, Cells: []Cell{{Text: pods}, {Text: zone}, effect}}
 }
 
 func (v *colocationView) stack(c *colocation.Placement) *TreeRow {
@@ -140,11 +140,11 @@ const (
 // declared.
 func colocationVerdict(c *colocation.Placement) (verdict, summary string) {
 	t := &c.Together
-	node, is := c.OneNode()
+	node, oneNode := c.OneNode()
 	switch {
 	case len(t.Obstacles) > 0:
 		return colocationCannot, "as declared, it cannot run on one node"
-	case is:
+	case oneNode:
 		return colocationIs, "all of it runs on node " + node
 	case len(t.Nodes) > 0:
 		return colocationCould, "fits on one node: " + firstFew(t.Nodes) + " (free room was not checked)"
@@ -179,12 +179,12 @@ func (v *colocationView) together(c *colocation.Placement) *TreeRow {
 // colocationSettable names the first few fields: definitions with a template for each part
 // have dozens.
 func colocationSettable(s *colocation.Settable) Cell {
-	const few = 6
+	const maxShown = 6
 	switch {
 	case s.Unread:
 		return Cell{"? its CRD was not read", Faint}
-	case len(s.Paths) > few:
-		return Cell{Text: strings.Join(s.Paths[:few-1], ", ") + fmt.Sprintf(" and %d more (-o json has all)", len(s.Paths)-few+1)}
+	case len(s.Paths) > maxShown:
+		return Cell{Text: strings.Join(s.Paths[:maxShown-1], ", ") + fmt.Sprintf(" and %d more (-o json has all)", len(s.Paths)-maxShown+1)}
 	case len(s.Paths) > 0:
 		return Cell{Text: strings.Join(s.Paths, ", ")}
 	case s.Open != "":
@@ -195,11 +195,11 @@ func colocationSettable(s *colocation.Settable) Cell {
 
 // firstFew names the first few of what may be many.
 func firstFew(names []string) string {
-	const few = 5
-	if len(names) <= few {
+	const maxShown = 5
+	if len(names) <= maxShown {
 		return strings.Join(names, ", ")
 	}
-	return strings.Join(names[:few-1], ", ") + fmt.Sprintf(" and %d more", len(names)-few+1)
+	return strings.Join(names[:maxShown-1], ", ") + fmt.Sprintf(" and %d more", len(names)-maxShown+1)
 }
 
 // placedPods are the pods of a workload of a stack on a node.

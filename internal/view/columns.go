@@ -111,10 +111,10 @@ func (c columns[T]) cells(row T) []Cell {
 }
 
 // text is a cell without a tone, and faint one of less weight.
-func text[T any](of func(T) string) func(T) Cell {
-	return func(row T) Cell { return Cell{Text: of(row)} }
+func text[T any](value func(T) string) func(T) Cell {
+	return func(row T) Cell { return Cell{Text: value(row)} }
 }
 
-func faint[T any](of func(T) string) func(T) Cell {
-	return func(row T) Cell { return Cell{of(row), Faint} }
+func faint[T any](value func(T) string) func(T) Cell {
+	return func(row T) Cell { return Cell{value(row), Faint} }
 }

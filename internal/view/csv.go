@@ -77,8 +77,8 @@ func leavesOf(rep *cost.Report) []csvLeaf {
 			out = append(out, csvLeaf{row, top})
 			return
 		}
-		for _, below := range row.Children {
-			walk(below, top)
+		for _, child := range row.Children {
+			walk(child, top)
 		}
 	}
 	for _, row := range rep.Rows {
@@ -179,16 +179,16 @@ func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
 	if name == "" {
 		name = row.Name
 	}
-	ref, of := row.Ref, row
+	ref, source := row.Ref, row
 	if i < 0 { // What a container is part of tells where it is.
-		ref, of, name = leaf.row.Ref, leaf.row, row.Name
+		ref, source, name = leaf.row.Ref, leaf.row, row.Name
 		if name == "" {
 			name = row.Ref.Name
 		}
 	}
 	stack := ""
-	if of.Stack != (object.Ref{}) {
-		stack = of.Stack.String()
+	if source.Stack != (object.Ref{}) {
+		stack = source.Stack.String()
 	}
 	cells := []string{string(row.Level), group, stack, ref.Group, ref.Kind, ref.Namespace, name, b.node[ref]}
 	if i < 0 {
@@ -214,8 +214,8 @@ func (b *csvBuilder) money(row *cost.Row, i int) []string {
 
 func (b *csvBuilder) amounts(row *cost.Row) []string {
 	var cells []string
-	add := func(r metrics.Resource, of ...metrics.Amounts) {
-		for _, amounts := range of {
+	add := func(r metrics.Resource, all ...metrics.Amounts) {
+		for _, amounts := range all {
 			cells = append(cells, amount(amounts, r))
 		}
 	}
@@ -289,14 +289,14 @@ func spread(values []decimal.Decimal, factor, hours decimal.Decimal) []decimal.D
 		out[i], rest[i] = whole.QuoRem(hours, csvDecimals)
 		total, floored = total.Add(whole), floored.Add(out[i])
 	}
-	left := total.DivRound(hours, csvDecimals).Sub(floored).Shift(csvDecimals).IntPart()
+	units := total.DivRound(hours, csvDecimals).Sub(floored).Shift(csvDecimals).IntPart()
 	order := make([]int, len(values))
 	for i := range order {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(a, b int) int { return rest[b].Cmp(rest[a]) })
 	unit := decimal.New(1, -csvDecimals)
-	for _, i := range order[:min(max(int(left), 0), len(order))] {
+	for _, i := range order[:min(max(int(units), 0), len(order))] {
 		out[i] = out[i].Add(unit)
 	}
 	return out

@@ -134,9 +134,9 @@ func (v *drainView) stack(s *drain.Stack) *TreeRow {
 		if !w.Breaks {
 			effect = Cell{drainGoOn(w), Plain}
 		}
-		below := &TreeRow{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
-		below.Children = v.troubled(w.Here)
-		line.Children = append(line.Children, below)
+		child := &TreeRow{Name: Cell{Text: name(w.Ref)}, Cells: []Cell{{Text: strconv.Itoa(len(w.Here))}, {Text: strconv.Itoa(w.Left)}, effect}}
+		child.Children = v.troubled(w.Here)
+		line.Children = append(line.Children, child)
 	}
 	return line
 }

@@ -91,14 +91,14 @@ func (v *healthView) document() HealthDocument {
 	for i := range v.stacks {
 		doc.Stacks = append(doc.Stacks, v.stack(&v.stacks[i]))
 	}
-	below, counts := v.together()
+	parts, counts := v.together()
 	for _, id := range v.ids {
 		h := v.own(id)
 		if h.Status == "" {
 			continue
 		}
 		doc.Objects = append(doc.Objects, HealthObjectDocument{
-			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(below[id]), Reason: h.Reason, Message: h.Message,
+			ID: v.g.Ref(id).String(), OwnHealth: string(h.Status), PartsHealth: string(parts[id]), Reason: h.Reason, Message: h.Message,
 			Since: moment(h.Since), Stage: h.Stage, DerivedFrom: refs(v.g, v.a.DerivedFrom(id)), Counts: counts[id], RuleError: ruleError(h),
 		})
 	}
@@ -147,14 +147,14 @@ func (v *healthView) stack(s *HealthStack) HealthStackDocument {
 // together is the worst below each object in any of the stacks, and whether it counts in
 // one.
 func (v *healthView) together() (map[graph.ID]health.Status, map[graph.ID]bool) {
-	below, counts := map[graph.ID]health.Status{}, map[graph.ID]bool{}
+	parts, counts := map[graph.ID]health.Status{}, map[graph.ID]bool{}
 	for _, s := range v.stacks {
 		for _, p := range s.Health.Parts {
-			below[p.ID] = health.Worst(below[p.ID], p.Below)
+			parts[p.ID] = health.Worst(parts[p.ID], p.Below)
 			counts[p.ID] = counts[p.ID] || p.Required
 		}
 	}
-	return below, counts
+	return parts, counts
 }
 
 // StackName writes the name of a stack as a ROOT of the command line: an object, or

@@ -86,8 +86,8 @@ func (v *healthView) lastWarning(id graph.ID) string {
 
 // objectColumns are those of a row for every object.
 func (v *healthView) objectColumns() columns[graph.ID] {
-	own := func(of func(health.Health) string) func(graph.ID) Cell {
-		return text(func(id graph.ID) string { return of(v.a.OwnHealth(id)) })
+	own := func(value func(health.Health) string) func(graph.ID) Cell {
+		return text(func(id graph.ID) string { return value(v.a.OwnHealth(id)) })
 	}
 	return columns[graph.ID]{
 		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(v.names.text)},

@@ -103,7 +103,7 @@ func (v *healthTree) branch(b *graph.Branch) *TreeRow {
 }
 
 func (v *healthTree) cells(p health.Part) []Cell {
-	below := HealthCell(p.Below)
+	parts := HealthCell(p.Below)
 	message := verdict(p.Own.Reason, p.Own.Message)
 	if p.Own.Status == health.Healthy {
 		message = ""
@@ -117,7 +117,7 @@ func (v *healthTree) cells(p health.Part) []Cell {
 			message += "; " + makers + " creates it"
 		}
 	}
-	return []Cell{HealthCell(p.Own.Status), below, {v.since(p.Own.Since), Plain}, {message, Plain}}
+	return []Cell{HealthCell(p.Own.Status), parts, {v.since(p.Own.Since), Plain}, {message, Plain}}
 }
 
 // makers names who makes what is missing.

@@ -18,8 +18,8 @@ type ImpactOf struct {
 
 // Impact returns the answer of the impact command: what happens to stacks, and to which of
 // their objects; what is deleted along; what was not read.
-func Impact(of ImpactOf) Output {
-	v := newImpactView(of)
+func Impact(in ImpactOf) Output {
+	v := newImpactView(in)
 	doc := v.document()
 	table := v.table()
 	return Output{Tree: v.tree(), Table: table, Wide: table, Document: doc, Names: v.allNames()}
@@ -32,17 +32,17 @@ type impactView struct {
 	unlooked []string // kinds
 }
 
-func newImpactView(of ImpactOf) *impactView {
-	im := &of.Impact
-	v := &impactView{ImpactOf: of, all: im.Dependents()}
-	for _, gk := range of.Graph.Unlooked(im.Object) {
+func newImpactView(in ImpactOf) *impactView {
+	im := &in.Impact
+	v := &impactView{ImpactOf: in, all: im.Dependents()}
+	for _, gk := range in.Graph.Unlooked(im.Object) {
 		v.unlooked = append(v.unlooked, gk.String())
 	}
 	ids := im.Gone()
 	for i := range v.all {
 		ids = append(ids, v.all[i].ID)
 	}
-	v.names = newNames(of.Graph, of.Graph.Ref(im.Object).Namespace, ids)
+	v.names = newNames(in.Graph, in.Graph.Ref(im.Object).Namespace, ids)
 	return v
 }
 
@@ -120,14 +120,14 @@ func (v *impactView) summary() string {
 	return strings.Join(parts, ", ")
 }
 
-func counted(n int, what string) string { return fmt.Sprintf("%d %s", n, noun(n, what)) }
+func counted(n int, word string) string { return fmt.Sprintf("%d %s", n, noun(n, word)) }
 
 // noun is the singular or plural of a word.
-func noun(n int, what string) string {
+func noun(n int, word string) string {
 	if n == 1 {
-		return what
+		return word
 	}
-	return what + "s"
+	return word + "s"
 }
 
 // stackWords says what happens to a stack, and to several.
@@ -176,11 +176,11 @@ func (v *impactView) summaryOfObjects() string {
 	return "no object that was read needs it"
 }
 
-func isAre(n int, what string) string {
+func isAre(n int, word string) string {
 	if n == 1 {
-		return "1 " + what + " is"
+		return "1 " + word + " is"
 	}
-	return counted(n, what) + " are"
+	return counted(n, word) + " are"
 }
 
 // describe is what happens to a dependent, and why.
@@ -213,8 +213,8 @@ func (v *impactView) table() *Table {
 		{Name: "CAUSE", DropOrder: 1, Truncate: Middle, MinWidth: leastName},
 		{Name: "WHY", DropOrder: 2, Truncate: Middle, MinWidth: leastWhy},
 	}}
-	row := func(effect string, tone Tone, object, cause, why string) {
-		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {why, Faint}})
+	row := func(effect string, tone Tone, object, cause, evidence string) {
+		t.Rows = append(t.Rows, []Cell{{effect, tone}, {object, Plain}, {cause, Faint}, {evidence, Faint}})
 	}
 	for i := range v.Stacks {
 		s := &v.Stacks[i]

@@ -227,9 +227,9 @@ func (v *impactView) unlookedLines() []*TreeRow {
 	if len(v.unlooked) == 0 {
 		return nil
 	}
-	const few = 6
-	kinds := slices.Clone(v.unlooked[:min(len(v.unlooked), few)])
-	if more := len(v.unlooked) - few; more > 0 {
+	const maxShown = 6
+	kinds := slices.Clone(v.unlooked[:min(len(v.unlooked), maxShown)])
+	if more := len(v.unlooked) - maxShown; more > 0 {
 		kinds = append(kinds, fmt.Sprintf("and %d more kinds", more))
 	}
 	return []*TreeRow{impactLine(Cell{"? unread", Faint}, Cell{"not all of these were read, and they may need it: " + strings.Join(kinds, ", "), Faint})}

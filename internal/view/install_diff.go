@@ -17,7 +17,7 @@ type changedField struct {
 }
 
 // InstallDiff returns the answer of diff. Names are the objects that would change.
-func InstallDiff(of install.Installation, all []install.Difference) Output {
+func InstallDiff(release install.Installation, all []install.Difference) Output {
 	tones := map[string]Tone{install.ObjectAdded: Good, install.ObjectRemoved: Bad, install.ObjectChanged: Warn}
 	c := columns[changedField]{
 		{Column: Column{Name: "OBJECT", Truncate: Middle, MinWidth: leastName}, cell: text(func(f changedField) string { return f.of.Object.String() })},
@@ -26,7 +26,7 @@ func InstallDiff(of install.Installation, all []install.Difference) Output {
 		{Column: Column{Name: "WAS", DropOrder: 2, Truncate: End, MinWidth: leastWhy}, cell: faint(func(f changedField) string { return f.Was })},
 		{Column: Column{Name: "IS", DropOrder: 1, Truncate: End, MinWidth: leastWhy}, cell: text(func(f changedField) string { return f.Is })},
 	}
-	a := Output{Document: InstallDiffDocument{Head{APIVersion, "InstallDiff"}, of.Name, of.Namespace, all}}
+	a := Output{Document: InstallDiffDocument{Head{APIVersion, "InstallDiff"}, release.Name, release.Namespace, all}}
 	var rows []changedField
 	for i := range all {
 		d := &all[i]

@@ -107,14 +107,14 @@ func InstallPlanned(p InstallPlan) Output {
 		if s.Kind == install.DeleteObjects || s.Kind == install.DeleteDefinitions || s.Kind == install.RemoveRelease {
 			tone = Bad
 		}
-		why := ""
+		reason := ""
 		if part := partOf(p.Plan, s.Part); part != nil && !seen[part.Name] && s.Kind != install.MakeNamespace {
-			why, seen[part.Name] = strings.Join(part.Why, "; "), true
+			reason, seen[part.Name] = strings.Join(part.Why, "; "), true
 		}
 		if s.Irreversible != "" {
-			why = s.Irreversible
+			reason = s.Irreversible
 		}
-		t.Rows = append(t.Rows, []Cell{{StepWords(s.Kind), tone}, {stepWhat(s), Plain}, {version, Plain}, {why, Faint}})
+		t.Rows = append(t.Rows, []Cell{{StepWords(s.Kind), tone}, {stepWhat(s), Plain}, {version, Plain}, {reason, Faint}})
 		if s.Kind != install.Await {
 			a.Names = append(a.Names, s.ID)
 		}
@@ -131,10 +131,10 @@ var changeWords = map[string]string{install.ObjectAdded: "new", install.ObjectCh
 func ChangeLines(p *install.Plan) []string {
 	const most = 5
 	var out []string
-	for _, what := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
+	for _, change := range []string{install.ObjectAdded, install.ObjectChanged, install.ObjectRemoved} {
 		names := map[string][]string{}
 		for _, c := range p.Changes {
-			if c.Change == what {
+			if c.Change == change {
 				kind := strings.TrimSuffix(c.Object.Kind+"."+c.Object.Group, ".")
 				name := strings.TrimPrefix(c.Object.Namespace+"/"+c.Object.Name, "/")
 				if c.Hook {
@@ -149,7 +149,7 @@ func ChangeLines(p *install.Plan) []string {
 			if len(these) > most {
 				text = fmt.Sprintf("%s and %d more", strings.Join(these[:most], ", "), len(these)-most)
 			}
-			out = append(out, fmt.Sprintf("%s: %d %s: %s", changeWords[what], len(these), kind, text))
+			out = append(out, fmt.Sprintf("%s: %d %s: %s", changeWords[change], len(these), kind, text))
 		}
 	}
 	return out

@@ -32,16 +32,16 @@ func Manual(m manual.Manual, gaps []object.Gap) Output {
 
 // pairsOf leaves out terms of which there is nothing to say.
 func pairsOf(all ...Pair) []Block {
-	var said []Pair
+	var pairs []Pair
 	for _, p := range all {
 		if p.Text != "" {
-			said = append(said, p)
+			pairs = append(pairs, p)
 		}
 	}
-	if said == nil {
+	if pairs == nil {
 		return nil
 	}
-	return []Block{{Pairs: said}}
+	return []Block{{Pairs: pairs}}
 }
 
 func nameSection(m manual.Manual) Section {
@@ -79,22 +79,22 @@ func nameSection(m manual.Manual) Section {
 
 // versions tells them, the one that is described first.
 func versions(r manual.Resource) string {
-	text, others, gone := r.Version, []string{}, []string{}
+	text, served, gone := r.Version, []string{}, []string{}
 	for _, v := range r.Versions {
-		switch said := say(v); {
+		switch words := say(v); {
 		case v.Name == r.Version:
-			text = said
+			text = words
 			if v.Warning != "" {
 				text += ": " + v.Warning
 			}
 		case v.Served:
-			others = append(others, said)
+			served = append(served, words)
 		default:
-			gone = append(gone, said)
+			gone = append(gone, words)
 		}
 	}
-	if len(others) > 0 {
-		text += "; also served: " + strings.Join(others, ", ")
+	if len(served) > 0 {
+		text += "; also served: " + strings.Join(served, ", ")
 	}
 	if len(gone) > 0 {
 		text += "; not served: " + strings.Join(gone, ", ")
@@ -103,19 +103,19 @@ func versions(r manual.Resource) string {
 }
 
 func say(v manual.Version) string {
-	var is []string
+	var words []string
 	for _, w := range []struct {
 		is   bool
 		word string
 	}{{v.Stored, "stored"}, {v.WasStored, "objects may be stored in it"}, {v.Deprecated, "deprecated"}} {
 		if w.is {
-			is = append(is, w.word)
+			words = append(words, w.word)
 		}
 	}
-	if is == nil {
+	if words == nil {
 		return v.Name
 	}
-	return v.Name + " (" + strings.Join(is, ", ") + ")"
+	return v.Name + " (" + strings.Join(words, ", ") + ")"
 }
 
 func instances(m manual.Manual) string {
@@ -175,15 +175,15 @@ func compositionSection(m manual.Manual) Section {
 		t.Columns = append(t.Columns, Column{Name: "VIA", DropOrder: 2, Truncate: Middle, MinWidth: leastName})
 	}
 	for _, p := range m.Composition {
-		by, tone := "", Plain
+		origins, tone := "", Plain
 		for _, d := range p.Declared {
 			word, _, _ := strings.Cut(d, " ")
-			by = strings.TrimPrefix(by+", "+word, ", ")
+			origins = strings.TrimPrefix(origins+", "+word, ", ")
 		}
-		if by == "" {
-			by, tone = "-", Faint
+		if origins == "" {
+			origins, tone = "-", Faint
 		}
-		row := []Cell{{p.Kind, Plain}, {by, tone}}
+		row := []Cell{{p.Kind, Plain}, {origins, tone}}
 		if looked {
 			count := Cell{fmt.Sprint(p.Observed), Plain}
 			if p.Observed == 0 {
@@ -198,11 +198,11 @@ func compositionSection(m manual.Manual) Section {
 	}
 	s.Blocks = append(s.Blocks, Block{Table: t})
 	if looked {
-		what := fmt.Sprintf("OWNED counts the parts of the %d instances%s.", m.Instances.Count, scopeText(m))
+		caption := fmt.Sprintf("OWNED counts the parts of the %d instances%s.", m.Instances.Count, scopeText(m))
 		if m.Instances.Count == 1 {
-			what = "OWNED counts the parts of the one instance" + scopeText(m) + "."
+			caption = "OWNED counts the parts of the one instance" + scopeText(m) + "."
 		}
-		s.Blocks = append(s.Blocks, Block{Text: what})
+		s.Blocks = append(s.Blocks, Block{Text: caption})
 	} else if m.Instances != (manual.Instances{}) && m.Instances.Complete {
 		s.Blocks = append(s.Blocks, Block{Text: "OWNED is empty: no instance exists."})
 	}

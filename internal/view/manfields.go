@@ -23,7 +23,7 @@ func relationshipsSection(m manual.Manual) Section {
 // relationshipItems says what several rules say of one field once, and brings
 // fields together of which the same rules say the same.
 func relationshipItems(all []manual.Relationship) []Item {
-	var said []Item
+	var list []Item
 	for _, r := range all {
 		head, field := r.Relation, r.Field
 		if r.Reversed {
@@ -33,15 +33,15 @@ func relationshipItems(all []manual.Relationship) []Item {
 			field = "its " + field
 		}
 		head += " " + strings.Join(r.Kinds, ", ")
-		i := slices.IndexFunc(said, func(one Item) bool { return one.Head == head && one.Text == field })
+		i := slices.IndexFunc(list, func(one Item) bool { return one.Head == head && one.Text == field })
 		if i < 0 {
-			said = append(said, Item{head, r.Origin, field})
-		} else if said[i].Note != r.Origin {
-			said[i].Note += ", " + r.Origin
+			list = append(list, Item{head, r.Origin, field})
+		} else if list[i].Note != r.Origin {
+			list[i].Note += ", " + r.Origin
 		}
 	}
 	var items []Item
-	for _, one := range said {
+	for _, one := range list {
 		one.Note = "(" + one.Note + ")"
 		i := slices.IndexFunc(items, func(other Item) bool { return other.Head == one.Head && other.Note == one.Note })
 		if i < 0 {
@@ -96,7 +96,7 @@ func columnsSection(m manual.Manual) Section {
 	}
 	t := &Table{Columns: []Column{{Name: "COLUMN"}, {Name: "TYPE", DropOrder: 1}, {Name: "FIELD", Truncate: Middle, MinWidth: leastName}}}
 	var items []Item
-	said := false
+	described := false
 	for _, c := range m.Columns {
 		name := c.Name
 		if c.Wide {
@@ -104,10 +104,10 @@ func columnsSection(m manual.Manual) Section {
 		}
 		t.Rows = append(t.Rows, []Cell{{name, Plain}, {c.Type, Faint}, {c.Path, Plain}})
 		items = append(items, Item{name, c.Type + " at " + c.Path, c.Description})
-		said = said || c.Description != ""
+		described = described || c.Description != ""
 	}
 	s.Blocks = append(s.Blocks, Block{Table: t})
-	if said {
+	if described {
 		s.Blocks[0] = Block{Items: items}
 	}
 	return s

@@ -223,8 +223,8 @@ func (v *metricsView) line(r, above *cost.Row, depth int) *TreeRow {
 	if v.o.Depth > 0 && depth+1 >= v.o.Depth {
 		return l // The sums hold what is below.
 	}
-	for _, below := range r.Children {
-		l.Children = append(l.Children, v.line(below, r, depth+1))
+	for _, child := range r.Children {
+		l.Children = append(l.Children, v.line(child, r, depth+1))
 	}
 	return l
 }
@@ -274,8 +274,8 @@ func sharedUnevenly(r *cost.Row) bool {
 	if r.Level == cost.LevelStack || r.Of == 1 {
 		return false
 	}
-	for _, below := range r.Children {
-		if below.Level != cost.LevelContainer && below.Of <= 1 && !sharedUnevenly(below) {
+	for _, child := range r.Children {
+		if child.Level != cost.LevelContainer && child.Of <= 1 && !sharedUnevenly(child) {
 			return false
 		}
 	}
@@ -284,8 +284,8 @@ func sharedUnevenly(r *cost.Row) bool {
 
 // part is the share of a row: a fraction where it is an even one.
 func part(r *cost.Row) string {
-	of := decimal.New(int64(r.Of), 0)
-	if r.Share.Mul(of).Round(6).Equal(decimal.New(1, 0)) {
+	sharers := decimal.New(int64(r.Of), 0)
+	if r.Share.Mul(sharers).Round(6).Equal(decimal.New(1, 0)) {
 		return "1/" + strconv.Itoa(r.Of)
 	}
 	return percent(r.Share)

@@ -135,8 +135,8 @@ func (v *metricsView) document() MetricsDocument {
 
 func (v *metricsView) rowsDocument(r *cost.Row) MetricsRowDocument {
 	doc := v.rowDocument(r)
-	for _, below := range r.Children {
-		doc.Rows = append(doc.Rows, v.rowsDocument(below))
+	for _, child := range r.Children {
+		doc.Rows = append(doc.Rows, v.rowsDocument(child))
 	}
 	return doc
 }

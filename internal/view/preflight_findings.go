@@ -11,9 +11,9 @@ import (
 
 // preflightRules are the topics as rules, for tools that collect findings.
 func preflightRules() []FindingRule {
-	rule := func(topic preflight.Topic, title, why, fix string) FindingRule {
+	rule := func(topic preflight.Topic, title, reason, fix string) FindingRule {
 		return FindingRule{
-			ID: "atomic-" + string(topic), Title: title, Why: why, Fix: fix, Severity: check.Error, Tags: []string{"atomic", string(topic)},
+			ID: "atomic-" + string(topic), Title: title, Why: reason, Fix: fix, Severity: check.Error, Tags: []string{"atomic", string(topic)},
 			Sources: []string{"KubePlus (2020): atomic deployment"},
 		}
 	}

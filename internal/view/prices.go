@@ -15,12 +15,12 @@ import (
 // Prices returns the answer of prices show. Its document is the book itself
 // (docs/schema/prices.json).
 func Prices(b *cost.Book) Output {
-	toned := func(of func(cost.Line) string) func(cost.Line) Cell {
+	toned := func(value func(cost.Line) string) func(cost.Line) Cell {
 		return func(l cost.Line) Cell {
 			if l.NotCharged {
-				return Cell{of(l), Faint}
+				return Cell{value(l), Faint}
 			}
-			return Cell{Text: of(l)}
+			return Cell{Text: value(l)}
 		}
 	}
 	list := func(shown priceFormat) columns[cost.Line] {

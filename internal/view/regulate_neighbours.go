@@ -111,7 +111,7 @@ func (r *NeighbourRule) reaches(app string, near bool) bool {
 
 // orders are the apps of which some rule sends a signal, or all where there are no rules, in
 // waves.
-func (v *neighbourView) orders(t *appInTrouble) (stop, back [][]string) {
+func (v *neighbourView) orders(t *appInTrouble) (stop, recoverOrder [][]string) {
 	var apps []string
 	for _, s := range t.neighbours {
 		if len(s.by) > 0 || len(v.o.Rules) == 0 {
@@ -136,10 +136,10 @@ func (v *neighbourView) tree() *Tree {
 		for j := range app.neighbours {
 			line.Children = append(line.Children, v.line(app.app, &app.neighbours[j]))
 		}
-		if stop, back := v.orders(app); len(stop) > 1 || len(back) > 1 {
+		if stop, recoverOrder := v.orders(app); len(stop) > 1 || len(recoverOrder) > 1 {
 			line.Children = append(line.Children,
 				&TreeRow{Name: Cell{"order of Stop", Faint}, Cells: []Cell{{}, {inWaves(stop), Faint}}},
-				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(back), Faint}}})
+				&TreeRow{Name: Cell{"order of Recover", Faint}, Cells: []Cell{{}, {inWaves(recoverOrder), Faint}}})
 		}
 		t.Roots = append(t.Roots, line)
 	}

@@ -57,8 +57,8 @@ func (v *neighbourView) document() NeighboursDocument {
 	doc := NeighboursDocument{Head: Head{APIVersion, "Neighbours"}, System: v.o.System, Namespace: v.o.Namespace, Gaps: v.o.Gaps}
 	for i := range v.apps {
 		app := &v.apps[i]
-		stop, back := v.orders(app)
-		one := NeighboursOfDocument{App: app.app, StopOrder: stop, RecoverOrder: back}
+		stop, recoverOrder := v.orders(app)
+		one := NeighboursOfDocument{App: app.app, StopOrder: stop, RecoverOrder: recoverOrder}
 		for _, s := range app.neighbours {
 			n := NeighbourDocument{App: s.app}
 			from := s.app

@@ -56,11 +56,11 @@ func (v *planView) tree() *Tree {
 		})
 	}
 	for _, r := range v.p.Refused {
-		what := "refused: " + r.Reason
+		refusal := "refused: " + r.Reason
 		if !r.Until.IsZero() {
-			what += ", until " + r.Until.Format(time.TimeOnly)
+			refusal += ", until " + r.Until.Format(time.TimeOnly)
 		}
-		t.Roots = append(t.Roots, &TreeRow{Name: Cell{"✖ " + r.Signal + " " + r.App, Bad}, Cells: []Cell{{what, Bad}, {r.Message, Plain}}})
+		t.Roots = append(t.Roots, &TreeRow{Name: Cell{"✖ " + r.Signal + " " + r.App, Bad}, Cells: []Cell{{refusal, Bad}, {r.Message, Plain}}})
 	}
 	if len(t.Roots) == 0 {
 		t.Roots = append(t.Roots, &TreeRow{Name: Cell{"nothing to do", Good}, Cells: []Cell{{}, {}}})
@@ -129,14 +129,14 @@ func (v *planView) action(a *regulate.Resolved) []*TreeRow {
 	}
 	var out []*TreeRow
 	for _, t := range a.Targets {
-		what, why := a.Name, notes
+		effect, reason := a.Name, notes
 		if a.Text != "" {
-			what += ": " + a.Text
+			effect += ": " + a.Text
 		}
 		if s, ok := a.Signals[t]; ok {
-			what, why = signalText(&s), strings.TrimPrefix(why+"; "+s.Effect, "; ")
+			effect, reason = signalText(&s), strings.TrimPrefix(reason+"; "+s.Effect, "; ")
 		}
-		out = append(out, &TreeRow{Name: Cell{Text: v.near(t)}, Cells: []Cell{{what, Plain}, {why, Faint}}})
+		out = append(out, &TreeRow{Name: Cell{Text: v.near(t)}, Cells: []Cell{{effect, Plain}, {reason, Faint}}})
 	}
 	return out
 }

@@ -41,13 +41,13 @@ func (v *statusView) tree() *Tree {
 		t.Roots = append(t.Roots, v.app(&v.w.Apps[i]))
 	}
 	// What is held of apps that the manifest does not have any more has no line to be under.
-	for _, below := range []struct {
+	for _, section := range []struct {
 		holds []*regulate.Hold
 		line  func(*regulate.Hold) *TreeRow
 	}{{v.j.Conflicts, v.conflict}, {v.j.Holds, v.hold}} {
-		for _, h := range below.holds {
-			if _, there := v.w.App(h.App); !there {
-				line := below.line(h)
+		for _, h := range section.holds {
+			if _, found := v.w.App(h.App); !found {
+				line := section.line(h)
 				line.Name.Text = h.App + " " + line.Name.Text
 				line.Mark = Cell{"not in the manifest", Warn}
 				t.Roots = append(t.Roots, line)
@@ -70,13 +70,13 @@ func (v *statusView) app(a *regulate.AppState) *TreeRow {
 	}
 	for _, h := range v.j.Holds {
 		if h.App == a.Name {
-			below := v.hold(h)
+			child := v.hold(h)
 			for i := range v.o.Drifts {
 				if d := &v.o.Drifts[i]; d.Hold == h.ID {
-					below.Children = append(below.Children, v.o.driftLine(d, 3))
+					child.Children = append(child.Children, v.o.driftLine(d, 3))
 				}
 			}
-			line.Children = append(line.Children, below)
+			line.Children = append(line.Children, child)
 		}
 	}
 	for _, h := range v.j.Conflicts {
@@ -114,11 +114,11 @@ func phaseCell(h *regulate.Hold) Cell {
 }
 
 func causesOf(h *regulate.Hold) string {
-	var why []string
+	var reasons []string
 	for _, c := range h.Causes {
-		why = append(why, c.Why)
+		reasons = append(reasons, c.Why)
 	}
-	return strings.Join(why, "; ")
+	return strings.Join(reasons, "; ")
 }
 
 func (v *statusView) operation(op *regulate.Operation) *TreeRow {
@@ -205,9 +205,9 @@ type ChangeDocument struct {
 }
 
 func changeDocuments(changes []regulate.Change) []ChangeDocument {
-	value := func(there bool, v any) string {
+	value := func(found bool, v any) string {
 		text, err := json.Marshal(v)
-		if !there || err != nil {
+		if !found || err != nil {
 			return ""
 		}
 		return string(text)

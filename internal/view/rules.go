@@ -68,12 +68,12 @@ func originOf(origin string) string {
 // Rules returns the answer of rules list.
 func Rules(rules []CountedRule, gaps []object.Gap) Output {
 	// A rule without edges is faint.
-	toned := func(of func(CountedRule) string) func(CountedRule) Cell {
+	toned := func(value func(CountedRule) string) func(CountedRule) Cell {
 		return func(r CountedRule) Cell {
 			if r.Edges == 0 {
-				return Cell{of(r), Faint}
+				return Cell{value(r), Faint}
 			}
-			return Cell{Text: of(r)}
+			return Cell{Text: value(r)}
 		}
 	}
 	c := columns[CountedRule]{
@@ -146,9 +146,9 @@ func ExplainEdges(g *graph.Graph, subject string, edges []graph.Edge, source fun
 		doc.Edges = append(doc.Edges, d)
 		names = append(names, d.From+" --"+d.Relation+"--> "+d.To)
 		line := &TreeRow{Name: Cell{Text: d.From + " " + d.Relation + " " + d.To}, Cells: []Cell{{}}}
-		say := func(what, text string) {
+		say := func(label, text string) {
 			if text != "" {
-				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: what, Tone: Faint}, Cells: []Cell{{Text: text}}})
+				line.Children = append(line.Children, &TreeRow{Name: Cell{Text: label, Tone: Faint}, Cells: []Cell{{Text: text}}})
 			}
 		}
 		say("meaning", d.Meaning)

@@ -25,12 +25,12 @@ type SignalDocument struct {
 // Signals returns the answer of regulate signals, in the order of the signals.
 func Signals(signals []regulate.Signal, gaps []object.Gap) Output {
 	// A kind that no preset covers is faint.
-	toned := func(of func(regulate.Signal) string) func(regulate.Signal) Cell {
+	toned := func(value func(regulate.Signal) string) func(regulate.Signal) Cell {
 		return func(s regulate.Signal) Cell {
 			if s.Other {
-				return Cell{of(s), Faint}
+				return Cell{value(s), Faint}
 			}
-			return Cell{Text: of(s)}
+			return Cell{Text: value(s)}
 		}
 	}
 	c := columns[regulate.Signal]{

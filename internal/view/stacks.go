@@ -112,8 +112,8 @@ type stacksView struct {
 // the pods, what is used.
 func (v *stacksView) columns() columns[*StackRow] {
 	number := func(name string, drop int) Column { return Column{Name: name, Right: true, DropOrder: drop} }
-	amount := func(of func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) string {
-		return stackFigure(func(r *cost.Row) string { return amount(of(r), res) })
+	amount := func(amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) string {
+		return stackFigure(func(r *cost.Row) string { return amount(amounts(r), res) })
 	}
 	money := func(factor int64) func(*StackRow) string {
 		return stackFigure(func(r *cost.Row) string {

@@ -19,12 +19,12 @@ func stackCell(cell func(*StackRow) Cell) func(*StackRow) Cell {
 }
 
 // stackFigure is a figure of the cost row of a stack; empty where it has none.
-func stackFigure(of func(*cost.Row) string) func(*StackRow) string {
+func stackFigure(figure func(*cost.Row) string) func(*StackRow) string {
 	return func(r *StackRow) string {
 		if r.Row == nil {
 			return ""
 		}
-		return of(r.Row)
+		return figure(r.Row)
 	}
 }
 
@@ -67,19 +67,19 @@ func (v *stacksView) used(res metrics.Resource) func(*StackRow) Cell {
 	})
 }
 
-func (v *stacksView) amount(of func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) Cell {
-	return stackCell(func(r *StackRow) Cell { return amountCell(r.Row, of, res) })
+func (v *stacksView) amount(amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) func(*StackRow) Cell {
+	return stackCell(func(r *StackRow) Cell { return amountCell(r.Row, amounts, res) })
 }
 
 func used(r *cost.Row) metrics.Amounts      { return r.Used }
 func requested(r *cost.Row) metrics.Amounts { return r.Requested }
 func claimed(r *cost.Row) metrics.Amounts   { return r.Claimed }
 
-func amountCell(r *cost.Row, of func(*cost.Row) metrics.Amounts, res metrics.Resource) Cell {
+func amountCell(r *cost.Row, amounts func(*cost.Row) metrics.Amounts, res metrics.Resource) Cell {
 	if r == nil {
 		return unknownFigure
 	}
-	n, known := of(r)[res]
+	n, known := amounts(r)[res]
 	switch {
 	case !known:
 		return unknownFigure

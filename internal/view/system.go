@@ -72,12 +72,12 @@ func (v *systemView) tree() *Tree {
 }
 
 // line has no health.
-func (v *systemView) line(name, what string) *TreeRow {
+func (v *systemView) line(name, text string) *TreeRow {
 	l := &TreeRow{Name: Cell{Text: name}}
 	if v.o.World != nil {
 		l.Cells = append(l.Cells, Cell{})
 	}
-	l.Cells = append(l.Cells, Cell{Text: what})
+	l.Cells = append(l.Cells, Cell{Text: text})
 	return l
 }
 
@@ -193,11 +193,11 @@ func (v *systemView) short(id string) string {
 }
 
 func endWords(e system.End) string {
-	of := e.App
+	owner := e.App
 	if e.Root.Name != "" {
-		of = e.Root.String()
+		owner = e.Root.String()
 	}
-	return e.Path + " of " + of
+	return e.Path + " of " + owner
 }
 
 func rootTexts(roots []system.Root) []string {
@@ -222,9 +222,9 @@ func chargebackWords(c system.Chargeback) string {
 	return strings.Join(parts, "; ")
 }
 
-func waiverWords(of object.Ref, reason string) string {
-	if of.Kind == "" {
+func waiverWords(subject object.Ref, reason string) string {
+	if subject.Kind == "" {
 		return reason
 	}
-	return of.String() + ": " + reason
+	return subject.String() + ": " + reason
 }

@@ -45,8 +45,8 @@ func (v *treeView) line(b, above *graph.Branch, depth int) *TreeRow {
 	if v.o.Why {
 		l.Cells = append(l.Cells, Cell{evidenceText(e), Faint})
 	}
-	for _, below := range b.Children {
-		child := v.line(below, b, depth+1)
+	for _, branch := range b.Children {
+		child := v.line(branch, b, depth+1)
 		switch {
 		case child == nil:
 		case v.o.Depth > 0 && depth >= v.o.Depth:

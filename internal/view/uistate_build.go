@@ -67,8 +67,8 @@ type UIGrouping struct {
 }
 
 // NewUIState makes a UIState. Objects have the numbers of n, which is that of the session.
-func NewUIState(of UIInput, n *Numbering) *UIState {
-	b := &stateBuilder{UIInput: of, n: n, p: of.Head, held: map[graph.ID]bool{}}
+func NewUIState(in UIInput, n *Numbering) *UIState {
+	b := &stateBuilder{UIInput: in, n: n, p: in.Head, held: map[graph.ID]bool{}}
 	b.p.Head = Head{APIVersion, "UIState"}
 	if b.MaxNodes == 0 {
 		b.MaxNodes = MaxUINodes
@@ -87,10 +87,10 @@ func NewUIState(of UIInput, n *Numbering) *UIState {
 
 // UIStackOf makes one stack with the numbers of a UIState that was made with n before. Of
 // what has no number there, it has nothing.
-func UIStackOf(of UIInput, n *Numbering) *UIStack {
-	b := &stateBuilder{UIInput: of, n: n, held: map[graph.ID]bool{}}
-	for id := range graph.ID(of.Graph.Len()) {
-		if _, known := n.nodes.at[of.Graph.Ref(id)]; known {
+func UIStackOf(in UIInput, n *Numbering) *UIStack {
+	b := &stateBuilder{UIInput: in, n: n, held: map[graph.ID]bool{}}
+	for id := range graph.ID(in.Graph.Len()) {
+		if _, known := n.nodes.at[in.Graph.Ref(id)]; known {
 			b.held[id] = true
 		}
 	}
@@ -127,11 +127,11 @@ func (b *stateBuilder) choose() {
 		_, in := rank[id]
 		own := b.Assessment.OwnHealth(id)
 		ill := own.Status.Worse(health.Progressing) && (g.State(id) != graph.Missing || g.IsMissingDependency(id))
-		here := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
+		local := b.Here != nil && g.State(id) == graph.Present && b.Here(id)
 		switch {
-		case ill && (in || here):
+		case ill && (in || local):
 			rank[id] = sick
-		case !in && here:
+		case !in && local:
 			rank[id] = other
 		}
 	}

@@ -72,16 +72,16 @@ func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (
 	rest := map[string]decimal.Decimal{}
 	if paid := b.paid[name]; paid != nil {
 		for item, charges := range paid.items {
-			id, there := b.Graph.Find(item)
+			id, found := b.Graph.Find(item)
 			at, placed := t.at[id]
-			if !there || !placed {
+			if !found || !placed {
 				rest[item.String()] = rest[item.String()].Add(chargesSum(charges))
 				continue
 			}
 			own[at], charged[at] = chargesSum(charges), charges
 		}
-		for what, charges := range paid.rest {
-			rest[what] = rest[what].Add(chargesSum(charges))
+		for kind, charges := range paid.rest {
+			rest[kind] = rest[kind].Add(chargesSum(charges))
 		}
 	}
 	names := slices.Sorted(maps.Keys(rest))
@@ -89,8 +89,8 @@ func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (
 	for i := range charged {
 		tree.charged[i] = charged[i] != nil
 	}
-	for _, what := range names {
-		tree.rest = append(tree.rest, rest[what])
+	for _, kind := range names {
+		tree.rest = append(tree.rest, rest[kind])
 	}
 	total := cents(shown)
 	money := tree.round(total, b.Report.Hours, b.column() == cost.ColumnMonth)
@@ -106,8 +106,8 @@ func (b *stateBuilder) attribute(name object.Ref, row *cost.Row, t *stackTree) (
 		p.Share, p.Charges, p.Path = shareText(charged[i]), b.parts(charged[i], money.own[i]), b.way(name, charged[i][0].Item)
 	}
 	var out []UIUnattributed
-	for i, what := range names {
-		out = append(out, UIUnattributed{what, money.rest[i]})
+	for i, kind := range names {
+		out = append(out, UIUnattributed{kind, money.rest[i]})
 	}
 	return &total, out
 }
@@ -122,19 +122,19 @@ func chargesSum(charges []*cost.Charge) decimal.Decimal {
 
 // parts are what is paid of a thing, by what is paid for.
 func (b *stateBuilder) parts(charges []*cost.Charge, total int64) map[string]int64 {
-	by := map[string]decimal.Decimal{}
+	costs := map[string]decimal.Decimal{}
 	for _, c := range charges {
-		by[string(c.Resource)] = by[string(c.Resource)].Add(c.Cost)
+		costs[string(c.Resource)] = costs[string(c.Resource)].Add(c.Cost)
 	}
-	return b.split(by, total)
+	return b.split(costs, total)
 }
 
 // split shares what is shown of a sum out among its parts.
-func (b *stateBuilder) split(by map[string]decimal.Decimal, total int64) map[string]int64 {
-	names := slices.Sorted(maps.Keys(by))
+func (b *stateBuilder) split(costs map[string]decimal.Decimal, total int64) map[string]int64 {
+	names := slices.Sorted(maps.Keys(costs))
 	exact := make([]decimal.Decimal, 0, len(names))
 	for _, name := range names {
-		exact = append(exact, by[name])
+		exact = append(exact, costs[name])
 	}
 	out := map[string]int64{}
 	for i, n := range shareOut(total, exact, b.Report.Hours, b.column() == cost.ColumnMonth) {
@@ -162,31 +162,31 @@ func (b *stateBuilder) way(stack, item object.Ref) []int {
 // all of it. Where it is not the same for each resource it is that of the cost.
 func shareText(charges []*cost.Charge) string {
 	type sum struct{ share, cost decimal.Decimal }
-	by := map[string]*sum{}
-	of := 0
+	sums := map[string]*sum{}
+	sharers := 0
 	for _, c := range charges {
-		s := by[string(c.Resource)]
+		s := sums[string(c.Resource)]
 		if s == nil {
 			s = &sum{}
-			by[string(c.Resource)] = s
+			sums[string(c.Resource)] = s
 		}
 		s.share, s.cost = s.share.Add(c.Share), s.cost.Add(c.Cost)
-		of = max(of, c.Of)
+		sharers = max(sharers, c.Of)
 	}
-	if of < 2 {
+	if sharers < 2 {
 		return ""
 	}
 	var part, whole decimal.Decimal
-	for _, s := range by {
+	for _, s := range sums {
 		if s.share.IsPositive() {
 			part, whole = part.Add(s.cost), whole.Add(s.cost.DivRound(s.share, 12))
 		}
 	}
 	if !whole.IsPositive() {
-		return fmt.Sprintf("1/%d", of)
+		return fmt.Sprintf("1/%d", sharers)
 	}
 	share := part.DivRound(whole, 6)
-	for n := 2; n <= max(of, 12); n++ {
+	for n := 2; n <= max(sharers, 12); n++ {
 		for k := 1; k < n; k++ {
 			const near = -5
 			if share.Sub(decimal.New(int64(k), 0).DivRound(decimal.New(int64(n), 0), 6)).Abs().LessThan(decimal.New(1, near)) {
@@ -208,9 +208,9 @@ func (b *stateBuilder) groupings() {
 }
 
 // UICostsOf sums a report of a reading up as a UIState does.
-func UICostsOf(by string, r *cost.Report, of *metrics.UsageReport) UICosts {
-	b := &stateBuilder{UIInput: UIInput{Report: r, Reading: of}}
-	return b.grouping(UIGrouping{by, r})
+func UICostsOf(groupBy string, r *cost.Report, usage *metrics.UsageReport) UICosts {
+	b := &stateBuilder{UIInput: UIInput{Report: r, Reading: usage}}
+	return b.grouping(UIGrouping{groupBy, r})
 }
 
 func (b *stateBuilder) grouping(g UIGrouping) UICosts {

@@ -26,15 +26,15 @@ type numbers[T comparable] struct {
 	all []T
 }
 
-func (n *numbers[T]) indexOf(what T) int {
-	if at, known := n.at[what]; known {
+func (n *numbers[T]) indexOf(item T) int {
+	if at, known := n.at[item]; known {
 		return at
 	}
 	if n.at == nil {
 		n.at = map[T]int{}
 	}
-	n.at[what] = len(n.all)
-	n.all = append(n.all, what)
+	n.at[item] = len(n.all)
+	n.all = append(n.all, item)
 	return len(n.all) - 1
 }
 

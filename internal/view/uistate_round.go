@@ -32,7 +32,7 @@ func (t *costTree) round(total int64, hours decimal.Decimal, month bool) rounded
 	n := len(t.own)
 	out := roundedTree{cost: make([]int64, n), own: make([]int64, n), known: slices.Clone(t.charged)}
 	exact := slices.Clone(t.own)
-	below := make([][]int, n)
+	children := make([][]int, n)
 	var top []int
 	for i := n - 1; i >= 0; i-- {
 		if up := t.above[i]; up >= 0 {
@@ -42,7 +42,7 @@ func (t *costTree) round(total int64, hours decimal.Decimal, month bool) rounded
 	}
 	for i, up := range t.above {
 		if up >= 0 {
-			below[up] = append(below[up], i)
+			children[up] = append(children[up], i)
 		} else {
 			top = append(top, i)
 		}
@@ -58,12 +58,12 @@ func (t *costTree) round(total int64, hours decimal.Decimal, month bool) rounded
 	out.rest = shown[len(top):]
 	for i := range n {
 		parts := []decimal.Decimal{t.own[i]}
-		for _, c := range below[i] {
+		for _, c := range children[i] {
 			parts = append(parts, exact[c])
 		}
 		shown := shareOut(out.cost[i], parts, hours, month)
 		out.own[i] = shown[0]
-		for k, c := range below[i] {
+		for k, c := range children[i] {
 			out.cost[c] = shown[k+1]
 		}
 	}
@@ -77,7 +77,7 @@ func shareOut(total int64, parts []decimal.Decimal, hours decimal.Decimal, month
 	out := make([]int64, len(parts))
 	rests := make([]decimal.Decimal, len(parts))
 	order := make([]int, len(parts))
-	left := total
+	rest := total
 	for i, part := range parts {
 		if month {
 			part = part.Mul(decimal.New(cost.HoursPerMonth, 0))
@@ -87,7 +87,7 @@ func shareOut(total int64, parts []decimal.Decimal, hours decimal.Decimal, month
 		var whole decimal.Decimal
 		whole, rests[i] = part.Shift(2).QuoRem(hours, 0)
 		out[i], order[i] = whole.IntPart(), i
-		left -= out[i]
+		rest -= out[i]
 	}
 	slices.SortStableFunc(order, func(x, y int) int {
 		if c := rests[y].Cmp(rests[x]); c != 0 {
@@ -96,11 +96,11 @@ func shareOut(total int64, parts []decimal.Decimal, hours decimal.Decimal, month
 		return parts[y].Cmp(parts[x])
 	})
 	for _, i := range order {
-		if left <= 0 {
+		if rest <= 0 {
 			break
 		}
 		out[i]++
-		left--
+		rest--
 	}
 	return out
 }

@@ -35,11 +35,11 @@ func (b *stateBuilder) causes(all []health.Cause) []UICause {
 		if !b.held[c.ID] {
 			continue
 		}
-		of := -1
+		parent := -1
 		if !c.Root && b.held[c.Of] {
-			of = b.number(c.Of)
+			parent = b.number(c.Of)
 		}
-		out = append(out, UICause{b.number(c.ID), of})
+		out = append(out, UICause{b.number(c.ID), parent})
 	}
 	return out
 }

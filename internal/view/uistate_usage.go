@@ -52,8 +52,8 @@ func (b *stateBuilder) claims() {
 }
 
 // amount is a mean rate of the reading, in units of 10^-places; nil where it is not known.
-func (b *stateBuilder) amount(of metrics.Amounts, what metrics.Resource, places int32) *int64 {
-	n, known := of[what]
+func (b *stateBuilder) amount(amounts metrics.Amounts, resource metrics.Resource, places int32) *int64 {
+	n, known := amounts[resource]
 	if !known {
 		return nil
 	}

@@ -152,8 +152,8 @@ func (a *allocator) ratesOf(node, namespace string) *Rates {
 	key := ratesKey{node, namespace}
 	rates, ok := a.rates[key]
 	if !ok {
-		made := a.book.Node(n, namespace)
-		rates = &made
+		nodePrices := a.book.Node(n, namespace)
+		rates = &nodePrices
 		a.rates[key] = rates
 	}
 	return rates

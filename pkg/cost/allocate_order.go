@@ -20,9 +20,9 @@ func (a *allocator) sort() {
 	}
 	order := make([]int, 0, len(a.charges))
 	for _, stack := range slices.SortedFunc(maps.Keys(byStack), object.Compare) {
-		of := byStack[stack]
-		slices.SortFunc(of, func(i, j int) int { return compareCharges(&a.charges[i], &a.charges[j]) })
-		order = append(order, of...)
+		indexes := byStack[stack]
+		slices.SortFunc(indexes, func(i, j int) int { return compareCharges(&a.charges[i], &a.charges[j]) })
+		order = append(order, indexes...)
 	}
 	a.permute(order)
 }

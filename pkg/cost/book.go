@@ -222,9 +222,9 @@ func merged(first, second map[string]decimal.Decimal) map[string]decimal.Decimal
 func discounted(list decimal.Decimal, sku string, discounts map[string]decimal.Decimal, kind string) Price {
 	p := Price{List: list, Net: list, SKU: sku}
 	one := decimal.NewFromInt(1)
-	left := one.Sub(discounts[discountAll]).Mul(one.Sub(discounts[kind]))
-	if !left.Equal(one) {
-		p.Net = list.Mul(left).Round(Digits)
+	factor := one.Sub(discounts[discountAll]).Mul(one.Sub(discounts[kind]))
+	if !factor.Equal(one) {
+		p.Net = list.Mul(factor).Round(Digits)
 	}
 	return p
 }

@@ -40,16 +40,16 @@ func (b *Book) Lines() []Line {
 }
 
 // lines are those of one layer.
-func (p *prices) lines(by, where string, discounts map[string]decimal.Decimal) []Line {
+func (p *prices) lines(override, location string, discounts map[string]decimal.Decimal) []Line {
 	var all []Line
 	add := func(sku, unit, kind string, d *decimal.Decimal) {
 		if d == nil {
 			return
 		}
-		if by != "" {
-			sku = skuOf(sku, by)
+		if override != "" {
+			sku = skuOf(sku, override)
 		}
-		all = append(all, Line{SKU: sku, Unit: unit, Price: discounted(*d, sku, discounts, kind), Where: where, Timed: strings.Contains(unit, "hour")})
+		all = append(all, Line{SKU: sku, Unit: unit, Price: discounted(*d, sku, discounts, kind), Where: location, Timed: strings.Contains(unit, "hour")})
 	}
 	table := func(prefix, unit, kind string, prices map[string]decimal.Decimal) {
 		for _, name := range slices.Sorted(maps.Keys(prices)) {
@@ -81,9 +81,9 @@ func (p *prices) lines(by, where string, discounts map[string]decimal.Decimal) [
 // location says where an override holds, for people.
 func (o *override) location() string {
 	var parts []string
-	list := func(what string, names []string) {
+	list := func(kind string, names []string) {
 		if len(names) > 0 {
-			parts = append(parts, what+" "+strings.Join(names, ", "))
+			parts = append(parts, kind+" "+strings.Join(names, ", "))
 		}
 	}
 	if n := o.nodes; n != nil {

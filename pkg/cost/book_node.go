@@ -74,27 +74,27 @@ func (b *Book) Matched(node *metrics.Node, namespace string) []string {
 
 // apply puts the prices of a layer over those below it. by is the name of the
 // override; empty for the base.
-func (w *onNode) apply(p *prices, by string) {
+func (w *onNode) apply(p *prices, override string) {
 	if p.cpu != nil {
-		w.set(metrics.CPU, *p.cpu, "cpu", by)
+		w.set(metrics.CPU, *p.cpu, "cpu", override)
 	}
 	if p.memory != nil {
-		w.set(metrics.Memory, *p.memory, "memory", by)
+		w.set(metrics.Memory, *p.memory, "memory", override)
 	}
 	for r, price := range p.extended {
-		w.set(r, price, string(r), by)
+		w.set(r, price, string(r), override)
 	}
 	for _, m := range slices.Backward(p.models) {
 		if price, model, ok := m.priceOf(w.node); ok {
-			w.set(m.resource, price, string(m.resource)+"/"+model, by)
+			w.set(m.resource, price, string(m.resource)+"/"+model, override)
 		}
 	}
 	w.discounts = merged(p.discounts, w.discounts)
 }
 
-func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, by string) {
-	if by != "" {
-		sku = skuOf(sku, by)
+func (w *onNode) set(r metrics.Resource, price decimal.Decimal, sku, override string) {
+	if override != "" {
+		sku = skuOf(sku, override)
 	}
 	w.list[r], w.sku[r] = price, sku
 }
@@ -128,7 +128,7 @@ func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model 
 //
 // Capacity is in cores, GiB and pieces. Where a capacity is not known, or all of it
 // costs nothing, there is nothing to split by and the prices stay.
-func (w *onNode) split(n *nodePrice, by string) {
+func (w *onNode) split(n *nodePrice, override string) {
 	amounts, hours := w.node.Capacity, w.node.Hours
 	_, cpu := amounts[metrics.CPU]
 	_, memory := amounts[metrics.Memory]
@@ -155,6 +155,6 @@ func (w *onNode) split(n *nodePrice, by string) {
 	for _, r := range parts {
 		// The price depends on how large the node is, and its name with it: a name has one price.
 		price := w.list[r].Mul(whole).DivRound(total, Digits)
-		w.list[r], w.sku[r] = price, skuOf(string(r), by)+"@"+price.String()
+		w.list[r], w.sku[r] = price, skuOf(string(r), override)+"@"+price.String()
 	}
 }

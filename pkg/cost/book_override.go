@@ -149,13 +149,13 @@ func isOverrideName(name string) bool {
 // nodePrice reads the price of a node, or a mapping that also says what of the node
 // it is the price of.
 func (r *bookReader) nodePrice(n *yaml.Node) *nodePrice {
-	var over []metrics.Resource
+	var covered []metrics.Resource
 	if n.Kind == yaml.MappingNode {
 		plain := *n
 		plain.Content = nil
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			if n.Content[i].Value == "over" && over == nil {
-				over = r.covered(n.Content[i+1])
+			if n.Content[i].Value == "over" && covered == nil {
+				covered = r.covered(n.Content[i+1])
 				continue
 			}
 			plain.Content = append(plain.Content, n.Content[i], n.Content[i+1])
@@ -166,24 +166,24 @@ func (r *bookReader) nodePrice(n *yaml.Node) *nodePrice {
 	if d == nil {
 		return nil
 	}
-	return &nodePrice{price: *d, over: over}
+	return &nodePrice{price: *d, over: covered}
 }
 
 func (r *bookReader) covered(n *yaml.Node) []metrics.Resource {
-	over := []metrics.Resource{}
+	resources := []metrics.Resource{}
 	r.list(n, func(n *yaml.Node) {
 		name := r.Text(n)
 		switch {
 		case name == "":
 		case name != "cpu" && name != "memory" && notExtended(name) != "":
 			r.Report(n, "%q is not a resource of a node: expected cpu, memory or an extended resource%s", field.Shorten(name), object.DidYouMean(object.Nearest(name, []string{"cpu", "memory"})))
-		case slices.Contains(over, metrics.Resource(name)):
+		case slices.Contains(resources, metrics.Resource(name)):
 			r.Report(n, "%s occurs twice", name)
 		default:
-			over = append(over, metrics.Resource(name))
+			resources = append(resources, metrics.Resource(name))
 		}
 	})
-	return over
+	return resources
 }
 
 // nodes reads which nodes an override is for: the text of a selector, or a mapping.
@@ -224,7 +224,7 @@ func (r *bookReader) lines(n *yaml.Node) []string {
 }
 
 // patterns reads names with the wildcards * and ?.
-func (r *bookReader) patterns(n *yaml.Node, what string) []string {
+func (r *bookReader) patterns(n *yaml.Node, kind string) []string {
 	var all []string
 	r.list(n, func(n *yaml.Node) {
 		text := r.Text(n)
@@ -232,7 +232,7 @@ func (r *bookReader) patterns(n *yaml.Node, what string) []string {
 			return
 		}
 		if _, err := path.Match(text, ""); err != nil || strings.Trim(text, "abcdefghijklmnopqrstuvwxyz0123456789-.*?") != "" {
-			r.Report(n, "%q is not a name of %s: expected lower case letters, digits, dashes and dots, and * or ? for any others", field.Shorten(text), what)
+			r.Report(n, "%q is not a name of %s: expected lower case letters, digits, dashes and dots, and * or ? for any others", field.Shorten(text), kind)
 			return
 		}
 		all = append(all, text)

@@ -71,7 +71,7 @@ func (a *allocator) idleOn(node *metrics.Node, charges []int) {
 		capacity, unit := quantity(res, node.Capacity[res])
 		var taken decimal.Decimal
 		for _, i := range charges {
-			if of := a.charges[i].Resource; of == res || res == metrics.Memory && isHugePages(of) {
+			if charged := a.charges[i].Resource; charged == res || res == metrics.Memory && isHugePages(charged) {
 				taken = taken.Add(a.charges[i].Quantity)
 			}
 		}

@@ -59,9 +59,9 @@ func (r *bookReader) csvGPUs(rows []csvRow) {
 // come on top, as OpenCost has it.
 func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
 	b := r.book
-	var over []metrics.Resource
+	var covered []metrics.Resource
 	if gpus {
-		over = []metrics.Resource{metrics.CPU, metrics.Memory}
+		covered = []metrics.Resource{metrics.CPU, metrics.Memory}
 	}
 	taken := b.lineNames()
 	taken["spot"] = true
@@ -73,7 +73,7 @@ func (r *bookReader) csvNodes(rows []csvRow, gpus bool) {
 			name = nameOf("", n)
 		}
 		taken[name] = true
-		all = append(all, override{name: name, nodes: s, prices: prices{node: &nodePrice{price: price, over: over}}})
+		all = append(all, override{name: name, nodes: s, prices: prices{node: &nodePrice{price: price, over: covered}}})
 	}
 	for _, row := range rows {
 		if row.id != "" {

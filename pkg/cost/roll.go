@@ -218,13 +218,13 @@ func (b *reportBuilder) path(item object.Ref, place metrics.Path) []object.Ref {
 func pathOf(owners []object.Ref) []object.Ref {
 	path := slices.Clone(owners)
 	slices.Reverse(path)
-	kept := path[:1]
+	names := path[:1]
 	for _, owner := range path[1:] {
 		if owner.Kind != "ReplicaSet" {
-			kept = append(kept, owner)
+			names = append(names, owner)
 		}
 	}
-	return kept
+	return names
 }
 
 // isPod tells pods from other things.

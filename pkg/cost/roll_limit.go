@@ -27,20 +27,20 @@ type limiter struct {
 }
 
 func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
-	var kept, left, rests []*Row
+	var shown, hidden, rests []*Row
 	for _, row := range rows {
 		switch {
 		case restRank(above, row) > 0:
 			rests = append(rests, row)
-		case l.top <= 0 || level > 1 || len(kept) < l.top:
-			kept = append(kept, row)
+		case l.top <= 0 || level > 1 || len(shown) < l.top:
+			shown = append(shown, row)
 		default:
-			left = append(left, row)
+			hidden = append(hidden, row)
 		}
 	}
-	kept = append(kept, rests...)
-	out := make([]*Row, 0, len(kept)+1)
-	for _, row := range kept {
+	shown = append(shown, rests...)
+	out := make([]*Row, 0, len(shown)+1)
+	for _, row := range shown {
 		smaller := *row
 		smaller.Children = nil
 		if l.depth <= 0 || level < l.depth {
@@ -48,8 +48,8 @@ func (l *limiter) rows(above *Row, rows []*Row, level int) []*Row {
 		}
 		out = append(out, &smaller)
 	}
-	if len(left) > 0 {
-		out = append(out, l.more(left))
+	if len(hidden) > 0 {
+		out = append(out, l.more(hidden))
 	}
 	return out
 }

@@ -236,11 +236,11 @@ const mixed = -1
 
 // shareWith states how a part of a row is shared; the row is mixed where it was stated
 // in another way.
-func (r *Row) shareWith(share decimal.Decimal, of int) {
+func (r *Row) shareWith(share decimal.Decimal, sharers int) {
 	switch {
-	case r.Of == 0 && of > 0:
-		r.Share, r.Of = share, of
-	case of == 0 || r.Of != of || !r.Share.Equal(share):
+	case r.Of == 0 && sharers > 0:
+		r.Share, r.Of = share, sharers
+	case sharers == 0 || r.Of != sharers || !r.Share.Equal(share):
 		r.Share, r.Of = decimal.Decimal{}, mixed
 	}
 }
@@ -253,9 +253,9 @@ func (r *Row) settleShare() {
 	case 0:
 		r.Share, r.Of = decimal.NewFromInt(1), 1
 	}
-	for _, below := range r.Children {
-		if below.Level == LevelContainer {
-			below.Share, below.Of = r.Share, r.Of
+	for _, child := range r.Children {
+		if child.Level == LevelContainer {
+			child.Share, child.Of = r.Share, r.Of
 		}
 	}
 }

@@ -156,11 +156,11 @@ type scaler struct{ power, product big.Int }
 func (s *scaler) scale(n *big.Int, power int32) {
 	const step = 18
 	for ; power > 0; power -= step {
-		by := uint64(1)
+		factor := uint64(1)
 		for range min(power, step) {
-			by *= 10
+			factor *= 10
 		}
-		s.power.SetUint64(by)
+		s.power.SetUint64(factor)
 		s.product.Mul(n, &s.power)
 		n.Set(&s.product)
 	}

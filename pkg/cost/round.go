@@ -58,11 +58,11 @@ func (m Money) share(u *units, sum *big.Int, rows []*Row, places int32) {
 		return
 	}
 	parts := make([]portion, len(rows))
-	left := new(big.Int).Set(sum)
+	remainder := new(big.Int).Set(sum)
 	for i, row := range rows {
 		parts[i].row = row
 		parts[i].units, parts[i].rest = u.floor(row.Cost)
-		left.Sub(left, parts[i].units)
+		remainder.Sub(remainder, parts[i].units)
 	}
 	slices.SortFunc(parts, func(x, y portion) int {
 		return cmp.Or(y.rest.Cmp(x.rest), y.row.Cost.Cmp(x.row.Cost), compareRows(x.row, y.row))
@@ -70,9 +70,9 @@ func (m Money) share(u *units, sum *big.Int, rows []*Row, places int32) {
 	one := big.NewInt(1)
 	for i := range parts {
 		// The remainders add up to less than one a row, so the rows are enough.
-		if left.Sign() > 0 {
+		if remainder.Sign() > 0 {
 			parts[i].units.Add(parts[i].units, one)
-			left.Sub(left, one)
+			remainder.Sub(remainder, one)
 		}
 		m.set(parts[i].row, parts[i].units, places)
 		m.share(u, parts[i].units, parts[i].row.Children, places)

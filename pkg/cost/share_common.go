@@ -50,15 +50,15 @@ func (a *allocator) takeCommon() []Charge {
 	if len(a.common) == 0 {
 		return nil
 	}
-	kept := a.charges[:0]
+	rest := a.charges[:0]
 	for i := range a.charges {
 		if a.charges[i].Kind == Shared {
 			taken = append(taken, a.charges[i])
 			continue
 		}
-		kept = append(kept, a.charges[i])
+		rest = append(rest, a.charges[i])
 	}
-	a.charges = kept
+	a.charges = rest
 	slices.SortFunc(taken, func(x, y Charge) int { return compareCommon(&x, &y) })
 	var sums []Charge
 	for _, c := range taken {

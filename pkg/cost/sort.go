@@ -21,11 +21,11 @@ func SortKeys() []string {
 // largest first and those that are not known last. Ties go by reference. CPU, memory
 // and network are those used, storage is claimed. Rest rows stay last, in their order.
 // An unknown key is an error.
-func Sort(r *Report, by string) error {
-	if !slices.Contains(SortKeys(), by) {
-		return fmt.Errorf("sort by %q: expected one of %s", by, strings.Join(SortKeys(), ", "))
+func Sort(r *Report, key string) error {
+	if !slices.Contains(SortKeys(), key) {
+		return fmt.Errorf("sort by %q: expected one of %s", key, strings.Join(SortKeys(), ", "))
 	}
-	figure := figureOf(by)
+	figure := figureOf(key)
 	walk(&r.Total, r.Rows, func(above *Row, rows []*Row) {
 		slices.SortFunc(rows, func(x, y *Row) int {
 			if c := cmp.Compare(restRank(above, x), restRank(above, y)); c != 0 {
@@ -64,11 +64,11 @@ func compareFigures(x, y *Row, figure func(*Row) (decimal.Decimal, bool)) int {
 
 // figureOf returns what tells the figure of a row, and whether it is known; nil for
 // names.
-func figureOf(by string) func(*Row) (decimal.Decimal, bool) {
+func figureOf(key string) func(*Row) (decimal.Decimal, bool) {
 	used := func(resource metrics.Resource) func(*Row) (decimal.Decimal, bool) {
 		return func(r *Row) (decimal.Decimal, bool) { amount, ok := r.Used[resource]; return amount, ok }
 	}
-	switch by {
+	switch key {
 	case "cost":
 		return func(r *Row) (decimal.Decimal, bool) { return r.Cost, true }
 	case "cpu":

@@ -39,9 +39,9 @@ func split(whole decimal.Decimal, weights []decimal.Decimal) []decimal.Decimal {
 		parts[i], remainders[i] = new(big.Int).QuoRem(product, sum, new(big.Int))
 		rest.Sub(rest, parts[i])
 	}
-	if left := int(rest.Int64()); left > 0 {
+	if units := int(rest.Int64()); units > 0 {
 		one := big.NewInt(1)
-		for _, i := range byRemainder(remainders)[:left] {
+		for _, i := range byRemainder(remainders)[:units] {
 			parts[i].Add(parts[i], one)
 		}
 	}

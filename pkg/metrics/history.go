@@ -123,13 +123,13 @@ func (h *History) Measure(ctx context.Context, r *UsageReport) error {
 	s.know(r)
 	w := s.window
 	var facts []*rangeQuery
-	by := factLabels()
-	for _, name := range slices.Sorted(maps.Keys(by)) {
+	labels := factLabels()
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
 		if !s.e.has[name] {
 			continue
 		}
-		facts = append(facts, &rangeQuery{name: name, from: w.From, to: w.To, piece: 3 * s.piece(), step: s.e.step, last: true, write: func(over time.Duration) string {
-			return s.e.fact(name, by[name], over)
+		facts = append(facts, &rangeQuery{name: name, from: w.From, to: w.To, piece: 3 * s.piece(), step: s.e.step, last: true, write: func(length time.Duration) string {
+			return s.e.fact(name, labels[name], length)
 		}})
 	}
 	if err := f.all(ctx, facts); err != nil {
@@ -175,12 +175,12 @@ func (s *windowState) piece() time.Duration {
 // query sums a quantity over the steps of the window: by its expression, or by its recording
 // rule, of which each sample is the value of a step.
 func (s *windowState) query(q *quantity) *rangeQuery {
-	return &rangeQuery{name: q.name, from: s.window.From, to: s.window.To, piece: s.piece(), step: s.e.step, write: func(over time.Duration) string {
+	return &rangeQuery{name: q.name, from: s.window.From, to: s.window.To, piece: s.piece(), step: s.e.step, write: func(length time.Duration) string {
 		// What only the specs of pods request is in no rule.
 		if ofSpecs := q.name == "pod_requested" || q.name == "pod_charged"; !s.recorded || ofSpecs && len(s.e.specs) > 0 {
-			return sumOver(q.expr, over, s.e.step)
+			return sumOver(q.expr, length, s.e.step)
 		}
-		return "sum_over_time(" + s.e.recording(*q) + "[" + promDuration(over-time.Millisecond) + "])"
+		return "sum_over_time(" + s.e.recording(*q) + "[" + promDuration(length-time.Millisecond) + "])"
 	}}
 }
 

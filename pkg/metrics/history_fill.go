@@ -16,9 +16,9 @@ import (
 
 // overHours is an amount of so many units times a duration, in units times hours, rounded to
 // 18 places.
-func overHours(n int64, of time.Duration, units int64) decimal.Decimal {
+func overHours(n int64, length time.Duration, units int64) decimal.Decimal {
 	const hour = 3_600_000 // milliseconds
-	return decimal.NewFromInt(n).Mul(decimal.NewFromInt(of.Milliseconds())).DivRound(decimal.NewFromInt(units*hour), 18)
+	return decimal.NewFromInt(n).Mul(decimal.NewFromInt(length.Milliseconds())).DivRound(decimal.NewFromInt(units*hour), 18)
 }
 
 // amounts writes sums of pods: CPU in microseconds, traffic in bytes, all else in samples.
@@ -262,11 +262,11 @@ func (s *windowState) capacity(n *node) Amounts {
 }
 
 // noteUnsampled notes that things of the cluster have no sample, and so no figures.
-func noteUnsampled(r *UsageReport, what string, n int) {
+func noteUnsampled(r *UsageReport, kind string, n int) {
 	if n > 0 {
 		r.Notes = append(r.Notes, Note{
 			Source: "prometheus", Reason: "NotServed", LowersFigures: true,
-			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are omitted", n, what),
+			Message: fmt.Sprintf("%d %s of the cluster have no samples in the window, and are omitted", n, kind),
 		})
 	}
 }

@@ -122,15 +122,15 @@ func (s *windowState) know(r *UsageReport) {
 			if name == CPU {
 				rate = rate.Shift(3)
 			}
-			of := request{name, rate.Ceil().IntPart()}
-			uids[of] = append(uids[of], string(p.UID))
+			key := request{name, rate.Ceil().IntPart()}
+			uids[key] = append(uids[key], string(p.UID))
 		}
 	}
 	byRate := func(a, b request) int {
 		return cmp.Or(cmp.Compare(a.resource, b.resource), cmp.Compare(a.rate, b.rate))
 	}
-	for _, of := range slices.SortedFunc(maps.Keys(uids), byRate) {
-		e.specs = append(e.specs, specRequest{of.resource, of.rate, slices.Sorted(slices.Values(uids[of]))})
+	for _, key := range slices.SortedFunc(maps.Keys(uids), byRate) {
+		e.specs = append(e.specs, specRequest{key.resource, key.rate, slices.Sorted(slices.Values(uids[key]))})
 	}
 }
 
@@ -342,9 +342,9 @@ func (s *windowState) takeUsage(l map[string]string, resource Resource, v int64)
 	p.container(l["container"]).used[resource] += v
 }
 
-func (s *windowState) takeResource(l map[string]string, v int64, of func(*pod) sums) {
+func (s *windowState) takeResource(l map[string]string, v int64, sumsOf func(*pod) sums) {
 	if resource, ok := s.resource(l["resource"]); ok {
-		of(s.podOf(l))[resource] += v
+		sumsOf(s.podOf(l))[resource] += v
 	}
 }
 
@@ -423,8 +423,8 @@ func (s *windowState) probeRules(ctx context.Context, f *fetcher) error {
 		return nil
 	}
 	w := s.options.Window.Aligned(ruleStep)
-	over := promDuration(w.Length() - time.Millisecond)
-	rows, err := f.query(ctx, "max(count_over_time("+e.recording(quantity{name: "steps", ofCluster: true})+"["+over+"]))", w.To)
+	length := promDuration(w.Length() - time.Millisecond)
+	rows, err := f.query(ctx, "max(count_over_time("+e.recording(quantity{name: "steps", ofCluster: true})+"["+length+"]))", w.To)
 	if err != nil {
 		return fmt.Errorf("query %s: %w", f.server.name, err)
 	}

@@ -64,7 +64,7 @@ type rangeQuery struct {
 	// piece is how much of the time one query covers; it shrinks, in whole steps, where the
 	// server refuses.
 	piece, step time.Duration
-	write       func(over time.Duration) string
+	write       func(length time.Duration) string
 	last        bool
 	rows        map[string]row
 }

@@ -67,12 +67,12 @@ func sidecar(c *corev1.Container) bool {
 
 // containerOf returns what one container reserves, by the rules of its pod.
 func containerOf(pod *corev1.Pod, c *corev1.Container) Container {
-	alone := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Status: pod.Status}
+	single := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{*c}}, Status: pod.Status}
 	options := resourcehelper.PodResourcesOptions{UseStatusResources: true}
 	return Container{
 		Name:      c.Name,
-		Requested: requestsOf(resourcehelper.PodRequests(alone, options)),
-		Limited:   amountsOf(resourcehelper.PodLimits(alone, options)),
+		Requested: requestsOf(resourcehelper.PodRequests(single, options)),
+		Limited:   amountsOf(resourcehelper.PodLimits(single, options)),
 	}
 }
 
@@ -196,8 +196,8 @@ func resourcesOf(s *corev1.ContainerStatus) corev1.ResourceRequirements {
 }
 
 func appendList(b []byte, list corev1.ResourceList) []byte {
-	var few [8]corev1.ResourceName
-	names := few[:0]
+	var buffer [8]corev1.ResourceName
+	names := buffer[:0]
 	for name := range list {
 		names = append(names, name)
 	}

@@ -140,21 +140,21 @@ func (a *API) refuse(ctx context.Context, r *UsageReport, about string, pods []P
 		return err
 	}
 	note.Source, note.Subject = apiName, about
-	why := "the metrics API is not available"
+	cause := "the metrics API is not available"
 	switch note.Reason {
 	case "NotServed":
-		why = "the cluster has no metrics API"
+		cause = "the cluster has no metrics API"
 	case "Forbidden", "Unauthorized":
-		why = "no permission to read the metrics API"
+		cause = "no permission to read the metrics API"
 	case "Unreadable":
-		why = "the response of the metrics API cannot be read"
+		cause = "the response of the metrics API cannot be read"
 	}
 	for i := range pods {
 		if pods[i].Unmeasured == "" {
-			pods[i].Unmeasured = why
+			pods[i].Unmeasured = cause
 		}
 	}
-	note.Message = why + ": " + note.Message // A 404 or 503 does not say of what.
+	note.Message = cause + ": " + note.Message // A 404 or 503 does not say of what.
 	r.Notes = append(r.Notes, note)
 	return nil
 }

@@ -118,13 +118,13 @@ func (s *Summary) one(ctx context.Context, node string) (*stats.Summary, error) 
 }
 
 func explained(n Note) Note {
-	const lost = "traffic, ephemeral storage and volume usage are unknown"
+	const missing = "traffic, ephemeral storage and volume usage are unknown"
 	if n.Reason == "Forbidden" {
 		n.Subject = ""
-		n.Message = lost + " (reading them needs permission to get nodes/proxy): " + n.Message
+		n.Message = missing + " (reading them needs permission to get nodes/proxy): " + n.Message
 		return n
 	}
-	n.Message = lost + " of the pods there: " + n.Message
+	n.Message = missing + " of the pods there: " + n.Message
 	return n
 }
 

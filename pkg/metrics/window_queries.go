@@ -157,17 +157,17 @@ func (e *expressions) own(name, x string) string {
 }
 
 // now is the value of a metric at a moment, by labels.
-func (e *expressions) now(by, name string, matchers ...string) string {
-	return maxBy(by, e.own(name, e.selector(name, matchers...)))
+func (e *expressions) now(labels, name string, matchers ...string) string {
+	return maxBy(labels, e.own(name, e.selector(name, matchers...)))
 }
 
 // recent is its last value within the step, or within staleness where that is longer.
-func (e *expressions) recent(by, name string, matchers ...string) string {
-	return maxBy(by, e.own(name, e.last(max(e.step, staleness), 0, name, matchers...)))
+func (e *expressions) recent(labels, name string, matchers ...string) string {
+	return maxBy(labels, e.own(name, e.last(max(e.step, staleness), 0, name, matchers...)))
 }
 
-func (e *expressions) last(over, offset time.Duration, name string, matchers ...string) string {
-	x := e.selector(name, matchers...) + "[" + promDuration(over) + "]"
+func (e *expressions) last(length, offset time.Duration, name string, matchers ...string) string {
+	x := e.selector(name, matchers...) + "[" + promDuration(length) + "]"
 	if offset > 0 {
 		x += " offset " + promDuration(offset)
 	}
@@ -188,8 +188,8 @@ func sumOver(x string, length, step time.Duration) string {
 	return "sum_over_time((" + x + ")[" + promDuration(length-time.Millisecond) + ":" + promDuration(step) + "])"
 }
 
-func maxBy(by, x string) string { return "max by (" + by + ") (" + x + ")" }
-func sumBy(by, x string) string { return "sum by (" + by + ") (" + x + ")" }
+func maxBy(labels, x string) string { return "max by (" + labels + ") (" + x + ")" }
+func sumBy(labels, x string) string { return "sum by (" + labels + ") (" + x + ")" }
 
 // labelled adds a label.
 func labelled(x, name, value string) string {
@@ -206,9 +206,9 @@ func withUID(x string) string {
 
 // increase is what a counter grew by in the step. started is when its thing started, and on
 // the labels that both have.
-func (e *expressions) increase(by, started, on, name string, matchers ...string) string {
-	current := maxBy(by, e.last(e.step, 0, name, matchers...))
-	before := union(maxBy(by, e.last(staleness, e.step, name, matchers...)), maxBy(by, e.last(maxGap, e.step, name, matchers...)))
+func (e *expressions) increase(labels, started, on, name string, matchers ...string) string {
+	current := maxBy(labels, e.last(e.step, 0, name, matchers...))
+	before := union(maxBy(labels, e.last(staleness, e.step, name, matchers...)), maxBy(labels, e.last(maxGap, e.step, name, matchers...)))
 	grown := "((" + current + " - " + before + ") >= 0)"
 	if started == "" {
 		return grown
@@ -218,7 +218,7 @@ func (e *expressions) increase(by, started, on, name string, matchers ...string)
 }
 
 // cpu is the CPU time of the step by container, in microseconds.
-func (e *expressions) cpu(by string) string {
+func (e *expressions) cpu(labels string) string {
 	started, on := "", "namespace,pod"
 	switch {
 	case e.has[startMetric]:
@@ -226,14 +226,14 @@ func (e *expressions) cpu(by string) string {
 	case e.has[podStartMetric]:
 		started = e.recent(on, podStartMetric)
 	}
-	return sumBy(by, "round(1e6 * "+withUID(e.increase(cgroupKey, started, on, cpuMetric, `container!=""`, `container!="POD"`, `cpu=~"|total"`))+")")
+	return sumBy(labels, "round(1e6 * "+withUID(e.increase(cgroupKey, started, on, cpuMetric, `container!=""`, `container!="POD"`, `cpu=~"|total"`))+")")
 }
 
 // memory is the memory at a moment. Kubelets send timestamps, and where they do, Prometheus
 // does not mark the end of a series: a sample stands for a minute longer than the sampling
 // interval, so that one scrape may fail, and not for staleness.
-func (e *expressions) memory(by string) string {
-	return sumBy(by, withUID(maxBy(cgroupKey, e.memorySamples())))
+func (e *expressions) memory(labels string) string {
+	return sumBy(labels, withUID(maxBy(cgroupKey, e.memorySamples())))
 }
 
 func (e *expressions) memorySamples() string {
@@ -271,8 +271,8 @@ func (e *expressions) cpuRate(cores string) string {
 
 // rates are the requests or limits of containers, by resource.
 func (e *expressions) rates(name string) string {
-	by := containerKey + ",resource"
-	return union("("+e.cpuRate(e.recent(by, name, `resource="cpu"`))+")", e.recent(by, name, `resource!="cpu"`))
+	labels := containerKey + ",resource"
+	return union("("+e.cpuRate(e.recent(labels, name, `resource="cpu"`))+")", e.recent(labels, name, `resource!="cpu"`))
 }
 
 // containers are those of the containers that run beside each other: of init containers the
@@ -318,8 +318,8 @@ func (e *expressions) current() string {
 func (e *expressions) requests() string {
 	var all []string
 	if e.has[schedulerMetric] && e.has[createdMetric] {
-		by := "namespace,pod,resource"
-		rates := union("("+e.cpuRate(e.recent(by, schedulerMetric, `node!=""`, `resource="cpu"`))+")", e.recent(by, schedulerMetric, `node!=""`, `resource="memory"`))
+		labels := "namespace,pod,resource"
+		rates := union("("+e.cpuRate(e.recent(labels, schedulerMetric, `node!=""`, `resource="cpu"`))+")", e.recent(labels, schedulerMetric, `node!=""`, `resource="memory"`))
 		all = append(all, "("+rates+" * on (namespace,pod) group_left (uid) "+e.current()+")")
 	}
 	for _, s := range e.specs {
@@ -413,8 +413,8 @@ func (e *expressions) mounts() string {
 
 // nodes are their capacity by resource, and without one 1 for each step.
 func (e *expressions) nodes() string {
-	by := "node,resource"
-	return union("round("+e.now(by, capacityMetric, `resource="cpu"`)+" * 1000)", e.now(by, capacityMetric, `resource!="cpu"`), e.now("node", capacityMetric)+" * 0 + 1")
+	labels := "node,resource"
+	return union("round("+e.now(labels, capacityMetric, `resource="cpu"`)+" * 1000)", e.now(labels, capacityMetric, `resource!="cpu"`), e.now("node", capacityMetric)+" * 0 + 1")
 }
 
 // volumes are the sizes of those that no claim has.
@@ -496,12 +496,12 @@ func (e *expressions) metrics() []string {
 }
 
 // fact is the last value of a metric within a time.
-func (e *expressions) fact(name, by string, over time.Duration) string {
-	x := e.own(name, e.last(over, 0, name))
-	if by == "" {
+func (e *expressions) fact(name, labels string, length time.Duration) string {
+	x := e.own(name, e.last(length, 0, name))
+	if labels == "" {
 		return x
 	}
-	return maxBy(by, x)
+	return maxBy(labels, x)
 }
 
 // promDuration writes a duration as PromQL has it.

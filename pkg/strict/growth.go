@@ -96,8 +96,8 @@ func (m *measure) extent(n *yaml.Node, depth int) (extent, error) {
 	}
 	m.open[n] = true
 	e := extent{size: nodeBytes + len(n.Value)}
-	for _, below := range n.Content {
-		b, err := m.extent(below, depth+1)
+	for _, child := range n.Content {
+		b, err := m.extent(child, depth+1)
 		if err != nil {
 			return extent{}, err
 		}

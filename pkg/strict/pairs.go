@@ -97,8 +97,8 @@ func Flow(n *yaml.Node) *yaml.Node {
 	} else if n.Style == yaml.LiteralStyle || n.Style == 0 && n.Tag == "!!str" && strings.ContainsAny(n.Value, ",[]{}?") {
 		n.Style = yaml.DoubleQuotedStyle
 	}
-	for _, below := range n.Content {
-		Flow(below)
+	for _, child := range n.Content {
+		Flow(child)
 	}
 	return n
 }

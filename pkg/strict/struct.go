@@ -56,9 +56,9 @@ func tagOf(f reflect.StructField) (tag, bool) {
 // Struct reads a mapping into a struct, after the tags of its fields. Other fields come first
 // in the search for a key, so that one can take the place of a tag. The mapping that is
 // returned has the nodes of the values; its problems are in m already.
-func (m *Mapping) Struct(n *yaml.Node, into any, formats Formats, others ...Field) *Mapping {
+func (m *Mapping) Struct(n *yaml.Node, into any, formats Formats, extra ...Field) *Mapping {
 	inner := &Mapping{}
-	inner.Fields = slices.Concat(others, inner.FieldsOf(into, formats))
+	inner.Fields = slices.Concat(extra, inner.FieldsOf(into, formats))
 	inner.Read(n)
 	m.Problems = append(m.Problems, inner.Problems...)
 	return inner

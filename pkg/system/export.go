@@ -40,14 +40,14 @@ type Notice struct {
 }
 
 func (n Notice) String() string {
-	where := n.Object
+	position := n.Object
 	if n.Field != "" {
-		where += " " + n.Field
+		position += " " + n.Field
 	}
-	if where == "" {
+	if position == "" {
 		return n.Message
 	}
-	return where + ": " + n.Message
+	return position + ": " + n.Message
 }
 
 // Export makes the System: each object as it would be applied, Secrets as inputs. The
@@ -94,9 +94,9 @@ func (e *exporter) app(a *ExportedApp) {
 	claims := claimsMade(objects)
 	for _, o := range objects {
 		ref := rootOf(o)
-		if skip, why := notApplied(o); skip {
-			if why != "" {
-				e.notice(ref.String(), "", "omitted: %s", why)
+		if skip, reason := notApplied(o); skip {
+			if reason != "" {
+				e.notice(ref.String(), "", "omitted: %s", reason)
 			}
 			continue
 		}
@@ -184,7 +184,7 @@ func compareApplied(a, b *unstructured.Unstructured) int {
 
 // notApplied says whether an object is not one that somebody applied, and why it cannot be
 // taken where people might expect it.
-func notApplied(o *unstructured.Unstructured) (skip bool, why string) {
+func notApplied(o *unstructured.Unstructured) (skip bool, reason string) {
 	name, group := o.GetName(), o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {
 	case len(o.GetOwnerReferences()) > 0:

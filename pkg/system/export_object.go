@@ -148,8 +148,8 @@ func portsSet(o *unstructured.Unstructured) map[string]bool {
 		if json.Unmarshal(m.FieldsV1.GetRawBytes(), &fields) != nil {
 			continue
 		}
-		for key, of := range fields.Spec.Ports {
-			if _, ok := of["f:nodePort"]; ok {
+		for key, fields := range fields.Spec.Ports {
+			if _, ok := fields["f:nodePort"]; ok {
 				out[key] = true
 			}
 		}
@@ -196,16 +196,16 @@ func dropCreated(v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		if meta, ok := v["metadata"].(map[string]any); ok {
-			if at, there := meta["creationTimestamp"]; there && at == nil {
+			if at, found := meta["creationTimestamp"]; found && at == nil {
 				delete(meta, "creationTimestamp")
 			}
 		}
-		for _, below := range v {
-			dropCreated(below)
+		for _, child := range v {
+			dropCreated(child)
 		}
 	case []any:
-		for _, below := range v {
-			dropCreated(below)
+		for _, child := range v {
+			dropCreated(child)
 		}
 	}
 }

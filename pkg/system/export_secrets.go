@@ -61,12 +61,12 @@ func (e *exporter) inputs() {
 
 // secretsOf finds the Secrets that the pods of an object read, and what it shows itself by.
 func (e *exporter) secretsOf(o *unstructured.Unstructured) {
-	of := "read by " + rootOf(o).String()
+	reader := "read by " + rootOf(o).String()
 	secret := func(holder any, nameField string, keys ...string) {
 		fields, _ := holder.(map[string]any)
 		name, _ := fields[nameField].(string)
 		if optional, _ := fields["optional"].(bool); !optional {
-			e.need("Secret", o.GetNamespace(), name, keys, of)
+			e.need("Secret", o.GetNamespace(), name, keys, reader)
 		}
 	}
 	var walk func(v any)
@@ -86,12 +86,12 @@ func (e *exporter) secretsOf(o *unstructured.Unstructured) {
 			for _, p := range pulls {
 				secret(p, "name", ".dockerconfigjson")
 			}
-			for _, below := range v {
-				walk(below)
+			for _, child := range v {
+				walk(child)
 			}
 		case []any:
-			for _, below := range v {
-				walk(below)
+			for _, child := range v {
+				walk(child)
 			}
 		}
 	}
@@ -144,8 +144,8 @@ type suspects struct {
 	ref string
 }
 
-func (s suspects) warn(at, why string) {
-	s.e.notice(s.ref, at, "%s: check it before you pass the manifest on; use a Secret under spec.inputs instead", why)
+func (s suspects) warn(at, reason string) {
+	s.e.notice(s.ref, at, "%s: check it before you pass the manifest on; use a Secret under spec.inputs instead", reason)
 }
 
 // look goes through a value; name is that of the field, or of the variable, that it is of.

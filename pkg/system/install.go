@@ -105,15 +105,15 @@ func inputNode(in *Input) *yaml.Node {
 
 // Laid lays values over others, which stay as they are: mappings key by key, all else as a
 // whole. It is nil where both are.
-func Laid(below, over map[string]any) map[string]any {
-	if below == nil && over == nil {
+func Laid(base, override map[string]any) map[string]any {
+	if base == nil && override == nil {
 		return nil
 	}
-	out := maps.Clone(below)
+	out := maps.Clone(base)
 	if out == nil {
 		out = map[string]any{}
 	}
-	for k, v := range over {
+	for k, v := range override {
 		inner, isMap := v.(map[string]any)
 		if was, both := out[k].(map[string]any); both && isMap {
 			out[k] = Laid(was, inner)

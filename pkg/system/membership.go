@@ -64,13 +64,13 @@ func Adopt(want Set, before *Set, roots, carriers []Member) (Adoption, []error) 
 			continue
 		}
 		in[r.Ref] = true
-		switch of := r.Labels[MemberLabel]; of {
+		switch owner := r.Labels[MemberLabel]; owner {
 		case id:
 			a.Members = append(a.Members, Step{Object: r, Change: Nothing})
 		case "":
 			a.Members = append(a.Members, Step{Object: r, Change: AddLabel})
 		default:
-			errs = append(errs, fmt.Errorf("%s is in another ApplySet (label %s=%s): an object can be in one", r.Ref, MemberLabel, of))
+			errs = append(errs, fmt.Errorf("%s is in another ApplySet (label %s=%s): an object can be in one", r.Ref, MemberLabel, owner))
 		}
 	}
 	for _, c := range inOrder(carriers) {

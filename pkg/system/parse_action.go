@@ -66,7 +66,7 @@ func (r *reader) oneAction(s scope, n *yaml.Node) {
 		return
 	}
 	outside := slices.Contains(outward(), words[0])
-	for _, beside := range []struct {
+	for _, option := range []struct {
 		name string
 		fine bool
 		why  string
@@ -75,8 +75,8 @@ func (r *reader) oneAction(s scope, n *yaml.Node) {
 		{"timeout", outside || words[0] == "preset", "it is for preset, job, http and exec"},
 		{"targets", !outside, "it has none of its own"},
 	} {
-		if has(n, beside.name) && !beside.fine {
-			s.in(beside.name).report(n, "%s does not go with %s: %s", beside.name, words[0], beside.why)
+		if has(n, option.name) && !option.fine {
+			s.in(option.name).report(n, "%s does not go with %s: %s", option.name, words[0], option.why)
 		}
 	}
 }
@@ -164,16 +164,16 @@ func (s scope) operation(n *yaml.Node) {
 func (s scope) marks(n *yaml.Node, wrong func(value string) []string) map[string]*string {
 	all := map[string]*string{}
 	s.entries(n, func(s scope, name string, k, v *yaml.Node) {
-		if why := validation.IsQualifiedName(name); len(why) > 0 {
-			s.report(k, "%q is not a key: %s", field.Shorten(name), why[0])
+		if problems := validation.IsQualifiedName(name); len(problems) > 0 {
+			s.report(k, "%q is not a key: %s", field.Shorten(name), problems[0])
 		}
 		if v.Kind == yaml.ScalarNode && v.ShortTag() == "!!null" {
 			all[name] = nil
 			return
 		}
 		text, ok := s.string(v)
-		if why := wrong(text); ok && len(why) > 0 {
-			s.report(v, "%q is not a label value: %s", field.Shorten(text), why[0])
+		if problems := wrong(text); ok && len(problems) > 0 {
+			s.report(v, "%q is not a label value: %s", field.Shorten(text), problems[0])
 		}
 		all[name] = &text
 	})

@@ -62,19 +62,19 @@ func (s scope) gitOps(n *yaml.Node) GitOps {
 }
 
 // root reads TYPE/NAME or TYPE/NAMESPACE/NAME; where alone is set a TYPE as well.
-func (s scope) root(n *yaml.Node, alone bool) Root {
+func (s scope) root(n *yaml.Node, allowType bool) Root {
 	text := s.text(n)
 	if text == "" {
 		return Root{}
 	}
 	root, ok := ParseRoot(text)
 	root.Line = n.Line
-	if !ok || root.Name == "" && !alone {
-		also := ""
-		if alone {
-			also = ", or a TYPE alone"
+	if !ok || root.Name == "" && !allowType {
+		hint := ""
+		if allowType {
+			hint = ", or a TYPE alone"
 		}
-		s.report(n, "%q is not an object: write TYPE/NAME or TYPE/NAMESPACE/NAME%s", field.Shorten(text), also)
+		s.report(n, "%q is not an object: write TYPE/NAME or TYPE/NAMESPACE/NAME%s", field.Shorten(text), hint)
 		return Root{}
 	}
 	return root

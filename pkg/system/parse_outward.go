@@ -34,13 +34,13 @@ func (s scope) http(n *yaml.Node) *HTTP {
 			s.mapping(n,
 				key{"name", true, func(s scope, n *yaml.Node) {
 					h.SecretName = s.text(n)
-					if why := validation.IsDNS1123Subdomain(h.SecretName); len(why) > 0 && h.SecretName != "" {
+					if problems := validation.IsDNS1123Subdomain(h.SecretName); len(problems) > 0 && h.SecretName != "" {
 						s.report(n, "%q is not a Secret name", field.Shorten(h.SecretName))
 					}
 				}},
 				key{"key", true, func(s scope, n *yaml.Node) {
 					h.SecretKey = s.text(n)
-					if why := validation.IsConfigMapKey(h.SecretKey); len(why) > 0 && h.SecretKey != "" {
+					if problems := validation.IsConfigMapKey(h.SecretKey); len(problems) > 0 && h.SecretKey != "" {
 						s.report(n, "%q is not a Secret key", field.Shorten(h.SecretKey))
 					}
 				}})

@@ -11,9 +11,9 @@ import (
 // Words say what a rule does, in a sentence: when any app is Degraded or Missing for 30s,
 // Stop to its neighbours; Recover when that has been over for 30s.
 func (r *Rule) Words() string {
-	who := r.App
-	if who == "" {
-		who = "any app"
+	subject := r.App
+	if subject == "" {
+		subject = "any app"
 	}
 	var when []string
 	if len(r.Health) > 0 {
@@ -26,7 +26,7 @@ func (r *Rule) Words() string {
 	if r.Upgrading {
 		when = append(when, "is being upgraded")
 	}
-	text := "when " + who + " " + strings.Join(when, " or ")
+	text := "when " + subject + " " + strings.Join(when, " or ")
 	if r.For > 0 {
 		text += " for " + writeDuration(r.For)
 	}
