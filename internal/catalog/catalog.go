@@ -46,8 +46,8 @@ type Entry struct {
 type Kind struct {
 	// Kind is written Kind.group.
 	Kind string `json:"kind" read:"customKind,required,unique"`
-	// Plural is the name of its resource, as its definition has it; empty where that is not
-	// known.
+	// Plural is the name of its resource, as its definition has it; empty where that is unknown
+	// .
 	Plural   string   `json:"plural,omitempty" read:"plural"`
 	Versions []string `json:"versions" read:",required"`
 	// ClusterScoped says that its objects have no namespace.

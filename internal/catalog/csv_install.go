@@ -136,8 +136,8 @@ func (c *csv) accounts(given []map[string]any) []map[string]any {
 	return all
 }
 
-// rights are a role and its binding. OLM grants the permissions of a namespace in every
-// namespace that is watched.
+// A permission becomes a role and its binding. OLM grants the permissions of a namespace in every
+// watched namespace.
 func (c *csv) rights(im *Imported, p csvPermission, suffix, namespace string, everywhere bool) []map[string]any {
 	m := &strict.Mapping{}
 	rules, ok := free(m, &p.Rules).([]any)

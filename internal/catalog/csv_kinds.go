@@ -58,7 +58,7 @@ func (c *csv) kinds(im *Imported, objects []map[string]any) []Kind {
 }
 
 // composed is the kind of a resource, Kind.group where it is not built in; empty where its
-// group is not known.
+// group is unknown.
 func composed(kind, name, version string) string {
 	if declare.CheckKind(kind) == "" && !strings.Contains(kind, "*") {
 		return kind
@@ -168,7 +168,7 @@ func (c *csv) images(im *Imported) []Image {
 	return all
 }
 
-// lookupNode goes down the keys of mappings; nil where one is not there.
+// lookupNode follows the keys of mappings; it returns nil if one does not exist.
 func lookupNode(n *yaml.Node, keys ...string) *yaml.Node {
 	for _, k := range keys {
 		if n = strict.Value(n, k); n == nil {

@@ -81,6 +81,6 @@ type Workload struct {
 type Image struct {
 	// Image is a reference, with its digest where that is known.
 	Image string `json:"image" read:"reference,required,unique"`
-	// Platforms are those it has, linux/arm64; empty where that is not known.
+	// Platforms are those it has, linux/arm64; empty where that is unknown.
 	Platforms []string `json:"platforms,omitempty" read:"platform,max=500" want:"a list of platforms: [linux/amd64, linux/arm64]"`
 }

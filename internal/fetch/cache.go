@@ -18,8 +18,8 @@ func (f *Fetcher) cachePath(digest, suffix string) string {
 	return filepath.Join(f.options.Cache, "sha256", strings.TrimPrefix(digest, digestPrefix)+suffix)
 }
 
-// recall returns the file with a digest from the cache; nil where it is not there. A damaged
-// one is thrown away, and the note says so.
+// recall returns the file with a digest from the cache, or nil. It removes a damaged file, and
+// returns a note about it.
 func (f *Fetcher) recall(digest string) (data []byte, note string) {
 	path := f.cachePath(digest, "")
 	if path == "" || digest == "" {

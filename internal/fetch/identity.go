@@ -17,9 +17,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/lazyregexp"
 )
 
-// IdentityFile is the file at the root of a catalog that says which one it is. It is signed
-// with the rest, so nobody can put another catalog of the same publisher in its place, nor an
-// older one.
+// IdentityFile is the file at the root of a catalog that identifies it. It is signed with the
+// rest: a catalog cannot be replaced by another one of the same publisher, or by an older one.
 const IdentityFile = "catalog.json"
 
 // Identity is what a catalog says of itself. Its publisher keeps the name, and raises the

@@ -16,10 +16,10 @@ import (
 	"unicode/utf8"
 )
 
-// Unpack reads a tar, gzipped or not, into memory. Files and directories are all that may be in
-// it; nothing is written to the disk. Refused are names that lead out (.., absolute ones, with
-// backslashes or drive letters), names that are there twice or differ in case alone, links,
-// devices, and what is more than the limits (zero ones are those of DefaultLimits).
+// Unpack reads a tar, gzipped or not, into memory; it writes nothing to the disk. It allows only
+// files and directories, and refuses names that lead out (.., absolute ones, with backslashes or
+// drive letters), duplicate names and names that differ only in case, links, devices, and content
+// over the limits (zero limits are DefaultLimits).
 func Unpack(archive []byte, limits Limits) (fs.FS, error) {
 	limits = limits.withDefaults(DefaultLimits)
 	var stream io.Reader = bytes.NewReader(archive)

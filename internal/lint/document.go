@@ -20,8 +20,7 @@ func ReadDocument(text []byte) Document {
 	return Document{root, text}
 }
 
-// node finds what stands at a path of keys and indices: the nearest on the way that is
-// there, or nil.
+// node returns the node at a path of keys and indices: the deepest one that exists, or nil.
 func (d Document) node(at []any) *yaml.Node {
 	if d.root == nil {
 		return nil

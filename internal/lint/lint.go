@@ -116,8 +116,8 @@ type use struct {
 	// versions are those for which it is said; none means every one.
 	versions []string
 	check    func(field.Shape) *fault
-	// found are the faults of other fields of the same text: the field of a field that is
-	// not there is not there either. Nil where the use stands alone.
+	// found holds the faults of other fields of the same text: one fault is enough for a missing
+	// field and the fields below it. It is nil for a use on its own.
 	found map[string]bool
 }
 
@@ -216,7 +216,7 @@ func at(s field.Shape, path field.Path) (field.Shape, *fault) {
 	return nil, &fault{message: wrong.Error() + object.DidYouMean(object.Nearest(wrong.Field, wrong.Names)), offset: offset}
 }
 
-// typeOf is the type of a value, empty where it is not known.
+// typeOf is the type of a value, empty where it is unknown.
 func typeOf(s field.Shape) string {
 	if t, ok := s.(field.Typed); ok {
 		return t.Type()

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/regulate"
 )
 
-// signals checks the fields that the signals of a kind set and look at.
+// signals checks the fields that the signals of a kind set and read.
 func (l *linter) signals(k *catalog.Kind, pos anchor) {
 	other := 0
 	for i := range k.Signals {

@@ -24,8 +24,7 @@ type Limits struct {
 	Failures int
 }
 
-// DefaultLimits is far more than a script needs that looks at one object. Argo CD has one
-// limit, which is a second.
+// DefaultLimits is far more than a script for one object needs. Argo CD has one limit: a second.
 func DefaultLimits() Limits {
 	return Limits{Instructions: 500_000, Bytes: 32 << 20, Text: 1 << 20, Time: time.Second, Total: 20 * time.Second, Window: 5 * time.Minute, Failures: 3}
 }
@@ -74,7 +73,7 @@ func (m *meter) Err() error {
 	return m.reached
 }
 
-// step counts steps, and looks at the clock now and then.
+// step counts steps, and checks the clock every so many steps.
 func (m *meter) step(n int) {
 	const often = 128
 	m.steps += n

@@ -71,8 +71,8 @@ func (m *matcher) match(s, p int) int {
 	return s
 }
 
-// item matches one item of the pattern. It returns where to go on, or the end of all where
-// it is done.
+// item matches one item of the pattern. It returns the place of the next item, or the end of the
+// match when it is done.
 func (m *matcher) item(s, p int) (int, int, bool) {
 	if m.pattern[p] == '%' && p+1 < len(m.pattern) {
 		switch c := m.pattern[p+1]; {

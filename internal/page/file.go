@@ -43,11 +43,11 @@ document.head.append(style, code)
 document.getElementById('page').textContent = 'This browser cannot unpack the page. Chrome 80, Edge 80, Firefox 113, Safari 16.4 or newer can.'
 })`
 
-// File writes one document that shows the UIState, opens from disk, and asks nobody. All that
-// it needs is in it, packed: gzip in digits (pack.go), so that nothing a cluster says is text of the document,
-// but for the title. The same UIState gives the same bytes.
+// File writes one document that shows the UIState, opens from disk, and makes no request. It
+// contains all that it needs, packed: gzip in digits (pack.go), so that no text from a cluster is
+// text of the document, except the title. The same UIState gives the same bytes.
 //
-// A file is mailed around: what it may not hold, the UIState may not hold.
+// A file is mailed around: the UIState must not hold what the file must not hold.
 func File(w io.Writer, p *view.UIState) error {
 	same, err := build()
 	if err != nil {
@@ -126,7 +126,8 @@ func title(text string) string {
 	return html.EscapeString(text)
 }
 
-// hidden tells what nobody sees: controls, what changes directions, what has no meaning.
+// hidden reports whether a rune is invisible: a control, a change of direction, or a rune without
+// meaning.
 func hidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co)
 }

@@ -10,12 +10,12 @@ import (
 
 // asCSV writes a CSV table as RFC 4180 has it, with its lines ended by LF: every program
 // reads both, and lines of CRLF would end in a stray character in a pipe. What is
-// not known is an empty cell.
+// unknown is an empty cell.
 func asCSV(w io.Writer, a view.Output, o Options) error {
 	return writeCSV(w, a.CSV, "", !o.NoHeaders)
 }
 
-// asFocus writes a CSV table as FOCUS has it: the same, but that what is not known is
+// asFocus writes a CSV table as FOCUS has it: the same, but that what is unknown is
 // the word NULL, and never an empty string ("Null Handling" of the specification).
 // The heads of columns stay: without them it is no FOCUS file.
 func asFocus(w io.Writer, a view.Output, _ Options) error {

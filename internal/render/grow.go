@@ -62,7 +62,7 @@ func (d *drawing) grow(l *view.TreeRow) {
 	d.last = d.last[:len(d.last)-1]
 }
 
-// shown are the levels that are drawn, after what stands for the others.
+// shown returns the levels to draw, and writes a mark with the number of the hidden ones.
 func (d *drawing) shown(b *strings.Builder) []bool {
 	excess := len(d.last) - d.maxRows
 	if excess <= 0 {

@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// asJSON writes the document. Machine formats end up on terminals too, so what a
-// terminal would obey is escaped, in the way of JSON: a reader gets it back.
+// asJSON writes the document. It escapes the characters that a terminal obeys as JSON does: a
+// reader decodes them.
 func asJSON(w io.Writer, a view.Output, _ Options) error {
 	text, err := marshal(a)
 	if err != nil {

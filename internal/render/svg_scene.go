@@ -39,7 +39,7 @@ type svgCard struct {
 	x, y  int
 }
 
-// nodes are those that a card stands for.
+// nodes returns the nodes of a card.
 func (c *svgCard) nodes() []int {
 	if c.fold != nil {
 		return c.fold

@@ -17,7 +17,7 @@ const between = "   "
 
 func table(w io.Writer, a view.Output, o Options) error { return write(w, a.Table, o) }
 
-// wide cuts nothing, however narrow the terminal: who asks for it wants all.
+// wide cuts nothing, however narrow the terminal is: this format promises all the text.
 func wide(w io.Writer, a view.Output, o Options) error {
 	o.Width = 0
 	return write(w, a.Wide, o)

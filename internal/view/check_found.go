@@ -63,7 +63,7 @@ func (v *checkView) found(g *checkGroup, waived, all bool) []mergedFinding {
 	return out
 }
 
-// folder makes findings that say the same one.
+// It merges findings that have the same text.
 type folder struct {
 	out   []mergedFinding
 	at    map[foundKey]int

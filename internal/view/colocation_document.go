@@ -35,7 +35,7 @@ type ColocationNodeDocument struct {
 	Name   string `json:"name"`
 	Zone   string `json:"zone,omitempty"`
 	Region string `json:"region,omitempty"`
-	// Read is false where the Node was not read, so that its zone is not known.
+	// Read is false where the Node was not read, so that its zone is unknown.
 	Read      bool                      `json:"read"`
 	Workloads []colocation.WorkloadPods `json:"workloads"`
 }

@@ -203,8 +203,8 @@ func (b *csvBuilder) row(leaf csvLeaf, row *cost.Row, i int) []string {
 	return append(cells, b.amounts(row)...)
 }
 
-// money is what a leaf costs, in all, an hour and a month; nothing where that is not
-// known.
+// money is what a leaf costs, in all, an hour and a month; nothing where that is unknown
+// .
 func (b *csvBuilder) money(row *cost.Row, i int) []string {
 	if !row.Priced() {
 		return []string{"", "", ""}

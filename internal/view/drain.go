@@ -141,8 +141,8 @@ func (v *drainView) stack(s *drain.Stack) *TreeRow {
 	return line
 }
 
-// drainGoOn says how many pods of a workload go on. What ends by itself has none that have
-// to.
+// drainGoOn says how many pods of a workload remain. A workload that runs to completion needs
+// none.
 func drainGoOn(w *drain.Workload) string {
 	if w.Left == 0 {
 		if slices.ContainsFunc(w.Here, func(p drain.Pod) bool { return p.Lost }) {
@@ -242,7 +242,7 @@ func (v *drainView) elsewhere() []*TreeRow {
 	return []*TreeRow{line}
 }
 
-// name is an object for people who look at a whole cluster: with its namespace, without its group.
+// name writes an object of the whole cluster for people: with its namespace, without its group.
 func name(r object.Ref) string { return written(r, "", nil) }
 
 func refTexts(refs []object.Ref) []string {

@@ -48,8 +48,8 @@ const familyPlaces = 12
 // MetricsFamilies makes the metric families of a report. A sample is of a leaf of the
 // report (a pod, or what a limit of its depth leaves at the bottom), so that a family
 // adds up to the total, by whatever labels; what does not add up, the counts of pods
-// and the efficiency, has families of its own, of the rows at the top. What is not
-// known has no sample.
+// and the efficiency, has families of its own, of the rows at the top. What is unknown
+// has no sample.
 //
 // Amounts of a window are averages over it. Traffic is, of an instant, a counter for
 // each pod since it started, and of a window a rate.
@@ -219,8 +219,8 @@ func (f *families) leaf(l csvLeaf, node map[object.Ref]string, hourly decimal.De
 	f.pieces(resourceLimit, row.Limited, key, labels)
 }
 
-// traffic adds counters for pods alone: those of a row of many would fall when one
-// of the pods goes, and a counter that falls is taken for one that began anew.
+// traffic adds counters for single pods only: the counter of a row of several pods would fall
+// when a pod ends, and Prometheus takes a counter that falls for a restart.
 func (f *families) traffic(row *cost.Row, key string, labels []Label) {
 	counter := func(to int, amounts metrics.Amounts, r metrics.Resource) {
 		if v, ok := amounts[r]; ok && row.Level == cost.LevelPod {

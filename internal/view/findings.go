@@ -69,7 +69,7 @@ type CaseFinding struct {
 	Severity check.Severity
 	Object   object.Ref
 	// Origin is the place in a file where the object was written (shop.yaml:14); empty where
-	// it is not known.
+	// it is unknown.
 	Origin string
 	// Field and Value are the evidence, Message one sentence without a full stop. Reason is
 	// one word; it may be empty.

@@ -34,14 +34,14 @@ type FocusOptions struct {
 	Tenant string
 }
 
-// FocusCSV makes a FOCUS Cost and Usage dataset of a ledger: a row a charge, every
-// column of the specification in the order of the alphabet, then columns of ours
-// (x_...). docs/focus.md says what each holds.
+// FocusCSV returns a FOCUS Cost and Usage dataset of a ledger: a row for each charge, every
+// column of the specification in alphabetical order, then the columns of this program (x_...).
+// docs/focus.md describes each column.
 //
-// The charge period is the window of the reading; of an instant it is the hour of the
-// clock (UTC) in which it lies, so that whoever exports once an hour has no gap and
-// charges nothing twice. A window has to begin and end at a whole second, and to lie
-// in one calendar month (UTC): a row belongs to one billing period.
+// The charge period is the window of the report. For an instant it is the hour of the clock (UTC)
+// that contains it, so that hourly exports have no gap and charge nothing twice. A window must
+// begin and end at a whole second, and must be within one calendar month (UTC): a row belongs to
+// one billing period.
 func FocusCSV(l *cost.Ledger, r *metrics.UsageReport, p *metrics.Attribution, o FocusOptions) (*CSVTable, error) {
 	o, err := o.complete()
 	if err != nil {

@@ -119,7 +119,7 @@ func HealthCell(s health.Status) Cell {
 // since is how long something has been so.
 func (v *healthView) since(at time.Time) string { return age(v.o.Now, at) }
 
-// age is the time between two moments as kubectl writes it; empty where it is not known.
+// age is the time between two moments as kubectl writes it; empty where it is unknown.
 func age(now, at time.Time) string {
 	if at.IsZero() || now.IsZero() {
 		return ""

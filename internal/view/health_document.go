@@ -17,7 +17,7 @@ type HealthDocument struct {
 }
 
 // HealthStackDocument is the health of a stack. Times are RFC 3339, and left out where they
-// are not known.
+// are unknown.
 type HealthStackDocument struct {
 	// Name is what the stack is called on the command line: its root, or helm/NAME.
 	Name   string   `json:"name"`

@@ -16,8 +16,8 @@ import (
 type MetricsOptions struct {
 	// Reading is what the report sums up, without its lists.
 	Reading *metrics.UsageReport
-	// Prices is the name of the price book, Sharing how shared parts are split, By what
-	// the rows stand for.
+	// Prices is the name of the price book, Sharing how shared parts are split, By the kind of
+	// the rows.
 	Prices  string
 	Sharing cost.Sharing
 	// Tenant is who pays; empty where no tenant is named.
@@ -142,7 +142,7 @@ func (v *metricsView) efficiency(r *cost.Row) Cell {
 	return Cell{Text: r.Efficiency.Mul(decimal.New(100, 0)).StringFixed(0) + "%"}
 }
 
-// amount is a quantity for people; nothing where it is not known.
+// amount is a quantity for people; nothing where it is unknown.
 func (v *metricsView) amount(a metrics.Amounts, r metrics.Resource) Cell {
 	n, known := a[r]
 	if !known {
@@ -268,8 +268,7 @@ func (v *metricsView) partial() bool {
 	return !v.instant() && slices.ContainsFunc(v.o.Reading.Notes, func(n metrics.Note) bool { return n.LowersFigures })
 }
 
-// sharedUnevenly says whether all that a row stands for is shared, one part of it
-// otherwise than another.
+// sharedUnevenly reports whether all of a row is shared, but with different shares.
 func sharedUnevenly(r *cost.Row) bool {
 	if r.Level == cost.LevelStack || r.Of == 1 {
 		return false

@@ -13,7 +13,7 @@ import (
 
 // MetricsDocument is what stacks use and cost (docs/schema/metrics.json). Of an
 // instant, cpu is in cores, memory and storage in bytes; over a window they are in
-// core-hours and byte-hours. Network traffic is in bytes. What is not known is left
+// core-hours and byte-hours. Network traffic is in bytes. What is unknown is left
 // out.
 type MetricsDocument struct {
 	Head `json:",inline"`
@@ -28,7 +28,7 @@ type MetricsDocument struct {
 	Sharing string `json:"sharing"`
 	// Tenant is who pays, where a System says so.
 	Tenant string `json:"tenant,omitempty"`
-	// GroupBy is what the rows of the first level stand for.
+	// GroupBy is the kind of the rows of the first level.
 	GroupBy string               `json:"groupBy"`
 	Rows    []MetricsRowDocument `json:"rows"`
 	Total   MetricsRowDocument   `json:"total"`
@@ -65,7 +65,7 @@ type MetricsRowDocument struct {
 	// whole node. It is in no sum.
 	HostTraffic AmountsDocument `json:"hostTraffic,omitzero"`
 	HostNetwork bool            `json:"hostNetwork,omitempty"`
-	// Unmeasured is why the usage of a pod is not known.
+	// Unmeasured is why the usage of a pod is unknown.
 	Unmeasured string       `json:"unmeasured,omitempty"`
 	Cost       CostDocument `json:"cost"`
 	Efficiency Number       `json:"efficiency,omitempty"`

@@ -37,8 +37,8 @@ func reached(s graph.Step) graph.ID {
 	return s.Edge.To
 }
 
-// pathTable is a row an object, with the step that leads to it from the row
-// above. What is not there is marked.
+// pathTable has a row for each object, with the step that leads to it from the row above. It
+// marks missing objects.
 func pathTable(g *graph.Graph, ids []graph.ID, steps []graph.Step) *Table {
 	t := &Table{Columns: []Column{
 		{Name: "OBJECT", Truncate: Middle, MinWidth: 32},

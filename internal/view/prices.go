@@ -89,7 +89,7 @@ type NodePriceDocument struct {
 	Overrides []string            `json:"overrides"`
 	Prices    []UnitPriceDocument `json:"prices"`
 	// Hour is what all of the node costs an hour, after discounts; empty where its
-	// capacity is not known.
+	// capacity is unknown.
 	Hour string `json:"hour,omitempty"`
 }
 
@@ -97,7 +97,7 @@ type NodePriceDocument struct {
 type UnitPriceDocument struct {
 	Resource string `json:"resource"`
 	Unit     string `json:"unit"`
-	// Capacity of the node, in units; empty where it is not known.
+	// Capacity of the node, in units; empty where it is unknown.
 	Capacity string `json:"capacity,omitempty"`
 	// List is the price of the book, Net what is left after discounts.
 	List string `json:"list"`
@@ -158,7 +158,7 @@ func nodePriceColumns(currency string, shown priceFormat) columns[nodePrice] {
 }
 
 // nodePrices are those of one node, and what all of it costs an hour; nil where
-// that is not known.
+// that is unknown.
 func nodePrices(b *cost.Book, n *metrics.Node, namespace string) (NodePriceDocument, *decimal.Decimal) {
 	d := NodePriceDocument{Name: n.Name, Overrides: b.Matched(n, namespace)}
 	rates := b.Node(n, namespace)

@@ -98,7 +98,8 @@ func (v *statusView) hold(h *regulate.Hold) *TreeRow {
 	return line
 }
 
-// conflict is what was left when a hold was taken back, and how it is put back.
+// conflict is the line of a value that the undo of a hold did not restore, with the way to
+// restore it.
 func (v *statusView) conflict(h *regulate.Hold) *TreeRow {
 	line := v.hold(h)
 	line.Name.Text = "conflict of " + line.Name.Text
@@ -173,7 +174,7 @@ type RegulationStatusDocument struct {
 	Gaps      []object.Gap      `json:"gaps"`
 }
 
-// HoldDocument is a signal that was sent and not taken back, or what was left of one.
+// HoldDocument is a signal that was sent and not undone, or what remained of it after the undo.
 type HoldDocument struct {
 	ID         int                 `json:"id"`
 	App        string              `json:"app"`

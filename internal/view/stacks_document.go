@@ -9,7 +9,7 @@ import (
 
 // StacksDocument is the stacks that were found, with their health, usage and
 // cost (docs/schema/stacks.json). Times are RFC 3339. CPU is in cores, memory
-// and storage in bytes; what is not known is left out.
+// and storage in bytes; what is unknown is left out.
 type StacksDocument struct {
 	Head `json:",inline"`
 	// At is when it was measured.

@@ -34,7 +34,7 @@ type systemView struct {
 	o SystemOptions
 }
 
-// state is how an app is; nil where that is not known.
+// state is how an app is; nil where that is unknown.
 func (v *systemView) state(name string) *regulate.AppState {
 	if v.o.World == nil {
 		return nil

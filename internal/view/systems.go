@@ -10,7 +10,7 @@ import (
 // SystemRow is a System that was adopted.
 type SystemRow struct {
 	Name, Namespace string
-	// Apps and Rules are how many its manifest has; Wrong says why that is not known, and then
+	// Apps and Rules are how many its manifest has; Wrong says why that is unknown, and then
 	// they are nil.
 	Apps, Rules *int
 	Wrong       string

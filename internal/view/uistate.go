@@ -5,7 +5,7 @@ import "github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 // UIState is what the page shows: the objects that were read, the stacks that they are in, with
 // each one's health, usage and cost, and why each edge is there
 // (docs/schema/ui-state.json). It is made for machines that draw: objects, kinds and namespaces
-// are numbers, and whatever is absent is not known or nothing. Parts says of what is not in it
+// are numbers, and whatever is absent is unknown or nothing. Parts says of what is not in it
 // why not.
 //
 // A node keeps its number as long as the page lives. What is gone leaves a null behind.
@@ -39,8 +39,8 @@ type UIState struct {
 	// Objects is how many were read: more than Nodes where the page cannot hold all. What is in
 	// trouble is always held.
 	Objects int `json:"objects"`
-	// Parts says of what is not there why not: health, cost, usage, history, checks, regulation,
-	// manifest, events, compose. What is there has no entry.
+	// Parts gives the reason for each part that is absent: health, cost, usage, history, checks,
+	// regulation, manifest, events, compose. A part that is present has no entry.
 	Parts map[string]string `json:"parts,omitempty"`
 	Notes []NoteDocument    `json:"notes,omitempty"`
 	Gaps  []object.Gap      `json:"gaps,omitempty"`
@@ -94,7 +94,7 @@ type UIEdge struct {
 }
 
 // UIUsage is what a pod, a claim or a load balancer uses and asks for: CPU in millicores, the
-// rest in bytes. An absent figure is not known, or was not requested.
+// rest in bytes. An absent figure is unknown, or was not requested.
 type UIUsage struct {
 	CPU           *int64 `json:"c,omitempty"`
 	Memory        *int64 `json:"m,omitempty"`
@@ -104,7 +104,7 @@ type UIUsage struct {
 	CPULimit      *int64 `json:"cl,omitempty"`
 	MemoryLimit   *int64 `json:"ml,omitempty"`
 	Claimed       *int64 `json:"sc,omitempty"`
-	// Unmeasured is why usage is not known.
+	// Unmeasured is why usage is unknown.
 	Unmeasured string `json:"w,omitempty"`
 }
 

@@ -16,7 +16,7 @@ import (
 // the members of stacks.
 const MaxUINodes = 20_000
 
-// UIInput is what a UIState is made from. What is nil is not known: Parts should say why.
+// UIInput is what a UIState is made from. What is nil is unknown: Parts should say why.
 type UIInput struct {
 	// Head is what of the UIState is known without looking: Title, Mode, Source, At, Parts, ...
 	Head       UIState

@@ -52,7 +52,7 @@ type Options struct {
 //
 // Every quantity is rounded to 12 decimal places once, and split afterwards: however
 // things are shared, the total of the ledger is that of a ledger where nothing is. A
-// resource that is not known, or that the book has no price for, has no charge.
+// resource that is unknown, or that the book has no price for, has no charge.
 // Neither has an amount below zero, which no source measures.
 func Allocate(r *metrics.UsageReport, p *metrics.Attribution, b *Book, o Options) *Ledger {
 	a := newAllocator(r, p, b, o)
@@ -66,7 +66,7 @@ type priceList interface {
 	Claim(c *metrics.Claim) Price
 	Traffic(direction metrics.Resource, namespace string) Price
 	Balancer(namespace string) Price
-	// LabelsUnknown says that a price may be a node's by a label that is not known.
+	// LabelsUnknown says that a price may be a node's by a label that is unknown.
 	LabelsUnknown(*metrics.Node) bool
 }
 
@@ -125,7 +125,7 @@ func (a *allocator) run() {
 	a.flat()
 }
 
-// flat notes the nodes that are gone and that may have had other prices by labels that are not known.
+// flat notes the nodes that are gone and that may have had other prices by labels that are unknown.
 func (a *allocator) flat() {
 	var hours decimal.Decimal
 	count := 0

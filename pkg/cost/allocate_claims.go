@@ -31,7 +31,7 @@ func (a *allocator) claims() {
 	}
 }
 
-// unclaimed charges volumes that no claim has, to nobody.
+// unclaimed charges volumes without a claim; no stack pays for them.
 func (a *allocator) unclaimed() {
 	for i := range a.reading.Unclaimed {
 		v := &a.reading.Unclaimed[i]
@@ -48,7 +48,7 @@ func (a *allocator) unclaimed() {
 // payer is who pays for a part of a claim.
 type payer struct {
 	kind  ChargeKind
-	stack object.Ref // zero for nobody
+	stack object.Ref // zero: no stack pays
 }
 
 func compareHolders(x, y payer) int {
@@ -91,8 +91,8 @@ func (a *allocator) claim(c *Charge, claim *metrics.Claim) {
 	}
 }
 
-// distinct counts the stacks among sorted holders; nobody counts for one where it is
-// alone.
+// distinct counts the stacks among sorted holders; a zero stack counts as one if it is the only
+// holder.
 func distinct(holders []payer) int {
 	count := 0
 	for i, h := range holders {
@@ -109,10 +109,10 @@ type period struct {
 	stacks []object.Ref
 }
 
-// periods returns the parts of the time of a claim, in an order of their own, and the
-// hours of each. The part of a pod goes where the pod belongs, even if that is to no
-// stack: the owner of the claim does not pay for who else mounts it, unless the stacks
-// stand alone. The time in which nobody did falls to the stacks of the claim itself.
+// periods returns the parts of the time of a claim, in a fixed order, and the hours of each. The
+// part of a pod goes to the stack of the pod, or to no stack: the owner of the claim does not pay
+// for other pods that mount it, unless the stacks stand alone. The time without a mount goes to
+// the stacks of the claim itself.
 func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []period, hours []decimal.Decimal) {
 	mounts := claim.Mounts
 	if len(mounts) > 1 {
@@ -141,7 +141,7 @@ func (a *allocator) periods(claim *metrics.Claim, own []object.Ref) (periods []p
 		periods, hours = append(periods, period{Unmounted, own}), append(hours, claim.Unmounted)
 	}
 	if len(periods) == 0 {
-		// Nothing says who mounted it, or that nobody did.
+		// It is unknown which pods mounted it, if any.
 		periods, hours = append(periods, period{Used, own}), append(hours, claim.Hours)
 	}
 	return periods, hours

@@ -55,8 +55,8 @@ func (a *allocator) pod(pod *metrics.Pod, stacks []object.Ref) {
 	}
 }
 
-// unpriced notes the pieces of a pod that the book has no price for: somebody pays for
-// a GPU, and it is not in the cost. A price of 0 says that nobody does.
+// unpriced notes the extended resources of a pod without a price in the book: a GPU costs money,
+// and the cost does not include it. A price of 0 means that it is free.
 func (a *allocator) unpriced(pod *metrics.Pod, rates *Rates) {
 	for res, amount := range pod.Requested {
 		if _, ok := rates.price(res); !ok && extended(res) && amount.IsPositive() {

@@ -107,6 +107,6 @@ func (r *Rates) price(res metrics.Resource) (Price, bool) {
 	return price, ok
 }
 
-// stated says that a book has the price. One of zero has a line in the book too, and
-// what it is for is told in the ledger, for nothing.
+// stated reports whether a book has the price. A price of zero also has a line in the book: the
+// ledger lists it with a cost of zero.
 func (p Price) stated() bool { return p.SKU != "" || !p.List.IsZero() || !p.Net.IsZero() }

@@ -84,7 +84,7 @@ const (
 )
 
 // Node returns the prices on a node, for a namespace; "" is none. node is nil where
-// it is not known: then the flat prices hold. Neither what is returned nor the node
+// it is unknown: then the flat prices hold. Neither what is returned nor the node
 // may be changed.
 func (b *Book) Node(node *metrics.Node, namespace string) Rates {
 	space := b.space(namespace)
@@ -108,8 +108,8 @@ type cachedRates struct {
 	Rates
 }
 
-// Storage returns the price of a GiB-hour of a storage class ("" where it is not
-// known).
+// Storage returns the price of a GiB-hour of a storage class ("" where it is unknown
+// ).
 func (b *Book) Storage(class, namespace string) Price { return b.storage("", class, namespace) }
 
 // Claim returns the price of a GiB-hour of a volume claim: that of its volume, where
@@ -171,8 +171,8 @@ func (b *Book) flat(sku, discount, namespace string, get func(*prices) *decimal.
 	return Price{}
 }
 
-// LabelsUnknown says that a node is gone and that a price may be its own by a label that is not
-// known: what type it is of, where it is, which devices it has.
+// LabelsUnknown says that a node is gone and that a price may be its own by a label that is unknown
+// : what type it is of, where it is, which devices it has.
 func (b *Book) LabelsUnknown(n *metrics.Node) bool {
 	bare := n.Gone && len(n.Labels) == 0
 	if bare && len(b.base.models) > 0 {

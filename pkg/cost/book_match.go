@@ -31,8 +31,8 @@ func regionLabels() []string {
 	return []string{"topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"}
 }
 
-// spotLabels are those by which Karpenter, EKS, GKE and AKS mark nodes that may be
-// taken away at any time.
+// spotLabels are the labels of Karpenter, EKS, GKE and AKS for nodes that can be reclaimed at any
+// time.
 func spotLabels() [][2]string {
 	return [][2]string{
 		{"karpenter.sh/capacity-type", "spot"},
@@ -43,8 +43,8 @@ func spotLabels() [][2]string {
 	}
 }
 
-// unknown says that a node is gone and that a label which decides is not known: what it is not
-// known to have, it may have had, since kube-state-metrics exports the labels that it is configured to.
+// unknown says that a node is gone and that a label which decides is unknown: what it is unknown
+// to have, it may have had, since kube-state-metrics exports the labels that it is configured to.
 func (s *nodeSelector) unknown(n *metrics.Node) bool {
 	if !n.Gone || !s.named(n) {
 		return false
@@ -130,7 +130,7 @@ type space struct {
 	discounts map[string]decimal.Decimal
 }
 
-// space looks at the overrides once for each namespace.
+// space matches the overrides once for each namespace.
 func (b *Book) space(namespace string) *space {
 	if s, ok := b.spaces.Load(namespace); ok {
 		return s.(*space)

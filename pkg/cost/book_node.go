@@ -63,7 +63,7 @@ func (b *Book) ratesOf(node *metrics.Node, s *space) Rates {
 }
 
 // Matched returns the names of the overrides that apply on a node for a namespace,
-// in the order of the book; node is nil where it is not known.
+// in the order of the book; node is nil where it is unknown.
 func (b *Book) Matched(node *metrics.Node, namespace string) []string {
 	var all []string
 	for _, o := range b.applying(node, b.space(namespace)) {
@@ -126,7 +126,7 @@ func (m *modelPrices) priceOf(node *metrics.Node) (price decimal.Decimal, model 
 //
 //	unit price(r) = price(r) * node price / sum over s of price(s) * capacity(s)
 //
-// Capacity is in cores, GiB and pieces. Where a capacity is not known, or all of it
+// Capacity is in cores, GiB and pieces. Where a capacity is unknown, or all of it
 // costs nothing, there is nothing to split by and the prices stay.
 func (w *onNode) split(n *nodePrice, override string) {
 	amounts, hours := w.node.Capacity, w.node.Hours

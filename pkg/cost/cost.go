@@ -16,7 +16,7 @@
 // A book with anything wrong in it is no book: the problems tell each place. What has no
 // price has no charge, and what was not measured is not charged for its usage. Nothing here
 // reads a cluster, a clock or a cloud's price list. A [Book] is safe for use by several at
-// once, and so is a ledger that nobody changes; the answer depends on no order of the input.
+// once, and so is a ledger that is not changed; the answer depends on no order of the input.
 package cost
 
 import (
@@ -53,8 +53,8 @@ type Charge struct {
 	// the Namespace for one that all share; zero for an overhead.
 	Item object.Ref
 	UID  string
-	// Stack is the root of the stack that pays; zero where nobody does (idle, what
-	// cannot be placed, unmounted claims).
+	// Stack is the root of the stack that pays; zero if no stack pays (idle, unplaced things,
+	// unmounted claims).
 	Stack object.Ref
 	// Share is the part of the item that the stack pays by this charge, 0 to 1, and Of
 	// how many stacks share it (1 for one that pays it alone). The shares of all charges
@@ -84,13 +84,13 @@ type ChargeKind string
 
 // The kinds of charges.
 const (
-	// Used is a part that belongs to stacks, or to nobody who is known.
+	// Used is a part that belongs to stacks, or to no known stack.
 	Used ChargeKind = "usage"
-	// Unmounted is a volume claim that nobody mounts: its namespace pays.
+	// Unmounted is a volume claim that no pod mounts: its namespace pays.
 	Unmounted ChargeKind = "unmounted"
 	// Unclaimed is a volume that no claim has: the cluster pays.
 	Unclaimed ChargeKind = "unclaimed"
-	// Idle is capacity of a node that nobody was charged for.
+	// Idle is capacity of a node that no charge covers.
 	Idle ChargeKind = "idle"
 	// Shared is of a namespace that all share, and Overhead of the cluster.
 	Shared   ChargeKind = "shared"

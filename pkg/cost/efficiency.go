@@ -15,7 +15,7 @@ const efficiencyPlaces = 6
 // well.
 func rated() [2]metrics.Resource { return [2]metrics.Resource{metrics.CPU, metrics.Memory} }
 
-// unmeasured is what a row sums up of things whose usage or request is not known, by the
+// unmeasured is what a row sums up of things whose usage or request is unknown, by the
 // resources of rated: of these nothing can be said.
 type unmeasured [2]struct{ used, requested, cost decimal.Decimal }
 

@@ -12,9 +12,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// idle charges the capacity of nodes that nobody was charged for: of each resource
-// with a price, the capacity minus what was charged on the node. Only a node whose
-// pods are all in the reading has any. It goes by the rates of no namespace.
+// idle charges the capacity of nodes that no other charge covers: for each resource with a price,
+// the capacity minus the charges on the node. It does so only for a node whose pods are all in
+// the report, at the rates without a namespace.
 func (a *allocator) idle() {
 	if len(a.reading.Nodes) == 0 {
 		return
@@ -37,8 +37,7 @@ func (a *allocator) idle() {
 	}
 }
 
-// astray notes the pods of which nobody knows where they ran: what they took is idle
-// on some node as well.
+// astray notes the pods whose node is unknown: what they used is idle on some node as well.
 func (a *allocator) astray() {
 	pods := map[object.Ref]bool{}
 	for i := range a.charges {
@@ -51,7 +50,7 @@ func (a *allocator) astray() {
 	}
 }
 
-// tenant is who pays for things on a node: a stack or nobody, or all stacks, and the
+// tenant identifies the payer of things on a node (a stack, no stack, or all stacks) and the
 // namespace of the things.
 type tenant struct {
 	stack     object.Ref

@@ -14,7 +14,7 @@ import (
 )
 
 // csvVolume takes the price of a GiB-hour of a volume or a storage class. The region
-// of a volume is not known here: a class has one price.
+// of a volume is unknown here: a class has one price.
 func (r *bookReader) csvVolume(row csvRow) {
 	s := &r.book.base.storage
 	into := &s.classes

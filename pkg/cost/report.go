@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Level says what a row of a report stands for.
+// Level is the kind of a row of a report.
 type Level string
 
 // The levels, from the top.
@@ -24,11 +24,11 @@ const (
 )
 
 // Row is a line of a report: sums over what is below it, scaled by the share where
-// several stacks share a thing. What is not known is absent: a sum is of what is
+// several stacks share a thing. What is unknown is absent: a sum is of what is
 // known. Its maps may be those of the Reading, and are to be read only.
 type Row struct {
 	Level Level
-	// Ref is the object that the row stands for; zero for a group or a rest.
+	// Ref is the object of the row; zero for a group or a rest.
 	Ref object.Ref
 	// Name is that of a group or a rest ("idle", "unattributed", a node's name).
 	Name string
@@ -90,7 +90,7 @@ const (
 	ByCreator    = "creator"
 )
 
-// Grouping says what the rows of a report stand for.
+// Grouping selects the kind of the rows of a report.
 type Grouping struct {
 	// By is stack, resource, namespace, node, label, annotation or creator.
 	By string

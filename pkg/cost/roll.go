@@ -84,7 +84,7 @@ func newReportBuilder(r *metrics.UsageReport, p *metrics.Attribution, l *Ledger,
 	}
 }
 
-// row returns the row of an object below a parent, and makes it where it is not there.
+// row returns the row of an object below a parent, and creates it if necessary.
 func (b *reportBuilder) row(parent int32, level Level, ref object.Ref) int32 {
 	key := rowKey{parent, ref}
 	if at, ok := b.index[key]; ok {
@@ -157,7 +157,7 @@ func (b *reportBuilder) shared(namespace string) int32 {
 	return b.named(b.named(top, LevelRest, restShared), LevelRest, namespace)
 }
 
-// idle returns the row of the capacity of a node that nobody pays for.
+// idle returns the row of the idle capacity of a node.
 func (b *reportBuilder) idle(c *Charge) int32 {
 	name := c.Node
 	if name == "" {

@@ -48,7 +48,7 @@ func (b *reportBuilder) byGroup() {
 	}
 }
 
-// restOfGroup returns the row of a charge that stands for no thing of its group.
+// restOfGroup returns the row of a charge that belongs to no object of its group.
 func (b *reportBuilder) restOfGroup(c *Charge) int32 {
 	someone := c.Stack != object.Ref{}
 	switch {

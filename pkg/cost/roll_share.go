@@ -56,8 +56,8 @@ func (b *reportBuilder) partsOf(ref object.Ref, uid types.UID) []part {
 	return b.parts[objectKey{ref, ""}]
 }
 
-// compareParts orders the parts of a thing, whatever the order of its charges: by
-// stack, and what nobody pays by the rest that it is in.
+// compareParts orders the parts of a thing independently of the order of its charges: by stack,
+// and parts without a stack by the rest that contains them.
 func (b *reportBuilder) compareParts(x, y part) int {
 	if c := object.Compare(b.rows[x.row].Stack, b.rows[y.row].Stack); c != 0 {
 		return c
@@ -73,9 +73,9 @@ func (b *reportBuilder) topmost(at int32) *Row {
 	return b.rows[at]
 }
 
-// scaledPods returns the parts of a pod that fall to rows. Each resource is split as
-// its charges are; one that nobody charges, as the CPU or the memory, and evenly where
-// nothing is charged at all.
+// scaledPods returns the parts of a pod for each row. Each resource is split as its charges are;
+// a resource without a charge is split as the CPU or the memory, and evenly if there is no charge
+// at all.
 func (b *reportBuilder) scaledPods(pod *metrics.Pod, rows []int32) []metrics.Pod {
 	pods := make([]metrics.Pod, len(rows))
 	for i := range pods {

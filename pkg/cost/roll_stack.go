@@ -69,7 +69,7 @@ func sharedNamespace(c *Charge) string {
 	return c.Item.Namespace
 }
 
-// unmounted returns the row of a claim that nobody mounts, below its namespace.
+// unmounted returns the row of a claim that no pod mounts, below its namespace.
 func (b *reportBuilder) unmounted(claim object.Ref) int32 {
 	at := b.named(top, LevelRest, restUnmounted)
 	return b.row(b.named(at, LevelRest, claim.Namespace), LevelPod, claim)
@@ -80,12 +80,12 @@ func (b *reportBuilder) unclaimed(volume object.Ref) int32 {
 	return b.row(b.named(top, LevelRest, UnclaimedVolumes), LevelPod, volume)
 }
 
-// place returns the row of a thing below the owners on its path, from the stack's root
-// on; a zero stack is nobody's.
+// place returns the row of a thing below the owners on its path, from the root of the stack on; a
+// zero stack is the rest without a stack.
 func (b *reportBuilder) place(stack object.Ref, place metrics.Path, item object.Ref) int32 {
 	path := b.path(item, place)
 	if stack != (object.Ref{}) && !slices.Contains(place.Stacks, stack) {
-		// A claim of nobody's that pods of the stack mount has no path there.
+		// A claim without a stack that pods of the stack mount has no path there.
 		path = nil
 	}
 	return b.row(b.way(stack, path), LevelPod, item)

@@ -136,7 +136,7 @@ func (a *adder[K]) plus(key K, amount decimal.Decimal) {
 	s.units.Set(&a.term)
 }
 
-// take returns the sums, nil where there are none, and begins anew.
+// take returns the sums, or nil if there are none, and resets the adder.
 func (a *adder[K]) take() map[K]decimal.Decimal {
 	sums := a.only
 	if len(a.slots) > 0 {

@@ -97,8 +97,8 @@ func (a *allocator) stand() {
 	}
 }
 
-// addAlone adds what a pod uses or requests. Nobody measures the use of pieces: a
-// pod that has some uses them. The traffic of a whole node is nobody's.
+// addAlone adds what a pod uses or requests. The use of extended resources is not measured: a pod
+// that requests them uses them. The traffic of a whole node belongs to no pod.
 func (a *allocator) addAlone(sum metrics.Amounts, pod *metrics.Pod) {
 	if a.options.Sharing == ShareRequests {
 		addKnown(sum, pod.Requested, func(metrics.Resource) bool { return true })

@@ -10,12 +10,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// spread splits what all stacks share, namespaces and the overhead, among those that
-// pay for something else: evenly, or by what they pay, before idle capacity is added
-// (as OpenCost does). Where no stack pays for anything, it stays with nobody.
+// spread splits the common charges, namespaces and the overhead, among the stacks that pay for
+// something else: evenly, or by what they pay, before idle capacity is added (as OpenCost does).
+// If no stack pays for anything, the charges have no stack.
 //
-// The charges of a shared namespace become one for each resource and price, whose
-// Item is the Namespace; the parts are in the namespaces of the roots that pay.
+// The charges of a shared namespace become one for each resource and price, whose Item is the
+// Namespace; the parts are in the namespaces of the roots that pay.
 func (a *allocator) spread() {
 	common := a.takeCommon()
 	if a.options.ShareOverhead.IsPositive() {

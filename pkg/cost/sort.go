@@ -18,7 +18,7 @@ func SortKeys() []string {
 }
 
 // Sort sorts the rows of a report, at every level: by name, or by a figure, the
-// largest first and those that are not known last. Ties go by reference. CPU, memory
+// largest first and those that are unknown last. Ties go by reference. CPU, memory
 // and network are those used, storage is claimed. Rest rows stay last, in their order.
 // An unknown key is an error.
 func Sort(r *Report, key string) error {
@@ -133,7 +133,7 @@ func (b *reportBuilder) order(r *Report) {
 	})
 }
 
-// compareRows is an order of rows that depends on nothing but what they stand for.
+// compareRows is an order of rows that depends only on their identity.
 func compareRows(x, y *Row) int {
 	if c := cmp.Or(cmp.Compare(noneRank(x), noneRank(y)), cmp.Compare(levelRank(x), levelRank(y))); c != 0 {
 		return c

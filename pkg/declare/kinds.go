@@ -91,8 +91,8 @@ func Spell(gk schema.GroupKind) string {
 	return gk.String()
 }
 
-// checkKind returns a kind as it is to be written, or what is wrong with it.
-// kinds are those of the cluster, where it is known.
+// checkKind returns a kind in its canonical form, or what is wrong with it. kinds are those of
+// the cluster, or nil.
 func checkKind(text string, kinds *object.Kinds) (string, string) {
 	name, group, grouped := strings.Cut(text, ".")
 	_, known := builtInGroup(name)

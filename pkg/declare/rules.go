@@ -94,7 +94,7 @@ func (l *lazy) links(o object.Object, emit relation.EmitFunc) {
 }
 
 // means says whether an object is of a version for which the relation is said. One whose
-// version is not known is.
+// version is unknown is.
 func (s *Spec) means(o object.Object) bool {
 	return len(s.Versions) == 0 || o.Version == "" || slices.Contains(s.Versions, o.Version)
 }
@@ -231,8 +231,8 @@ func (r *reader) holds(fields, ref map[string]any) bool {
 	return true
 }
 
-// emit completes a link and hands it on. A guess is never missing, only not
-// there; nothing relates to itself.
+// emit completes a link and passes it on. An inferred link is never missing; a link from an
+// object to itself is dropped.
 func (r *reader) emit(o object.Object, l relation.Link, emit relation.EmitFunc) {
 	l.Optional = l.Optional || r.s.Optional
 	l.Inferred = l.Inferred || r.s.Inferred || r.s.Name != ""

@@ -17,14 +17,13 @@ const maxSteps = 100
 
 var tooLong = fmt.Sprintf("the path is too long: expected at most %d steps", maxSteps)
 
-// Path is a way through the fields of an object: spec.users[].secretName. The
-// zero Path has no steps and finds the object itself.
+// Path is a path through the fields of an object: spec.users[].secretName. The zero Path has no
+// steps and finds the object itself.
 //
-// A field name selects the field of exactly that name, a star every field
-// of a map. A list in the way is passed through: spec.users.name is the name of
-// every user, and so is spec.users[].name or spec.users[*].name;
-// spec.users[0].name is the first one's. What is no plain name goes in quotes:
-// metadata.labels["app.kubernetes.io/name"].
+// A field name selects the field of exactly that name, a star every field of a map. A list on the
+// path stands for its items: spec.users.name is the name of every user, and so is
+// spec.users[].name or spec.users[*].name; spec.users[0].name is the first one's. Other names go
+// in quotes: metadata.labels["app.kubernetes.io/name"].
 type Path struct {
 	steps []step
 }

@@ -23,8 +23,8 @@ type Shape interface {
 // Typed is a Shape that knows the type of the value.
 type Typed interface {
 	Shape
-	// Type is string, integer, number, boolean, array or object; empty where it is not
-	// known, or may be more than one.
+	// Type is string, integer, number, boolean, array or object; empty where it is unknown
+	// , or may be more than one.
 	Type() string
 	// Enum returns the values that there can be; none where any can be.
 	Enum() []any
@@ -61,7 +61,7 @@ func advance(s Shape, step step) (Shape, bool) {
 	if f, ok := s.Field(step.field); ok {
 		return f, true
 	}
-	// A list in the way is passed through.
+	// A list on the path means all its items.
 	if item, ok := s.Item(); ok {
 		return advance(item, step)
 	}

@@ -28,14 +28,12 @@ func (o ReportOptions) keeps(r object.Ref) bool { return o.Keep == nil || o.Keep
 // pieceHours is the precision of the hours of a mount, in decimal places.
 const pieceHours = 12
 
-// Report returns what is reserved at an instant: the pods that are on a node and
-// have not ended (those that have cost nothing any more, those that wait for a node
-// nothing yet), the claims that have a volume, the load balancers that have an
-// address, and the nodes. Its amounts are rates, which stand for an hour.
+// Report returns what is reserved at an instant: the pods on a node that have not ended, the
+// claims with a volume, the load balancers with an address, and the nodes. Pods that have ended
+// or wait for a node cost nothing. Its amounts are rates, for an hour.
 //
-// Nothing is measured yet: that is for Sources, and for Settle after them. The maps
-// Requested and Limited may be shared among pods: they may be replaced, and must not
-// be changed.
+// Nothing is measured yet: that is for Sources, and for Settle after them. The maps Requested and
+// Limited may be shared among pods: they may be replaced, and must not be changed.
 func (c *Collector) Report(at time.Time, o ReportOptions) *UsageReport {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -134,7 +134,7 @@ func (s *windowState) know(r *UsageReport) {
 	}
 }
 
-// pod returns the pod that a name and a UID mean, and makes it where it is not known. Without
+// pod returns the pod that a name and a UID mean, and makes it where it is unknown. Without
 // a UID it is the pod of the name that was created last.
 func (s *windowState) pod(namespace, name, uid string) *pod {
 	key := podName{namespace, name}

@@ -15,16 +15,14 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Settle ends an instant's reading, after all sources have measured it. It fills in
-// what is charged: of CPU and memory the larger of what is requested and what is
-// used, of extended resources what is requested. Where usage is not known the
-// request alone counts, and nothing where that is none: what nobody measured is not
-// free. It also says of every pod of which CPU or memory is not known that it is not
-// measured (a sum without it is not that of all), and puts the notes in order, each
-// once.
+// Settle completes the report of an instant, after all sources measured it. It sets the charged
+// amounts: for CPU and memory the larger of request and usage, for extended resources the
+// request. If the usage is unknown the request counts, and nothing if there is no request: an
+// unmeasured pod is not free. It marks every pod whose CPU or memory is unknown as unmeasured (a
+// sum without it is incomplete), and sorts the notes, each once.
 //
-// Of a window's reading nothing is charged here: there the larger of both counts at
-// every sample, which only its history knows.
+// It charges nothing for a window: there the larger of both counts at every sample, which only
+// the history knows.
 func Settle(r *UsageReport) {
 	for i := range r.Pods {
 		p := &r.Pods[i]
@@ -74,9 +72,8 @@ func chargedFor(p *Pod) Amounts {
 	return out
 }
 
-// refused says why a request of a live source brought nothing, in a word and in the
-// words of whoever refused. The error is returned where the context ended: then
-// nobody wants an answer any more.
+// refused returns why a request of a live source failed, as a reason and a message of the server.
+// It returns the error if the context ended: then no caller waits for a result.
 func refused(ctx context.Context, err error) (Note, error) {
 	if ctx.Err() != nil {
 		return Note{}, ctx.Err()

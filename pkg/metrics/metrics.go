@@ -50,7 +50,7 @@ const (
 	Sent      Resource = "network-transmit"  // bytes, not times hours
 )
 
-// Amounts are quantities by resource. A resource that is absent is not known.
+// Amounts are quantities by resource. A resource that is absent is unknown.
 //
 // In a Reading they are integrals over its time: cores, bytes or pieces times
 // hours. An instant is taken for one hour at its rate, so that its amounts are its
@@ -84,13 +84,13 @@ func (r *UsageReport) Instant() bool { return r.From.IsZero() }
 type Pod struct {
 	Ref  object.Ref
 	UID  types.UID
-	Node string // empty where it is not scheduled, or that is not known
+	Node string // empty where it is not scheduled, or that is unknown
 	// Gone says that the pod is not in the cluster any more: only a history knows
 	// it, and so who owned it, nearest first, and what labels it had.
 	Gone   bool
 	Owners []object.Ref
 	Labels map[string]string
-	// Started is when a kubelet took it up; zero where that is not known.
+	// Started is when a kubelet took it up; zero where that is unknown.
 	Started time.Time
 	// Hours is how long it ran within the reading.
 	Hours decimal.Decimal
@@ -106,7 +106,7 @@ type Pod struct {
 	// Counters are bytes since the pod started, where no traffic over a window is known
 	// (Received and Sent only).
 	Counters Amounts
-	// Unmeasured is why the usage of CPU or memory is not known; empty where both are.
+	// Unmeasured is why the usage of CPU or memory is unknown; empty where both are.
 	Unmeasured string
 	Containers []Container
 }
@@ -122,13 +122,13 @@ type Container struct {
 type Claim struct {
 	Ref    object.Ref
 	UID    types.UID
-	Class  string // of storage; empty where that is not known
+	Class  string // of storage; empty where that is unknown
 	Volume string // the PersistentVolume
 	Gone   bool
 	// Hours is how long it was there within the reading.
 	Hours decimal.Decimal
 	// Claimed is in byte-hours, of the capacity of the volume, or of the request where
-	// that is not known. Used is in byte-hours, where it was measured (UsedKnown).
+	// that is unknown. Used is in byte-hours, where it was measured (UsedKnown).
 	Claimed   decimal.Decimal
 	Used      decimal.Decimal
 	UsedKnown bool
@@ -150,7 +150,7 @@ type Mount struct {
 type Volume struct {
 	Name  string
 	UID   types.UID
-	Class string // of storage; empty where that is not known
+	Class string // of storage; empty where that is unknown
 	// Claimed is its capacity, in byte-hours, and Hours how long no claim had it.
 	Claimed, Hours decimal.Decimal
 }
@@ -172,13 +172,13 @@ type Node struct {
 	Hours      decimal.Decimal
 	// Capacity is in core-hours, byte-hours and piece-hours.
 	Capacity Amounts
-	// Whole says that every pod of the node is in the reading, so that what nobody
-	// was charged for is idle.
+	// Whole says that every pod of the node is in the report, so that capacity without a charge
+	// is idle.
 	Whole bool
 }
 
-// Note is something that a reader of the figures should know: what could not be
-// measured, a warning of a source. It is told once.
+// Note is something that a reader of the figures should know: what could not be measured, or a
+// warning of a source. It appears once.
 type Note struct {
 	// Source is the name of a Source, or empty.
 	Source string `json:"source,omitempty"`
@@ -195,8 +195,8 @@ type Note struct {
 // connection.
 type GetFunc func(ctx context.Context, path string, query url.Values) ([]byte, error)
 
-// Source measures. It adds what it knows to a reading, and tells in its notes what
-// it could not find out; it fails only where the context ends or nobody can go on.
+// Source measures. It adds figures to a report, and notes what it could not measure; it fails
+// only if the context ends or no source can continue.
 type Source interface {
 	Measure(ctx context.Context, r *UsageReport) error
 }

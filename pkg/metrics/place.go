@@ -14,13 +14,12 @@ type Stack struct {
 	Roots []graph.ID
 }
 
-// NewPlacement says where the things of a reading belong among the stacks. A pod that
-// is gone belongs where the nearest of its owners does that is still there, or else to
-// the one stack of its namespace that has its instance label.
+// NewPlacement assigns the things of a report to the stacks. A deleted pod belongs to the stack
+// of its nearest owner that still exists, or else to the one stack of its namespace that has its
+// instance label.
 //
-// What the root of a stack owns is a part of that stack alone, whoever else of them
-// needs it: it is paid for where it is shown for itself. What none of them owns and
-// several need, they share.
+// What the root of a stack owns is part of that stack alone, even if other stacks need it: it is
+// paid for where it has its own row. What several stacks need and none of them owns is shared.
 func NewPlacement(g *graph.Graph, stacks []Stack, r *UsageReport, o graph.StackOptions) *Attribution {
 	p := attributor{g: g, opts: o, out: &Attribution{Of: map[object.Ref]Path{}}, in: map[graph.ID][]int{}, paths: map[graph.ID][]object.Ref{}, tops: map[graph.ID]int{}}
 	var roots []graph.ID

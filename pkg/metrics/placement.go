@@ -23,8 +23,8 @@ type Attribution struct {
 type Path struct {
 	// Stacks that it is in, in order. More than one share it.
 	Stacks []object.Ref
-	// Path leads from the topmost owner to the owner of the thing: custom resources
-	// first, workloads then. It is empty where the thing is a root itself or nobody
-	// owns it; a stack whose root is not on it comes above the first.
+	// Path leads from the topmost owner to the owner of the thing: custom resources first, then
+	// workloads. It is empty if the thing is a root itself or has no owner; a stack whose root is
+	// not on it comes above the first.
 	Path []object.Ref
 }

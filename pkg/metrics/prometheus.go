@@ -148,8 +148,8 @@ type QueryError struct {
 	Status  int    // of HTTP
 	Type    string // errorType of the API (execution, timeout, bad_data); may be empty
 	Message string
-	// Useless says that other queries would fail as well: no rights, no such server,
-	// something else than Prometheus.
+	// Useless says that other queries would fail as well: no permission, no such server, or a
+	// server that is not Prometheus.
 	Useless bool
 }
 

@@ -73,8 +73,8 @@ func (q *rangeQuery) pieces(from time.Time) int {
 	return int((q.to.Sub(from) + q.piece - 1) / q.piece)
 }
 
-// all asks queries. One that the server refuses is left out, with a note; where it refuses all
-// of them, or is not there, the window fails.
+// all sends queries. It omits a query that the server refuses, with a note; if the server refuses
+// all of them, or cannot be reached, the window fails.
 func (f *fetcher) all(ctx context.Context, queries []*rangeQuery) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

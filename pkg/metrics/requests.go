@@ -108,8 +108,8 @@ func requestsOf(list corev1.ResourceList) Amounts {
 	return out
 }
 
-// amountsOf turns quantities into decimals, exactly. How many pods and attached
-// volumes a node takes is left out: nobody pays for these.
+// amountsOf turns quantities into decimals, exactly. It omits the numbers of pods and attached
+// volumes of a node: they have no price.
 func amountsOf(list corev1.ResourceList) Amounts {
 	out := make(Amounts, len(list)+1)
 	for name, q := range list {
@@ -172,8 +172,7 @@ func appendContainer(b []byte, c *corev1.Container) []byte {
 	return appendList(appendList(b, c.Resources.Requests), c.Resources.Limits)
 }
 
-// appendStatus tells lists that are empty from those that are not there: only the
-// latter leave the word to the spec.
+// appendStatus tells empty lists from absent ones: only for absent ones the spec counts.
 func appendStatus(b []byte, s *corev1.ContainerStatus) []byte {
 	if s.AllocatedResources == nil && s.Resources == nil {
 		return b

@@ -101,8 +101,8 @@ func byNamespace(pods []Pod) [][]Pod {
 	return parts
 }
 
-// list asks for the samples of a namespace, or of all. Of two versions the better one
-// that is there is found by asking, once.
+// list requests the samples of a namespace, or of all. The first request finds the better of the
+// two versions that the server has.
 func (a *API) list(ctx context.Context, namespace string) (*metricsv1beta1.PodMetricsList, error) {
 	versions := apiVersions[:]
 	if known := a.version.Load(); known != nil {
@@ -191,8 +191,8 @@ func missing(p *Pod, at time.Time) string {
 	return "no sample yet"
 }
 
-// sample takes over what containers use. A sum of which a part is missing is not
-// known.
+// sample takes over what containers use. A sum of which a part is missing is unknown
+// .
 func (p *Pod) sample(containers []metricsv1beta1.ContainerMetrics) {
 	for _, res := range []Resource{CPU, Memory} {
 		var sum decimal.Decimal

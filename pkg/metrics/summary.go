@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// Summary measures pods, now, by what their kubelets say through the API server's
-// node proxy (stats/summary): network traffic since the pod started, ephemeral
-// storage, what is used of volumes, and CPU and memory where nobody else knew them.
+// Summary measures pods at an instant, from what their kubelets report through the API server's
+// node proxy (stats/summary): network traffic since the pod started, ephemeral storage, the usage
+// of volumes, and CPU and memory that no other source measured.
 type Summary struct {
 	get   GetFunc
 	asked func(object.Ref) bool
@@ -60,7 +60,7 @@ func (s *Summary) Measure(ctx context.Context, r *UsageReport) error {
 			continue
 		}
 		if summaries[i] == nil {
-			continue // Nobody was asked after the refusal.
+			continue // No request follows the refusal.
 		}
 		fillFromSummary(pods[node], summaries[i])
 		volumesOf(summaries[i], claims, used, shared)
@@ -183,8 +183,8 @@ func (p *Pod) take(sample *stats.PodStats) {
 	})
 }
 
-// fromContainers adds up what containers use, where it is not known yet: as a metrics
-// server does, which leaves a pod out when one of its containers is not known. (The
+// fromContainers adds up what containers use, where it is unknown yet: as a metrics
+// server does, which leaves a pod out when one of its containers is unknown. (The
 // kubelet's own sum for the pod is larger, by the pause container.)
 func (p *Pod) fromContainers(sample *stats.PodStats, res Resource, value func(*stats.ContainerStats) *uint64) {
 	if _, known := p.Used[res]; known || len(sample.Containers) == 0 {
@@ -266,10 +266,9 @@ func claimSizes(r *UsageReport) map[object.Ref]decimal.Decimal {
 	return out
 }
 
-// volumesOf notes what is used of claims: the largest figure where several pods have
-// one mounted, since each sees the same files. A file system that is much larger than
-// the volume (a folder of a node, or of an NFS server) is one that others use as
-// well: what is used of it is not of the claim.
+// volumesOf records the usage of claims: the largest figure if several pods mount one, since each
+// sees the same files. A file system that is much larger than the volume (a directory of a node,
+// or of an NFS server) has other users as well: its usage is not that of the claim.
 func volumesOf(summary *stats.Summary, claims, used map[object.Ref]decimal.Decimal, shared map[object.Ref]bool) {
 	for i := range summary.Pods {
 		for j := range summary.Pods[i].VolumeStats {

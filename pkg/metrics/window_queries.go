@@ -229,9 +229,9 @@ func (e *expressions) cpu(labels string) string {
 	return sumBy(labels, "round(1e6 * "+withUID(e.increase(cgroupKey, started, on, cpuMetric, `container!=""`, `container!="POD"`, `cpu=~"|total"`))+")")
 }
 
-// memory is the memory at a moment. Kubelets send timestamps, and where they do, Prometheus
-// does not mark the end of a series: a sample stands for a minute longer than the sampling
-// interval, so that one scrape may fail, and not for staleness.
+// memory is the memory at a moment. Kubelets send timestamps, and for these Prometheus does not
+// mark the end of a series: a sample is valid for a minute longer than the sampling interval, so
+// that one scrape may fail, and not for the staleness period.
 func (e *expressions) memory(labels string) string {
 	return sumBy(labels, withUID(maxBy(cgroupKey, e.memorySamples())))
 }
@@ -288,7 +288,7 @@ func (e *expressions) containers(name, ofInit string) string {
 	return union(e.rates(name), "("+e.rates(ofInit)+" and on ("+containerKey+") "+union(sidecar...)+")")
 }
 
-// overheadName stands for the overhead of a pod among its containers.
+// overheadName is the name of the overhead of a pod among its containers.
 const overheadName = "/"
 
 // withOverhead adds the overhead of pods to rates of containers.
@@ -432,8 +432,8 @@ type quantity struct {
 	ofCluster bool
 }
 
-// quantities are all of a window, in the order in which they are taken. What is charged comes
-// last: it is written anew once it is known what names the pods.
+// quantities returns all quantities of a window, in the order in which they are taken. The
+// charged ones come last: their queries need the labels that name the pods.
 func (e *expressions) quantities(whole bool) []quantity {
 	hours := e.sampled(e.memory(podKey) + " * 0 + 1")
 	if e.has[phaseMetric] {

@@ -8,8 +8,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Draft is a manifest that is to be written from what was found, for people to go on with:
-// Parse reads what YAML writes.
+// Draft is a manifest that is generated from what was found, for people to edit: Parse reads what
+// YAML writes.
 type Draft struct {
 	Name, Namespace string
 	// Found says where it comes from: namespace shop of the cluster.

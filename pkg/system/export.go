@@ -143,8 +143,8 @@ func (e *exporter) same(a, b Root) bool {
 	return a.Name == b.Name && in(a) == in(b) && sameType(a.Type, b.Type)
 }
 
-// dependencies keeps those between apps that are there, and that close no loop: who installs
-// goes by them.
+// dependencies keeps the dependencies between existing apps that close no loop: the order of
+// install follows them.
 func (e *exporter) dependencies() {
 	needs := map[string][]string{}
 	var reaches func(from, to string) bool
@@ -182,8 +182,8 @@ func compareApplied(a, b *unstructured.Unstructured) int {
 		cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
 }
 
-// notApplied says whether an object is not one that somebody applied, and why it cannot be
-// taken where people might expect it.
+// notApplied reports whether an object was not applied by a user or tool, and why it is skipped
+// although people might expect it.
 func notApplied(o *unstructured.Unstructured) (skip bool, reason string) {
 	name, group := o.GetName(), o.GroupVersionKind().Group
 	switch kind := o.GetKind(); {

@@ -133,7 +133,7 @@ func portKey(port map[string]any) string {
 }
 
 // portsSet are the ports of which a manager, and not the cluster, has set the node port. Where
-// the managed fields are not known there are none.
+// the managed fields are unknown there are none.
 func portsSet(o *unstructured.Unstructured) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range o.GetManagedFields() {

@@ -16,6 +16,6 @@ func JournalName(system string) string { return keptPrefix + system + "-journal"
 // LockName is what the Lease of who acts on the apps is called.
 func LockName(system string) string { return keptPrefix + system }
 
-// WatchName is what all is called that regulates a System from within a cluster: the Lease
-// of who does, its Deployment and its rights.
+// WatchName is the name of the objects that regulate a System from within a cluster: the Lease,
+// the Deployment and its RBAC objects.
 func WatchName(system string) string { return keptPrefix + system + "-watch" }

@@ -28,7 +28,7 @@ const (
 	Delete      MemberAction = "delete"
 	AddLabel    MemberAction = "label"   // it becomes a member
 	RemoveLabel MemberAction = "unlabel" // it is a member no more
-	Nothing     MemberAction = "none"    // it is as it is to be
+	Nothing     MemberAction = "none"    // the object needs no change
 	NotAMember  MemberAction = "left"    // it carries the label and is no member: it is let alone
 )
 

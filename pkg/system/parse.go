@@ -31,7 +31,7 @@ const (
 // there is no system, and the problems say what and where, in the order of the text. Each
 // names the path to its place: spec.apps[1].on.Stop[0]: there is no "paus".
 //
-// Kinds are not known here: of a root only its form is checked.
+// Kinds are unknown here: of a root only its form is checked.
 func Parse(name string, data []byte) (*System, []strict.Problem) { return ParseWith(name, data, nil) }
 
 // ParseWith reads a manifest with values laid over those that it has, before templates are

@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// Bounds of filling in a template. A manifest may come from a cluster, and a few words of a
-// template could otherwise go on for good, or take all memory.
+// Bounds of filling in a template. A manifest may come from a cluster, and a short template could
+// otherwise run forever, or use all memory.
 const (
 	maxRendered = 1 << 20         // bytes that come out
 	maxProduced = 8 << 20         // bytes that functions return on the way
@@ -181,9 +181,9 @@ func (b *bounds) take(size int) error {
 
 func (b *bounds) text(s string) (string, error) { return s, b.take(len(s)) }
 
-// functions are those of a manifest. Nothing of them reads a file, the environment or the
-// network; print and its kin are those of text/template, within bounds, and what is for
-// web pages is not there.
+// functions are the functions of a manifest. None of them reads a file, the environment or the
+// network; print and its kin are those of text/template, within bounds, without the functions for
+// web pages.
 func (b *bounds) functions() template.FuncMap {
 	all := template.FuncMap{
 		countName:  b.count,
