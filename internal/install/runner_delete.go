@@ -149,14 +149,31 @@ func (x *run) deleteUnused(ctx context.Context, d *unstructured.Unstructured) (w
 	return "", nil
 }
 
+// deleteDropped deletes them. One that was deleted and created again meanwhile is another object.
+func (x *run) deleteDropped(ctx context.Context, left []*unstructured.Unstructured, timeout time.Duration) error {
+	refs := make([]object.Ref, 0, len(left))
+	for _, o := range left {
+		ref := refOf(o)
+		err := x.Objects.Delete(ctx, ref, Precondition{UID: string(o.GetUID())})
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			continue
+		case err != nil:
+			return fmt.Errorf("delete %s: %w", ref, err)
+		}
+		refs = append(refs, ref)
+	}
+	return x.waitGone(ctx, refs, timeout)
+}
+
 // droppedObjects are the objects that a revision of a release had, that the last one does not have
 // any more, and that are still there. Helm skips an object that it cannot read, and says nothing.
-func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]object.Ref, error) {
+func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last Record) ([]*unstructured.Unstructured, error) {
 	i := slices.IndexFunc(list, func(v Record) bool { return v.Revision == was })
 	if i < 0 {
 		return nil, nil
 	}
-	var left []object.Ref
+	var left []*unstructured.Unstructured
 	for _, ref := range list[i].Objects {
 		if slices.Contains(last.Objects, ref) || slices.Contains(last.Kept, ref) {
 			continue
@@ -166,8 +183,8 @@ func (x *run) droppedObjects(ctx context.Context, list []Record, was int, last R
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return nil, fmt.Errorf("%s is no longer part of release %s, and whether it was deleted is unknown: %w", ref, last.Release, err)
-		case ownedBy(is, last.Release) && is.GetDeletionTimestamp() == nil && !strings.EqualFold(is.GetAnnotations()[policyAnnotation], "keep"):
-			left = append(left, ref)
+		case ownedBy(is, last.Release) && is.GetDeletionTimestamp() == nil && !strings.EqualFold(strings.TrimSpace(is.GetAnnotations()[policyAnnotation]), "keep"):
+			left = append(left, is)
 		}
 	}
 	return left, nil

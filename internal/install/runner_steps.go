@@ -272,7 +272,7 @@ func (x *run) noteRevision(ctx context.Context, s *Step, state *StepState) error
 	if err != nil {
 		return err
 	}
-	return x.deleteObjects(ctx, left, x.o.statusTimeout(s.Timeout))
+	return x.deleteDropped(ctx, left, x.o.statusTimeout(s.Timeout))
 }
 
 // removeRelease uninstalls, and keeps the records until the run is done: so long it can be

@@ -118,7 +118,7 @@ func isPermanent(err error) bool {
 func retry(ctx context.Context, attempt func(context.Context) error) error {
 	return journal.Retry(ctx, journal.DefaultLimit, func(ctx context.Context) error {
 		err := attempt(ctx)
-		if apierrors.IsConflict(err) && !isPermanent(err) {
+		if !isPermanent(err) && (apierrors.IsConflict(err) || apierrors.IsUnauthorized(err)) {
 			return journal.Retryable(err)
 		}
 		return err
