@@ -78,6 +78,9 @@ func TestAliases(t *testing.T) {
 			if _, out, _ := run(t, strings.Replace(program, "kubectl-", "kubectl_complete-", 1), "--hel"); !strings.Contains(out, "--help\t") {
 				t.Errorf("%s does not complete: %q", program, out)
 			}
+			if code, _, talk := run(t, program, "shop", "--from", "nowhere.yaml"); code != ExitError || strings.Contains(talk, "unknown command") {
+				t.Errorf("%s shop: %d %s: the alias takes no arguments", program, code, talk)
+			}
 			if code, out, _ := run(t, program, "help"); code != 0 || !strings.Contains(out, words) {
 				t.Errorf("%s help: %d %s", program, code, out)
 			}
