@@ -152,12 +152,12 @@ func namespacesOf(refs []object.Ref) (out []string) {
 
 // controls finds the controller of an object.
 func controls(o *unstructured.Unstructured) func(object.Ref) bool {
-	by := metav1.GetControllerOf(o)
+	owner := metav1.GetControllerOf(o)
 	return func(ref object.Ref) bool {
-		if by == nil || by.Name != ref.Name || by.Kind != ref.Kind || ref.Namespace != "" && ref.Namespace != o.GetNamespace() {
+		if owner == nil || owner.Name != ref.Name || owner.Kind != ref.Kind || ref.Namespace != "" && ref.Namespace != o.GetNamespace() {
 			return false
 		}
-		gv, err := schema.ParseGroupVersion(by.APIVersion)
+		gv, err := schema.ParseGroupVersion(owner.APIVersion)
 		return err == nil && gv.Group == ref.Group
 	}
 }
@@ -203,8 +203,8 @@ func (i *Inspector) stuckPods(ctx context.Context, set *appsv1.StatefulSet) ([]c
 	}
 	var out []corev1.Pod
 	for n := range list {
-		by := metav1.GetControllerOf(&list[n])
-		if by == nil || by.UID != set.UID || list[n].GetDeletionTimestamp() != nil {
+		owner := metav1.GetControllerOf(&list[n])
+		if owner == nil || owner.UID != set.UID || list[n].GetDeletionTimestamp() != nil {
 			continue
 		}
 		var pod corev1.Pod

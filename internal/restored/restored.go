@@ -78,11 +78,11 @@ func (i *Inspector) Inspect(ctx context.Context, refs []object.Ref, timeout time
 }
 
 // Text says in one line that it is Healthy, or what is not and what helps.
-func (r Report) Text(what string) string {
+func (r Report) Text(subject string) string {
 	if r.Healthy {
-		return what + " is Healthy"
+		return subject + " is Healthy"
 	}
-	text := what + " is not Healthy: " + r.Message
+	text := subject + " is not Healthy: " + r.Message
 	if len(r.Help) > 0 {
 		text += " (" + strings.Join(r.Help, "; ") + ")"
 	}

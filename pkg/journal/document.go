@@ -59,12 +59,12 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 		return nil, nil, err
 	}
 	o := &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, Data: map[string]string{}}
-	beside := 0
+	extra := 0
 	if f.Summary != nil {
 		maps.Copy(o.Data, f.Summary(d))
 	}
 	for k, v := range o.Data {
-		beside += len(k) + len(v)
+		extra += len(k) + len(v)
 	}
 	stored := text
 	if len(text) > compressAbove {
@@ -75,7 +75,7 @@ func (f Format[T]) encode(d *T) (*corev1.ConfigMap, []byte, error) {
 	} else {
 		o.Data[documentKey] = string(text)
 	}
-	if len(stored)+beside > maxBytes {
+	if len(stored)+extra > maxBytes {
 		err := fmt.Errorf("it has %d bytes, %d compressed, and a ConfigMap holds %d", len(text), len(stored), maxBytes)
 		if f.TooLarge != nil {
 			err = fmt.Errorf("%w: %s", err, f.TooLarge(d))

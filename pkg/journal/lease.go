@@ -111,8 +111,8 @@ func (l *Lease) Do(ctx context.Context, act func(context.Context) error) error {
 		end(nil)
 	}()
 	err := act(acting)
-	if lost := new(LostError); errors.As(context.Cause(acting), &lost) {
-		return errors.Join(lost, withoutCancel(err))
+	if lostErr := new(LostError); errors.As(context.Cause(acting), &lostErr) {
+		return errors.Join(lostErr, withoutCancel(err))
 	}
 	return err
 }
@@ -122,15 +122,15 @@ const markedBy = " #"
 
 // Holder says who this process is: alice@host (pid 123). In a container host is the pod.
 func Holder() string {
-	who := fmt.Sprintf("uid %d", os.Getuid())
+	name := fmt.Sprintf("uid %d", os.Getuid())
 	if u, err := user.Current(); err == nil && u.Username != "" {
-		who = u.Username
+		name = u.Username
 	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
 	}
-	return fmt.Sprintf("%s@%s (pid %d)", who, host, os.Getpid())
+	return fmt.Sprintf("%s@%s (pid %d)", name, host, os.Getpid())
 }
 
 // withoutCancel leaves out what only says that the context ended, whose cause is told.

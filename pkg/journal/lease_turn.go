@@ -26,7 +26,7 @@ type leaseHolder struct {
 // take waits until the lease is ours.
 func (t *leaseHolder) take(ctx context.Context) error {
 	began := time.Now()
-	answered, told := began, ""
+	answered, reported := began, ""
 	for {
 		got, err := t.try(ctx)
 		switch {
@@ -41,9 +41,9 @@ func (t *leaseHolder) take(ctx context.Context) error {
 		case t.lock.Limit > 0 && time.Since(answered) > t.lock.Limit:
 			return fmt.Errorf("take the lock (%s): no answer for %s: %w", t.lock.name, t.lock.Limit, err)
 		}
-		if by := holderOf(t.lease); by != "" && by != told && time.Since(began) >= time.Second && t.lock.Waiting != nil {
-			told = by
-			t.lock.Waiting(unmarked(by), acquiredAt(t.lease))
+		if holder := holderOf(t.lease); holder != "" && holder != reported && time.Since(began) >= time.Second && t.lock.Waiting != nil {
+			reported = holder
+			t.lock.Waiting(unmarked(holder), acquiredAt(t.lease))
 		}
 		if err := nap(ctx, t.pause()); err != nil {
 			return err
@@ -65,44 +65,44 @@ func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	spec := coordinationv1.LeaseSpec{HolderIdentity: &t.id, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}
 	ctx, cancel := context.WithTimeout(ctx, t.lock.Duration/2)
 	defer cancel()
-	is, err := t.lock.api.get(ctx)
+	current, err := t.lock.api.get(ctx)
 	if apierrors.IsNotFound(err) {
-		is, err = t.lock.api.create(ctx, spec)
-		return t.written(is, err, sent)
+		current, err = t.lock.api.create(ctx, spec)
+		return t.written(current, err, sent)
 	}
 	if err != nil {
 		return false, err
 	}
-	t.observe(is)
+	t.observe(current)
 	// Its own name is in it where a write worked whose answer was lost.
-	if by := holderOf(is); by != "" && by != t.id && time.Since(t.seen) <= leaseDuration(is) {
+	if holder := holderOf(current); holder != "" && holder != t.id && time.Since(t.seen) <= leaseDuration(current) {
 		return false, nil
 	}
-	is = is.DeepCopy()
+	current = current.DeepCopy()
 	times := int32(1)
-	if is.Spec.LeaseTransitions != nil {
-		times += *is.Spec.LeaseTransitions
+	if current.Spec.LeaseTransitions != nil {
+		times += *current.Spec.LeaseTransitions
 	}
-	is.Spec = spec
-	is.Spec.LeaseTransitions = &times
-	is, err = t.lock.api.update(ctx, is)
-	return t.written(is, err, sent)
+	current.Spec = spec
+	current.Spec.LeaseTransitions = &times
+	current, err = t.lock.api.update(ctx, current)
+	return t.written(current, err, sent)
 }
 
-func (t *leaseHolder) written(is *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
+func (t *leaseHolder) written(result *coordinationv1.Lease, err error, sent time.Time) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	t.lease, t.sent = is, sent
+	t.lease, t.sent = result, sent
 	return true, nil
 }
 
 // observe remembers when a lease was first seen as it is.
-func (t *leaseHolder) observe(is *coordinationv1.Lease) {
-	if t.lease == nil || t.lease.ResourceVersion != is.ResourceVersion || t.lease.UID != is.UID {
+func (t *leaseHolder) observe(current *coordinationv1.Lease) {
+	if t.lease == nil || t.lease.ResourceVersion != current.ResourceVersion || t.lease.UID != current.UID {
 		t.seen = time.Now()
 	}
-	t.lease = is
+	t.lease = current
 }
 
 // keep renews the lease until the context ends, and returns why it was lost.
@@ -130,11 +130,11 @@ func (t *leaseHolder) keep(ctx context.Context) error {
 }
 
 // unmarked is who holds a lease, without the mark of the turn.
-func unmarked(by string) string {
-	if i := strings.LastIndex(by, markedBy); i > 0 {
-		return by[:i]
+func unmarked(holder string) string {
+	if i := strings.LastIndex(holder, markedBy); i > 0 {
+		return holder[:i]
 	}
-	return by
+	return holder
 }
 
 type takenError struct{ by string }
@@ -155,9 +155,9 @@ func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	now := metav1.NewMicroTime(sent)
 	mine := t.lease.DeepCopy()
 	mine.Spec.RenewTime = &now
-	is, err := t.lock.api.update(ctx, mine)
+	current, err := t.lock.api.update(ctx, mine)
 	if err == nil {
-		t.lease, t.sent = is, sent
+		t.lease, t.sent = current, sent
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
@@ -166,16 +166,16 @@ func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	if !MayHaveWritten(err) {
 		return err
 	}
-	is, gone := t.lock.api.get(ctx)
+	current, gone := t.lock.api.get(ctx)
 	switch {
 	case apierrors.IsNotFound(gone):
 		return &takenError{}
 	case gone != nil:
 		return err
-	case holderOf(is) != t.id || is.UID != t.lease.UID:
-		return &takenError{by: holderOf(is)}
+	case holderOf(current) != t.id || current.UID != t.lease.UID:
+		return &takenError{by: holderOf(current)}
 	}
-	t.lease = is
+	t.lease = current
 	return err
 }
 
@@ -191,14 +191,14 @@ func (t *leaseHolder) release(ctx context.Context) {
 		if err == nil || !MayHaveWritten(err) {
 			return err
 		}
-		is, gone := t.lock.api.get(ctx)
+		current, gone := t.lock.api.get(ctx)
 		if gone != nil {
 			return gone
 		}
-		if holderOf(is) != t.id || is.UID != t.lease.UID {
+		if holderOf(current) != t.id || current.UID != t.lease.UID {
 			return nil // it was released, or is another one's
 		}
-		t.lease = is
+		t.lease = current
 		return Retryable(err)
 	})
 }
@@ -207,8 +207,8 @@ func (t *leaseHolder) release(ctx context.Context) {
 func (t *leaseHolder) forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	if is, err := t.lock.api.get(ctx); err == nil && holderOf(is) == "" {
-		_ = t.lock.api.remove(ctx, is)
+	if current, err := t.lock.api.get(ctx); err == nil && holderOf(current) == "" {
+		_ = t.lock.api.remove(ctx, current)
 	}
 }
 

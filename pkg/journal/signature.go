@@ -39,13 +39,13 @@ type ForgedError struct {
 }
 
 func (e *ForgedError) Error() string {
-	what := "its signature does not match its key"
+	problem := "its signature does not match its key"
 	if e.Missing {
-		what = "it has no signature, although there is a key"
+		problem = "it has no signature, although there is a key"
 	}
 	name, ns := e.Place.Name, e.Place.Namespace
 	return fmt.Sprintf("configmap %s/%s: the journal cannot be trusted: %s (secret %s): it was written without the key, or by an older version; nothing was done: read it (kubectl get configmap/%s -n %s -o yaml), fix by hand what is true of it, then delete it",
-		ns, name, what, KeyName(name), name, ns)
+		ns, name, problem, KeyName(name), name, ns)
 }
 
 // KeyName is what the Secret with the key of a journal is called.

@@ -85,10 +85,10 @@ type Store[T any] struct {
 }
 
 // Connect returns a client that waits in no queue of this process.
-func Connect(config *rest.Config, what string) (dynamic.Interface, error) {
+func Connect(config *rest.Config, subject string) (dynamic.Interface, error) {
 	client, err := dynamic.NewForConfig(Quiet(config))
 	if err != nil {
-		return nil, fmt.Errorf("reach %s: %w", what, err)
+		return nil, fmt.Errorf("reach %s: %w", subject, err)
 	}
 	return client, nil
 }
@@ -173,13 +173,13 @@ func (s *Store[T]) Save(ctx context.Context, d *T) error {
 	}
 	expect := r.version
 	err = Retry(ctx, s.Limit, func(ctx context.Context) error {
-		is, err := s.write(ctx, want, expect)
+		written, err := s.write(ctx, want, expect)
 		if err != nil && MayHaveWritten(err) {
-			is, err = s.settle(ctx, want, &expect, err)
+			written, err = s.settle(ctx, want, &expect, err)
 		}
 		if err == nil {
-			r.set(is)
-			s.own.Store(&is.ResourceVersion)
+			r.set(written)
+			s.own.Store(&written.ResourceVersion)
 		}
 		return err
 	})
@@ -214,22 +214,22 @@ func (s *Store[T]) want(ctx context.Context, d *T, r *Revision) (*corev1.ConfigM
 // settle looks what became of a write that failed: done after all, to be done again, or
 // impossible since somebody else wrote.
 func (s *Store[T]) settle(ctx context.Context, want *corev1.ConfigMap, expect *string, failed error) (*corev1.ConfigMap, error) {
-	is, err := s.read(ctx)
+	current, err := s.read(ctx)
 	switch {
 	case err != nil:
 		return nil, err
-	case is == nil && *expect == "" && apierrors.IsNotFound(failed):
+	case current == nil && *expect == "" && apierrors.IsNotFound(failed):
 		return nil, failed // there is no such namespace
-	case is == nil:
+	case current == nil:
 		// What it said is known here, and nowhere else.
 		*expect = ""
 		return nil, Retryable(failed)
-	case sameDocument(is, want):
-		return is, nil
-	case *expect == "" && isShell(is):
-		*expect = is.ResourceVersion
+	case sameDocument(current, want):
+		return current, nil
+	case *expect == "" && isShell(current):
+		*expect = current.ResourceVersion
 		return nil, Retryable(failed)
-	case is.ResourceVersion == *expect:
+	case current.ResourceVersion == *expect:
 		return nil, Retryable(failed)
 	}
 	return nil, &ConflictError{Object: s.object()}

@@ -58,30 +58,30 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	if err != nil {
 		return "", permanent("%w", err)
 	}
-	within, cancel := context.WithTimeout(ctx, timeout)
+	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	// Without a connection nothing is sent: who could not be dialed has heard nothing.
 	var reached atomic.Bool
-	within = httptrace.WithClientTrace(within, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
+	bounded = httptrace.WithClientTrace(bounded, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { reached.Store(true) }})
 	client := &http.Client{CheckRedirect: sameHost}
 	defer client.CloseIdleConnections()
 	var last error
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		status, retry, err := x.postOnce(within, client, h, key, body, it.op.ID)
+		status, retry, err := x.postOnce(bounded, client, h, key, body, it.op.ID)
 		if err == nil {
 			return postText(h) + ": " + status, nil
 		}
 		if ctx.Err() != nil {
 			return "", ctx.Err()
 		}
-		if within.Err() == nil || last == nil {
+		if bounded.Err() == nil || last == nil {
 			last = err
 		}
 		if errors.As(err, new(*journal.PermanentError)) {
 			return "", err
 		}
 		it.unsure = reached.Load() || it.resumed
-		if !pause(within, max(wait, retry)) {
+		if !pause(bounded, max(wait, retry)) {
 			if ctx.Err() != nil {
 				return "", ctx.Err()
 			}
@@ -93,7 +93,7 @@ func (x *run) post(ctx context.Context, it *item, h *system.HTTP, timeout time.D
 	}
 }
 
-func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, once string) (string, time.Duration, error) {
+func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP, key, body []byte, onceKey string) (string, time.Duration, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
 	if err != nil {
 		return "", 0, permanent("%s: invalid URL", postText(h))
@@ -102,7 +102,7 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 		req.Header.Set(k, v)
 	}
 	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set(onceHeader, once)
+	req.Header.Set(onceHeader, onceKey)
 	stamp := strconv.FormatInt(x.Now().Unix(), 10)
 	req.Header.Set(timestampHeader, stamp)
 	if key != nil {
@@ -132,8 +132,8 @@ func (x *run) postOnce(ctx context.Context, client *http.Client, h *system.HTTP,
 
 // withoutURL is why a request failed, without the address that net/http writes before it.
 func withoutURL(err error) error {
-	if of, ok := errors.AsType[*url.Error](err); ok {
-		err = of.Err
+	if urlErr, ok := errors.AsType[*url.Error](err); ok {
+		err = urlErr.Err
 	}
 	return errors.New(field.HostsOnly(err.Error()))
 }

@@ -70,8 +70,8 @@ func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout 
 	if err != nil {
 		return "", err
 	}
-	if is := it.op.Target; !it.back && is.Name != "" && is.Ref() != t.Ref() {
-		return "", refused(is, "the Job of this action is "+t.String())
+	if target := it.op.Target; !it.back && target.Name != "" && target.Ref() != t.Ref() {
+		return "", refused(target, "the Job of this action is "+t.String())
 	}
 	job, err := x.jobOf(it, t, act.Job.Template)
 	if err != nil {
@@ -104,9 +104,9 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 		if !it.back {
 			it.op.Target.UID = string(o.GetUID())
 		}
-		done, failed, why := jobEnd(o)
+		done, failed, reason := jobEnd(o)
 		if failed {
-			return false, permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, why, t.Namespace, t.Name)
+			return false, permanent("%s failed: %s; see its pods (kubectl logs -n %s job/%s)", t, reason, t.Namespace, t.Name)
 		}
 		return done, nil
 	})
@@ -123,7 +123,7 @@ func (x *run) waitJob(ctx context.Context, it *item, t Target, timeout time.Dura
 	return t.String() + " completed", nil
 }
 
-func jobEnd(o *unstructured.Unstructured) (done, failed bool, why string) {
+func jobEnd(o *unstructured.Unstructured) (done, failed bool, reason string) {
 	conditions, _, _ := unstructured.NestedSlice(o.Object, "status", "conditions")
 	for _, c := range conditions {
 		m, _ := c.(map[string]any)

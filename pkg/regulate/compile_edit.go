@@ -73,21 +73,21 @@ func (r *Runner) signal(preset string, t Target, fields map[string]any) (map[str
 	return after, nil
 }
 
-func metadata(fields map[string]any, of string, keys map[string]*string) map[string]any {
+func metadata(fields map[string]any, field string, keys map[string]*string) map[string]any {
 	patch := map[string]any{}
-	have, _ := lookup(fields, []string{"metadata", of})
-	is, _ := have.(map[string]any)
+	have, _ := lookup(fields, []string{"metadata", field})
+	current, _ := have.(map[string]any)
 	for k, v := range keys {
 		if v != nil {
 			patch[k] = *v
-		} else if _, ok := is[k]; ok {
+		} else if _, ok := current[k]; ok {
 			patch[k] = nil
 		}
 	}
 	if len(patch) == 0 {
 		return fields
 	}
-	return patchedBy(fields, map[string]any{"metadata": map[string]any{of: patch}})
+	return patchedBy(fields, map[string]any{"metadata": map[string]any{field: patch}})
 }
 
 // patched applies a patch of the manifest.

@@ -74,9 +74,9 @@ func scaleIn(scale *unstructured.Unstructured) *unstructured.Unstructured {
 // scaleTo is the patch of a Scale; nil where the number is that already. A JSON patch cannot
 // replace a 0, which is not there.
 func scaleTo(live, want map[string]any) ([]byte, error) {
-	is, has := lookup(live, []string{"spec", "replicas"})
+	current, has := lookup(live, []string{"spec", "replicas"})
 	to, ok := lookup(want, []string{"spec", "replicas"})
-	if !ok || has && same(is, to) {
+	if !ok || has && same(current, to) {
 		return nil, nil
 	}
 	version, _ := lookup(live, []string{"metadata", "resourceVersion"})
@@ -141,11 +141,11 @@ func (r *Runner) changes(a *system.Action, t Target, fields map[string]any, clai
 	for _, o := range slices.Backward(claims) {
 		base, _ = Undo(unkept(o.Changes), base, false)
 	}
-	alone, err := r.edit(a, t, base)
+	single, err := r.edit(a, t, base)
 	if err != nil {
 		return out, after, nil
 	}
-	for _, b := range Diff(plain(base, true), plain(alone, true)) {
+	for _, b := range Diff(plain(base, true), plain(single, true)) {
 		if i := slices.IndexFunc(out, func(c Change) bool { return c.Path == b.Path }); i >= 0 {
 			out[i].CreatedParents = b.CreatedParents
 			continue
@@ -236,10 +236,10 @@ func mayBeScaled(main *unstructured.Unstructured, number any) [][]string {
 // said, writes quantities in its own way, and admission changes what it likes.
 func (o *Operation) adopt(before, after map[string]any) {
 	status := slices.ContainsFunc(o.Changes, func(c Change) bool { return strings.HasPrefix(c.Path, "/status") })
-	made := map[string]int{}
+	created := map[string]int{}
 	var out []Change
 	for _, c := range o.Changes {
-		made[c.Path] = c.CreatedParents
+		created[c.Path] = c.CreatedParents
 		if c.claims() {
 			out = append(out, c)
 		}
@@ -248,7 +248,7 @@ func (o *Operation) adopt(before, after map[string]any) {
 		if o.Target.Subresource == scaleSubresource && !strings.HasPrefix(c.Path, "/spec") {
 			continue
 		}
-		c.CreatedParents = max(c.CreatedParents, made[c.Path])
+		c.CreatedParents = max(c.CreatedParents, created[c.Path])
 		out = append(out, c)
 	}
 	slices.SortFunc(out, func(x, y Change) int { return strings.Compare(x.Path, y.Path) })

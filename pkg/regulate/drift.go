@@ -109,7 +109,7 @@ func (j *Journal) overwritten(o *Operation, path string) bool {
 
 // whoChanged is the manager that owns the field of a change, the one that wrote last of several.
 // Nobody owns a field that is gone: then it is whoever wrote to the object last, after the hold.
-func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by string, at time.Time) {
+func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (manager string, at time.Time) {
 	way, found := c.resolvePath(main.Object)
 	if o.Target.Subresource == scaleSubresource {
 		way, found = tokens(cmp.Or(o.Replicas, "/spec/replicas")), true
@@ -124,11 +124,11 @@ func whoChanged(main *unstructured.Unstructured, o *Operation, c *Change) (by st
 		if e.Time != nil {
 			when = e.Time.UTC()
 		}
-		if by == "" || when.After(at) {
-			by, at = e.Manager, when
+		if manager == "" || when.After(at) {
+			manager, at = e.Manager, when
 		}
 	}
-	return by, at
+	return manager, at
 }
 
 // unchanged says that an entry is that of an owner from before the hold, which has not written
@@ -142,15 +142,15 @@ func (d *Drift) Text() string {
 	if d.Unread != "" {
 		return fmt.Sprintf("%s could not be read: %s", d.Target, d.Unread)
 	}
-	who := "an unknown client"
+	client := "an unknown client"
 	if d.By != "" {
-		who = d.By
+		client = d.By
 	}
 	at := ""
 	if !d.At.IsZero() {
 		at = " at " + d.At.UTC().Format(time.RFC3339)
 	}
-	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", who, at,
+	return fmt.Sprintf("changed since by %s%s: %s %s, and %s holds it at %s", client, at,
 		strings.Join(tokens(d.Change.Path), "."), valueOf(d.Has, d.Is), d.Signal, strings.TrimPrefix(valueOf(d.Change.ExistsAfter, d.Change.After), "is "))
 }
 

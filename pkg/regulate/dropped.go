@@ -35,8 +35,8 @@ func (c *Change) means(v any) bool {
 		return c.ExistedBefore == c.ExistsAfter || empty(c.Before) && empty(c.After)
 	}
 	a, ok := v.(string)
-	b, is := c.After.(string)
-	if !ok || !is {
+	b, isString := c.After.(string)
+	if !ok || !isString {
 		return empty(v) && empty(c.After)
 	}
 	p, err := resource.ParseQuantity(a)

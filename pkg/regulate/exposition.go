@@ -39,12 +39,12 @@ type Metrics struct {
 
 // NewMeter returns the meter of a system.
 func NewMeter(system string) *Metrics {
-	of := prometheus.Labels{"system": system}
+	constLabels := prometheus.Labels{"system": system}
 	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: of}, labels)
+		return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: constLabels}, labels)
 	}
 	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
-		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: of}, labels)
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: constLabels}, labels)
 	}
 	m := &Metrics{
 		Now: time.Now, registry: prometheus.NewRegistry(), holding: map[string]bool{},
@@ -71,18 +71,18 @@ func (m *Metrics) Observe(o *Outcome) {
 		app, signal string
 	}
 	result := map[sent]string{}
-	count := func(list []Record, what string) {
+	count := func(list []Record, outcome string) {
 		for _, r := range list {
-			result[sent{r.Hold, r.App, r.Signal}] = what
+			result[sent{r.Hold, r.App, r.Signal}] = outcome
 			if r.Action != "" {
-				m.operations.WithLabelValues(r.App, r.Action, what).Inc()
+				m.operations.WithLabelValues(r.App, r.Action, outcome).Inc()
 			}
 		}
 	}
 	count(o.Done, "done")
 	count(o.Failed, "failed") // a signal of which a part failed has failed
-	for s, what := range result {
-		m.signals.WithLabelValues(s.app, s.signal, what).Inc()
+	for s, outcome := range result {
+		m.signals.WithLabelValues(s.app, s.signal, outcome).Inc()
 	}
 }
 

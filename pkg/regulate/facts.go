@@ -78,8 +78,8 @@ func leaves(m map[string]any, above []string) [][]string {
 	var out [][]string
 	for _, key := range slices.Sorted(maps.Keys(m)) {
 		path := append(slices.Clone(above), key)
-		if below, is := m[key].(map[string]any); is && len(below) > 0 {
-			out = append(out, leaves(below, path)...)
+		if children, ok := m[key].(map[string]any); ok && len(children) > 0 {
+			out = append(out, leaves(children, path)...)
 			continue
 		}
 		out = append(out, path)
@@ -114,7 +114,7 @@ type service struct {
 // selector, so that it chooses none, does not count.
 func (s *service) selects(labels map[string]string) bool {
 	for k, v := range s.selector {
-		if have, is := labels[k]; (!is || have != v) && !strings.HasPrefix(k, ourPrefix) {
+		if have, ok := labels[k]; (!ok || have != v) && !strings.HasPrefix(k, ourPrefix) {
 			return false
 		}
 	}
@@ -194,23 +194,23 @@ func (f fact) with(c *Collector, t *corev1.PodTemplateSpec) fact {
 	if len(bare.Annotations) == 0 {
 		bare.Annotations = nil
 	}
-	under := [][]string{}
+	omit := [][]string{}
 	for _, p := range c.patched {
 		if i := slices.Index(p, "template"); i >= 0 && p[0] == "spec" && len(p) > i+1 {
-			under = append(under, p[i+1:])
+			omit = append(omit, p[i+1:])
 		}
 	}
-	f.print = sum(&bare, under)
+	f.print = sum(&bare, omit)
 	return f
 }
 
 // sum is a hash of what JSON is made of v, without some paths.
-func sum(v any, without [][]string) string {
+func sum(v any, omit [][]string) string {
 	data, err := json.Marshal(v)
-	if err == nil && len(without) > 0 {
+	if err == nil && len(omit) > 0 {
 		var m map[string]any
 		if err = json.Unmarshal(data, &m); err == nil {
-			for _, path := range without {
+			for _, path := range omit {
 				m = lessOf(m, path)
 			}
 			data, err = json.Marshal(m)
@@ -227,8 +227,8 @@ func sum(v any, without [][]string) string {
 // lessOf returns m without a path; m itself stays as it is. In a list the path is taken out
 // of each item, where it does not name one by its number.
 func lessOf(m map[string]any, path []string) map[string]any {
-	value, is := m[path[0]]
-	if !is {
+	value, ok := m[path[0]]
+	if !ok {
 		return m
 	}
 	m = maps.Clone(m)
@@ -236,16 +236,16 @@ func lessOf(m map[string]any, path []string) map[string]any {
 		delete(m, path[0])
 		return m
 	}
-	switch below := value.(type) {
+	switch children := value.(type) {
 	case map[string]any:
-		m[path[0]] = lessOf(below, path[1:])
+		m[path[0]] = lessOf(children, path[1:])
 	case []any:
-		items, rest := slices.Clone(below), path[1:]
+		items, rest := slices.Clone(children), path[1:]
 		if strings.Trim(rest[0], "0123456789-") == "" {
 			rest = rest[1:]
 		}
 		for i := range items {
-			if item, is := items[i].(map[string]any); is && len(rest) > 0 {
+			if item, ok := items[i].(map[string]any); ok && len(rest) > 0 {
 				items[i] = lessOf(item, rest)
 			}
 		}

@@ -38,12 +38,12 @@ var versionFields = [][]string{
 func (c *Collector) custom(o object.Object, fields map[string]any) fact {
 	var f fact
 	for _, path := range versionFields {
-		if text, is := scalar(dig(fields, path)); is && text != "" {
+		if text, ok := scalar(dig(fields, path)); ok && text != "" {
 			f.versions = append(f.versions, strings.Join(path, ".")+"="+text)
 		}
 	}
 	spec := map[string]any{}
-	if s, is := fields["spec"]; is {
+	if s, ok := fields["spec"]; ok {
 		spec["spec"] = s
 	} else {
 		spec = maps.Clone(fields)
@@ -68,8 +68,8 @@ func (c *Collector) written(gvk schema.GroupVersionKind) [][]string {
 	}
 	var out [][]string
 	for _, preset := range []string{PresetPause, PresetStop} {
-		s, is := c.signals.Of(gvk, preset)
-		if !is {
+		s, ok := c.signals.Of(gvk, preset)
+		if !ok {
 			continue
 		}
 		var above []string
@@ -91,8 +91,8 @@ func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string
 	}
 	var lacks map[string]string
 	for _, preset := range []string{PresetPause, PresetStop} {
-		s, is := c.signals.Of(gvk, preset)
-		if !is || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
+		s, ok := c.signals.Of(gvk, preset)
+		if !ok || s.Requires == "" || dig(fields, fieldNames(s.Requires)) != nil {
 			continue
 		}
 		if lacks == nil {
@@ -105,8 +105,8 @@ func (c *Collector) missingFields(gvk schema.GroupVersionKind, fields map[string
 
 func dig(v any, path []string) any {
 	for _, key := range path {
-		m, is := v.(map[string]any)
-		if !is {
+		m, ok := v.(map[string]any)
+		if !ok {
 			return nil
 		}
 		v = m[key]

@@ -54,7 +54,7 @@ func (d *differ) add(at []string, c Change) {
 
 // mappings compares two mappings; made is how many of those above, and before itself, are
 // not there yet.
-func (d *differ) mappings(at []string, before, after map[string]any, made int) {
+func (d *differ) mappings(at []string, before, after map[string]any, created int) {
 	for k, was := range before {
 		now, has := after[k]
 		to := append(slices.Clip(at), k)
@@ -70,10 +70,10 @@ func (d *differ) mappings(at []string, before, after map[string]any, made int) {
 		}
 		to := append(slices.Clip(at), k)
 		if m, ok := now.(map[string]any); ok && len(m) > 0 {
-			d.mappings(to, nil, m, made+1)
+			d.mappings(to, nil, m, created+1)
 			continue
 		}
-		d.add(to, Change{ExistsAfter: true, After: now, CreatedParents: made})
+		d.add(to, Change{ExistsAfter: true, After: now, CreatedParents: created})
 	}
 }
 
@@ -180,7 +180,7 @@ func (c *Change) resolvePath(o map[string]any) ([]string, bool) {
 		}
 		n, err := strconv.Atoi(at[i])
 		if name, named := c.Items[pointer(tokens(c.Path)[:i+1])]; named {
-			n = slices.IndexFunc(list, func(item any) bool { is, _ := nameOf(item); return is == name })
+			n = slices.IndexFunc(list, func(item any) bool { itemName, _ := nameOf(item); return itemName == name })
 		}
 		if err != nil || n < 0 || n >= len(list) {
 			return nil, false
@@ -251,15 +251,15 @@ func put(o map[string]any, at []string, value any) bool {
 
 // takeAway removes a field of a mapping, and as many of the mappings above as were made for
 // it and are empty now.
-func takeAway(o map[string]any, at []string, made int) {
-	for ; len(at) > 0; made-- {
+func takeAway(o map[string]any, at []string, created int) {
+	for ; len(at) > 0; created-- {
 		above, ok := lookup(o, at[:len(at)-1])
 		m, isMap := above.(map[string]any)
 		if !ok || !isMap {
 			return
 		}
 		delete(m, at[len(at)-1])
-		if made <= 0 || len(m) > 0 {
+		if created <= 0 || len(m) > 0 {
 			return
 		}
 		at = at[:len(at)-1]
@@ -356,8 +356,8 @@ func patchMappings(ops *[]operation, at []string, live, want map[string]any) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(want)) {
 		to := append(slices.Clip(at), k)
-		if is, ok := live[k]; ok {
-			patchValues(ops, to, is, want[k])
+		if current, ok := live[k]; ok {
+			patchValues(ops, to, current, want[k])
 			continue
 		}
 		*ops = append(*ops, operation{Op: "add", Path: pointer(to), Value: want[k]})

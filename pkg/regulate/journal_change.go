@@ -151,8 +151,8 @@ func (j *Journal) MarkRecovering(h *Hold) { h.Phase = Recovering }
 
 // Fail says that a hold could not be done for good, so that what was done of it is about to
 // be undone. Rules leave the app alone for a while.
-func (j *Journal) Fail(h *Hold, why string, now time.Time) {
-	h.Failed, h.Phase = why, Recovering
+func (j *Journal) Fail(h *Hold, reason string, now time.Time) {
+	h.Failed, h.Phase = reason, Recovering
 	j.seen(h.App).Refused = now
 }
 
@@ -191,25 +191,25 @@ func (j *Journal) Trim(most int) bool {
 	if err != nil {
 		return false
 	}
-	over, drop := len(size)-most, 0
-	for ; over > 0 && drop < len(j.History); drop++ {
+	excess, drop := len(size)-most, 0
+	for ; excess > 0 && drop < len(j.History); drop++ {
 		r, err := json.Marshal(j.History[drop])
 		if err != nil {
 			return false
 		}
-		over -= len(r) + 1
+		excess -= len(r) + 1
 	}
 	j.History = slices.Delete(j.History, 0, drop)
 	drop = 0
-	for ; over > 0 && drop < len(j.Conflicts); drop++ {
+	for ; excess > 0 && drop < len(j.Conflicts); drop++ {
 		h, err := json.Marshal(j.Conflicts[drop])
 		if err != nil {
 			return false
 		}
-		over -= len(h) + 1
+		excess -= len(h) + 1
 	}
 	j.Conflicts = slices.Delete(j.Conflicts, 0, drop)
-	return over <= 0
+	return excess <= 0
 }
 
 func (j *Journal) seen(app string) *AppRecord {

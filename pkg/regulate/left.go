@@ -42,16 +42,16 @@ func (j *Journal) leave(h *Hold) {
 	for _, o := range h.Operations {
 		j.succeed(o)
 	}
-	left := h.clone()
-	left.Phase, left.Failed = Conflicted, ""
-	left.Operations = slices.DeleteFunc(left.Operations, func(o *Operation) bool {
+	conflicted := h.clone()
+	conflicted.Phase, conflicted.Failed = Conflicted, ""
+	conflicted.Operations = slices.DeleteFunc(conflicted.Operations, func(o *Operation) bool {
 		o.Changes = unkept(o.Changes)
 		return o.State != Conflict || !o.writesFields()
 	})
-	if len(left.Operations) == 0 {
+	if len(conflicted.Operations) == 0 {
 		return
 	}
-	j.Conflicts = append(j.Conflicts, left)
+	j.Conflicts = append(j.Conflicts, conflicted)
 	if n := len(j.Conflicts) - MaxConflicts; n > 0 {
 		for _, h := range j.Conflicts[:n] {
 			for _, o := range h.Operations {
@@ -146,16 +146,16 @@ func wasText(changes []Change) string {
 
 // backOfLeft plans what was left of an app: it is restored where that is forced, once the
 // app is not held any more, and else it is said how.
-func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
-	var back []Step
+func (p *planner) backOfLeft(app, user string, force, held bool) []Step {
+	var steps []Step
 	for _, h := range p.j.Conflicts {
 		if h.App != app {
 			continue
 		}
 		if force && !held {
-			back = append(back, Step{
+			steps = append(steps, Step{
 				Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes,
-				Why: fmt.Sprintf("what conflicted with %s #%d is restored manually by %s", h.Signal, h.ID, who),
+				Why: fmt.Sprintf("what conflicted with %s #%d is restored manually by %s", h.Signal, h.ID, user),
 			})
 			continue
 		}
@@ -166,5 +166,5 @@ func (p *planner) backOfLeft(app, who string, force, held bool) []Step {
 		p.refuse(Refusal{App: app, Signal: h.Signal, Reason: ReasonConflict, Message: fmt.Sprintf(
 			"conflict: changed by someone else before %s #%d was undone, and not reverted: %s; %s", h.Signal, h.ID, leftText(h), how)})
 	}
-	return back
+	return steps
 }

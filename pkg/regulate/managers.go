@@ -80,7 +80,7 @@ func (o *stateObserver) keepers(id graph.ID) []Manager {
 		}
 		for _, m := range above {
 			ref := o.Graph.Ref(m)
-			if by := revertingTool(ref); by != "" && m != id && add(Manager{Ref: ref, Tool: by, Reverts: true}) {
+			if tool := revertingTool(ref); tool != "" && m != id && add(Manager{Ref: ref, Tool: tool, Reverts: true}) {
 				next = append(next, m)
 			}
 		}
@@ -115,12 +115,12 @@ const InstalledLabel = "sysop.dev/installed-by"
 
 // release returns the release of Helm that an object is of, where nobody else keeps it.
 func (o *stateObserver) release(id graph.ID) []Manager {
-	name, is := o.Graph.Annotation(id, graph.HelmName)
-	if !is || name == "" {
+	name, ok := o.Graph.Annotation(id, graph.HelmName)
+	if !ok || name == "" {
 		return nil
 	}
 	namespace, _ := o.Graph.Annotation(id, graph.HelmNamespace)
-	if of, _ := o.Graph.Label(id, InstalledLabel); of != "" && of == o.System.Name && namespace == o.Namespace {
+	if installedBy, _ := o.Graph.Label(id, InstalledLabel); installedBy != "" && installedBy == o.System.Name && namespace == o.Namespace {
 		return nil // It was installed as an app of this System, and nobody else upgrades it.
 	}
 	return []Manager{{Ref: object.Ref{Group: HelmRelease.Group, Kind: HelmRelease.Kind, Namespace: namespace, Name: name}, Tool: ByHelm}}

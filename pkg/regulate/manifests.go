@@ -170,11 +170,11 @@ func (m *manifests) reads() map[string][]rbacv1.PolicyRule {
 
 // permissionNote says what of a role cannot be narrowed to names.
 func (m *manifests) permissionNote(ns string, writes []rbacv1.PolicyRule) string {
-	where := "in the namespace " + ns
+	place := "in the namespace " + ns
 	if ns == "" {
-		where = "in the whole cluster"
+		place = "in the whole cluster"
 	}
-	lines := []string{"What the watch reads and writes " + where + ": writes are limited by name to the objects of the actions of the System."}
+	lines := []string{"What the watch reads and writes " + place + ": writes are limited by name to the objects of the actions of the System."}
 	var unnamed []string
 	for _, w := range writes {
 		if len(w.ResourceNames) == 0 {

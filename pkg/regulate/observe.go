@@ -78,16 +78,16 @@ type observed struct {
 
 // owner returns the app that a node is an own part of.
 func (o *stateObserver) owner(id graph.ID) (*observed, bool) {
-	of, in := o.opts.PartOf[id]
+	root, in := o.opts.PartOf[id]
 	if !in {
 		return nil, false
 	}
-	a, in := o.appOf[of]
+	a, in := o.appOf[root]
 	return a, in
 }
 
 // isOwn says whether a node is an own part of the app, or a root of it.
 func (o *stateObserver) isOwn(a *observed, id graph.ID) bool {
-	of, in := o.owner(id)
-	return in && of == a || slices.Contains(a.nodes, id)
+	owner, in := o.owner(id)
+	return in && owner == a || slices.Contains(a.nodes, id)
 }

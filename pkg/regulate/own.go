@@ -124,12 +124,12 @@ func (o *stateObserver) divide() {
 	}
 	narrow := graph.StackOptions{NoInferred: o.NoInferred}
 	part := o.Graph.Divide(groups, nil, narrow)
-	if also := o.fronts(part); len(also) > 0 {
-		part = o.Graph.Divide(groups, also, narrow)
+	if fronts := o.fronts(part); len(fronts) > 0 {
+		part = o.Graph.Divide(groups, fronts, narrow)
 	}
 	o.opts.PartOf = part
-	for id, of := range part {
-		if a, in := o.appOf[of]; in {
+	for id, group := range part {
+		if a, in := o.appOf[group]; in {
 			a.own = append(a.own, id)
 		}
 	}
@@ -145,7 +145,7 @@ var serviceKind = schema.GroupKind{Kind: "Service"}
 // fronts returns the Services whose selector means the templates of workloads of one group
 // and of no other one.
 func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID {
-	also := map[graph.ID]graph.ID{}
+	out := map[graph.ID]graph.ID{}
 	templates := o.templates()
 	for id := range o.Graph.OfKind(serviceKind) {
 		if _, taken := part[id]; taken {
@@ -156,23 +156,23 @@ func (o *stateObserver) fronts(part map[graph.ID]graph.ID) map[graph.ID]graph.ID
 		if !known || f.service == nil || len(f.service.selector) == 0 {
 			continue
 		}
-		group, found, alone := graph.ID(0), false, true
+		group, found, single := graph.ID(0), false, true
 		for _, t := range templates[ref.Namespace] {
 			if !f.service.selects(t.labels) {
 				continue
 			}
-			of, in := part[t.id]
-			if !in || found && of != group {
-				alone = false
+			g, in := part[t.id]
+			if !in || found && g != group {
+				single = false
 				break
 			}
-			group, found = of, true
+			group, found = g, true
 		}
-		if found && alone {
-			also[id] = group
+		if found && single {
+			out[id] = group
 		}
 	}
-	return also
+	return out
 }
 
 // template is what the pods of a workload carry.

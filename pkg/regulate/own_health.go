@@ -37,10 +37,10 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 	if a.stack == nil {
 		return nil
 	}
-	over := o.ownersOfOthers(a)
+	owners := o.ownersOfOthers(a)
 	var counting []health.Part
 	for _, p := range o.Health.Stack(a.stack).Parts {
-		if of, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && of != a || p.Own.Reason == health.Derived && over[p.ID] {
+		if owner, owned := o.owner(p.ID); !p.Required || p.Own.Status == "" || owned && owner != a || p.Own.Reason == health.Derived && owners[p.ID] {
 			continue
 		}
 		counting = append(counting, p)
@@ -52,7 +52,7 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 // ownersOfOthers returns the own objects above a root of another app: what they have derived from
 // below may be that one's.
 func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
-	over := map[graph.ID]bool{}
+	owners := map[graph.ID]bool{}
 	var next []graph.ID
 	for _, b := range o.apps {
 		if b != a {
@@ -63,13 +63,13 @@ func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, owner := range o.Graph.OwnersOf(at) {
-			if !over[owner] {
-				over[owner] = true
+			if !owners[owner] {
+				owners[owner] = true
 				next = append(next, owner)
 			}
 		}
 	}
-	return over
+	return owners
 }
 
 // because chooses which of the worst parts is told: one that speaks for itself, the

@@ -171,15 +171,15 @@ func ownedWays(owners []Owner) [][]string {
 // lostOwners returns who owned before what they do not own after.
 func lostOwners(before, after *unstructured.Unstructured) []Owner {
 	var out []Owner
-	left := entriesOf(after)
+	remaining := entriesOf(after)
 	for _, e := range entriesOf(before) {
-		lost := e.set
-		for _, l := range left {
+		removed := e.set
+		for _, l := range remaining {
 			if l.isOf(e.owner(nil)) {
-				lost = lost.Difference(l.set)
+				removed = removed.Difference(l.set)
 			}
 		}
-		for p := range lost.All() {
+		for p := range removed.All() {
 			out = append(out, e.owner(p))
 		}
 	}
@@ -246,7 +246,7 @@ func names(p fieldpath.Path) ([]string, bool) {
 // handBack returns managedFields as they are when FieldManager has given what lies on the
 // ways, but not on those that others of its operations keep, to who owned it before; false
 // where it owns nothing of that. restored says that all of it is as it was before.
-func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]string, restored bool) ([]any, bool, error) {
+func handBack(main *unstructured.Unstructured, owners []Owner, ways, held [][]string, restored bool) ([]any, bool, error) {
 	entries := entriesOf(main)
 	ownerless := map[string]fieldpath.Path{}
 	if restored {
@@ -258,7 +258,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 		if e.Manager != FieldManager {
 			continue
 		}
-		give := touched(e.set, main.Object, ways).Difference(touched(e.set, main.Object, kept))
+		give := touched(e.set, main.Object, ways).Difference(touched(e.set, main.Object, held))
 		for p := range give.All() {
 			given[written(p)] = p.Copy()
 		}
@@ -270,7 +270,7 @@ func handBack(main *unstructured.Unstructured, owners []Owner, ways, kept [][]st
 	maps.Copy(given, ownerless)
 	for _, o := range owners {
 		p, ok := given[o.Path]
-		if _, lost := ownerless[o.Path]; !ok || lost && o.Manager == FieldManager {
+		if _, isOwnerless := ownerless[o.Path]; !ok || isOwnerless && o.Manager == FieldManager {
 			continue
 		}
 		i := slices.IndexFunc(entries, func(e entry) bool { return e.isOf(o) })

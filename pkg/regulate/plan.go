@@ -192,9 +192,9 @@ func (p *planner) statusOf(app string) AppPlan {
 			}
 		}
 	}
-	if until, n := p.damped(app); !until.IsZero() {
-		p.ripens(until)
-		return AppPlan{app, Flapping, p.dampedWhy(app, n, until)}
+	if end, n := p.damped(app); !end.IsZero() {
+		p.ripens(end)
+		return AppPlan{app, Flapping, p.dampedWhy(app, n, end)}
 	}
 	return AppPlan{app, NotHeld, p.freeWhy(app)}
 }

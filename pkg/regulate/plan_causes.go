@@ -32,18 +32,18 @@ func (p *planner) findCauses() {
 // fire notes that a rule fires for an app, or why it does not.
 func (p *planner) fire(r *system.Rule, app string, m match) {
 	targets := p.targets(r, app)
-	if why := p.ofAnother(r, app); why != "" {
-		p.passed[app] = p.explain(app, r, m) + why
+	if reason := p.ofAnother(r, app); reason != "" {
+		p.passed[app] = p.explain(app, r, m) + reason
 		return
 	}
-	if until := m.since.Add(r.For); p.now.Before(until) {
+	if end := m.since.Add(r.For); p.now.Before(end) {
 		for _, t := range targets {
 			if h, ok := p.j.HoldOf(t, r.Signal); ok && slices.ContainsFunc(h.Causes, Cause{Rule: r.Name, App: app}.same) {
 				continue // it is held because of this already
 			}
-			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.explain(app, r, m), Until: until})
+			p.wait(Wait{App: t, Signal: r.Signal, Verb: Send, Rule: r.Name, Why: p.explain(app, r, m), Until: end})
 		}
-		p.ripens(until)
+		p.ripens(end)
 		return
 	}
 	p.firing[app] = append(p.firing[app], firing{r, targets})
@@ -129,9 +129,9 @@ func (p *planner) next(open []string) string {
 // accept makes a cause of an app, unless it is about to be held itself.
 func (p *planner) accept(app string) {
 	first := p.firing[app][0].rule
-	why := p.explain(app, first, p.matches[about{first.Name, app}])
+	reason := p.explain(app, first, p.matches[about{first.Name, app}])
 	if p.toHold[app] {
-		p.passed[app] = why + "; but it is about to be held itself"
+		p.passed[app] = reason + "; but it is about to be held itself"
 		return
 	}
 	p.causes[app] = true
@@ -147,9 +147,9 @@ func (p *planner) accept(app string) {
 		}
 	}
 	if held == 0 {
-		why += "; no app is held because of it"
+		reason += "; no app is held because of it"
 	}
-	p.plans[app] = AppPlan{app, IsCause, why}
+	p.plans[app] = AppPlan{app, IsCause, reason}
 }
 
 // want asks for a signal to an app because of a cause.

@@ -19,11 +19,11 @@ import (
 // got the signal already is joined by that cause, so that it is held until the hand lets go
 // as well. It is refused where the app does nothing on the signal, where the manifest does
 // not allow it, and where somebody else keeps a target as it is.
-func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who string, now time.Time) *Plan {
+func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, user string, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
-	who = cmp.Or(who, "an unknown user")
+	user = cmp.Or(user, "an unknown user")
 	p.groups = append(p.groups, p.unfinished(nil))
-	p.hold(app, signal, Cause{RequestedBy: who, Why: "held manually by " + who, At: p.now})
+	p.hold(app, signal, Cause{RequestedBy: user, Why: "held manually by " + user, At: p.now})
 	p.sendAll()
 	return p.planned()
 }
@@ -33,16 +33,16 @@ func StopByHand(w *SystemState, s *system.System, j *Journal, app, signal, who s
 // there is no such rule to those that need it directly. The run is known by an id, by which
 // EndRun lets them go. An app that cannot be held is refused; whether the command is run all
 // the same is the caller's choice. It is an error if the system has no such app.
-func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, who string, now time.Time) (*Plan, error) {
+func HoldForRun(w *SystemState, s *system.System, j *Journal, app, signal, id, command, user string, now time.Time) (*Plan, error) {
 	p := newPlanner(w, s, j, now)
 	if !p.knows(app) {
 		return nil, fmt.Errorf("app %s: the System has no app of that name; it has %s", app, cmp.Or(strings.Join(p.names, ", "), "none"))
 	}
-	why := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
-	if who != "" {
-		why += " (" + who + ")"
+	reason := fmt.Sprintf("a run changes %s: %s", app, cmp.Or(command, "a command"))
+	if user != "" {
+		reason += " (" + user + ")"
 	}
-	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: why, At: p.now}
+	cause := Cause{App: app, Run: cmp.Or(id, "run"), Why: reason, At: p.now}
 	var targets []string
 	ruled := false
 	for i := range p.s.Regulation.Rules {
@@ -88,16 +88,16 @@ func (p *planner) hold(app, signal string, c Cause) {
 // causes are excused, and do not hold it again until they have been gone once. What was left
 // as it is when the app was recovered before, because somebody had changed it, is restored where
 // it is forced; else it is said.
-func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string, force bool, now time.Time) *Plan {
+func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, user string, force bool, now time.Time) *Plan {
 	p := newPlanner(w, s, j, now)
-	var leave, back []Step
+	var leave, recovers []Step
 	held := false
 	for _, h := range p.j.Holds {
 		if h.App != app {
 			continue
 		}
 		held = true
-		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "recovered manually by " + cmp.Or(who, "an unknown user")}
+		step := Step{Verb: RecoverApp, App: app, Signal: h.Signal, Hold: h.ID, Causes: h.Causes, Actions: p.afterwards(app), Why: "recovered manually by " + cmp.Or(user, "an unknown user")}
 		rules := slices.DeleteFunc(slices.Clone(p.verdicts[h].on), Cause.byHand)
 		hands := slices.DeleteFunc(slices.Clone(h.Causes), Cause.ofRule)
 		switch {
@@ -113,15 +113,15 @@ func RecoverByHand(w *SystemState, s *system.System, j *Journal, app, who string
 			leave = append(leave, step)
 		default:
 			p.excuse(app, rules)
-			back = append(back, step)
+			recovers = append(recovers, step)
 		}
 	}
-	said := len(p.refused)
-	back = append(back, p.backOfLeft(app, cmp.Or(who, "an unknown user"), force, held)...)
-	if !held && len(back) == 0 && len(p.refused) == said {
+	refusals := len(p.refused)
+	recovers = append(recovers, p.backOfLeft(app, cmp.Or(user, "an unknown user"), force, held)...)
+	if !held && len(recovers) == 0 && len(p.refused) == refusals {
 		p.refuse(Refusal{App: app, Signal: system.Recover, Reason: BecauseNotHeld, Message: fmt.Sprintf("%s is not held by this System: there is nothing to recover; held: %s", app, cmp.Or(p.heldApps(), "none"))})
 	}
-	p.groups = []wave{p.unfinished(back), {leave, joinFirst}, {back, p.recoverOrder}}
+	p.groups = []wave{p.unfinished(recovers), {leave, joinFirst}, {recovers, p.recoverOrder}}
 	return p.planned()
 }
 
@@ -157,21 +157,21 @@ func EndRun(w *SystemState, s *system.System, j *Journal, id string, now time.Ti
 		h.Causes = stay
 	}
 	p := newPlanner(w, s, j, now)
-	var back, leave []Step
+	var recovers, leave []Step
 	for _, h := range p.j.Holds {
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID, Causes: ended[h.ID], Why: "the run has ended: " + whys(ended[h.ID])}
 		switch {
 		case len(ended[h.ID]) == 0 || ending(h):
 		case len(p.verdicts[h].on) == 0:
 			step.Verb = RecoverApp
-			back = append(back, step)
+			recovers = append(recovers, step)
 		default:
 			step.Verb = RemoveCause
 			leave = append(leave, step)
 		}
 	}
-	ready := p.inOrder(back)
-	for _, step := range back {
+	ready := p.inOrder(recovers)
+	for _, step := range recovers {
 		if !slices.ContainsFunc(ready, func(s Step) bool { return s.Hold == step.Hold }) {
 			step.Verb = RemoveCause
 			leave = append(leave, step)

@@ -22,7 +22,7 @@ type verdict struct {
 // letGo plans what becomes of the holds of the journal: what was started is ended, causes come
 // and go, and what has none left is undone.
 func (p *planner) letGo() {
-	var change, back []Step
+	var change, recovers []Step
 	for _, h := range p.j.Holds {
 		v, joins := p.verdicts[h], p.joins[h.ID]
 		step := Step{App: h.App, Signal: h.Signal, Hold: h.ID}
@@ -35,7 +35,7 @@ func (p *planner) letGo() {
 			if len(v.gone) == 0 {
 				step.Why = "no rule holds " + h.App
 			}
-			back = append(back, step)
+			recovers = append(recovers, step)
 			continue
 		}
 		if len(joins) > 0 {
@@ -52,8 +52,8 @@ func (p *planner) letGo() {
 			p.wait(Wait{App: h.App, Signal: h.Signal, Verb: RecoverApp, Rule: v.on[0].Rule, Why: p.wellWhy(v.on), Until: v.until})
 		}
 	}
-	back = p.inOrder(back)
-	p.groups = slices.Concat([]wave{p.unfinished(back), {change, joinFirst}, {back, p.recoverOrder}}, p.groups)
+	recovers = p.inOrder(recovers)
+	p.groups = slices.Concat([]wave{p.unfinished(recovers), {change, joinFirst}, {recovers, p.recoverOrder}}, p.groups)
 }
 
 // unfinished continues all holds that were started and not ended, besides those that are
@@ -61,12 +61,12 @@ func (p *planner) letGo() {
 // begun may have been written to an object that is wanted by others as well, and only when
 // that is known do they see what was there before. Such holds were started side by side, so
 // side by side they are ended.
-func (p *planner) unfinished(back []Step) wave {
+func (p *planner) unfinished(recovers []Step) wave {
 	var out []Step
 	for _, h := range p.j.Holds {
 		step := Step{Verb: Resume, App: h.App, Signal: h.Signal, Hold: h.ID, Causes: h.Causes}
 		switch {
-		case slices.ContainsFunc(back, func(s Step) bool { return s.Hold == h.ID }):
+		case slices.ContainsFunc(recovers, func(s Step) bool { return s.Hold == h.ID }):
 			continue
 		case h.Failed != "":
 			step.Why = fmt.Sprintf("%s to %s failed (%s), and is undone", h.Signal, h.App, h.Failed)
@@ -112,18 +112,18 @@ func (p *planner) evaluateHolds() map[*Hold]verdict {
 	for _, h := range p.j.Holds {
 		v, all := verdict{}, true
 		for _, c := range h.Causes {
-			until, on, why := p.causeOn(h, c)
+			end, on, reason := p.causeOn(h, c)
 			if !on {
 				v.gone = append(v.gone, c)
-				if !slices.Contains(v.why, why) {
-					v.why = append(v.why, why)
+				if !slices.Contains(v.why, reason) {
+					v.why = append(v.why, reason)
 				}
 				continue
 			}
 			v.on = append(v.on, c)
-			all = all && !until.IsZero()
-			if until.After(v.until) {
-				v.until = until
+			all = all && !end.IsZero()
+			if end.After(v.until) {
+				v.until = end
 			}
 		}
 		if !all {
@@ -136,17 +136,17 @@ func (p *planner) evaluateHolds() map[*Hold]verdict {
 
 // causeOn says whether a cause still holds an app; if it does, and is well, until when, and
 // if it does not, why.
-func (p *planner) causeOn(h *Hold, c Cause) (until time.Time, on bool, why string) {
-	if why := p.obsoleteReason(h, c); why != "" {
-		return time.Time{}, false, why
+func (p *planner) causeOn(h *Hold, c Cause) (end time.Time, on bool, reason string) {
+	if obsolete := p.obsoleteReason(h, c); obsolete != "" {
+		return time.Time{}, false, obsolete
 	}
 	if c.byHand() {
 		return time.Time{}, true, ""
 	}
 	r, _ := p.rule(c.Rule)
-	until = p.wellAt(r, c.App)
-	if until.IsZero() || p.now.Before(until) {
-		return until, true, ""
+	end = p.wellAt(r, c.App)
+	if end.IsZero() || p.now.Before(end) {
+		return end, true, ""
 	}
 	return time.Time{}, false, p.causeWhy(c)
 }
@@ -175,31 +175,31 @@ func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 
 // inOrder keeps of what is to be undone what nobody makes wait. Only without Settle do
 // steps of several waves remain: else it is to be seen first how what is needed fares.
-func (p *planner) inOrder(back []Step) []Step {
+func (p *planner) inOrder(recovers []Step) []Step {
 	stays := map[string]bool{} // apps that are not let go by this plan
 	rings := p.rings()
 	for {
 		var keep []Step
 		more := false
-		for _, s := range back {
-			why, until := p.waitsFor(s.App, stays, rings)
-			if why == "" {
+		for _, s := range recovers {
+			reason, end := p.waitsFor(s.App, stays, rings)
+			if reason == "" {
 				keep = append(keep, s)
 				continue
 			}
 			more = true
 			stays[s.App] = true
-			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: RecoverApp, Why: s.Why + "; but " + why, Until: until})
+			p.wait(Wait{App: s.App, Signal: s.Signal, Verb: RecoverApp, Why: s.Why + "; but " + reason, Until: end})
 		}
-		back = keep
+		recovers = keep
 		if !more {
 			break
 		}
 	}
-	for i := range back {
-		back[i].Actions = p.afterwards(back[i].App)
+	for i := range recovers {
+		recovers[i].Actions = p.afterwards(recovers[i].App)
 	}
-	return back
+	return recovers
 }
 
 // rings says of each app that is held because of one that is held as well which others have
@@ -260,8 +260,8 @@ func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]m
 			return fmt.Sprintf("%s, which it needs, recovers first", n), time.Time{}
 		}
 		if a := p.states[n]; !p.held[n] && a != nil && p.settling(p.seen[n]) && a.Health != health.Healthy {
-			until := p.seen[n].Recovered.Add(settle)
-			return fmt.Sprintf("%s, which it needs, recovered %s ago and is not Healthy yet (settle: %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), until
+			end := p.seen[n].Recovered.Add(settle)
+			return fmt.Sprintf("%s, which it needs, recovered %s ago and is not Healthy yet (settle: %s)", n, span(p.now.Sub(p.seen[n].Recovered)), span(settle)), end
 		}
 	}
 	return "", time.Time{}

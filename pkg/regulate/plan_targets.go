@@ -51,17 +51,17 @@ func (p *planner) refusal(app, signal string) *Refusal {
 		return r
 	}
 	g, s := &p.s.Regulation, p.seen[app]
-	no := func(reason string, until time.Time, format string, args ...any) *Refusal {
-		return &Refusal{App: app, Signal: signal, Reason: reason, Until: until, Message: fmt.Sprintf(format, args...)}
+	no := func(reason string, end time.Time, format string, args ...any) *Refusal {
+		return &Refusal{App: app, Signal: signal, Reason: reason, Until: end, Message: fmt.Sprintf(format, args...)}
 	}
-	if until := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(until) {
-		return no(BecauseFailed, until, "the last signal to %s failed %s ago; the next try is at %s (regulate history shows what failed)", app, span(p.now.Sub(s.Refused)), clock(until))
+	if end := s.Refused.Add(failedFor); !s.Refused.IsZero() && p.now.Before(end) {
+		return no(BecauseFailed, end, "the last signal to %s failed %s ago; the next try is at %s (regulate history shows what failed)", app, span(p.now.Sub(s.Refused)), clock(end))
 	}
-	if until := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(until) {
-		return no(BecauseHoldOff, until, "%s recovered %s ago; rules ignore it until %s (regulation.holdOff: %s)", app, span(p.now.Sub(s.Recovered)), clock(until), span(g.HoldOff))
+	if end := s.Recovered.Add(g.HoldOff); !s.Recovered.IsZero() && p.now.Before(end) {
+		return no(BecauseHoldOff, end, "%s recovered %s ago; rules ignore it until %s (regulation.holdOff: %s)", app, span(p.now.Sub(s.Recovered)), clock(end), span(g.HoldOff))
 	}
-	if until, n := p.damped(app); !until.IsZero() {
-		return no(BecauseDamped, until, "%s", p.dampedWhy(app, n, until))
+	if end, n := p.damped(app); !end.IsZero() {
+		return no(BecauseDamped, end, "%s", p.dampedWhy(app, n, end))
 	}
 	if held := p.unavailable(); g.MaxUnavailableApps > 0 && len(held) >= g.MaxUnavailableApps && !slices.Contains(held, app) {
 		return no(BecauseBudget, time.Time{}, "rules hold %s already, and regulation.maxUnavailableApps is %d; %s follows when one of them recovers", strings.Join(held, ", "), g.MaxUnavailableApps, app)
@@ -178,7 +178,7 @@ func (p *planner) managers(app string, actions []Resolved) (out []Manager, notes
 
 // damped says until when an app is left alone because rules stopped it too often, and how
 // often they did in the last hour; zero where they did not.
-func (p *planner) damped(app string) (until time.Time, n int) {
+func (p *planner) damped(app string) (end time.Time, n int) {
 	stopped, most := p.seen[app].Stopped, p.s.Regulation.MaxSignalsPerHour
 	if most <= 0 || len(stopped) < most {
 		return time.Time{}, len(stopped)

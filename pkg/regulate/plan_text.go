@@ -16,17 +16,17 @@ import (
 // StatefulSet/db: 0/1 replicas available.
 func (p *planner) explain(app string, r *system.Rule, m match) string {
 	a := p.states[app]
-	is, because := "", ""
+	state, because := "", ""
 	if m.health {
-		is = string(healthOf(a))
+		state = string(healthOf(a))
 		because = a.Message
 		if a.Cause != (object.Ref{}) {
 			because = strings.TrimSuffix(p.ref(a.Cause)+": "+a.Message, ": ")
 		}
 	} else {
-		is, because = "being upgraded", p.upgrade(app)
+		state, because = "being upgraded", p.upgrade(app)
 	}
-	out := fmt.Sprintf("%s is %s for %s (rule %s, for %s)", app, is, span(p.now.Sub(m.since)), r.Name, span(r.For))
+	out := fmt.Sprintf("%s is %s for %s (rule %s, for %s)", app, state, span(p.now.Sub(m.since)), r.Name, span(r.For))
 	if because != "" {
 		out += ": " + because
 	}
@@ -44,14 +44,14 @@ func (p *planner) upgrade(app string) string {
 	slices.Sort(keys)
 	for _, k := range keys {
 		was, had := settled[k]
-		is, has := a.Fingerprint[k]
+		current, has := a.Fingerprint[k]
 		switch {
 		case had && !has:
 			return k + " is gone"
 		case !had:
 			return k + " is new"
-		case was != is:
-			return fmt.Sprintf("%s changed from %s to %s", k, cmp.Or(was, "empty"), cmp.Or(is, "empty"))
+		case was != current:
+			return fmt.Sprintf("%s changed from %s to %s", k, cmp.Or(was, "empty"), cmp.Or(current, "empty"))
 		}
 	}
 	return ""
@@ -83,13 +83,13 @@ func (p *planner) causeWhy(c Cause) string {
 	return fmt.Sprintf("%s is well for %s (rule %s, recover for %s)", c.App, span(p.now.Sub(m.since)), r.Name, span(r.RecoverFor))
 }
 
-func (p *planner) dampedWhy(app string, n int, until time.Time) string {
+func (p *planner) dampedWhy(app string, n int, end time.Time) string {
 	times := "times"
 	if n == 1 {
 		times = "time"
 	}
 	return fmt.Sprintf("rules stopped %s %d %s in the last hour, and regulation.maxSignalsPerHour is %d; they ignore it until %s: see why its causes come and go (regulate history), or hold it manually (regulate stop %s)",
-		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(until), app)
+		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(end), app)
 }
 
 // heldWhy says why an app is held, and since when.
@@ -110,8 +110,8 @@ func (p *planner) heldWhy(h *Hold) string {
 // freeWhy says what of a free app is noteworthy: nothing where it is well, or why what it
 // has is no cause.
 func (p *planner) freeWhy(app string) string {
-	if why := p.passed[app]; why != "" {
-		return why
+	if reason := p.passed[app]; reason != "" {
+		return reason
 	}
 	for i := range p.s.Regulation.Rules {
 		r := &p.s.Regulation.Rules[i]
@@ -135,18 +135,18 @@ func (p *planner) freeWhy(app string) string {
 func whys(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
-		why := c.Why
+		reason := c.Why
 		switch {
-		case why != "":
+		case reason != "":
 		case c.RequestedBy != "":
-			why = "held manually by " + c.RequestedBy
+			reason = "held manually by " + c.RequestedBy
 		case c.Run != "":
-			why = "held while " + c.Run + " runs"
+			reason = "held while " + c.Run + " runs"
 		default:
-			why = fmt.Sprintf("rule %s fires for %s", c.Rule, c.App)
+			reason = fmt.Sprintf("rule %s fires for %s", c.Rule, c.App)
 		}
-		if !slices.Contains(out, why) {
-			out = append(out, why)
+		if !slices.Contains(out, reason) {
+			out = append(out, reason)
 		}
 	}
 	return strings.Join(out, "; ")

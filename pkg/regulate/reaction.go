@@ -41,11 +41,11 @@ func (x *run) reactionTo(o *Operation, act *system.Action) (*reaction, error) {
 	if s.Reacted == "" {
 		return nil, nil
 	}
-	is, err := health.NewPredicate(reactedField, s.Reacted)
+	predicate, err := health.NewPredicate(reactedField, s.Reacted)
 	if err != nil {
 		return nil, permanent("the signal %s of %s: %w", s.Preset, s.Kind, err)
 	}
-	return &reaction{s, is, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
+	return &reaction{s, predicate, cmp.Or(act.Timeout, defaultReactTimeout)}, nil
 }
 
 // awaits says that a write of an operation is done only when the operator has reacted.
@@ -72,8 +72,8 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 			return false, permanent("%s was replaced by another object", t)
 		}
 		// What cannot be evaluated is not so yet: the status is written piece by piece.
-		is, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o})
-		return is && err == nil, nil
+		holds, err := r.is.Holds(object.Object{Ref: t.Ref(), Version: t.gvk().Version, Meta: o, Body: o})
+		return holds && err == nil, nil
 	})
 	switch {
 	case apierrors.IsNotFound(err):
@@ -88,9 +88,9 @@ func (x *run) await(ctx context.Context, it *item, act *system.Action) (string, 
 
 // failure says that nobody reacted, and why that may be.
 func (r *reaction) failure(t Target) error {
-	why := "it does not run, or is overloaded"
+	reason := "it does not run, or is overloaded"
 	if r.signal.Since != "" {
-		why = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
+		reason = "it is likely older than " + r.signal.Since + ", the release that first reads this, or it does not run"
 	}
-	return permanent("its operator did not react to %s of %s within %s: %s", r.signal.Preset, t, r.timeout, why)
+	return permanent("its operator did not react to %s of %s within %s: %s", r.signal.Preset, t, r.timeout, reason)
 }

@@ -166,19 +166,19 @@ func (v *resolving) resolveTargets() {
 // still leaves out of a preset roots that run nothing, such as a ConfigMap, where there are
 // others.
 func (v *resolving) still() {
-	left := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
+	remaining := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
 		_, known := v.signal(id)
 		return !known && isStill(v.o.Graph.Ref(id).GroupKind())
 	})
-	if len(left) == 0 {
+	if len(remaining) == 0 {
 		return
 	}
 	for _, id := range v.ids {
-		if !slices.Contains(left, id) {
+		if !slices.Contains(remaining, id) {
 			v.note("%s has no pods: skipped", v.o.Graph.Ref(id))
 		}
 	}
-	v.ids = left
+	v.ids = remaining
 }
 
 // scaled returns what has replicas: a root, or else what the root owns directly.
@@ -190,7 +190,7 @@ func (v *resolving) scaled() []graph.ID {
 			continue
 		}
 		for _, id := range v.o.Graph.Owned(root) {
-			if of, in := v.o.owner(id); in && of == v.a && v.o.Graph.State(id) == graph.Present && v.scales(id) {
+			if owner, in := v.o.owner(id); in && owner == v.a && v.o.Graph.State(id) == graph.Present && v.scales(id) {
 				out = append(out, id)
 			}
 		}

@@ -165,8 +165,8 @@ func filledIn(o *Operation, img *liveObject) []Change {
 		}
 		at := tokens(c.Path)
 		top := at[:len(at)-c.CreatedParents]
-		made, ok := lookup(img.main.Object, top)
-		if m, isMap := made.(map[string]any); ok && isMap {
+		value, ok := lookup(img.main.Object, top)
+		if m, isMap := value.(map[string]any); ok && isMap {
 			d := differ{}
 			d.mappings(top, nil, m, 1)
 			for _, f := range d.out {

@@ -68,32 +68,32 @@ func reviewBy(ctx context.Context, ask reviewFunc, rights []Permission) ([]Missi
 	for i, a := range askAll(ctx, ask, wide) {
 		wideAnswers[wide[i]] = a
 	}
-	var left []Permission
+	var remaining []Permission
 	for _, r := range rights {
 		all := r
 		all.Name = ""
 		if a := wideAnswers[all]; a.err != nil || !a.allowed {
-			left = append(left, r)
+			remaining = append(remaining, r)
 		}
 	}
-	slices.SortFunc(left, compareRights)
-	left = slices.Compact(left)
+	slices.SortFunc(remaining, compareRights)
+	remaining = slices.Compact(remaining)
 	answers := askAll(ctx, func(ctx context.Context, r Permission) (bool, string, error) {
 		if a, asked := wideAnswers[r]; asked {
 			return a.allowed, a.reason, a.err
 		}
 		return ask(ctx, r)
-	}, left)
+	}, remaining)
 	var missing []MissingPermission
 	var undecided *UnknownPermissionsError
 	for i, a := range answers {
 		switch {
 		case a.err != nil && undecided == nil:
-			undecided = &UnknownPermissionsError{Rights: []Permission{left[i]}, Why: a.err}
+			undecided = &UnknownPermissionsError{Rights: []Permission{remaining[i]}, Why: a.err}
 		case a.err != nil:
-			undecided.Rights = append(undecided.Rights, left[i])
+			undecided.Rights = append(undecided.Rights, remaining[i])
 		case !a.allowed:
-			missing = append(missing, MissingPermission{Permission: left[i], Reason: a.reason})
+			missing = append(missing, MissingPermission{Permission: remaining[i], Reason: a.reason})
 		}
 	}
 	if undecided != nil {

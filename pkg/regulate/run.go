@@ -279,9 +279,9 @@ func (w *work) turn() []*Operation {
 			open = append(open, o)
 		}
 	}
-	back := w.hold.Phase == Recovering
-	if back && len(open) == 0 {
-		back = false
+	recovering := w.hold.Phase == Recovering
+	if recovering && len(open) == 0 {
+		recovering = false
 		for _, o := range w.hold.Operations {
 			if o.OnRecover && (o.State == Waiting || o.State == Started) {
 				open = append(open, o)
@@ -291,10 +291,10 @@ func (w *work) turn() []*Operation {
 	if len(open) == 0 {
 		return nil
 	}
-	by := func(a, b *Operation) int { return cmp.Compare(a.Index, b.Index) }
-	at := slices.MinFunc(open, by).Index
-	if back {
-		at = slices.MaxFunc(open, by).Index
+	byIndex := func(a, b *Operation) int { return cmp.Compare(a.Index, b.Index) }
+	at := slices.MinFunc(open, byIndex).Index
+	if recovering {
+		at = slices.MaxFunc(open, byIndex).Index
 	}
 	return slices.DeleteFunc(open, func(o *Operation) bool { return o.Index != at })
 }

@@ -157,14 +157,14 @@ func (x *run) cannotTakeBack(it *item, err error) {
 // fail ends the way down: what was done of the hold is undone.
 func (x *run) fail(it *item, err error) {
 	if it.unsure || it.partly || it.written {
-		said := "it may have been done: "
+		prefix := "it may have been done: "
 		switch {
 		case it.written:
-			said = "written without effect: "
+			prefix = "written without effect: "
 		case it.partly:
-			said = "done in part: "
+			prefix = "done in part: "
 		}
-		it.op.Result = said + err.Error()
+		it.op.Result = prefix + err.Error()
 		bad := x.record(it.w, it.op)
 		bad.Error = true
 		it.record = &bad

@@ -223,8 +223,8 @@ func (x *run) adoptAnswer(ctx context.Context, it *item, after *unstructured.Uns
 	o, before := it.op, it.img
 	x.note(func() { o.adopt(before.fields(), after.Object) })
 	if before.scale == nil {
-		if lost := lostOwners(before.main, after); len(lost) > 0 {
-			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lost...)) })
+		if lostList := lostOwners(before.main, after); len(lostList) > 0 {
+			x.note(func() { o.Owners = sortOwners(append(slices.Clone(o.Owners), lostList...)) })
 		}
 		return
 	}

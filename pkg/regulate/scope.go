@@ -92,8 +92,8 @@ func (x *run) checkScope(o *Operation) error {
 	return nil
 }
 
-func refused(t Target, why string) error {
-	return permanent("the journal lists a change of %s: %s; nothing was written to it: if it is true, restore it by hand", t, why)
+func refused(t Target, reason string) error {
+	return permanent("the journal lists a change of %s: %s; nothing was written to it: if it is true, restore it by hand", t, reason)
 }
 
 // withinJob: regulation makes Jobs where the manifest says. Whose a Job is shows when it is read.

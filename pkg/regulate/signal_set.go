@@ -102,8 +102,8 @@ func meansKind(pattern string, gk schema.GroupKind) bool {
 	if pattern == "*" || pattern == gk.String() {
 		return true
 	}
-	if below, ok := strings.CutPrefix(pattern, "*.*."); ok {
-		return strings.HasSuffix(gk.Group, "."+below)
+	if suffix, ok := strings.CutPrefix(pattern, "*.*."); ok {
+		return strings.HasSuffix(gk.Group, "."+suffix)
 	}
 	group, ok := strings.CutPrefix(pattern, "*.")
 	return ok && gk.Group == group

@@ -171,11 +171,11 @@ func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]
 		// A Scale cannot say that there is no number: the object itself can.
 		t, live = t.bare(), img.main.Object
 		want = copied(live)
-		made := 0
+		created := 0
 		for _, c := range o.Changes {
-			made = max(made, c.CreatedParents)
+			created = max(created, c.CreatedParents)
 		}
-		takeAway(want, o.ways(img.main)[0], made)
+		takeAway(want, o.ways(img.main)[0], created)
 	}
 	after, err := b.patch(ctx, t, live, want)
 	if err == nil && after == nil {
@@ -196,16 +196,16 @@ func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]
 
 // release gives the fields back to who owned them. Where that is not allowed it is said, no
 // more: what was there before is there.
-func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, left bool) (string, error) {
+func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, conflicted bool) (string, error) {
 	o := b.it.op
 	if b.DryRun {
 		return "", nil
 	}
-	var kept [][]string
+	var held [][]string
 	for _, other := range b.it.overlapping() {
-		kept = append(kept, other.ways(main)...)
+		held = append(held, other.ways(main)...)
 	}
-	fields, ours, err := handBack(main, o.Owners, o.ways(main), kept, !left)
+	fields, ours, err := handBack(main, o.Owners, o.ways(main), held, !conflicted)
 	if err != nil || !ours {
 		return "", err
 	}
@@ -260,17 +260,17 @@ func changedSince(changes []Change, verdicts []UndoResult) []Change {
 // conclude says what became of it.
 func (b *undoRun) conclude(verdicts []UndoResult, note string) {
 	o := b.it.op
-	var left []string
+	var remaining []string
 	changes := unkept(o.Changes)
 	for i, v := range verdicts {
 		if v == ChangedSince {
-			left = append(left, textOf(changes[i:i+1]))
+			remaining = append(remaining, textOf(changes[i:i+1]))
 		}
 	}
 	switch {
-	case len(left) > 0:
+	case len(remaining) > 0:
 		o.Changes = changedSince(changes, verdicts)
-		b.end(b.it, Conflict, "conflict: changed by someone else, and not reverted (--force overrides); the signal wrote: %s%s", strings.Join(left, "; "), note)
+		b.end(b.it, Conflict, "conflict: changed by someone else, and not reverted (--force overrides); the signal wrote: %s%s", strings.Join(remaining, "; "), note)
 	case b.act != nil && b.act.Inverse != nil:
 		b.end(b.it, Undone, "its inverse was done%s", note)
 	case b.putBack || b.it.resumed:

@@ -36,7 +36,7 @@ var versionLabels = []string{"app.kubernetes.io/version", "helm.sh/chart"}
 func (o *stateObserver) fingerprint(id graph.ID, f fact) string {
 	parts := slices.Clone(f.versions)
 	for _, key := range versionLabels {
-		if v, is := o.Graph.Label(id, key); is {
+		if v, ok := o.Graph.Label(id, key); ok {
 			parts = append(parts, key+"="+v)
 		}
 	}
@@ -63,7 +63,7 @@ func (o *stateObserver) versioned(a *observed) []graph.ID {
 		at := next[len(next)-1]
 		next = next[:len(next)-1]
 		for _, owner := range o.Graph.OwnersOf(at) {
-			if of, in := o.owner(owner); !set[owner] && in && of == a && o.Graph.State(owner) == graph.Present {
+			if current, in := o.owner(owner); !set[owner] && in && current == a && o.Graph.State(owner) == graph.Present {
 				set[owner] = true
 				next = append(next, owner)
 			}
