@@ -146,8 +146,8 @@ func (m *planner) downgrade(p *Part, live *LiveRelease) {
 	if err != nil {
 		return
 	}
-	is, err := semver.NewVersion(chartVersionOf(p))
-	if err == nil && is.LessThan(was) && !p.App {
+	current, err := semver.NewVersion(chartVersionOf(p))
+	if err == nil && current.LessThan(was) && !p.App {
 		m.note("%s is downgraded from chart %s to %s: its project may not support that", p.Name, record.Version, chartVersionOf(p))
 	}
 }
@@ -171,7 +171,7 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 			}
 		}
 	}
-	var goes []*unstructured.Unstructured
+	var removed []*unstructured.Unstructured
 	for _, u := range record.Objects {
 		ref := m.placed(u, p.Namespace)
 		switch {
@@ -185,10 +185,10 @@ func (m *planner) deletedData(p *Part, live *LiveRelease) (string, []object.Ref)
 				m.wouldDelete(p, ref, "namespace")
 			}
 		default:
-			goes = append(goes, u)
+			removed = append(removed, u)
 		}
 	}
-	data := sortRefs(append(m.data(goes, p.Namespace), m.scaledAway(p, record)...))
+	data := sortRefs(append(m.data(removed, p.Namespace), m.scaledAway(p, record)...))
 	if len(data) == 0 {
 		return "", nil
 	}
