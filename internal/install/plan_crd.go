@@ -21,9 +21,9 @@ func (m *planner) safe(p *Part, live, want *unstructured.Unstructured) {
 		return
 	}
 	for i, text := range v.Refused {
-		const few = 20
-		if i == few {
-			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-few, want.GetName()))
+		const maxShown = 20
+		if i == maxShown {
+			refuse("", fmt.Sprintf("%d more reasons for %s are not listed", len(v.Refused)-maxShown, want.GetName()))
 			break
 		}
 		refuse("choose a version closer to the installed one, or change the existing objects to fit, then retry; --force does not help, since existing objects break", text)

@@ -207,13 +207,13 @@ func (m *planner) wouldDelete(p *Part, ref object.Ref, kind string) {
 
 // listed writes references for people, the first few of many.
 func listed(refs []object.Ref) string {
-	const few = 10
+	const maxShown = 10
 	var names []string
-	for _, r := range refs[:min(few, len(refs))] {
+	for _, r := range refs[:min(maxShown, len(refs))] {
 		names = append(names, r.String())
 	}
 	text := strings.Join(names, ", ")
-	if more := len(refs) - few; more > 0 {
+	if more := len(refs) - maxShown; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return text

@@ -147,10 +147,10 @@ func CheckEscalations(all []Escalation, missing []regulate.Permission) ([]Refusa
 			}
 			continue
 		}
-		const few = 5
-		text := strings.Join(missing[:min(few, len(missing))], ", ")
-		if len(missing) > few {
-			text += fmt.Sprintf(" and %d more", len(missing)-few)
+		const maxShown = 5
+		text := strings.Join(missing[:min(maxShown, len(missing))], ", ")
+		if len(missing) > maxShown {
+			text += fmt.Sprintf(" and %d more", len(missing)-maxShown)
 		}
 		refused = append(refused, Refusal{
 			Topic: "rights", Part: e.Part, Object: e.Object,

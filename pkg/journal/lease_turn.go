@@ -12,18 +12,18 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// leaseHolder is one use of a lock. Its times are of the monotonic clock.
+// leaseHolder is one acquisition of a lock. Its times are of the monotonic clock.
 type leaseHolder struct {
 	lock *Lease
 	id   string
-	// lease is as it was last seen, or written; seen is when it was first seen like that.
+	// lease is the latest version read or written, and seen is when it was first observed.
 	lease *coordinationv1.Lease
 	seen  time.Time
-	// sent is when the last renewal that worked was sent.
+	// sent is when the last successful renewal was sent.
 	sent time.Time
 }
 
-// take waits until the lease is ours.
+// take waits until this process holds the lease.
 func (t *leaseHolder) take(ctx context.Context) error {
 	began := time.Now()
 	answered, reported := began, ""
@@ -51,13 +51,12 @@ func (t *leaseHolder) take(ctx context.Context) error {
 	}
 }
 
-// pause is how long to wait before looking again: often enough that a lease that was released
-// is soon seen.
+// pause is the delay before the next read: short, so that a released lease is noticed soon.
 func (t *leaseHolder) pause() time.Duration {
 	return min(max(t.lock.Duration/15, 50*time.Millisecond), time.Second)
 }
 
-// try takes the lease if nobody has it.
+// try acquires the lease if it has no valid holder.
 func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 	sent := time.Now()
 	now := metav1.NewMicroTime(sent)
@@ -74,7 +73,7 @@ func (t *leaseHolder) try(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	t.observe(current)
-	// Its own name is in it where a write worked whose answer was lost.
+	// Our own name is in it where a write arrived and its response did not.
 	if holder := holderOf(current); holder != "" && holder != t.id && time.Since(t.seen) <= leaseDuration(current) {
 		return false, nil
 	}
@@ -97,7 +96,7 @@ func (t *leaseHolder) written(result *coordinationv1.Lease, err error, sent time
 	return true, nil
 }
 
-// observe remembers when a lease was first seen as it is.
+// observe records when a version of the lease was first seen.
 func (t *leaseHolder) observe(current *coordinationv1.Lease) {
 	if t.lease == nil || t.lease.ResourceVersion != current.ResourceVersion || t.lease.UID != current.UID {
 		t.seen = time.Now()
@@ -105,7 +104,7 @@ func (t *leaseHolder) observe(current *coordinationv1.Lease) {
 	t.lease = current
 }
 
-// keep renews the lease until the context ends, and returns why it was lost.
+// keep renews the lease until the context ends. It returns why the lease was lost.
 func (t *leaseHolder) keep(ctx context.Context) error {
 	every := t.lock.Duration / 5
 	for {
@@ -129,7 +128,7 @@ func (t *leaseHolder) keep(ctx context.Context) error {
 	}
 }
 
-// unmarked is who holds a lease, without the mark of the turn.
+// unmarked returns the name of the holder without the mark.
 func unmarked(holder string) string {
 	if i := strings.LastIndex(holder, markedBy); i > 0 {
 		return holder[:i]
@@ -146,8 +145,8 @@ func (e *takenError) Error() string {
 	return unmarked(e.by) + " took it"
 }
 
-// renew writes the lease again. Somebody else's write of it is borne (an annotation), unless
-// it made it theirs.
+// renew renews the lease. A concurrent change (an annotation) is tolerated unless it changed the
+// holder.
 func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	sent := time.Now()
 	ctx, cancel := context.WithDeadline(ctx, end)
@@ -161,7 +160,7 @@ func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 		return nil
 	}
 	if apierrors.IsNotFound(err) {
-		return &takenError{} // it was deleted, and anybody may have made it again
+		return &takenError{} // deleted, and possibly created again by another holder
 	}
 	if !MayHaveWritten(err) {
 		return err
@@ -179,8 +178,8 @@ func (t *leaseHolder) renew(ctx context.Context, end time.Time) error {
 	return err
 }
 
-// release lets the lease go, also when the context has ended. Where that fails, others wait
-// until it runs out; it is not worth an error.
+// release gives up the lease, also after the context has ended. An error is ignored: the lease
+// then expires.
 func (t *leaseHolder) release(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(t.lock.Duration, 5*time.Second))
 	defer cancel()
@@ -196,14 +195,14 @@ func (t *leaseHolder) release(ctx context.Context) {
 			return gone
 		}
 		if holderOf(current) != t.id || current.UID != t.lease.UID {
-			return nil // it was released, or is another one's
+			return nil // released already, or held by another one
 		}
 		t.lease = current
 		return Retryable(err)
 	})
 }
 
-// forget deletes the lease if nobody holds it; that it stays is of no consequence.
+// forget deletes a lease without a holder. An error is ignored.
 func (t *leaseHolder) forget(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
@@ -228,7 +227,7 @@ func acquiredAt(l *coordinationv1.Lease) time.Time {
 	return l.Spec.AcquireTime.Time
 }
 
-// leaseDuration is how long a lease is its holder's after it was renewed.
+// leaseDuration is how long a lease is valid after a renewal.
 func leaseDuration(l *coordinationv1.Lease) time.Duration {
 	if l.Spec.LeaseDurationSeconds == nil || *l.Spec.LeaseDurationSeconds < 1 {
 		return time.Second

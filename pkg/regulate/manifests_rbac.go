@@ -24,10 +24,10 @@ func (r rule) resource() string {
 // String is the rule as people say it.
 func (r rule) String() string {
 	text := strings.Join(r.verbs, ", ") + " " + r.resource()
-	const few = 5
+	const maxShown = 5
 	switch {
-	case len(r.names) > few:
-		text += fmt.Sprintf(" %s and %d more", strings.Join(r.names[:few], ", "), len(r.names)-few)
+	case len(r.names) > maxShown:
+		text += fmt.Sprintf(" %s and %d more", strings.Join(r.names[:maxShown], ", "), len(r.names)-maxShown)
 	case len(r.names) > 0:
 		text += " " + strings.Join(r.names, ", ")
 	}
