@@ -14,12 +14,12 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// maxOutput is how much of a command's output is kept: the end of it.
+// maxOutput limits the output of a command that is kept: its end.
 const maxOutput = 2 << 10
 
-// command runs a command, in a group of processes of its own, which ends with ctx. What is
-// said of it is the program and how it ended: its arguments and what it writes may be secrets,
-// and are shown to nobody but who listens (Runner.Output).
+// command runs a command in its own process group, which is killed when ctx ends. Only the
+// program and its exit status are recorded: arguments and output may be secrets, and go to
+// Runner.Output alone.
 func (x *run) command(ctx context.Context, it *item, e *system.Exec, timeout time.Duration) (string, error) {
 	if !x.AllowExec {
 		return "", permanent("exec of %s: commands are not allowed (--allow-exec allows them)", it.w.hold.App)

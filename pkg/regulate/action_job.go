@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// jobTarget names the Job of an operation. The name is made of what the operation is, so
-// that after a kill the same Job is found, and not a second one run.
+// jobTarget names the Job of an operation. The name is derived from the operation, so that after
+// a kill the same Job is found and no second one runs.
 func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	h, o := it.w.hold, it.op
 	kind := ""
@@ -38,7 +38,7 @@ func (x *run) jobTarget(it *item, act *system.Action) (Target, error) {
 	return t, nil
 }
 
-// jobOf makes the Job of a template, which is a whole Job or what stands under its spec.
+// jobOf creates the Job of a template, which is a whole Job or its spec.
 func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.Unstructured, error) {
 	v, err := normal(template)
 	if err != nil {
@@ -64,7 +64,7 @@ func (x *run) jobOf(it *item, t Target, template map[string]any) (*unstructured.
 	return o, nil
 }
 
-// runJob makes the Job, unless it is there, and waits for its end.
+// runJob creates the Job unless it exists, and waits for its end.
 func (x *run) runJob(ctx context.Context, it *item, act *system.Action, timeout time.Duration) (string, error) {
 	t, err := x.jobTarget(it, act)
 	if err != nil {
@@ -140,7 +140,7 @@ func jobEnd(o *unstructured.Unstructured) (done, failed bool, reason string) {
 	return false, false, ""
 }
 
-// deleteJob takes a Job back: it is deleted, and so ended where it is still on.
+// deleteJob undoes a Job: it is deleted, which also stops it.
 func (x *run) deleteJob(ctx context.Context, it *item) error {
 	if it.op.Target.Name == "" {
 		x.end(it, NotNeeded, "it was not created")
