@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// health says how an app fares: the worst of what counts in its stack and is of no other
-// app. Ground that nobody owns, such as a Secret that is not there, counts for whoever
-// needs it.
+// health sets the health of an app: the worst of what counts in its stack and belongs to no
+// other app. A boundary object without an owner, such as a missing Secret, counts for each app
+// that needs it.
 func (o *stateObserver) health(a *observed) {
 	s := &a.state
 	worst := o.parts(a)
@@ -32,7 +32,7 @@ func (o *stateObserver) health(a *observed) {
 	}
 }
 
-// parts returns the parts that make an app what it is, and sets its health.
+// parts returns the required parts of an app, and sets its health.
 func (o *stateObserver) parts(a *observed) []health.Part {
 	if a.stack == nil {
 		return nil
@@ -49,8 +49,8 @@ func (o *stateObserver) parts(a *observed) []health.Part {
 	return slices.DeleteFunc(counting, func(p health.Part) bool { return p.Own.Status != a.state.Health })
 }
 
-// ownersOfOthers returns the own objects above a root of another app: what they have derived from
-// below may be that one's.
+// ownersOfOthers returns the own objects above a root of another app: their derived health may
+// come from that app.
 func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 	owners := map[graph.ID]bool{}
 	var next []graph.ID
@@ -72,8 +72,8 @@ func (o *stateObserver) ownersOfOthers(a *observed) map[graph.ID]bool {
 	return owners
 }
 
-// because chooses which of the worst parts is told: one that speaks for itself, the
-// deepest, the one that is known to have started first.
+// because chooses the part to report among the worst: one with its own verdict, the deepest, the
+// one that is known to have started first.
 func (o *stateObserver) because(a *observed, worst []health.Part) {
 	s := &a.state
 	derived := func(p health.Part) int {
@@ -86,7 +86,7 @@ func (o *stateObserver) because(a *observed, worst []health.Part) {
 		return cmp.Or(derived(x)-derived(y), cmp.Compare(y.Depth, x.Depth), cmp.Compare(x.ID, y.ID))
 	})
 	for _, p := range worst {
-		// Trouble begins with its first part, and it is well when the last one is.
+		// Trouble starts with the first bad part, and ends with the last one.
 		at := p.Own.Since
 		if !at.IsZero() && (s.Since.IsZero() || at.Before(s.Since) != (s.Health == health.Healthy)) {
 			s.Since = at

@@ -10,17 +10,17 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/health"
 )
 
-// verdict is what becomes of an open hold.
+// verdict is the decision about an open hold.
 type verdict struct {
-	// on and gone are its causes; until is when the last of those that are on but well is
-	// gone, zero where one of them is not well.
+	// on and gone are its causes; until is when the last of on ends if all of them are well,
+	// else zero.
 	on, gone []Cause
 	until    time.Time
 	why      []string // of those that are gone
 }
 
-// letGo plans what becomes of the holds of the journal: what was started is ended, causes come
-// and go, and what has none left is undone.
+// letGo plans the holds of the journal: it resumes started ones, adds and removes causes, and
+// undoes holds without causes.
 func (p *planner) letGo() {
 	var change, recovers []Step
 	for _, h := range p.j.Holds {
@@ -56,11 +56,10 @@ func (p *planner) letGo() {
 	p.groups = slices.Concat([]wave{p.unfinished(recovers), {change, joinFirst}, {recovers, p.recoverOrder}}, p.groups)
 }
 
-// unfinished continues all holds that were started and not ended, besides those that are
-// about to be undone. It comes before anything else, whoever asks for that: what was
-// begun may have been written to an object that is wanted by others as well, and only when
-// that is known do they see what was there before. Such holds were started side by side, so
-// side by side they are ended.
+// unfinished resumes all started holds except those that are about to be undone. It comes before
+// any other step: a started operation may have written to an object that other operations write
+// too, which must know the values before. Such holds were started concurrently, so they are
+// resumed concurrently.
 func (p *planner) unfinished(recovers []Step) wave {
 	var out []Step
 	for _, h := range p.j.Holds {
@@ -83,7 +82,7 @@ func (p *planner) unfinished(recovers []Step) wave {
 	return wave{out, neverConflicts}
 }
 
-// recoverOrder lets what is needed go first; of the holds of one app the last one.
+// recoverOrder recovers dependencies first, and of the holds of one app the last one first.
 func (p *planner) recoverOrder(a, b *Step) bool {
 	if a.App == b.App {
 		return a.Hold > b.Hold
@@ -97,7 +96,7 @@ func joinFirst(a, b *Step) bool {
 	return a.Hold == b.Hold && a.Verb == AddCause && b.Verb == RemoveCause
 }
 
-// afterwards are the actions of an app on Recover that can be done.
+// afterwards are the actions on Recover of an app that are possible.
 func (p *planner) afterwards(app string) []Resolved {
 	a := p.states[app]
 	if a == nil {
@@ -106,7 +105,7 @@ func (p *planner) afterwards(app string) []Resolved {
 	return slices.DeleteFunc(slices.Clone(a.Actions["Recover"]), func(r Resolved) bool { return r.Refused != "" })
 }
 
-// evaluateHolds says of all holds which of their causes are on.
+// evaluateHolds finds the causes of all holds that last.
 func (p *planner) evaluateHolds() map[*Hold]verdict {
 	out := map[*Hold]verdict{}
 	for _, h := range p.j.Holds {
@@ -134,8 +133,8 @@ func (p *planner) evaluateHolds() map[*Hold]verdict {
 	return out
 }
 
-// causeOn says whether a cause still holds an app; if it does, and is well, until when, and
-// if it does not, why.
+// causeOn reports whether a cause still holds an app: with its end if it is well, and the reason
+// if it ended.
 func (p *planner) causeOn(h *Hold, c Cause) (end time.Time, on bool, reason string) {
 	if obsolete := p.obsoleteReason(h, c); obsolete != "" {
 		return time.Time{}, false, obsolete
@@ -151,7 +150,7 @@ func (p *planner) causeOn(h *Hold, c Cause) (end time.Time, on bool, reason stri
 	return time.Time{}, false, p.causeWhy(c)
 }
 
-// obsoleteReason says why a cause is gone whatever the apps are like: the manifest knows it no more.
+// obsoleteReason returns why a cause ended whatever the states: the manifest no longer has it.
 func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	if !p.knows(h.App) {
 		return fmt.Sprintf("the manifest no longer has app %s", h.App)
@@ -173,10 +172,10 @@ func (p *planner) obsoleteReason(h *Hold, c Cause) string {
 	return ""
 }
 
-// inOrder keeps of what is to be undone what nobody makes wait. Only without Settle do
-// steps of several waves remain: else it is to be seen first how what is needed fares.
+// inOrder keeps the steps that wait for no other app. Only without Settle do steps of several
+// waves remain: else the health of dependencies is observed first.
 func (p *planner) inOrder(recovers []Step) []Step {
-	stays := map[string]bool{} // apps that are not let go by this plan
+	stays := map[string]bool{} // apps that this plan does not recover
 	rings := p.rings()
 	for {
 		var keep []Step
@@ -202,10 +201,9 @@ func (p *planner) inOrder(recovers []Step) []Step {
 	return recovers
 }
 
-// rings says of each app that is held because of one that is held as well which others have
-// to be recovered before it, at any depth: those that are causes of its holds, and those that
-// it needs. Where a rule holds what a cause of it needs that goes around, and to need it
-// makes nobody wait: every such ring has a place where that breaks it.
+// rings returns for each app that is held because of a held app the apps that must recover
+// before it, transitively: the causes of its holds, and its needs. If a rule holds an app that
+// its cause needs, that is a cycle, and the need does not count: this breaks each such cycle.
 func (p *planner) rings() map[string]map[string]bool {
 	edges, all := map[string]map[string]bool{}, map[string]map[string]bool{}
 	for _, h := range p.j.Holds {
@@ -230,9 +228,8 @@ func (p *planner) rings() map[string]map[string]bool {
 	return all
 }
 
-// waitsFor says why an app is not let go yet, and until when if that is known. Apps that
-// need each other wait for those before them by name, and nobody waits for what is held
-// because of him.
+// waitsFor returns why an app is not recovered yet, and until when if known. Apps that need each
+// other wait for those with smaller names, and no app waits for one that is held because of it.
 func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]map[string]bool) (string, time.Time) {
 	settle := p.s.Regulation.Settle
 	for _, n := range p.needs.dependencies(app) {
@@ -248,7 +245,7 @@ func (p *planner) waitsFor(app string, stays map[string]bool, rings map[string]m
 			switch {
 			case ending(h) || len(on) == 0 && len(p.joins[h.ID]) == 0:
 				going = true
-			case rings[n][app]: // it waits for this one
+			case rings[n][app]: // it waits for this app
 			case len(p.joins[h.ID]) > 0 || slices.ContainsFunc(on, Cause.ofRule):
 				return fmt.Sprintf("%s, which it needs, is held", n), time.Time{}
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// explain says that a rule is on for an app: db is Degraded for 31 s (rule trouble, for 30 s):
+// explain describes a firing rule: db is Degraded for 31 s (rule trouble, for 30 s):
 // StatefulSet/db: 0/1 replicas available.
 func (p *planner) explain(app string, r *system.Rule, m match) string {
 	a := p.states[app]
@@ -33,8 +33,7 @@ func (p *planner) explain(app string, r *system.Rule, m match) string {
 	return out
 }
 
-// upgrade says by what an upgrade is seen: what is rolled out, or the first thing by name
-// that is another than when the app was settled.
+// upgrade returns the evidence of an upgrade: the rollout, or the first changed item by name.
 func (p *planner) upgrade(app string) string {
 	a, settled := p.states[app], p.seen[app].HealthyFingerprint
 	if a.Rollout != "" {
@@ -57,7 +56,7 @@ func (p *planner) upgrade(app string) string {
 	return ""
 }
 
-// wellWhy says which causes are well, and will be gone.
+// wellWhy lists the causes that are well and about to end.
 func (p *planner) wellWhy(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
@@ -66,7 +65,7 @@ func (p *planner) wellWhy(causes []Cause) string {
 	return strings.Join(out, "; ")
 }
 
-// causeWhy says how the app of a rule's cause is by that rule.
+// causeWhy describes the state of the app of a cause by its rule.
 func (p *planner) causeWhy(c Cause) string {
 	r, ok := p.rule(c.Rule)
 	m := p.matches[about{c.Rule, c.App}]
@@ -92,7 +91,7 @@ func (p *planner) dampedWhy(app string, n int, end time.Time) string {
 		app, n, times, p.s.Regulation.MaxSignalsPerHour, clock(end), app)
 }
 
-// heldWhy says why an app is held, and since when.
+// heldWhy returns why an app is held, and since when.
 func (p *planner) heldWhy(h *Hold) string {
 	switch {
 	case h.Failed != "":
@@ -107,8 +106,7 @@ func (p *planner) heldWhy(h *Hold) string {
 	return text
 }
 
-// freeWhy says what of a free app is noteworthy: nothing where it is well, or why what it
-// has is no cause.
+// freeWhy returns a note about a free app: empty if it is well, or why its trouble is no cause.
 func (p *planner) freeWhy(app string) string {
 	if reason := p.passed[app]; reason != "" {
 		return reason
@@ -131,7 +129,7 @@ func (p *planner) freeWhy(app string) string {
 	return ""
 }
 
-// whys puts the texts of causes together.
+// whys joins the texts of causes.
 func whys(causes []Cause) string {
 	var out []string
 	for _, c := range causes {
@@ -152,8 +150,7 @@ func whys(causes []Cause) string {
 	return strings.Join(out, "; ")
 }
 
-// ref names an object for people: Kind/name, with its namespace where that is not the
-// system's.
+// ref describes an object: Kind/name, with its namespace unless that is the one of the system.
 func (p *planner) ref(r object.Ref) string {
 	if r.Namespace == "" || r.Namespace == p.s.Namespace {
 		return r.Kind + "/" + r.Name
