@@ -86,7 +86,7 @@ func (p *planner) targets(r *system.Rule, app string) []string {
 	return out
 }
 
-// open are the apps for which a rule fires and that are not decided yet, in manifest order.
+// open are the apps for which a rule fires and that have no verdict yet, in manifest order.
 func (p *planner) open() []string {
 	var out []string
 	for _, app := range p.names {

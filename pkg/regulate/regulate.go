@@ -1,9 +1,9 @@
 // Package regulate is System Regulation: while an application fails or is being upgraded, its
 // neighbours (the apps that depend on it) are held; when it is Healthy again, they are recovered.
 //
-// Observe says how the apps of a system are, from a graph and its health; NewPlan says what is to
-// be done, from that, the manifest, the journal and the time. Both are pure: same input, same
-// answer. Runner does it on a cluster, and writes the journal.
+// Observe returns the state of the apps of a system, from a graph and its health; NewPlan
+// returns what to do, from that, the manifest, the journal and the time. Both are pure. Runner
+// does it on a cluster, and writes the journal.
 //
 // The names of the files begin with what they are about:
 //
@@ -15,7 +15,7 @@
 //   - runner, run, undo, resume, compile, images, ownership, client: how it is done, undone, and
 //     continued after a kill, byte for byte.
 //   - action: the actions that do not write to an object: Jobs, HTTP requests, commands.
-//   - store, rights, events: what is stored in the cluster, the lease, the permissions, and the
+//   - store, rights*.go, events: what is stored in the cluster, the lease, the permissions, and the
 //     Events.
 //   - manifests, exposition: a watch that runs in a cluster, and its metrics.
 //

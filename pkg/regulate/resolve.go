@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// actions resolves what an app does on each signal. Where the manifest says nothing of Stop
-// that is to pause every root, by what is known of its kind.
+// actions resolves the actions of an app on each signal. The default of Stop is to pause every
+// root, by the signal of its kind.
 func (o *stateObserver) actions(a *observed) {
 	a.state.Actions = map[string][]Resolved{}
 	for _, signal := range slices.Sorted(maps.Keys(a.app.On)) {
@@ -163,8 +163,7 @@ func (v *resolving) resolveTargets() {
 	}
 }
 
-// still leaves out of a preset roots that run nothing, such as a ConfigMap, where there are
-// others.
+// still removes roots from a preset that run nothing, such as a ConfigMap, if there are others.
 func (v *resolving) still() {
 	remaining := slices.DeleteFunc(slices.Clone(v.ids), func(id graph.ID) bool {
 		_, known := v.signal(id)

@@ -39,8 +39,8 @@ func NewLock(config *rest.Config, name, namespace string, o journal.LeaseOptions
 	return journal.NewLease(config, placeOf(name, system.LockName(name), namespace), o)
 }
 
-// NewElection returns the lock of who watches a system in a cluster: whoever waits for it
-// waits until the other one goes.
+// NewElection returns the lock of the process that watches a system in a cluster: others wait
+// until it ends.
 func NewElection(config *rest.Config, name, namespace string, o journal.LeaseOptions) (*journal.Lease, error) {
 	o.Limit = 0
 	return journal.NewLease(config, placeOf(name, system.WatchName(name), namespace), o)

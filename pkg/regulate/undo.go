@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// prepareBack looks whether there is anything to undo. It writes nothing.
+// prepareBack checks whether there is anything to undo. It writes nothing.
 func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) error {
 	o := it.op
 	switch {
@@ -55,7 +55,7 @@ func (x *run) prepareBack(ctx context.Context, it *item, act *system.Action) err
 // writesFields says that an operation is about fields of an object.
 func (o *Operation) writesFields() bool { return len(o.Changes) > 0 }
 
-// handOver gives what was there before to the next hold that wrote the same field, and says
+// handOver passes the values before on to the next hold that wrote the same field, and reports
 // whether that was all.
 func (it *item) handOver() bool {
 	o, claims := it.op, it.claims()
@@ -93,7 +93,7 @@ func inherit(owners, first []Owner) []Owner {
 	return sortOwners(append(owners, first...))
 }
 
-// undo takes an operation back.
+// undo undoes an operation.
 func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 	if act != nil && act.Inverse != nil && isHook(act.Inverse) {
 		return x.runInverse(ctx, it, act.Inverse)
@@ -109,7 +109,7 @@ func (x *run) undo(ctx context.Context, it *item, act *system.Action) error {
 	return retry(ctx, b.attempt)
 }
 
-// undoRun is one operation that is being undone, over all tries.
+// undoRun is the undo of one operation, over all attempts.
 type undoRun struct {
 	*run
 	it      *item
@@ -117,7 +117,7 @@ type undoRun struct {
 	putBack bool
 }
 
-// attempt tries to undo it; each try looks at the object again.
+// attempt tries the undo once, with a fresh read of the object.
 func (b *undoRun) attempt(ctx context.Context) error {
 	o := b.it.op
 	img, err := b.read(ctx, o.Target)
@@ -147,7 +147,7 @@ func (b *undoRun) attempt(ctx context.Context) error {
 	return nil
 }
 
-// wanted is the object as it is to be.
+// wanted returns the object to be written.
 func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) {
 	o := b.it.op
 	if b.act != nil && b.act.Inverse != nil {
@@ -163,12 +163,12 @@ func (b *undoRun) wanted(img *liveObject) (map[string]any, []UndoResult, error) 
 	return want, verdicts, nil
 }
 
-// restore writes the object as it is to be, and returns it as it is then.
+// restore writes that object, and returns the result.
 func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]any) (*unstructured.Unstructured, error) {
 	o := b.it.op
 	t, live := o.Target, img.fields()
 	if _, has := lookup(want, []string{"spec", "replicas"}); img.scale != nil && !has {
-		// A Scale cannot say that there is no number: the object itself can.
+		// A Scale cannot omit the number: the object itself can.
 		t, live = t.bare(), img.main.Object
 		want = copied(live)
 		created := 0
@@ -194,8 +194,8 @@ func (b *undoRun) restore(ctx context.Context, img *liveObject, want map[string]
 	return after, nil
 }
 
-// release gives the fields back to who owned them. Where that is not allowed it is said, no
-// more: what was there before is there.
+// release restores the owners of the fields. If that is denied it is only noted: the values
+// themselves are restored.
 func (b *undoRun) release(ctx context.Context, main *unstructured.Unstructured, conflicted bool) (string, error) {
 	o := b.it.op
 	if b.DryRun {
