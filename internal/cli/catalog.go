@@ -202,7 +202,7 @@ directory: those of relations, health rules, signals and examples.`,
 }
 
 // fields holds the entries against the definitions of the folder; without one it finds nothing.
-func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]string, error) {
+func (o *catalogValidateOptions) fields(c *catalog.Catalogue, allOrigins bool) ([]string, error) {
 	if o.crds == "" {
 		return nil, nil
 	}
@@ -212,7 +212,7 @@ func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]st
 	}
 	var problems []string
 	for _, e := range c.Entries() {
-		if others && c.Origin(e.Name) == catalog.EmbeddedOrigin || !app.DefinesKind(defs, &e) {
+		if allOrigins && c.Origin(e.Name) == catalog.EmbeddedOrigin || !app.DefinesKind(defs, &e) {
 			continue // somebody else's, or of an operator that the folder knows nothing of
 		}
 		file, text := c.Text(e.Name)

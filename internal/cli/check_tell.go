@@ -47,14 +47,14 @@ func (o *checkOptions) tellCheck(c *app.CheckRun, r *check.Report) {
 		return
 	}
 	if len(r.Subjects) == 0 {
-		what := "no operators and no stacks found"
+		message := "no operators and no stacks found"
 		if len(c.Targets.Roots) > 0 {
-			what = "there is no " + strings.Join(o.args, ", ")
+			message = "there is no " + strings.Join(o.args, ", ")
 			if o.selector != "" {
-				what += " with the labels " + o.selector
+				message += " with the labels " + o.selector
 			}
 		}
-		fmt.Fprintln(o.env.ErrOut, "nothing to check: "+safe(what))
+		fmt.Fprintln(o.env.ErrOut, "nothing to check: "+safe(message))
 		return
 	}
 	for i := range r.Malformed {

@@ -126,14 +126,14 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 		}
 		dir = filepath.Dir(plugin)
 	}
-	beside := o.file(pluginName)
-	if fileExists(filepath.Join(dir, beside)) {
-		return dir, beside, nil
+	sibling := o.file(pluginName)
+	if fileExists(filepath.Join(dir, sibling)) {
+		return dir, sibling, nil
 	}
-	if failed == nil && filepath.Base(plugin) == beside {
+	if failed == nil && filepath.Base(plugin) == sibling {
 		return dir, plugin, nil
 	}
-	return "", "", hint.With(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names its directory")
+	return "", "", hint.With(fmt.Errorf("there is no %s in %s", sibling, dir), "kubectl runs the plugin by that name; --dir names its directory")
 }
 
 // file is the name of an executable.

@@ -75,14 +75,14 @@ func (c *installCluster) served() []solve.API {
 }
 
 // runner does what is planned.
-func (c *installCluster) runner(of install.Installation) (*install.Runner, error) {
+func (c *installCluster) runner(installation install.Installation) (*install.Runner, error) {
 	objects, err := install.NewObjects(c.config)
 	if err != nil {
 		return nil, err
 	}
-	store, err := install.NewStore(c.config, of)
+	store, err := install.NewStore(c.config, installation)
 	if err != nil {
 		return nil, err
 	}
-	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: journal.Holder()}, nil
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, installation), By: journal.Holder()}, nil
 }

@@ -24,11 +24,11 @@ func deniedLines(missing []regulate.Permission) []string {
 	}
 	var groups []*group
 	for _, r := range missing {
-		of := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == of })
+		resource := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == resource })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, &group{one: of})
+			groups = append(groups, &group{one: resource})
 		}
 		g := groups[i]
 		g.verbs, g.names = append(g.verbs, r.Verb), append(g.names, r.Name)
@@ -48,16 +48,16 @@ func deniedLines(missing []regulate.Permission) []string {
 
 // deniedReading says of an error of the API server that it is about the rights of who asks, so
 // that what was to be read may be there all the same; other errors stay as they are.
-func deniedReading(err error, what, unknown string) error {
+func deniedReading(err error, subject, unknown string) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return hint.With(fmt.Errorf("you may not read %s, so %s is unknown: %w", what, unknown, err), rightsHint)
+	return hint.With(fmt.Errorf("you may not read %s, so %s is unknown: %w", subject, unknown, err), rightsHint)
 }
 
 // deniedJournal says that the journal of an installation may not be read.
-func deniedJournal(err error, of install.Installation) error {
-	return deniedReading(err, fmt.Sprintf("the journal of %s in %s", of.Name, of.Namespace), "what was done to it")
+func deniedJournal(err error, resource install.Installation) error {
+	return deniedReading(err, fmt.Sprintf("the journal of %s in %s", resource.Name, resource.Namespace), "what was done to it")
 }
 
 // deniedReleases says that nobody knows whether a package is installed, since the releases of

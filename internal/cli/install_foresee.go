@@ -56,7 +56,7 @@ const helmManager = "helm"
 // runPreflight asks whether all of it would start, as check --atomic does: what cannot is a
 // refusal, what nobody can tell a note.
 func (p *installPlan) runPreflight(ctx context.Context) error {
-	docs, of, open := p.documents()
+	docs, partOf, open := p.documents()
 	if len(docs) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 		case p.o.force:
 			p.planned.Notes = append(p.planned.Notes, "would not start, but forced: "+text)
 		default:
-			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: of[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
+			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: partOf[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
 		}
 	}
 	return nil
@@ -96,12 +96,12 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 
 // documents are the objects that the plan makes or changes; of which part each is; and which
 // wait for values of others.
-func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]string, open map[object.Ref]bool) {
-	of, open = map[object.Ref]string{}, map[object.Ref]bool{}
+func (p *installPlan) documents() (docs []source.Document, partOf map[object.Ref]string, open map[object.Ref]bool) {
+	partOf, open = map[object.Ref]string{}, map[object.Ref]bool{}
 	namespaces := map[string]bool{}
 	add := func(part string, o *unstructured.Unstructured) {
 		gk := o.GroupVersionKind().GroupKind()
-		of[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
+		partOf[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
 		docs = append(docs, source.Document{At: source.Position{File: part, Document: len(docs) + 1}, Object: o.Object})
 	}
 	for _, s := range p.planned.Steps {
@@ -118,7 +118,7 @@ func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]str
 			add(part.Name, o)
 		}
 		for _, h := range part.Rendered.Hooks {
-			if (slices.Contains(h.Events, "pre-install") || slices.Contains(h.Events, "post-install")) && of[refOfObject(h.Object)] == "" {
+			if (slices.Contains(h.Events, "pre-install") || slices.Contains(h.Events, "post-install")) && partOf[refOfObject(h.Object)] == "" {
 				add(part.Name, h.Object)
 			}
 		}
@@ -126,7 +126,7 @@ func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]str
 			open[c.To] = true
 		}
 	}
-	return docs, of, open
+	return docs, partOf, open
 }
 
 func refOfObject(o *unstructured.Unstructured) object.Ref {

@@ -127,7 +127,7 @@ func (c *chartLoader) place(p *install.Part) {
 	}
 	if len(c.targets) == 1 && c.targets[0].name == p.Name {
 		p.Values = system.Laid(p.Values, c.values)
-		if _, there := c.there[p.Name]; !there && app.Given(c.o.Config.Namespace) {
+		if _, found := c.there[p.Name]; !found && app.Given(c.o.Config.Namespace) {
 			p.Namespace = *c.o.Config.Namespace
 		}
 	}
@@ -368,8 +368,8 @@ func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 		for _, v := range versions {
 			m, _ := v.(map[string]any)
 			if m["name"] == gvk.Version {
-				of, _, _ := unstructured.NestedMap(m, "schema", "openAPIV3Schema")
-				return of
+				openAPI, _, _ := unstructured.NestedMap(m, "schema", "openAPIV3Schema")
+				return openAPI
 			}
 		}
 	}

@@ -53,21 +53,21 @@ func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*reco
 // show lists what ending the run will write, on standard error: the answer is about what comes after.
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
-	what := map[install.Recovery]string{
+	outcome := map[install.Recovery]string{
 		install.RecoveredResumed: "the steps that only started are undone or finished, then it continues", install.RecoveredDone: "all steps were done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
 	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing && run.Action == r.o.action {
-		what = "it had other arguments or charts, so it is undone first"
+		outcome = "it had other arguments or charts, so it is undone first"
 	}
-	if what == "" {
+	if outcome == "" {
 		return
 	}
 	article := "an"
 	if run.Action == install.Rollback {
 		article = "a"
 	}
-	fmt.Fprintf(out, "%s %s of %s by %s did not finish: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
+	fmt.Fprintf(out, "%s %s of %s by %s did not finish: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), outcome)
 	for _, a := range r.plan.Acts {
 		fmt.Fprintf(out, "  %s\n", safe(recoveryLine(a)))
 		for _, ref := range a.Objects {
@@ -227,9 +227,9 @@ func (r *recovering) end(ctx context.Context) (install.Recovery, install.Report,
 	if r.plan.What == install.RecoveredNothing {
 		return install.RecoveredNothing, install.Report{}, nil
 	}
-	what, report, err := r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
-	if what != install.RecoveredResumed {
+	outcome, report, err := r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
+	if outcome != install.RecoveredResumed {
 		r.o.remember(ctx, r.cluster, r.runner, r.of, report)
 	}
-	return what, report, err
+	return outcome, report, err
 }

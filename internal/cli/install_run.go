@@ -22,9 +22,9 @@ import (
 func (o *installOptions) wire(r *install.Runner, c *installCluster) {
 	r.Progress = o.tellEvent
 	r.Now = o.env.Now
-	r.Restorable = func(is, was *unstructured.Unstructured) error {
-		if fine, why := crd.Restorable(was, is); !fine {
-			return errors.New(why)
+	r.Restorable = func(existing, was *unstructured.Unstructured) error {
+		if fine, reason := crd.Restorable(was, existing); !fine {
+			return errors.New(reason)
 		}
 		return nil
 	}

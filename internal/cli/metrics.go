@@ -195,14 +195,14 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 // serving answers the scrapes of Prometheus.
 func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
 	o.output = "openmetrics"
-	told := false
+	reported := false
 	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Output, error) {
 		m, err := o.Measure(ctx, q)
 		if err != nil {
 			return view.Output{}, err
 		}
-		if !told {
-			told = true
+		if !reported {
+			reported = true
 			o.tellMetrics(m)
 		}
 		return o.answer(ctx, m)

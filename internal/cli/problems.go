@@ -59,17 +59,17 @@ func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem
 	for i, group := range groups {
 		if i == most {
 			more := 0
-			for _, left := range groups[most:] {
-				more += len(left)
+			for _, remaining := range groups[most:] {
+				more += len(remaining)
 			}
 			fmt.Fprintf(o.env.ErrOut, "and %d more: --problems, or -o json\n", more)
 			break
 		}
-		p, others := group[0], ""
+		p, suffix := group[0], ""
 		if n := len(group) - 1; n > 0 {
-			others = fmt.Sprintf("; the same for %d more", n)
+			suffix = fmt.Sprintf("; the same for %d more", n)
 		}
-		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), others)
+		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), suffix)
 	}
 }
 
@@ -82,7 +82,7 @@ func grouped(problems []graph.Problem) [][]graph.Problem {
 		severity graph.Severity
 		related  object.Ref
 	}
-	const few = 3
+	const maxShown = 3
 	members := map[key]int{}
 	keyOf := func(p graph.Problem) key { return key{p.Reason, p.Severity, p.Related} }
 	for _, p := range problems {
@@ -97,7 +97,7 @@ func grouped(problems []graph.Problem) [][]graph.Problem {
 			continue
 		}
 		if serious(p) {
-			if k.related.Kind != "" && members[k] > few {
+			if k.related.Kind != "" && members[k] > maxShown {
 				at[k] = len(groups)
 			}
 			groups = append(groups, []graph.Problem{p})

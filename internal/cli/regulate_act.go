@@ -254,16 +254,16 @@ func (o *applyOptions) tellUnwritten(d *applyResult) {
 		return
 	}
 	for i := range d.planned.Steps {
-		what := "is held" // and was so before
+		result := "is held" // and was so before
 		switch d.planned.Steps[i].Verb {
 		case regulate.AddCause:
-			what = "is already held, and now also for this"
+			result = "is already held, and now also for this"
 		case regulate.RemoveCause:
-			what = "is still held for another cause"
+			result = "is still held for another cause"
 		case regulate.RecoverApp:
-			what = "recovered: nothing had been changed"
+			result = "recovered: nothing had been changed"
 		}
-		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
+		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), result)
 	}
 }
 

@@ -53,8 +53,8 @@ const flushing = 5 * time.Second
 
 // eventRecorder writes Events about targets; flush waits until they are written.
 func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) {
-	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(why string) {
-		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
+	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(reason string) {
+		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(reason))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -83,8 +83,8 @@ func (b *systemSession) podsOf(ref object.Ref) []string {
 		if r := b.graph.Ref(id); r.GroupKind() == app.PodKind {
 			names = append(names, r.Name)
 		}
-		for _, below := range b.graph.Owned(id) {
-			walk(below)
+		for _, child := range b.graph.Owned(id) {
+			walk(child)
 		}
 	}
 	walk(id)

@@ -139,8 +139,8 @@ func (o *rollbackOptions) endOpen(ctx context.Context) error {
 	case o.dryRun != "none" || open == nil:
 		return nil
 	}
-	what, report, err := open.do(ctx)
-	if err == nil && what == install.RecoveredDone {
+	outcome, report, err := open.do(ctx)
+	if err == nil && outcome == install.RecoveredDone {
 		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(p.of.Name), report.Action)
 		return nil
 	}

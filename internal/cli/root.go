@@ -77,8 +77,8 @@ func Main(ctx context.Context, env Env, args []string) int {
 		return ExitInterrupted
 	}
 	lines := []string{err.Error()}
-	if many, ok := errors.AsType[*hint.Lines](err); ok {
-		lines = many.Lines
+	if several, ok := errors.AsType[*hint.Lines](err); ok {
+		lines = several.Lines
 	}
 	for _, line := range lines {
 		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(called.in(line)))

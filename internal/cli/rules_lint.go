@@ -180,11 +180,11 @@ func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
-	what := plural(l.rules, "relation")
+	summary := plural(l.rules, "relation")
 	if l.healthRules > 0 {
-		what += " and " + plural(l.healthRules, "health rule")
+		summary += " and " + plural(l.healthRules, "health rule")
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", what, plural(len(l.findings), "finding"))
+	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", summary, plural(len(l.findings), "finding"))
 	return nil
 }
 

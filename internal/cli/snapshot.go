@@ -211,14 +211,14 @@ func (o *snapshotOptions) take(ctx context.Context, s *app.Session, keep map[obj
 
 // creators says who made what has no owner.
 func (o *snapshotOptions) creators(ctx context.Context, s *app.Session, keeper *source.MemorySink) ([]source.Creator, error) {
-	made := keeper.Creators()
+	created := keeper.Creators()
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		var err error
-		if made, err = snap.Creators(ctx, keeper.Tops()); err != nil {
+		if created, err = snap.Creators(ctx, keeper.Tops()); err != nil {
 			return nil, err
 		}
 	}
-	return source.CreatorsOf(made), nil
+	return source.CreatorsOf(created), nil
 }
 
 // head says what the snapshot covers: whole kinds where a namespace or the

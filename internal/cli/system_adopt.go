@@ -148,11 +148,11 @@ func (o *adoptOptions) run(ctx context.Context) error {
 	return nil
 }
 
-func (o *keepingOptions) tell(s *system.System, what string) {
+func (o *keepingOptions) tell(s *system.System, subject string) {
 	if o.dryRun == "server" {
-		what = "passed the dry run of the API server: nothing was stored"
+		subject = "passed the dry run of the API server: nothing was stored"
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(what))
+	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(subject))
 }
 
 func (o *adoptOptions) shown(s *system.System, a adoptionPlan) view.SystemChange {
@@ -217,12 +217,12 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	want := system.NewSet(s.Name, s.Namespace, text, refs)
 	var a adoptionPlan
 	var before adoptedParent
-	o, there, err := c.parent(ctx, s.Namespace, s.Name)
+	o, found, err := c.parent(ctx, s.Namespace, s.Name)
 	if err != nil {
 		return a, before, err
 	}
 	var carriers []system.Member
-	if there {
+	if found {
 		was, err := system.ParseSet(o)
 		if err != nil {
 			return a, before, hint.With(fmt.Errorf("it is not managed by this tool: %w", err), "give the System another name")
@@ -236,7 +236,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	if a.Adoption, errs = system.Adopt(want, a.was, roots, carriers); len(errs) > 0 {
 		return a, before, hint.With(linesOf(errs), "nothing was written")
 	}
-	if there && want.Matches(o, buildVersion()) {
+	if found && want.Matches(o, buildVersion()) {
 		a.Parent = system.Nothing
 	}
 	return a, before, nil

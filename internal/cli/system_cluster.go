@@ -61,11 +61,11 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 
 // at is the endpoint of objects of a kind.
 func (c *systemCluster) at(r object.Resource, namespace string) metadata.ResourceInterface {
-	of := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
+	resource := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
 	if r.Namespaced {
-		return of.Namespace(namespace)
+		return resource.Namespace(namespace)
 	}
-	return of
+	return resource
 }
 
 // refOf finds the object that a root of a System means.
@@ -184,11 +184,11 @@ func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on
 // none is left go as a whole: an object is to be as it was before.
 func markOf(f system.Member, id string, on bool) (body []byte, needed bool, err error) {
 	var labels any
-	switch of := f.Labels[system.MemberLabel]; {
-	case on && of == id, !on && of != id:
+	switch resource := f.Labels[system.MemberLabel]; {
+	case on && resource == id, !on && resource != id:
 		return nil, false, nil
-	case on && of != "":
-		return nil, false, fmt.Errorf("%s is now in another ApplySet (label %s=%s)", f.Ref, system.MemberLabel, of)
+	case on && resource != "":
+		return nil, false, fmt.Errorf("%s is now in another ApplySet (label %s=%s)", f.Ref, system.MemberLabel, resource)
 	case on:
 		labels = map[string]any{system.MemberLabel: id}
 	case len(f.Labels) > 1:

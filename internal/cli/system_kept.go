@@ -124,13 +124,13 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 	if namespace == "" {
 		return nil, hint.With(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
 	}
-	o, there, err := k.parent(ctx, namespace, name)
+	o, found, err := k.parent(ctx, namespace, name)
 	switch {
 	case err != nil && hint.For(err) != "":
 		return nil, err
 	case err != nil:
 		return nil, hint.With(err, "without permission to read it, name the file of its manifest")
-	case !there:
+	case !found:
 		return nil, k.noSuch(ctx, namespace, name)
 	}
 	return system.ParseParent(o)

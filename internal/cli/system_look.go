@@ -41,8 +41,8 @@ func (c *common) lookAt(ctx context.Context, s *system.System) (*systemView, err
 		return nil, err
 	}
 	l.verdicts = c.CollectHealth(nil)
-	c.Extract = append(c.Extract, func(of *app.Session) inventory.Extractor {
-		facts := regulate.NewCollector(s, l.signalsOf(of.Kinds)) // What is gone is not seen again.
+	c.Extract = append(c.Extract, func(name *app.Session) inventory.Extractor {
+		facts := regulate.NewCollector(s, l.signalsOf(name.Kinds)) // What is gone is not seen again.
 		l.facts = facts
 		return collecting(facts)
 	})

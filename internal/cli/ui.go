@@ -233,7 +233,7 @@ func (o *uiOptions) printAddress(url string, at net.Addr, file *entrance) error 
 // viewer is who shows what a survey sees.
 type viewer interface {
 	Publish(*view.UIState)
-	Stale(why string)
+	Stale(reason string)
 }
 
 // followPage looks again when something has changed, or may look otherwise by now, until ctx ends. What

@@ -51,19 +51,19 @@ type cachedAnswer struct {
 
 // keeping has a question asked once for all who ask it at about the same time.
 func keeping(answer web.Answer) web.Answer {
-	const many = 16
+	const several = 16
 	var mu sync.Mutex
-	kept := map[string]*cachedAnswer{}
+	shown := map[string]*cachedAnswer{}
 	return func(ctx context.Context, query url.Values) (json.RawMessage, error) {
 		key := query.Encode()
 		mu.Lock()
-		k := kept[key]
+		k := shown[key]
 		if k == nil {
-			if len(kept) >= many {
-				clear(kept)
+			if len(shown) >= several {
+				clear(shown)
 			}
 			k = &cachedAnswer{}
-			kept[key] = k
+			shown[key] = k
 		}
 		mu.Unlock()
 		k.mu.Lock()
@@ -153,12 +153,12 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	}
 	ref, answer := l.Graph.Ref(id), objectAnswer{Events: []eventAnswer{}}
 	if l.Graph.State(id) == graph.Present {
-		fields, why, err := l.Session.Whole(ctx, ref)
+		fields, reason, err := l.Session.Whole(ctx, ref)
 		switch {
 		case err != nil:
 			return nil, err
 		case fields == nil:
-			answer.Unavailable = why
+			answer.Unavailable = reason
 		default:
 			text, hidden := web.Manifest(fields)
 			answer.YAML, answer.Hidden = string(text), hidden
