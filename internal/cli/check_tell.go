@@ -15,8 +15,8 @@ import (
 // maxWaiverBytes is more than any file of them has.
 const maxWaiverBytes = 1 << 20
 
-// readWaivers reads the file of --waivers; none where it is not given. Any problem refuses
-// all: a waiver that is left out silently would fail somebody's pipeline.
+// readWaivers reads the file of --waivers; none without the flag. Any problem refuses the whole
+// file: a waiver that is dropped silently would fail a pipeline.
 func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil

@@ -60,7 +60,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	if err := gapError(p.state.Gaps); err != nil {
-		return err // What may not be read would be shown as new.
+		return err // An object that may not be read would be shown as new.
 	}
 	want, live, err := p.compared(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 	return err
 }
 
-// compared are the objects as they would be, and as they are.
+// compared returns the desired and the live objects.
 func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.Unstructured, err error) {
 	wanted := map[object.Ref]bool{}
 	for _, part := range p.planned.Parts {
@@ -112,8 +112,8 @@ func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.
 	return want, append(live, gone...), err
 }
 
-// pair is an object as it is applied, and as it is there; nil for one that is not applied,
-// or not there.
+// pair returns the desired and the live state of an object; nil for one that is not applied, or
+// does not exist.
 func (p *installPlan) pair(part *install.Part, o *unstructured.Unstructured) (then, current *unstructured.Unstructured) {
 	if o.GetKind() == "CustomResourceDefinition" {
 		then, current = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
@@ -126,8 +126,7 @@ func (p *installPlan) pair(part *install.Part, o *unstructured.Unstructured) (th
 	return helmMarked(o, part), p.state.Objects[refOfObject(o)]
 }
 
-// filled are the objects of a part with the values of its connections, as far as these are
-// there.
+// filled returns the objects of a part with the values of its connections, as far as they exist.
 func (p *installPlan) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
 	out := make([]*unstructured.Unstructured, 0, len(part.Rendered.Objects))
 	for _, o := range part.Rendered.Objects {

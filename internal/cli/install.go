@@ -183,7 +183,7 @@ func (o *installOptions) apply(ctx context.Context, p *installPlan) error {
 	return nil
 }
 
-// finish says what became of a run.
+// finish reports the result of a run.
 func (o *installOptions) finish(installation install.Installation, report install.Report, err error) error {
 	if report.Run != "" || err == nil {
 		if !o.human() || len(report.Left()) > 0 {

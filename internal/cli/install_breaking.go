@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
-// find is what is known of a package that is there.
+// find returns the entry of an installed package.
 func (d *dependants) find(name string) (dependantEntry, bool) {
 	i := slices.IndexFunc(d.entries, func(e dependantEntry) bool { return e.there && e.Name == name })
 	if i < 0 {

@@ -39,7 +39,7 @@ func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
 // forgetKinds has the API server asked again which kinds it serves: this run may have
 // changed that, and what was asked a moment ago passes for fresh.
 func (c *common) forgetKinds() {
-	if disco, err := c.Config.ToDiscoveryClient(); err == nil { // Who asks next meets the error.
+	if disco, err := c.Config.ToDiscoveryClient(); err == nil { // The next discovery reports the error.
 		disco.Invalidate()
 	}
 }

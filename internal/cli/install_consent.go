@@ -30,10 +30,10 @@ func (o *installOptions) named(name string) error {
 	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: expected --delete-data=%s", o.confirmed, done, name)
 }
 
-// consent decides whether a plan is done, for every command that does one. What deletes data
-// (install.Plan.Losses) is done when its name was typed, or given with --delete-data: --yes
-// does not answer for it. Else the question is asked. It is also about other losses, which were
-// told already.
+// consent decides whether a plan is executed, for every command that executes one. A plan that
+// deletes data (install.Plan.Losses) needs its name typed, or given with --delete-data: --yes does
+// not confirm it. Any other plan needs the answer to the question. It also covers other losses,
+// which were shown before.
 func (o *installOptions) consent(ctx context.Context, installation install.Installation, planned *install.Plan, question string, reported ...object.Ref) (bool, error) {
 	losses := slices.DeleteFunc(planned.Losses(), func(ref object.Ref) bool { return slices.Contains(reported, ref) })
 	o.tellLosses(installation, losses)

@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// foundInstallation is an installation that is there, with its journal.
+// foundInstallation is an existing installation, with its journal.
 type foundInstallation struct {
 	of      install.Installation
 	journal *install.Journal
-	// is is the operator, where it is one that is there.
+	// is is the operator, if it is installed.
 	is     installedPackage
 	there  map[string]installedPackage
 	cats   *catalogues
@@ -81,7 +81,8 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 	if len(all) == 0 || len(systems) > 0 && systems[0].Err == nil {
 		all = append(all, systems...)
 	}
-	// Where a journal may not be read, the installation may be: another one that is there goes before.
+	// An installation whose journal may not be read may exist; one with a readable journal has
+	// precedence.
 	if readable := slices.DeleteFunc(slices.Clone(all), func(i install.Found) bool { return apierrors.IsForbidden(i.Err) }); len(readable) > 0 {
 		all = readable
 	} else if len(all) > 1 {

@@ -53,8 +53,8 @@ func (p *installPlan) annotate(d *unstructured.Unstructured) map[string]string {
 // helmManager is who writes the objects of releases.
 const helmManager = "helm"
 
-// runPreflight asks whether all of it would start, as check --atomic does: what cannot is a
-// refusal, what nobody can tell a note.
+// runPreflight evaluates the plan as check --atomic does: impossible becomes a refusal, unknown a
+// note.
 func (p *installPlan) runPreflight(ctx context.Context) error {
 	docs, partOf, open := p.documents()
 	if len(docs) == 0 {
@@ -134,7 +134,7 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// rights refuses a plan for which a right is missing, before anything is written.
+// rights refuses a plan for which a permission is missing, before anything is written.
 func (p *installPlan) rights(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
 	rights := install.Rights(p.planned, p.state, p.cluster.kinds)

@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// How long an object may say nothing of its health before it is taken for one that never
-// does: where its definition has a status, its operator may be slow to look at it.
+// How long an object may report no health before the gate takes its kind to have none. With a
+// status in its definition it gets longer, because its operator may be slow.
 const (
 	silent       = 30 * time.Second
 	silentAnyway = 3 * time.Second
@@ -44,9 +44,9 @@ type healthGate struct {
 	say      func(string)
 }
 
-// waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no
-// health). say is told what is waited for, each time that this changes. The error names what
-// is not, and why.
+// waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no health).
+// It calls say with the pending objects each time they change. The error names the unhealthy
+// objects and the reasons.
 func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout time.Duration, say func(string)) error {
 	if len(refs) == 0 {
 		return nil

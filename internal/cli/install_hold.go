@@ -137,7 +137,7 @@ func heldNotes(app, signal string, hold *regulate.Plan) (out []string) {
 	return out
 }
 
-// hold sends one signal to who needs an app.
+// hold sends one signal to the apps that need an app.
 func (o *installOptions) hold(ctx context.Context, sys *system.System, installation install.Installation, app, signal string) (*regulateRun, error) {
 	acting, b, err := o.regulating(ctx, sys)
 	if err != nil {
@@ -154,7 +154,7 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, installat
 	return r, r.tellHeld(ctx)
 }
 
-// free waits until the app is Healthy, and lets go who was held for it.
+// free waits until the app is Healthy, and recovers the apps that were held for it.
 func (o *installOptions) free(ctx context.Context, r *regulateRun) error {
 	if err := r.free(ctx, ctx); err != nil {
 		return err

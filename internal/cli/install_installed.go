@@ -24,7 +24,7 @@ type installedPackage struct {
 	marks install.RecordLabels
 }
 
-// installedPackages are the operators that are there.
+// installedPackages are the installed operators.
 type installedPackages struct {
 	there map[string]installedPackage
 	// elsewhere are the namespaces of releases that call themselves an operator where that is
@@ -155,7 +155,7 @@ func (c *installCluster) installedRelease(ctx context.Context, name install.Rele
 		name: r.Marks.Package, version: cmp.Or(r.Marks.Version, r.Version), release: r.Release.Name, namespace: r.Release.Namespace,
 		revision: r.Revision, status: r.Status, marks: r.Marks,
 	}
-	// Values of a revision that never was whole are nobody's wish.
+	// The values of a revision that was never deployed do not count.
 	if current, ok := install.DeployedRecord(list, ""); ok {
 		out.version, out.values = cmp.Or(current.Marks.Version, current.Version), current.Values
 	}

@@ -9,13 +9,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// liveLook is how often a run of somebody else is looked at.
+// liveLook is how often the lock of another run is read.
 const liveLook = 500 * time.Millisecond
 
-// unlocked waits while the process of the open run is alive: a run that continues is nothing to
-// recover. It returns at once where nobody holds the lock, and else when the holder has not
-// renewed it for as long as it said it would. Alive says that it was, and that nothing was
-// waited for, since nothing is to be written.
+// unlocked waits while the process of the open run is alive: such a run needs no recovery. It
+// returns at once if the lock is free, and else when the holder has not renewed it for its
+// duration. alive means that the run is alive and that unlocked did not wait, since nothing is to
+// be written.
 func (o *installOptions) unlocked(ctx context.Context, c *installCluster, installation install.Installation) (alive bool, err error) {
 	h, held, err := install.ReadHolder(ctx, c.config, installation)
 	if err != nil || !held {

@@ -26,8 +26,8 @@ type dependant struct {
 // Where nothing was, the catalogue is asked, for whatever version it has.
 type dependants struct {
 	entries []dependantEntry
-	// notes are what could not be read, and that nobody knows therefore; hidden is what of it
-	// may not be read, which is not taken for not being there.
+	// notes say what could not be read; hidden is what may not be read, so it is unknown rather
+	// than missing.
 	notes, hidden []string
 }
 
@@ -277,8 +277,8 @@ func refuseDependants(planned *install.Plan, all []dependant, part, overriding s
 	}
 }
 
-// refuseHidden refuses a plan since who needs a part may be where nobody may look, or notes it
-// where the user has said to continue (the flag overriding).
+// refuseHidden refuses a plan if a dependant of a part may be where the user may not read, or notes
+// it if the user said to continue (the flag overriding).
 func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string, override bool) {
 	for _, text := range d.hidden {
 		if override {

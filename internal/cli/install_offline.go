@@ -63,8 +63,8 @@ func (o *catalogueOptions) near(sources []catalogueSource) (inNamespace []catalo
 	return inNamespace, notes
 }
 
-// bundledSystem is the manifest that a bundle carries, and how it is called; empty where
-// somebody names what is to be installed.
+// bundledSystem is the manifest of a bundle, and its name; empty if the command names what to
+// install.
 func (p *installPlan) bundledSystem() (text []byte, name string) {
 	if p.o.file != "" || len(p.targets) > 0 {
 		return nil, ""

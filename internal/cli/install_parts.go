@@ -67,8 +67,8 @@ func (c *chartLoader) packages(ctx context.Context, chosen []solve.Choice) error
 	return nil
 }
 
-// settled says that a package is there as it is wanted, and nobody asks for anything of it:
-// it is needed, and no more.
+// settled says that a package is installed as wanted and that no change of it was requested: it is
+// a dependency, and no more.
 func (c *chartLoader) settled(choice *solve.Choice) bool {
 	if choice.Was != choice.Version {
 		return false
@@ -356,7 +356,7 @@ func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 	return ref, nil
 }
 
-// schema is that of a kind which a part defines; nil where it is not known here.
+// schema is that of a kind which a part defines; nil if it is unknown.
 func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 	for _, d := range c.definitions {
 		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")

@@ -150,7 +150,7 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 	return nil
 }
 
-// namespaces are those in which something could be: where nobody may look everywhere.
+// namespaces are those to search if the user may not list all.
 func (p *installPlan) namespaces() []string {
 	out := []string{p.cluster.namespace}
 	for _, e := range p.cats.Entries() {
@@ -213,8 +213,8 @@ func unsolved(err error) error {
 	return hint.With(&hint.Lines{Lines: strings.Split(err.Error(), "\n")}, wayOut)
 }
 
-// installedPackage is an operator that is there, as the solver takes it. What is not asked
-// for stays as it is; an upgrade may take along what it needs.
+// installedPackage is an installed operator as the solver takes it. It stays as it is unless it was
+// requested; an upgrade may include its dependencies.
 func (p *installPlan) installedPackage(current installedPackage, q *solve.Question) solve.Installed {
 	out := solve.Installed{Package: solve.Package{Name: current.name, Version: current.version}, Fixed: p.o.action != install.Upgrade}
 	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == current.name && a.Version == current.version }); i >= 0 {
@@ -229,8 +229,8 @@ func (p *installPlan) installedPackage(current installedPackage, q *solve.Questi
 	return out
 }
 
-// solvable are requirements that the solver can meet: that a package which is neither there nor
-// to be had is needed by something that runs all the same, is nothing that this run could mend.
+// solvable returns the requirements that the solver can meet: a package that is neither installed
+// nor available, and that a running package needs, is no task of this run.
 func (p *installPlan) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
 	return slices.DeleteFunc(slices.Clone(all), func(r solve.Requirement) bool {
 		_, found := p.there[r.Package]
@@ -295,7 +295,7 @@ func (p *installPlan) compose(ctx context.Context) error {
 	if err := p.made.packages(ctx, p.chosen); err != nil {
 		return err
 	}
-	// Needs that are there as they are, and stay so, are no parts.
+	// Dependencies that are installed and stay unchanged are not parts.
 	for _, part := range p.made.parts {
 		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool {
 			return !slices.ContainsFunc(p.made.parts, func(o *install.Part) bool { return o.Name == name })
@@ -445,8 +445,8 @@ func (p *installPlan) hidden() {
 	}
 }
 
-// unwaited leaves out the waiting for parts that nobody needs, where that is asked for. A
-// part that has neighbours held is waited for all the same.
+// unwaited skips the wait for parts without dependants, if that was requested. A part whose
+// neighbours are held is waited for all the same.
 func (p *installPlan) unwaited() {
 	if p.o.wait || p.sys != nil && p.sys.Upgrade.Regulate {
 		return
@@ -478,7 +478,7 @@ func (p *installPlan) images(ctx context.Context) error {
 	}
 	nodes, err := p.cluster.reader.ListMetadata(ctx, kind, "", "")
 	if apierrors.IsForbidden(err) {
-		return nil // Then nobody knows.
+		return nil // The platforms are unknown.
 	}
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
@@ -496,7 +496,7 @@ func (p *installPlan) images(ctx context.Context) error {
 	return nil
 }
 
-// unchangedReleases are the operators that are needed, and that are there as they are needed.
+// unchangedReleases are the installed operators that are needed and stay unchanged.
 func (p *installPlan) unchangedReleases() []install.ReleaseState {
 	var out []install.ReleaseState
 	for _, c := range p.chosen {
@@ -508,7 +508,7 @@ func (p *installPlan) unchangedReleases() []install.ReleaseState {
 	return out
 }
 
-// inputs refuses a System whose inputs are not there.
+// inputs refuses a System whose inputs are missing.
 func (p *installPlan) inputs(ctx context.Context) error {
 	if p.sys == nil {
 		return nil

@@ -41,7 +41,7 @@ func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*reco
 	r.options.Seen = r.plan.Seen
 	r.show()
 	if p.o.printRBAC {
-		return r, nil // whoever asks for the roles may not be able to read yet
+		return r, nil // a user who prints the roles may not be able to read yet
 	}
 	if r.losses, err = p.runner.RecoveryLosses(ctx, p.of, r.plan, p.cluster.kinds); err != nil {
 		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, p.of.Name, err), "--print-rbac prints the roles that it needs")
@@ -97,7 +97,7 @@ func recoveryLine(a install.RecoveryAct) string {
 	return text
 }
 
-// rights refuses where a right is missing, before anything is written.
+// rights refuses if a permission is missing, before anything is written.
 func (r *recovering) rights(ctx context.Context) error {
 	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {

@@ -46,7 +46,7 @@ func (t *logNotices) print(notes []logs.Notice) {
 		g.names = append(g.names, t.name(n))
 	}
 	for _, g := range groups {
-		// A failure is told once; containers that wait are others each time.
+		// A failure is reported once; waiting containers differ each time.
 		failure := g.first.Event == logs.Failed || g.first.Event == logs.Interrupted
 		if !failure || !t.before(g.key) {
 			t.write(g)

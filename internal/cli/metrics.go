@@ -209,9 +209,8 @@ func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) err
 	})
 }
 
-// watching measures and shows it, again and again. A terminal is cleared before
-// each; elsewhere the answers follow each other. What fails in between is told, and
-// tried again.
+// watching measures and shows repeatedly. It clears a terminal before each answer; elsewhere the
+// answers follow each other. It reports failures and retries.
 func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) error {
 	const clear = "\x1b[H\x1b[2J"
 	for first := true; ; first = false {

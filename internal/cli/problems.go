@@ -38,8 +38,8 @@ func count[T any](list []T, want func(T) bool) int {
 	return n
 }
 
-// tellProblems says what is wrong beside an answer that is not made of it. Pictures
-// and lists of names are told what owners are wrong, and no more.
+// tellProblems reports problems beside an answer that does not contain them. With graph formats and
+// lists of names it reports wrong owners alone.
 func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem) {
 	if o.problems {
 		if len(problems) == 0 {
@@ -73,9 +73,8 @@ func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem
 	}
 }
 
-// grouped puts together what many objects have with one and the same other, such
-// as forty Deployments that need a Secret that is not there. Where it is about no
-// other object, each stands alone.
+// grouped groups the problems that many objects have with the same other object, such as forty
+// Deployments that need a missing Secret. A problem without another object stays alone.
 func grouped(problems []graph.Problem) [][]graph.Problem {
 	type key struct {
 		reason   string

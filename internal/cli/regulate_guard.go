@@ -41,8 +41,7 @@ func (o *regulateOptions) lockOptions() journal.LeaseOptions {
 // requester is on whose behalf something is done by hand.
 func (o *regulateOptions) requester() string { return journal.Holder() }
 
-// allowed finds rights that are missing for what is planned, and for taking it back, before
-// anything is written.
+// allowed checks the permissions for a plan, and for undoing it, before anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
 	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)

@@ -221,8 +221,8 @@ func pastLine(p install.RunRecord) string {
 	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
 }
 
-// neededByOthers finds the packages of an installation that others need, or may need where nobody
-// may look: these stay.
+// neededByOthers finds the packages of an installation that others need, or may need in namespaces
+// that cannot be read: these stay.
 func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation, options *install.PlanOptions) error {
 	namespaces := []string{c.namespace, f.of.Namespace}
 	var names []string

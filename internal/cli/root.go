@@ -39,9 +39,9 @@ type Env struct {
 	Color bool
 	// Talk says that standard error is a terminal: progress and summaries go there.
 	Talk bool
-	// Ask says that standard input and standard error are terminals: somebody can be asked.
+	// Ask says that standard input and standard error are terminals, so a command can ask.
 	Ask bool
-	// Demo is the example that --from demo stands for.
+	// Demo is the example of --from demo.
 	Demo fs.FS
 	// Now is the clock.
 	Now func() time.Time

@@ -66,7 +66,7 @@ JSON with CustomResourceDefinitions, and field skeletons.`,
 
 // linter collects findings.
 type linter struct {
-	// s and g are the cluster; nil where a folder says what there is.
+	// s and g are the cluster; nil if a directory has the definitions.
 	s           *app.Session
 	g           *graph.Graph
 	findings    []view.LintFinding
@@ -99,7 +99,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// folder checks against the definitions of a folder, and asks nobody.
+// folder checks against the definitions of a directory, without a cluster.
 func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
 	if o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
@@ -307,7 +307,7 @@ func (l *linter) known() []checked {
 	return all
 }
 
-// check looks at the kinds of each relation, and at all fields that are named.
+// check checks the kinds of each relation, and all named fields.
 func (l *linter) check(c checked) {
 	for i := range c.specs {
 		s := &c.specs[i]

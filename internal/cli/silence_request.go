@@ -58,8 +58,8 @@ func requestVerb(r *http.Request, named bool) string {
 	return "list"
 }
 
-// isStream says that the answer to a request goes on for as long as it is wanted, with
-// pauses in it: a watch, or a log that is followed.
+// isStream says that the answer to a request is open-ended, with pauses in it: a watch, or a log
+// that is followed.
 func isStream(r *http.Request) bool {
 	q := r.URL.Query()
 	return q.Has("watch") || q.Get("follow") == "true"

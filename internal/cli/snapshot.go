@@ -221,8 +221,8 @@ func (o *snapshotOptions) creators(ctx context.Context, s *app.Session, keeper *
 	return source.CreatorsOf(created), nil
 }
 
-// head says what the snapshot covers: whole kinds where a namespace or the
-// cluster was taken, and what is named and was not there.
+// head says what the snapshot covers: whole kinds if a namespace or the cluster was taken, and the
+// named objects that are missing.
 func (o *snapshotOptions) head(s *app.Session, g *graph.Graph) source.SnapshotHeader {
 	head := source.SnapshotHeader{Gaps: g.Gaps(), Taken: metav1.NewTime(s.AsOf().UTC().Truncate(time.Second))}
 	if len(o.args) == 0 {

@@ -51,8 +51,8 @@ func stacksSummary(l *app.StacksResult) string {
 	return text + summarizeUnlisted(l)
 }
 
-// unknownUsage is why the usage of pods is not known; empty where it is, and where a note says
-// that already.
+// unknownUsage is why the usage of pods is unknown; empty if it is known, or a note gives the
+// reason.
 func unknownUsage(l *app.StacksResult) string {
 	var parts []string
 	for _, reason := range slices.Sorted(maps.Keys(l.Unmeasured)) {

@@ -259,8 +259,8 @@ func bringsSecrets(a system.App) bool {
 	return false
 }
 
-// rootsOf finds the roots of all apps, in the order of the manifest. One that is not there
-// is an error, and all of them are told.
+// rootsOf finds the roots of all apps, in the order of the manifest. Missing roots are one error
+// that names all of them.
 func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system.Member, error) {
 	type root struct {
 		app  string
@@ -307,7 +307,7 @@ func (a *adoptionPlan) changes() int {
 	return n
 }
 
-// rights are those that it takes.
+// rights are the permissions that an adoption needs.
 func (a *adoptionPlan) rights(kinds *object.Kinds) []regulate.Permission {
 	var out []regulate.Permission
 	if ref := a.Set.Ref(); a.Parent != system.Nothing {

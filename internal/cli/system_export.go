@@ -186,7 +186,7 @@ type parts struct {
 	apps []partApp
 	// of is the app of a node; -1 for none.
 	of map[graph.ID]int
-	// configs are the ConfigMaps, secrets the Secrets that nobody owns.
+	// configs and secrets are the ConfigMaps and Secrets without an owner.
 	configs, secrets []graph.ID
 	made             map[string]bool
 	// kept are the objects that a root keeps in its ApplySet, and makes again.

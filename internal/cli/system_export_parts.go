@@ -72,8 +72,8 @@ func (p *parts) take(id graph.ID, app int) bool {
 	return true
 }
 
-// tops makes an app of each stack, with the roots that somebody applied: of what an owner made
-// that is the topmost owner.
+// tops makes an app of each stack, with the applied roots: for an object with owners that is the
+// topmost owner.
 func (p *parts) tops() [][]graph.ID {
 	g := p.x.graph
 	taken := map[string]bool{}
@@ -136,7 +136,7 @@ func (p *parts) sort() {
 	}
 }
 
-// needed says that somebody does not work without what is not there.
+// needed says that an object needs a missing one.
 func (p *parts) needed(id graph.ID) bool {
 	for e := range p.x.graph.In(id) {
 		if e.Relation == relation.Needs && !e.Optional {

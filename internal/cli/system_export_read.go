@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// whole reads objects as they are. What cannot be read is told, and missing.
+// whole reads complete objects. It reports those that cannot be read, and leaves them out.
 func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	if x.session.Snapshot {
 		return x.wholeOfSnapshot(ctx, refs)
@@ -120,8 +120,8 @@ func hasUnsetVariable(v any) bool {
 	return false
 }
 
-// secrets makes inputs of the Secrets that somebody made. Of each the names of its keys are
-// taken, where it may be read, and nothing else.
+// secrets makes inputs of the Secrets that users created. It takes the names of the keys, if they
+// may be read, and no values.
 func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Exported) error {
 	var reader install.Reader
 	if !x.session.Snapshot && len(p.secrets) > 0 {

@@ -147,8 +147,8 @@ func writeNew(kind, name string, text []byte, force bool) error {
 	return nil
 }
 
-// claim gives a file a name that nobody has, where a link, which never replaces anything,
-// cannot be made: on file systems that have none.
+// claim renames a file to an unused name on file systems without links; a link would never replace
+// a file.
 func claim(temp, name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// foundStacks takes what nobody named.
+// foundStacks adds the stacks that no argument names.
 func (d *systemDraft) foundStacks() {
 	found := d.session.Applications(d.graph, d.o.StackOptions()).Stacks
 	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) })
@@ -90,8 +90,8 @@ func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	}))
 }
 
-// neededApps takes what runs below the stacks that were found and stands for itself: the
-// database that they share is on top of none, and it is the one that all are held for.
+// neededApps adds workloads below the found stacks that are apps of their own: a shared database is
+// the root of no stack, and all of its users are held for it.
 func (d *systemDraft) neededApps() {
 	opts := d.o.StackOptions()
 	var groups [][]graph.ID
@@ -122,8 +122,8 @@ func (d *systemDraft) neededApps() {
 	}
 }
 
-// namedStacks takes what was named. Of a group what runs stands for it, or is to make what
-// runs: the settings of a release are none of its roots.
+// namedStacks adds the named stacks. The roots of a group are its workloads and what creates them:
+// the settings of a release are not roots.
 func (d *systemDraft) namedStacks(roots []app.Root) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {

@@ -40,7 +40,7 @@ func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
 	return &keptSystems{from: from, cluster: cluster, namespace: namespace}, nil
 }
 
-// parent reads who keeps a System; false where nobody does.
+// parent reads the parent object of a System; false if there is none.
 func (k *keptSystems) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
 	ref := system.ParentRef(namespace, name)
 	o := &unstructured.Unstructured{}

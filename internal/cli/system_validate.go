@@ -166,7 +166,7 @@ func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.Sy
 	return problems, nil
 }
 
-// unservedTargets tells targets of actions whose kinds nobody serves.
+// unservedTargets returns the targets of actions whose kinds are not served.
 func (l *systemView) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
 	var problems []strict.Problem
 	for _, t := range action.Targets {
@@ -180,8 +180,8 @@ func (l *systemView) unservedTargets(a *system.App, action *system.Action) []str
 	return problems
 }
 
-// absent says that a root is not there, and what comes near; empty where it is, where nobody
-// knows, and for what the manifest brings along.
+// absent says that a root is missing, and names similar objects; empty if it exists or is unknown,
+// and for objects that the manifest creates.
 func (l *systemView) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {

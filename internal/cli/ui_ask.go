@@ -145,7 +145,7 @@ type eventAnswer struct {
 	Type    string `json:"type"`
 }
 
-// object reads one object anew, and the last warnings about it.
+// object reads one object again, and the last warnings about it.
 func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	l, id, err := a.looked(query.Get("ref"))
 	if err != nil {
@@ -178,7 +178,7 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	return json.Marshal(answer)
 }
 
-// maxReported is how many warnings about one object are told.
+// maxReported is the maximum of warnings about one object.
 const maxReported = 10
 
 func seconds(t time.Time) int64 {

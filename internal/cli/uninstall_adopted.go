@@ -56,8 +56,8 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, instal
 	return nil
 }
 
-// remember gives the label of a System that is known back to objects that undoing a run made again
-// without it, whoever has undone it.
+// remember restores the label of an adopted System on objects that an undo created again without
+// it, for every command that undoes.
 func (o *installOptions) remember(ctx context.Context, c *installCluster, r *install.Runner, installation install.Installation, report install.Report) {
 	if !installation.System || report.Result != install.ResultUndone && report.Result != install.ResultPartlyUndone {
 		return
