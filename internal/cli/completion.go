@@ -109,8 +109,8 @@ type link struct {
 	args string
 }
 
-// folder returns the directory of the links, and their target.
-func (o *completionOptions) folder() (dir, target string, err error) {
+// directory returns the directory of the links, and their target.
+func (o *completionOptions) directory() (dir, target string, err error) {
 	if o.dir != "" {
 		if dir, err = filepath.Abs(o.dir); err != nil {
 			return "", "", err
@@ -213,7 +213,7 @@ func (o *completionOptions) isDone(dir string, l link) bool {
 }
 
 func (o *completionOptions) install(ctx context.Context) error {
-	dir, target, err := o.folder()
+	dir, target, err := o.directory()
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (o *completionOptions) write(dir string, l link) error {
 }
 
 func (o *completionOptions) uninstall() error {
-	dir, target, err := o.folder()
+	dir, target, err := o.directory()
 	if err != nil {
 		return err
 	}

@@ -134,8 +134,8 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// rights refuses a plan for which a permission is missing, before anything is written.
-func (p *installPlan) rights(ctx context.Context) error {
+// permissions refuses a plan for which a permission is missing, before anything is written.
+func (p *installPlan) permissions(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
 	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
 	asked := slices.Clone(rights)

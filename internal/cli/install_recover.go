@@ -97,8 +97,8 @@ func recoveryLine(a install.RecoveryAct) string {
 	return text
 }
 
-// rights refuses if a permission is missing, before anything is written.
-func (r *recovering) rights(ctx context.Context) error {
+// permissions refuses if a permission is missing, before anything is written.
+func (r *recovering) permissions(ctx context.Context) error {
 	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(undecided.Error()))
@@ -127,7 +127,7 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 	if r.plan.What == install.RecoveredNothing {
 		return true, nil
 	}
-	if err := r.rights(ctx); err != nil {
+	if err := r.permissions(ctx); err != nil {
 		return false, err
 	}
 	if err := after.review(ctx); err != nil {
@@ -212,7 +212,7 @@ func (r *recovering) asked(ctx context.Context) (bool, error) {
 // do reviews the permissions, asks, and ends the run.
 func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
 	if r.plan.What != install.RecoveredNothing {
-		if err := r.rights(ctx); err != nil {
+		if err := r.permissions(ctx); err != nil {
 			return "", install.Report{}, err
 		}
 		if _, err := r.asked(ctx); err != nil {

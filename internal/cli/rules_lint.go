@@ -85,7 +85,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.crds != "" {
-		err = o.folder(l, checks)
+		err = o.directory(l, checks)
 	} else {
 		err = o.cluster(ctx, l, checks)
 	}
@@ -99,8 +99,8 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// folder checks against the definitions of a directory, without a cluster.
-func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
+// directory checks against the definitions of a directory, without a cluster.
+func (o *rulesLintOptions) directory(l *linter, checks []checked) error {
 	if o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}

@@ -125,7 +125,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.dryRun != "client" {
-		if err := o.demand(ctx, c.config, s.Name, a.rights(c.kinds)); err != nil {
+		if err := o.demand(ctx, c.config, s.Name, a.permissions(c.kinds)); err != nil {
 			return err
 		}
 	}
@@ -307,8 +307,8 @@ func (a *adoptionPlan) changes() int {
 	return n
 }
 
-// rights are the permissions that an adoption needs.
-func (a *adoptionPlan) rights(kinds *object.Kinds) []regulate.Permission {
+// permissions are the permissions that an adoption needs.
+func (a *adoptionPlan) permissions(kinds *object.Kinds) []regulate.Permission {
 	var out []regulate.Permission
 	if ref := a.Set.Ref(); a.Parent != system.Nothing {
 		out = append(out, regulate.Permission{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})
