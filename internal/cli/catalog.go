@@ -110,7 +110,7 @@ func (o *catalogListOptions) run(ctx context.Context, query string) error {
 	return nil
 }
 
-// tell says what is to be known of what was fetched.
+// tell reports the warnings of the fetched catalogues.
 func (a *catalogues) tell(c *common) {
 	for _, n := range a.notes {
 		fmt.Fprintf(c.env.ErrOut, "note: %s\n", safe(n))
@@ -192,7 +192,7 @@ directory: those of relations, health rules, signals and examples.`,
 		Example: `  # is what is embedded in order?
   kubectl sysop catalog validate`,
 		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a folder, or an archive
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault), // a directory, or an archive
 		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), args) },
 	}
 	o.writing(cmd)
@@ -201,8 +201,8 @@ directory: those of relations, health rules, signals and examples.`,
 	return cmd
 }
 
-// fields holds the entries against the definitions of the folder; without one it finds nothing.
-func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]string, error) {
+// fields checks the entries against the definitions of the directory; without one it finds nothing.
+func (o *catalogValidateOptions) fields(c *catalog.Catalogue, allOrigins bool) ([]string, error) {
 	if o.crds == "" {
 		return nil, nil
 	}
@@ -212,8 +212,8 @@ func (o *catalogValidateOptions) fields(c *catalog.Catalogue, others bool) ([]st
 	}
 	var problems []string
 	for _, e := range c.Entries() {
-		if others && c.Origin(e.Name) == catalog.EmbeddedOrigin || !app.DefinesKind(defs, &e) {
-			continue // somebody else's, or of an operator that the folder knows nothing of
+		if allOrigins && c.Origin(e.Name) == catalog.EmbeddedOrigin || !app.DefinesKind(defs, &e) {
+			continue // the entry of another catalogue, or of an operator that the directory does not define
 		}
 		file, text := c.Text(e.Name)
 		for _, f := range lint.Entry(defs, &e, lint.ReadDocument(text)) {
@@ -256,7 +256,7 @@ func (o *catalogValidateOptions) run(ctx context.Context, args []string) error {
 	for _, p := range cats.Check() {
 		if p.Warning {
 			if p.Origin == catalog.EmbeddedOrigin && (len(args) > 0 || o.further()) {
-				continue // somebody else's
+				continue // the file was not written by this command
 			}
 			warnings = append(warnings, p.String())
 			continue
@@ -291,7 +291,7 @@ func pluralEntries(n int) string {
 	return fmt.Sprintf("%d entries", n)
 }
 
-// filesOf reads the files of a catalogue: of a folder as they are, of others unpacked.
+// filesOf reads the files of a catalogue: a directory as it is, anything else unpacked.
 func (a *catalogues) filesOf(ctx context.Context, address string) (fs.FS, error) {
 	f, err := fetch.New(a.options)
 	if err != nil {

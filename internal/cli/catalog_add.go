@@ -103,11 +103,11 @@ func (o *catalogAddOptions) add(e catalog.Entry) error {
 	for _, n := range done.Notes {
 		fmt.Fprintf(o.env.ErrOut, "note: %s\n", safe(n))
 	}
-	what := "nothing new"
+	changeText := "nothing new"
 	if changed := slices.Concat(done.Versions, done.Replaced); len(changed) > 0 {
-		what = strings.Join(changed, ", ")
+		changeText = strings.Join(changed, ", ")
 	}
-	_, err = fmt.Fprintf(o.env.Out, "%s: %s\n", safe(done.File), safe(what))
+	_, err = fmt.Fprintf(o.env.Out, "%s: %s\n", safe(done.File), safe(changeText))
 	return err
 }
 
@@ -134,7 +134,7 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 		return hint.With(errors.New("name the directory of the catalog: --catalog DIR"), "the embedded one cannot be written")
 	}
 	var csv []byte
-	var others [][]byte
+	var more [][]byte
 	names := []string{""} // the file of the ClusterServiceVersion, then those of the others
 	for _, file := range files {
 		data, err := app.ReadFile(ctx, file, maxEntryBytes, "manifest")
@@ -145,12 +145,12 @@ func (o *catalogAddOptions) importCSV(ctx context.Context, files []string) error
 			csv, names[0] = data, file
 			continue
 		}
-		others, names = append(others, data), append(names, file)
+		more, names = append(more, data), append(names, file)
 	}
 	if csv == nil {
 		return hint.With(errors.New("none of the files is a ClusterServiceVersion"), "it is in manifests/ of an OLM bundle")
 	}
-	im, err := catalog.ParseCSV(csv, others...)
+	im, err := catalog.ParseCSV(csv, more...)
 	if invalid, ok := errors.AsType[*catalog.InvalidError](err); ok && invalid.Manifest < len(names) {
 		return &catalog.InvalidError{File: names[invalid.Manifest], Manifest: invalid.Manifest, Problems: invalid.Problems}
 	}

@@ -26,7 +26,7 @@ type checkOptions struct {
 	failOn     string
 	all        bool
 
-	// colocation asks how the pods of stacks lie instead.
+	// colocation reports the placement of the pods of stacks instead.
 	colocation bool
 
 	atomic atomicOptions
@@ -95,7 +95,7 @@ binds them there, and whether a whole stack fits on one node.`,
 	return cmd
 }
 
-// flags adds the flags of what is asked.
+// flags adds the flags of the check command.
 func (o *checkOptions) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.selector, "selector", "l", "", "of a TYPE without a name, only objects with these labels")
@@ -163,8 +163,8 @@ func (o *checkOptions) failLevel() (check.Severity, error) {
 	return 0, hint.With(fmt.Errorf("unknown value %q of --fail-on", o.failOn), "write error or warning")
 }
 
-// validateExclusive refuses flags of the question that was not asked: left alone in silence, they would
-// seem to count.
+// validateExclusive refuses flags of the other mode: ignored silently, they would seem to have an
+// effect.
 func (o *checkOptions) validateExclusive() error {
 	a := &o.atomic
 	if a.on {

@@ -34,8 +34,8 @@ func (o *atomicOptions) flags(cmd *cobra.Command) {
 	aliasFlag(cmd, "autoscaler", "assume-autoscaler")
 }
 
-// run foresees and shows it. Where failOn is Error, what is impossible is not fine; where it
-// is Warning, neither is what is not decided.
+// run evaluates the preflight and shows it. With failOn Error an impossible preflight fails; with
+// Warning an unknown one fails too.
 func (o *atomicOptions) run(ctx context.Context, args []string, failOn check.Severity) error {
 	o.Args = args
 	if err := o.validateFlags(); err != nil {

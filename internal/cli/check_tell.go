@@ -15,8 +15,8 @@ import (
 // maxWaiverBytes is more than any file of them has.
 const maxWaiverBytes = 1 << 20
 
-// readWaivers reads the file of --waivers; none where it is not given. Any problem refuses
-// all: a waiver that is left out silently would fail somebody's pipeline.
+// readWaivers reads the file of --waivers; none without the flag. Any problem refuses the whole
+// file: a waiver that is dropped silently would fail a pipeline.
 func readWaivers(ctx context.Context, name string) ([]check.Waiver, error) {
 	if name == "" {
 		return nil, nil
@@ -47,14 +47,14 @@ func (o *checkOptions) tellCheck(c *app.CheckRun, r *check.Report) {
 		return
 	}
 	if len(r.Subjects) == 0 {
-		what := "no operators and no stacks found"
+		message := "no operators and no stacks found"
 		if len(c.Targets.Roots) > 0 {
-			what = "there is no " + strings.Join(o.args, ", ")
+			message = "there is no " + strings.Join(o.args, ", ")
 			if o.selector != "" {
-				what += " with the labels " + o.selector
+				message += " with the labels " + o.selector
 			}
 		}
-		fmt.Fprintln(o.env.ErrOut, "nothing to check: "+safe(what))
+		fmt.Fprintln(o.env.ErrOut, "nothing to check: "+safe(message))
 		return
 	}
 	for i := range r.Malformed {

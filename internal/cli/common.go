@@ -138,18 +138,18 @@ func (c *common) Timings(text string) { fmt.Fprint(c.env.ErrOut, text) }
 
 // Gaps says what could not be read. Many of one reason become one line.
 func (c *common) Gaps(gaps []object.Gap) {
-	by := map[string][]object.Gap{}
+	byReason := map[string][]object.Gap{}
 	var reasons []string
 	for _, g := range gaps {
-		if by[g.Reason] == nil {
+		if byReason[g.Reason] == nil {
 			reasons = append(reasons, g.Reason)
 		}
-		by[g.Reason] = append(by[g.Reason], g)
+		byReason[g.Reason] = append(byReason[g.Reason], g)
 	}
-	const few, shown = 4, 6
+	const maxShown, shown = 4, 6
 	for _, reason := range reasons {
-		list := by[reason]
-		if len(list) <= few {
+		list := byReason[reason]
+		if len(list) <= maxShown {
 			for _, g := range list {
 				fmt.Fprintf(c.env.ErrOut, "warning: not read: %s%s (%s): %s\n", safe(g.Resource), inNamespace(g.Namespace), safe(reason), safe(g.Message))
 			}

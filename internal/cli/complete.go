@@ -40,7 +40,7 @@ func runCompletion(ctx context.Context, env Env, root *cobra.Command) int {
 			clean.Write(line)
 		}
 	}
-	_, _ = env.Out.Write(clean.Bytes()) // who has closed it does not want it any more
+	_, _ = env.Out.Write(clean.Bytes()) // a closed output needs no completions
 	return ExitDone
 }
 
@@ -60,8 +60,8 @@ func harmless(line []byte) bool {
 	return utf8.Valid(line) && safe(word) == word && safe(description) == description
 }
 
-// completeWithin runs ask, and waits for it no longer than somebody does with a key down: a snapshot
-// takes what it takes. A panic is no answer.
+// completeWithin runs ask with a short limit, because a user waits at the prompt and a snapshot may
+// take long. After a panic it offers nothing.
 func (c *common) completeWithin(ctx context.Context, ask func(context.Context) []string) []string {
 	cancel := context.CancelFunc(func() {})
 	if c.From == "" {

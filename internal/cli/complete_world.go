@@ -34,7 +34,7 @@ type completionSource struct {
 	server    *server // nil for a snapshot
 }
 
-// server sends requests without a second try: nobody waits for it.
+// server sends requests without retries: a completion must not block the prompt.
 type server struct {
 	base   *url.URL
 	client *http.Client
@@ -178,8 +178,8 @@ func values(all []completionObject, label string) []string {
 	return out
 }
 
-// list returns the objects of a kind that carry labels, in a namespace or (empty) in all.
-// What cannot be read is not there.
+// list returns the objects of a kind with the labels, in a namespace or, if it is empty, in all.
+// Objects that cannot be read are left out.
 func (w *completionSource) list(ctx context.Context, r object.Resource, ns, selector string) []completionObject {
 	if !r.Namespaced {
 		ns = ""

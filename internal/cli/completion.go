@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/hint"
 )
 
-// addCompletion puts what kubectl needs beside cobra's own scripts for shells.
+// addCompletion adds the kubectl plugin's completion to cobra's scripts for shells.
 func addCompletion(env Env, root *cobra.Command) {
 	root.InitDefaultCompletionCmd()
 	i := slices.IndexFunc(root.Commands(), func(c *cobra.Command) bool { return c.Name() == "completion" })
@@ -109,8 +109,8 @@ type link struct {
 	args string
 }
 
-// folder is where links are written, and what they point to.
-func (o *completionOptions) folder() (dir, target string, err error) {
+// directory returns the directory of the links, and their target.
+func (o *completionOptions) directory() (dir, target string, err error) {
 	if o.dir != "" {
 		if dir, err = filepath.Abs(o.dir); err != nil {
 			return "", "", err
@@ -126,14 +126,14 @@ func (o *completionOptions) folder() (dir, target string, err error) {
 		}
 		dir = filepath.Dir(plugin)
 	}
-	beside := o.file(pluginName)
-	if fileExists(filepath.Join(dir, beside)) {
-		return dir, beside, nil
+	sibling := o.file(pluginName)
+	if fileExists(filepath.Join(dir, sibling)) {
+		return dir, sibling, nil
 	}
-	if failed == nil && filepath.Base(plugin) == beside {
+	if failed == nil && filepath.Base(plugin) == sibling {
 		return dir, plugin, nil
 	}
-	return "", "", hint.With(fmt.Errorf("there is no %s in %s", beside, dir), "kubectl runs the plugin by that name; --dir names its directory")
+	return "", "", hint.With(fmt.Errorf("there is no %s in %s", sibling, dir), "kubectl runs the plugin by that name; --dir names its directory")
 }
 
 // file is the name of an executable.
@@ -149,14 +149,14 @@ func fileExists(name string) bool {
 	return err == nil
 }
 
-// links are what is to be written into a folder.
+// links returns the links to write into a directory.
 func (o *completionOptions) links(dir, target string) []link {
 	out := []link{{completerName, target, cobra.ShellCompRequestCmd}}
 	for _, command := range published() {
 		alias, completer := pluginName+"_"+command, completerName+"_"+command
 		switch file := o.file(alias); {
 		case fileExists(filepath.Join(dir, file)) && !o.ours(dir, link{name: alias, target: target, args: command}):
-			// Somebody else's, such as krew's: it knows by itself which command it is.
+			// The link of another installer, such as krew: it finds its command by its own name.
 			out = append(out, link{completer, file, cobra.ShellCompRequestCmd})
 		case o.aliases || fileExists(filepath.Join(dir, o.written(alias))):
 			out = append(out, link{alias, target, command}, link{completer, target, cobra.ShellCompRequestCmd + " " + command})
@@ -173,8 +173,8 @@ func (o *completionOptions) written(name string) string {
 	return name
 }
 
-// script is the command file that stands for a link on Windows, where a hard link would stay
-// with the binary of before an upgrade.
+// script is the command file that replaces a link on Windows, where a hard link would keep the
+// binary from before an upgrade.
 func (l link) script() string {
 	target := l.target
 	if !strings.ContainsAny(target, `/\`) {
@@ -213,7 +213,7 @@ func (o *completionOptions) isDone(dir string, l link) bool {
 }
 
 func (o *completionOptions) install(ctx context.Context) error {
-	dir, target, err := o.folder()
+	dir, target, err := o.directory()
 	if err != nil {
 		return err
 	}
@@ -295,7 +295,7 @@ func (o *completionOptions) write(dir string, l link) error {
 }
 
 func (o *completionOptions) uninstall() error {
-	dir, target, err := o.folder()
+	dir, target, err := o.directory()
 	if err != nil {
 		return err
 	}
@@ -323,7 +323,7 @@ func (o *completionOptions) uninstall() error {
 	return nil
 }
 
-// onPath says whether a folder is on PATH.
+// onPath says whether a directory is on PATH.
 func onPath(path, dir string) bool {
 	return slices.ContainsFunc(filepath.SplitList(path), func(p string) bool {
 		if p == dir {

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/strict"
 )
 
-// configVariable names a file that takes the place of the one in the user's folder.
+// configVariable names a file that replaces the one in the user's configuration directory.
 const configVariable = "KUBECTL_SYSOP_CONFIG"
 
 // settings are what a user keeps in a file.
@@ -26,7 +26,7 @@ type settings struct {
 
 // catalogueSource is where a further catalogue is.
 type catalogueSource struct {
-	// address is a folder, a .tar or .tgz, or an http(s) or OCI address of one.
+	// address is a directory, a .tar or .tgz, or an http(s) or OCI address of one.
 	address string
 	// key is a file with the public key that it must be signed with; empty for none.
 	key string
@@ -62,7 +62,7 @@ func (c *common) readSettings(ctx context.Context) (settings, error) {
 	return s, nil
 }
 
-// parseSettings reads settings; files in them are relative to a folder.
+// parseSettings reads settings; paths in them are relative to a directory.
 func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 	root, problem := strict.Document(data)
 	switch {
@@ -102,7 +102,7 @@ func parseSettings(data []byte, folder string) (settings, []strict.Problem) {
 	return s, m.Problems
 }
 
-// resolvePath takes a relative path from a folder; addresses stay.
+// resolvePath joins a relative path to a directory; it keeps addresses.
 func resolvePath(folder, path string) string {
 	if path == "" || filepath.IsAbs(path) || isAddress(path) {
 		return path

@@ -12,11 +12,11 @@ import (
 
 // canAsk says whether there is a person to ask before something is written; what says what
 // would be done.
-func (e Env) canAsk(what string) error {
+func (e Env) canAsk(action string) error {
 	if e.Ask {
 		return nil
 	}
-	return hint.With(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", what), "use --yes to do it without asking, --dry-run to show it")
+	return hint.With(fmt.Errorf("%s: nothing was done: cannot ask for confirmation (standard input or standard error is not a terminal)", action), "use --yes to do it without asking, --dry-run to show it")
 }
 
 // ask puts a question on standard error. Whatever is not yes is no. An interrupt ends the

@@ -60,7 +60,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 		return err
 	}
 	if err := gapError(p.state.Gaps); err != nil {
-		return err // What may not be read would be shown as new.
+		return err // An object that may not be read would be shown as new.
 	}
 	want, live, err := p.compared(ctx)
 	if err != nil {
@@ -81,7 +81,7 @@ func (o *diffOptions) run(ctx context.Context) error {
 	return err
 }
 
-// compared are the objects as they would be, and as they are.
+// compared returns the desired and the live objects.
 func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.Unstructured, err error) {
 	wanted := map[object.Ref]bool{}
 	for _, part := range p.planned.Parts {
@@ -95,12 +95,12 @@ func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.
 		for _, o := range slices.Concat(part.Rendered.Definitions, filled) {
 			ref := refOfObject(o)
 			wanted[ref] = true
-			then, is := p.pair(part, o)
+			then, current := p.pair(part, o)
 			if then == nil {
 				continue
 			}
-			if is != nil {
-				live = append(live, is)
+			if current != nil {
+				live = append(live, current)
 				if then, err = p.dryRunObject(ctx, part, then); err != nil {
 					return nil, nil, fmt.Errorf("ask for a dry run of %s: %w", ref, err)
 				}
@@ -112,22 +112,21 @@ func (p *installPlan) compared(ctx context.Context) (want, live []*unstructured.
 	return want, append(live, gone...), err
 }
 
-// pair is an object as it is applied, and as it is there; nil for one that is not applied,
-// or not there.
-func (p *installPlan) pair(part *install.Part, o *unstructured.Unstructured) (then, is *unstructured.Unstructured) {
+// pair returns the desired and the live state of an object; nil for one that is not applied, or
+// does not exist.
+func (p *installPlan) pair(part *install.Part, o *unstructured.Unstructured) (then, current *unstructured.Unstructured) {
 	if o.GetKind() == "CustomResourceDefinition" {
-		then, is = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
-		if then != nil && is != nil {
+		then, current = p.definition(o.GetName()), p.state.Definitions[o.GetName()]
+		if then != nil && current != nil {
 			then = then.DeepCopy()
-			keepRun(then, is)
+			keepRun(then, current)
 		}
-		return then, is
+		return then, current
 	}
 	return helmMarked(o, part), p.state.Objects[refOfObject(o)]
 }
 
-// filled are the objects of a part with the values of its connections, as far as these are
-// there.
+// filled returns the objects of a part with the values of its connections, as far as they exist.
 func (p *installPlan) filled(ctx context.Context, part *install.Part) ([]*unstructured.Unstructured, error) {
 	out := make([]*unstructured.Unstructured, 0, len(part.Rendered.Objects))
 	for _, o := range part.Rendered.Objects {
@@ -165,14 +164,14 @@ func (p *installPlan) definition(name string) *unstructured.Unstructured {
 }
 
 // keepRun leaves on a definition the marks of the runs that made and changed it.
-func keepRun(then, is *unstructured.Unstructured) {
+func keepRun(then, current *unstructured.Unstructured) {
 	notes := then.GetAnnotations()
 	if notes == nil {
 		notes = map[string]string{}
 	}
 	for _, mark := range []string{install.RunAnnotation, install.BeforeAnnotation} {
-		if is := is.GetAnnotations()[mark]; is != "" {
-			notes[mark] = is
+		if current := current.GetAnnotations()[mark]; current != "" {
+			notes[mark] = current
 		}
 	}
 	if len(notes) > 0 {
@@ -237,13 +236,13 @@ func (p *installPlan) removedObjects(ctx context.Context, wanted map[object.Ref]
 				if wanted[ref] || !ok {
 					continue
 				}
-				is, err := p.cluster.reader.Get(ctx, kind, ref.Namespace, ref.Name)
+				current, err := p.cluster.reader.Get(ctx, kind, ref.Namespace, ref.Name)
 				switch {
 				case apierrors.IsNotFound(err):
 				case err != nil:
 					return nil, err
 				default:
-					out = append(out, is)
+					out = append(out, current)
 				}
 			}
 			break

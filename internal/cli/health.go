@@ -206,11 +206,11 @@ func (o *healthOptions) tellHealth(h *app.HealthResult) {
 			parts = append(parts, fmt.Sprintf("%d %s", n, s))
 		}
 	}
-	what := "stacks"
+	noun := "stacks"
 	if len(h.Stacks) == 1 {
-		what = "stack"
+		noun = "stack"
 	}
-	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.Stacks), what, strings.Join(parts, ", "))
+	fmt.Fprintf(o.env.ErrOut, "%d %s: %s\n", len(h.Stacks), noun, strings.Join(parts, ", "))
 }
 
 // warnings asks for the last Warning events about the causes, and tells where they cannot be read.

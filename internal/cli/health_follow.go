@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// gathering is how long changes of a cluster are let come before it is judged again:
-	// one change seldom comes alone.
+	// gathering is how long changes are collected before health is evaluated again: changes come in
+	// bursts.
 	gathering = 300 * time.Millisecond
-	// ripening is how often it is judged again although nothing has changed: a pod that
-	// cannot be scheduled is in trouble only after a while.
+	// ripening is how often health is evaluated without a change: a pod that cannot be scheduled is
+	// Degraded only after a while.
 	ripening = 15 * time.Second
 )
 
@@ -86,8 +86,8 @@ func (f *healthFollower) write(changes []view.HealthChange) error {
 	return nil
 }
 
-// next judges again when something has changed, or may look otherwise by now. It is false
-// when ctx has ended. What fails is told, and tried again.
+// next evaluates again after a change, or after ripening. It is false when ctx has ended. Failures
+// are reported and retried.
 func (f *healthFollower) next(ctx context.Context) bool {
 	for f.trouble.await(ctx) {
 		err := f.Evaluate(ctx)

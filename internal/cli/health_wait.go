@@ -81,8 +81,8 @@ func (f *healthFollower) timedOut(ctx context.Context) error {
 	return nil
 }
 
-// refresh judges what is there now, also of what is not watched right now. The error says
-// what of it cannot be read.
+// refresh evaluates the current objects, also those without a watch. The error names what cannot be
+// read.
 func (f *healthFollower) refresh(ctx context.Context) error {
 	ctx, stop := context.WithTimeout(ctx, refreshLimit)
 	defer stop()
@@ -90,7 +90,7 @@ func (f *healthFollower) refresh(ctx context.Context) error {
 	if len(stale) > 0 {
 		return errors.New(unseen(stale))
 	}
-	// A watch that is open says nothing of whether there is still somebody at its other end.
+	// An open watch does not show whether the API server still answers.
 	if _, err := f.Live.Cluster().Get(ctx, "/version", nil); err != nil && !answered(err) {
 		return errSilent
 	}

@@ -183,11 +183,11 @@ func (o *installOptions) apply(ctx context.Context, p *installPlan) error {
 	return nil
 }
 
-// finish says what became of a run.
-func (o *installOptions) finish(of install.Installation, report install.Report, err error) error {
+// finish reports the result of a run.
+func (o *installOptions) finish(installation install.Installation, report install.Report, err error) error {
 	if report.Run != "" || err == nil {
 		if !o.human() || len(report.Left()) > 0 {
-			if wrong := o.write(view.InstallDone(of, report)); wrong != nil {
+			if wrong := o.write(view.InstallDone(installation, report)); wrong != nil {
 				return errors.Join(err, wrong)
 			}
 		}
@@ -196,13 +196,13 @@ func (o *installOptions) finish(of install.Installation, report install.Report, 
 		return err // it has a way out of its own
 	}
 	if err != nil {
-		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", of.Name, of.Namespace))
+		return hint.With(err, fmt.Sprintf("kubectl sysop history %s -n %s shows what was done", installation.Name, installation.Namespace))
 	}
 	if r := report.Restored; r != nil && !r.Healthy {
 		return hint.With(fmt.Errorf("what was restored is not Healthy: %s", r.Message), strings.Join(r.Help, "; "))
 	}
 	if o.human() {
-		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(of.Name), map[install.Action]string{
+		fmt.Fprintf(o.env.ErrOut, "%s: %s\n", safe(installation.Name), map[install.Action]string{
 			install.Install: "installed", install.Upgrade: "upgraded", install.Rollback: "rolled back", install.Uninstall: "uninstalled",
 		}[o.action])
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/solve"
 )
 
-// find is what is known of a package that is there.
+// find returns the entry of an installed package.
 func (d *dependants) find(name string) (dependantEntry, bool) {
 	i := slices.IndexFunc(d.entries, func(e dependantEntry) bool { return e.there && e.Name == name })
 	if i < 0 {
@@ -36,21 +36,21 @@ func (p *installPlan) needsNow() []install.Need {
 		out = append(out, n)
 	}
 	for _, n := range p.journal.Needs() { // What was made with it before, and stays.
-		_, there := p.there[n.Part]
-		if there && !slices.ContainsFunc(out, func(o install.Need) bool { return o.Part == n.Part }) {
+		_, found := p.there[n.Part]
+		if found && !slices.ContainsFunc(out, func(o install.Need) bool { return o.Part == n.Part }) {
 			out = append(out, n)
 		}
 	}
 	if p.sys == nil {
 		return out
 	}
-	of := install.Need{}
+	need := install.Need{}
 	for _, w := range append(wantsOf(nil, p.sys), appWants(p.sys, p.cluster.kinds, p.provided)...) {
-		if !slices.ContainsFunc(of.Requires, func(r solve.Requirement) bool { return sameRequirement(r, w.Requirement) }) {
-			of.Requires = append(of.Requires, w.Requirement)
+		if !slices.ContainsFunc(need.Requires, func(r solve.Requirement) bool { return sameRequirement(r, w.Requirement) }) {
+			need.Requires = append(need.Requires, w.Requirement)
 		}
 	}
-	return append(out, of)
+	return append(out, need)
 }
 
 // provided says whether the catalogue has who brings a kind.
@@ -92,7 +92,7 @@ func (p *installPlan) breaking() error {
 	if len(changed) == 0 {
 		return nil
 	}
-	installed, by := p.needs.installed(func(e dependantEntry) bool {
+	installed, byName := p.needs.installed(func(e dependantEntry) bool {
 		return e.Name == "" && e.of.Name == p.of.Name && e.of.Namespace == p.of.Namespace
 	})
 	for i := range installed {
@@ -106,7 +106,7 @@ func (p *installPlan) breaking() error {
 	}
 	p.planned.Notes = append(p.planned.Notes, p.needs.notes...)
 	p.needs.refuseHidden(p.planned, "", "--force", p.o.force)
-	for _, d := range dependantsOf(need, by, "") {
+	for _, d := range dependantsOf(need, byName, "") {
 		refuseDependants(p.planned, []dependant{{text: d.text, hint: "upgrade it as well, or choose another version", believed: d.believed}}, "", "--force", p.o.force)
 	}
 	return nil

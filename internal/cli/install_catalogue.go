@@ -46,11 +46,11 @@ func (o *catalogueOptions) findingFlags(cmd *cobra.Command) {
 	f.StringVar(&o.key, "key", "", "the public key (PEM) that other catalogs must be signed with")
 }
 
-// catalogues are the catalogue as it is read here, and who fetches for it.
+// catalogues holds the loaded catalogues and fetches their artifacts.
 type catalogues struct {
 	*catalog.Catalogue
 	options fetch.Options
-	// notes are what people are told of what was fetched.
+	// notes are shown to users: what was fetched.
 	notes []string
 	// system is the manifest that the bundle carries.
 	system []byte

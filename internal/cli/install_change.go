@@ -61,7 +61,7 @@ func (p *installPlan) review(ctx context.Context) error {
 	if len(p.planned.Steps) == 0 || p.o.dryRun == "client" {
 		return nil
 	}
-	return p.rights(ctx)
+	return p.permissions(ctx)
 }
 
 // preflight adds a refusal for what the plan installs and what would not start.

@@ -39,7 +39,7 @@ func (c *common) installCluster(ctx context.Context) (*installCluster, error) {
 // forgetKinds has the API server asked again which kinds it serves: this run may have
 // changed that, and what was asked a moment ago passes for fresh.
 func (c *common) forgetKinds() {
-	if disco, err := c.Config.ToDiscoveryClient(); err == nil { // Who asks next meets the error.
+	if disco, err := c.Config.ToDiscoveryClient(); err == nil { // The next discovery reports the error.
 		disco.Invalidate()
 	}
 }
@@ -75,14 +75,14 @@ func (c *installCluster) served() []solve.API {
 }
 
 // runner does what is planned.
-func (c *installCluster) runner(of install.Installation) (*install.Runner, error) {
+func (c *installCluster) runner(installation install.Installation) (*install.Runner, error) {
 	objects, err := install.NewObjects(c.config)
 	if err != nil {
 		return nil, err
 	}
-	store, err := install.NewStore(c.config, of)
+	store, err := install.NewStore(c.config, installation)
 	if err != nil {
 		return nil, err
 	}
-	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, of), By: journal.Holder()}, nil
+	return &install.Runner{Engine: c.engine, Objects: objects, Discovery: objects, Store: store, Lock: install.NewLock(c.config, installation), By: journal.Holder()}, nil
 }

@@ -30,40 +30,40 @@ func (o *installOptions) named(name string) error {
 	return fmt.Errorf("--delete-data=%s: that is not the name of what is %s: expected --delete-data=%s", o.confirmed, done, name)
 }
 
-// consent decides whether a plan is done, for every command that does one. What deletes data
-// (install.Plan.Losses) is done when its name was typed, or given with --delete-data: --yes
-// does not answer for it. Else the question is asked. It is also about other losses, which were
-// told already.
-func (o *installOptions) consent(ctx context.Context, of install.Installation, planned *install.Plan, question string, told ...object.Ref) (bool, error) {
-	losses := slices.DeleteFunc(planned.Losses(), func(ref object.Ref) bool { return slices.Contains(told, ref) })
-	o.tellLosses(of, losses)
+// consent decides whether a plan is executed, for every command that executes one. A plan that
+// deletes data (install.Plan.Losses) needs its name typed, or given with --delete-data: --yes does
+// not confirm it. Any other plan needs the answer to the question. It also covers other losses,
+// which were shown before.
+func (o *installOptions) consent(ctx context.Context, installation install.Installation, planned *install.Plan, question string, reported ...object.Ref) (bool, error) {
+	losses := slices.DeleteFunc(planned.Losses(), func(ref object.Ref) bool { return slices.Contains(reported, ref) })
+	o.tellLosses(installation, losses)
 	if o.dryRun != "none" {
 		return false, nil
 	}
-	return o.agreed(ctx, of, append(losses, told...), question)
+	return o.agreed(ctx, installation, append(losses, reported...), question)
 }
 
 // tellLosses lists what is deleted with its data.
-func (o *installOptions) tellLosses(of install.Installation, losses []object.Ref) {
+func (o *installOptions) tellLosses(installation install.Installation, losses []object.Ref) {
 	for _, ref := range losses {
 		fmt.Fprintf(o.env.ErrOut, "deleted with its data: %s\n", safe(ref.String()))
 	}
-	if o.dryRun != "none" && len(losses) > 0 && o.confirmed != of.Name {
-		fmt.Fprintf(o.env.ErrOut, "note: confirm it with %s\n", safe("--delete-data="+of.Name))
+	if o.dryRun != "none" && len(losses) > 0 && o.confirmed != installation.Name {
+		fmt.Fprintf(o.env.ErrOut, "note: confirm it with %s\n", safe("--delete-data="+installation.Name))
 	}
 }
 
 // agreed asks whether something is done that deletes data, if there is any.
-func (o *installOptions) agreed(ctx context.Context, of install.Installation, losses []object.Ref, question string) (bool, error) {
-	flag := "--delete-data=" + of.Name
+func (o *installOptions) agreed(ctx context.Context, installation install.Installation, losses []object.Ref, question string) (bool, error) {
+	flag := "--delete-data=" + installation.Name
 	switch {
-	case len(losses) == 0 || o.confirmed == of.Name:
+	case len(losses) == 0 || o.confirmed == installation.Name:
 		if o.yes {
 			return true, nil
 		}
 		return o.env.ask(ctx, question)
 	case o.env.Ask && (o.confirmed == askName || o.deleteDefinitions):
-		return o.typed(ctx, of.Name)
+		return o.typed(ctx, installation.Name)
 	case o.confirmed == askName:
 		return false, hint.With(&hint.Lines{Lines: []string{"data would be deleted, and no terminal to type the name", "nothing was written"}}, flag+" confirms it on the command line")
 	}

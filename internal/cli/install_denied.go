@@ -15,8 +15,8 @@ import (
 
 const rightsHint = "you need the permissions that --print-rbac prints"
 
-// deniedLines says which rights are missing, in a line for each resource of a namespace: what
-// is missing for all of its objects is one cause.
+// deniedLines lists the missing permissions, a line for each resource of a namespace: one cause may
+// cover all of its objects.
 func deniedLines(missing []regulate.Permission) []string {
 	type group struct {
 		one          regulate.Permission
@@ -24,11 +24,11 @@ func deniedLines(missing []regulate.Permission) []string {
 	}
 	var groups []*group
 	for _, r := range missing {
-		of := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
-		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == of })
+		resource := regulate.Permission{Group: r.Group, Resource: r.Resource, Subresource: r.Subresource, Namespace: r.Namespace}
+		i := slices.IndexFunc(groups, func(g *group) bool { return g.one == resource })
 		if i < 0 {
 			i = len(groups)
-			groups = append(groups, &group{one: of})
+			groups = append(groups, &group{one: resource})
 		}
 		g := groups[i]
 		g.verbs, g.names = append(g.verbs, r.Verb), append(g.names, r.Name)
@@ -46,22 +46,22 @@ func deniedLines(missing []regulate.Permission) []string {
 	return lines
 }
 
-// deniedReading says of an error of the API server that it is about the rights of who asks, so
-// that what was to be read may be there all the same; other errors stay as they are.
-func deniedReading(err error, what, unknown string) error {
+// deniedReading explains that an error is Forbidden, so the object may exist all the same; it
+// returns other errors as they are.
+func deniedReading(err error, subject, unknown string) error {
 	if !apierrors.IsForbidden(err) && !apierrors.IsUnauthorized(err) {
 		return err
 	}
-	return hint.With(fmt.Errorf("you may not read %s, so %s is unknown: %w", what, unknown, err), rightsHint)
+	return hint.With(fmt.Errorf("you may not read %s, so %s is unknown: %w", subject, unknown, err), rightsHint)
 }
 
 // deniedJournal says that the journal of an installation may not be read.
-func deniedJournal(err error, of install.Installation) error {
-	return deniedReading(err, fmt.Sprintf("the journal of %s in %s", of.Name, of.Namespace), "what was done to it")
+func deniedJournal(err error, resource install.Installation) error {
+	return deniedReading(err, fmt.Sprintf("the journal of %s in %s", resource.Name, resource.Namespace), "what was done to it")
 }
 
-// deniedReleases says that nobody knows whether a package is installed, since the releases of
-// namespaces where it could be may not be read; nil where they all may.
+// deniedReleases is an error if it is unknown whether a package is installed, because the releases
+// of namespaces where it could be may not be read; nil if they may.
 func (i installedPackages) deniedReleases(name string, in []string) error {
 	unread := slices.DeleteFunc(distinctTexts(in), func(ns string) bool { return !slices.Contains(i.unread, ns) })
 	if len(unread) == 0 {

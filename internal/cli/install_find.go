@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// foundInstallation is an installation that is there, with its journal.
+// foundInstallation is an existing installation, with its journal.
 type foundInstallation struct {
 	of      install.Installation
 	journal *install.Journal
-	// is is the operator, where it is one that is there.
+	// is is the operator, if it is installed.
 	is     installedPackage
 	there  map[string]installedPackage
 	cats   *catalogues
@@ -48,8 +48,8 @@ func (o *installOptions) find(ctx context.Context, c *installCluster, name strin
 	if err := f.place(ctx, c, name, b, found); err != nil {
 		return nil, err
 	}
-	if is, there := f.there[name]; there && !f.of.System && is.namespace == f.of.Namespace {
-		f.is = is
+	if current, exists := f.there[name]; exists && !f.of.System && current.namespace == f.of.Namespace {
+		f.is = current
 	}
 	if f.runner, err = c.runner(f.of); err != nil {
 		return nil, err
@@ -75,13 +75,14 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 		}
 		systems = slices.DeleteFunc(systems, func(s install.Found) bool { return s.Err == nil && !s.Installation.System })
 	}
-	if is, there := f.there[name]; there && !slices.ContainsFunc(all, func(i install.Found) bool { return i.Installation.Namespace == is.namespace }) {
-		all = append(all, install.Found{Installation: install.Installation{Name: name, Namespace: is.namespace}})
+	if current, exists := f.there[name]; exists && !slices.ContainsFunc(all, func(i install.Found) bool { return i.Installation.Namespace == current.namespace }) {
+		all = append(all, install.Found{Installation: install.Installation{Name: name, Namespace: current.namespace}})
 	}
 	if len(all) == 0 || len(systems) > 0 && systems[0].Err == nil {
 		all = append(all, systems...)
 	}
-	// Where a journal may not be read, the installation may be: another one that is there goes before.
+	// An installation whose journal may not be read may exist; one with a readable journal has
+	// precedence.
 	if readable := slices.DeleteFunc(slices.Clone(all), func(i install.Found) bool { return apierrors.IsForbidden(i.Err) }); len(readable) > 0 {
 		all = readable
 	} else if len(all) > 1 {
@@ -97,11 +98,11 @@ func (f *foundInstallation) place(ctx context.Context, c *installCluster, name s
 		f.of = all[0].Installation
 		return deniedJournal(all[0].Err, f.of)
 	}
-	var where []string
+	var origin []string
 	for _, i := range all {
-		where = append(where, i.Installation.Namespace)
+		origin = append(origin, i.Installation.Namespace)
 	}
-	return hint.With(fmt.Errorf("there are several installations of %s: in %s", name, strings.Join(where, ", ")), "choose one with -n NAMESPACE")
+	return hint.With(fmt.Errorf("there are several installations of %s: in %s", name, strings.Join(origin, ", ")), "choose one with -n NAMESPACE")
 }
 
 // nothing is the error where nothing of the name was found.

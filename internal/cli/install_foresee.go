@@ -53,10 +53,10 @@ func (p *installPlan) annotate(d *unstructured.Unstructured) map[string]string {
 // helmManager is who writes the objects of releases.
 const helmManager = "helm"
 
-// runPreflight asks whether all of it would start, as check --atomic does: what cannot is a
-// refusal, what nobody can tell a note.
+// runPreflight evaluates the plan as check --atomic does: impossible becomes a refusal, unknown a
+// note.
 func (p *installPlan) runPreflight(ctx context.Context) error {
-	docs, of, open := p.documents()
+	docs, partOf, open := p.documents()
 	if len(docs) == 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 		case p.o.force:
 			p.planned.Notes = append(p.planned.Notes, "would not start, but forced: "+text)
 		default:
-			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: of[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
+			p.planned.Refusals = append(p.planned.Refusals, install.Refusal{Topic: "start", Part: partOf[j.Object], Object: j.Object, Message: j.Message, Hint: j.Remedy})
 		}
 	}
 	return nil
@@ -96,12 +96,12 @@ func (p *installPlan) runPreflight(ctx context.Context) error {
 
 // documents are the objects that the plan makes or changes; of which part each is; and which
 // wait for values of others.
-func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]string, open map[object.Ref]bool) {
-	of, open = map[object.Ref]string{}, map[object.Ref]bool{}
+func (p *installPlan) documents() (docs []source.Document, partOf map[object.Ref]string, open map[object.Ref]bool) {
+	partOf, open = map[object.Ref]string{}, map[object.Ref]bool{}
 	namespaces := map[string]bool{}
 	add := func(part string, o *unstructured.Unstructured) {
 		gk := o.GroupVersionKind().GroupKind()
-		of[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
+		partOf[object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}] = part
 		docs = append(docs, source.Document{At: source.Position{File: part, Document: len(docs) + 1}, Object: o.Object})
 	}
 	for _, s := range p.planned.Steps {
@@ -118,7 +118,7 @@ func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]str
 			add(part.Name, o)
 		}
 		for _, h := range part.Rendered.Hooks {
-			if (slices.Contains(h.Events, "pre-install") || slices.Contains(h.Events, "post-install")) && of[refOfObject(h.Object)] == "" {
+			if (slices.Contains(h.Events, "pre-install") || slices.Contains(h.Events, "post-install")) && partOf[refOfObject(h.Object)] == "" {
 				add(part.Name, h.Object)
 			}
 		}
@@ -126,7 +126,7 @@ func (p *installPlan) documents() (docs []source.Document, of map[object.Ref]str
 			open[c.To] = true
 		}
 	}
-	return docs, of, open
+	return docs, partOf, open
 }
 
 func refOfObject(o *unstructured.Unstructured) object.Ref {
@@ -134,8 +134,8 @@ func refOfObject(o *unstructured.Unstructured) object.Ref {
 	return object.Ref{Group: gk.Group, Kind: gk.Kind, Namespace: o.GetNamespace(), Name: o.GetName()}
 }
 
-// rights refuses a plan for which a right is missing, before anything is written.
-func (p *installPlan) rights(ctx context.Context) error {
+// permissions refuses a plan for which a permission is missing, before anything is written.
+func (p *installPlan) permissions(ctx context.Context) error {
 	escalations := install.Escalations(p.planned)
 	rights := install.Rights(p.planned, p.state, p.cluster.kinds)
 	asked := slices.Clone(rights)

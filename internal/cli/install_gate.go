@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/object"
 )
 
-// How long an object may say nothing of its health before it is taken for one that never
-// does: where its definition has a status, its operator may be slow to look at it.
+// How long an object may report no health before the gate takes its kind to have none. With a
+// status in its definition it gets longer, because its operator may be slow.
 const (
 	silent       = 30 * time.Second
 	silentAnyway = 3 * time.Second
@@ -44,9 +44,9 @@ type healthGate struct {
 	say      func(string)
 }
 
-// waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no
-// health). say is told what is waited for, each time that this changes. The error names what
-// is not, and why.
+// waitHealthy waits until all objects are Healthy (or Suspended, or of a kind that has no health).
+// It calls say with the pending objects each time they change. The error names the unhealthy
+// objects and the reasons.
 func (c *common) waitHealthy(ctx context.Context, refs []object.Ref, timeout time.Duration, say func(string)) error {
 	if len(refs) == 0 {
 		return nil
@@ -84,11 +84,11 @@ func (g *healthGate) wait(ctx context.Context, f *app.HealthWatch) error {
 			return err
 		}
 		g.learn(ctx)
-		not := g.unhealthy()
-		if len(not) == 0 {
+		failing := g.unhealthy()
+		if len(failing) == 0 {
 			return nil
 		}
-		if text := strings.Join(not, "; "); text != g.reported {
+		if text := strings.Join(failing, "; "); text != g.reported {
 			g.reported = text
 			g.say(text)
 		}
@@ -111,14 +111,14 @@ func (g *healthGate) wait(ctx context.Context, f *app.HealthWatch) error {
 var errNotServed = errors.New("the cluster does not serve")
 
 // restart asks again, after a while, what the cluster serves.
-func (g *healthGate) restart(ctx context.Context, f *app.HealthWatch, why error) error {
-	if text := why.Error(); text != g.reported {
+func (g *healthGate) restart(ctx context.Context, f *app.HealthWatch, reason error) error {
+	if text := reason.Error(); text != g.reported {
 		g.reported = text
 		g.say(text)
 	}
 	select {
 	case <-ctx.Done():
-		return why
+		return reason
 	case <-time.After(resolving):
 	}
 	var err error
@@ -144,7 +144,7 @@ func (g *healthGate) look(ctx context.Context) error {
 	}
 	s := g.session
 	var err error
-	g.graph, err = s.Read(ctx, s.Query(roots), func(of *graph.Graph) []graph.ID { return s.Resolve(of, roots, nil) }, g.StackOptions())
+	g.graph, err = s.Read(ctx, s.Query(roots), func(name *graph.Graph) []graph.ID { return s.Resolve(name, roots, nil) }, g.StackOptions())
 	if err != nil {
 		return err
 	}
@@ -199,9 +199,9 @@ func (g *healthGate) statusTimeout(ref object.Ref) time.Duration {
 
 // statusTimeout is how long an object may say nothing before it is taken for one that never does:
 // always less than all of it may take, so that its silence alone fails nothing.
-func statusTimeout(never bool, timeout time.Duration) time.Duration {
+func statusTimeout(withoutStatus bool, timeout time.Duration) time.Duration {
 	most := silent
-	if never {
+	if withoutStatus {
 		most = silentAnyway
 	}
 	return min(most, timeout/2)

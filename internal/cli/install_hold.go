@@ -18,7 +18,7 @@ const installLease = 15 * time.Second
 
 // holding holds the neighbours of an app of a System while it is upgraded. The runs that hold
 // are known by the name of the installation: who continues a killed upgrade ends them.
-func (o *installOptions) holding(sys *system.System, of install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
+func (o *installOptions) holding(sys *system.System, installation install.Installation) func(context.Context, *install.Part) (func(context.Context) error, error) {
 	return func(ctx context.Context, p *install.Part) (func(context.Context) error, error) {
 		var held []*regulateRun
 		letGo := func(ctx context.Context) error {
@@ -30,7 +30,7 @@ func (o *installOptions) holding(sys *system.System, of install.Installation) fu
 		}
 		for _, app := range appsOf(sys, p) {
 			for _, signal := range upgradeSignals(sys, app) {
-				r, err := o.hold(ctx, sys, of, app, signal)
+				r, err := o.hold(ctx, sys, installation, app, signal)
 				if r != nil {
 					held = append(held, r)
 				}
@@ -137,8 +137,8 @@ func heldNotes(app, signal string, hold *regulate.Plan) (out []string) {
 	return out
 }
 
-// hold sends one signal to who needs an app.
-func (o *installOptions) hold(ctx context.Context, sys *system.System, of install.Installation, app, signal string) (*regulateRun, error) {
+// hold sends one signal to the apps that need an app.
+func (o *installOptions) hold(ctx context.Context, sys *system.System, installation install.Installation, app, signal string) (*regulateRun, error) {
 	acting, b, err := o.regulating(ctx, sys)
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, of instal
 	acting.app = app
 	r := &regulateRun{
 		o: &regulateRunOptions{applyOptions: acting, signal: signal, timeout: o.timeout}, b: b,
-		id: "install-" + of.Name + "-" + app, what: "kubectl sysop " + string(o.action) + " " + of.Name,
+		id: "install-" + installation.Name + "-" + app, what: "kubectl sysop " + string(o.action) + " " + installation.Name,
 	}
 	if r.held, err = acting.confirmAndApply(ctx, b, r.hold); err != nil {
 		return nil, err
@@ -154,7 +154,7 @@ func (o *installOptions) hold(ctx context.Context, sys *system.System, of instal
 	return r, r.tellHeld(ctx)
 }
 
-// free waits until the app is Healthy, and lets go who was held for it.
+// free waits until the app is Healthy, and recovers the apps that were held for it.
 func (o *installOptions) free(ctx context.Context, r *regulateRun) error {
 	if err := r.free(ctx, ctx); err != nil {
 		return err

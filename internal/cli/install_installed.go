@@ -24,7 +24,7 @@ type installedPackage struct {
 	marks install.RecordLabels
 }
 
-// installedPackages are the operators that are there.
+// installedPackages are the installed operators.
 type installedPackages struct {
 	there map[string]installedPackage
 	// elsewhere are the namespaces of releases that call themselves an operator where that is
@@ -102,7 +102,7 @@ func (c *installCluster) installed(ctx context.Context, b believed, namespaces [
 		if _, known := out.there[name]; known {
 			continue
 		}
-		is, there, err := c.installedRelease(ctx, install.ReleaseName{Name: r.Name, Namespace: r.Namespace})
+		current, found, err := c.installedRelease(ctx, install.ReleaseName{Name: r.Name, Namespace: r.Namespace})
 		if apierrors.IsForbidden(err) { // Their metadata may be listed, and that is all.
 			out.unread = append(out.unread, r.Namespace)
 			continue
@@ -110,8 +110,8 @@ func (c *installCluster) installed(ctx context.Context, b believed, namespaces [
 		if err != nil {
 			return out, err
 		}
-		if there && is.name == name {
-			out.there[name] = is
+		if found && current.name == name {
+			out.there[name] = current
 		}
 	}
 	maps.DeleteFunc(out.elsewhere, func(name string, _ []string) bool { _, known := out.there[name]; return known })
@@ -129,14 +129,14 @@ func (c *installCluster) claims(ctx context.Context, namespaces []string) (all [
 		return nil, nil, fmt.Errorf("list the releases: %w", err)
 	}
 	for _, ns := range namespaces {
-		here, err := install.Claims(ctx, c.reader, ns)
+		inNamespace, err := install.Claims(ctx, c.reader, ns)
 		switch {
 		case apierrors.IsForbidden(err):
 			unread = append(unread, ns)
 		case err != nil:
 			return nil, nil, fmt.Errorf("list the releases in %s: %w", ns, err)
 		}
-		all = append(all, here...)
+		all = append(all, inNamespace...)
 	}
 	return all, unread, nil
 }
@@ -155,9 +155,9 @@ func (c *installCluster) installedRelease(ctx context.Context, name install.Rele
 		name: r.Marks.Package, version: cmp.Or(r.Marks.Version, r.Version), release: r.Release.Name, namespace: r.Release.Namespace,
 		revision: r.Revision, status: r.Status, marks: r.Marks,
 	}
-	// Values of a revision that never was whole are nobody's wish.
-	if is, ok := install.DeployedRecord(list, ""); ok {
-		out.version, out.values = cmp.Or(is.Marks.Version, is.Version), is.Values
+	// The values of a revision that was never deployed do not count.
+	if current, ok := install.DeployedRecord(list, ""); ok {
+		out.version, out.values = cmp.Or(current.Marks.Version, current.Version), current.Values
 	}
 	return out, true, nil
 }
@@ -171,11 +171,11 @@ func (p *installPlan) beforeRun(ctx context.Context) (bool, error) {
 	}
 	changed := false
 	for _, name := range slices.Sorted(maps.Keys(p.there)) {
-		is := p.there[name]
-		if is.marks.Run != r.ID {
+		current := p.there[name]
+		if current.marks.Run != r.ID {
 			continue
 		}
-		list, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: is.release, Namespace: is.namespace})
+		list, err := p.cluster.engine.History(ctx, install.ReleaseName{Name: current.release, Namespace: current.namespace})
 		if err != nil {
 			return false, err
 		}
@@ -185,8 +185,8 @@ func (p *installPlan) beforeRun(ctx context.Context) (bool, error) {
 			delete(p.there, name)
 			continue
 		}
-		is.version, is.revision, is.values = cmp.Or(was.Marks.Version, was.Version), was.Revision, was.Values
-		p.there[name] = is
+		current.version, current.revision, current.values = cmp.Or(was.Marks.Version, was.Version), was.Revision, was.Values
+		p.there[name] = current
 	}
 	return changed, nil
 }

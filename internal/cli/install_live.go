@@ -9,29 +9,29 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/journal"
 )
 
-// liveLook is how often a run of somebody else is looked at.
+// liveLook is how often the lock of another run is read.
 const liveLook = 500 * time.Millisecond
 
-// unlocked waits while the process of the open run is alive: a run that continues is nothing to
-// recover. It returns at once where nobody holds the lock, and else when the holder has not
-// renewed it for as long as it said it would. Alive says that it was, and that nothing was
-// waited for, since nothing is to be written.
-func (o *installOptions) unlocked(ctx context.Context, c *installCluster, of install.Installation) (alive bool, err error) {
-	h, held, err := install.ReadHolder(ctx, c.config, of)
+// unlocked waits while the process of the open run is alive: such a run needs no recovery. It
+// returns at once if the lock is free, and else when the holder has not renewed it for its
+// duration. alive means that the run is alive and that unlocked did not wait, since nothing is to
+// be written.
+func (o *installOptions) unlocked(ctx context.Context, c *installCluster, installation install.Installation) (alive bool, err error) {
+	h, held, err := install.ReadHolder(ctx, c.config, installation)
 	if err != nil || !held {
 		return false, nil //nolint:nilerr // what may not be read is met again when the lock is taken
 	}
 	if o.dryRun != "none" || o.printRBAC {
 		if alive = h.ValidAt(o.env.Now()); alive {
 			fmt.Fprintf(o.env.ErrOut, "a run on %s by %s is running since %s: what follows is based on the current state\n",
-				safe(of.Name), safe(h.Holder), h.Acquired.UTC().Format(time.RFC3339))
+				safe(installation.Name), safe(h.Holder), h.Acquired.UTC().Format(time.RFC3339))
 		}
 		return alive, nil
 	}
 	if o.noWait && h.ValidAt(o.env.Now()) {
 		return true, &install.BusyError{Holder: h.Holder, Since: h.Acquired}
 	}
-	return false, o.outwait(ctx, c, of, h)
+	return false, o.outwait(ctx, c, installation, h)
 }
 
 // installation finds an installation by its name. It waits for a run whose process is alive, and
@@ -61,34 +61,34 @@ func (o *installOptions) installation(ctx context.Context, name string) (*instal
 }
 
 // outwait waits until the lock is released, or its holder is seen to be dead.
-func (o *installOptions) outwait(ctx context.Context, c *installCluster, of install.Installation, h journal.LeaseStatus) error {
-	seen, told := time.Now(), false
+func (o *installOptions) outwait(ctx context.Context, c *installCluster, installation install.Installation, h journal.LeaseStatus) error {
+	seen, reported := time.Now(), false
 	for {
 		select {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(liveLook):
 		}
-		is, held, err := install.ReadHolder(ctx, c.config, of)
+		current, held, err := install.ReadHolder(ctx, c.config, installation)
 		switch {
 		case err != nil || !held:
 			return err
-		case is.Version == h.Version && time.Since(seen) >= is.Duration:
+		case current.Version == h.Version && time.Since(seen) >= current.Duration:
 			return nil // it died
-		case is.Version == h.Version:
+		case current.Version == h.Version:
 			continue
 		}
-		h, seen = is, time.Now()
-		if !told {
-			told = true
-			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.Holder), safe(of.Name), h.Acquired.UTC().Format(time.RFC3339))
+		h, seen = current, time.Now()
+		if !reported {
+			reported = true
+			fmt.Fprintf(o.env.ErrOut, "  waiting %s holds the lock of %s since %s\n", safe(h.Holder), safe(installation.Name), h.Acquired.UTC().Format(time.RFC3339))
 		}
 	}
 }
 
 // liveness says of the open run of a journal whether its process is alive, by its lock.
-func (o *installOptions) liveness(ctx context.Context, c *installCluster, of install.Installation) install.Liveness {
-	h, held, err := install.ReadHolder(ctx, c.config, of)
+func (o *installOptions) liveness(ctx context.Context, c *installCluster, installation install.Installation) install.Liveness {
+	h, held, err := install.ReadHolder(ctx, c.config, installation)
 	switch {
 	case err != nil:
 		return install.LivenessUnknown

@@ -26,8 +26,8 @@ type dependant struct {
 // Where nothing was, the catalogue is asked, for whatever version it has.
 type dependants struct {
 	entries []dependantEntry
-	// notes are what could not be read, and that nobody knows therefore; hidden is what of it
-	// may not be read, which is not taken for not being there.
+	// notes say what could not be read; hidden is what may not be read, so it is unknown rather
+	// than missing.
 	notes, hidden []string
 }
 
@@ -43,7 +43,7 @@ type dependantEntry struct {
 
 // readDependants reads the journals of all installations of which a release is there. Of a
 // journal that cannot be read, what the catalogue says counts.
-func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, there map[string]installedPackage, namespaces []string) (*dependants, error) {
+func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, existing map[string]installedPackage, namespaces []string) (*dependants, error) {
 	d := &dependants{}
 	releases, err := d.releases(ctx, c, namespaces)
 	if err != nil {
@@ -65,14 +65,14 @@ func (c *installCluster) readDependants(ctx context.Context, cats *catalogues, t
 				return nil, err
 			}
 			if j != nil {
-				d.add(in, j, releases, there, recorded)
+				d.add(in, j, releases, existing, recorded)
 			}
 		}
 	}
 	packages := cats.Packages()
-	for _, name := range slices.Sorted(maps.Keys(there)) {
+	for _, name := range slices.Sorted(maps.Keys(existing)) {
 		if !recorded[name] {
-			d.entries = append(d.entries, cataloguedEntry(there[name], packages, cats))
+			d.entries = append(d.entries, cataloguedEntry(existing[name], packages, cats))
 		}
 	}
 	return d, nil
@@ -89,11 +89,11 @@ func (d *dependants) releases(ctx context.Context, c *installCluster, namespaces
 	}
 	d.hidden = append(d.hidden, "you may not list secrets in all namespaces: dependents in other namespaces are unknown")
 	for _, ns := range namespaces {
-		here, err := install.Releases(ctx, c.reader, ns)
+		inNamespace, err := install.Releases(ctx, c.reader, ns)
 		if err != nil && !apierrors.IsForbidden(err) {
 			return nil, fmt.Errorf("list the releases in %s: %w", ns, err)
 		}
-		all = append(all, here...)
+		all = append(all, inNamespace...)
 	}
 	return all, nil
 }
@@ -115,13 +115,13 @@ func (d *dependants) journal(ctx context.Context, c *installCluster, in install.
 }
 
 // add takes what a journal says of parts whose releases are there.
-func (d *dependants) add(in install.Installation, j *install.Journal, releases []install.LiveRelease, there map[string]installedPackage, recorded map[string]bool) {
+func (d *dependants) add(in install.Installation, j *install.Journal, releases []install.LiveRelease, existing map[string]installedPackage, recorded map[string]bool) {
 	needs := j.Needs()
 	if in.System && !slices.ContainsFunc(needs, func(n install.Need) bool { return n.Part == "" }) {
 		needs = append(needs, install.Need{Requires: stayed(j)}) // It is from before needs were written down.
 	}
 	for _, n := range needs {
-		is, isThere := there[n.Part]
+		current, isThere := existing[n.Part]
 		live := slices.ContainsFunc(releases, func(r install.LiveRelease) bool {
 			if r.Status == install.Uninstalled {
 				return false
@@ -130,7 +130,7 @@ func (d *dependants) add(in install.Installation, j *install.Journal, releases [
 				return r.Labels[install.SystemLabel] == in.Name && r.Labels[install.SystemNamespaceLabel] == in.Namespace && r.Labels[install.PackageLabel] == ""
 			}
 			// Of what is there, the release that is believed says whose journal counts.
-			mine := !isThere || r.Name == is.release && r.Namespace == is.namespace
+			mine := !isThere || r.Name == current.release && r.Namespace == current.namespace
 			return mine && r.Labels[install.PackageLabel] == n.Part && slices.Contains(r.Installations(), in)
 		})
 		if !live {
@@ -140,7 +140,7 @@ func (d *dependants) add(in install.Installation, j *install.Journal, releases [
 		switch {
 		case n.Part == "":
 			e.who = fmt.Sprintf("the System %s in %s", in.Name, in.Namespace)
-		case isThere && is.version == n.Version:
+		case isThere && current.version == n.Version:
 			e.who, e.there, e.believed, e.Provides = n.Part+" "+n.Version, true, true, n.Provides
 			recorded[n.Part] = true
 		case isThere:
@@ -167,10 +167,10 @@ func stayed(j *install.Journal) (out []solve.Requirement) {
 
 // cataloguedEntry is a package of which nothing was written down: it needs what the catalogue
 // says of its version, or else of any version.
-func cataloguedEntry(is installedPackage, packages []solve.Package, cats *catalogues) dependantEntry {
-	e := dependantEntry{who: is.name + " " + is.version, there: true, believed: true, Installed: solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}}}
-	known := slices.DeleteFunc(slices.Clone(packages), func(p solve.Package) bool { return p.Name != is.name })
-	if i := slices.IndexFunc(known, func(p solve.Package) bool { return p.Version == is.version }); i >= 0 {
+func cataloguedEntry(current installedPackage, packages []solve.Package, cats *catalogues) dependantEntry {
+	e := dependantEntry{who: current.name + " " + current.version, there: true, believed: true, Installed: solve.Installed{Package: solve.Package{Name: current.name, Version: current.version}}}
+	known := slices.DeleteFunc(slices.Clone(packages), func(p solve.Package) bool { return p.Name != current.name })
+	if i := slices.IndexFunc(known, func(p solve.Package) bool { return p.Version == current.version }); i >= 0 {
 		e.Package = known[i]
 		return e
 	}
@@ -181,7 +181,7 @@ func cataloguedEntry(is installedPackage, packages []solve.Package, cats *catalo
 			e.Requires = append(e.Requires, r)
 		}
 	}
-	if entry, ok := cats.Find(is.name); ok {
+	if entry, ok := cats.Find(current.name); ok {
 		for _, k := range entry.Kinds {
 			e.Provides = append(e.Provides, solve.API{Kind: k.Kind, Versions: k.Versions})
 		}
@@ -193,7 +193,7 @@ func cataloguedEntry(is installedPackage, packages []solve.Package, cats *catalo
 // its own. What is there only by its own word provides nothing to others.
 func (d *dependants) installed(leave func(dependantEntry) bool) ([]solve.Installed, map[string]dependantEntry) {
 	var out []solve.Installed
-	by := map[string]dependantEntry{}
+	byName := map[string]dependantEntry{}
 	for _, e := range d.entries {
 		if leave != nil && leave(e) {
 			continue
@@ -202,21 +202,21 @@ func (d *dependants) installed(leave func(dependantEntry) bool) ([]solve.Install
 		if !e.there {
 			name = e.who
 		}
-		if _, twice := by[name]; twice {
+		if _, twice := byName[name]; twice {
 			continue
 		}
-		by[name] = e
+		byName[name] = e
 		one := e.Installed
 		one.Name = name
 		out = append(out, one)
 	}
-	return out, by
+	return out, byName
 }
 
 // needing says who needs a package that goes, which serves these APIs as well. namedBy is the
 // System that the record of the package names, NAMESPACE/NAME.
 func (d *dependants) needing(name, namedBy string, serves []solve.API, leave func(dependantEntry) bool) ([]dependant, error) {
-	installed, by := d.installed(leave)
+	installed, byName := d.installed(leave)
 	i := slices.IndexFunc(installed, func(s solve.Installed) bool { return s.Name == name })
 	if i < 0 {
 		i = len(installed)
@@ -227,27 +227,27 @@ func (d *dependants) needing(name, namedBy string, serves []solve.API, leave fun
 	if err != nil {
 		return nil, err
 	}
-	return dependantsOf(need, by, namedBy), nil
+	return dependantsOf(need, byName, namedBy), nil
 }
 
 // dependantsOf says it in words, each who once. The one that is named by the record of what it
 // needs is believed.
-func dependantsOf(need []solve.Dependant, by map[string]dependantEntry, namedBy string) []dependant {
+func dependantsOf(need []solve.Dependant, byName map[string]dependantEntry, namedBy string) []dependant {
 	var out []dependant
-	var said []string
+	var seen []string
 	for _, n := range need {
-		e := by[n.Name]
-		if slices.Contains(said, e.who+n.Of) {
+		e := byName[n.Name]
+		if slices.Contains(seen, e.who+n.Of) {
 			continue
 		}
-		said = append(said, e.who+n.Of)
-		what := n.Of
+		seen = append(seen, e.who+n.Of)
+		subject := n.Of
 		if n.Needs.API.Kind != "" {
-			what += " (" + n.Needs.API.String() + ")"
+			subject += " (" + n.Needs.API.String() + ")"
 		} else if n.Needs.Range != "" {
-			what += " " + n.Needs.Range
+			subject += " " + n.Needs.Range
 		}
-		one := dependant{text: e.who + " needs " + what, believed: e.believed || e.of.System && e.of.Namespace+"/"+e.of.Name == namedBy}
+		one := dependant{text: e.who + " needs " + subject, believed: e.believed || e.of.System && e.of.Namespace+"/"+e.of.Name == namedBy}
 		switch {
 		case e.of.System:
 			one.hint = fmt.Sprintf("first: kubectl sysop uninstall %s -n %s", e.of.Name, e.of.Namespace)
@@ -277,8 +277,8 @@ func refuseDependants(planned *install.Plan, all []dependant, part, overriding s
 	}
 }
 
-// refuseHidden refuses a plan since who needs a part may be where nobody may look, or notes it
-// where the user has said to continue (the flag overriding).
+// refuseHidden refuses a plan if a dependant of a part may be where the user may not read, or notes
+// it if the user said to continue (the flag overriding).
 func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string, override bool) {
 	for _, text := range d.hidden {
 		if override {
@@ -290,18 +290,18 @@ func (d *dependants) refuseHidden(planned *install.Plan, part, overriding string
 }
 
 // neededBy are the packages that others than an installation need, with who that is.
-func (d *dependants) neededBy(of install.Installation, names []string) (map[string][]string, error) {
+func (d *dependants) neededBy(installation install.Installation, names []string) (map[string][]string, error) {
 	out := map[string][]string{}
 	for _, name := range names {
 		all, err := d.needing(name, "", nil, func(e dependantEntry) bool {
-			return e.Name == "" && e.of.Name == of.Name && e.of.Namespace == of.Namespace
+			return e.Name == "" && e.of.Name == installation.Name && e.of.Namespace == installation.Namespace
 		})
 		if err != nil {
 			return nil, err
 		}
 		for _, one := range all {
-			who, _, _ := strings.Cut(one.text, " needs ")
-			out[name] = append(out[name], who)
+			dependantName, _, _ := strings.Cut(one.text, " needs ")
+			out[name] = append(out[name], dependantName)
 		}
 	}
 	return out, nil

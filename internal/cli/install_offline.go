@@ -49,7 +49,7 @@ func (a *catalogues) bundleLayer(ctx context.Context, from catalogueSource) (*ca
 
 // near are the catalogues that are read without a network: where there is a bundle, those of
 // the settings that are elsewhere are left out.
-func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSource, notes []string) {
+func (o *catalogueOptions) near(sources []catalogueSource) (inNamespace []catalogueSource, notes []string) {
 	if !o.offline || o.bundle == "" {
 		return sources, nil
 	}
@@ -58,13 +58,13 @@ func (o *catalogueOptions) near(sources []catalogueSource) (here []catalogueSour
 			notes = append(notes, "the catalog "+fetch.Shown(s.address)+" of the settings is ignored: --offline with a bundle")
 			continue
 		}
-		here = append(here, s)
+		inNamespace = append(inNamespace, s)
 	}
-	return here, notes
+	return inNamespace, notes
 }
 
-// bundledSystem is the manifest that a bundle carries, and how it is called; empty where
-// somebody names what is to be installed.
+// bundledSystem is the manifest of a bundle, and its name; empty if the command names what to
+// install.
 func (p *installPlan) bundledSystem() (text []byte, name string) {
 	if p.o.file != "" || len(p.targets) > 0 {
 		return nil, ""

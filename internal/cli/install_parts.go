@@ -67,8 +67,8 @@ func (c *chartLoader) packages(ctx context.Context, chosen []solve.Choice) error
 	return nil
 }
 
-// settled says that a package is there as it is wanted, and nobody asks for anything of it:
-// it is needed, and no more.
+// settled says that a package is installed as wanted and that no change of it was requested: it is
+// a dependency, and no more.
 func (c *chartLoader) settled(choice *solve.Choice) bool {
 	if choice.Was != choice.Version {
 		return false
@@ -127,7 +127,7 @@ func (c *chartLoader) place(p *install.Part) {
 	}
 	if len(c.targets) == 1 && c.targets[0].name == p.Name {
 		p.Values = system.Laid(p.Values, c.values)
-		if _, there := c.there[p.Name]; !there && app.Given(c.o.Config.Namespace) {
+		if _, found := c.there[p.Name]; !found && app.Given(c.o.Config.Namespace) {
 			p.Namespace = *c.o.Config.Namespace
 		}
 	}
@@ -356,7 +356,7 @@ func (c *chartLoader) endOf(a *system.App, e system.End) (object.Ref, error) {
 	return ref, nil
 }
 
-// schema is that of a kind which a part defines; nil where it is not known here.
+// schema is that of a kind which a part defines; nil if it is unknown.
 func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 	for _, d := range c.definitions {
 		group, _, _ := unstructured.NestedString(d.Object, "spec", "group")
@@ -368,8 +368,8 @@ func (c *chartLoader) schema(gvk schema.GroupVersionKind) map[string]any {
 		for _, v := range versions {
 			m, _ := v.(map[string]any)
 			if m["name"] == gvk.Version {
-				of, _, _ := unstructured.NestedMap(m, "schema", "openAPIV3Schema")
-				return of
+				openAPI, _, _ := unstructured.NestedMap(m, "schema", "openAPIV3Schema")
+				return openAPI
 			}
 		}
 	}

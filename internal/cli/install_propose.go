@@ -153,7 +153,7 @@ func (p *installPlan) readSystem(ctx context.Context) error {
 	return nil
 }
 
-// namespaces are those in which something could be: where nobody may look everywhere.
+// namespaces are those to search if the user may not list all.
 func (p *installPlan) namespaces() []string {
 	out := []string{p.cluster.namespace}
 	for _, e := range p.cats.Entries() {
@@ -200,7 +200,7 @@ func (p *installPlan) solve(ctx context.Context) error {
 		return p.changeable()
 	}
 	for _, t := range p.targets {
-		if is, there := p.there[t.name]; there && p.o.action == install.Install && t.version != "" && t.version != is.version {
+		if current, found := p.there[t.name]; found && p.o.action == install.Install && t.version != "" && t.version != current.version {
 			return hint.With(&hint.Lines{Lines: strings.Split(err.Error(), "\n")}, "kubectl sysop upgrade "+t.name+"@"+t.version+" changes the installed one")
 		}
 	}
@@ -210,20 +210,20 @@ func (p *installPlan) solve(ctx context.Context) error {
 // unsolved is why there is no answer, with a way out.
 func unsolved(err error) error {
 	wayOut := "kubectl sysop catalog show OPERATOR shows what an operator needs"
-	if many, ok := errors.AsType[*solve.AmbiguousError](err); ok {
-		wayOut = "name one of them as well: " + strings.Join(many.Candidates, " or ")
+	if several, ok := errors.AsType[*solve.AmbiguousError](err); ok {
+		wayOut = "name one of them as well: " + strings.Join(several.Candidates, " or ")
 	}
 	return hint.With(&hint.Lines{Lines: strings.Split(err.Error(), "\n")}, wayOut)
 }
 
-// installedPackage is an operator that is there, as the solver takes it. What is not asked
-// for stays as it is; an upgrade may take along what it needs.
-func (p *installPlan) installedPackage(is installedPackage, q *solve.Question) solve.Installed {
-	out := solve.Installed{Package: solve.Package{Name: is.name, Version: is.version}, Fixed: p.o.action != install.Upgrade}
-	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == is.name && a.Version == is.version }); i >= 0 {
+// installedPackage is an installed operator as the solver takes it. It stays as it is unless it was
+// requested; an upgrade may include its dependencies.
+func (p *installPlan) installedPackage(current installedPackage, q *solve.Question) solve.Installed {
+	out := solve.Installed{Package: solve.Package{Name: current.name, Version: current.version}, Fixed: p.o.action != install.Upgrade}
+	if i := slices.IndexFunc(q.Available, func(a solve.Package) bool { return a.Name == current.name && a.Version == current.version }); i >= 0 {
 		out.Package = q.Available[i]
 	}
-	if known, ok := p.needs.find(is.name); ok {
+	if known, ok := p.needs.find(current.name); ok {
 		out.Provides = known.Provides
 		if !known.guessed {
 			out.Requires = p.solvable(known.Requires, q)
@@ -232,28 +232,28 @@ func (p *installPlan) installedPackage(is installedPackage, q *solve.Question) s
 	return out
 }
 
-// solvable are requirements that the solver can meet: that a package which is neither there nor
-// to be had is needed by something that runs all the same, is nothing that this run could mend.
+// solvable returns the requirements that the solver can meet: a package that is neither installed
+// nor available, and that a running package needs, is no task of this run.
 func (p *installPlan) solvable(all []solve.Requirement, q *solve.Question) []solve.Requirement {
 	return slices.DeleteFunc(slices.Clone(all), func(r solve.Requirement) bool {
-		_, there := p.there[r.Package]
-		return r.Package != "" && !there && !slices.ContainsFunc(q.Available, func(a solve.Package) bool { return a.Name == r.Package })
+		_, found := p.there[r.Package]
+		return r.Package != "" && !found && !slices.ContainsFunc(q.Available, func(a solve.Package) bool { return a.Name == r.Package })
 	})
 }
 
 // changeable refuses to install what is there in another version, and to upgrade what is not.
 func (p *installPlan) changeable() error {
 	for _, t := range p.targets {
-		is, there := p.there[t.name]
+		current, exists := p.there[t.name]
 		i := slices.IndexFunc(p.chosen, func(c solve.Choice) bool { return c.Name == t.name })
 		switch {
-		case p.o.action == install.Upgrade && !there:
+		case p.o.action == install.Upgrade && !exists:
 			if err := p.found.deniedReleases(t.name, p.believed().namespaces(t.name)); err != nil {
 				return err
 			}
 			return hint.With(fmt.Errorf("%s is not installed, or not by kubectl sysop: there is nothing to upgrade", t.name), cmp.Or(p.found.hint(t.name), "kubectl sysop install "+t.name))
-		case p.o.action == install.Install && there && i >= 0 && p.chosen[i].Version != is.version:
-			return hint.With(fmt.Errorf("%s is already installed, in version %s", t.name, is.version), "kubectl sysop upgrade "+t.name)
+		case p.o.action == install.Install && exists && i >= 0 && p.chosen[i].Version != current.version:
+			return hint.With(fmt.Errorf("%s is already installed, in version %s", t.name, current.version), "kubectl sysop upgrade "+t.name)
 		}
 	}
 	return nil
@@ -271,8 +271,8 @@ func (p *installPlan) place() {
 
 // home is the namespace of an operator.
 func (p *installPlan) home(name string) string {
-	if is, ok := p.there[name]; ok {
-		return is.namespace
+	if current, ok := p.there[name]; ok {
+		return current.namespace
 	}
 	if app.Given(p.o.Config.Namespace) && len(p.targets) == 1 {
 		return *p.o.Config.Namespace
@@ -298,7 +298,7 @@ func (p *installPlan) compose(ctx context.Context) error {
 	if err := p.made.packages(ctx, p.chosen); err != nil {
 		return err
 	}
-	// Needs that are there as they are, and stay so, are no parts.
+	// Dependencies that are installed and stay unchanged are not parts.
 	for _, part := range p.made.parts {
 		part.Needs = slices.DeleteFunc(slices.Clone(part.Needs), func(name string) bool {
 			return !slices.ContainsFunc(p.made.parts, func(o *install.Part) bool { return o.Name == name })
@@ -326,18 +326,18 @@ func (p *installPlan) refuseConcurrent(ctx context.Context) error {
 		if part.App {
 			continue
 		}
-		others := []install.Installation{{Name: part.Name, Namespace: part.Namespace}}
-		is, there := p.there[part.Name]
-		if m := is.marks; there && m.System != "" {
-			others = append(others, install.Installation{Name: m.System, Namespace: m.SystemNamespace})
+		candidates := []install.Installation{{Name: part.Name, Namespace: part.Namespace}}
+		current, exists := p.there[part.Name]
+		if m := current.marks; exists && m.System != "" {
+			candidates = append(candidates, install.Installation{Name: m.System, Namespace: m.SystemNamespace})
 		}
-		for _, other := range others {
+		for _, other := range candidates {
 			found, err := install.Find(ctx, p.cluster.config, other.Name, []string{other.Namespace})
 			if err != nil {
 				return err
 			}
 			for _, f := range found {
-				if err := p.busy(f, part, is.marks.Run); err != nil {
+				if err := p.busy(f, part, current.marks.Run); err != nil {
 					return err
 				}
 			}
@@ -439,8 +439,8 @@ func (p *installPlan) hidden() {
 	builtIn := catalog.Embedded()
 	for _, part := range p.planned.Parts {
 		was, hides := builtIn.Find(part.Name)
-		is, found := p.cats.Find(part.Name)
-		if part.App || !hides || !found || reflect.DeepEqual(was, is) {
+		current, found := p.cats.Find(part.Name)
+		if part.App || !hides || !found || reflect.DeepEqual(was, current) {
 			continue
 		}
 		origin := p.cats.Origin(part.Name)
@@ -448,8 +448,8 @@ func (p *installPlan) hidden() {
 	}
 }
 
-// unwaited leaves out the waiting for parts that nobody needs, where that is asked for. A
-// part that has neighbours held is waited for all the same.
+// unwaited skips the wait for parts without dependants, if that was requested. A part whose
+// neighbours are held is waited for all the same.
 func (p *installPlan) unwaited() {
 	if p.o.wait || p.sys != nil && p.sys.Upgrade.Regulate {
 		return
@@ -481,37 +481,37 @@ func (p *installPlan) images(ctx context.Context) error {
 	}
 	nodes, err := p.cluster.reader.ListMetadata(ctx, kind, "", "")
 	if apierrors.IsForbidden(err) {
-		return nil // Then nobody knows.
+		return nil // The platforms are unknown.
 	}
 	if err != nil {
 		return fmt.Errorf("list the nodes: %w", err)
 	}
-	var of []string
+	var nodePlatforms []string
 	for _, n := range nodes {
 		labels := n.GetLabels()
 		if os, arch := labels["kubernetes.io/os"], labels["kubernetes.io/arch"]; os != "" && arch != "" {
-			of = append(of, os+"/"+arch)
+			nodePlatforms = append(nodePlatforms, os+"/"+arch)
 		}
 	}
-	refused, notes := install.CheckImages(p.made.parts, platforms, of)
+	refused, notes := install.CheckImages(p.made.parts, platforms, nodePlatforms)
 	p.planned.Refusals = append(p.planned.Refusals, refused...)
 	p.planned.Notes = append(p.planned.Notes, notes...)
 	return nil
 }
 
-// unchangedReleases are the operators that are needed, and that are there as they are needed.
+// unchangedReleases are the installed operators that are needed and stay unchanged.
 func (p *installPlan) unchangedReleases() []install.ReleaseState {
 	var out []install.ReleaseState
 	for _, c := range p.chosen {
-		is, there := p.there[c.Name]
-		if there && !slices.ContainsFunc(p.made.parts, func(part *install.Part) bool { return part.Name == c.Name }) {
-			out = append(out, install.ReleaseState{Part: c.Name, Release: is.release, Namespace: is.namespace, Version: is.version, Revision: is.revision})
+		current, found := p.there[c.Name]
+		if found && !slices.ContainsFunc(p.made.parts, func(part *install.Part) bool { return part.Name == c.Name }) {
+			out = append(out, install.ReleaseState{Part: c.Name, Release: current.release, Namespace: current.namespace, Version: current.version, Revision: current.revision})
 		}
 	}
 	return out
 }
 
-// inputs refuses a System whose inputs are not there.
+// inputs refuses a System whose inputs are missing.
 func (p *installPlan) inputs(ctx context.Context) error {
 	if p.sys == nil {
 		return nil
@@ -529,11 +529,11 @@ func (p *installPlan) inputs(ctx context.Context) error {
 		if missing == "" {
 			continue
 		}
-		what := strings.ToLower(kind)
+		secretType := strings.ToLower(kind)
 		if kind == "Secret" {
-			what += " generic"
+			secretType += " generic"
 		}
-		hint := []string{fmt.Sprintf("kubectl create %s %s -n %s", what, name, namespace)}
+		hint := []string{fmt.Sprintf("kubectl create %s %s -n %s", secretType, name, namespace)}
 		for _, k := range in.Keys {
 			hint = append(hint, "--from-literal="+k+"=...")
 		}

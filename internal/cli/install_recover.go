@@ -41,7 +41,7 @@ func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*reco
 	r.options.Seen = r.plan.Seen
 	r.show()
 	if p.o.printRBAC {
-		return r, nil // whoever asks for the roles may not be able to read yet
+		return r, nil // a user who prints the roles may not be able to read yet
 	}
 	if r.losses, err = p.runner.RecoveryLosses(ctx, p.of, r.plan, p.cluster.kinds); err != nil {
 		return nil, hint.With(fmt.Errorf("what undoing the %s of %s would delete is unknown, and nothing was written: %w", r.plan.Run.Action, p.of.Name, err), "--print-rbac prints the roles that it needs")
@@ -53,21 +53,21 @@ func (p *installPlan) recovering(ctx context.Context, fingerprint string) (*reco
 // show lists what ending the run will write, on standard error: the answer is about what comes after.
 func (r *recovering) show() {
 	run, out := r.plan.Run, r.o.env.ErrOut
-	what := map[install.Recovery]string{
+	outcome := map[install.Recovery]string{
 		install.RecoveredResumed: "the steps that only started are undone or finished, then it continues", install.RecoveredDone: "all steps were done: it is closed",
 		install.RecoveredUndone: "it is undone",
 	}[r.plan.What]
 	if r.plan.What == install.RecoveredUndone && r.fingerprint != "" && !run.Undoing && run.Action == r.o.action {
-		what = "it had other arguments or charts, so it is undone first"
+		outcome = "it had other arguments or charts, so it is undone first"
 	}
-	if what == "" {
+	if outcome == "" {
 		return
 	}
 	article := "an"
 	if run.Action == install.Rollback {
 		article = "a"
 	}
-	fmt.Fprintf(out, "%s %s of %s by %s did not finish: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), what)
+	fmt.Fprintf(out, "%s %s of %s by %s did not finish: %s\n", article, safe(string(run.Action)), safe(r.of.Name), safe(run.By), outcome)
 	for _, a := range r.plan.Acts {
 		fmt.Fprintf(out, "  %s\n", safe(recoveryLine(a)))
 		for _, ref := range a.Objects {
@@ -97,8 +97,8 @@ func recoveryLine(a install.RecoveryAct) string {
 	return text
 }
 
-// rights refuses where a right is missing, before anything is written.
-func (r *recovering) rights(ctx context.Context) error {
+// permissions refuses if a permission is missing, before anything is written.
+func (r *recovering) permissions(ctx context.Context) error {
 	missing, err := regulate.Review(ctx, r.cluster.config, install.RecoveryRights(r.of, r.plan, r.cluster.kinds))
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {
 		fmt.Fprintf(r.o.env.ErrOut, "note: %s\n", safe(undecided.Error()))
@@ -127,7 +127,7 @@ func (r *recovering) agree(ctx context.Context, after *installPlan, decide func(
 	if r.plan.What == install.RecoveredNothing {
 		return true, nil
 	}
-	if err := r.rights(ctx); err != nil {
+	if err := r.permissions(ctx); err != nil {
 		return false, err
 	}
 	if err := after.review(ctx); err != nil {
@@ -212,7 +212,7 @@ func (r *recovering) asked(ctx context.Context) (bool, error) {
 // do reviews the permissions, asks, and ends the run.
 func (r *recovering) do(ctx context.Context) (install.Recovery, install.Report, error) {
 	if r.plan.What != install.RecoveredNothing {
-		if err := r.rights(ctx); err != nil {
+		if err := r.permissions(ctx); err != nil {
 			return "", install.Report{}, err
 		}
 		if _, err := r.asked(ctx); err != nil {
@@ -227,9 +227,9 @@ func (r *recovering) end(ctx context.Context) (install.Recovery, install.Report,
 	if r.plan.What == install.RecoveredNothing {
 		return install.RecoveredNothing, install.Report{}, nil
 	}
-	what, report, err := r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
-	if what != install.RecoveredResumed {
+	outcome, report, err := r.runner.Recover(ctx, r.of, r.fingerprint, r.options)
+	if outcome != install.RecoveredResumed {
 		r.o.remember(ctx, r.cluster, r.runner, r.of, report)
 	}
-	return what, report, err
+	return outcome, report, err
 }

@@ -22,9 +22,9 @@ import (
 func (o *installOptions) wire(r *install.Runner, c *installCluster) {
 	r.Progress = o.tellEvent
 	r.Now = o.env.Now
-	r.Restorable = func(is, was *unstructured.Unstructured) error {
-		if fine, why := crd.Restorable(was, is); !fine {
-			return errors.New(why)
+	r.Restorable = func(existing, was *unstructured.Unstructured) error {
+		if fine, reason := crd.Restorable(was, existing); !fine {
+			return errors.New(reason)
 		}
 		return nil
 	}
@@ -34,7 +34,7 @@ func (o *installOptions) wire(r *install.Runner, c *installCluster) {
 	r.Resolve = func(ctx context.Context, conn install.Connection) (any, error) { return o.resolve(ctx, c, conn) }
 }
 
-// resolving is how often is looked for a value that is not there yet.
+// resolving is how often a missing value is read again.
 const resolving = time.Second
 
 // resolve waits for the value of a connection.

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// valueOptions are the values that somebody gives on the command line, as helm takes them.
+// valueOptions are the values of the command line, as helm takes them.
 type valueOptions struct {
 	valueFiles []string
 	sets, text []string

@@ -40,8 +40,8 @@ func appBy(sys *system.System, a *system.App) string {
 	return fmt.Sprintf("System %s: app %s", sys.Name, a.Name)
 }
 
-// appWants are the APIs of the custom resources that apps bring along: each is wanted, whoever
-// provides it. What an app says of its operator goes before.
+// appWants are the APIs of the custom resources of apps: each is wanted from any provider. The
+// operator that an app names has precedence.
 func appWants(sys *system.System, kinds *object.Kinds, provided func(kind string) bool) []solve.Want {
 	if sys == nil {
 		return nil
@@ -53,7 +53,7 @@ func appWants(sys *system.System, kinds *object.Kinds, provided func(kind string
 		for _, o := range a.Resources {
 			gvk := o.GroupVersionKind()
 			if gvk.Group == "" || !strings.Contains(gvk.Group, ".") || strings.HasSuffix(gvk.Group, ".k8s.io") && !provided(apiName(gvk.Kind, gvk.Group)) {
-				continue // built in: it is served, or nobody brings it
+				continue // built in: the API server serves it, and no package provides it
 			}
 			if r, ok := kinds.Kind(gvk.GroupKind()); ok && !r.Custom {
 				continue

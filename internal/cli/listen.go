@@ -22,10 +22,9 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/internal/view"
 )
 
-// serve answers scrapes of /metrics at an address until the context ends, which is
-// no error. Figures are computed when somebody scrapes, at most every interval, and
-// one computation at a time: who comes earlier gets the last figures. It tells its
-// address on stderr, for port 0 above all.
+// serve answers scrapes of /metrics at an address until the context ends, which is no error. A
+// scrape computes the figures, at most once an interval and one computation at a time; earlier
+// scrapes get the last figures. It prints its address on stderr, for port 0 above all.
 func serve(ctx context.Context, env Env, addr string, interval time.Duration, compute func(context.Context) (view.Output, error)) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -106,8 +105,7 @@ type figures struct {
 	err       error // of the last
 }
 
-// current returns figures that are no older than the interval, as far as they can be
-// had.
+// current returns figures that are no older than the interval, if possible.
 func (e *exporter) current(ctx context.Context) (figures, error) {
 	e.mu.Lock()
 	if e.running == nil && (e.last.began.IsZero() || e.now().Sub(e.last.began) >= e.interval) {

@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/source"
 )
 
-// settle is how long changes of a cluster are let come before the stack is looked at
-// again: one change seldom comes alone.
+// settle is how long changes are collected before the stack is read again: changes come in bursts.
 const settle = 500 * time.Millisecond
 
 // follow shows what comes, until it is interrupted, which is no error. The stack is read
@@ -64,7 +63,7 @@ func ended(ctx context.Context, err error) error {
 	return err
 }
 
-// stackWatch looks at a stack again and again, and knows what was said of it.
+// stackWatch reads a stack repeatedly, and remembers what it reported.
 type stackWatch struct {
 	run     *logsRun
 	live    *source.Live

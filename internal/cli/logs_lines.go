@@ -122,7 +122,7 @@ func printable(text string) string {
 	return strings.Join(parts, "\t")
 }
 
-// know makes room for the labels of containers.
+// know sizes the label column for the containers.
 func (t *textLines) know(all []logs.Container) {
 	for _, c := range all {
 		t.widest = max(t.widest, utf8.RuneCountInString(t.name(c)))

@@ -148,7 +148,7 @@ func (l *logsRun) begin(g *graph.Graph, pods []object.Ref) ([]logs.Container, er
 	return wanted, nil
 }
 
-// unseen is the error where pods could not be looked for: that there are none is not known.
+// unseen is the error if pods could not be listed: it is unknown whether there are any.
 func (l *logsRun) unseen(g *graph.Graph) error {
 	kind, _ := l.s.Kinds.Kind(app.PodKind)
 	for _, r := range l.roots {

@@ -29,7 +29,7 @@ type logsGroup struct {
 }
 
 func (t *logNotices) print(notes []logs.Notice) {
-	by := map[string]*logsGroup{}
+	byKey := map[string]*logsGroup{}
 	var groups []*logsGroup
 	for _, n := range notes {
 		// Each container of a pod says by itself that the pod is no more.
@@ -37,16 +37,16 @@ func (t *logNotices) print(notes []logs.Notice) {
 			continue
 		}
 		key := noteKey(n)
-		g := by[key]
+		g := byKey[key]
 		if g == nil {
 			g = &logsGroup{key: key, first: n}
-			by[key] = g
+			byKey[key] = g
 			groups = append(groups, g)
 		}
 		g.names = append(g.names, t.name(n))
 	}
 	for _, g := range groups {
-		// A failure is told once; containers that wait are others each time.
+		// A failure is reported once; waiting containers differ each time.
 		failure := g.first.Event == logs.Failed || g.first.Event == logs.Interrupted
 		if !failure || !t.before(g.key) {
 			t.write(g)
@@ -72,14 +72,14 @@ func (t *logNotices) before(key string) bool {
 // noteKey is the same for what can be told in one line. The message of a server names the
 // pod that was asked for: its reason counts where it has one.
 func noteKey(n logs.Notice) string {
-	why := n.Reason
+	cause := n.Reason
 	if n.Err != nil {
-		why = n.Err.Error()
+		cause = n.Err.Error()
 		if reason := apierrors.ReasonForError(n.Err); reason == metav1.StatusReasonForbidden || reason == metav1.StatusReasonUnauthorized {
-			why = string(reason) + " in " + n.Container.Namespace
+			cause = string(reason) + " in " + n.Container.Namespace
 		}
 	}
-	return fmt.Sprintf("%d %s", n.Event, why)
+	return fmt.Sprintf("%d %s", n.Event, cause)
 }
 
 // name is what a note is about: a pod, where it is about all of it.
@@ -95,35 +95,35 @@ func (t *logNotices) name(n logs.Notice) string {
 }
 
 func (t *logNotices) write(g *logsGroup) {
-	const few, shown = 4, 3
+	const maxShown, shown = 4, 3
 	names, verb := strings.Join(g.names, ", "), "is"
-	if len(g.names) > few {
+	if len(g.names) > maxShown {
 		names = fmt.Sprintf("%s and %d more", strings.Join(g.names[:shown], ", "), len(g.names)-shown)
 	}
 	if len(g.names) > 1 {
 		verb = "are"
 	}
-	why := safe(g.first.Reason)
+	reason := safe(g.first.Reason)
 	if g.first.Err != nil {
-		why = safe(g.first.Err.Error())
+		reason = safe(g.first.Err.Error())
 	}
 	switch g.first.Event {
 	case logs.Waiting:
-		fmt.Fprintf(t.out, "warning: no log yet of %s: waiting to start (%s)\n", names, why)
+		fmt.Fprintf(t.out, "warning: no log yet of %s: waiting to start (%s)\n", names, reason)
 	case logs.Queued:
 		fmt.Fprintf(t.out, "warning: not followed until another log ends: %s (--max-streams %d)\n", names, t.streams)
 	case logs.NodeNotReady:
-		fmt.Fprintf(t.out, "warning: %s: there may be no lines of %s\n", why, names)
+		fmt.Fprintf(t.out, "warning: %s: there may be no lines of %s\n", reason, names)
 	case logs.Failed:
-		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, why)
+		fmt.Fprintf(t.out, "warning: not read: the log of %s: %s\n", names, reason)
 	case logs.Interrupted:
 		again := ""
 		if t.follow {
 			again = "; retrying"
 		}
-		fmt.Fprintf(t.out, "warning: the log of %s broke off: %s%s\n", names, why, again)
+		fmt.Fprintf(t.out, "warning: the log of %s broke off: %s%s\n", names, reason, again)
 	case logs.Ended:
-		fmt.Fprintf(t.out, "%s ended: %s\n", names, why)
+		fmt.Fprintf(t.out, "%s ended: %s\n", names, reason)
 	case logs.Gone:
 		fmt.Fprintf(t.out, "%s %s gone from the stack\n", names, verb)
 	}

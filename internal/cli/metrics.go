@@ -196,23 +196,22 @@ func (o *metricsOptions) answer(ctx context.Context, m *app.MetricsResult) (view
 // serving answers the scrapes of Prometheus.
 func (o *metricsOptions) serving(ctx context.Context, q *app.MetricsRequest) error {
 	o.output = "openmetrics"
-	told := false
+	reported := false
 	return serve(ctx, o.env, o.listen, o.interval, func(ctx context.Context) (view.Output, error) {
 		m, err := o.Measure(ctx, q)
 		if err != nil {
 			return view.Output{}, err
 		}
-		if !told {
-			told = true
+		if !reported {
+			reported = true
 			o.tellMetrics(m)
 		}
 		return o.answer(ctx, m)
 	})
 }
 
-// watching measures and shows it, again and again. A terminal is cleared before
-// each; elsewhere the answers follow each other. What fails in between is told, and
-// tried again.
+// watching measures and shows repeatedly. It clears a terminal before each answer; elsewhere the
+// answers follow each other. It reports failures and retries.
 func (o *metricsOptions) watching(ctx context.Context, q *app.MetricsRequest) error {
 	const clear = "\x1b[H\x1b[2J"
 	for first := true; ; first = false {

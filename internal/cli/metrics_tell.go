@@ -36,7 +36,7 @@ func (c *common) tellNote(n metrics.Note) {
 
 // unmeasured names the first pods of which no usage is known, and why.
 func unmeasured(m *app.MetricsResult) string {
-	const few = 3
+	const maxShown = 3
 	var names []string
 	more := 0
 	for i := range m.Reading.Pods {
@@ -44,7 +44,7 @@ func unmeasured(m *app.MetricsResult) string {
 		if p.Unmeasured == "" {
 			continue
 		}
-		if len(names) == few {
+		if len(names) == maxShown {
 			more++
 			continue
 		}

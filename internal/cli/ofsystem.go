@@ -24,8 +24,8 @@ type systemQuery struct {
 	dir string
 }
 
-func (o *systemQuery) flag(cmd *cobra.Command, c *common, what string) {
-	cmd.Flags().StringVar(&o.name, "system", "", "instead of a ROOT, the apps of a System, "+what+": the FILE of a manifest, or the NAME of an adopted one")
+func (o *systemQuery) flag(cmd *cobra.Command, c *common, subject string) {
+	cmd.Flags().StringVar(&o.name, "system", "", "instead of a ROOT, the apps of a System, "+subject+": the FILE of a manifest, or the NAME of an adopted one")
 	must(cmd.RegisterFlagCompletionFunc("system", func(cmd *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		names, _ := c.completeSystem(cmd, nil, typed)
 		return names, cobra.ShellCompDirectiveDefault // or a file

@@ -44,12 +44,12 @@ that relates nothing.`,
 	return cmd
 }
 
-func exactly(n int, what string) cobra.PositionalArgs { return between(n, n, what) }
+func exactly(n int, expected string) cobra.PositionalArgs { return between(n, n, expected) }
 
-func between(least, most int, what string) cobra.PositionalArgs {
+func between(least, most int, expected string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) < least || len(args) > most {
-			return hint.With(fmt.Errorf("expected %s", what), cmd.CommandPath()+" --help has examples")
+			return hint.With(fmt.Errorf("expected %s", expected), cmd.CommandPath()+" --help has examples")
 		}
 		return nil
 	}

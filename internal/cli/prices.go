@@ -36,7 +36,7 @@ configuration or its CSV. docs/price-book.md describes the format.`,
 // maxBookBytes is more than any price book has.
 const maxBookBytes = 16 << 20
 
-// defaultPrices stands for the default prices where a file is named.
+// defaultPrices names the default prices where a file is expected.
 const defaultPrices = "default"
 
 // bookHint is a way out of a book that is refused.

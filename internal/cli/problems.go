@@ -38,8 +38,8 @@ func count[T any](list []T, want func(T) bool) int {
 	return n
 }
 
-// tellProblems says what is wrong beside an answer that is not made of it. Pictures
-// and lists of names are told what owners are wrong, and no more.
+// tellProblems reports problems beside an answer that does not contain them. With graph formats and
+// lists of names it reports wrong owners alone.
 func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem) {
 	if o.problems {
 		if len(problems) == 0 {
@@ -59,30 +59,29 @@ func (o *graphOptions) tellProblems(stack *graph.Stack, problems []graph.Problem
 	for i, group := range groups {
 		if i == most {
 			more := 0
-			for _, left := range groups[most:] {
-				more += len(left)
+			for _, remaining := range groups[most:] {
+				more += len(remaining)
 			}
 			fmt.Fprintf(o.env.ErrOut, "and %d more: --problems, or -o json\n", more)
 			break
 		}
-		p, others := group[0], ""
+		p, suffix := group[0], ""
 		if n := len(group) - 1; n > 0 {
-			others = fmt.Sprintf("; the same for %d more", n)
+			suffix = fmt.Sprintf("; the same for %d more", n)
 		}
-		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), others)
+		fmt.Fprintf(o.env.ErrOut, "%s: %s: %s (%s%s)\n", p.Severity, safe(p.Object.String()), safe(p.Message), safe(p.Reason), suffix)
 	}
 }
 
-// grouped puts together what many objects have with one and the same other, such
-// as forty Deployments that need a Secret that is not there. Where it is about no
-// other object, each stands alone.
+// grouped groups the problems that many objects have with the same other object, such as forty
+// Deployments that need a missing Secret. A problem without another object stays alone.
 func grouped(problems []graph.Problem) [][]graph.Problem {
 	type key struct {
 		reason   string
 		severity graph.Severity
 		related  object.Ref
 	}
-	const few = 3
+	const maxShown = 3
 	members := map[key]int{}
 	keyOf := func(p graph.Problem) key { return key{p.Reason, p.Severity, p.Related} }
 	for _, p := range problems {
@@ -97,7 +96,7 @@ func grouped(problems []graph.Problem) [][]graph.Problem {
 			continue
 		}
 		if serious(p) {
-			if k.related.Kind != "" && members[k] > few {
+			if k.related.Kind != "" && members[k] > maxShown {
 				at[k] = len(groups)
 			}
 			groups = append(groups, []graph.Problem{p})

@@ -97,8 +97,8 @@ func standalone(root, cmd *cobra.Command, called calledAs) *cobra.Command {
 // rename has the help of a command and of those below it speak of the plugin.
 func rename(cmd *cobra.Command, called calledAs) {
 	cmd.Long, cmd.Example = called.in(cmd.Long), called.in(cmd.Example)
-	for _, below := range cmd.Commands() {
-		rename(below, called)
+	for _, sub := range cmd.Commands() {
+		rename(sub, called)
 	}
 }
 

@@ -24,7 +24,7 @@ type applyOptions struct {
 	dryRun    string
 	allowExec bool
 	force     bool
-	// silent leaves out what is said while it is done: what was done is told afterwards.
+	// silent suppresses progress; the result is shown at the end.
 	silent bool
 	// acceptUnsigned acts by a journal that is not signed.
 	acceptUnsigned bool
@@ -53,7 +53,7 @@ func (o *regulateOptions) locking(cmd *cobra.Command) {
 	cmd.Flags().DurationVar(&o.lease, "lock-lease", 15*time.Second, "how long a killed run blocks others")
 }
 
-// check looks at the flags before anything is read.
+// check validates the flags before anything is read.
 func (o *applyOptions) check() error {
 	if err := o.validate(); err != nil {
 		return err
@@ -82,7 +82,7 @@ func byRules(b *systemSession, now time.Time) (*regulate.Plan, error) {
 	return regulate.NewPlan(b.world, b.system, b.journal, now), nil
 }
 
-// planned looks at the apps and says what is to be done.
+// planned reads the apps and makes the plan.
 func (b *systemSession) planned(ctx context.Context, plan planner) (*regulate.Plan, error) {
 	if err := b.observe(ctx); err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ type applyResult struct {
 	planned *regulate.Plan
 	// out is nil where nothing was done.
 	out *regulate.Outcome
-	// declined says that somebody was asked, and said no.
+	// declined says that the user answered no.
 	declined bool
 	// restored says how the apps are that were recovered; nil where there are none.
 	restored *restored.Report
@@ -142,8 +142,8 @@ func (o *applyOptions) confirmAndApply(ctx context.Context, b *systemSession, pl
 	return d, b.explainPermissions(ctx, plan, err)
 }
 
-// explainPermissions lists all rights that are missing where the one to the lock was refused: that it
-// is asked for first is nobody's concern.
+// explainPermissions lists all missing permissions if the lock was refused: the lock is only the
+// first of them.
 func (b *systemSession) explainPermissions(ctx context.Context, plan planner, err error) error {
 	if !apierrors.IsForbidden(err) || b.world != nil && b.journal == nil {
 		return err
@@ -254,16 +254,16 @@ func (o *applyOptions) tellUnwritten(d *applyResult) {
 		return
 	}
 	for i := range d.planned.Steps {
-		what := "is held" // and was so before
+		result := "is held" // and was so before
 		switch d.planned.Steps[i].Verb {
 		case regulate.AddCause:
-			what = "is already held, and now also for this"
+			result = "is already held, and now also for this"
 		case regulate.RemoveCause:
-			what = "is still held for another cause"
+			result = "is still held for another cause"
 		case regulate.RecoverApp:
-			what = "recovered: nothing had been changed"
+			result = "recovered: nothing had been changed"
 		}
-		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), what)
+		fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(d.planned.Steps[i].App), result)
 	}
 }
 

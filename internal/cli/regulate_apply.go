@@ -73,7 +73,7 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	}
 	patience := glance
 	if o.wait {
-		patience = noLook // all of it is looked at in the end
+		patience = noLook // the end of the run checks all apps
 	}
 	if err := o.tellDone(ctx, b, d, patience); err != nil || !o.wait || d.declined || o.dryRun != "none" {
 		return err
@@ -81,7 +81,8 @@ func (o *regulateApplyOptions) run(ctx context.Context, name string) error {
 	return o.waitForRest(ctx, b, d.out)
 }
 
-// waitForRest continues until nothing is left to do, and looks at all that was recovered, first by out.
+// waitForRest continues until nothing is left to do, and checks all recovered apps, starting with
+// those of out.
 func (o *regulateApplyOptions) waitForRest(ctx context.Context, b *systemSession, out *regulate.Outcome) error {
 	all := &regulate.Outcome{}
 	if out != nil {
@@ -200,9 +201,8 @@ func (o *regulateHandOptions) run(ctx context.Context, args []string, plan func(
 	return o.refusal(d)
 }
 
-// refusal is the error of what was asked for by hand and not done: whoever continues what
-// the app was to be held for must not take it for held. An app that is not held has been let
-// go: that is no error.
+// refusal is the error of a signal that was sent by hand and not executed: the caller must not take
+// the app for held. Recovering an app that is not held is no error.
 func (o *regulateHandOptions) refusal(d *applyResult) error {
 	if o.dryRun == "client" || d.planned == nil || len(d.planned.Steps) > 0 {
 		return nil

@@ -16,11 +16,11 @@ func (o *regulateOptions) beginApp(ctx context.Context, name string) (*systemSes
 	if name != "" || o.file != "" || o.From != "" {
 		return o.begin(ctx, name)
 	}
-	only, err := o.onlySystem(ctx)
+	single, err := o.onlySystem(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return o.begin(ctx, only)
+	return o.begin(ctx, single)
 }
 
 // onlySystem is the name of the only System of the namespace.

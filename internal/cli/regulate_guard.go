@@ -41,8 +41,7 @@ func (o *regulateOptions) lockOptions() journal.LeaseOptions {
 // requester is on whose behalf something is done by hand.
 func (o *regulateOptions) requester() string { return journal.Holder() }
 
-// allowed finds rights that are missing for what is planned, and for taking it back, before
-// anything is written.
+// allowed checks the permissions for a plan, and for undoing it, before anything is written.
 func (b *systemSession) allowed(ctx context.Context, p *regulate.Plan) error {
 	rights := regulate.Rights(p, b.journal, b.system, b.world, b.session.Kinds, b.namespace)
 	return b.o.demand(ctx, b.config, b.system.Name, rights)
@@ -53,8 +52,8 @@ const flushing = 5 * time.Second
 
 // eventRecorder writes Events about targets; flush waits until they are written.
 func (b *systemSession) eventRecorder() (regulate.EventRecorder, func(), error) {
-	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(why string) {
-		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(why))
+	t, err := regulate.NewEventRecorder(b.config, journal.Holder(), func(reason string) {
+		fmt.Fprintf(b.o.env.ErrOut, "warning: %s\n", safe(reason))
 	})
 	if err != nil {
 		return nil, nil, err
@@ -83,8 +82,8 @@ func (b *systemSession) podsOf(ref object.Ref) []string {
 		if r := b.graph.Ref(id); r.GroupKind() == app.PodKind {
 			names = append(names, r.Name)
 		}
-		for _, below := range b.graph.Owned(id) {
-			walk(below)
+		for _, child := range b.graph.Owned(id) {
+			walk(child)
 		}
 	}
 	walk(id)

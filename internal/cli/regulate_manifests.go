@@ -97,7 +97,7 @@ func (o *regulateManifestsOptions) run(ctx context.Context, name string) error {
 
 // always is what is read in every namespace that an app has something in, since it may come
 // at any time.
-var always = []object.Ref{
+var watchedEverywhere = []object.Ref{
 	{Kind: "Pod"},
 	{Kind: "Service"},
 	{Kind: "PersistentVolumeClaim"},
@@ -143,7 +143,7 @@ func (b *systemSession) reads() ([]regulate.WatchedResource, error) {
 	}
 	slices.Sort(namespaces)
 	for _, ns := range slices.Compact(namespaces) {
-		for _, r := range always {
+		for _, r := range watchedEverywhere {
 			r.Namespace = ns
 			add(r)
 		}

@@ -24,8 +24,8 @@ func (o *regulateOptions) naming(cmd *cobra.Command) {
 }
 
 // appFlag adds the flag of which app is named, of commands that take one.
-func (o *regulateOptions) appFlag(cmd *cobra.Command, what string) {
-	cmd.Flags().StringVar(&o.app, "app", "", what+", like the argument APP")
+func (o *regulateOptions) appFlag(cmd *cobra.Command, subject string) {
+	cmd.Flags().StringVar(&o.app, "app", "", subject+", like the argument APP")
 	must(cmd.RegisterFlagCompletionFunc("app", func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return beginning(o.appNames(cmd.Context(), o.systemOr(first(args))), typed), noFiles
 	}))
@@ -99,7 +99,7 @@ func (o *regulateOptions) completeAppArgs(most int) completion {
 		if err != nil || most > 0 && len(apps) >= most {
 			return nil, noFiles
 		}
-		left := slices.DeleteFunc(o.appNames(cmd.Context(), system), func(app string) bool { return slices.Contains(apps, app) })
-		return beginning(left, typed), noFiles
+		remaining := slices.DeleteFunc(o.appNames(cmd.Context(), system), func(app string) bool { return slices.Contains(apps, app) })
+		return beginning(remaining, typed), noFiles
 	}
 }

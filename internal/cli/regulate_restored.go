@@ -18,18 +18,18 @@ import (
 const (
 	// recoverTimeout is how long regulate recover waits until what it recovered is Healthy.
 	recoverTimeout = time.Minute
-	// glance is how long is waited for it where nobody asked to wait; noLook does not look.
+	// glance is how long to wait without a request to wait; noLook does not wait.
 	glance = 5 * time.Second
 	noLook = -1
-	// unknownFor is how long an app may be Unknown, with nothing going on, before it is left at that.
+	// unknownFor is how long an app may be Unknown, without progress, before the wait ends.
 	unknownFor = 10 * time.Second
 	// whatWasLetGo is what reports are about.
 	whatWasLetGo = "what recovered"
 )
 
-// lookAtRestored waits until the apps are Healthy of which objects were restored, and says so, or
-// what is not and which command helps. A pod that a StatefulSet among the objects waits for is
-// deleted. It is nil where nothing was put back, or the look was interrupted.
+// lookAtRestored waits until the apps of restored objects are Healthy. It returns the unhealthy
+// ones with the commands that help, and deletes pods that a StatefulSet among the objects waits
+// for. It returns nil if nothing was restored, or the wait was interrupted.
 func (o *applyOptions) lookAtRestored(ctx context.Context, b *systemSession, out *regulate.Outcome, timeout time.Duration) (*restored.Report, error) {
 	if out == nil || len(out.Restored) == 0 || o.dryRun != "none" {
 		return nil, nil //nolint:nilnil // nothing to say is no error

@@ -123,15 +123,15 @@ func (o *regulateRunOptions) run(ctx context.Context, name string, command []str
 		return err
 	}
 	r.failed = r.execute()
-	// Whoever interrupts means the command: what was held is to be recovered all the same.
+	// An interrupt is for the command: the held apps are recovered all the same.
 	if err := r.free(context.WithoutCancel(ctx), ctx); err != nil {
 		return err
 	}
 	return r.end(ctx)
 }
 
-// hold plans to hold the neighbours. One that cannot be held keeps the command from being
-// run, unless that is meant.
+// hold plans to hold the neighbours. The command does not run if one cannot be held, unless a flag
+// allows it.
 func (r *regulateRun) hold(b *systemSession, now time.Time) (*regulate.Plan, error) {
 	p, err := regulate.HoldForRun(b.world, b.system, b.journal, r.o.app, r.o.signal, r.id, r.what, r.o.requester(), now)
 	if err != nil {
@@ -205,7 +205,7 @@ func (r *regulateRun) free(ctx, asked context.Context) error {
 	return r.freeRest(asked)
 }
 
-// look looks at who was recovered.
+// look checks the recovered apps.
 func (r *regulateRun) look(ctx context.Context) (err error) {
 	if r.freed != nil {
 		r.freed.restored, err = r.o.lookAtRestored(ctx, r.b, r.freed.out, r.o.timeout)
@@ -225,12 +225,12 @@ func (r *regulateRun) tellLeft() {
 	fmt.Fprintln(r.o.env.ErrOut, "hint: kubectl sysop regulate status shows them; kubectl sysop regulate recover APP recovers one")
 }
 
-// allFree says whether nobody is held any more whom nothing holds.
+// allFree says whether every app without another cause is recovered.
 func (r *regulateRun) allFree() bool {
 	return !slices.ContainsFunc(r.b.journal.Holds, func(h *regulate.Hold) bool { return len(h.Causes) == 0 })
 }
 
-// freeRest lets go, one after the other, who had to wait for what it needs.
+// freeRest recovers, one after the other, the apps that waited for their dependencies.
 func (r *regulateRun) freeRest(ctx context.Context) error {
 	patience, stop := context.WithTimeoutCause(ctx, r.o.timeout, errTooLong)
 	defer stop()

@@ -36,7 +36,7 @@ type systemSession struct {
 	store   *regulate.ConfigMapStore
 	config  *rest.Config
 	journal *regulate.Journal
-	// drifts are what somebody changed of what is held, where that was looked at.
+	// drifts are the changes that others made to held objects, if they were checked.
 	drifts []regulate.Drift
 	// distrusted says that it was told how far the journal is to be believed.
 	distrusted bool
@@ -115,7 +115,7 @@ func (b *systemSession) observe(ctx context.Context) error {
 	return b.remember(ctx)
 }
 
-// drift looks at what is held, and whether somebody has changed it since.
+// drift checks the held objects for changes by others.
 func (b *systemSession) drift(ctx context.Context) error {
 	b.drifts = nil
 	if b.store == nil || len(b.journal.Holds) == 0 {

@@ -98,8 +98,8 @@ func (o *regulateSignalsOptions) known() []regulate.Signal {
 	return all
 }
 
-// calls says whether a signal is about the kind that somebody names: by its name, with
-// or without its group, or in the plural.
+// calls says whether a signal is about a kind: by its name, with or without its group, or by its
+// plural.
 func calls(name string, s regulate.Signal) bool {
 	kind, _, _ := strings.Cut(s.Kind, ".")
 	if strings.EqualFold(s.Kind, name) || object.MayBePlural(name, kind) {

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// errUnsigned is that nobody agreed to what an unsigned journal says.
+// errUnsigned refuses to act by an unsigned journal without consent.
 var errUnsigned = errors.New("the journal is not signed, and it says that apps are held: nothing was done, since any user who may write ConfigMaps may have written it")
 
 // trusting adds the flag of what is done by a journal that is not signed.
@@ -41,14 +41,14 @@ func (b *systemSession) trust() {
 	}
 }
 
-// accept notes that somebody has seen what is planned by the journal as it is, and agreed.
+// accept records that the user saw the plan and agreed, so the journal is trusted as it is.
 func (b *systemSession) accept() {
 	if b.journal.NeedsConsent() {
 		b.store.Accept(b.journal)
 	}
 }
 
-// believed refuses to act by an unsigned journal that nobody has agreed to.
+// believed refuses to act by an unsigned journal without consent.
 func (o *applyOptions) believed(b *systemSession) error {
 	switch {
 	case !b.journal.NeedsConsent() || o.dryRun == "server":

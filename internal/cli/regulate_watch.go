@@ -85,7 +85,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 		return err
 	}
 	for ctx.Err() == nil {
-		// Who loses the election stands for it again.
+		// A process that loses the election joins it again.
 		err := election.Do(ctx, func(ctx context.Context) error {
 			fmt.Fprintln(o.env.ErrOut, "elected: this watch acts now")
 			return w.run(ctx, forever)
@@ -95,8 +95,7 @@ func (o *regulateWatchOptions) run(ctx context.Context, name string) error {
 	return ctx.Err()
 }
 
-// watcher prepares the watching, after somebody was asked. It is nil where that was
-// declined.
+// watcher prepares the watch after the user was asked. It is nil if the user declined.
 func (o *regulateWatchOptions) watcher(ctx context.Context, name string) (*regulateWatcher, error) {
 	b, err := o.begin(ctx, name)
 	if err != nil {
@@ -254,7 +253,7 @@ func (w *regulateWatcher) turn(ctx context.Context) (*regulate.Plan, error) {
 	}
 	var d applyResult
 	err := b.locked(ctx, func(ctx context.Context) error {
-		// Somebody else may have acted since.
+		// Another process may have acted since.
 		if err := b.remember(ctx); err != nil {
 			return err
 		}
@@ -291,8 +290,7 @@ func (w *regulateWatcher) refusals(p *regulate.Plan) {
 	w.refused = now
 }
 
-// drifted tells what somebody changed of what is held, with what can be done, each once while it
-// is so.
+// drifted reports changes by others to held objects, with the remedies, each once while it lasts.
 func (w *regulateWatcher) drifted(ctx context.Context) {
 	if err := w.b.drift(ctx); err != nil || ctx.Err() != nil {
 		return

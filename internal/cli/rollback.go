@@ -139,8 +139,8 @@ func (o *rollbackOptions) endOpen(ctx context.Context) error {
 	case o.dryRun != "none" || open == nil:
 		return nil
 	}
-	what, report, err := open.do(ctx)
-	if err == nil && what == install.RecoveredDone {
+	outcome, report, err := open.do(ctx)
+	if err == nil && outcome == install.RecoveredDone {
 		fmt.Fprintf(o.env.ErrOut, "%s: all steps of the %s were done, there is nothing to undo\n", safe(p.of.Name), report.Action)
 		return nil
 	}
@@ -221,8 +221,8 @@ func pastLine(p install.RunRecord) string {
 	return fmt.Sprintf("the %s by %s at %s (%s)", p.Action, p.By, p.Started.UTC().Format(time.RFC3339), strings.Join(releases, ", "))
 }
 
-// neededByOthers finds the packages of an installation that others need, or may need where nobody
-// may look: these stay.
+// neededByOthers finds the packages of an installation that others need, or may need in namespaces
+// that cannot be read: these stay.
 func (o *rollbackOptions) neededByOthers(ctx context.Context, c *installCluster, f *foundInstallation, options *install.PlanOptions) error {
 	namespaces := []string{c.namespace, f.of.Namespace}
 	var names []string

@@ -39,9 +39,9 @@ type Env struct {
 	Color bool
 	// Talk says that standard error is a terminal: progress and summaries go there.
 	Talk bool
-	// Ask says that standard input and standard error are terminals: somebody can be asked.
+	// Ask says that standard input and standard error are terminals, so a command can ask.
 	Ask bool
-	// Demo is the example that --from demo stands for.
+	// Demo is the example of --from demo.
 	Demo fs.FS
 	// Now is the clock.
 	Now func() time.Time
@@ -77,8 +77,8 @@ func Main(ctx context.Context, env Env, args []string) int {
 		return ExitInterrupted
 	}
 	lines := []string{err.Error()}
-	if many, ok := errors.AsType[*hint.Lines](err); ok {
-		lines = many.Lines
+	if several, ok := errors.AsType[*hint.Lines](err); ok {
+		lines = several.Lines
 	}
 	for _, line := range lines {
 		fmt.Fprintf(env.ErrOut, "error: %s\n", safe(called.in(line)))

@@ -70,7 +70,7 @@ all of them with -A). Catalog rules of operators that are not installed are left
 	return cmd
 }
 
-// origins are the first words of Rule.Origin, with the one that stands for none.
+// origins are the first words of Rule.Origin; BuiltIn is the empty one.
 var origins = []string{view.BuiltIn, "catalog", "crd", "file", infer.Origin}
 
 // originWord is the first word of an origin.

@@ -76,13 +76,13 @@ func (o *rulesExportOptions) run(ctx context.Context, name string) error {
 	specs := specsOf(s, k)
 	specs = append(specs, inferredOf(g, k)...) // There are none where anything is declared.
 	unsaid := unsaidOf(s, k)
-	out, left := []annotation(nil), []declare.Spec(nil)
+	out, unsupported := []annotation(nil), []declare.Spec(nil)
 	if o.kubeplus {
-		out, left = kubeplusAnnotations(s, specs, k, compositionOf(s, g, k), unsaid)
+		out, unsupported = kubeplusAnnotations(s, specs, k, compositionOf(s, g, k), unsaid)
 	} else if len(specs) > 0 {
 		out = []annotation{{annotations.Relationships, declare.Format(specs, self)}}
 	}
-	for _, spec := range left {
+	for _, spec := range unsupported {
 		fmt.Fprintf(o.env.ErrOut, "warning: KubePlus's annotations cannot express: %s\n", safe(strings.TrimSpace(declare.Format([]declare.Spec{spec}, self))))
 	}
 	for _, key := range slices.Sorted(maps.Keys(unsaid)) {
@@ -218,7 +218,7 @@ func inferredOf(g *graph.Graph, k object.Resource) []declare.Spec {
 
 // kubeplusAnnotations writes relations in KubePlus's grammar, and returns those
 // that it cannot say. What the CRD says in it, and only in it, stays as it is.
-func kubeplusAnnotations(s *app.Session, specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, left []declare.Spec) {
+func kubeplusAnnotations(s *app.Session, specs []declare.Spec, k object.Resource, composition []string, unsaid map[string]string) (out []annotation, unsupported []declare.Spec) {
 	if len(composition) > 0 {
 		out = append(out, annotation{"resource/composition", strings.Join(composition, ", ")})
 	}
@@ -228,7 +228,7 @@ func kubeplusAnnotations(s *app.Session, specs []declare.Spec, k object.Resource
 	for _, spec := range specs {
 		family, value, ok := annotations.Write(spec, k, s.Kinds)
 		if !ok {
-			left = append(left, spec)
+			unsupported = append(unsupported, spec)
 			continue
 		}
 		key := family
@@ -237,5 +237,5 @@ func kubeplusAnnotations(s *app.Session, specs []declare.Spec, k object.Resource
 		}
 		out = append(out, annotation{key, value})
 	}
-	return out, left
+	return out, unsupported
 }

@@ -66,7 +66,7 @@ JSON with CustomResourceDefinitions, and field skeletons.`,
 
 // linter collects findings.
 type linter struct {
-	// s and g are the cluster; nil where a folder says what there is.
+	// s and g are the cluster; nil if a directory has the definitions.
 	s           *app.Session
 	g           *graph.Graph
 	findings    []view.LintFinding
@@ -85,7 +85,7 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.crds != "" {
-		err = o.folder(l, checks)
+		err = o.directory(l, checks)
 	} else {
 		err = o.cluster(ctx, l, checks)
 	}
@@ -99,8 +99,8 @@ func (o *rulesLintOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// folder checks against the definitions of a folder, and asks nobody.
-func (o *rulesLintOptions) folder(l *linter, checks []checked) error {
+// directory checks against the definitions of a directory, without a cluster.
+func (o *rulesLintOptions) directory(l *linter, checks []checked) error {
 	if o.From != "" {
 		return errors.New("--crds names CRDs, and --from a snapshot that has them: they exclude each other")
 	}
@@ -180,11 +180,11 @@ func (o *rulesLintOptions) tell(l *linter, gaps []object.Gap) error {
 	if hidden := len(l.findings) - len(shown); hidden > 0 {
 		fmt.Fprintf(o.env.ErrOut, "%d notes on the catalog are not shown: operators here may be of another version (--all shows them)\n", hidden)
 	}
-	what := plural(l.rules, "relation")
+	summary := plural(l.rules, "relation")
 	if l.healthRules > 0 {
-		what += " and " + plural(l.healthRules, "health rule")
+		summary += " and " + plural(l.healthRules, "health rule")
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", what, plural(len(l.findings), "finding"))
+	fmt.Fprintf(o.env.ErrOut, "%s checked, %s\n", summary, plural(len(l.findings), "finding"))
 	return nil
 }
 
@@ -307,7 +307,7 @@ func (l *linter) known() []checked {
 	return all
 }
 
-// check looks at the kinds of each relation, and at all fields that are named.
+// check checks the kinds of each relation, and all named fields.
 func (l *linter) check(c checked) {
 	for i := range c.specs {
 		s := &c.specs[i]

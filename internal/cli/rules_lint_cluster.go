@@ -21,7 +21,7 @@ func (l *linter) served(c checked, s *declare.Spec, kind string) {
 	definition, known := l.defs.Kind(gk)
 	switch _, served := l.s.Kinds.Kind(gk); {
 	case l.s.Kinds.NotServed(gk):
-		return // That is told.
+		return // it is reported already
 	case !served:
 		l.add("info", c.origin, s.Line, s.Column, "unknown kind %s%s: it is not checked", kind, app.NearKinds(gk, l.s.Kinds))
 	case (!known || len(definition.Versions()) == 0) && len(s.Paths()) > 0:
@@ -37,8 +37,8 @@ func namedBy(s *declare.Spec) []string {
 	return named
 }
 
-// placeless says whether a cluster-scoped object names a namespaced one by its name
-// alone: that can be nobody.
+// placeless says whether a cluster-scoped object names a namespaced one by its name alone, which
+// identifies no object.
 func (l *linter) placeless(s *declare.Spec, gk schema.GroupKind) bool {
 	r, served := l.s.Kinds.Kind(gk)
 	if !served || r.Namespaced || s.Namespace != "" || s.Format != "" {

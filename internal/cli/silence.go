@@ -50,9 +50,8 @@ type listener struct {
 	next http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper. What ends a request without an answer (an
-// interrupt, a time limit, a broken connection) ends the waiting, too, and is told by who
-// sent it.
+// RoundTrip implements http.RoundTripper. An interrupt, a time limit or a broken connection also
+// ends the waiting; the sender of the request reports it.
 func (l listener) RoundTrip(r *http.Request) (*http.Response, error) {
 	request := describeRequest(r)
 	stop := l.s.after(silenceLimit, func() { l.s.report(request) })
@@ -76,7 +75,7 @@ func (s *silence) answered(request string) {
 	delete(s.requests, request)
 }
 
-// listenedBody waits for each part of a body. While nobody reads, it does not wait.
+// listenedBody waits for each part of a body. It does not wait between reads.
 type listenedBody struct {
 	io.ReadCloser
 	s       *silence

@@ -23,18 +23,18 @@ func describeRequest(r *http.Request) string {
 		return "discover what is served at " + r.URL.Path
 	}
 	rest = rest[1:] // without the version
-	where := ""
+	location := ""
 	if rest[0] == "namespaces" && len(rest) > 2 {
-		where, rest = " in "+rest[1], rest[2:]
+		location, rest = " in "+rest[1], rest[2:]
 	}
-	what := rest[0]
+	resource := rest[0]
 	if group != "" {
-		what += "." + group
+		resource += "." + group
 	}
 	if len(rest) > 1 {
-		what += "/" + strings.Join(rest[1:], "/")
+		resource += "/" + strings.Join(rest[1:], "/")
 	}
-	return requestVerb(r, len(rest) > 1) + " " + what + where
+	return requestVerb(r, len(rest) > 1) + " " + resource + location
 }
 
 // requestVerb is what kubectl would call a request.
@@ -58,8 +58,8 @@ func requestVerb(r *http.Request, named bool) string {
 	return "list"
 }
 
-// isStream says that the answer to a request goes on for as long as it is wanted, with
-// pauses in it: a watch, or a log that is followed.
+// isStream says that the answer to a request is open-ended, with pauses in it: a watch, or a log
+// that is followed.
 func isStream(r *http.Request) bool {
 	q := r.URL.Query()
 	return q.Has("watch") || q.Get("follow") == "true"

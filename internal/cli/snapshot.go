@@ -211,18 +211,18 @@ func (o *snapshotOptions) take(ctx context.Context, s *app.Session, keep map[obj
 
 // creators says who made what has no owner.
 func (o *snapshotOptions) creators(ctx context.Context, s *app.Session, keeper *source.MemorySink) ([]source.Creator, error) {
-	made := keeper.Creators()
+	created := keeper.Creators()
 	if snap, ok := s.Source.(*source.Snapshot); ok {
 		var err error
-		if made, err = snap.Creators(ctx, keeper.Tops()); err != nil {
+		if created, err = snap.Creators(ctx, keeper.Tops()); err != nil {
 			return nil, err
 		}
 	}
-	return source.CreatorsOf(made), nil
+	return source.CreatorsOf(created), nil
 }
 
-// head says what the snapshot covers: whole kinds where a namespace or the
-// cluster was taken, and what is named and was not there.
+// head says what the snapshot covers: whole kinds if a namespace or the cluster was taken, and the
+// named objects that are missing.
 func (o *snapshotOptions) head(s *app.Session, g *graph.Graph) source.SnapshotHeader {
 	head := source.SnapshotHeader{Gaps: g.Gaps(), Taken: metav1.NewTime(s.AsOf().UTC().Truncate(time.Second))}
 	if len(o.args) == 0 {

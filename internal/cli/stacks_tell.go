@@ -20,8 +20,8 @@ func (o *stacksOptions) tellStacks(l *app.StacksResult) {
 	for _, n := range l.Reading.Notes {
 		o.tellNote(n)
 	}
-	if why := unknownUsage(l); why != "" {
-		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.Total.Measured, plural(l.Total.Pods, "pod"), safe(why))
+	if reason := unknownUsage(l); reason != "" {
+		fmt.Fprintf(o.env.ErrOut, "usage measured for %d of %s: %s\n", l.Total.Measured, plural(l.Total.Pods, "pod"), safe(reason))
 	}
 	if o.human() {
 		fmt.Fprintln(o.env.ErrOut, stacksSummary(l))
@@ -51,15 +51,15 @@ func stacksSummary(l *app.StacksResult) string {
 	return text + summarizeUnlisted(l)
 }
 
-// unknownUsage is why the usage of pods is not known; empty where it is, and where a note says
-// that already.
+// unknownUsage is why the usage of pods is unknown; empty if it is known, or a note gives the
+// reason.
 func unknownUsage(l *app.StacksResult) string {
 	var parts []string
-	for _, why := range slices.Sorted(maps.Keys(l.Unmeasured)) {
-		if l.Unmeasured[why] == l.Total.Pods && slices.ContainsFunc(l.Reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, why) }) {
+	for _, reason := range slices.Sorted(maps.Keys(l.Unmeasured)) {
+		if l.Unmeasured[reason] == l.Total.Pods && slices.ContainsFunc(l.Reading.Notes, func(n metrics.Note) bool { return strings.HasPrefix(n.Message, reason) }) {
 			return ""
 		}
-		parts = append(parts, fmt.Sprintf("%s (%d)", why, l.Unmeasured[why]))
+		parts = append(parts, fmt.Sprintf("%s (%d)", reason, l.Unmeasured[reason]))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -82,11 +82,11 @@ func summarizeUnlisted(l *app.StacksResult) string {
 		ways = append(ways, plural(l.Hidden, "stack")+" of the cluster system")
 	}
 	if l.Rest > 0 {
-		left := plural(l.Rest, "object") + " in no stack"
+		summary := plural(l.Rest, "object") + " in no stack"
 		if l.Troubled > 0 {
-			left += fmt.Sprintf(", %d of them unhealthy", l.Troubled)
+			summary += fmt.Sprintf(", %d of them unhealthy", l.Troubled)
 		}
-		ways = append(ways, left)
+		ways = append(ways, summary)
 	}
 	if len(ways) > 0 {
 		text = "; also " + strings.Join(ways, " and ")
@@ -107,9 +107,9 @@ func unclaimedVolumes(l *app.StacksResult, month cost.Money) string {
 	return ""
 }
 
-func plural(n int, what string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
-		return "1 " + what
+		return "1 " + noun
 	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%d %ss", n, noun)
 }

@@ -125,7 +125,7 @@ func (o *adoptOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.dryRun != "client" {
-		if err := o.demand(ctx, c.config, s.Name, a.rights(c.kinds)); err != nil {
+		if err := o.demand(ctx, c.config, s.Name, a.permissions(c.kinds)); err != nil {
 			return err
 		}
 	}
@@ -148,11 +148,11 @@ func (o *adoptOptions) run(ctx context.Context) error {
 	return nil
 }
 
-func (o *keepingOptions) tell(s *system.System, what string) {
+func (o *keepingOptions) tell(s *system.System, subject string) {
 	if o.dryRun == "server" {
-		what = "passed the dry run of the API server: nothing was stored"
+		subject = "passed the dry run of the API server: nothing was stored"
 	}
-	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(what))
+	fmt.Fprintf(o.env.ErrOut, "%s %s\n", safe(s.Name), safe(subject))
 }
 
 func (o *adoptOptions) shown(s *system.System, a adoptionPlan) view.SystemChange {
@@ -217,12 +217,12 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	want := system.NewSet(s.Name, s.Namespace, text, refs)
 	var a adoptionPlan
 	var before adoptedParent
-	o, there, err := c.parent(ctx, s.Namespace, s.Name)
+	o, found, err := c.parent(ctx, s.Namespace, s.Name)
 	if err != nil {
 		return a, before, err
 	}
 	var carriers []system.Member
-	if there {
+	if found {
 		was, err := system.ParseSet(o)
 		if err != nil {
 			return a, before, hint.With(fmt.Errorf("it is not managed by this tool: %w", err), "give the System another name")
@@ -236,7 +236,7 @@ func (c *systemCluster) adoption(ctx context.Context, s *system.System, text str
 	if a.Adoption, errs = system.Adopt(want, a.was, roots, carriers); len(errs) > 0 {
 		return a, before, hint.With(linesOf(errs), "nothing was written")
 	}
-	if there && want.Matches(o, buildVersion()) {
+	if found && want.Matches(o, buildVersion()) {
 		a.Parent = system.Nothing
 	}
 	return a, before, nil
@@ -259,8 +259,8 @@ func bringsSecrets(a system.App) bool {
 	return false
 }
 
-// rootsOf finds the roots of all apps, in the order of the manifest. One that is not there
-// is an error, and all of them are told.
+// rootsOf finds the roots of all apps, in the order of the manifest. Missing roots are one error
+// that names all of them.
 func (c *systemCluster) rootsOf(ctx context.Context, s *system.System) ([]system.Member, error) {
 	type root struct {
 		app  string
@@ -307,8 +307,8 @@ func (a *adoptionPlan) changes() int {
 	return n
 }
 
-// rights are those that it takes.
-func (a *adoptionPlan) rights(kinds *object.Kinds) []regulate.Permission {
+// permissions are the permissions that an adoption needs.
+func (a *adoptionPlan) permissions(kinds *object.Kinds) []regulate.Permission {
 	var out []regulate.Permission
 	if ref := a.Set.Ref(); a.Parent != system.Nothing {
 		out = append(out, regulate.Permission{Verb: "patch", Resource: "configmaps", Namespace: ref.Namespace, Name: ref.Name})

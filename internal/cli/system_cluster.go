@@ -61,11 +61,11 @@ func (c *common) systems(ctx context.Context) (*systemCluster, error) {
 
 // at is the endpoint of objects of a kind.
 func (c *systemCluster) at(r object.Resource, namespace string) metadata.ResourceInterface {
-	of := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
+	resource := c.metadata.Resource(schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Plural})
 	if r.Namespaced {
-		return of.Namespace(namespace)
+		return resource.Namespace(namespace)
 	}
-	return of
+	return resource
 }
 
 // refOf finds the object that a root of a System means.
@@ -106,8 +106,8 @@ func foundOf(ref object.Ref, o *metav1.PartialObjectMetadata) system.Member {
 	}
 }
 
-// carriers lists what carries the label of a set, of all the kinds and namespaces that its
-// parent names. A kind that nobody serves any more has none.
+// carriers lists the objects with the label of a set, in the kinds and namespaces of its parent. A
+// kind that is no longer served has none.
 func (c *systemCluster) carriers(ctx context.Context, set system.Set) ([]system.Member, error) {
 	var out []system.Member
 	for _, gk := range set.Kinds {
@@ -153,8 +153,8 @@ func (c *systemCluster) apply(ctx context.Context, set system.Set, before adopte
 // triesOfMark is how often a label is tried on an object that others write.
 const triesOfMark = 10
 
-// mark sets the label of a set on an object that is in none, or takes that label away. The
-// object must be as it was looked at: if it has changed, it is looked at again.
+// mark sets the label of a set on an object without one, or removes that label. If the object has
+// changed since it was read, mark reads it again.
 func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on bool) error {
 	kind, _ := c.kinds.Kind(f.Ref.GroupKind())
 	for try := 1; ; try++ {
@@ -184,11 +184,11 @@ func (c *systemCluster) mark(ctx context.Context, f system.Member, id string, on
 // none is left go as a whole: an object is to be as it was before.
 func markOf(f system.Member, id string, on bool) (body []byte, needed bool, err error) {
 	var labels any
-	switch of := f.Labels[system.MemberLabel]; {
-	case on && of == id, !on && of != id:
+	switch resource := f.Labels[system.MemberLabel]; {
+	case on && resource == id, !on && resource != id:
 		return nil, false, nil
-	case on && of != "":
-		return nil, false, fmt.Errorf("%s is now in another ApplySet (label %s=%s)", f.Ref, system.MemberLabel, of)
+	case on && resource != "":
+		return nil, false, fmt.Errorf("%s is now in another ApplySet (label %s=%s)", f.Ref, system.MemberLabel, resource)
 	case on:
 		labels = map[string]any{system.MemberLabel: id}
 	case len(f.Labels) > 1:
@@ -201,8 +201,8 @@ func markOf(f system.Member, id string, on bool) (body []byte, needed bool, err 
 // atOnce is how many requests are under way at a time.
 const atOnce = 8
 
-// each calls f for some things, a few at a time, and returns all errors in the order of the
-// things. What has begun ends.
+// each calls f for all things, a few at a time, and returns the errors in their order. It waits for
+// all calls.
 func each[T any](things []T, f func(T) error) []error {
 	errs := make([]error, len(things))
 	var wg sync.WaitGroup

@@ -97,12 +97,12 @@ func (o *initOptions) export(ctx context.Context) error {
 }
 
 // manifestOf writes a System, and holds it to be one that Parse reads.
-func manifestOf(sys *system.System, where string) ([]byte, error) {
+func manifestOf(sys *system.System, origin string) ([]byte, error) {
 	text, err := sys.YAML()
 	if err != nil {
 		return nil, err
 	}
-	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(where)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must exist before.\n"), text...)
+	text = append([]byte("# Written by kubectl sysop system export from "+system.OneLine(origin)+".\n# kubectl sysop install -f FILE installs it; spec.inputs must exist before.\n"), text...)
 	if len(text) > system.MaxBytes {
 		return nil, hint.With(fmt.Errorf("the manifest would have %d bytes, and the limit is %d", len(text), system.MaxBytes), "export fewer ROOTs at a time")
 	}
@@ -186,7 +186,7 @@ type parts struct {
 	apps []partApp
 	// of is the app of a node; -1 for none.
 	of map[graph.ID]int
-	// configs are the ConfigMaps, secrets the Secrets that nobody owns.
+	// configs and secrets are the ConfigMaps and Secrets without an owner.
 	configs, secrets []graph.ID
 	made             map[string]bool
 	// kept are the objects that a root keeps in its ApplySet, and makes again.

@@ -30,8 +30,8 @@ func (x *systemExport) partition() *parts {
 	for i, ids := range groups {
 		first[i] = ids[0]
 	}
-	for id, of := range g.Divide(groups, nil, o) {
-		p.take(id, slices.Index(first, of))
+	for id, nodes := range g.Divide(groups, nil, o) {
+		p.take(id, slices.Index(first, nodes))
 	}
 	for i, a := range p.apps {
 		for _, ref := range a.said {
@@ -72,8 +72,8 @@ func (p *parts) take(id graph.ID, app int) bool {
 	return true
 }
 
-// tops makes an app of each stack, with the roots that somebody applied: of what an owner made
-// that is the topmost owner.
+// tops makes an app of each stack, with the applied roots: for an object with owners that is the
+// topmost owner.
 func (p *parts) tops() [][]graph.ID {
 	g := p.x.graph
 	taken := map[string]bool{}
@@ -136,7 +136,7 @@ func (p *parts) sort() {
 	}
 }
 
-// needed says that somebody does not work without what is not there.
+// needed says that an object needs a missing one.
 func (p *parts) needed(id graph.ID) bool {
 	for e := range p.x.graph.In(id) {
 		if e.Relation == relation.Needs && !e.Optional {
@@ -177,8 +177,8 @@ func (p *parts) dependencies() []system.Dependency {
 			continue
 		}
 		for e := range g.Out(id) {
-			to, also := p.of[e.To]
-			if !also || to == from || e.Relation != relation.Needs || e.Optional || p.x.o.NoInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
+			to, assigned := p.of[e.To]
+			if !assigned || to == from || e.Relation != relation.Needs || e.Optional || p.x.o.NoInferred && e.Inferred || g.Ref(e.To).GroupKind() == secretKind || graph.IsBoundary(g.Ref(e.To)) {
 				continue
 			}
 			d := system.Dependency{From: p.apps[from].name, To: p.apps[to].name, Reason: g.Ref(e.From).String() + " needs " + g.Ref(e.To).String()}

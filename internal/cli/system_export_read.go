@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// whole reads objects as they are. What cannot be read is told, and missing.
+// whole reads complete objects. It reports those that cannot be read, and leaves them out.
 func (x *systemExport) whole(ctx context.Context, refs []object.Ref) (map[object.Ref]*unstructured.Unstructured, error) {
 	if x.session.Snapshot {
 		return x.wholeOfSnapshot(ctx, refs)
@@ -120,8 +120,8 @@ func hasUnsetVariable(v any) bool {
 	return false
 }
 
-// secrets makes inputs of the Secrets that somebody made. Of each the names of its keys are
-// taken, where it may be read, and nothing else.
+// secrets makes inputs of the Secrets that users created. It takes the names of the keys, if they
+// may be read, and no values.
 func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Exported) error {
 	var reader install.Reader
 	if !x.session.Snapshot && len(p.secrets) > 0 {
@@ -159,32 +159,32 @@ func (x *systemExport) secrets(ctx context.Context, p *parts, out *system.Export
 // takeKeys takes the names of the keys of a Secret, and its type; false where something has made
 // the Secret, so that it is no input.
 func takeKeys(in *system.Input, secret *unstructured.Unstructured) bool {
-	of, _, _ := unstructured.NestedString(secret.Object, "type")
-	if of == "kubernetes.io/service-account-token" || strings.HasPrefix(of, "helm.sh/release") || len(secret.GetOwnerReferences()) > 0 {
+	name, _, _ := unstructured.NestedString(secret.Object, "type")
+	if name == "kubernetes.io/service-account-token" || strings.HasPrefix(name, "helm.sh/release") || len(secret.GetOwnerReferences()) > 0 {
 		return false
 	}
 	data, _ := secret.Object["data"].(map[string]any)
 	in.Keys = slices.Sorted(maps.Keys(data))
-	if of != "" && of != "Opaque" {
-		in.Description = strings.TrimPrefix(in.Description+", of the type "+of, ", ")
+	if name != "" && name != "Opaque" {
+		in.Description = strings.TrimPrefix(in.Description+", of the type "+name, ", ")
 	}
 	return true
 }
 
 // neededBy says who reads a Secret.
 func (x *systemExport) neededBy(id graph.ID) string {
-	var by []string
+	var readers []string
 	for e := range x.graph.In(id) {
 		from := e.From
 		if above := x.graph.OwnerPath(from, x.o.StackOptions()); len(above) > 0 {
 			from = above[0]
 		}
-		by = append(by, x.graph.Ref(from).String())
+		readers = append(readers, x.graph.Ref(from).String())
 	}
-	if len(by) == 0 {
+	if len(readers) == 0 {
 		return ""
 	}
-	return "read by " + slices.Min(by)
+	return "read by " + slices.Min(readers)
 }
 
 // runs names the operator of a kind: the one that our mark on its definition names, or the
@@ -218,11 +218,11 @@ func (x *systemExport) readPackages(ctx context.Context) error {
 func (x *systemExport) operatorOf(roots []object.Ref) string {
 	name := ""
 	for _, ref := range roots {
-		switch of := x.runs(ref); {
-		case of != "" && name != "" && of != name:
+		switch owner := x.runs(ref); {
+		case owner != "" && name != "" && owner != name:
 			return ""
-		case of != "":
-			name = of
+		case owner != "":
+			name = owner
 		}
 	}
 	return name
@@ -286,8 +286,8 @@ func (x *systemExport) versions(ctx context.Context, cats *catalogues) (map[stri
 	if err != nil && !apierrors.IsForbidden(err) {
 		return nil, err
 	}
-	for name, is := range found.there {
-		out[name] = is.version
+	for name, current := range found.there {
+		out[name] = current.version
 	}
 	return out, nil
 }

@@ -123,15 +123,15 @@ func (o *initOptions) parseSelector() (labels.Selector, error) {
 }
 
 // writeNew writes a file, whole or not at all, and over another one only where that is meant.
-func writeNew(what, name string, text []byte, force bool) error {
+func writeNew(kind, name string, text []byte, force bool) error {
 	temp, err := os.CreateTemp(filepath.Dir(name), ".system-*")
 	if err != nil {
-		return fmt.Errorf("write the %s: %w", what, err)
+		return fmt.Errorf("write the %s: %w", kind, err)
 	}
 	defer func() { _ = os.Remove(temp.Name()) }() // It is gone where all went well.
 	_, err = temp.Write(text)
 	if err = errors.Join(err, temp.Chmod(0o644), temp.Close()); err != nil {
-		return fmt.Errorf("write the %s: %w", what, err)
+		return fmt.Errorf("write the %s: %w", kind, err)
 	}
 	if force {
 		err = os.Rename(temp.Name(), name)
@@ -140,15 +140,15 @@ func writeNew(what, name string, text []byte, force bool) error {
 	}
 	switch {
 	case errors.Is(err, os.ErrExist):
-		return hint.With(fmt.Errorf("write the %s: %s exists", what, name), "--force replaces it")
+		return hint.With(fmt.Errorf("write the %s: %s exists", kind, name), "--force replaces it")
 	case err != nil:
-		return fmt.Errorf("write the %s: %w", what, err)
+		return fmt.Errorf("write the %s: %w", kind, err)
 	}
 	return nil
 }
 
-// claim gives a file a name that nobody has, where a link, which never replaces anything,
-// cannot be made: on file systems that have none.
+// claim renames a file to an unused name on file systems without links; a link would never replace
+// a file.
 func claim(temp, name string) error {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -270,18 +270,18 @@ func (d *systemDraft) namespace() string {
 	if d.session.Namespace != "" {
 		return d.session.Namespace
 	}
-	only := ""
+	single := ""
 	for _, s := range d.stacks {
 		for _, r := range s.roots {
-			if only != "" && r.Namespace != "" && r.Namespace != only {
+			if single != "" && r.Namespace != "" && r.Namespace != single {
 				return ""
 			}
 			if r.Namespace != "" {
-				only = r.Namespace
+				single = r.Namespace
 			}
 		}
 	}
-	return only
+	return single
 }
 
 // rootOf writes an object as a root: with its group where that is not one of Kubernetes
@@ -302,12 +302,12 @@ func (d *systemDraft) rootOf(ref object.Ref, namespace string) system.Root {
 func (d *systemDraft) operator(roots []object.Ref) string {
 	name := ""
 	for _, r := range roots {
-		of, known := d.session.Catalogued(r.GroupKind())
-		if known && name != "" && of != name {
+		owner, known := d.session.Catalogued(r.GroupKind())
+		if known && name != "" && owner != name {
 			return ""
 		}
 		if known {
-			name = of
+			name = owner
 		}
 	}
 	return name
@@ -351,15 +351,15 @@ func (d *systemDraft) explain(a *system.DraftApp, state *regulate.AppState) {
 		}
 		a.Stop = append(a.Stop, act.Notes...)
 	}
-	said := map[string]bool{}
+	seen := map[string]bool{}
 	for _, ref := range state.Roots {
 		for _, m := range state.Managers[ref] {
 			text := fmt.Sprintf("%s manages it, and is suspended first.", m.Ref)
 			if !m.Reverts {
 				text = fmt.Sprintf("%s installed it; it reverts nothing until an upgrade.", m.Ref)
 			}
-			if a.Suspend = true; !said[text] {
-				said[text] = true
+			if a.Suspend = true; !seen[text] {
+				seen[text] = true
 				a.Managed = append(a.Managed, text)
 			}
 		}

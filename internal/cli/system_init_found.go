@@ -13,13 +13,13 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// foundStacks takes what nobody named.
+// foundStacks adds the stacks that no argument names.
 func (d *systemDraft) foundStacks() {
 	found := d.session.Applications(d.graph, d.o.StackOptions()).Stacks
 	found = slices.DeleteFunc(found, func(f graph.FoundStack) bool { return d.session.IsClusterSystem(d.graph, f) })
-	above, of := d.parentsOf(found)
+	above, parentStack := d.parentsOf(found)
 	for i, f := range found {
-		if group, is := of[f.Roots[0]]; is && f.Group.By == "" && group != i {
+		if group, current := parentStack[f.Roots[0]]; current && f.Group.By == "" && group != i {
 			continue // It is a root of that one.
 		}
 		ref := f.Ref(d.graph)
@@ -30,25 +30,25 @@ func (d *systemDraft) foundStacks() {
 
 // parentsOf returns what each of the stacks comes from, and of which stack each parent is.
 // One of several instances stays on its own: an object is the root of one app.
-func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, of map[graph.ID]int) {
+func (d *systemDraft) parentsOf(found []graph.FoundStack) (above [][]graph.ID, parentStack map[graph.ID]int) {
 	var groups []graph.Group
 	for _, f := range found {
 		groups = append(groups, f.Group)
 	}
-	above, of = d.parents(groups), map[graph.ID]int{}
+	above, parentStack = d.parents(groups), map[graph.ID]int{}
 	several := map[graph.ID]bool{}
 	for i := range above {
 		for _, id := range above[i] {
-			_, taken := of[id]
+			_, taken := parentStack[id]
 			several[id] = several[id] || taken
-			of[id] = i
+			parentStack[id] = i
 		}
 	}
 	for i := range above {
 		above[i] = slices.DeleteFunc(above[i], func(id graph.ID) bool { return several[id] })
 	}
-	maps.DeleteFunc(of, func(id graph.ID, _ int) bool { return several[id] })
-	return above, of
+	maps.DeleteFunc(parentStack, func(id graph.ID, _ int) bool { return several[id] })
+	return above, parentStack
 }
 
 // parents returns what groups come from: who keeps the set, or the custom resources above
@@ -90,8 +90,8 @@ func (d *systemDraft) withoutOwned(parents, roots []graph.ID) []graph.ID {
 	}))
 }
 
-// neededApps takes what runs below the stacks that were found and stands for itself: the
-// database that they share is on top of none, and it is the one that all are held for.
+// neededApps adds workloads below the found stacks that are apps of their own: a shared database is
+// the root of no stack, and all of its users are held for it.
 func (d *systemDraft) neededApps() {
 	opts := d.o.StackOptions()
 	var groups [][]graph.ID
@@ -122,8 +122,8 @@ func (d *systemDraft) neededApps() {
 	}
 }
 
-// namedStacks takes what was named. Of a group what runs stands for it, or is to make what
-// runs: the settings of a release are none of its roots.
+// namedStacks adds the named stacks. The roots of a group are its workloads and what creates them:
+// the settings of a release are not roots.
 func (d *systemDraft) namedStacks(roots []app.Root) {
 	in := map[object.Ref]bool{}
 	for _, r := range roots {

@@ -40,7 +40,7 @@ func (c *common) openSystems(ctx context.Context) (*keptSystems, error) {
 	return &keptSystems{from: from, cluster: cluster, namespace: namespace}, nil
 }
 
-// parent reads who keeps a System; false where nobody does.
+// parent reads the parent object of a System; false if there is none.
 func (k *keptSystems) parent(ctx context.Context, namespace, name string) (*unstructured.Unstructured, bool, error) {
 	ref := system.ParentRef(namespace, name)
 	o := &unstructured.Unstructured{}
@@ -124,13 +124,13 @@ func (c *common) namedSystem(ctx context.Context, text string) (*system.System, 
 	if namespace == "" {
 		return nil, hint.With(fmt.Errorf("the System %q: its namespace is unknown", name), "write NAMESPACE/"+name+", or name the namespace with -n")
 	}
-	o, there, err := k.parent(ctx, namespace, name)
+	o, found, err := k.parent(ctx, namespace, name)
 	switch {
 	case err != nil && hint.For(err) != "":
 		return nil, err
 	case err != nil:
 		return nil, hint.With(err, "without permission to read it, name the file of its manifest")
-	case !there:
+	case !found:
 		return nil, k.noSuch(ctx, namespace, name)
 	}
 	return system.ParseParent(o)

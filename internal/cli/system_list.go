@@ -66,11 +66,11 @@ func listSystems(ctx context.Context, o *common) error {
 
 // systemsOfCluster asks for the parents, and for what carries the labels that they name.
 func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error) {
-	of, err := c.systems(ctx)
+	cluster, err := c.systems(ctx)
 	if err != nil {
 		return nil, err
 	}
-	parents, err := of.list(ctx, of.namespace)
+	parents, err := cluster.list(ctx, cluster.namespace)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (c *common) systemsOfCluster(ctx context.Context) ([]view.SystemRow, error)
 			continue
 		}
 		row := view.SystemRow{Name: set.Name, Namespace: set.Namespace, Created: o.GetCreationTimestamp().Time}
-		carriers, err := of.carriers(ctx, set)
+		carriers, err := cluster.carriers(ctx, set)
 		if err != nil {
 			return nil, err
 		}

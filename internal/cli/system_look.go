@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// systemView is a look at the apps of a System, where they are.
+// systemView reads the state of the apps of a System.
 type systemView struct {
 	c         *common
 	system    *system.System
@@ -33,16 +33,16 @@ type systemView struct {
 	world     *regulate.SystemState
 }
 
-// lookAt opens the source of a System. Nothing has been read of its apps yet. The command
-// looks at no other one from then on.
+// lookAt opens the source of a System, and reads nothing of its apps. The command keeps to this
+// System from then on.
 func (c *common) lookAt(ctx context.Context, s *system.System) (*systemView, error) {
 	l := &systemView{c: c, system: s}
 	if err := c.enter(s); err != nil {
 		return nil, err
 	}
 	l.verdicts = c.CollectHealth(nil)
-	c.Extract = append(c.Extract, func(of *app.Session) inventory.Extractor {
-		facts := regulate.NewCollector(s, l.signalsOf(of.Kinds)) // What is gone is not seen again.
+	c.Extract = append(c.Extract, func(name *app.Session) inventory.Extractor {
+		facts := regulate.NewCollector(s, l.signalsOf(name.Kinds)) // What is gone is not seen again.
 		l.facts = facts
 		return collecting(facts)
 	})
@@ -62,8 +62,8 @@ func collecting(facts *regulate.Collector) inventory.Extractor {
 	}
 }
 
-// lookOnce reads the stacks of all apps of a System, and says how they are. Another System
-// may be looked at afterwards, by itself.
+// lookOnce reads the stacks of all apps of a System, and their state. It can be called for another
+// System afterwards.
 func (c *common) lookOnce(ctx context.Context, s *system.System) (*systemView, error) {
 	namespace, extract := c.Config.Namespace, c.Extract
 	defer func() { c.Config.Namespace, c.Extract = namespace, extract }()

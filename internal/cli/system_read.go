@@ -13,7 +13,7 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// demoSystem stands for the manifest of the example where a file is named.
+// demoSystem names the manifest of the example where a file is expected.
 const demoSystem = "demo"
 
 // systemHint is a way out of a manifest that is refused.

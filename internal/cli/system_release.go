@@ -106,11 +106,11 @@ func (c *systemCluster) set(ctx context.Context, namespace, name string) (system
 	if wrong := validation.IsDNS1123Label(name); len(wrong) > 0 {
 		return system.Set{}, adoptedParent{}, fmt.Errorf("%q is not a name of a System: %s", name, wrong[0])
 	}
-	o, there, err := c.parent(ctx, namespace, name)
+	o, found, err := c.parent(ctx, namespace, name)
 	if err != nil {
 		return system.Set{}, adoptedParent{}, err
 	}
-	if !there {
+	if !found {
 		return system.Set{}, adoptedParent{}, c.noSuch(ctx, namespace, name)
 	}
 	set, err := system.ParseSet(o)

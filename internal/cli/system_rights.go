@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-sysop/kubectl-sysop/pkg/system"
 )
 
-// demand is an error that names every right that is missing for what is to be done to a
-// System. Where nobody can say who may do what, that is a warning: the writes will tell.
+// demand is an error that names every missing permission for a change of a System. If permissions
+// cannot be reviewed, it warns: the writes will show them.
 func (c *common) demand(ctx context.Context, config *rest.Config, name string, rights []regulate.Permission) error {
 	missing, err := regulate.Review(ctx, config, rights)
 	if undecided, ok := errors.AsType[*regulate.UnknownPermissionsError](err); ok {

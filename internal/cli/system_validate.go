@@ -114,11 +114,11 @@ func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, fil
 	}
 	doc.Problems = append(doc.Problems, unknownOperators(cats, sys)...)
 	if !o.offline {
-		there, err := o.checkCluster(ctx, sys)
+		existing, err := o.checkCluster(ctx, sys)
 		if err != nil {
 			return doc, offlineHint(err)
 		}
-		doc.Problems = append(doc.Problems, there...)
+		doc.Problems = append(doc.Problems, existing...)
 	}
 	slices.SortStableFunc(doc.Problems, func(a, b strict.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return doc, nil
@@ -127,9 +127,9 @@ func (o *systemValidateOptions) check(ctx context.Context, cats *catalogues, fil
 // unknownOperators tells the operators that no catalogue has.
 func unknownOperators(cats *catalogues, sys *system.System) []strict.Problem {
 	var problems []strict.Problem
-	check := func(line int, of, name string) {
+	check := func(line int, owner, name string) {
 		if _, known := cats.Find(name); name != "" && !known {
-			problems = append(problems, strict.Problem{Line: line, Column: 1, Message: fmt.Sprintf("%sthe catalog has no operator %s%s", of, strconv.Quote(name), object.DidYouMean(cats.Nearest(name)))})
+			problems = append(problems, strict.Problem{Line: line, Column: 1, Message: fmt.Sprintf("%sthe catalog has no operator %s%s", owner, strconv.Quote(name), object.DidYouMean(cats.Nearest(name)))})
 		}
 	}
 	for _, o := range sys.Operators {
@@ -153,8 +153,8 @@ func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.Sy
 	for i := range sys.Apps {
 		a := &sys.Apps[i]
 		for _, r := range a.Roots {
-			if why := l.absent(a, r); why != "" {
-				problems = append(problems, strict.Problem{Line: r.Line, Column: 1, Message: "app " + a.Name + ": " + why})
+			if reason := l.absent(a, r); reason != "" {
+				problems = append(problems, strict.Problem{Line: r.Line, Column: 1, Message: "app " + a.Name + ": " + reason})
 			}
 		}
 		for _, signal := range a.Signals() {
@@ -166,7 +166,7 @@ func (o *systemValidateOptions) checkCluster(ctx context.Context, sys *system.Sy
 	return problems, nil
 }
 
-// unservedTargets tells targets of actions whose kinds nobody serves.
+// unservedTargets returns the targets of actions whose kinds are not served.
 func (l *systemView) unservedTargets(a *system.App, action *system.Action) []strict.Problem {
 	var problems []strict.Problem
 	for _, t := range action.Targets {
@@ -180,8 +180,8 @@ func (l *systemView) unservedTargets(a *system.App, action *system.Action) []str
 	return problems
 }
 
-// absent says that a root is not there, and what comes near; empty where it is, where nobody
-// knows, and for what the manifest brings along.
+// absent says that a root is missing, and names similar objects; empty if it exists or is unknown,
+// and for objects that the manifest creates.
 func (l *systemView) absent(a *system.App, r system.Root) string {
 	arg, err := l.root(r)
 	if err != nil {
@@ -200,9 +200,9 @@ func (l *systemView) absent(a *system.App, r system.Root) string {
 	if _, unread := s.GapOf(l.graph, arg.Kind, in); unread {
 		return ""
 	}
-	where := ""
+	origin := ""
 	if arg.Kind.Namespaced && in != "" {
-		where = " in namespace " + in
+		origin = " in namespace " + in
 	}
 	var names []string
 	for id := range l.graph.OfKind(arg.Kind.GroupKind()) {
@@ -211,5 +211,5 @@ func (l *systemView) absent(a *system.App, r system.Root) string {
 			names = append(names, ref.Name)
 		}
 	}
-	return "there is no " + r.String() + where + object.DidYouMean(object.Nearest(r.Name, names))
+	return "there is no " + r.String() + origin + object.DidYouMean(object.Nearest(r.Name, names))
 }

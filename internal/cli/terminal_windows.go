@@ -5,8 +5,8 @@ import "syscall"
 // processed is ENABLE_VIRTUAL_TERMINAL_PROCESSING: a console understands escape sequences.
 const processed = 0x0004
 
-// escapes says whether a terminal understands escape sequences: consoles of Windows do so only
-// if they are told to, and old ones never.
+// escapes enables escape sequences: consoles of Windows interpret them only in that mode, and
+// old ones never.
 func escapes(fd int) bool {
 	var mode uint32
 	if syscall.GetConsoleMode(syscall.Handle(fd), &mode) != nil {

@@ -34,7 +34,7 @@ type uiOptions struct {
 // pastOptions say whom to ask about the past.
 type pastOptions struct{ prometheus, matchers, tokenFile string }
 
-// pageIdle is how long the page is served while nobody has it open.
+// pageIdle is how long the page is served without a viewer.
 const pageIdle = 8 * time.Hour
 
 func newUI(env Env) *cobra.Command {
@@ -233,11 +233,11 @@ func (o *uiOptions) printAddress(url string, at net.Addr, file *entrance) error 
 // viewer is who shows what a survey sees.
 type viewer interface {
 	Publish(*view.UIState)
-	Stale(why string)
+	Stale(reason string)
 }
 
-// followPage looks again when something has changed, or may look otherwise by now, until ctx ends. What
-// fails is told to the page, and tried again.
+// followPage reads again after a change, or after ripening, until ctx ends. It reports failures to
+// the page, and retries.
 func (c *common) followPage(ctx context.Context, v *app.Page, to viewer) {
 	if v.Live == nil {
 		return

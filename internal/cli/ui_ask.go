@@ -52,19 +52,19 @@ type cachedAnswer struct {
 
 // keeping has a question asked once for all who ask it at about the same time.
 func keeping(answer web.Answer) web.Answer {
-	const many = 16
+	const several = 16
 	var mu sync.Mutex
-	kept := map[string]*cachedAnswer{}
+	shown := map[string]*cachedAnswer{}
 	return func(ctx context.Context, query url.Values) (json.RawMessage, error) {
 		key := query.Encode()
 		mu.Lock()
-		k := kept[key]
+		k := shown[key]
 		if k == nil {
-			if len(kept) >= many {
-				clear(kept)
+			if len(shown) >= several {
+				clear(shown)
 			}
 			k = &cachedAnswer{}
-			kept[key] = k
+			shown[key] = k
 		}
 		mu.Unlock()
 		k.mu.Lock()
@@ -146,7 +146,7 @@ type eventAnswer struct {
 	Type    string `json:"type"`
 }
 
-// object reads one object anew, and the last warnings about it.
+// object reads one object again, and the last warnings about it.
 func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, error) {
 	l, id, err := a.looked(query.Get("ref"))
 	if err != nil {
@@ -154,12 +154,12 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	}
 	ref, answer := l.Graph.Ref(id), objectAnswer{Events: []eventAnswer{}}
 	if l.Graph.State(id) == graph.Present {
-		fields, why, err := l.Session.Whole(ctx, ref)
+		fields, reason, err := l.Session.Whole(ctx, ref)
 		switch {
 		case err != nil:
 			return nil, err
 		case fields == nil:
-			answer.Unavailable = why
+			answer.Unavailable = reason
 		default:
 			text, hidden := web.Manifest(fields)
 			answer.YAML, answer.Hidden = string(text), hidden
@@ -179,7 +179,7 @@ func (a *uiAPI) object(ctx context.Context, query url.Values) (json.RawMessage, 
 	return json.Marshal(answer)
 }
 
-// maxReported is how many warnings about one object are told.
+// maxReported is the maximum of warnings about one object.
 const maxReported = 10
 
 func seconds(t time.Time) int64 {

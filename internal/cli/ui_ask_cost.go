@@ -20,12 +20,12 @@ import (
 
 // cost is the totals by stack, namespace or label: as they were seen last, or of a window.
 func (a *uiAPI) cost(ctx context.Context, query url.Values) (json.RawMessage, error) {
-	by := query.Get("by")
+	groupBy := query.Get("by")
 	q := &app.MetricsRequest{}
-	if err := q.Group(by); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator {
-		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", by)
+	if err := q.Group(groupBy); err != nil || q.By == cost.ByAnnotation || q.By == cost.ByCreator {
+		return nil, web.Bad("by=%q: expected stack, namespace, node, or label:KEY", groupBy)
 	}
-	name := strings.Replace(by, ":", " ", 1)
+	name := strings.Replace(groupBy, ":", " ", 1)
 	window := query.Get("window")
 	if window == "" {
 		a.v.Mu.Lock()

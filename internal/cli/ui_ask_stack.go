@@ -20,7 +20,7 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 	if l.Graph.State(id) != graph.Present {
 		return nil, web.Bad("%s is %s: it has no stack", l.Graph.Ref(id), l.Graph.State(id))
 	}
-	of := view.UIInput{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.o.NoInferred}
+	input := view.UIInput{Graph: l.Graph, Assessment: l.Assessment, NoInferred: a.o.NoInferred}
 	stack := l.Graph.Stack([]graph.ID{id}, l.StackOptions())
 	one := view.UIFound{Name: l.Graph.Ref(id), Stack: stack, Health: l.Assessment.Stack(stack), Created: a.v.Created.CreatedAt(l.Graph.Ref(id))}
 	for _, m := range stack.Members() {
@@ -29,11 +29,11 @@ func (a *uiAPI) stack(ctx context.Context, query url.Values) (json.RawMessage, e
 		}
 	}
 	if m := l.SingleStackReport(ctx, id, stack); m != nil {
-		of.Report, of.Ledger, of.Placement, of.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
+		input.Report, input.Ledger, input.Placement, input.Reading = m.Report, m.Ledger, m.Attribution, m.Reading
 		one.HealthyPods = m.HealthyPods(l.Assessment)[one.Name]
 	}
-	of.Stacks = []view.UIFound{one}
+	input.Stacks = []view.UIFound{one}
 	a.v.Mu.Lock()
 	defer a.v.Mu.Unlock()
-	return json.Marshal(view.UIStackOf(of, a.v.Numbers))
+	return json.Marshal(view.UIStackOf(input, a.v.Numbers))
 }

@@ -42,7 +42,7 @@ type catalogKind struct {
 	Kind     string   `json:"kind"`
 	Group    string   `json:"group"`
 	Versions []string `json:"versions"`
-	// Served says that the cluster has it: whoever wants one needs no operator installed.
+	// Served says that the cluster serves the kind, so no operator has to be installed.
 	Served bool `json:"served,omitempty"`
 }
 

@@ -119,13 +119,13 @@ func formSchema(whole map[string]any) map[string]any {
 		if v, ok := i.from["default"]; ok && !secretName.MatchString(i.name) && plainDefault(v) {
 			i.to["default"] = v
 		}
-		below := children(i.from)
-		if len(below) > 0 && (i.depth == maxFieldDepth || fields+len(below) > maxFields) {
+		nested := children(i.from)
+		if len(nested) > 0 && (i.depth == maxFieldDepth || fields+len(nested) > maxFields) {
 			i.to["x-kubernetes-preserve-unknown-fields"] = true
 			continue
 		}
-		fields += len(below)
-		for _, c := range below {
+		fields += len(nested)
+		for _, c := range nested {
 			to := map[string]any{}
 			if c.in == "properties" {
 				all, ok := i.to[c.in].(map[string]any)

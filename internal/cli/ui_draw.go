@@ -36,7 +36,7 @@ func (c *common) refuse(flags unsupportedFlags, wayOut string) error {
 	return nil
 }
 
-// inFile says of what a file lacks how it can be had.
+// inFile gives the remedy for each thing that a file lacks.
 func inFile() map[string]string {
 	const live = "a file has no server: "
 	return map[string]string{

@@ -10,9 +10,9 @@ import (
 	"sync"
 )
 
-// entrance hands the address of the page to the user's browser by a file that nobody else may
-// read. The arguments of a process are seen by everybody on the machine, and the address has the
-// token; so the browser is given the path of a file that leads there.
+// entrance hands the address of the page to the user's browser by a file that only the user may
+// read. The arguments of a process are visible to all users of the machine, and the address has the
+// token; so the browser gets the path of a file that leads there.
 type entrance struct {
 	mu  sync.Mutex
 	dir string // with the file in it; empty where there is none

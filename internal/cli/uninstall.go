@@ -122,8 +122,8 @@ func (o *uninstallOptions) propose(ctx context.Context) (*installPlan, error) {
 // dependants refuse that an operator goes that others need: packages, and Systems.
 func (o *uninstallOptions) dependants(ctx context.Context, c *installCluster, planned *install.Plan, f *foundInstallation, state install.State) error {
 	namespaces := []string{c.namespace, f.of.Namespace}
-	for _, is := range f.there {
-		namespaces = append(namespaces, is.namespace)
+	for _, current := range f.there {
+		namespaces = append(namespaces, current.namespace)
 	}
 	d, err := c.readDependants(ctx, f.cats, f.there, distinctTexts(namespaces))
 	if err != nil {

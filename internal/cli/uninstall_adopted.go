@@ -21,15 +21,15 @@ type adopted struct {
 
 // adoption reads whether a System is known; nil where it is not, or is no System. It is refused while
 // regulation holds an app of it.
-func (o *uninstallOptions) adoption(ctx context.Context, c *installCluster, of install.Installation) (*adopted, error) {
-	if !of.System {
+func (o *uninstallOptions) adoption(ctx context.Context, c *installCluster, installation install.Installation) (*adopted, error) {
+	if !installation.System {
 		return nil, nil //nolint:nilnil // an operator is not adopted
 	}
-	_, there, err := c.parent(ctx, of.Namespace, of.Name)
-	if err != nil || !there {
+	_, found, err := c.parent(ctx, installation.Namespace, installation.Name)
+	if err != nil || !found {
 		return nil, err
 	}
-	set, before, err := c.set(ctx, of.Namespace, of.Name)
+	set, before, err := c.set(ctx, installation.Namespace, installation.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -41,8 +41,8 @@ func (o *uninstallOptions) adoption(ctx context.Context, c *installCluster, of i
 }
 
 // forget ends that a System is known, once its apps are gone.
-func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of install.Installation) error {
-	a, err := o.adoption(ctx, c, of)
+func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, installation install.Installation) error {
+	a, err := o.adoption(ctx, c, installation)
 	if err != nil || a == nil {
 		return err
 	}
@@ -51,34 +51,34 @@ func (o *uninstallOptions) forget(ctx context.Context, c *installCluster, of ins
 		err = c.release(ctx, a.set, system.Release(carriers), a.before)
 	}
 	if err != nil {
-		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", of.Name, err), "run the same command again to release it")
+		return hint.With(fmt.Errorf("all apps of %s are gone, but the System is still adopted: %w", installation.Name, err), "run the same command again to release it")
 	}
 	return nil
 }
 
-// remember gives the label of a System that is known back to objects that undoing a run made again
-// without it, whoever has undone it.
-func (o *installOptions) remember(ctx context.Context, c *installCluster, r *install.Runner, of install.Installation, report install.Report) {
-	if !of.System || report.Result != install.ResultUndone && report.Result != install.ResultPartlyUndone {
+// remember restores the label of an adopted System on objects that an undo created again without
+// it, for every command that undoes.
+func (o *installOptions) remember(ctx context.Context, c *installCluster, r *install.Runner, installation install.Installation, report install.Report) {
+	if !installation.System || report.Result != install.ResultUndone && report.Result != install.ResultPartlyUndone {
 		return
 	}
-	if err := c.labelAgain(context.WithoutCancel(ctx), r, of, report.Steps); err != nil { // as the undoing
+	if err := c.labelAgain(context.WithoutCancel(ctx), r, installation, report.Steps); err != nil { // as the undoing
 		fmt.Fprintf(o.env.ErrOut, "note: the System is adopted, but not all of its objects carry its label: %s\n", safe(err.Error()))
 	}
 }
 
 // labelAgain labels the roots that the manifest which is kept of a System names. Who may write that
 // manifest could name anything: only objects of the releases that were brought back are labelled.
-func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, of install.Installation, steps []install.StepState) error {
-	parent, there, err := c.parent(ctx, of.Namespace, of.Name)
-	if err != nil || !there {
+func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, installation install.Installation, steps []install.StepState) error {
+	parent, found, err := c.parent(ctx, installation.Namespace, installation.Name)
+	if err != nil || !found {
 		return err
 	}
 	sys, err := system.ParseParent(parent)
 	if err != nil {
 		return err
 	}
-	back, err := r.ReleasedObjects(ctx, steps)
+	restored, err := r.ReleasedObjects(ctx, steps)
 	if err != nil {
 		return err
 	}
@@ -86,7 +86,7 @@ func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, of i
 	for i := range sys.Apps {
 		for _, root := range sys.Apps[i].Roots {
 			ref, err := c.refOf(sys, root)
-			if err != nil || !slices.Contains(back, ref) {
+			if err != nil || !slices.Contains(restored, ref) {
 				continue
 			}
 			m, err := c.find(ctx, ref)
@@ -99,5 +99,5 @@ func (c *installCluster) labelAgain(ctx context.Context, r *install.Runner, of i
 			}
 		}
 	}
-	return c.marks(ctx, again, system.SetID(system.ParentRef(of.Namespace, of.Name)))
+	return c.marks(ctx, again, system.SetID(system.ParentRef(installation.Namespace, installation.Name)))
 }
