@@ -108,7 +108,7 @@ func (m *MetricsResult) scope(collector *metrics.Collector) {
 	}
 	m.Attribution = metrics.NewPlacement(m.Graph, m.stacks, all, m.StackOptions())
 	if !m.whole {
-		// Idle cost is split among all objects, also those outside the request.
+		// Idle cost is split among all pods of a node; what is outside the request takes its part.
 		options.Keep = m.keeps
 	}
 	m.Reading = read()

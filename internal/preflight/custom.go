@@ -136,8 +136,8 @@ func (f *evaluation) runs(ref object.Ref) []*check.Workload {
 	return out
 }
 
-// donor picks the instance of the same kind, among those that run pods, that is most alike:
-// by its spec, then by its namespace and name. others counts all instances.
+// donor picks the instance of the same kind, among those that run pods, that is most alike: by its
+// spec, then by its namespace and name. instances counts them all.
 func (f *evaluation) donor(it *Item) (ref object.Ref, pods []*check.Workload, instances int) {
 	best := -1
 	for _, other := range f.World.Instances(it.Ref.GroupKind()) {
